@@ -1,0 +1,130 @@
+"""y as callers hand it in -> the sorted distinct labels, and a code for each row."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.data.points import MISSING_TYPES
+
+
+def check_labels(y: Any, n_rows: int, *, min_classes: int = 2) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the distinct labels, sorted, and each row's position among them.
+
+    Parameters
+    ----------
+    y : array-like or series of shape (n_rows,)
+        Labels of one kind: numbers without fractions, booleans, text, or other values that can be
+        sorted. Text such as "NA" is a label like any other.
+    n_rows : int
+        The number of rows of X.
+    min_classes : int, default=2
+        Fewer distinct labels are an error.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_classes,)
+        The distinct labels, as they came, sorted.
+    codes : ndarray of shape (n_rows,) and type int64
+        ``classes[codes]`` gives y back.
+
+    Raises
+    ------
+    ValueError
+        For missing labels, labels of mixed types, continuous values, a wrong length or shape, and
+        too few classes.
+    """
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    labels = _as_array(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")
+    if len(labels) != n_rows:
+        counts = [n_rows, len(labels)]
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {counts}")
+    _check_kind(labels)
+
+    values = labels.tolist()
+    try:
+        distinct = sorted(set(values))
+    except TypeError as error:
+        kind = type(values[0]).__name__
+        raise ValueError(f"Labels of type {kind} cannot be sorted: {error}") from error
+    if len(distinct) < min_classes:
+        wanted = "two classes" if min_classes == 2 else f"{min_classes} classes"
+        shown = ", ".join(map(repr, distinct)) or "y is empty"
+        raise ValueError(f"needs {wanted}, got {len(distinct)}: {shown}")
+    classes = np.empty(len(distinct), dtype=labels.dtype)
+    classes[:] = distinct
+    code_of = {label: code for code, label in enumerate(distinct)}
+    codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int64, count=n_rows)
+    return classes, codes
+
+
+def _as_array(y: Any) -> NDArray[Any]:
+    """Return y as an array that still shows which types it held."""
+    if isinstance(y, np.ma.MaskedArray):
+        _check_missing(int(np.count_nonzero(np.ma.getmaskarray(y))))
+    elif isinstance(y, list | tuple):
+        # numpy would read [1, "a"] as text, and [True, 2] as integers
+        mixed = len(set(map(type, y))) > 1
+        return np.asarray(y, dtype=object if mixed else None)
+    elif not isinstance(y, np.ndarray) and hasattr(y, "dtype"):
+        import narwhals
+
+        series = narwhals.from_native(y, series_only=True, pass_through=True)
+        if isinstance(series, narwhals.Series):
+            y = series.to_numpy()
+    array = np.asarray(y)
+    return array.astype(object) if array.dtype.kind == "T" else array
+
+
+def _check_kind(labels: NDArray[Any]) -> None:
+    """Refuse missing labels, labels of mixed types, and numbers that are no labels."""
+    kind = labels.dtype.kind
+    if kind not in "biufUSMmO":
+        raise ValueError(f"Unknown label type: {labels.dtype}")
+    if kind in "fMm":
+        _check_missing(int(np.count_nonzero(labels != labels)))
+    if kind == "f":
+        _check_discrete(labels)
+    if kind == "O":
+        _check_missing(sum(map(_is_missing, labels)))
+        types = sorted(set(map(type, labels)), key=lambda type_: type_.__name__)
+        families = {_family(type_): type_.__name__ for type_ in types}
+        if len(families) > 1:
+            mixture = " and ".join(families.values())
+            raise ValueError(f"Labels of mixed types in y: {mixture}. Make them all of one type.")
+        _check_discrete(np.array([v for v in labels if isinstance(v, float | np.floating)]))
+
+
+def _family(type_: type) -> str:
+    """Group the types whose values can be told apart and sorted together."""
+    if issubclass(type_, bool | np.bool_):
+        return "truth"
+    if issubclass(type_, str):
+        return "text"
+    return "number" if issubclass(type_, Real) else type_.__name__
+
+
+def _is_missing(label: Any) -> bool:
+    if isinstance(label, float | np.floating):
+        return bool(np.isnan(label))
+    return type(label).__name__ in MISSING_TYPES
+
+
+def _check_missing(n_missing: int) -> None:
+    if n_missing:
+        raise ValueError(f"y has {n_missing} missing label{'s' if n_missing > 1 else ''}")
+
+
+def _check_discrete(labels: NDArray[Any]) -> None:
+    if not np.isfinite(labels).all():
+        raise ValueError("Input y contains infinity")
+    fractional = labels[labels != np.floor(labels)]
+    if len(fractional):
+        raise ValueError(
+            "Unknown label type: continuous. y holds numbers with fractions, such as "
+            f"{fractional[0]:g}: this looks like regression, and classes are needed here."
+        )

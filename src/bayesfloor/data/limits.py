@@ -1,0 +1,142 @@
+"""What the machine allows: how many threads to start and how much memory to ask for.
+
+Containers and job schedulers lower both through control groups (cgroups, version 1 or 2). A group
+without a limit, or a system without groups, leaves the machine's own figures.
+"""
+
+import math
+import os
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+
+_PROC = Path("/proc")
+_CGROUPS = Path("/sys/fs/cgroup")
+
+
+def check_n_jobs(n_jobs: Any) -> int:
+    """Return the number of threads to use.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        None means every core this process may use. Negative numbers count from there, as in
+        joblib: -1 is all of them, -2 all but one.
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
+    if n_jobs is None:
+        return usable_cores()
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer):
+        raise TypeError(f"The 'n_jobs' parameter must be an int or None. Got {n_jobs!r} instead.")
+    if n_jobs == 0:
+        raise ValueError("n_jobs == 0 has no meaning; use None for all cores, or 1 for one.")
+    return int(n_jobs) if n_jobs > 0 else max(1, usable_cores() + 1 + int(n_jobs))
+
+
+def usable_cores() -> int:
+    """Count the cores this process may use.
+
+    The smallest of: the cores it is bound to, the CPU quota of its control group, and the variables
+    OMP_NUM_THREADS and NUMBA_NUM_THREADS. joblib sets these in its workers, so that a pool of
+    processes does not become a pool of pools.
+    """
+    if hasattr(os, "sched_getaffinity"):
+        limits = [len(os.sched_getaffinity(0))]
+    else:
+        limits = [os.cpu_count() or 1]
+    for variable in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        first = os.environ.get(variable, "").split(",")[0].strip()  # OpenMP allows "4,2"
+        if first.isdecimal():
+            limits.append(int(first))
+    for folder in _group_folders("cpu"):
+        quota, _, period = _read(folder / "cpu.max").partition(" ")
+        if not period:
+            quota = _read(folder / "cpu.cfs_quota_us")
+            period = _read(folder / "cpu.cfs_period_us")
+        if quota.isdecimal() and period.isdecimal():
+            limits.append(math.ceil(int(quota) / int(period)))
+    return max(1, min(limits))
+
+
+def check_memory(required_bytes: float, what: str) -> None:
+    """Refuse work that needs more memory than there is, before it starts.
+
+    Parameters
+    ----------
+    required_bytes : float
+        How much the work is going to allocate.
+    what : str
+        What needs it, as the subject of the message: "the forests of 10000000 points".
+
+    Raises
+    ------
+    MemoryError
+        Naming both figures. Nothing is raised where the system does not tell how much is free.
+    """
+    available = available_memory()
+    if available is not None and required_bytes > available:
+        raise MemoryError(
+            f"{what} would take about {in_gib(required_bytes)} of memory; {in_gib(available)} are available"
+        )
+
+
+def available_memory() -> int | None:
+    """Count the bytes this process can still allocate, or return None when that is unknown."""
+    limits = []
+    for line in _read(_PROC / "meminfo").splitlines():
+        if line.startswith("MemAvailable:"):
+            limits.append(int(line.split()[1]) * 1024)
+    for folder in _group_folders("memory"):
+        limit = _read(folder / "memory.max") or _read(folder / "memory.limit_in_bytes")
+        used = _read(folder / "memory.current") or _read(folder / "memory.usage_in_bytes")
+        if limit.isdecimal() and used.isdecimal():
+            used_for_good = int(used) - _reclaimable_bytes(folder)
+            limits.append(max(0, int(limit) - used_for_good))
+    if not limits and hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return min(limits, default=None)
+
+
+def in_gib(n_bytes: float) -> str:
+    """Write a number of bytes as the messages do: ``'1.5 GiB'``, or in MiB below one GiB."""
+    if n_bytes >= 2**30:
+        return f"{n_bytes / 2**30:.1f} GiB"
+    return f"{n_bytes / 2**20:.1f} MiB"
+
+
+def _group_folders(controller: str) -> list[Path]:
+    """Folders that may limit this process: its own control group and those around it."""
+    folders = []
+    for line in _read(_PROC / "self" / "cgroup").splitlines():
+        _, controllers, group = line.split(":", maxsplit=2)
+        if controllers == "":  # version 2: one tree for all controllers
+            top = _CGROUPS
+        elif controller in controllers.split(","):
+            top = _CGROUPS / controller
+        else:
+            continue
+        inner = PurePosixPath(group.lstrip("/"))
+        folders += [top / folder for folder in (inner, *inner.parents)]
+    # Inside a container the group's path is often that of the host, while its own group is on top.
+    return [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
+
+
+def _reclaimable_bytes(folder: Path) -> int:
+    """Bytes of cached files that the system gives up before it runs out of memory."""
+    for line in _read(folder / "memory.stat").splitlines():
+        name, _, value = line.partition(" ")
+        if name in ("inactive_file", "total_inactive_file"):
+            return int(value)
+    return 0
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""

@@ -1,0 +1,219 @@
+"""X as callers hand it in -> a finite (n, d) array of float64.
+
+The common case (a finite float64 array) costs one sum over the data. Details (which columns, how
+many rows) are looked up only once something is wrong. Messages use scikit-learn's words without
+importing it, because that import alone takes longer than many a computation here.
+"""
+
+import math
+import sys
+import warnings
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.data.limits import check_memory, in_gib
+
+#: A sparse X is turned into a dense array up to this many bytes, and refused beyond.
+SPARSE_LIMIT = 2 * 2**30
+
+#: Names of the types that stand for a missing value: None, pandas.NA and pandas.NaT.
+MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})
+
+_LARGEST_EXACT_INTEGER = 2**53
+
+
+def check_points(X: Any, *, min_rows: int = 2) -> NDArray[np.float64]:
+    """Return X as a finite float64 array of shape (n, d), C-contiguous and read-only.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix
+        Numbers or booleans of any width, memory order and byte order. An array that already is
+        float64 and C-contiguous is not copied.
+    min_rows : int, default=2
+        Fewer rows are an error.
+
+    Returns
+    -------
+    ndarray of shape (n, d)
+        A read-only array. It may share memory with X, which is never written to.
+
+    Raises
+    ------
+    ValueError
+        For NaN, infinity, values too large for float64, columns that are not numbers, complex
+        numbers, any shape that is not (n, d), and a sparse X beyond `SPARSE_LIMIT`.
+
+    Warns
+    -----
+    UserWarning
+        When there are integers beyond 2**53, not all of which float64 can hold.
+    """
+    frame = _as_frame(X)
+    if frame is not None:
+        _check_shape(frame.shape, min_rows)
+        names: Sequence[Any] = frame.columns
+        columns = (column.to_numpy() for column in frame.iter_columns())
+        array, large = _join_columns(columns, frame.shape, names)
+    else:
+        array = _as_array(X)
+        if array.ndim < 2:
+            raise _not_two_dimensional(array)
+        _check_shape(array.shape, min_rows)
+        names = range(array.shape[1])
+        if array.dtype.kind not in "biuf":
+            array, large = _join_columns(array.T, array.shape, names)
+        else:
+            large = [j for j in names if _has_large_integers(array[:, j])] if _has_large_integers(array) else []
+    with np.errstate(over="ignore"):  # what overflows becomes inf, and is refused as such
+        points = np.require(array, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
+    _check_finite(points, names)
+    if large:
+        where = _columns_at(large, names)
+        warnings.warn(f"integers beyond 2**53 may be rounded in float64: {where}", UserWarning, stacklevel=3)
+    points = points.view()
+    points.flags.writeable = False
+    return points
+
+
+def _as_frame(X: Any) -> Any:
+    """Return X as a narwhals frame, or None when it is no data frame."""
+    if isinstance(X, np.ndarray) or not hasattr(type(X), "columns"):
+        return None
+    if hasattr(type(X), "collect"):
+        raise TypeError("X is a lazy frame; call its .collect() first.")
+    import narwhals
+
+    frame = narwhals.from_native(X, eager_only=True, pass_through=True)
+    return frame if isinstance(frame, narwhals.DataFrame) else None
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    """Return X, which is no data frame, as an array of whatever type it holds."""
+    sparse = sys.modules.get("scipy.sparse")  # where it is not loaded, X cannot be sparse
+    if sparse is not None and sparse.issparse(X):
+        return _densify(X)
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        kind = np.float64 if X.dtype.kind in "biuf" else object
+        return np.where(np.ma.getmaskarray(X), np.nan, X.data.astype(kind))
+    array = np.asarray(X)
+    if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
+        array = np.asarray(X, dtype=object)  # in [[1, "a"]] only the second column is text
+    return array
+
+
+def _densify(X: Any) -> NDArray[Any]:
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    n_bytes = 8 * math.prod(X.shape)
+    if n_bytes > SPARSE_LIMIT:
+        raise ValueError(
+            f"Sparse X of shape {X.shape} takes {in_gib(n_bytes)} as a dense array; "
+            f"the limit is {in_gib(SPARSE_LIMIT)}. Reduce its dimension first, "
+            "for example with TruncatedSVD."
+        )
+    check_memory(n_bytes, f"Sparse X of shape {X.shape} as a dense array")
+    return X.astype(np.float64).toarray(order="C")
+
+
+def _not_two_dimensional(array: NDArray[Any]) -> ValueError:
+    kind = "scalar" if array.ndim == 0 else "1D"
+    return ValueError(
+        f"Expected 2D array, got {kind} array instead:\narray={array}.\n"
+        "Reshape your data either using array.reshape(-1, 1) if your data has a single feature "
+        "or array.reshape(1, -1) if it contains a single sample."
+    )
+
+
+def _check_shape(shape: tuple[int, ...], min_rows: int) -> None:
+    if len(shape) > 2:
+        raise ValueError(f"Found array with dim {len(shape)}, while dim <= 2 is required.")
+    for size, minimum, what in zip(shape, (min_rows, 1), ("sample", "feature"), strict=True):
+        if size < minimum:
+            raise ValueError(
+                f"Found array with {size} {what}(s) (shape={shape}) while a minimum of {minimum} is required."
+            )
+
+
+def _join_columns(
+    columns: Iterable[NDArray[Any]], shape: tuple[int, ...], names: Sequence[Any]
+) -> tuple[NDArray[np.float64], list[int]]:
+    """Join columns of any type into floats and list those with large integers; refuse what are no numbers."""
+    joined = np.empty(shape, dtype=np.float64)
+    not_real: list[int] = []
+    not_numbers: list[int] = []
+    large: list[int] = []
+    for j, column in enumerate(columns):
+        types = set(map(type, column)) if column.dtype.kind == "O" else {column.dtype.type}
+        if not all(map(_is_real, types)):
+            are_numbers = all(_is_real(kind) or issubclass(kind, complex | np.complexfloating) for kind in types)
+            (not_real if are_numbers else not_numbers).append(j)
+            continue
+        if column.dtype.kind == "O":
+            joined[:, j] = [_to_float(value) for value in column]
+        else:
+            with np.errstate(over="ignore"):
+                joined[:, j] = column
+        if _has_large_integers(column):
+            large.append(j)
+    if not_real:
+        raise ValueError(f"Complex data not supported: {_columns_at(not_real, names)}")
+    if not_numbers:
+        raise ValueError(
+            f"could not convert to float: {_columns_at(not_numbers, names)} "
+            "(text, dates or objects). Encode as numbers first "
+            "(OneHotEncoder; --encode onehot on the command line)."
+        )
+    return joined, large
+
+
+def _is_real(kind: type) -> bool:
+    """Tell whether values of a type are real numbers, booleans, or missing."""
+    if issubclass(kind, np.timedelta64):  # numpy counts it among the integers
+        return False
+    return issubclass(kind, Real | Decimal | np.bool_) or kind.__name__ in MISSING_TYPES
+
+
+def _to_float(value: Any) -> float:
+    if type(value).__name__ in MISSING_TYPES:
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def _has_large_integers(values: NDArray[Any]) -> bool:
+    if values.dtype.kind == "O":
+        return any(isinstance(v, int) and abs(v) > _LARGEST_EXACT_INTEGER for v in values)
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8:
+        return False
+    return bool(values.max() > _LARGEST_EXACT_INTEGER or values.min() < -_LARGEST_EXACT_INTEGER)
+
+
+def _check_finite(points: NDArray[np.float64], names: Sequence[Any]) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(points.sum()):
+            return
+    for find, what in (
+        (np.isnan, "NaN"),
+        (np.isinf, "infinity or a value too large for dtype('float64')"),
+    ):
+        bad = find(points)
+        if bad.any():
+            n_bad = int(np.count_nonzero(bad.any(axis=1)))
+            rows = "1 row" if n_bad == 1 else f"{n_bad} rows"
+            columns = _columns_at(np.flatnonzero(bad.any(axis=0)).tolist(), names)
+            raise ValueError(f"Input X contains {what} in {rows}, {columns}")
+
+
+def _columns_at(positions: list[int], names: Sequence[Any], shown: int = 10) -> str:
+    """Name columns in a message; repr turns control characters in a name into escapes."""
+    text = ", ".join(repr(names[j]) for j in positions[:shown])
+    more = f" and {len(positions) - shown} more" if len(positions) > shown else ""
+    return f"{'column' if len(positions) == 1 else 'columns'} {text}{more}"

@@ -1,0 +1,49 @@
+"""The floor: from spanning forests and labels to the lowest error any classifier can reach.
+
+Points of different classes that lie next to each other are where any classifier must err. A
+spanning tree visits every point by its shortest links, so the share of its edges that join two
+classes, the cross edges, measures how much the classes overlap::
+
+    X, y ── problem ──────── checked points, labels and options
+      │
+      ├──── forest room ──── trees; several, edge-disjoint
+      │
+      ├──── averaged_graph ─ one weighted graph in which identical rows are interchangeable
+      │
+      ├──── cross_edges ──── R of the whole problem, of each class, of each pair
+      │       uncertainty    its variance and interval; what chance alone would give
+      │
+      ├──── henze_penrose ── the equations: R ─► bounds, estimate, correction, normalisation
+      │
+      └──── bayes_error, estimator ── results, with findings about the data
+
+`gaussian` and `densities` hold problems whose floor is known exactly, to test all of this against.
+"""
+
+from bayesfloor.floor.bayes_error import (
+    bayes_error,
+    henze_penrose_divergence,
+    one_vs_rest_bayes_error,
+    pairwise_bayes_error,
+)
+from bayesfloor.floor.findings import Finding
+from bayesfloor.floor.results import (
+    BayesError,
+    ClassPair,
+    HenzePenroseDivergence,
+    OneVsRestBayesError,
+    PairwiseBayesError,
+)
+
+__all__ = [
+    "BayesError",
+    "ClassPair",
+    "Finding",
+    "HenzePenroseDivergence",
+    "OneVsRestBayesError",
+    "PairwiseBayesError",
+    "bayes_error",
+    "henze_penrose_divergence",
+    "one_vs_rest_bayes_error",
+    "pairwise_bayes_error",
+]

@@ -1,0 +1,383 @@
+"""The public functions: points and labels in, floors out.
+
+Each one checks its input, builds forests once per tie draw, counts cross edges, and puts the counts
+through the equations. `BayesErrorEstimator` (in `estimator`) does all of it from one pass.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bayesfloor.floor import henze_penrose as hp
+from bayesfloor.floor.cross_edges import (
+    CrossEdges,
+    as_matrix,
+    mean_of_draws,
+    of_each_class,
+    of_each_pair,
+    of_whole,
+    pairs_of,
+)
+from bayesfloor.floor.findings import Finding, find_in_test
+from bayesfloor.floor.problem import (
+    Options,
+    Problem,
+    Progress,
+    check_options,
+    check_problem,
+    floors_of,
+)
+from bayesfloor.floor.results import (
+    BayesError,
+    HenzePenroseDivergence,
+    OneVsRestBayesError,
+    PairwiseBayesError,
+)
+
+
+def bayes_error(
+    X: Any,
+    y: Any,
+    *,
+    n_trees: int = 3,
+    bias_correction: bool = True,
+    forced_edges: str = "drop",
+    confidence: float = 0.95,
+    n_tie_draws: int = 1,
+    sum_of_pairs: bool = False,
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+    progress: Progress = False,
+) -> BayesError:
+    """Estimate how low the error of any classifier can go on the whole problem.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+        The points. Distances are Euclidean, so scale the features as you would for neighbours.
+    y : array-like or series of shape (n_samples,)
+        The labels, of any type that can be sorted.
+    n_trees : int, default=3
+        How many edge-disjoint spanning trees to count in; more trees, less variance.
+    bias_correction : bool, default=True
+        Hold the estimate at the error of always naming the largest class, equations (7) and (8).
+    forced_edges : {"drop", "keep"}, default="drop"
+        Whether to leave out the edges (one for two classes, K − 1 for K) that a tree needs to join
+        classes that share no point. "keep" is the paper to the letter.
+    confidence : float, default=0.95
+        Level of the intervals.
+    n_tie_draws : int, default=1
+        Over how many ways to break ties between equal distances to average. Each one builds the
+        forests anew.
+    sum_of_pairs : bool, default=False
+        Also compute the bounds from the floors of all pairs of classes.
+    n_jobs : int or None, default=None
+        Threads; None for every core.
+    random_state : int, default=0
+        Seed of the tie-breaks. Without ties it changes nothing.
+    progress : bool or callable, default=False
+        Show progress on a terminal, or call ``progress(done, total)``.
+
+    Returns
+    -------
+    BayesError
+        The estimate, its bounds, intervals, and findings.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesfloor import bayes_error
+    >>> floor = bayes_error(*load_iris(return_X_y=True))
+    >>> round(floor.estimate, 3), round(floor.lower, 3), round(floor.upper, 3)
+    (0.034, 0.023, 0.044)
+    """
+    problem = check_problem(X, y)
+    options = check_options(
+        n_trees=n_trees,
+        bias_correction=bias_correction,
+        forced_edges=forced_edges,
+        confidence=confidence,
+        n_tie_draws=n_tie_draws,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        progress=progress,
+    )
+    draws = count_cross_edges(problem, options, whole=True, pairs=sum_of_pairs)
+    return whole_result(draws, problem, options)
+
+
+def pairwise_bayes_error(
+    X: Any,
+    y: Any,
+    *,
+    n_trees: int = 3,
+    bias_correction: bool = True,
+    normalize: bool = True,
+    forced_edges: str = "drop",
+    confidence: float = 0.95,
+    n_tie_draws: int = 1,
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+    progress: Progress = False,
+) -> PairwiseBayesError:
+    """Estimate the floor of every pair of classes.
+
+    Parameters
+    ----------
+    X, y, n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, random_state, \
+progress
+        As for `bayes_error`.
+    normalize : bool, default=True
+        Whether ``hardest`` ranks pairs by the floor as a share of its largest possible value. The
+        result holds both numbers either way.
+
+    Returns
+    -------
+    PairwiseBayesError
+        Symmetric matrices over the classes, and ``hardest(n)``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesfloor import pairwise_bayes_error
+    >>> iris = load_iris()
+    >>> pairs = pairwise_bayes_error(iris.data, iris.target_names[iris.target])
+    >>> hardest = pairs.hardest(1)[0]
+    >>> print(hardest.first, hardest.second, round(hardest.normalized, 3))
+    versicolor virginica 0.106
+    """
+    problem = check_problem(X, y)
+    options = check_options(
+        n_trees=n_trees,
+        bias_correction=bias_correction,
+        forced_edges=forced_edges,
+        confidence=confidence,
+        n_tie_draws=n_tie_draws,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        progress=progress,
+    )
+    draws = count_cross_edges(problem, options, pairs=True)
+    return pairwise_result(draws, problem, options, normalize)
+
+
+def one_vs_rest_bayes_error(
+    X: Any,
+    y: Any,
+    *,
+    n_trees: int = 3,
+    bias_correction: bool = True,
+    forced_edges: str = "drop",
+    confidence: float = 0.95,
+    n_tie_draws: int = 1,
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+    progress: Progress = False,
+) -> OneVsRestBayesError:
+    """Estimate the floor of telling each class from all others, from one set of forests.
+
+    Parameters
+    ----------
+    X, y, n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, random_state, \
+progress
+        As for `bayes_error`.
+
+    Returns
+    -------
+    OneVsRestBayesError
+        One entry per class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesfloor import one_vs_rest_bayes_error
+    >>> rest = one_vs_rest_bayes_error(*load_iris(return_X_y=True))
+    >>> rest.estimate.round(3)
+    array([0.   , 0.04 , 0.035])
+    """
+    problem = check_problem(X, y)
+    options = check_options(
+        n_trees=n_trees,
+        bias_correction=bias_correction,
+        forced_edges=forced_edges,
+        confidence=confidence,
+        n_tie_draws=n_tie_draws,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        progress=progress,
+    )
+    draws = count_cross_edges(problem, options, classes=True)
+    return one_vs_rest_result(draws, problem, options)
+
+
+def henze_penrose_divergence(
+    X: Any,
+    y: Any,
+    *,
+    n_trees: int = 3,
+    forced_edges: str = "drop",
+    confidence: float = 0.95,
+    n_tie_draws: int = 1,
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+    progress: Progress = False,
+) -> HenzePenroseDivergence:
+    """Estimate the Henze-Penrose divergence between every two classes, equations (2) and (3).
+
+    Parameters
+    ----------
+    X, y, n_trees, forced_edges, confidence, n_tie_draws, n_jobs, random_state, progress
+        As for `bayes_error`.
+
+    Returns
+    -------
+    HenzePenroseDivergence
+        A symmetric matrix over the classes; ``float(...)`` of it when there are two.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesfloor import henze_penrose_divergence
+    >>> henze_penrose_divergence(*load_iris(return_X_y=True)).estimate.round(2)
+    array([[0.  , 1.  , 1.  ],
+           [1.  , 0.  , 0.86],
+           [1.  , 0.86, 0.  ]])
+    """
+    problem = check_problem(X, y)
+    options = check_options(
+        n_trees=n_trees,
+        bias_correction=False,
+        forced_edges=forced_edges,
+        confidence=confidence,
+        n_tie_draws=n_tie_draws,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        progress=progress,
+    )
+    draws = count_cross_edges(problem, options, pairs=True)
+    cross = mean_of_draws(draws.pairs)
+    forced = cross.forced if options.forced_edges == "drop" else 0.0
+    low, high = cross.interval(options.confidence)
+    counts = problem.class_counts
+    first, second = (counts[classes] for classes in pairs_of(len(counts)))
+    # More cross edges, less divergence: the upper end of one interval is the lower of the other.
+    estimate, at_high, at_low = (
+        hp.divergence(np.maximum(R, 0.0), first, second)
+        for R in (cross.count - forced, high, low - forced)
+    )
+    return HenzePenroseDivergence(
+        classes=problem.classes,
+        estimate=as_matrix(estimate, len(counts)),
+        interval=as_matrix(np.stack([at_high, at_low], axis=-1), len(counts)),
+        cross_edges=as_matrix(cross.count, len(counts)),
+        class_counts=counts,
+        confidence=options.confidence,
+        findings=draws.findings,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Cross edges by tie draw, of those views of the problem that were asked for."""
+
+    whole: list[CrossEdges]
+    classes: list[CrossEdges]
+    pairs: list[CrossEdges]
+    findings: tuple[Finding, ...]
+
+
+def count_cross_edges(
+    problem: Problem,
+    options: Options,
+    *,
+    whole: bool = False,
+    classes: bool = False,
+    pairs: bool = False,
+) -> Draws:
+    """Build forests once per tie draw and count in them; findings come from the first."""
+    draws = Draws([], [], [], ())
+    K = len(problem.classes)
+    for seed in options.seeds():
+        if pairs:
+            by_class = options.class_forests(problem, seed)
+            forests = by_class.whole
+            draws.pairs.append(of_each_pair(by_class, problem.codes))
+        else:
+            forests = options.forests(problem, seed)
+        if whole:
+            draws.whole.append(of_whole(forests, problem.codes, K))
+        if classes:
+            draws.classes.append(of_each_class(forests, problem.codes, K))
+        if seed == options.random_state:
+            draws = replace(draws, findings=options.findings(problem, forests))
+    return draws
+
+
+def whole_result(draws: Draws, problem: Problem, options: Options) -> BayesError:
+    """Make the record of the whole problem; with the sum of pairs if these were counted."""
+    counts = problem.class_counts
+    largest_floor = 1.0 - counts.max() / counts.sum()
+    floors = floors_of(draws.whole, len(counts), largest_floor, options)
+    scalars: dict[str, Any] = {
+        name: float(value) if value.ndim == 0 else (float(value[0]), float(value[1]))
+        for name, value in vars(floors).items()
+    }
+    sum_of_pairs = None
+    if draws.pairs:
+        of_pairs = _pair_floors(draws, problem, options)
+        sum_of_pairs = hp.sum_of_pairs_bounds(of_pairs["lower"], of_pairs["upper"], counts)
+    return BayesError(
+        **scalars,
+        sum_of_pairs=sum_of_pairs,
+        n_samples=int(counts.sum()),
+        n_classes=len(counts),
+        n_trees=options.n_trees,
+        classes=problem.classes,
+        class_counts=counts,
+        confidence=options.confidence,
+        findings=draws.findings + find_in_test(float(floors.p_value)),
+    )
+
+
+def pairwise_result(
+    draws: Draws, problem: Problem, options: Options, normalize: bool
+) -> PairwiseBayesError:
+    """Make the record of all pairs."""
+    matrices = _pair_floors(draws, problem, options)
+    counts = problem.class_counts
+    return PairwiseBayesError(
+        **matrices,
+        classes=problem.classes,
+        sum_of_pairs=hp.sum_of_pairs_bounds(matrices["lower"], matrices["upper"], counts),
+        class_counts=counts,
+        normalize=bool(normalize),
+        confidence=options.confidence,
+        findings=draws.findings,
+    )
+
+
+def one_vs_rest_result(draws: Draws, problem: Problem, options: Options) -> OneVsRestBayesError:
+    """Make the record of each class against the rest."""
+    counts = problem.class_counts
+    priors = counts / counts.sum()
+    floors = floors_of(draws.classes, 2, np.minimum(priors, 1.0 - priors), options)
+    return OneVsRestBayesError(
+        **vars(floors),
+        classes=problem.classes,
+        class_counts=counts,
+        confidence=options.confidence,
+        findings=draws.findings,
+    )
+
+
+def _pair_floors(draws: Draws, problem: Problem, options: Options) -> dict[str, Any]:
+    """Return the fields of `Floors` as matrices over the classes."""
+    counts = problem.class_counts
+    first, second = (counts[classes] for classes in pairs_of(len(counts)))
+    smaller = np.minimum(first, second) / (first + second)
+    floors = floors_of(draws.pairs, 2, smaller, options)
+    return {
+        name: as_matrix(values, len(counts), diagonal=1.0 if name == "p_value" else 0.0)
+        for name, values in vars(floors).items()
+    }

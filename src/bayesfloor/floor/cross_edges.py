@@ -1,0 +1,142 @@
+"""From forests and labels to cross edges: how many, how sure, how many by chance.
+
+::
+
+    Forests + labels ──► AveragedGraph ──► CrossEdges ──► the equations of henze_penrose
+                         (identical rows    R, its variance, its permutation moments,
+                          interchangeable)  and the forced edges among them
+
+The three ways to look at one pass over the data are `of_whole`, `of_each_class` and
+`of_each_pair`; their results have shape (), (K,) and (K(K−1)/2,).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.floor.averaged_graph import AveragedGraph, average_identical_rows
+from bayesfloor.floor.henze_penrose import one_vs_rest_cross_edges
+from bayesfloor.floor.uncertainty import (
+    cross_edge_interval,
+    cross_edge_variance,
+    permutation_moments,
+    permutation_p_value,
+)
+from bayesfloor.forest import ClassForests, Forests
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CrossEdges:
+    """Cross edges of one or many problems, as a mean per spanning tree.
+
+    Where a tree does not span, the share of cross edges among all edges stands in: R is that share
+    times n − 1, the edges of a spanning tree.
+
+    Attributes
+    ----------
+    count : ndarray
+        R, label-averaged, before any correction.
+    forced : ndarray
+        Edges per tree that are there only because a tree must join classes that share no point.
+    variance : ndarray
+        Sampling variance of R.
+    null_mean, null_variance : ndarray
+        Mean and variance of R when labels are dealt at random.
+    n_points : ndarray
+        Rows of each problem.
+    """
+
+    count: Floats
+    forced: Floats
+    variance: Floats
+    null_mean: Floats
+    null_variance: Floats
+    n_points: Floats
+
+    def interval(self, confidence: float) -> tuple[Floats, Floats]:
+        """Interval for the mean of R."""
+        n_edges = np.maximum(self.n_points - 1.0, 1.0)
+        return cross_edge_interval(self.count, self.variance, n_edges, confidence)
+
+    def p_value(self) -> Floats:
+        """Probability of so few cross edges if labels had nothing to do with the points."""
+        return permutation_p_value(self.count, self.null_mean, self.null_variance)
+
+
+def mean_of_draws(draws: Sequence[CrossEdges]) -> CrossEdges:
+    """Average over several ways to break ties.
+
+    The variance is that of a single draw: averaging removes the part that ties cause, never more.
+    """
+    fields = CrossEdges.__dataclass_fields__
+    return CrossEdges(*(np.mean([getattr(draw, name) for draw in draws], axis=0) for name in fields))
+
+
+def of_whole(forests: Forests, codes: Ints, n_classes: int) -> CrossEdges:
+    """Edges between any two classes in the forests of all rows."""
+    graph = average_identical_rows(forests)
+    total = forests.cross_counts(codes).sum() / 2.0
+    record = _measure(forests, graph, codes, n_classes, total)
+    return CrossEdges(*map(np.asarray, record))
+
+
+def of_each_class(forests: Forests, codes: Ints, n_classes: int) -> CrossEdges:
+    """Edges between each class and all others in the forests of all rows, shape (K,)."""
+    graph = average_identical_rows(forests)
+    totals = one_vs_rest_cross_edges(forests.cross_counts(codes).sum(axis=0))
+    records = [
+        _measure(forests, graph, (codes == k).astype(np.int64), 2, totals[k])
+        for k in range(n_classes)
+    ]
+    return CrossEdges(*np.array(records).T)
+
+
+def of_each_pair(forests: ClassForests, codes: Ints) -> CrossEdges:
+    """Edges between the two classes in the forests of each pair, in the order of `pairs_of`."""
+    classes = forests.classes
+    totals = forests.pair_cross_counts.sum(axis=0)
+    records = []
+    for a, b in zip(*pairs_of(len(classes)), strict=True):
+        pair = forests.pair(classes[a], classes[b])
+        is_second = (codes[pair.rows] == b).astype(np.int64)
+        graph = average_identical_rows(pair)
+        records.append(_measure(pair, graph, is_second, 2, totals[a, b]))
+    return CrossEdges(*np.array(records).T)
+
+
+def pairs_of(n_classes: int) -> tuple[Ints, Ints]:
+    """Return the two classes of every pair: (0, 1), (0, 2), ..., (1, 2), ..."""
+    first, second = np.triu_indices(n_classes, 1)
+    return first, second
+
+
+def as_matrix(values: Floats, n_classes: int, diagonal: float = 0.0) -> Floats:
+    """Turn values of all pairs, along the first axis, into a symmetric matrix."""
+    first, second = pairs_of(n_classes)
+    matrix = np.full((n_classes, n_classes, *values.shape[1:]), diagonal)
+    matrix[first, second] = matrix[second, first] = values
+    return matrix
+
+
+def _measure(
+    forests: Forests, graph: AveragedGraph, codes: Ints, n_classes: int, total: float
+) -> tuple[float, ...]:
+    """Return the fields of `CrossEdges` for one problem, given its cross edges in all trees."""
+    variance = cross_edge_variance(graph, codes, n_classes, total)
+    null_mean, null_variance = permutation_moments(graph, np.bincount(codes, minlength=n_classes))
+    n_spanning = int(np.count_nonzero(forests.n_components == 1))
+    forced = n_spanning * (graph.n_class_groups(codes, n_classes) - 1)
+    per_tree = (forests.n_points - 1) / graph.n_edges
+    return (
+        total * per_tree,
+        forced * per_tree,
+        variance * per_tree**2,
+        null_mean * per_tree,
+        null_variance * per_tree**2,
+        float(forests.n_points),
+    )

@@ -1,0 +1,189 @@
+"""Kernels: distances between a tile's points and another tile's, in float32, and in float64 where it counts.
+
+A tile's coordinates are stored relative to its centre, axis by axis, so that float32 errors are relative to the size
+of the neighbourhood and not to that of the data. Float32 results only ever propose an edge; `squared_distance` decides.
+
+Here and in the other kernels, arrays are indexed and not sliced inside loops: a slice counts references, atomically,
+and costs more than the arithmetic. Unsigned offsets spare the test for negative indices, which would stop LLVM from
+using vectors.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+def roughly_within(x, i, y, j, bound):
+    """Tell, in float64 and in any order of summation, whether two rows may be within a squared distance."""
+    n_features = x.shape[1]
+    enough = bound * (1.0 + 1e-9)
+    total = 0.0
+    for first in range(0, n_features, 64):
+        part = 0.0
+        for f in range(first, min(first + 64, n_features)):
+            difference = x[i, f] - y[j, f]
+            part += difference * difference
+        total += part
+        if total > enough:
+            return False
+    return True
+
+
+@njit(nogil=True, cache=True)
+def squared_distance(x, i, y, j):
+    """Return the squared distance of two rows as the strict order defines it: float64, feature by feature."""
+    total = 0.0
+    for f in range(x.shape[1]):
+        difference = x[i, f] - y[j, f]
+        total += difference * difference
+    return total
+
+
+@njit(nogil=True, cache=True)
+def edge_lengths(x, y, u, v, out):
+    """Fill in the squared lengths of edges from row u of x to row v of y."""
+    # Four edges at a time: one sum alone would wait for each addition.
+    whole = len(u) // 4 * 4
+    for e in range(0, whole, 4):
+        total_0, total_1, total_2, total_3 = 0.0, 0.0, 0.0, 0.0
+        for f in range(x.shape[1]):
+            difference_0 = x[u[e], f] - y[v[e], f]
+            difference_1 = x[u[e + 1], f] - y[v[e + 1], f]
+            difference_2 = x[u[e + 2], f] - y[v[e + 2], f]
+            difference_3 = x[u[e + 3], f] - y[v[e + 3], f]
+            total_0 += difference_0 * difference_0
+            total_1 += difference_1 * difference_1
+            total_2 += difference_2 * difference_2
+            total_3 += difference_3 * difference_3
+        out[e], out[e + 1], out[e + 2], out[e + 3] = total_0, total_1, total_2, total_3
+    for e in range(whole, len(u)):
+        out[e] = squared_distance(x, u[e], y, v[e])
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def row_distances(points, p, local, offset, width, out):
+    """Fill row p of out with squared distances from point p to the points of a tile, all relative to its centre."""
+    n_axes = points.shape[1]
+    step = np.uint64(width)
+    at_0 = np.uint64(offset)
+    for j in range(step):
+        out[p, j] = np.float32(0.0)
+    f = 0
+    while f + 4 <= n_axes:
+        x_0, x_1, x_2, x_3 = points[p, f], points[p, f + 1], points[p, f + 2], points[p, f + 3]
+        at_1 = at_0 + step
+        at_2 = at_1 + step
+        at_3 = at_2 + step
+        for j in range(step):
+            d_0, d_1 = local[at_0 + j] - x_0, local[at_1 + j] - x_1
+            d_2, d_3 = local[at_2 + j] - x_2, local[at_3 + j] - x_3
+            out[p, j] += (d_0 * d_0 + d_1 * d_1) + (d_2 * d_2 + d_3 * d_3)
+        at_0 = at_3 + step
+        f += 4
+    while f < n_axes:
+        x_0 = points[p, f]
+        for j in range(step):
+            d_0 = local[at_0 + j] - x_0
+            out[p, j] += d_0 * d_0
+        at_0 += step
+        f += 1
+
+
+@njit(nogil=True, cache=True, fastmath={"contract"})
+def points_to_box(local, offset, width, low, high, out):
+    """Fill out with the squared distances of a tile's points to a box, both relative to the tile's centre."""
+    step = np.uint64(width)
+    at = np.uint64(offset)
+    for r in range(step):
+        out[r] = np.float32(0.0)
+    for f in range(len(low)):
+        low_f, high_f = low[f], high[f]
+        for r in range(step):
+            x = local[at + r]
+            below, above = low_f - x, x - high_f
+            gap = below if below > above else above
+            gap = gap if gap > np.float32(0.0) else np.float32(0.0)
+            out[r] += gap * gap
+        at += step
+
+
+@njit(nogil=True, cache=True)
+def tile_rows(local, offset, width, size, centers, leaf, out):
+    """Write a tile's points in the tree's coordinates, point by point."""
+    for f in range(out.shape[1]):
+        for r in range(size):
+            out[r, f] = local[offset + f * width + r] + centers[leaf, f]
+
+
+@njit(nogil=True, cache=True)
+def shift(rows, r, centers, leaf, out, p):
+    """Write row r relative to a tile's centre into row p, in float32; return its squared norm."""
+    norm = 0.0
+    for f in range(out.shape[1]):
+        value = rows[r, f] - centers[leaf, f]
+        out[p, f] = value
+        norm += value * value
+    return norm
+
+
+@njit(nogil=True, cache=True)
+def shift_full(full, i, centers, leaf, other_centers, other_leaf, out, p):
+    """Write point i of a tile, in all features, relative to another tile's centre; return its squared norm."""
+    norm = 0.0
+    for f in range(out.shape[1]):
+        value = full[i, f] + (centers[leaf, f] - other_centers[other_leaf, f])
+        out[p, f] = value
+        norm += value * value
+    return norm
+
+
+@njit(nogil=True, cache=True)
+def leading_rows(points, n_rows):
+    """Return the first rows in a form that the compiler knows to be contiguous; a slice would be multiplied slowly."""
+    n_axes = points.shape[1]
+    return points.reshape(-1)[: n_rows * n_axes].reshape(n_rows, n_axes)
+
+
+@njit(nogil=True, cache=True)
+def block_products(points, n_rows, norms, local, local_norms, first, width, product_buffer, out):
+    """Fill out with squared distances of points to a tile's by a matrix product; the points are relative to its centre.
+
+    Each entry is lowered by a bound on the rounding of its product, so it never exceeds the true distance.
+    """
+    n_axes = points.shape[1]
+    block = local[first * n_axes : (first + width) * n_axes].reshape(n_axes, width)
+    product = product_buffer[: n_rows * width].reshape(n_rows, width)
+    np.dot(leading_rows(points, n_rows), block, product)
+    expand_products(product, norms, local_norms, first, n_axes, out)
+
+
+@njit(nogil=True, cache=True)
+def full_products(points, n_rows, norms, full, full_norms, first, size, product_buffer, out):
+    """Do the same in all features, for the points first, first + 1, ... of a tile."""
+    n_features = points.shape[1]
+    product = product_buffer[: n_rows * size].reshape(n_rows, size)
+    tile = full.reshape(-1)[first * n_features : (first + size) * n_features].reshape(size, n_features)
+    np.dot(leading_rows(points, n_rows), tile.T, product)
+    expand_products(product, norms, full_norms, first, n_features, out)
+
+
+@njit(nogil=True, cache=True)
+def expand_products(product, norms, other_norms, first, n_axes, out):
+    """Turn inner products into squared distances, lowered by what rounding may have added."""
+    n_rows, width = product.shape
+    certain = np.float32(1.0 - (n_axes + 8) * 6.0e-8)
+    start = np.uint64(first)
+    for r in range(n_rows):
+        base = np.float32(norms[r]) * certain
+        for j in range(np.uint64(width)):
+            out[r, j] = base + (other_norms[start + j] * certain - np.float32(2.0) * product[r, j])
+
+
+@njit(nogil=True, cache=True)
+def count_within(distances, p, first, last, limit, limits):
+    """Count the distances in row p, from column first on, within the row's limit or their own."""
+    hits = 0
+    for c in range(np.uint64(first), np.uint64(last)):
+        distance = distances[p, c]
+        hits += (distance <= limit) | (distance <= limits[c])
+    return hits

@@ -1,0 +1,143 @@
+"""Kernels: the heaviest edge between any two points of a tree, in constant time.
+
+Kruskal's merges write the points of a tree in a line: each merge puts one component behind the other and notes the
+merging edge in the gap between them. The heaviest edge on the path between two points is then the heaviest gap
+between their places in the line. Gaps hold the edge's place in the tree's own order, so that a comparison of integers
+is a comparison in the strict order; a gap that no edge closes holds the number of edges, one more than any of them.
+"""
+
+import numpy as np
+from numba import njit
+
+from bayesfloor.forest.kruskal import find, unite
+
+
+@njit(nogil=True, cache=True)
+def merge_line(n_points, u, v):
+    """Write the points of a tree in a line, as (place of each point, edge in each gap).
+
+    The edges come in the strict order.
+    """
+    parent = np.full(n_points, -1, np.int32)
+    head = np.arange(n_points).astype(np.int32)
+    tail = np.arange(n_points).astype(np.int32)
+    following = np.full(n_points, -1, np.int32)
+    gap_after = np.full(n_points, len(u), np.int32)
+    for edge in range(len(u)):
+        a = find(parent, u[edge])
+        b = find(parent, v[edge])
+        first, last = head[a], tail[b]
+        following[tail[a]] = head[b]
+        gap_after[tail[a]] = edge
+        unite(parent, a, b)
+        root = a if parent[a] < 0 else b
+        head[root] = first
+        tail[root] = last
+    place = np.empty(n_points, np.int32)
+    gaps = np.empty(max(n_points - 1, 1), np.int32)
+    at = 0
+    for start in range(n_points):
+        if parent[start] >= 0:
+            continue
+        point = head[start]
+        while point >= 0:
+            place[point] = at
+            if at < n_points - 1:
+                gaps[at] = gap_after[point]
+            at += 1
+            point = following[point]
+    return place, gaps
+
+
+@njit(nogil=True, cache=True)
+def range_max_table(gaps):
+    """Return the maxima of all stretches of 1, 2, 4, ... gaps."""
+    n = len(gaps)
+    levels = 1
+    while (2 << (levels - 1)) <= n:
+        levels += 1
+    table = np.empty((levels, n), np.int32)
+    table[0] = gaps
+    for level in range(1, levels):
+        half = 1 << (level - 1)
+        for p in range(n - 2 * half + 1):
+            table[level, p] = max(table[level - 1, p], table[level - 1, p + half])
+    return table
+
+
+@njit(nogil=True, cache=True)
+def log2_floor(n):
+    """Return floor(log2 k) for k = 0..n, with 0 for 0."""
+    out = np.zeros(n + 1, np.int8)
+    for k in range(2, n + 1):
+        out[k] = out[k >> 1] + 1
+    return out
+
+
+@njit(nogil=True, cache=True, inline="always")
+def heaviest_gap(table, logs, low, high):
+    """Return the heaviest gap between two places, -1 when they are one place."""
+    width = high - low
+    if width == 0:
+        return np.int32(-1)
+    level = logs[width]
+    return max(table[level, low], table[level, high - (1 << level)])
+
+
+@njit(nogil=True, cache=True)
+def point_places(place, copy_start, first_copy, place_low, place_high):
+    """Fill in the first and last place of each point's copies."""
+    for i in range(len(copy_start) - 1):
+        low = high = place[first_copy + copy_start[i]]
+        for copy in range(copy_start[i] + 1, copy_start[i + 1]):
+            at = place[first_copy + copy]
+            low = min(low, at)
+            high = max(high, at)
+        place_low[i] = low
+        place_high[i] = high
+
+
+@njit(nogil=True, cache=True)
+def bound_tiles(side, line, bounds, choose):
+    """Fill in every point's reach to its tile's representative.
+
+    A representative is chosen as the point with the lightest edges around it, so that the reach of others is their
+    own, and is kept when the bounds are drawn closer.
+    """
+    n_leaves = 1 << side.height
+    starts = side.starts
+    table, logs, lengths = line.table, line.logs, line.lengths
+    lows, highs, reaches, by_reach = bounds.place_low, bounds.place_high, bounds.reach, bounds.by_reach
+    representative, node_low, node_high = bounds.representative, bounds.node_low, bounds.node_high
+    n_gaps = table.shape[1]
+    for leaf in range(n_leaves):
+        start, stop = starts[leaf], starts[leaf + 1]
+        best, best_gap = representative[leaf], np.int64(1) << 62
+        for i in range(start, stop if choose else start):
+            gap = np.int64(heaviest_gap(table, logs, max(lows[i] - 1, 0), min(highs[i] + 1, n_gaps)))
+            if gap < best_gap:
+                best, best_gap = i, gap
+        representative[leaf] = best
+        place_low, place_high = lows[best], highs[best]
+        node_low[n_leaves + leaf] = place_low
+        node_high[n_leaves + leaf] = place_high
+        for i in range(start, stop):
+            edge = heaviest_gap(table, logs, min(place_low, lows[i]), max(place_high, highs[i]))
+            reach = 0.0 if edge < 0 else lengths[edge]
+            reaches[i] = reach
+            p = i
+            while p > start and reaches[by_reach[p - 1]] < reach:
+                by_reach[p] = by_reach[p - 1]
+                p -= 1
+            by_reach[p] = i
+        bounds.node_reach[n_leaves + leaf] = reaches[by_reach[start]]
+
+
+@njit(nogil=True, cache=True)
+def bound_nodes(side, bounds):
+    """Gather what the tiles' bounds say about the nodes above them."""
+    for node in range((1 << side.height) - 1, 0, -1):
+        left, right = 2 * node, 2 * node + 1
+        bounds.node_reach[node] = max(bounds.node_reach[left], bounds.node_reach[right])
+        bounds.node_low[node] = min(bounds.node_low[left], bounds.node_low[right])
+        bounds.node_high[node] = max(bounds.node_high[left], bounds.node_high[right])

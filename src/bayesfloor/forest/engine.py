@@ -1,0 +1,317 @@
+"""Seed, sweep, settle: the exact forests of one set of points, and of two sets joined."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesfloor.forest import plan
+from bayesfloor.forest.blocks import edge_lengths
+from bayesfloor.forest.bottleneck import (
+    bound_nodes,
+    bound_tiles,
+    log2_floor,
+    merge_line,
+    point_places,
+    range_max_table,
+)
+from bayesfloor.forest.hashing import seed_key
+from bayesfloor.forest.kruskal import (
+    component_labels,
+    edge_hashes,
+    kruskal_forests,
+    merge_orders,
+    order_edges,
+    saturation_size,
+    site_forests,
+)
+from bayesfloor.forest.seed_kernels import chain_edges, near_neighbors, neighbor_edges, sample_trees
+from bayesfloor.forest.sides import F64, I32, U64, Bounds, Edges, Line, Side
+from bayesfloor.forest.sweep_kernels import BACKWARD, FORWARD, WITHIN, sweep_leaves
+from bayesfloor.forest.threads import Crew
+from bayesfloor.forest.tiling import Axes, Tiled, new_work
+
+REPAIRS = 4  # rounds of joining what the seed left apart; what is still apart then is found by the sweep
+SAMPLE = 1024  # points whose trees join far clusters
+
+
+class Grown(NamedTuple):
+    """Edges of the forests of some numbered points, in the strict order."""
+
+    u: I32
+    v: I32
+    d2: F64
+    tree: I32
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked for: how many trees, and how ties are broken."""
+
+    n_trees: int
+    n_trees_asked: int
+    key: np.uint64
+
+    @classmethod
+    def of(cls, n_trees: int, seed: int, n_points: int) -> Task:
+        """Return the task for a seed.
+
+        A point with an edge in a tree has one in every tree before, so no tree beyond the last possible degree holds any.
+        """
+        return cls(min(n_trees, n_points - 1), n_trees, np.uint64(seed_key(np.uint64(seed))))
+
+
+@dataclass(frozen=True)
+class Ends:
+    """What the strict order needs to know of the points that edges join."""
+
+    hashes: U64
+    ranks: I32
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+
+def settle(ends: Ends, task: Task, kept: Edges | Grown, found: list[Edges]) -> Grown:
+    """Run Kruskal's walk over edges that are in order already and new ones that are not."""
+    new_u = np.concatenate([edges.u for edges in found])
+    new_v = np.concatenate([edges.v for edges in found])
+    new_d2 = np.concatenate([edges.d2 for edges in found])
+    u = np.concatenate((kept.u, new_u))
+    v = np.concatenate((kept.v, new_v))
+    d2 = np.concatenate((kept.d2, new_d2))
+    known = np.arange(len(kept.u), dtype=np.int32)
+    order = order_edges(new_u, new_v, new_d2, ends.hashes, ends.ranks, task.key)
+    order += np.int32(len(known))
+    if len(known) > 0:
+        order = merge_orders(known, order, u, v, d2, ends.hashes, ends.ranks, task.key)
+    return Grown(*kruskal_forests(len(ends), u, v, d2, order, task.n_trees))
+
+
+def no_edges() -> Edges:
+    """Return an empty list of edges."""
+    return Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+
+
+def last_line(ends: Ends, task: Task, grown: Grown, scale: float) -> tuple[I32, Line]:
+    """Write the last tree as a line: the place of each point, and the edges between."""
+    last = grown.tree == task.n_trees - 1
+    u, v, d2 = grown.u[last], grown.v[last], np.append(grown.d2[last], np.inf)
+    place, gaps = merge_line(len(ends), u, v)
+    hashes = np.empty(len(u) + 1, np.uint64)
+    edge_hashes(u, v, ends.hashes, task.key, hashes)
+    hashes[-1] = np.uint64(2**64 - 1)
+    return place, Line(range_max_table(gaps), log2_floor(len(ends)), d2, np.sqrt(d2) * scale, hashes)
+
+
+def bound_side(side: Side, place: I32, first_copy: int, line: Line, before: Bounds | None) -> Bounds:
+    """Say how far every point, tile and node has to look."""
+    n, n_leaves = len(side.hashes), 1 << side.height
+    bounds = Bounds(
+        place_low=np.empty(n, np.int32),
+        place_high=np.empty(n, np.int32),
+        reach=np.empty(n),
+        by_reach=np.empty(n, np.int32),
+        representative=np.empty(n_leaves, np.int64) if before is None else before.representative,
+        node_reach=np.empty(2 * n_leaves),
+        node_low=np.empty(2 * n_leaves, np.int32),
+        node_high=np.empty(2 * n_leaves, np.int32),
+    )
+    point_places(place, side.copy_start, first_copy, bounds.place_low, bounds.place_high)
+    bound_tiles(side, line, bounds, before is None)
+    bound_nodes(side, bounds)
+    return bounds
+
+
+class Chunk(NamedTuple):
+    """Tiles first..last of a side to sweep against the other, the first of them from a leaf on."""
+
+    kind: int
+    first: int
+    last: int
+    from_leaf: int = 0
+
+
+def cut_chunks(side: Side, kind: int, n_threads: int) -> list[Chunk]:
+    """Cut a side's tiles into chunks, each a fraction of a second's work."""
+    n_leaves = 1 << side.height
+    size = max(1, n_leaves // (32 * n_threads))
+    return [Chunk(kind, first, min(first + size, n_leaves)) for first in range(0, n_leaves, size)]
+
+
+class Sweep:
+    """One sweep between two sides, or within one, resumed with closer bounds when too many edges survive."""
+
+    def __init__(self, a: Tiled, b: Tiled, ends: Ends, task: Task, axes: Axes):
+        self.a, self.b = a, b
+        self.ends, self.task, self.axes = ends, task, axes
+        self.within = a is b
+        most_copies = max(int(np.diff(a.side.copy_start).max()), int(np.diff(b.side.copy_start).max()))
+        self.saturation = saturation_size(task.n_trees, most_copies + 1)
+        self.products = plan.current().use_products(a.side.centers.shape[1])
+
+    def run(self, grown: Grown, crew: Crew, amount: int) -> Grown:
+        """Return the exact forests, given those of a graph on the same points."""
+        chunks = deque(cut_chunks(self.a.side, WITHIN if self.within else FORWARD, crew.n_threads))
+        if not self.within:
+            chunks.extend(cut_chunks(self.b.side, BACKWARD, crew.n_threads))
+        settings = plan.current()
+        limit = int(settings.survivors_per_point * len(self.ends) * self.task.n_trees) + settings.buffer_edges
+        bounds: tuple[Bounds | None, Bounds | None] = (None, None)
+        resumed = False
+        share = amount // len(chunks)
+        while chunks:
+            place, line = last_line(self.ends, self.task, grown, self.axes.scale)
+            bounds_a = bound_side(self.a.side, place, 0, line, bounds[0])
+            bounds_b = bounds_a
+            if not self.within:
+                bounds_b = bound_side(self.b.side, place, self.a.n_copies, line, bounds[1])
+            bounds = bounds_a, bounds_b
+            found: list[Edges] = []
+
+            arguments = (chunks, found, limit, bounds_a, bounds_b, line, resumed, crew, share)
+            crew.run(self._work_through, [arguments] * crew.n_threads)
+            grown = settle(self.ends, self.task, grown, [no_edges(), *found])
+            resumed = True
+        return grown
+
+    def _work_through(
+        self,
+        chunks: deque[Chunk],
+        found: list[Edges],
+        limit: int,
+        bounds_a: Bounds,
+        bounds_b: Bounds,
+        line: Line,
+        resumed: bool,
+        crew: Crew,
+        share: int,
+    ) -> None:
+        """Take chunks until none is left, or until too much has been found; one thread's part."""
+        room = plan.current().buffer_edges
+        out = Edges(np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room))
+        work = new_work(self.a.side, self.b.side)
+        count = 0
+
+        def hand_over(kind: int) -> None:
+            u, v = out.u[:count].copy(), out.v[:count].copy()
+            if kind == FORWARD:
+                v += np.int32(self.a.n_copies)
+            elif kind == BACKWARD:
+                u += np.int32(self.a.n_copies)
+            found.append(Edges(u, v, out.d2[:count].copy()))
+
+        while sum(len(edges.u) for edges in found) < limit:
+            try:
+                chunk = chunks.popleft()
+            except IndexError:
+                return
+            a, b, near, far = self.a.side, self.b.side, bounds_a, bounds_b
+            if chunk.kind == BACKWARD:
+                a, b, near, far = b, a, far, near
+            tile, leaf = chunk.first, chunk.from_leaf
+            while True:
+                crew.check()
+                count, tile, leaf = sweep_leaves(
+                    tile, chunk.last, leaf, a, near, b, far, line, self.task.key, chunk.kind, resumed,
+                    self.saturation, self.products, work, out, count,
+                )
+                pending = work.pending[0] < work.pending[1]
+                if count > 0:
+                    hand_over(chunk.kind)
+                    count = 0
+                elif pending:
+                    out = Edges(*(np.empty(2 * len(part), part.dtype) for part in out))
+                if tile == chunk.last and not pending:
+                    crew.advance(share)
+                    break
+                if not pending and sum(len(edges.u) for edges in found) >= limit:
+                    chunks.appendleft(Chunk(chunk.kind, tile, chunk.last, leaf))
+                    return
+
+
+def grow(tiled: Tiled, task: Task, axes: Axes, crew: Crew, amount: int) -> Grown:
+    """Return the exact forests of one set of points, numbered as copies."""
+    side = tiled.side
+    n = len(side.hashes)
+    ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
+    site_u, site_v = site_forests(side.copy_start, task.n_trees)
+    sites = Edges(site_u, site_v, np.zeros(len(site_u)))
+    if n <= plan.current().all_pairs_below:
+        first, second = np.triu_indices(n, 1)
+        return settle(ends, task, no_edges(), [sites, copy_edges(tiled, tiled, first, second, task.n_trees)])
+    grown = settle(ends, task, no_edges(), [sites, *seed_edges(tiled, task, axes, crew)])
+    for _ in range(REPAIRS):
+        last = grown.tree == task.n_trees - 1
+        if np.count_nonzero(last) == len(ends) - 1:
+            break
+        labels = component_labels(len(ends), grown.u[last], grown.v[last])
+        u, v = chain_edges(labels, 2 * task.n_trees + 4)
+        site = np.repeat(np.arange(n), np.diff(side.copy_start))
+        grown = settle(ends, task, grown, [Edges(u, v, lengths_of(tiled, tiled, site[u], site[v]))])
+    return Sweep(tiled, tiled, ends, task, axes).run(grown, crew, amount)
+
+
+def seed_edges(tiled: Tiled, task: Task, axes: Axes, crew: Crew) -> list[Edges]:
+    """Return near neighbours, and the trees of a sample."""
+    side = tiled.side
+    n = len(side.hashes)
+    u, v = neighbor_edges(neighbors_of(tiled, tiled, 2 * task.n_trees + 2, crew))
+    sample = np.unique(np.linspace(0, n - 1, min(SAMPLE, n)).astype(np.int64))
+    coordinates = axes.coordinates(side.rows[sample])[0].astype(np.float32)
+    sample_u, sample_v = sample_trees(coordinates, task.n_trees)
+    u = np.concatenate((u, sample[sample_u].astype(np.int32)))
+    v = np.concatenate((v, sample[sample_v].astype(np.int32)))
+    return [Edges(side.copy_start[u].astype(np.int32), side.copy_start[v].astype(np.int32), lengths_of(tiled, tiled, u, v))]
+
+
+def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, crew: Crew, n_near: int | None = None) -> I32:
+    """Return near neighbours in b of the points of a."""
+    within = a is b
+    n_axes = a.side.centers.shape[1]
+    products = plan.current().use_products(n_axes)
+    neighbors = np.empty((len(a.side.hashes), min(n_wanted, len(b.side.hashes) - within)), np.int32)
+    n_near = plan.current().near_tiles or n_near or (12 if n_axes <= 3 else 8)
+
+    def search(first: int, last: int) -> None:
+        work = new_work(a.side, b.side)
+        near_neighbors(first, last, a.side, b.side, within, n_near, products, work, neighbors)
+
+    crew.run(search, [(chunk.first, chunk.last) for chunk in cut_chunks(a.side, WITHIN, crew.n_threads)])
+    return neighbors
+
+
+def lengths_of(a: Tiled, b: Tiled, i: np.ndarray, j: np.ndarray) -> F64:
+    """Return squared distances of points i of a and j of b."""
+    d2 = np.empty(len(i))
+    edge_lengths(a.side.rows, b.side.rows, i, j, d2)
+    return d2
+
+
+def copy_edges(a: Tiled, b: Tiled, i: np.ndarray, j: np.ndarray, n_trees: int) -> Edges:
+    """Return the edges between all copies of points i of a and j of b that can matter."""
+    d2 = lengths_of(a, b, i, j)
+    copies_a, copies_b = np.diff(a.side.copy_start), np.diff(b.side.copy_start)
+    if a.n_copies == len(copies_a) and b.n_copies == len(copies_b):
+        return Edges(i.astype(np.int32), j.astype(np.int32), d2)
+    saturation = saturation_size(n_trees, int(max(copies_a.max(), copies_b.max())) + 1)
+    outer_a, start_a = outer_copies(a.side, saturation)
+    outer_b, start_b = outer_copies(b.side, saturation)
+    n_a, n_b = np.diff(start_a)[i], np.diff(start_b)[j]
+    pair = np.repeat(np.arange(len(i)), n_a * n_b)
+    within = np.arange(len(pair)) - np.repeat(np.cumsum(n_a * n_b) - n_a * n_b, n_a * n_b)
+    u = outer_a[start_a[i[pair]] + within // n_b[pair]]
+    v = outer_b[start_b[j[pair]] + within % n_b[pair]]
+    return Edges(u.astype(np.int32), v.astype(np.int32), d2[pair])
+
+
+def outer_copies(side: Side, saturation: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and last copies of each point, those an edge to another point can end in, and their starts."""
+    copies = np.diff(side.copy_start)
+    site = np.repeat(np.arange(len(copies)), copies)
+    place = np.arange(side.copy_start[-1]) - side.copy_start[site]
+    outer = (place < saturation) | (place >= copies[site] - saturation)
+    return np.flatnonzero(outer), np.concatenate(([0], np.cumsum(np.bincount(site[outer], minlength=len(copies)))))

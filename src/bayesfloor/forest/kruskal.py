@@ -1,0 +1,262 @@
+"""Kernels: the strict order of edges, and Kruskal's walk into k forests.
+
+Edges are compared by squared length, then by edge hash, then by the larger rank of their ends (ascending) and the
+smaller (descending). Ranks only ever decide between copies of the same points.
+"""
+
+import numpy as np
+from numba import njit
+
+from bayesfloor.forest.hashing import SHIFT_32, edge_hash, radix_sort_range
+
+SHORT_RUN = 24
+
+
+@njit(nogil=True, cache=True)
+def precedes(a, b, u, v, d2, hashes, ranks, key):
+    """Tell whether edge a comes before edge b in the strict order."""
+    if d2[a] != d2[b]:
+        return d2[a] < d2[b]
+    hash_a = edge_hash(hashes[u[a]], hashes[v[a]], key)
+    hash_b = edge_hash(hashes[u[b]], hashes[v[b]], key)
+    if hash_a != hash_b:
+        return hash_a < hash_b
+    a_large, a_small = max(ranks[u[a]], ranks[v[a]]), min(ranks[u[a]], ranks[v[a]])
+    b_large, b_small = max(ranks[u[b]], ranks[v[b]]), min(ranks[u[b]], ranks[v[b]])
+    if a_large != b_large:
+        return a_large < b_large
+    return a_small > b_small
+
+
+@njit(nogil=True, cache=True)
+def sort_key(level, edge, d2_bits, u, v, hashes, ranks, key):
+    """Return the 32 bits by which a run of edges is sorted at a level of the strict order."""
+    if level == 0:
+        return d2_bits[edge] >> SHIFT_32
+    if level == 1:
+        return d2_bits[edge] & np.uint64(0xFFFFFFFF)
+    if level == 2:
+        return edge_hash(hashes[u[edge]], hashes[v[edge]], key) >> SHIFT_32
+    return np.uint64(max(ranks[u[edge]], ranks[v[edge]]))
+
+
+@njit(nogil=True, cache=True)
+def order_edges(u, v, d2, hashes, ranks, key):
+    """Return the edges' numbers in the strict order.
+
+    Radix sorts by the leading bits, then again by the next key inside each long run of equals; short runs, and what
+    is equal at every level, are finished by insertion.
+    """
+    n = len(d2)
+    order = np.arange(n).astype(np.int32)
+    keys = np.empty(n, np.uint64)
+    keys_spare = np.empty(n, np.uint64)
+    order_spare = np.empty(n, np.int32)
+    d2_bits = d2.view(np.uint64)
+    runs_lo, runs_hi = [0], [n]
+    for level in range(4):
+        next_lo, next_hi = [0], [0]
+        for r in range(len(runs_lo)):
+            lo, hi = runs_lo[r], runs_hi[r]
+            for p in range(lo, hi):
+                keys[p] = sort_key(level, order[p], d2_bits, u, v, hashes, ranks, key)
+            radix_sort_range(keys, order, lo, hi, keys_spare, order_spare)
+            start = lo
+            for p in range(lo + 1, hi + 1):
+                if p < hi and keys[p] == keys[start]:
+                    continue
+                if p - start > SHORT_RUN and level < 3:
+                    next_lo.append(start)
+                    next_hi.append(p)
+                else:
+                    for q in range(start + 1, p):
+                        edge = order[q]
+                        s = q - 1
+                        while s >= start and precedes(edge, order[s], u, v, d2, hashes, ranks, key):
+                            order[s + 1] = order[s]
+                            s -= 1
+                        order[s + 1] = edge
+                start = p
+        runs_lo, runs_hi = next_lo[1:], next_hi[1:]
+        if len(runs_lo) == 0:
+            break
+    return order
+
+
+@njit(nogil=True, cache=True, inline="always")
+def find(parent, i):
+    """Return the root of i, halving its path. Roots hold minus their size."""
+    up = parent[i]
+    while up >= 0:
+        above = parent[up]
+        if above < 0:
+            return np.int64(up)
+        parent[i] = above
+        i = np.int64(above)
+        up = parent[i]
+    return np.int64(i)
+
+
+@njit(nogil=True, cache=True)
+def unite(parent, a, b):
+    """Join two different roots, the smaller below the larger."""
+    if parent[a] > parent[b]:
+        a, b = b, a
+    parent[a] += parent[b]
+    parent[b] = a
+
+
+@njit(nogil=True, cache=True)
+def kruskal_forests(n_points, u, v, d2, order, n_trees):
+    """Walk edges in order and put each into the first forest in which it closes no cycle.
+
+    An edge that occurs twice counts once. Returns the accepted edges (u, v, d2, tree), in order.
+    """
+    parent = np.full(n_trees * n_points, -1, np.int32)
+    missing = np.full(n_trees, n_points - 1, np.int64)
+    n_open = n_trees if n_points > 1 else 0
+    capacity = min(len(order), n_trees * max(n_points - 1, 0))
+    kept_u = np.empty(capacity, np.int32)
+    kept_v = np.empty(capacity, np.int32)
+    kept_d2 = np.empty(capacity, np.float64)
+    kept_tree = np.empty(capacity, np.int32)
+    kept = 0
+    last_u, last_v = -1, -1
+    last_tree = (n_trees - 1) * n_points
+    for p in range(len(order)):
+        if n_open == 0:
+            break
+        edge = order[p]
+        a, b = np.int64(u[edge]), np.int64(v[edge])
+        if (a == last_u and b == last_v) or (a == last_v and b == last_u):
+            continue
+        last_u, last_v = a, b
+        # Components of a later tree lie within those of an earlier one: what the last tree joins, all trees join.
+        if find(parent, last_tree + a) == find(parent, last_tree + b):
+            continue
+        for tree in range(n_trees):
+            root_a = find(parent, tree * n_points + a)
+            root_b = find(parent, tree * n_points + b)
+            if root_a == root_b:
+                continue
+            unite(parent, root_a, root_b)
+            kept_u[kept], kept_v[kept], kept_d2[kept], kept_tree[kept] = a, b, d2[edge], tree
+            kept += 1
+            missing[tree] -= 1
+            if missing[tree] == 0:
+                n_open -= 1
+            break
+    return kept_u[:kept].copy(), kept_v[:kept].copy(), kept_d2[:kept].copy(), kept_tree[:kept].copy()
+
+
+@njit(nogil=True, cache=True)
+def saturation_size(n_trees, limit):
+    """Return how many copies of one point it takes until all forests span them, or limit if it takes more."""
+    if limit < 2:
+        return limit
+    parent = np.full(n_trees * limit, -1, np.int32)
+    components = np.full(n_trees, 1, np.int64)
+    for copy in range(1, limit):
+        if join_copy(parent, components, copy, n_trees, np.empty(0, np.int32), np.empty(0, np.int32), 0) < 0:
+            return copy + 1
+    return limit
+
+
+@njit(nogil=True, cache=True)
+def join_copy(parent, components, copy, n_trees, out_u, out_v, written):
+    """Add one more copy of a point to the forests of the copies before it.
+
+    The strict order joins a new copy to the latest one first, then to the one before, and so on. Writes the accepted
+    edges where there is room and returns how many are written by now, as -1 - written once every forest spans.
+    """
+    stride = len(parent) // n_trees
+    for tree in range(n_trees):
+        components[tree] += 1
+    n_open = n_trees
+    for other in range(copy - 1, -1, -1):
+        for tree in range(n_trees):
+            root_a = find(parent, tree * stride + copy)
+            root_b = find(parent, tree * stride + other)
+            if root_a == root_b:
+                continue
+            unite(parent, root_a, root_b)
+            components[tree] -= 1
+            if written < len(out_u):
+                out_u[written], out_v[written] = other, copy
+            written += 1
+            break
+        n_open = 0
+        for tree in range(n_trees):
+            n_open += components[tree] > 1
+        if n_open == 0:
+            break
+    return written if n_open else -1 - written
+
+
+@njit(nogil=True, cache=True)
+def site_forests(copy_start, n_trees):
+    """Return the edges of the first forests inside every site of identical points.
+
+    Points are numbered site by site and, within a site, by rank.
+    """
+    n_sites = len(copy_start) - 1
+    room = 0
+    for site in range(n_sites):
+        copies = copy_start[site + 1] - copy_start[site]
+        room += min(n_trees * (copies - 1), copies * (copies - 1) // 2)
+    out_u = np.empty(room, np.int32)
+    out_v = np.empty(room, np.int32)
+    done = 0
+    for site in range(n_sites):
+        first = copy_start[site]
+        copies = copy_start[site + 1] - first
+        if copies < 2:
+            continue
+        parent = np.full(n_trees * copies, -1, np.int32)
+        components = np.full(n_trees, 1, np.int64)
+        written = 0
+        for copy in range(1, copies):
+            written = join_copy(parent, components, copy, n_trees, out_u[done:], out_v[done:], written)
+            if written < 0:
+                written = -1 - written
+        for p in range(done, done + written):
+            out_u[p] += first
+            out_v[p] += first
+        done += written
+    return out_u[:done], out_v[:done]
+
+
+@njit(nogil=True, cache=True)
+def component_labels(n_points, u, v):
+    """Label the points of a forest by component."""
+    parent = np.full(n_points, -1, np.int32)
+    for edge in range(len(u)):
+        unite(parent, find(parent, u[edge]), find(parent, v[edge]))
+    labels = np.empty(n_points, np.int32)
+    for i in range(n_points):
+        labels[i] = find(parent, i)
+    return labels
+
+
+@njit(nogil=True, cache=True)
+def merge_orders(first, second, u, v, d2, hashes, ranks, key):
+    """Merge two lists of edges, each in the strict order, into one."""
+    merged = np.empty(len(first) + len(second), np.int32)
+    p, q = 0, 0
+    for at in range(len(merged)):
+        if q == len(second) or (
+            p < len(first) and precedes(first[p], second[q], u, v, d2, hashes, ranks, key)
+        ):
+            merged[at] = first[p]
+            p += 1
+        else:
+            merged[at] = second[q]
+            q += 1
+    return merged
+
+
+@njit(nogil=True, cache=True)
+def edge_hashes(u, v, hashes, key, out):
+    """Fill in the hashes of edges."""
+    for edge in range(len(u)):
+        out[edge] = edge_hash(hashes[u[edge]], hashes[v[edge]], key)

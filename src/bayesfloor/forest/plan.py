@@ -1,0 +1,53 @@
+"""The engine's settings. None of them changes a result; tests run with all kinds of values to show it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the engine cuts up its work."""
+
+    tile_size: int | None = None  # points to a tile; None chooses by the number of axes
+    projection: str = "auto"  # "none", "pca" or "auto": the axes in which tiles are cut and compared
+    kernel: str = "auto"  # "differences", "products" or "auto": how a block of distances is computed
+    buffer_edges: int = 1 << 16  # survivors that one thread collects before handing them on
+    near_tiles: int | None = None  # tiles searched for the seed's neighbours
+    all_pairs_below: int = 200  # up to this many points every edge is a candidate
+    survivors_per_point: float = 6.0  # times the number of trees: the trees are settled anew when more come in
+
+    def tile_points(self, n_axes: int) -> int:
+        """Return the number of points to aim at in a tile."""
+        if self.tile_size is not None:
+            return self.tile_size
+        if n_axes <= 3:
+            return 24
+        if n_axes <= 8:
+            return 48
+        return 64 if n_axes <= 20 else 128
+
+    def use_products(self, n_axes: int) -> bool:
+        """Tell whether blocks of distances come from matrix products, which win when there are many axes."""
+        return self.kernel == "products" or (self.kernel == "auto" and n_axes > 20)
+
+
+_current: ContextVar[Plan] = ContextVar("plan", default=Plan())
+
+
+def current() -> Plan:
+    """Return the settings in force."""
+    return _current.get()
+
+
+@contextlib.contextmanager
+def override(**settings: object) -> Iterator[Plan]:
+    """Run the engine with other settings inside a with block."""
+    token = _current.set(replace(_current.get(), **settings))  # type: ignore[arg-type]
+    try:
+        yield _current.get()
+    finally:
+        _current.reset(token)

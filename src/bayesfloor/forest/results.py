@@ -1,0 +1,134 @@
+"""What the engine returns."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesfloor.data.validation import check_labels
+from bayesfloor.forest.labels import count_cross_edges
+from bayesfloor.forest.sides import F64, I64
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True, eq=False)
+class Forests:
+    """The first edge-disjoint minimum spanning trees of a set of points.
+
+    Attributes
+    ----------
+    n_points : int
+        Number of rows.
+    n_trees : int
+        Number of trees that have an edge; fewer than asked for when the points run out of edges.
+    edges : ndarray of shape (m, 2), int64
+        Row numbers, the smaller first; tree after tree, each from its lightest edge to its heaviest.
+    weights : ndarray of shape (m,), float64
+        Euclidean lengths.
+    tree : ndarray of shape (m,), int64
+        The tree of each edge, from 0.
+    sites : ndarray of shape (n_points,), int64
+        Rows with the same values share a site.
+    n_components : ndarray of shape (n_trees,), int64
+        1 where the tree spans all points. A point can use up all its edges in earlier trees; later ones then leave
+        it out.
+    n_trees_asked : int
+        Number of trees asked for.
+    rows : ndarray of int64 or None
+        For a pair of classes: the rows of X that the points are, ascending.
+    """
+
+    n_points: int
+    n_trees: int
+    edges: I64 = field(repr=False)
+    weights: F64 = field(repr=False)
+    tree: I64 = field(repr=False)
+    sites: I64 = field(repr=False)
+    n_components: I64
+    n_trees_asked: int
+    rows: I64 | None = field(default=None, repr=False)
+
+    @property
+    def spans(self) -> bool:
+        """Whether all trees asked for exist and join all points."""
+        return self.n_trees == self.n_trees_asked and bool(np.all(self.n_components == 1))
+
+    def cross_counts(self, y: ArrayLike) -> F64:
+        """Count the edges between classes.
+
+        Among rows with the same values labels are averaged, so that the count does not depend on which of them an
+        edge happens to end in.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_points,)
+            Labels.
+
+        Returns
+        -------
+        ndarray of shape (n_trees, n_classes, n_classes)
+            Symmetric, with a zero diagonal; classes in sorted order.
+        """
+        classes, codes = check_labels(y, self.n_points, min_classes=1)
+        return self._count(codes, len(classes))
+
+    def _count(self, codes: I64, n_classes: int) -> F64:
+        site_and_class = self.sites * n_classes + codes
+        cells, cell_counts = np.unique(site_and_class, return_counts=True)
+        n_sites = int(self.sites.max()) + 1
+        start = np.concatenate(([0], np.cumsum(np.bincount(cells // n_classes, minlength=n_sites))))
+        counts = np.zeros((self.n_trees, n_classes, n_classes))
+        count_cross_edges(
+            self.edges,
+            self.tree,
+            codes,
+            self.sites,
+            start,
+            cells % n_classes,
+            cell_counts,
+            np.bincount(self.sites, minlength=n_sites),
+            counts,
+        )
+        return counts
+
+    def frame(self) -> Any:
+        """Return the edges as a data frame: pandas where it is installed, else polars."""
+        columns = {"tree": self.tree, "i": self.edges[:, 0], "j": self.edges[:, 1], "weight": self.weights}
+        if importlib.util.find_spec("pandas") is not None:
+            import pandas as pd
+
+            return pd.DataFrame(columns)
+        if importlib.util.find_spec("polars") is None:
+            raise ImportError("frame() needs pandas or polars: pip install pandas")
+        import polars as pl
+
+        return pl.DataFrame(columns)
+
+
+def to_forests(
+    u: np.ndarray,
+    v: np.ndarray,
+    d2: F64,
+    tree: np.ndarray,
+    *,
+    row_of: np.ndarray,
+    sites: I64,
+    exponent: int,
+    n_trees_asked: int,
+    rows: I64 | None = None,
+) -> Forests:
+    """Turn edges between copies, in the strict order, into the record that users get."""
+    n_points = len(row_of)
+    by_tree = np.argsort(tree, kind="stable")
+    tree = tree[by_tree].astype(np.int64)
+    ends = np.column_stack((row_of[u[by_tree]], row_of[v[by_tree]])).astype(np.int64)
+    ends.sort(axis=1)
+    n_trees = int(tree[-1]) + 1 if len(tree) else 0
+    weights = np.ldexp(np.sqrt(d2[by_tree]), exponent)
+    n_components = n_points - np.bincount(tree, minlength=n_trees)
+    return Forests(n_points, n_trees, ends, weights, tree, sites, n_components, n_trees_asked, rows)

@@ -1,0 +1,236 @@
+"""Points become tiles: axes to cut along, a k-d tree, and float32 coordinates relative to each tile's centre."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from bayesfloor.forest import plan
+from bayesfloor.forest.kdtree import leaf_starts, node_boxes, split_points
+from bayesfloor.forest.points import Points
+from bayesfloor.forest.sides import F32, F64, I32, I64, U64, Side, Work
+
+FLOAT64_ROUNDING = 2.3e-16
+VECTOR = 16  # tiles are padded to a multiple of this many columns
+FAR_AWAY = np.float32(1e18)
+
+
+@dataclass(frozen=True)
+class Axes:
+    """A map to scaled coordinates in which distances equal the true ones times `scale`, or bound them from below.
+
+    Coordinates are centred, scaled to order one, turned by an orthonormal basis where there is one, and followed by
+    the norm of what the basis leaves out where it leaves out something.
+    """
+
+    center: F64
+    scale: float
+    basis: F64 | None
+    exact: bool
+
+    @property
+    def n_axes(self) -> int:
+        """The number of coordinates."""
+        if self.basis is None:
+            return len(self.center)
+        return self.basis.shape[1] + (not self.exact)
+
+    def coordinates(self, rows: F64) -> tuple[F64, F64]:
+        """Return the coordinates of rows, and how far rounding may have moved each."""
+        centred = (rows - self.center) * self.scale
+        norms = np.sqrt(np.einsum("ij,ij->i", centred, centred))
+        if self.basis is None:
+            return centred, norms * FLOAT64_ROUNDING
+        turned = centred @ self.basis
+        off = FLOAT64_ROUNDING * len(self.center) * np.sqrt(self.basis.shape[1]) + 1e-14
+        if self.exact:
+            return turned, norms * off
+        rest = np.sqrt(np.maximum(norms**2 - np.einsum("ij,ij->i", turned, turned), 0.0))
+        return np.column_stack((turned, rest)), norms * np.sqrt(2 * off)
+
+
+def choose_axes(points: Points, projection: str) -> Axes:
+    """Choose the axes in which tiles are cut and compared, from a sample of the points."""
+    X = points.X
+    n, n_features = X.shape
+    step = max(1, n // 2000)
+    sample = X[points.order[::step]]
+    center = np.median(sample, axis=0)
+    largest = max(float(np.max(X.max(axis=0) - center)), float(np.max(center - X.min(axis=0))))
+    scale = float(np.ldexp(1.0, -int(np.frexp(largest)[1]))) if largest > 0 else 1.0
+    raw = Axes(center, scale, None, True)
+    if projection == "none" or n_features <= 3 or len(sample) < 2:
+        return raw
+    centred = (sample - center) * scale
+    spread = centred - centred.mean(axis=0)
+    values, vectors = np.linalg.eigh(spread.T @ spread)
+    values, vectors = values[::-1], np.ascontiguousarray(vectors[:, ::-1])
+    captured = np.cumsum(values) / max(values.sum(), 1e-300)
+    n_kept = int(np.searchsorted(captured, 0.8)) + 1
+    n_kept = min(-(-n_kept // 4) * 4 - 1, n_features)
+    if n_features > 24 and n_kept < n_features // 2:
+        return Axes(center, scale, np.ascontiguousarray(vectors[:, :n_kept]), False)
+    return Axes(center, scale, vectors, True)
+
+
+@njit(nogil=True, cache=True)
+def localize(coords, off, items, starts, columns, centers, local, norms, slack):
+    """Write each tile's coordinates relative to its centre, axis by axis, in float32.
+
+    Padding lies far away.
+    """
+    n_axes = coords.shape[1]
+    for leaf in range(len(starts) - 1):
+        start, stop = starts[leaf], starts[leaf + 1]
+        first = columns[leaf]
+        width = columns[leaf + 1] - first
+        local[first * n_axes : (first + width) * n_axes] = FAR_AWAY
+        norms[first : first + width] = np.inf
+        for f in range(n_axes):
+            total = 0.0
+            for p in range(start, stop):
+                total += coords[items[p], f]
+            centers[leaf, f] = total / (stop - start)
+        worst = 0.0
+        for p in range(start, stop):
+            norm = np.float32(0.0)
+            error = 0.0
+            for f in range(n_axes):
+                exact = coords[items[p], f] - centers[leaf, f]
+                value = np.float32(exact)
+                local[first * n_axes + f * width + (p - start)] = value
+                norm += value * value
+                error += (exact - value) ** 2
+            norms[first + p - start] = norm
+            worst = max(worst, np.sqrt(error) + off[items[p]])
+        slack[leaf] = worst * 1.001
+
+
+@njit(nogil=True, cache=True)
+def localize_full(rows, scale, starts, centers, full, norms, slack):
+    """Write all scaled features of each tile's points relative to its centre, point by point, in float32."""
+    n_features = rows.shape[1]
+    for leaf in range(len(starts) - 1):
+        start, stop = starts[leaf], starts[leaf + 1]
+        center = centers[leaf]
+        center[:] = 0.0
+        for i in range(start, stop):
+            for f in range(n_features):
+                center[f] += rows[i, f]
+        for f in range(n_features):
+            center[f] /= stop - start
+        worst = 0.0
+        for i in range(start, stop):
+            norm = 0.0
+            error = 0.0
+            largest = 0.0
+            for f in range(n_features):
+                exact = (rows[i, f] - center[f]) * scale
+                value = np.float32(exact)
+                full[i, f] = value
+                norm += value * value
+                error += (exact - value) ** 2
+                largest = max(largest, abs(rows[i, f]))
+            norms[i] = norm
+            worst = max(worst, np.sqrt(error) + np.sqrt(n_features) * largest * scale * FLOAT64_ROUNDING)
+        slack[leaf] = worst * 1.001
+        for f in range(n_features):
+            center[f] *= scale
+
+
+@dataclass(frozen=True)
+class Tiled:
+    """A set of points in tile order, and the rows that they are copies of."""
+
+    side: Side
+    n_copies: int
+    copy_rows: I32  # row of each copy, point by point in tile order, copies by rank
+    copy_hashes: U64
+    copy_ranks: I32
+
+
+def tile_points(points: Points, ranked_rows: I32, axes: Axes) -> Tiled:
+    """Cut the points of the given rows, which come by rank, into tiles."""
+    sites = points.sites[ranked_rows]
+    first_copy = np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
+    n = len(first_copy)
+    copies = np.diff(np.append(first_copy, len(ranked_rows)))
+    own_rows = ranked_rows[first_copy]
+    coords, off = axes.coordinates(points.X[own_rows])
+    n_axes = coords.shape[1]
+    height = 0
+    while n > plan.current().tile_points(n_axes) << height:
+        height += 1
+    starts = leaf_starts(n, height)
+    items = np.arange(n, dtype=np.int32)
+    n_leaves = 1 << height
+    split_points(coords, items, np.empty(n), starts, 0, n_leaves, height)
+    box_low = np.empty((2 * n_leaves, n_axes))
+    box_high = np.empty((2 * n_leaves, n_axes))
+    node_boxes(coords, items, starts, height, box_low, box_high)
+    centers = np.empty((n_leaves, n_axes))
+    columns = np.concatenate(([0], np.cumsum(-(-np.diff(starts) // VECTOR) * VECTOR)))
+    local = np.empty(columns[-1] * n_axes, np.float32)
+    norms = np.empty(columns[-1], np.float32)
+    slack = np.empty(n_leaves)
+    localize(coords, off, items, starts, columns, centers, local, norms, slack)
+    copy_start = np.concatenate(([0], np.cumsum(copies[items])))
+    if n == len(ranked_rows):
+        copy_rows = ranked_rows[items]
+    else:
+        within = np.arange(len(ranked_rows)) - np.repeat(copy_start[:-1], copies[items])
+        copy_rows = ranked_rows[np.repeat(first_copy[items], copies[items]) + within]
+    rows = np.ascontiguousarray(points.X[own_rows[items]])
+    full_size = 0 if axes.exact else n
+    full = np.empty((full_size, rows.shape[1]), np.float32)
+    full_norms = np.empty(full_size, np.float32)
+    full_centers = np.empty((n_leaves, rows.shape[1]))
+    full_slack = np.empty(n_leaves)
+    if not axes.exact:
+        localize_full(rows, axes.scale, starts, full_centers, full, full_norms, full_slack)
+    side = Side(
+        height=height,
+        starts=starts,
+        box_low=box_low,
+        box_high=box_high,
+        centers=centers,
+        columns=columns,
+        local=local,
+        norms=norms,
+        slack=slack,
+        full=full,
+        full_norms=full_norms,
+        full_centers=full_centers,
+        full_slack=full_slack,
+        rows=rows,
+        hashes=points.hashes[own_rows[items]],
+        copy_start=copy_start,
+    )
+    return Tiled(side, len(ranked_rows), copy_rows, points.hashes[copy_rows], points.ranks[copy_rows])
+
+
+def new_work(side: Side, other: Side) -> Work:
+    """Return a thread's room for pairs of tiles of two sides."""
+    largest = int(max(np.diff(side.columns).max(), np.diff(other.columns).max()))
+    n_axes = side.centers.shape[1]
+    return Work(
+        rows=np.empty((largest, n_axes)),
+        points=np.empty((largest, n_axes), np.float32),
+        norms=np.empty(largest),
+        full_points=np.empty((min(largest, len(side.full)), side.full.shape[1]), np.float32),
+        gaps=np.empty(largest, np.float32),
+        low=np.empty(n_axes, np.float32),
+        high=np.empty(n_axes, np.float32),
+        index=np.empty(largest, np.int64),
+        limit=np.empty(largest, np.float32),
+        column_limit=np.empty(largest, np.float32),
+        product=np.empty(largest * largest, np.float32),
+        block=np.empty((largest, largest), np.float32),
+        stack=np.empty(max(side.height, other.height) + 3, np.int64),
+        candidate_i=np.empty(max(1 << 12, 2 * largest * largest), np.int32),
+        candidate_j=np.empty(max(1 << 12, 2 * largest * largest), np.int32),
+        pending=np.zeros(2, np.int64),
+        largest_slack=float(max(side.slack.max(), other.slack.max())),
+    )

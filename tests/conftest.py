@@ -1,0 +1,37 @@
+"""Fixtures for the data sets and golden values that live beside the repository."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# A first call may compile kernels, so no example has a deadline; failures repeat from run to run.
+settings.register_profile(
+    "bayesfloor",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "bayesfloor"))
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+def _folder(variable: str, default: Path) -> Path:
+    folder = Path(os.environ.get(variable, default))
+    if not folder.is_dir():
+        pytest.skip(f"no folder {folder}; point {variable} to it")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """Folder of real data sets: $BAYESFLOOR_DATA, else ../shared/data."""
+    return _folder("BAYESFLOOR_DATA", SHARED / "data")
+
+
+@pytest.fixture(scope="session")
+def golden_dir() -> Path:
+    """Folder of golden values: $BAYESFLOOR_GOLDEN, else ../shared/golden."""
+    return _folder("BAYESFLOOR_GOLDEN", SHARED / "golden")

@@ -1,0 +1,46 @@
+"""The remaining arguments."""
+
+import numpy as np
+import pytest
+
+from bayesfloor.data.validation import check_n_trees, check_random_state_seed
+
+
+def test_n_trees():
+    assert check_n_trees(3) == 3
+    assert type(check_n_trees(np.int32(3))) is int
+    for wrong in (0, -1):
+        with pytest.raises(ValueError, match=r"'n_trees' parameter must be an int in the range \[1, inf\)"):
+            check_n_trees(wrong)
+    for wrong in (2.0, "3", None, True):
+        with pytest.raises(TypeError, match="'n_trees' parameter must be an int"):
+            check_n_trees(wrong)
+
+
+@pytest.mark.parametrize("seed", [0, 1, np.int64(5), 2**64 - 1])
+def test_an_integer_is_the_seed(seed):
+    assert check_random_state_seed(seed) == int(seed)
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_generators_give_their_next_number(make):
+    generator = make(7)
+    first, second = check_random_state_seed(generator), check_random_state_seed(generator)
+    assert first != second
+    assert check_random_state_seed(make(7)) == first
+    assert 0 <= first < 2**64
+
+
+def test_none_is_a_fresh_seed():
+    seeds = {check_random_state_seed(None) for _ in range(5)}
+    assert len(seeds) == 5
+    assert all(0 <= seed < 2**64 for seed in seeds)
+
+
+def test_seeds_that_are_none():
+    for wrong in (-1, 2**64):
+        with pytest.raises(ValueError, match="'random_state' parameter must be an int in the range"):
+            check_random_state_seed(wrong)
+    for wrong in (0.5, "0", True):
+        with pytest.raises(TypeError, match="'random_state' parameter must be an int, None"):
+            check_random_state_seed(wrong)

@@ -1,0 +1,155 @@
+import numpy as np
+import pytest
+
+from bayesfloor.floor import Finding, bayes_error
+from bayesfloor.floor.findings import intrinsic_dimension
+from bayesfloor.forest import spanning_forests
+
+from .samples import gaussian_classes, one_hot_table
+
+
+def clean_sample(n=400, seed=0):
+    return gaussian_classes(np.random.default_rng(seed), n, [0.5, 0.5], [[0], [2]], 2)
+
+
+def findings(X, y, **options):
+    found = {finding.code: finding for finding in bayes_error(X, y, **options).findings}
+    assert list(found) == sorted(found)
+    return found
+
+
+def test_clean_data_has_none():
+    assert findings(*clean_sample()) == {}
+
+
+def test_finding_reads_as_a_line():
+    assert str(Finding("BF001", "Something was found.", "Do this.")) == "BF001: Something was found. Do this."
+
+
+def test_tiny_classes():
+    X, y = clean_sample()
+    y[:3] = 7
+    found = findings(X, y)
+    assert set(found) == {"BF001"}
+    assert found["BF001"].sentence == "1 class has fewer than 10 rows: 7 (3)."
+
+
+def test_many_ties():
+    X, y = one_hot_table(np.random.default_rng(0), 300, 6, 3)
+    found = findings(X, y)
+    assert "BF002" in found
+    assert "n_tie_draws" in found["BF002"].hint
+
+
+def test_ties_that_rounding_hides():
+    # distances 0.1 apart differ in their last digits, and are ties all the same
+    X = (np.arange(200) * 0.1)[:, None]
+    assert "BF002" in findings(X, np.arange(200) // 100)
+
+
+def test_repeated_rows():
+    X, y = clean_sample()
+    first = np.flatnonzero(y == 0)
+    X[first[1:6]] = X[first[0]]
+    found = findings(X, y)
+    assert set(found) == {"BF003"}
+    assert found["BF003"].sentence.startswith("5 of 400 rows repeat")
+
+
+def test_rows_shared_by_classes():
+    X, y = clean_sample()
+    first, second = np.flatnonzero(y == 0), np.flatnonzero(y == 1)
+    X[first[:3]] = X[first[0]]
+    X[second[:2]] = X[first[0]]  # one site with class counts (3, 2): two errors
+    found = findings(X, y)
+    assert {"BF003", "BF004"} == set(found)
+    assert found["BF004"].sentence.startswith("5 of 400 rows are identical to a row of another class")
+    assert "at least 2, a share of 0.0050" in found["BF004"].sentence
+
+
+def test_all_rows_identical():
+    found = findings(np.ones((30, 2)), np.arange(30) % 3)
+    assert {"BF004", "BF005", "BF006", "BF011"} <= set(found)
+    assert "All 30 rows are identical" in found["BF005"].sentence
+
+
+def test_constant_and_wide_features_are_named():
+    pandas = pytest.importorskip("pandas")
+    X, y = clean_sample()
+    frame = pandas.DataFrame({"thin": X[:, 0], "wide": 1e4 * X[:, 1], "flat": 1.0})
+    found = findings(frame, y)
+    assert "1 feature is constant: 'flat'." in found["BF006"].sentence
+    assert found["BF007"].sentence.startswith("Feature 'wide' spans")
+    assert "'thin'" in found["BF007"].sentence
+    assert "StandardScaler" in found["BF007"].hint
+    assert "2" in findings(np.column_stack([X, np.zeros(400)]), y)["BF006"].sentence
+
+
+def test_control_characters_in_names_are_escaped():
+    pandas = pytest.importorskip("pandas")
+    X, y = clean_sample()
+    found = findings(pandas.DataFrame({"a": X[:, 0], "\x1b[31mred": 0.0}), y)
+    assert "\x1b" not in found["BF006"].sentence
+
+
+def test_high_dimension_is_called_biased_with_figures():
+    rng = np.random.default_rng(1)
+    X, y = gaussian_classes(rng, 300, [0.5, 0.5], [[0], [3]], 40)
+    found = findings(X, y)
+    assert set(found) == {"BF008"}
+    assert "40 features" in found["BF008"].sentence
+    assert "300 rows" in found["BF008"].sentence
+    assert "too high" in found["BF008"].sentence
+    # 40 features along which nothing varies but two are not a high dimension
+    flat = np.random.default_rng(2).standard_normal((2, 40))
+    X, y = clean_sample()
+    assert "BF008" not in findings(X @ flat, y)
+    # one tree does not show the second neighbour; the number of features has to do
+    assert "BF008" in findings(rng.standard_normal((300, 40)), np.arange(300) % 2, n_trees=1)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 5, 10])
+def test_intrinsic_dimension(dimension):
+    rng = np.random.default_rng(dimension)
+    X = rng.random((2000, dimension)) @ np.linalg.qr(rng.standard_normal((12, 12)))[0][:dimension]
+    assert intrinsic_dimension(spanning_forests(X)) == pytest.approx(dimension, rel=0.2)
+
+
+def test_nothing_to_tell_the_dimension_from():
+    assert np.isnan(intrinsic_dimension(spanning_forests(np.zeros((10, 2)))))
+    assert np.isnan(intrinsic_dimension(spanning_forests(np.array([[0.0], [1.0]]))))
+
+
+def test_leaks():
+    X, y = clean_sample()
+    code = np.where(y == 0, 3.0, -1.0)
+    finer = code + (np.arange(400) % 2) * 0.25  # two values per class give it away just as well
+    found = findings(np.column_stack([X, code, finer]), y)
+    assert set(found) >= {"BF009"}
+    assert "2 features give the label away" in found["BF009"].sentence
+    assert "2, 3" in found["BF009"].sentence
+    noisy = np.where(np.arange(400) == 5, 2.0 - code, code)  # one row with the other class's value
+    assert "BF009" not in findings(np.column_stack([X, noisy]), y)
+
+
+def test_leak_of_the_wine_tables(data_dir):
+    leaky = np.load(data_dir / "paper" / "wine_red.npz", allow_pickle=False)
+    clean = np.load(data_dir / "extra" / "wine_red_noleak.npz", allow_pickle=False)
+    assert "BF009" in findings(leaky["X"], leaky["y"])
+    assert "BF009" not in findings(clean["X"], clean["y"])
+
+
+def test_trees_that_do_not_span():
+    X, _ = clean_sample(n=5)
+    found = findings(X, [0, 1, 0, 1, 0], n_trees=4)
+    assert "4 trees were asked for; only" in found["BF010"].sentence
+    star = np.concatenate([[np.zeros(30)], np.eye(30)])  # the hub uses up its edges in the first tree
+    assert "BF010" in findings(star, np.arange(31) % 2)
+
+
+def test_no_sign_of_a_difference():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 2))
+    found = findings(X, np.arange(300) % 2)
+    assert set(found) == {"BF011"}
+    assert "random" in found["BF011"].sentence

@@ -1,0 +1,116 @@
+"""What must not change the answer."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
+
+from .samples import gaussian_classes, one_hot_table
+
+NUMBERS = ["estimate", "lower", "upper", "interval", "normalized", "cross_edges", "cross_edges_interval", "p_value"]
+TABLES = ["continuous", "one-hot", "integers", "duplicates", "two values"]
+
+
+def sample(kind, rng, n=60, n_classes=3):
+    if kind == "continuous":
+        return gaussian_classes(rng, n, np.full(n_classes, 1 / n_classes), 2 * np.eye(n_classes)[:, :2], 2)
+    if kind == "one-hot":
+        return one_hot_table(rng, n, 3, n_classes)
+    y = rng.integers(0, n_classes, n)
+    if kind == "integers":
+        return rng.integers(0, 4, (n, 3)) + y[:, None], y
+    if kind == "duplicates":
+        return rng.standard_normal((n // 4, 2))[rng.integers(0, n // 4, n)], y
+    return rng.integers(0, 2, (n, 1)), y
+
+
+def assert_same(a, b):
+    for name in NUMBERS:
+        np.testing.assert_allclose(getattr(b, name), getattr(a, name), rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6), n_trees=st.integers(1, 4), n_tie_draws=st.integers(1, 2))
+def test_row_order(kind, seed, n_trees, n_tie_draws):
+    rng = np.random.default_rng(seed)
+    X, y = sample(kind, rng)
+    shuffled = rng.permutation(len(y))
+    for function in (bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error):
+        results = [
+            function(X[rows], y[rows], n_trees=n_trees, n_tie_draws=n_tie_draws, n_jobs=1)
+            for rows in (slice(None), shuffled)
+        ]
+        assert_same(*results)
+        assert results[0].findings == results[1].findings
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6))
+def test_names_of_the_classes(kind, seed):
+    rng = np.random.default_rng(seed)
+    X, y = sample(kind, rng)
+    classes = np.unique(y)
+    new_names = np.array(["pear", "apple", "fig"])[: len(classes)]
+    renamed = new_names[np.searchsorted(classes, y)]
+    old_of_new = np.argsort(new_names)  # classes are sorted anew
+    numbers = bayes_error(X, y, n_jobs=1)
+    assert_same(numbers, bayes_error(X, renamed, n_jobs=1))
+    rest = [one_vs_rest_bayes_error(X, labels, n_jobs=1) for labels in (y, renamed)]
+    np.testing.assert_allclose(rest[1].estimate, rest[0].estimate[old_of_new], atol=1e-12)
+    np.testing.assert_allclose(rest[1].interval, rest[0].interval[old_of_new], atol=1e-12)
+    pairs = [pairwise_bayes_error(X, labels, n_jobs=1) for labels in (y, renamed)]
+    swapped = np.ix_(old_of_new, old_of_new)
+    np.testing.assert_allclose(pairs[1].estimate, pairs[0].estimate[swapped], atol=1e-12)
+    np.testing.assert_allclose(pairs[1].interval, pairs[0].interval[swapped], atol=1e-12)
+    assert list(pairs[1].classes) == sorted(new_names)
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 10**6),
+    n_features=st.integers(1, 5),
+    scale=st.sampled_from([1e-150, 1e-3, 0.3, 7.0, 1e6, 1e150]),
+    shift=st.sampled_from([0.0, -3.7, 1e4]),
+)
+def test_translation_rotation_and_scale(seed, n_features, scale, shift):
+    rng = np.random.default_rng(seed)
+    X, y = gaussian_classes(rng, 80, [0.3, 0.3, 0.4], 2 * np.eye(3)[:, :n_features], n_features)
+    rotation = np.linalg.qr(rng.standard_normal((n_features, n_features)))[0]
+    moved = (X @ rotation + shift) * scale
+    for function in (bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error):
+        assert_same(function(X, y, n_jobs=1), function(moved, y, n_jobs=1))
+
+
+def test_threads_change_nothing():
+    rng = np.random.default_rng(5)
+    X, y = gaussian_classes(rng, 3000, [0.2, 0.3, 0.5], 2 * np.eye(3), 3)
+    assert_same(pairwise_bayes_error(X, y, n_jobs=1), pairwise_bayes_error(X, y, n_jobs=4))
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_three_functions_and_the_estimator_agree(kind):
+    from bayesfloor.floor.estimator import BayesErrorEstimator
+
+    X, y = sample(kind, np.random.default_rng(8))
+    options = {"n_trees": 2, "n_tie_draws": 2, "confidence": 0.9, "forced_edges": "keep"}
+    fitted = BayesErrorEstimator(**options).fit(X, y)
+    assert_same(fitted.bayes_error_, bayes_error(X, y, **options))
+    assert_same(fitted.pairwise_bayes_error_, pairwise_bayes_error(X, y, **options))
+    assert_same(fitted.one_vs_rest_bayes_error_, one_vs_rest_bayes_error(X, y, **options))
+    assert fitted.bayes_error_.sum_of_pairs == bayes_error(X, y, sum_of_pairs=True, **options).sum_of_pairs
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_two_classes_are_the_same_problem_three_times(kind):
+    rng = np.random.default_rng(9)
+    X, y = sample(kind, rng, n_classes=2)
+    whole, rest, pairs = (f(X, y) for f in (bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error))
+    for name in NUMBERS:
+        expected = getattr(whole, name)
+        np.testing.assert_allclose(getattr(rest, name)[0], expected, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(getattr(rest, name)[1], expected, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(getattr(pairs, name)[0, 1], expected, atol=1e-12, err_msg=name)

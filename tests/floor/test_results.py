@@ -1,0 +1,221 @@
+"""What comes back: labels, tables, short texts, and options that mean what they say."""
+
+from dataclasses import FrozenInstanceError
+from datetime import date
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from bayesfloor.floor import (
+    bayes_error,
+    henze_penrose_divergence,
+    one_vs_rest_bayes_error,
+    pairwise_bayes_error,
+)
+from bayesfloor.floor.gaussian import GaussianPair
+
+from .samples import gaussian_classes
+
+FUNCTIONS = [bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error, henze_penrose_divergence]
+
+
+@pytest.fixture
+def sample():
+    return gaussian_classes(np.random.default_rng(0), 400, [0.1, 0.2, 0.3, 0.4], 1.5 * np.eye(4), 4)
+
+
+LABELS = {
+    "int": [30, 10, 40, 20],
+    "text": ["d", "NA", "c", ""],
+    "bool-like float": [2.0, 0.0, 3.0, 1.0],
+    "date": [date(2020, 1, d) for d in (4, 2, 3, 1)],
+    "bytes": [b"x", b"y", b"z", b"w"],
+    "datetime64": list(np.array(["2020-01-04", "2019-01-01", "2021-01-01", "2020-01-03"], "M8[ns]")),
+    "tuple": [("a", 2), ("a", 1), ("b", 0), ("c", 9)],
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_come_back_as_they_were(sample, kind):
+    X, codes = sample
+    y = np.empty(len(codes), object)
+    y[:] = [LABELS[kind][code] for code in codes]
+    if kind != "tuple" and kind != "date":
+        y = np.array(y.tolist(), dtype=None if kind != "datetime64" else "M8[ns]")
+    expected = sorted(LABELS[kind])
+    for function in FUNCTIONS:
+        assert list(function(X, y).classes) == expected
+    pairs = pairwise_bayes_error(X, y)
+    assert {label for pair in pairs.hardest() for label in pair[:2]} == set(expected)
+    assert list(one_vs_rest_bayes_error(X, y).frame()["class"]) == expected
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_frames_and_arrays_give_the_same(sample, function):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    X, y = sample
+    expected = function(X, y).estimate
+    names = list("abcd")
+    inputs = [
+        (pandas.DataFrame(X, columns=names), pandas.Series(y)),
+        (polars.DataFrame(X, schema=names), polars.Series(y)),
+        (X.tolist(), y.tolist()),
+    ]
+    for points, labels in inputs:
+        np.testing.assert_array_equal(function(points, labels).estimate, expected)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_results_are_frozen_and_print_on_one_line(sample, function):
+    result = function(*sample)
+    with pytest.raises(FrozenInstanceError):
+        result.estimate = 0
+    assert "\n" not in repr(result)
+    assert len(repr(result)) < 150
+    assert type(result).__name__ in repr(result)
+
+
+def test_one_row_per_problem(sample):
+    assert len(bayes_error(*sample).frame()) == 1
+    assert len(one_vs_rest_bayes_error(*sample).frame()) == 4
+    assert len(pairwise_bayes_error(*sample).frame()) == 6
+    assert len(henze_penrose_divergence(*sample).frame()) == 6
+    frame = pairwise_bayes_error(*sample).frame()
+    matrix = pairwise_bayes_error(*sample).estimate
+    for first, second, estimate in zip(frame["first"], frame["second"], frame["estimate"], strict=True):
+        assert estimate == matrix[first, second]
+
+
+def test_tables_are_polars_where_there_is_no_pandas(sample, monkeypatch):
+    import sys
+
+    polars = pytest.importorskip("polars")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for function in FUNCTIONS:
+        assert isinstance(function(*sample).frame(), polars.DataFrame)
+
+
+def test_control_characters_in_labels_do_not_reach_the_terminal(sample):
+    X, codes = sample
+    y = np.array(["\x1b[31mred", "<script>", "=cmd()", "plain"])[codes]
+    for function in FUNCTIONS:
+        assert "\x1b" not in repr(function(X, y))
+
+
+def test_hardest_ranks_by_normalized_floor(sample):
+    pairs = pairwise_bayes_error(*sample)
+    ranked = pairs.hardest()
+    assert len(ranked) == 6
+    assert pairs.hardest(2) == ranked[:2]
+    assert all(a.normalized >= b.normalized for a, b in pairwise(ranked))
+    assert ranked[0].normalized == pairs.normalized.max()
+    plain = pairwise_bayes_error(*sample, normalize=False).hardest()
+    assert all(a.estimate >= b.estimate for a, b in pairwise(plain))
+    assert [p[:2] for p in plain] != [p[:2] for p in ranked]  # unequal priors: the two orders differ
+
+
+def test_hardest_of_equals_follows_the_classes():
+    X = np.arange(30.0)[:, None] * np.repeat([1, 100, 10_000], 10)[:, None]
+    pairs = pairwise_bayes_error(X, np.repeat(["a", "b", "c"], 10))
+    assert [pair[:2] for pair in pairs.hardest()] == [("a", "b"), ("a", "c"), ("b", "c")]
+
+
+def test_matrices_are_symmetric_with_a_zero_diagonal(sample):
+    pairs = pairwise_bayes_error(*sample)
+    for name in ("estimate", "normalized", "lower", "upper", "cross_edges"):
+        matrix = getattr(pairs, name)
+        np.testing.assert_array_equal(matrix, matrix.T)
+        assert not np.diag(matrix).any()
+    assert (np.diag(pairs.p_value) == 1).all()
+    assert not pairs.interval[np.arange(4), np.arange(4)].any()
+    assert not np.diag(henze_penrose_divergence(*sample).estimate).any()
+
+
+@pytest.mark.parametrize("function", FUNCTIONS[:3])
+def test_estimates_lie_within_their_intervals_and_bounds(sample, function):
+    result = function(*sample)
+    for name, interval in [
+        ("estimate", "interval"),
+        ("lower", "lower_interval"),
+        ("upper", "upper_interval"),
+        ("cross_edges", "cross_edges_interval"),
+    ]:
+        ends = np.asarray(getattr(result, interval))
+        assert (ends[..., 0] <= getattr(result, name)).all()
+        assert (getattr(result, name) <= ends[..., 1]).all()
+    assert np.all(np.asarray(result.lower) <= result.estimate)
+    assert np.all(np.asarray(result.estimate) <= result.upper)
+
+
+def test_wider_confidence_wider_interval(sample):
+    narrow, wide = (bayes_error(*sample, confidence=c).interval for c in (0.5, 0.99))
+    assert wide[0] < narrow[0] < narrow[1] < wide[1]
+
+
+def test_divergence_of_two_classes_is_a_number():
+    rng = np.random.default_rng(1)
+    X, y = gaussian_classes(rng, 4000, [0.4, 0.6], [[0], [2]], 2)
+    divergence = henze_penrose_divergence(X, y)
+    exact = GaussianPair.with_common_covariance([0.0], [2.0], prior=0.4).mixture().henze_penrose_divergence()
+    assert float(divergence) == divergence.estimate[0, 1] == divergence.estimate[1, 0]
+    low, high = divergence.interval[0, 1]
+    assert low < exact < high
+    assert float(divergence) == pytest.approx(exact, abs=0.05)
+
+
+def test_divergence_of_many_classes_is_not(sample):
+    with pytest.raises(TypeError, match="4 classes have 4 x 4 divergences"):
+        float(henze_penrose_divergence(*sample))
+
+
+def test_divergence_interval_holds_the_estimate(sample):
+    divergence = henze_penrose_divergence(*sample)
+    assert (divergence.interval[..., 0] <= divergence.estimate).all()
+    assert (divergence.estimate <= divergence.interval[..., 1]).all()
+
+
+def test_sum_of_pairs_only_when_asked(sample):
+    assert bayes_error(*sample).sum_of_pairs is None
+    floor = bayes_error(*sample, sum_of_pairs=True)
+    assert floor.sum_of_pairs == pairwise_bayes_error(*sample).sum_of_pairs
+    X, y = sample
+    two = y < 2
+    floor = bayes_error(X[two], y[two], sum_of_pairs=True)
+    assert floor.sum_of_pairs[0] == pytest.approx(floor.lower)
+
+
+def test_correction_holds_the_estimate_at_the_largest_floor():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((500, 2))
+    y = np.repeat([0, 1, 2], [300, 150, 50])
+    assert bayes_error(X, y).estimate == pytest.approx(0.4)
+    assert bayes_error(X, y).normalized == pytest.approx(1)
+    assert bayes_error(X, y, bias_correction=False).estimate > 0.42
+    assert one_vs_rest_bayes_error(X, y).normalized == pytest.approx([1, 1, 1], abs=0.05)
+    assert pairwise_bayes_error(X, y).normalized.max() <= 1 + 1e-9
+
+
+def test_progress_is_reported(sample):
+    calls = []
+    pairwise_bayes_error(*sample, progress=lambda done, total: calls.append((done, total)))
+    assert calls
+    assert calls[-1][0] == calls[-1][1]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"forced_edges": "some"}, ValueError, "'forced_edges' parameter must be a str among"),
+        ({"confidence": 1.0}, ValueError, "'confidence' parameter must be a float in the range"),
+        ({"confidence": "high"}, ValueError, "'confidence' parameter"),
+        ({"n_tie_draws": 0}, ValueError, "'n_tie_draws' parameter must be an int in the range"),
+        ({"n_tie_draws": 1.5}, ValueError, "'n_tie_draws' parameter"),
+        ({"n_trees": 0}, ValueError, "'n_trees' parameter must be an int in the range"),
+        ({"random_state": "x"}, TypeError, "'random_state' parameter"),
+    ],
+)
+def test_bad_options(sample, function, options, error, message):
+    with pytest.raises(error, match=message):
+        function(*sample, **options)

@@ -1,0 +1,156 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayesfloor.floor import bayes_error
+from bayesfloor.floor.averaged_graph import average_identical_rows
+from bayesfloor.floor.uncertainty import (
+    cross_edge_interval,
+    cross_edge_variance,
+    permutation_moments,
+    permutation_p_value,
+)
+from bayesfloor.forest import spanning_forests
+
+from .dense_graph import averaged_adjacency, cross_edges, label_orders_within_sites, local_variance
+from .samples import gaussian_classes
+
+PRIORS_OF_5 = [0.1, 0.15, 0.2, 0.25, 0.3]
+MEANS_OF_5 = 2.2 * np.array([[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1]])
+
+
+def test_averaged_count_is_the_mean_over_all_swaps_of_identical_rows():
+    X = np.array([[0, 0], [0, 0], [0, 0], [1, 0], [1, 0], [0, 2], [3, 3], [3, 3]], float)
+    y = np.array([0, 1, 2, 0, 1, 2, 2, 0])
+    forests = spanning_forests(X, n_trees=2)
+    i, j = forests.edges.T
+    counts = [np.sum(order[i] != order[j]) for order in label_orders_within_sites(forests.sites, y)]
+    assert cross_edges(averaged_adjacency(forests), y) == pytest.approx(np.mean(counts))
+    assert forests.cross_counts(y).sum() / 2 == pytest.approx(np.mean(counts))
+
+
+@given(st.integers(0, 10**6), st.integers(2, 4), st.integers(1, 3), st.sampled_from([1, 2, 4, 100]))
+def test_variance_equals_the_dense_sum(seed, n_classes, n_trees, levels):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(6, 40))
+    X = rng.integers(0, levels, (n, 2)).astype(float)
+    y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)])
+    forests = spanning_forests(X, n_trees=n_trees)
+    A, graph = averaged_adjacency(forests), average_identical_rows(forests)
+    assert graph.n_edges == pytest.approx(A.sum() / 2)
+    assert graph.squared_weights == pytest.approx(np.sum(A**2) / 2)
+    assert graph.squared_degrees == pytest.approx(np.sum(A.sum(axis=0) ** 2))
+    R = cross_edges(A, y)
+    at_rows, at_edges = graph.local_covariances(y, n_classes, R / graph.n_edges)
+    assert at_rows - at_edges == pytest.approx(local_variance(A, y), abs=1e-9)
+    variance = cross_edge_variance(graph, y, n_classes, R)
+    assert variance >= local_variance(A, y) - 1e-9
+    assert variance > 0
+
+
+@pytest.mark.parametrize(
+    ("class_counts", "levels"),
+    [
+        ([30, 30], None),
+        ([50, 10], None),
+        ([20, 20, 20], None),
+        ([5, 10, 15, 30], None),
+        ([40, 20], 4),
+        ([30, 20, 10], 3),
+    ],
+)
+def test_permutation_moments_equal_those_of_random_permutations(class_counts, levels):
+    rng = np.random.default_rng(sum(class_counts) + len(class_counts))
+    n = sum(class_counts)
+    X = rng.standard_normal((n, 2)) if levels is None else rng.integers(0, levels, (n, 2)).astype(float)
+    forests = spanning_forests(X)
+    mean, variance = permutation_moments(average_identical_rows(forests), class_counts)
+    A = averaged_adjacency(forests)
+    y = np.repeat(np.arange(len(class_counts)), class_counts)
+    indicators = np.eye(len(class_counts))[np.stack([rng.permutation(y) for _ in range(20_000)])]
+    same = np.einsum("rik,rik->r", np.einsum("ij,rjk->rik", A, indicators, optimize=True), indicators) / 2
+    counts = A.sum() / 2 - same
+    assert abs(counts.mean() - mean) < 4 * counts.std() / np.sqrt(len(counts))
+    squares = (counts - mean) ** 2
+    assert abs(squares.mean() - variance) < 4 * squares.std() / np.sqrt(len(counts))
+
+
+def test_moments_of_two_classes_are_those_of_friedman_and_rafsky():
+    # their formula for one tree and two classes, written independently
+    rng = np.random.default_rng(0)
+    m, k = 25, 40
+    forests = spanning_forests(rng.standard_normal((m + k, 3)), n_trees=1)
+    degree = np.bincount(forests.edges.ravel())
+    N, C = m + k, np.sum(degree * (degree - 1)) / 2
+    mean = 2 * m * k / N
+    variance = (2 * m * k / (N * (N - 1))) * (
+        (2 * m * k - N) / N + (C - N + 2) / ((N - 2) * (N - 3)) * (N * (N - 1) - 4 * m * k + 2)
+    )
+    assert permutation_moments(average_identical_rows(forests), [m, k]) == pytest.approx((mean, variance))
+
+
+def test_p_value_is_uniform_without_a_difference_and_tiny_with_one():
+    rng = np.random.default_rng(1)
+    values = []
+    for _ in range(200):
+        X = rng.standard_normal((60, 2))
+        values.append(bayes_error(X, rng.permutation(np.arange(60) % 3), n_jobs=1).p_value)
+    # the mean of 200 uniform values has a standard error of 0.0204
+    assert np.mean(values) == pytest.approx(0.5, abs=4 * 0.0204)
+    assert np.mean(np.array(values) < 0.05) < 0.12
+    X[:, 0] += 3 * (np.arange(60) % 3)
+    assert bayes_error(X, np.arange(60) % 3).p_value < 1e-6
+
+
+def test_p_value_is_one_when_the_count_cannot_vary():
+    assert permutation_p_value(10.0, 10.0, 0.0) == 1
+    assert bayes_error(np.zeros((20, 2)), np.arange(20) % 2).p_value == 1
+    assert bayes_error([[0.0], [1.0]], [0, 1]).p_value == 1
+    assert bayes_error([[0.0], [1.0], [5.0]], [0, 1, 1]).p_value <= 1
+
+
+@given(st.floats(0, 1), st.floats(0.01, 50), st.integers(1, 1000), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
+def test_interval_holds_the_count_and_stays_in_range(share, variance, n_edges, confidence):
+    R = share * n_edges
+    low, high = cross_edge_interval(R, variance, n_edges, confidence)
+    assert -1e-9 <= low <= R + 1e-9 * n_edges
+    assert R - 1e-9 * n_edges <= high <= n_edges + 1e-9
+
+
+def test_interval_is_the_normal_one_where_that_is_good():
+    low, high = cross_edge_interval(4000.0, 2000.0, 10_000.0, 0.95)
+    half = 1.959964 * np.sqrt(2000.0)
+    assert (low, high) == pytest.approx((4000 - half, 4000 + half), rel=1e-3)
+    # and is not empty where nothing crosses
+    assert cross_edge_interval(0.0, 0.5, 100.0, 0.95)[1] > 1
+
+
+@pytest.mark.parametrize(
+    ("priors", "means", "n_features"),
+    [
+        ([0.3, 0.7], [[0], [1.5]], 2),
+        ([0.5, 0.5], [[0], [2.0]], 8),
+        ([0.2, 0.8], [[0], [3.0]], 32),
+        (PRIORS_OF_5, MEANS_OF_5, 2),
+        (PRIORS_OF_5, MEANS_OF_5, 8),
+        (PRIORS_OF_5, 1.5 * MEANS_OF_5, 32),
+    ],
+    ids=["2-classes-2d", "2-classes-8d", "2-classes-32d", "5-classes-2d", "5-classes-8d", "5-classes-32d"],
+)
+def test_interval_covers_the_mean(priors, means, n_features):
+    rng = np.random.default_rng([len(priors), n_features])
+    n, R, low, high = 400, [], [], []
+    for _ in range(200):
+        X, y = gaussian_classes(rng, n, priors, means, n_features)
+        floor = bayes_error(X, y, n_jobs=1)
+        R.append(floor.cross_edges)
+        low.append(floor.cross_edges_interval[0])
+        high.append(floor.cross_edges_interval[1])
+    for _ in range(200):  # further samples, to know E[R] better
+        X, y = gaussian_classes(rng, n, priors, means, n_features)
+        R.append(spanning_forests(X, n_jobs=1).cross_counts(y).sum() / 6)
+    mean = np.mean(R)
+    covered = np.mean((np.array(low) <= mean) & (mean <= np.array(high)))
+    print(f"covered {covered:.3f}, mean R {mean:.1f}")
+    assert 0.92 <= covered <= 0.99

@@ -1,0 +1,135 @@
+"""Every tree, edge by edge and weight bit by bit, equal to the naive reference."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesfloor import spanning_forests
+from bayesfloor.forest import plan
+from forest.agreement import assert_same_forests
+from forest.point_sets import KINDS, make_points
+from naive_forests import naive_forests
+
+DIMENSIONS = [1, 2, 3, 8, 20, 100]
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_equal_trees(kind, d):
+    X = make_points(kind, 260, d)
+    expected = naive_forests(X, 4)
+    for n_trees in (1, 2, 3, 4):
+        assert_same_forests(spanning_forests(X, n_trees=n_trees), expected.first(n_trees))
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "d"),
+    [
+        ("gaussian", 2500, 2),
+        ("clustered", 2500, 3),
+        ("some_copies", 2500, 8),
+        ("one_hot", 2500, 20),
+        ("uniform", 1500, 1),
+        ("integer_grid", 1500, 2),
+        ("growing_gaps", 1500, 2),
+        ("mixed_scales", 1500, 8),
+        ("cauchy", 1500, 8),
+        ("nearly_copies", 1500, 20),
+        ("standardized_one_hot", 1500, 34),
+        ("gaussian", 1500, 64),
+        ("far_from_zero", 1200, 100),
+        ("uniform", 900, 300),
+    ],
+)
+def test_equal_trees_over_many_tiles(kind, n, d):
+    X = make_points(kind, n, d)
+    assert_same_forests(spanning_forests(X, n_trees=3), naive_forests(X, 3))
+
+
+@pytest.mark.parametrize("d", [2, 20])
+@pytest.mark.parametrize(
+    "n", [2, 3, 4, 5, 7, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 257, 511, 513, 700]
+)
+def test_sizes_around_the_edges_of_tiles(n, d):
+    X = make_points("gaussian", n, d)
+    expected = naive_forests(X, 3)
+    assert_same_forests(spanning_forests(X), expected)
+    with plan.override(all_pairs_below=2):
+        assert_same_forests(spanning_forests(X), expected)
+
+
+@pytest.mark.parametrize(("n", "d"), [(60, 3000), (250, 1023), (250, 1025)])
+@pytest.mark.parametrize("kind", ["gaussian", "one_hot", "far_from_zero"])
+def test_thousands_of_features(kind, n, d):
+    X = make_points(kind, n, d)
+    assert_same_forests(spanning_forests(X, n_trees=2), naive_forests(X, 2))
+
+
+@pytest.mark.parametrize("n_trees", [5, 9, 33])
+@pytest.mark.parametrize("kind", ["gaussian", "integer_grid", "some_copies", "hub_in_a_sphere"])
+def test_many_trees(kind, n_trees):
+    X = make_points(kind, 300, 3)
+    assert_same_forests(spanning_forests(X, n_trees=n_trees), naive_forests(X, n_trees))
+
+
+@pytest.mark.parametrize("d", [2, 30])
+def test_tied_up_to_the_last_bits(d):
+    """Distances that differ by an ulp or so: only the exact float64 sum orders them right."""
+    rng = np.random.default_rng(d)
+    X = rng.integers(0, 3, (400, d)) + rng.integers(-2, 3, (400, d)) * 2.0**-50
+    assert_same_forests(spanning_forests(X), naive_forests(X, 3))
+
+
+@pytest.mark.parametrize("d", [2, 8, 30])
+def test_clusters_at_every_scale(d):
+    """Nested clusters, each level a thousand times tighter than the one around it."""
+    rng = np.random.default_rng(d)
+    X = np.zeros((1, d))
+    for level in range(4):
+        X = np.repeat(X, 5, axis=0) + 1e-3**level * rng.standard_normal((5 * len(X), d))
+    X = rng.permutation(X)
+    assert_same_forests(spanning_forests(X), naive_forests(X, 3))
+
+
+@pytest.mark.parametrize("d", [2, 12])
+def test_interleaved_lattices(d):
+    """Two lattices half a step apart: each point is as near to many of the other as of its own."""
+    steps = np.random.default_rng(d).integers(0, 4, (500, d)).astype(float)
+    X = steps + 0.5 * (np.arange(500) % 2)[:, None]
+    assert_same_forests(spanning_forests(X), naive_forests(X, 3))
+
+
+@given(
+    kind=st.sampled_from(list(KINDS)),
+    n=st.integers(2, 150),
+    d=st.integers(1, 40),
+    n_trees=st.integers(1, 6),
+    seed=st.integers(0, 2**64 - 1),
+    all_pairs_below=st.sampled_from([2, 200]),
+)
+@settings(max_examples=80)
+def test_equal_trees_anywhere(kind, n, d, n_trees, seed, all_pairs_below):
+    X = make_points(kind, n, d, seed=seed)
+    with plan.override(all_pairs_below=all_pairs_below):
+        forests = spanning_forests(X, n_trees=n_trees, random_state=seed)
+    assert_same_forests(forests, naive_forests(X, n_trees, seed=seed))
+
+
+@given(
+    points=st.integers(1, 4).flatmap(
+        lambda d: st.lists(
+            st.tuples(*[st.floats(-1e6, 1e6, allow_subnormal=False) | st.integers(-2, 2)] * d),
+            min_size=2,
+            max_size=25,
+        )
+    ),
+    n_trees=st.integers(1, 4),
+    all_pairs_below=st.sampled_from([2, 200]),
+)
+@settings(max_examples=80)
+def test_equal_trees_on_found_points(points, n_trees, all_pairs_below):
+    X = np.array(points, dtype=np.float64)
+    with plan.override(all_pairs_below=all_pairs_below):
+        forests = spanning_forests(X, n_trees=n_trees)
+    assert_same_forests(forests, naive_forests(X, n_trees))

@@ -1,0 +1,73 @@
+"""Whole processes: peak memory, and the time to start once kernels are compiled."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+resource = pytest.importorskip("resource", reason="peak memory is read with getrusage")
+
+pytestmark = pytest.mark.slow
+
+PEAK_KIB = """
+import resource, sys
+def peak_bytes():
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+"""
+
+
+def run(script, **environment):
+    result = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | environment,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.parametrize("spread", [3, 10])
+def test_memory_of_a_million_points(spread):
+    out = run(f"""{PEAK_KIB}
+import numpy as np
+from bayesfloor import spanning_forests
+rng = np.random.default_rng(0)
+centres = rng.uniform(-{spread}, {spread}, (10, 2))
+X = centres[rng.integers(0, 10, 10**6)] + rng.standard_normal((10**6, 2))
+forests = spanning_forests(X, n_trees=3)
+assert forests.spans and len(forests.edges) == 3 * (10**6 - 1)
+print(peak_bytes())
+""")
+    assert int(out) < 2 * 2**30
+
+
+def test_memory_beyond_an_input_of_many_features():
+    out = run(f"""{PEAK_KIB}
+import numpy as np
+from bayesfloor import spanning_forests
+X = np.random.default_rng(0).standard_normal((60_000, 784))
+before = peak_bytes()
+assert spanning_forests(X, n_trees=3).spans
+print(peak_bytes() - before)
+""")
+    assert int(out) < 2 * 2**30
+
+
+def test_second_process_starts_fast(tmp_path):
+    script = """
+import numpy as np
+from bayesfloor import class_forests, spanning_forests
+for d in (2, 30):
+    X = np.random.default_rng(0).standard_normal((1000, d))
+    spanning_forests(X).cross_counts(np.arange(1000) % 3)
+    class_forests(X, np.arange(1000) % 3)
+"""
+    run(script, NUMBA_CACHE_DIR=str(tmp_path))
+    began = time.monotonic()
+    run(script, NUMBA_CACHE_DIR=str(tmp_path))
+    assert time.monotonic() - began < 5

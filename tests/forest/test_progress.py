@@ -1,0 +1,138 @@
+"""Progress, exceptions out of its callback, and Ctrl-C."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from bayesfloor import class_forests, spanning_forests
+from forest.agreement import assert_same_forests
+from forest.point_sets import make_labels, make_points
+
+
+def assert_ran_to_the_end(calls):
+    assert calls
+    done = [call[0] for call in calls]
+    assert done == sorted(done)
+    assert all(0 <= d <= total for d, total in calls)
+    assert calls[-1][0] == calls[-1][1]
+
+
+@pytest.mark.parametrize(("n", "d"), [(2, 1), (50, 3), (3000, 2), (2000, 40)])
+def test_callback(n, d):
+    X = make_points("gaussian", n, d)
+    calls = []
+    forests = spanning_forests(X, progress=lambda done, total: calls.append((done, total)))
+    assert_ran_to_the_end(calls)
+    assert_same_forests(forests, spanning_forests(X))
+
+
+@pytest.mark.parametrize("n_classes", [2, 7])
+def test_callback_of_class_forests(n_classes):
+    X = make_points("gaussian", 1000, 12)
+    calls = []
+    class_forests(X, make_labels(1000, n_classes), progress=lambda done, total: calls.append((done, total)))
+    assert_ran_to_the_end(calls)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("raise_at", [1, 3])
+def test_exception_in_the_callback_stops_the_work(n_jobs, raise_at):
+    X = make_points("gaussian", 8000, 12)
+    y = make_labels(8000, 3)
+    n_threads = threading.active_count()
+    for compute in (
+        lambda p: spanning_forests(X, n_jobs=n_jobs, progress=p),
+        lambda p: class_forests(X, y, n_jobs=n_jobs, progress=p),
+    ):
+        calls = []
+
+        def stop(done, total, calls=calls):
+            calls.append(done)
+            if len(calls) == raise_at:
+                raise LookupError("seen enough")
+
+        with pytest.raises(LookupError, match="seen enough"):
+            compute(stop)
+        time.sleep(0.1)
+        assert len(calls) == raise_at
+        assert threading.active_count() <= n_threads
+    assert spanning_forests(X[:500]).spans
+
+
+def test_nothing_is_written_when_stderr_is_no_terminal(capfd):
+    spanning_forests(make_points("gaussian", 3000, 8), progress=True)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_bar_on_a_terminal():
+    import pty
+
+    script = """
+import numpy as np
+from bayesfloor import spanning_forests
+spanning_forests(np.random.default_rng(0).standard_normal((20000, 12)), progress=True)
+"""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                part = os.read(ours, 4096)
+            except OSError:  # Linux reports the closed other end so
+                break
+            if not part:
+                break
+            shown += part
+        out = process.stdout.read()
+    os.close(ours)
+    assert process.returncode == 0, shown.decode()
+    assert out == b""
+    assert b"100" in shown
+
+
+INTERRUPTED = """
+import numpy as np
+from bayesfloor import {function}
+X = np.random.default_rng(0).standard_normal((60000, 50))
+y = np.arange(60000) % 10
+{function}(X[:3000]{labels_of_some})  # compiles, or loads what was compiled
+print("started", flush=True)
+{function}(X{labels}, n_jobs=2)
+print("finished", flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize(
+    ("function", "after_s"),
+    [("spanning_forests", 0.2), ("spanning_forests", 1.0), ("class_forests", 1.0)],
+)
+def test_control_c_stops_at_once(function, after_s):
+    labels = ("", "") if function == "spanning_forests" else (", y", ", y[:3000]")
+    script = INTERRUPTED.format(function=function, labels=labels[0], labels_of_some=labels[1])
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert process.stdout.readline() == "started\n", process.stderr.read()
+            time.sleep(after_s)
+            process.send_signal(signal.SIGINT)
+            sent = time.monotonic()
+            out, err = process.communicate(timeout=60)
+            waited_s = time.monotonic() - sent
+        finally:
+            process.kill()
+    assert "finished" not in out
+    assert process.returncode in (-signal.SIGINT, 130)
+    assert "KeyboardInterrupt" in err
+    assert waited_s < 5  # about half a second when nothing else runs on the machine

@@ -1,0 +1,142 @@
+"""Threads and processes: any number inside a call, calls from many at once, BLAS left alone."""
+
+import multiprocessing
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from bayesfloor import class_forests, spanning_forests
+from forest.agreement import assert_same_forests
+from forest.point_sets import make_labels, make_points
+
+SETS = [("gaussian", 2), ("clustered", 8), ("one_hot", 20), ("gaussian", 40), ("some_copies", 30)]
+
+
+def blas_threads():
+    return {lib["filepath"]: lib["num_threads"] for lib in threadpool_info()}
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, 8, -1, None])
+@pytest.mark.parametrize(("kind", "d"), SETS)
+def test_any_number_of_threads(kind, d, n_jobs):
+    X = make_points(kind, 3000, d)
+    assert_same_forests(spanning_forests(X, n_jobs=n_jobs), spanning_forests(X, n_jobs=1))
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3, None])
+@pytest.mark.parametrize(("kind", "d"), SETS)
+def test_any_number_of_threads_for_classes(kind, d, n_jobs):
+    X = make_points(kind, 2000, d)
+    y = make_labels(2000, 4)
+    alone = class_forests(X, y, n_jobs=1)
+    result = class_forests(X, y, n_jobs=n_jobs)
+    np.testing.assert_array_equal(result.pair_cross_counts, alone.pair_cross_counts)
+    assert_same_forests(result.whole, alone.whole)
+    assert_same_forests(result.pair(0, 3), alone.pair(0, 3))
+
+
+def test_calls_from_eight_threads():
+    points = [make_points(SETS[i % 5][0], 700 + 10 * i, SETS[i % 5][1]) for i in range(16)]
+    expected = [spanning_forests(X, n_jobs=1) for X in points]
+    before = blas_threads()
+    start = threading.Barrier(8)
+
+    def compute(i):
+        if i < 8:
+            start.wait(timeout=60)
+        return spanning_forests(points[i], n_jobs=2)
+
+    with ThreadPoolExecutor(8) as pool:
+        for result, forests in zip(pool.map(compute, range(16)), expected, strict=True):
+            assert_same_forests(result, forests)
+    assert blas_threads() == before
+
+
+def test_class_calls_from_eight_threads():
+    X = make_points("gaussian", 800, 30)
+    y = make_labels(800, 5)
+    expected = class_forests(X, y, n_jobs=1)
+    with ThreadPoolExecutor(8) as pool:
+        for result in pool.map(lambda _: class_forests(X, y), range(8)):
+            np.testing.assert_array_equal(result.pair_cross_counts, expected.pair_cross_counts)
+            assert_same_forests(result.whole, expected.whole)
+
+
+def test_blas_limits_are_restored():
+    before = blas_threads()
+    X = make_points("gaussian", 1500, 40)
+    spanning_forests(X)
+    assert blas_threads() == before
+    class_forests(X, make_labels(1500, 3))
+    assert blas_threads() == before
+
+
+def test_blas_limits_are_restored_after_an_exception():
+    before = blas_threads()
+
+    def fail(done, total):
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        spanning_forests(make_points("gaussian", 3000, 40), progress=fail)
+    assert blas_threads() == before
+
+
+def test_blas_limits_are_restored_when_calls_overlap():
+    """The first call ends inside the second: whoever ends last must not restore the first's limit."""
+    before = blas_threads()
+    first_began, second_began, first_ended = (threading.Event() for _ in range(3))
+    X = make_points("gaussian", 3000, 40)
+
+    # The waits give up after a while, should calls exclude one another.
+    def in_first(done, total):
+        first_began.set()
+        second_began.wait(timeout=2)
+
+    def in_second(done, total):
+        second_began.set()
+        first_ended.wait(timeout=5)
+
+    def call_first():
+        spanning_forests(X, progress=in_first)
+        first_ended.set()
+
+    def call_second():
+        first_began.wait(timeout=60)
+        spanning_forests(X, progress=in_second)
+
+    with ThreadPoolExecutor(2) as pool:
+        for call in [pool.submit(call_first), pool.submit(call_second)]:
+            call.result()
+    assert blas_threads() == before
+
+
+def test_no_thread_is_left_behind():
+    spanning_forests(make_points("gaussian", 3000, 40), n_jobs=3)
+    before = threading.active_count()
+    for _ in range(5):
+        spanning_forests(make_points("gaussian", 3000, 40), n_jobs=3)
+    assert threading.active_count() <= before
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_inside_joblib_workers(backend):
+    points = [make_points(kind, 600, d) for kind, d in SETS]
+    results = joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(spanning_forests)(X, n_trees=2) for X in points)
+    for X, result in zip(points, results, strict=True):
+        assert_same_forests(result, spanning_forests(X, n_trees=2))
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system cannot fork")
+# Python 3.12 and later warn when any thread (BLAS has some) is alive at a fork.
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_in_a_forked_process_after_use_in_its_parent():
+    X = make_points("gaussian", 1500, 30)
+    expected = spanning_forests(X, n_jobs=2)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        result = pool.apply_async(spanning_forests, (X,), {"n_jobs": 2}).get(timeout=60)
+    assert_same_forests(result, expected)
