@@ -147,7 +147,7 @@ def test_interval_covers_the_mean(priors, means, n_features):
         R.append(floor.cross_edges)
         low.append(floor.cross_edges_interval[0])
         high.append(floor.cross_edges_interval[1])
-    for _ in range(200):  # further samples, to know E[R] better
+    for _ in range(100):  # further samples, to know E[R] better
         X, y = gaussian_classes(rng, n, priors, means, n_features)
         R.append(spanning_forests(X, n_jobs=1).cross_counts(y).sum() / 6)
     mean = np.mean(R)

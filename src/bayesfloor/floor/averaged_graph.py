@@ -121,8 +121,16 @@ def average_identical_rows(forests: Forests) -> AveragedGraph:
         )
     within = first == second
     inner = np.bincount(first[within], minlength=n_sites).astype(np.float64)
-    low = np.minimum(first, second)[~within]
-    high = np.maximum(first, second)[~within]
-    keys, multiplicity = np.unique(low * n_sites + high, return_counts=True)
-    first, second = np.divmod(keys, n_sites)
-    return AveragedGraph(sites, sizes, inner, first, second, multiplicity.astype(np.float64))
+    # Only edges at a site of several rows can have a parallel.
+    alone = (sizes[first] == 1) & (sizes[second] == 1)
+    parallel = ~(within | alone)
+    low, high = np.minimum(first, second)[parallel], np.maximum(first, second)[parallel]
+    keys, counts = np.unique(low * n_sites + high, return_counts=True)
+    return AveragedGraph(
+        sites,
+        sizes,
+        inner,
+        np.concatenate([first[alone], keys // n_sites]),
+        np.concatenate([second[alone], keys % n_sites]),
+        np.concatenate([np.ones(np.count_nonzero(alone)), counts]),
+    )

@@ -24,7 +24,7 @@ from bayesfloor.forest.points import rank_points
 from bayesfloor.forest.results import Forests, to_forests
 from bayesfloor.forest.sides import F64
 from bayesfloor.forest.sweep_kernels import sweep_leaves
-from bayesfloor.forest.threads import hired_crew
+from bayesfloor.forest.threads import Crew, supervise
 from bayesfloor.forest.tiling import choose_axes, tile_points
 
 if TYPE_CHECKING:
@@ -67,17 +67,19 @@ def spanning_forests(
     ([[0, 1], [1, 2], [2, 3]], [1.0, 2.0, 4.0])
     """
     X, n_trees, seed, n_threads = _check(X, n_trees, random_state, n_jobs)
-    with hired_crew(n_threads, progress) as crew:
-        _announce_compilation()
+    _announce_compilation()
+
+    def compute(crew: Crew) -> Forests:
         crew.expect(len(X) ** 2 // 2)
         points = rank_points(X)
         axes = choose_axes(points, plan.current().projection)
         tiled = tile_points(points, points.order, axes)
         grown = grow(tiled, Task.of(n_trees, seed, len(X)), axes, crew, len(X) ** 2 // 2)
-        crew.finish()
-    return to_forests(
-        *grown, row_of=tiled.copy_rows, sites=points.sites, exponent=points.exponent, n_trees_asked=n_trees
-    )
+        return to_forests(
+            *grown, row_of=tiled.copy_rows, sites=points.sites, exponent=points.exponent, n_trees_asked=n_trees
+        )
+
+    return supervise(compute, n_threads, progress)
 
 
 def class_forests(
@@ -113,11 +115,14 @@ def class_forests(
     """
     X, n_trees, seed, n_threads = _check(X, n_trees, random_state, n_jobs)
     classes, codes = check_labels(y, len(X))
-    with hired_crew(n_threads, progress) as crew:
-        _announce_compilation()
+    _announce_compilation()
+
+    def compute(crew: Crew) -> ClassForests:
         points = rank_points(X)
         axes = choose_axes(points, plan.current().projection)
         return forests_of_classes(points, classes, codes, axes, Task.of(n_trees, seed, len(X)), crew)
+
+    return supervise(compute, n_threads, progress)
 
 
 def _check(X: Any, n_trees: Any, random_state: Any, n_jobs: Any) -> tuple[F64, int, int, int]:

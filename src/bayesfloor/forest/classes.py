@@ -7,7 +7,7 @@ all pairs keep, taken together, holds the forests of the whole set.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -37,7 +37,7 @@ CROSS_TILES = 2  # of the other class, searched for the seed's neighbours
 SMALL_BLOCK = 4_096  # distances: up to here every edge of a block is a candidate
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClassForests:
     """The spanning forests of every pair of classes, and of the whole set.
 
@@ -60,13 +60,16 @@ class ClassForests:
     class_counts: I64
     n_points: int
     n_trees: int
-    pair_cross_counts: F64 = field(repr=False)
-    _codes: I64 = field(repr=False)
-    _points: Points = field(repr=False)
-    _task: Task = field(repr=False)
-    _tiled: list[Tiled] = field(repr=False)
-    _grown: list[Grown] = field(repr=False)
-    _cross: dict[tuple[int, int], Edges] = field(repr=False)
+    pair_cross_counts: F64
+    _codes: I64
+    _points: Points
+    _task: Task
+    _tiled: list[Tiled]
+    _grown: list[Grown]
+    _cross: dict[tuple[int, int], Edges]
+
+    def __repr__(self) -> str:
+        return f"ClassForests(n_points={self.n_points}, n_classes={len(self.classes)}, n_trees={self.n_trees})"
 
     def pair(self, a: Any, b: Any) -> Forests:
         """Return the forests of the rows of two classes, the same as `spanning_forests` gives for these rows."""
@@ -266,5 +269,4 @@ def forests_of_classes(points: Points, classes: np.ndarray, codes: I64, axes: Ax
 
     in_turn(join_pair, pairs, sizes, crew)
     result.whole  # noqa: B018 - part of the pass; kept for later
-    crew.finish()
     return result

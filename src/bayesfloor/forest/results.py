@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Forests:
     """The first edge-disjoint minimum spanning trees of a set of points.
 
@@ -45,13 +45,16 @@ class Forests:
 
     n_points: int
     n_trees: int
-    edges: I64 = field(repr=False)
-    weights: F64 = field(repr=False)
-    tree: I64 = field(repr=False)
-    sites: I64 = field(repr=False)
+    edges: I64
+    weights: F64
+    tree: I64
+    sites: I64
     n_components: I64
     n_trees_asked: int
-    rows: I64 | None = field(default=None, repr=False)
+    rows: I64 | None = None
+
+    def __repr__(self) -> str:
+        return f"Forests(n_points={self.n_points}, n_trees={self.n_trees}, spans={self.spans})"
 
     @property
     def spans(self) -> bool:

@@ -7,56 +7,51 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextvars import copy_context
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 Progress = Callable[[int, int], object]
+T = TypeVar("T")
+
+GLANCE_S = 0.05  # how often the calling thread looks up from waiting
 
 
 class Crew:
     """A few threads that work through tasks; one thread works in place of a pool of one."""
 
-    def __init__(self, n_threads: int, pool: ThreadPoolExecutor | None = None, progress: Progress | None = None):
+    def __init__(self, n_threads: int, pool: ThreadPoolExecutor | None = None):
         self.n_threads = n_threads
         self._pool = pool
-        self._progress = progress
-        self._done = 0
-        self._total = 0
         self._lock = threading.Lock()
         self._stopped = threading.Event()
+        self.done = 0
+        self.total = 1
 
     @property
     def alone(self) -> Crew:
-        """A crew of one for a task that another crew runs. It stops when that one does."""
+        """A crew of one for a task that this crew runs. It stops when this one does."""
         crew = Crew(1)
         crew._stopped = self._stopped
         return crew
 
     def expect(self, total: int) -> None:
         """Say how much work there is in all."""
-        self._total = max(total, 1)
-        self._report()
+        self.total = max(total, 1)
 
     def advance(self, amount: int) -> None:
-        """Note work as done, from any thread. The caller's own thread reports it, at once or when it looks up."""
+        """Note work as done, from any thread."""
         with self._lock:
-            self._done = min(self._done + amount, self._total)
-        if self._pool is None:
-            self._report()
+            self.done = min(self.done + amount, self.total)
 
-    def finish(self) -> None:
-        """Report all work as done."""
-        self._done = self._total
-        self._report()
-
-    def _report(self) -> None:
-        if self._progress is not None:
-            self._progress(self._done, self._total)
+    def stop(self) -> None:
+        """Give the work up, from any thread: whoever checks next leaves it."""
+        self._stopped.set()
 
     def check(self) -> None:
-        """Leave the work, in a thread of the pool, when it has been given up."""
+        """Leave the work when it has been given up."""
         if self._stopped.is_set():
             raise InterruptedError("the computation was stopped")
 
@@ -65,56 +60,52 @@ class Crew:
     ) -> list[Any]:
         """Call a task with each of the arguments and return the results in that order.
 
-        An exception in a task, in the progress callback, or from Ctrl-C stops the rest.
+        An exception in one task stops the rest.
         """
-        if self._pool is None or len(arguments) == 1:
-            results = []
-            for number, args in enumerate(arguments):
-                self.check()
-                results.append(task(*args))
-                if amounts:
-                    self.advance(amounts[number])
-            return results
 
-        def guarded(*args: Any) -> Any:
+        def do(number: int) -> Any:
             self.check()
-            return task(*args)
+            result = task(*arguments[number])
+            if amounts:
+                self.advance(amounts[number])
+            return result
 
-        futures: list[Future[Any]] = []
+        if self._pool is None or len(arguments) == 1:
+            return [do(number) for number in range(len(arguments))]
+        futures = [self._pool.submit(copy_context().run, do, number) for number in range(len(arguments))]
         try:
-            futures = [self._pool.submit(guarded, *args) for args in arguments]
-            number_of = {future: number for number, future in enumerate(futures)}
-            waiting = set(futures)
-            while waiting:
-                finished, waiting = wait(waiting, timeout=0.05, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    future.result()
-                    if amounts:
-                        self.advance(amounts[number_of[future]])
-                self._report()
+            wait(futures, return_when=FIRST_EXCEPTION)
+            return [future.result() for future in futures]
         except BaseException:
-            self._stopped.set()
+            self.stop()
             for future in futures:
                 future.cancel()
             raise
-        return [future.result() for future in futures]
 
 
-@contextlib.contextmanager
-def hired_crew(n_threads: int, progress: bool | Progress) -> Iterator[Crew]:
-    """Yield a crew, and let its threads go at the end."""
+def supervise(work: Callable[[Crew], T], n_threads: int, progress: bool | Progress) -> T:
+    """Have a crew do some work, while the calling thread reports progress and listens for Ctrl-C.
+
+    No kernel runs in the calling thread: compiled code there would hold back an interrupt, or lose it.
+    """
     if not isinstance(progress, bool) and not callable(progress):
         raise TypeError(f"The 'progress' parameter must be a bool or a callable. Got {progress!r} instead.")
     report = _progress_bar() if progress is True else (progress or None)
-    with _one_blas_thread():
-        if n_threads == 1:
-            yield Crew(1, progress=report)
-            return
-        pool = ThreadPoolExecutor(n_threads, thread_name_prefix="bayesfloor")
+    with _one_blas_thread(), ThreadPoolExecutor(n_threads + 1, thread_name_prefix="bayesfloor") as pool:
+        crew = Crew(n_threads, pool if n_threads > 1 else None)
+        future = pool.submit(copy_context().run, work, crew)
         try:
-            yield Crew(n_threads, pool, report)
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            while not wait((future,), timeout=GLANCE_S).done:
+                if report is not None:
+                    report(crew.done, crew.total)
+            result = future.result()
+            if report is not None:
+                report(crew.total, crew.total)
+            return result
+        except BaseException:
+            crew.stop()
+            future.cancel()
+            raise
 
 
 _blas_lock = threading.Lock()

@@ -161,7 +161,7 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes) -> Tiled:
     coords, off = axes.coordinates(points.X[own_rows])
     n_axes = coords.shape[1]
     height = 0
-    while n > plan.current().tile_points(n_axes) << height:
+    while n > plan.current().tile_points(n_axes) << height and n >= 2 << height:
         height += 1
     starts = leaf_starts(n, height)
     items = np.arange(n, dtype=np.int32)
