@@ -21,11 +21,12 @@ from bayesfloor.forest.engine import (
     copy_edges,
     grow,
     lengths_of,
+    merge,
     neighbors_of,
     no_edges,
     settle,
 )
-from bayesfloor.forest.kruskal import merge_orders, site_forests
+from bayesfloor.forest.kruskal import site_forests
 from bayesfloor.forest.points import Points
 from bayesfloor.forest.results import Forests, to_forests
 from bayesfloor.forest.sides import F64, I64, Edges
@@ -131,13 +132,7 @@ def joint_ends(a: Tiled, b: Tiled) -> Ends:
 
 def joint_edges(grown_a: Grown, grown_b: Grown, n_copies_a: int, ends: Ends, task: Task) -> Edges:
     """Merge the forests of two classes into one list in the strict order."""
-    u = np.concatenate((grown_a.u, grown_b.u + np.int32(n_copies_a)))
-    v = np.concatenate((grown_a.v, grown_b.v + np.int32(n_copies_a)))
-    d2 = np.concatenate((grown_a.d2, grown_b.d2))
-    numbers = np.arange(len(u), dtype=np.int32)
-    split = len(grown_a.u)
-    order = merge_orders(numbers[:split], numbers[split:], u, v, d2, ends.hashes, ends.ranks, task.key)
-    return Edges(u[order], v[order], d2[order])
+    return merge(ends, task, grown_a, shifted(grown_b, n_copies_a, n_copies_a))
 
 
 def grow_classes(points: Points, codes: I64, n_classes: int, axes: Axes, task: Task, crew: Crew) -> list[tuple[Tiled, Grown]]:

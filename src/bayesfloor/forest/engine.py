@@ -23,7 +23,7 @@ from bayesfloor.forest.kruskal import (
     component_labels,
     edge_hashes,
     kruskal_forests,
-    merge_orders,
+    merge_edges,
     order_edges,
     saturation_size,
     site_forests,
@@ -77,18 +77,23 @@ class Ends:
 
 def settle(ends: Ends, task: Task, kept: Edges | Grown, found: list[Edges]) -> Grown:
     """Run Kruskal's walk over edges that are in order already and new ones that are not."""
-    new_u = np.concatenate([edges.u for edges in found])
-    new_v = np.concatenate([edges.v for edges in found])
-    new_d2 = np.concatenate([edges.d2 for edges in found])
-    u = np.concatenate((kept.u, new_u))
-    v = np.concatenate((kept.v, new_v))
-    d2 = np.concatenate((kept.d2, new_d2))
-    known = np.arange(len(kept.u), dtype=np.int32)
-    order = order_edges(new_u, new_v, new_d2, ends.hashes, ends.ranks, task.key)
-    order += np.int32(len(known))
-    if len(known) > 0:
-        order = merge_orders(known, order, u, v, d2, ends.hashes, ends.ranks, task.key)
-    return Grown(*kruskal_forests(len(ends), u, v, d2, order, task.n_trees))
+    u = np.concatenate([edges.u for edges in found])
+    v = np.concatenate([edges.v for edges in found])
+    d2 = np.concatenate([edges.d2 for edges in found])
+    order = order_edges(u, v, d2, ends.hashes, ends.ranks, task.key)
+    return walk(ends, task, merge(ends, task, kept, Edges(u[order], v[order], d2[order])))
+
+
+def merge(ends: Ends, task: Task, some: Edges | Grown, others: Edges) -> Edges:
+    """Merge two lists of edges that are in order."""
+    if len(some.u) == 0:
+        return others
+    return Edges(*merge_edges(some.u, some.v, some.d2, *others, ends.hashes, ends.ranks, task.key))
+
+
+def walk(ends: Ends, task: Task, edges: Edges) -> Grown:
+    """Run Kruskal's walk over edges that are in order."""
+    return Grown(*kruskal_forests(len(ends), *edges, task.n_trees))
 
 
 def no_edges() -> Edges:
@@ -151,14 +156,15 @@ class Sweep:
         self.within = a is b
         most_copies = max(int(np.diff(a.side.copy_start).max()), int(np.diff(b.side.copy_start).max()))
         self.saturation = saturation_size(task.n_trees, most_copies + 1)
-        self.products = plan.current().use_products(a.side.centers.shape[1])
+        self.settings = plan.current()
+        self.products = self.settings.use_products(axes.n_axes, axes.exact)
 
     def run(self, grown: Grown, crew: Crew, amount: int) -> Grown:
         """Return the exact forests, given those of a graph on the same points."""
         chunks = deque(cut_chunks(self.a.side, WITHIN if self.within else FORWARD, crew.n_threads))
         if not self.within:
             chunks.extend(cut_chunks(self.b.side, BACKWARD, crew.n_threads))
-        settings = plan.current()
+        settings = self.settings
         limit = int(settings.survivors_per_point * len(self.ends) * self.task.n_trees) + settings.buffer_edges
         bounds: tuple[Bounds | None, Bounds | None] = (None, None)
         resumed = False
@@ -191,7 +197,7 @@ class Sweep:
         share: int,
     ) -> None:
         """Take chunks until none is left, or until too much has been found; one thread's part."""
-        room = plan.current().buffer_edges
+        room = self.settings.buffer_edges
         out = Edges(np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room))
         work = new_work(self.a.side, self.b.side)
         count = 0
@@ -272,7 +278,7 @@ def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, crew: Crew, n_near: int | No
     """Return near neighbours in b of the points of a."""
     within = a is b
     n_axes = a.side.centers.shape[1]
-    products = plan.current().use_products(n_axes)
+    products = plan.current().use_products(n_axes, len(a.side.full) == 0)
     neighbors = np.empty((len(a.side.hashes), min(n_wanted, len(b.side.hashes) - within)), np.int32)
     n_near = plan.current().near_tiles or n_near or (12 if n_axes <= 3 else 8)
 

@@ -12,20 +12,31 @@ from bayesfloor.forest.hashing import SHIFT_32, edge_hash, radix_sort_range
 SHORT_RUN = 24
 
 
+@njit(nogil=True, cache=True, inline="always")
+def is_same_edge(a, b, c, d):
+    """Tell whether edges (a, b) and (c, d) are one edge."""
+    return (a == c and b == d) or (a == d and b == c)
+
+
+@njit(nogil=True, cache=True)
+def comes_first(a, b, c, d, hashes, ranks, key):
+    """Tell whether edge (a, b) comes before edge (c, d), which is as long, in the strict order."""
+    hash_ab = edge_hash(hashes[a], hashes[b], key)
+    hash_cd = edge_hash(hashes[c], hashes[d], key)
+    if hash_ab != hash_cd:
+        return hash_ab < hash_cd
+    larger_ab, larger_cd = max(ranks[a], ranks[b]), max(ranks[c], ranks[d])
+    if larger_ab != larger_cd:
+        return larger_ab < larger_cd
+    return min(ranks[a], ranks[b]) > min(ranks[c], ranks[d])
+
+
 @njit(nogil=True, cache=True)
 def precedes(a, b, u, v, d2, hashes, ranks, key):
-    """Tell whether edge a comes before edge b in the strict order."""
+    """Tell whether edge a of a list comes before edge b in the strict order."""
     if d2[a] != d2[b]:
         return d2[a] < d2[b]
-    hash_a = edge_hash(hashes[u[a]], hashes[v[a]], key)
-    hash_b = edge_hash(hashes[u[b]], hashes[v[b]], key)
-    if hash_a != hash_b:
-        return hash_a < hash_b
-    a_large, a_small = max(ranks[u[a]], ranks[v[a]]), min(ranks[u[a]], ranks[v[a]])
-    b_large, b_small = max(ranks[u[b]], ranks[v[b]]), min(ranks[u[b]], ranks[v[b]])
-    if a_large != b_large:
-        return a_large < b_large
-    return a_small > b_small
+    return comes_first(u[a], v[a], u[b], v[b], hashes, ranks, key)
 
 
 @njit(nogil=True, cache=True)
@@ -107,15 +118,15 @@ def unite(parent, a, b):
 
 
 @njit(nogil=True, cache=True)
-def kruskal_forests(n_points, u, v, d2, order, n_trees):
-    """Walk edges in order and put each into the first forest in which it closes no cycle.
+def kruskal_forests(n_points, u, v, d2, n_trees):
+    """Walk edges, which come in order, and put each into the first forest in which it closes no cycle.
 
     An edge that occurs twice counts once. Returns the accepted edges (u, v, d2, tree), in order.
     """
     parent = np.full(n_trees * n_points, -1, np.int32)
     missing = np.full(n_trees, n_points - 1, np.int64)
     n_open = n_trees if n_points > 1 else 0
-    capacity = min(len(order), n_trees * max(n_points - 1, 0))
+    capacity = min(len(u), n_trees * max(n_points - 1, 0))
     kept_u = np.empty(capacity, np.int32)
     kept_v = np.empty(capacity, np.int32)
     kept_d2 = np.empty(capacity, np.float64)
@@ -123,12 +134,11 @@ def kruskal_forests(n_points, u, v, d2, order, n_trees):
     kept = 0
     last_u, last_v = -1, -1
     last_tree = (n_trees - 1) * n_points
-    for p in range(len(order)):
+    for edge in range(len(u)):
         if n_open == 0:
             break
-        edge = order[p]
         a, b = np.int64(u[edge]), np.int64(v[edge])
-        if (a == last_u and b == last_v) or (a == last_v and b == last_u):
+        if is_same_edge(a, b, last_u, last_v):
             continue
         last_u, last_v = a, b
         # Components of a later tree lie within those of an earlier one: what the last tree joins, all trees join.
@@ -239,20 +249,31 @@ def component_labels(n_points, u, v):
 
 
 @njit(nogil=True, cache=True)
-def merge_orders(first, second, u, v, d2, hashes, ranks, key):
-    """Merge two lists of edges, each in the strict order, into one."""
-    merged = np.empty(len(first) + len(second), np.int32)
-    p, q = 0, 0
-    for at in range(len(merged)):
-        if q == len(second) or (
-            p < len(first) and precedes(first[p], second[q], u, v, d2, hashes, ranks, key)
-        ):
-            merged[at] = first[p]
-            p += 1
-        else:
-            merged[at] = second[q]
+def merge_edges(u, v, d2, other_u, other_v, other_d2, hashes, ranks, key):
+    """Merge two lists of edges, each in the strict order, into one. An edge that is in both is kept once."""
+    n, m = len(u), len(other_u)
+    out_u = np.empty(n + m, np.int32)
+    out_v = np.empty(n + m, np.int32)
+    out_d2 = np.empty(n + m, np.float64)
+    p, q, at = 0, 0, 0
+    while p < n or q < m:
+        take_other = p == n
+        if p < n and q < m:
+            if d2[p] != other_d2[q]:
+                take_other = other_d2[q] < d2[p]
+            elif is_same_edge(u[p], v[p], other_u[q], other_v[q]):
+                q += 1
+                continue
+            else:
+                take_other = comes_first(other_u[q], other_v[q], u[p], v[p], hashes, ranks, key)
+        if take_other:
+            out_u[at], out_v[at], out_d2[at] = other_u[q], other_v[q], other_d2[q]
             q += 1
-    return merged
+        else:
+            out_u[at], out_v[at], out_d2[at] = u[p], v[p], d2[p]
+            p += 1
+        at += 1
+    return out_u[:at], out_v[:at], out_d2[:at]
 
 
 @njit(nogil=True, cache=True)

@@ -20,19 +20,19 @@ class Plan:
     all_pairs_below: int = 200  # up to this many points every edge is a candidate
     survivors_per_point: float = 6.0  # times the number of trees: the trees are settled anew when more come in
 
-    def tile_points(self, n_axes: int) -> int:
-        """Return the number of points to aim at in a tile."""
+    def tile_points(self, n_axes: int, exact_axes: bool) -> int:
+        """Return the largest number of points in a tile: few where boxes keep tiles apart, many for products."""
         if self.tile_size is not None:
             return self.tile_size
+        if self.use_products(n_axes, exact_axes):
+            return 192
         if n_axes <= 3:
             return 24
-        if n_axes <= 8:
-            return 48
-        return 64 if n_axes <= 20 else 128
+        return 64 if n_axes <= 8 else 128
 
-    def use_products(self, n_axes: int) -> bool:
-        """Tell whether blocks of distances come from matrix products, which win when there are many axes."""
-        return self.kernel == "products" or (self.kernel == "auto" and n_axes > 20)
+    def use_products(self, n_axes: int, exact_axes: bool) -> bool:
+        """Tell whether blocks of distances come from matrix products, which win where little can be left out."""
+        return self.kernel == "products" or (self.kernel == "auto" and (n_axes > 20 or not exact_axes))
 
 
 _current: ContextVar[Plan] = ContextVar("plan", default=Plan())

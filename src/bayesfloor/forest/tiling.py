@@ -15,6 +15,8 @@ from bayesfloor.forest.sides import F32, F64, I32, I64, U64, Side, Work
 FLOAT64_ROUNDING = 2.3e-16
 VECTOR = 16  # tiles are padded to a multiple of this many columns
 FAR_AWAY = np.float32(1e18)
+MANY_FEATURES = 96
+LEADING_AXES = 64
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,32 @@ def choose_axes(points: Points, projection: str) -> Axes:
         return raw
     centred = (sample - center) * scale
     spread = centred - centred.mean(axis=0)
-    values, vectors = np.linalg.eigh(spread.T @ spread)
-    values, vectors = values[::-1], np.ascontiguousarray(vectors[:, ::-1])
-    captured = np.cumsum(values) / max(values.sum(), 1e-300)
+    basis, shares = principal_axes(spread)
+    captured = np.cumsum(shares)
     n_kept = int(np.searchsorted(captured, 0.8)) + 1
-    n_kept = min(-(-n_kept // 4) * 4 - 1, n_features)
-    if n_features > 24 and n_kept < n_features // 2:
-        return Axes(center, scale, np.ascontiguousarray(vectors[:, :n_kept]), False)
-    return Axes(center, scale, vectors, True)
+    n_kept = min(-(-n_kept // 4) * 4 - 1, len(captured))
+    if n_features > 24 and n_kept < n_features // 2 and captured[n_kept - 1] > 0.5:
+        return Axes(center, scale, np.ascontiguousarray(basis[:, :n_kept]), False)
+    return Axes(center, scale, basis, True) if basis.shape[1] == n_features else raw
+
+
+def principal_axes(spread: F64) -> tuple[F64, F64]:
+    """Return orthonormal axes of falling variance and each one's share of it: all of them, or the leading few of many.
+
+    The axes need not be exact, only orthonormal: of many, a random subspace is turned towards the leading ones.
+    """
+    n_features = spread.shape[1]
+    total = max(float(np.einsum("ij,ij->", spread, spread)), 1e-300)
+    if n_features <= MANY_FEATURES:
+        subspace = np.eye(n_features)
+    else:
+        subspace = np.random.default_rng(0).standard_normal((n_features, LEADING_AXES))
+        for _ in range(2):
+            subspace = np.linalg.qr(spread.T @ (spread @ subspace))[0]
+    within = spread @ subspace
+    values, vectors = np.linalg.eigh(within.T @ within)
+    basis = np.linalg.qr(subspace @ vectors[:, ::-1])[0]
+    return np.ascontiguousarray(basis), np.maximum(values[::-1], 0.0) / total
 
 
 @njit(nogil=True, cache=True)
@@ -161,7 +181,7 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes) -> Tiled:
     coords, off = axes.coordinates(points.X[own_rows])
     n_axes = coords.shape[1]
     height = 0
-    while n > plan.current().tile_points(n_axes) << height and n >= 2 << height:
+    while n > plan.current().tile_points(n_axes, axes.exact) << height and n >= 2 << height:
         height += 1
     starts = leaf_starts(n, height)
     items = np.arange(n, dtype=np.int32)
