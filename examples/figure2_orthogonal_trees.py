@@ -83,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     variances = simulate(options.repetitions, options.samples)
     options.output.mkdir(parents=True, exist_ok=True)
-    header = ["distance", *(f"{trees} trees" for trees in range(1, MOST_TREES + 1))]
+    header = ["distance", "1 tree", *(f"{trees} trees" for trees in range(2, MOST_TREES + 1))]
     with (options.output / "figure2.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(header)

@@ -40,27 +40,28 @@ def test_callback_of_class_forests(n_classes):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("raise_at", [1, 3])
-def test_exception_in_the_callback_stops_the_work(n_jobs, raise_at):
-    X = make_points("gaussian", 8000, 12)
-    y = make_labels(8000, 3)
+@pytest.mark.parametrize("least_done", [0, 1], ids=["at once", "midway"])
+@pytest.mark.parametrize("by_class", [False, True])
+def test_exception_in_the_callback_stops_the_work(n_jobs, least_done, by_class):
+    X = make_points("gaussian", 12_000, 12)
     n_threads = threading.active_count()
-    for compute in (
-        lambda p: spanning_forests(X, n_jobs=n_jobs, progress=p),
-        lambda p: class_forests(X, y, n_jobs=n_jobs, progress=p),
-    ):
-        calls = []
+    calls = []
 
-        def stop(done, total, calls=calls):
-            calls.append(done)
-            if len(calls) == raise_at:
-                raise LookupError("seen enough")
+    def stop(done, total):
+        calls.append(done)
+        if done >= least_done:
+            raise LookupError("seen enough")
 
-        with pytest.raises(LookupError, match="seen enough"):
-            compute(stop)
-        time.sleep(0.1)
-        assert len(calls) == raise_at
-        assert threading.active_count() <= n_threads
+    with pytest.raises(LookupError, match="seen enough"):
+        if by_class:
+            class_forests(X, make_labels(len(X), 3), n_jobs=n_jobs, progress=stop)
+        else:
+            spanning_forests(X, n_jobs=n_jobs, progress=stop)
+    n_calls = len(calls)
+    assert all(done < least_done for done in calls[:-1])
+    time.sleep(0.1)
+    assert len(calls) == n_calls
+    assert threading.active_count() <= n_threads
     assert spanning_forests(X[:500]).spans
 
 

@@ -242,9 +242,10 @@ def excess_at_a_tenth(per_doubling: float) -> float:
     """How much too high the estimate of a floor of 0.1 comes out, as a share.
 
     Measured on two Gaussian classes (benchmarks/floor_bias.py): from 500 to 20 000 rows and 8 to 64
-    features the excess depends on little else than the dimension per doubling of the rows, d / log2 n.
+    features the excess depends on little else than the dimension per doubling of the rows, d / log2 n,
+    and is about a third of it.
     """
-    return max(0.0, 0.4 * (per_doubling - 0.5))
+    return per_doubling / 3.0
 
 
 def _about_leaks(

@@ -98,8 +98,8 @@ def point_places(place, copy_start, first_copy, place_low, place_high):
 
 
 @njit(nogil=True, cache=True)
-def bound_tiles(side, line, bounds, choose):
-    """Fill in every point's reach to its tile's representative.
+def bound_tiles(first, last, side, line, bounds, choose):
+    """Fill in every point's reach to its representative, in tiles first..last.
 
     A representative is chosen as the point with the lightest edges around it, so that the reach of others is their
     own, and is kept when the bounds are drawn closer.
@@ -110,7 +110,7 @@ def bound_tiles(side, line, bounds, choose):
     lows, highs, reaches, by_reach = bounds.place_low, bounds.place_high, bounds.reach, bounds.by_reach
     representative, node_low, node_high = bounds.representative, bounds.node_low, bounds.node_high
     n_gaps = table.shape[1]
-    for leaf in range(n_leaves):
+    for leaf in range(first, last):
         start, stop = starts[leaf], starts[leaf + 1]
         best, best_gap = representative[leaf], np.int64(1) << 62
         for i in range(start, stop if choose else start):

@@ -112,7 +112,7 @@ def last_line(ends: Ends, task: Task, grown: Grown, scale: float) -> tuple[I32, 
     return place, Line(range_max_table(gaps), log2_floor(len(ends)), d2, np.sqrt(d2) * scale, hashes)
 
 
-def bound_side(side: Side, place: I32, first_copy: int, line: Line, before: Bounds | None) -> Bounds:
+def bound_side(side: Side, place: I32, first_copy: int, line: Line, before: Bounds | None, crew: Crew) -> Bounds:
     """Say how far every point, tile and node has to look."""
     n, n_leaves = len(side.hashes), 1 << side.height
     bounds = Bounds(
@@ -126,7 +126,8 @@ def bound_side(side: Side, place: I32, first_copy: int, line: Line, before: Boun
         node_high=np.empty(2 * n_leaves, np.int32),
     )
     point_places(place, side.copy_start, first_copy, bounds.place_low, bounds.place_high)
-    bound_tiles(side, line, bounds, before is None)
+    parts = [(chunk.first, chunk.last, side, line, bounds, before is None) for chunk in cut_chunks(side, WITHIN, 1)]
+    crew.run(bound_tiles, parts)
     bound_nodes(side, bounds)
     return bounds
 
@@ -143,7 +144,7 @@ class Chunk(NamedTuple):
 def cut_chunks(side: Side, kind: int, n_threads: int) -> list[Chunk]:
     """Cut a side's tiles into chunks, each a fraction of a second's work."""
     n_leaves = 1 << side.height
-    size = max(1, n_leaves // (32 * n_threads))
+    size = max(1, n_leaves // (16 * n_threads))
     return [Chunk(kind, first, min(first + size, n_leaves)) for first in range(0, n_leaves, size)]
 
 
@@ -171,10 +172,10 @@ class Sweep:
         share = amount // len(chunks)
         while chunks:
             place, line = last_line(self.ends, self.task, grown, self.axes.scale)
-            bounds_a = bound_side(self.a.side, place, 0, line, bounds[0])
+            bounds_a = bound_side(self.a.side, place, 0, line, bounds[0], crew)
             bounds_b = bounds_a
             if not self.within:
-                bounds_b = bound_side(self.b.side, place, self.a.n_copies, line, bounds[1])
+                bounds_b = bound_side(self.b.side, place, self.a.n_copies, line, bounds[1], crew)
             bounds = bounds_a, bounds_b
             found: list[Edges] = []
 
@@ -280,7 +281,7 @@ def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, crew: Crew, n_near: int | No
     n_axes = a.side.centers.shape[1]
     products = plan.current().use_products(n_axes, len(a.side.full) == 0)
     neighbors = np.empty((len(a.side.hashes), min(n_wanted, len(b.side.hashes) - within)), np.int32)
-    n_near = plan.current().near_tiles or n_near or (12 if n_axes <= 3 else 8)
+    n_near = plan.current().near_tiles or n_near or (8 if n_axes <= 20 else 5)
 
     def search(first: int, last: int) -> None:
         work = new_work(a.side, b.side)

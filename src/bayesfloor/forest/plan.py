@@ -27,7 +27,7 @@ class Plan:
         if self.use_products(n_axes, exact_axes):
             return 192
         if n_axes <= 3:
-            return 24
+            return 32
         return 64 if n_axes <= 8 else 128
 
     def use_products(self, n_axes: int, exact_axes: bool) -> bool:

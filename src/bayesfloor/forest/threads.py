@@ -109,6 +109,7 @@ def supervise(work: Callable[[Crew], T], n_threads: int, progress: bool | Progre
 
 
 _blas_lock = threading.Lock()
+_blas: ThreadpoolController | None = None
 _blas_users = 0
 _blas_limits: threadpool_limits | None = None
 
@@ -123,10 +124,12 @@ def _one_blas_thread() -> Iterator[None]:
     # Kernels multiply with SciPy's BLAS; what is not loaded yet would not be held.
     import scipy.linalg.cython_blas  # noqa: F401
 
-    global _blas_users, _blas_limits
+    global _blas, _blas_users, _blas_limits
     with _blas_lock:
+        if _blas is None:
+            _blas = ThreadpoolController()
         if _blas_users == 0:
-            _blas_limits = ThreadpoolController().limit(limits=1, user_api="blas")
+            _blas_limits = _blas.limit(limits=1, user_api="blas")
         _blas_users += 1
     try:
         yield

@@ -10,7 +10,8 @@ from numba import njit
 from bayesfloor.forest import plan
 from bayesfloor.forest.kdtree import leaf_starts, node_boxes, split_points
 from bayesfloor.forest.points import Points
-from bayesfloor.forest.sides import F32, F64, I32, I64, U64, Side, Work
+from bayesfloor.forest.sides import F64, I32, U64, Side, Work
+from bayesfloor.forest.threads import Crew
 
 FLOAT64_ROUNDING = 2.3e-16
 VECTOR = 16  # tiles are padded to a multiple of this many columns
@@ -171,7 +172,7 @@ class Tiled:
     copy_ranks: I32
 
 
-def tile_points(points: Points, ranked_rows: I32, axes: Axes) -> Tiled:
+def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew) -> Tiled:
     """Cut the points of the given rows, which come by rank, into tiles."""
     sites = points.sites[ranked_rows]
     first_copy = np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
@@ -186,7 +187,12 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes) -> Tiled:
     starts = leaf_starts(n, height)
     items = np.arange(n, dtype=np.int32)
     n_leaves = 1 << height
-    split_points(coords, items, np.empty(n), starts, 0, n_leaves, height)
+    keys = np.empty(n)
+    n_splits = min(crew.n_threads.bit_length() - 1, height)  # enough for every thread to have a part
+    split_points(coords, items, keys, starts, 0, n_leaves, n_splits)
+    part = n_leaves >> n_splits
+    parts = [(coords, items, keys, starts, first, first + part, height) for first in range(0, n_leaves, part)]
+    crew.run(split_points, parts)
     box_low = np.empty((2 * n_leaves, n_axes))
     box_high = np.empty((2 * n_leaves, n_axes))
     node_boxes(coords, items, starts, height, box_low, box_high)
