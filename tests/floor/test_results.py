@@ -1,5 +1,6 @@
 """What comes back: labels, tables, short texts, and options that mean what they say."""
 
+import sys
 from dataclasses import FrozenInstanceError
 from datetime import date
 from itertools import pairwise
@@ -88,12 +89,13 @@ def test_one_row_per_problem(sample):
 
 
 def test_tables_are_polars_where_there_is_no_pandas(sample, monkeypatch):
-    import sys
-
     polars = pytest.importorskip("polars")
     monkeypatch.setitem(sys.modules, "pandas", None)
     for function in FUNCTIONS:
         assert isinstance(function(*sample).frame(), polars.DataFrame)
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ImportError, match="needs pandas or polars"):
+        bayes_error(*sample).frame()
 
 
 def test_control_characters_in_labels_do_not_reach_the_terminal(sample):

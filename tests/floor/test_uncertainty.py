@@ -42,9 +42,10 @@ def test_variance_equals_the_dense_sum(seed, n_classes, n_trees, levels):
     assert graph.squared_weights == pytest.approx(np.sum(A**2) / 2)
     assert graph.squared_degrees == pytest.approx(np.sum(A.sum(axis=0) ** 2))
     R = cross_edges(A, y)
-    at_rows, at_edges = graph.local_covariances(y, n_classes, R / graph.n_edges)
+    classes = graph.classes_at_sites(y, n_classes)
+    at_rows, at_edges = graph.local_covariances(classes, R / graph.n_edges)
     assert at_rows - at_edges == pytest.approx(local_variance(A, y), abs=1e-9)
-    variance = cross_edge_variance(graph, y, n_classes, R)
+    variance = cross_edge_variance(graph, classes, R)
     assert variance >= local_variance(A, y) - 1e-9
     assert variance > 0
 

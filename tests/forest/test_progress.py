@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import pytest
 
@@ -52,11 +53,9 @@ def test_exception_in_the_callback_stops_the_work(n_jobs, least_done, by_class):
         if done >= least_done:
             raise LookupError("seen enough")
 
+    compute = partial(class_forests, X, make_labels(len(X), 3)) if by_class else partial(spanning_forests, X)
     with pytest.raises(LookupError, match="seen enough"):
-        if by_class:
-            class_forests(X, make_labels(len(X), 3), n_jobs=n_jobs, progress=stop)
-        else:
-            spanning_forests(X, n_jobs=n_jobs, progress=stop)
+        compute(n_jobs=n_jobs, progress=stop)
     n_calls = len(calls)
     assert all(done < least_done for done in calls[:-1])
     time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""Threads and processes: any number inside a call, calls from many at once, BLAS left alone."""
+"""Threads and processes: any number inside a call, and calls from many at once."""
 
 import multiprocessing
 import threading
@@ -7,17 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import joblib
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
 
 from bayesfloor import class_forests, spanning_forests
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 
 SETS = [("gaussian", 2), ("clustered", 8), ("one_hot", 20), ("gaussian", 40), ("some_copies", 30)]
-
-
-def blas_threads():
-    return {lib["filepath"]: lib["num_threads"] for lib in threadpool_info()}
 
 
 @pytest.mark.parametrize("n_jobs", [2, 3, 8, -1, None])
@@ -42,7 +37,6 @@ def test_any_number_of_threads_for_classes(kind, d, n_jobs):
 def test_calls_from_eight_threads():
     points = [make_points(SETS[i % 5][0], 700 + 10 * i, SETS[i % 5][1]) for i in range(16)]
     expected = [spanning_forests(X, n_jobs=1) for X in points]
-    before = blas_threads()
     start = threading.Barrier(8)
 
     def compute(i):
@@ -53,7 +47,6 @@ def test_calls_from_eight_threads():
     with ThreadPoolExecutor(8) as pool:
         for result, forests in zip(pool.map(compute, range(16)), expected, strict=True):
             assert_same_forests(result, forests)
-    assert blas_threads() == before
 
 
 def test_class_calls_from_eight_threads():
@@ -64,55 +57,6 @@ def test_class_calls_from_eight_threads():
         for result in pool.map(lambda _: class_forests(X, y), range(8)):
             np.testing.assert_array_equal(result.pair_cross_counts, expected.pair_cross_counts)
             assert_same_forests(result.whole, expected.whole)
-
-
-def test_blas_limits_are_restored():
-    before = blas_threads()
-    X = make_points("gaussian", 1500, 40)
-    spanning_forests(X)
-    assert blas_threads() == before
-    class_forests(X, make_labels(1500, 3))
-    assert blas_threads() == before
-
-
-def test_blas_limits_are_restored_after_an_exception():
-    before = blas_threads()
-
-    def fail(done, total):
-        raise LookupError("enough")
-
-    with pytest.raises(LookupError, match="enough"):
-        spanning_forests(make_points("gaussian", 3000, 40), progress=fail)
-    assert blas_threads() == before
-
-
-def test_blas_limits_are_restored_when_calls_overlap():
-    """The first call ends inside the second: whoever ends last must not restore the first's limit."""
-    before = blas_threads()
-    first_began, second_began, first_ended = (threading.Event() for _ in range(3))
-    X = make_points("gaussian", 3000, 40)
-
-    # The waits give up after a while, should calls exclude one another.
-    def in_first(done, total):
-        first_began.set()
-        second_began.wait(timeout=2)
-
-    def in_second(done, total):
-        second_began.set()
-        first_ended.wait(timeout=5)
-
-    def call_first():
-        spanning_forests(X, progress=in_first)
-        first_ended.set()
-
-    def call_second():
-        first_began.wait(timeout=60)
-        spanning_forests(X, progress=in_second)
-
-    with ThreadPoolExecutor(2) as pool:
-        for call in [pool.submit(call_first), pool.submit(call_second)]:
-            call.result()
-    assert blas_threads() == before
 
 
 def test_no_thread_is_left_behind():

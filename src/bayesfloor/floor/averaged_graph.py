@@ -14,12 +14,21 @@ contracted to its sites: one record per site and one per pair of sites.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.floor.edge_kernels import count_classes_at_sites, sum_local_covariances
 from bayesfloor.forest import Forests
+
+
+class SiteClasses(NamedTuple):
+    """The classes at each site, ascending, in compressed rows: site s has entries start[s] to start[s + 1]."""
+
+    start: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,36 +85,41 @@ class AveragedGraph:
         degree += np.bincount(self.second, self.multiplicity, n_sites)
         return float(np.sum(degree**2 / self.sizes))
 
-    def local_covariances(
-        self, codes: NDArray[np.int64], n_classes: int, mean: float
-    ) -> tuple[float, float]:
+    def classes_at_sites(self, codes: NDArray[np.int64], n_classes: int) -> SiteClasses:
+        """Count the classes at each site."""
+        return SiteClasses(*count_classes_at_sites(self.sites, codes, len(self.sizes), n_classes))
+
+    def local_covariances(self, classes: SiteClasses, mean: float) -> tuple[float, float]:
         """Return Σ_v S_v² and Σ_e r_e² for r_e = w_e (1[cross] − mean), S_v = Σ_{e at v} r_e."""
-        start, label, count = count_classes_at_sites(
-            self.sites, codes, len(self.sizes), n_classes
+        at_rows, at_edges = sum_local_covariances(
+            classes.start,
+            classes.labels,
+            classes.counts,
+            self.inner,
+            self.first,
+            self.second,
+            self.multiplicity,
+            mean,
         )
-        total, squares = sum_local_covariances(
-            start, label, count, self.inner, self.first, self.second, self.multiplicity, mean
-        )
-        return float(total), float(squares)
+        return float(at_rows), float(at_edges)
 
-    def n_class_groups(self, codes: NDArray[np.int64], n_classes: int) -> int:
-        """Count the groups of classes that are connected through sites they share.
 
-        A tree needs one edge less than this to join all classes. Classes that share a point are
-        joined there, by an edge of length zero that is no artefact of the tree.
-        """
-        if len(self.sizes) == self.n_points:
-            return n_classes
-        start, label, _ = count_classes_at_sites(self.sites, codes, len(self.sizes), n_classes)
-        group = list(range(n_classes))
-        for site in np.flatnonzero(np.diff(start) > 1):
-            present = label[start[site] : start[site + 1]]
-            joined = {group[k] for k in present}
-            if len(joined) > 1:
-                group = [min(joined) if g in joined else g for g in group]
-            if not any(group):  # all are joined to class 0
-                break
-        return len(set(group))
+def n_class_groups(classes: SiteClasses, n_classes: int) -> int:
+    """Count the groups of classes that are connected through sites they share.
+
+    A tree needs one edge less than this to join all classes. Classes that share a point are joined there, by an edge
+    of length zero that is no artefact of the tree.
+    """
+    if len(classes.labels) == len(classes.start) - 1:  # one class at each site
+        return n_classes
+    group = list(range(n_classes))
+    for site in np.flatnonzero(np.diff(classes.start) > 1):
+        joined = {group[k] for k in classes.labels[classes.start[site] : classes.start[site + 1]]}
+        if len(joined) > 1:
+            group = [min(joined) if g in joined else g for g in group]
+        if not any(group):  # all are joined to class 0
+            break
+    return len(set(group))
 
 
 def average_identical_rows(forests: Forests) -> AveragedGraph:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.floor.averaged_graph import AveragedGraph, average_identical_rows
+from bayesfloor.floor.averaged_graph import AveragedGraph, average_identical_rows, n_class_groups
 from bayesfloor.floor.henze_penrose import one_vs_rest_cross_edges
 from bayesfloor.floor.uncertainty import (
     cross_edge_interval,
@@ -127,10 +127,11 @@ def _measure(
     forests: Forests, graph: AveragedGraph, codes: Ints, n_classes: int, total: float
 ) -> tuple[float, ...]:
     """Return the fields of `CrossEdges` for one problem, given its cross edges in all trees."""
-    variance = cross_edge_variance(graph, codes, n_classes, total)
+    classes = graph.classes_at_sites(codes, n_classes)
+    variance = cross_edge_variance(graph, classes, total)
     null_mean, null_variance = permutation_moments(graph, np.bincount(codes, minlength=n_classes))
     n_spanning = int(np.count_nonzero(forests.n_components == 1))
-    forced = n_spanning * (graph.n_class_groups(codes, n_classes) - 1)
+    forced = n_spanning * (n_class_groups(classes, n_classes) - 1)
     per_tree = (forests.n_points - 1) / graph.n_edges
     return (
         total * per_tree,

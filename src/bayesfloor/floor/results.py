@@ -1,6 +1,7 @@
 """What the functions of this room return: frozen records that print short and become tables."""
 
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,13 +15,12 @@ Range = tuple[float, float]
 
 def data_frame(columns: dict[str, Any]) -> Any:
     """Make a data frame: pandas where it is installed, else polars."""
-    try:
-        import pandas
-    except ImportError:
-        import polars
-
-        return polars.DataFrame(columns)
-    return pandas.DataFrame(columns)
+    for library in ("pandas", "polars"):
+        try:
+            return import_module(library).DataFrame(columns)
+        except ImportError:
+            continue
+    raise ImportError("frame() needs pandas or polars: pip install pandas")
 
 
 def _percent(confidence: float) -> str:

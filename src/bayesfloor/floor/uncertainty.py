@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
-from bayesfloor.floor.averaged_graph import AveragedGraph
+from bayesfloor.floor.averaged_graph import AveragedGraph, SiteClasses
 
 Floats = NDArray[np.float64]
 
@@ -26,9 +26,7 @@ def smoothed_share(cross_edges: Any, n_edges: Any) -> Any:
     return (cross_edges + 0.5) / (n_edges + 1.0)
 
 
-def cross_edge_variance(
-    graph: AveragedGraph, codes: NDArray[np.int64], n_classes: int, cross_edges: float
-) -> float:
+def cross_edge_variance(graph: AveragedGraph, classes: SiteClasses, cross_edges: float) -> float:
     """Sampling variance of the number of cross edges in all trees of a graph together.
 
     With r_e = w_e (1[cross] − mean) and S_v = Σ_{e at v} r_e it is Σ_v S_v² − Σ_e r_e², the sum of
@@ -41,10 +39,8 @@ def cross_edge_variance(
     ----------
     graph : AveragedGraph
         All trees.
-    codes : ndarray of shape (n_points,)
-        Class of each row, 0 .. n_classes − 1.
-    n_classes : int
-        Number of classes.
+    classes : SiteClasses
+        The classes at each site.
     cross_edges : float
         Label-averaged cross edges of all trees.
 
@@ -55,7 +51,7 @@ def cross_edge_variance(
     share = smoothed_share(cross_edges, graph.n_edges)
     independent = graph.squared_weights * share * (1.0 - share)
     mean = cross_edges / graph.n_edges
-    at_rows, at_edges = graph.local_covariances(codes, n_classes, mean)
+    at_rows, at_edges = graph.local_covariances(classes, mean)
     return max(at_rows - at_edges, independent)
 
 

@@ -74,7 +74,7 @@ def spanning_forests(
         points = rank_points(X)
         axes = choose_axes(points, plan.current().projection)
         tiled = tile_points(points, points.order, axes, crew)
-        grown = grow(tiled, Task.of(n_trees, seed, len(X)), axes, crew, len(X) ** 2 // 2)
+        tiled, grown = grow(points, tiled, Task.of(n_trees, seed, len(X)), axes, crew, len(X) ** 2 // 2)
         return to_forests(
             *grown, row_of=tiled.copy_rows, sites=points.sites, exponent=points.exponent, n_trees_asked=n_trees
         )

@@ -143,7 +143,7 @@ def grow_classes(points: Points, codes: I64, n_classes: int, axes: Axes, task: T
 
     def grow_class(c: int, its_crew: Crew) -> None:
         tiled = tile_points(points, rows_of[c], axes, its_crew)
-        grown[c] = tiled, grow(tiled, task, axes, its_crew, len(rows_of[c]) ** 2 // 2)
+        grown[c] = grow(points, tiled, task, axes, its_crew, len(rows_of[c]) ** 2 // 2)
 
     sizes = [len(rows) ** 2 // 2 for rows in rows_of]
     in_turn(grow_class, [(c,) for c in range(n_classes)], sizes, crew)

@@ -28,13 +28,15 @@ from bayesfloor.forest.kruskal import (
     saturation_size,
     site_forests,
 )
+from bayesfloor.forest.points import Points
 from bayesfloor.forest.seed_kernels import chain_edges, near_neighbors, neighbor_edges, sample_trees
 from bayesfloor.forest.sides import F64, I32, U64, Bounds, Edges, Line, Side
 from bayesfloor.forest.sweep_kernels import BACKWARD, FORWARD, WITHIN, sweep_leaves
 from bayesfloor.forest.threads import Crew
-from bayesfloor.forest.tiling import Axes, Tiled, new_work
+from bayesfloor.forest.tiling import Axes, Tiled, new_work, tile_along
 
 REPAIRS = 4  # rounds of joining what the seed left apart; what is still apart then is found by the sweep
+MIXED = 3.5  # times the usual length: edges that lead from one cluster to the next
 SAMPLE = 1024  # points whose trees join far clusters
 
 
@@ -112,19 +114,26 @@ def last_line(ends: Ends, task: Task, grown: Grown, scale: float) -> tuple[I32, 
     return place, Line(range_max_table(gaps), log2_floor(len(ends)), d2, np.sqrt(d2) * scale, hashes)
 
 
-def bound_side(side: Side, place: I32, first_copy: int, line: Line, before: Bounds | None, crew: Crew) -> Bounds:
-    """Say how far every point, tile and node has to look."""
+def empty_bounds(side: Side) -> Bounds:
+    """Return room for bounds."""
     n, n_leaves = len(side.hashes), 1 << side.height
-    bounds = Bounds(
+    return Bounds(
         place_low=np.empty(n, np.int32),
         place_high=np.empty(n, np.int32),
         reach=np.empty(n),
         by_reach=np.empty(n, np.int32),
-        representative=np.empty(n_leaves, np.int64) if before is None else before.representative,
+        representative=np.empty(n_leaves, np.int64),
         node_reach=np.empty(2 * n_leaves),
         node_low=np.empty(2 * n_leaves, np.int32),
         node_high=np.empty(2 * n_leaves, np.int32),
     )
+
+
+def bound_side(side: Side, place: I32, first_copy: int, line: Line, before: Bounds | None, crew: Crew) -> Bounds:
+    """Say how far every point, tile and node has to look."""
+    bounds = empty_bounds(side)
+    if before is not None:
+        bounds = bounds._replace(representative=before.representative)
     point_places(place, side.copy_start, first_copy, bounds.place_low, bounds.place_high)
     parts = [(chunk.first, chunk.last, side, line, bounds, before is None) for chunk in cut_chunks(side, WITHIN, 1)]
     crew.run(bound_tiles, parts)
@@ -240,8 +249,8 @@ class Sweep:
                     return
 
 
-def grow(tiled: Tiled, task: Task, axes: Axes, crew: Crew, amount: int) -> Grown:
-    """Return the exact forests of one set of points, numbered as copies."""
+def grow(points: Points, tiled: Tiled, task: Task, axes: Axes, crew: Crew, amount: int) -> tuple[Tiled, Grown]:
+    """Return the exact forests of one set of points, numbered as copies, and the tiles that they ended up in."""
     side = tiled.side
     n = len(side.hashes)
     ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
@@ -249,7 +258,8 @@ def grow(tiled: Tiled, task: Task, axes: Axes, crew: Crew, amount: int) -> Grown
     sites = Edges(site_u, site_v, np.zeros(len(site_u)))
     if n <= plan.current().all_pairs_below:
         first, second = np.triu_indices(n, 1)
-        return settle(ends, task, no_edges(), [sites, copy_edges(tiled, tiled, first, second, task.n_trees)])
+        edges = copy_edges(tiled, tiled, first, second, task.n_trees)
+        return tiled, settle(ends, task, no_edges(), [sites, edges])
     grown = settle(ends, task, no_edges(), [sites, *seed_edges(tiled, task, axes, crew)])
     for _ in range(REPAIRS):
         last = grown.tree == task.n_trees - 1
@@ -259,7 +269,28 @@ def grow(tiled: Tiled, task: Task, axes: Axes, crew: Crew, amount: int) -> Grown
         u, v = chain_edges(labels, 2 * task.n_trees + 4)
         site = np.repeat(np.arange(n), np.diff(side.copy_start))
         grown = settle(ends, task, grown, [Edges(u, v, lengths_of(tiled, tiled, site[u], site[v]))])
-    return Sweep(tiled, tiled, ends, task, axes).run(grown, crew, amount)
+    place, line = last_line(ends, task, grown, axes.scale)
+    if axes.n_axes > 3 and tiles_are_mixed(side, place, line):
+        tiled, number = tile_along(points, tiled, place, axes, crew)
+        grown = Grown(number[grown.u], number[grown.v], grown.d2, grown.tree)
+        ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
+    return tiled, Sweep(tiled, tiled, ends, task, axes).run(grown, crew, amount)
+
+
+def tiles_are_mixed(side: Side, place: I32, line: Line) -> bool:
+    """Tell whether many points reach their tile's representative only by edges far longer than is usual.
+
+    Their tiles hold parts of several clusters, and would have to look as far as from one cluster to the next. Tiles
+    cut along the line of the last tree hold one cluster each.
+    """
+    bounds = empty_bounds(side)
+    point_places(place, side.copy_start, 0, bounds.place_low, bounds.place_high)
+    n_leaves = 1 << side.height
+    looked_at = range(0, n_leaves, max(1, n_leaves // 64))
+    for leaf in looked_at:
+        bound_tiles(leaf, leaf + 1, side, line, bounds, True)
+    reach = np.concatenate([bounds.reach[side.starts[leaf] : side.starts[leaf + 1]] for leaf in looked_at])
+    return bool(np.quantile(reach, 0.85) > MIXED * line.lengths[len(line.lengths) // 2])
 
 
 def seed_edges(tiled: Tiled, task: Task, axes: Axes, crew: Crew) -> list[Edges]:

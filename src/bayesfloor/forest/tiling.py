@@ -66,6 +66,9 @@ def choose_axes(points: Points, projection: str) -> Axes:
     raw = Axes(center, scale, None, True)
     if projection == "none" or n_features <= 3 or len(sample) < 2:
         return raw
+    two_valued = np.all((sample == sample.min(axis=0)) | (sample == sample.max(axis=0)), axis=0)
+    if projection == "auto" and np.mean(two_valued) > 0.5:
+        return raw  # the levels of categories lie apart along the features themselves
     centred = (sample - center) * scale
     spread = centred - centred.mean(axis=0)
     basis, shares = principal_axes(spread)
@@ -172,8 +175,8 @@ class Tiled:
     copy_ranks: I32
 
 
-def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew) -> Tiled:
-    """Cut the points of the given rows, which come by rank, into tiles."""
+def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order: I32 | None = None) -> Tiled:
+    """Cut the points of the given rows, which come by rank, into tiles: by median splits, or along a given order."""
     sites = points.sites[ranked_rows]
     first_copy = np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
     n = len(first_copy)
@@ -185,14 +188,15 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew) -> Til
     while n > plan.current().tile_points(n_axes, axes.exact) << height and n >= 2 << height:
         height += 1
     starts = leaf_starts(n, height)
-    items = np.arange(n, dtype=np.int32)
     n_leaves = 1 << height
-    keys = np.empty(n)
-    n_splits = min(crew.n_threads.bit_length() - 1, height)  # enough for every thread to have a part
-    split_points(coords, items, keys, starts, 0, n_leaves, n_splits)
-    part = n_leaves >> n_splits
-    parts = [(coords, items, keys, starts, first, first + part, height) for first in range(0, n_leaves, part)]
-    crew.run(split_points, parts)
+    items = np.arange(n, dtype=np.int32) if order is None else order
+    if order is None:
+        keys = np.empty(n)
+        n_splits = min(crew.n_threads.bit_length() - 1, height)  # enough for every thread to have a part
+        split_points(coords, items, keys, starts, 0, n_leaves, n_splits)
+        part = n_leaves >> n_splits
+        parts = [(coords, items, keys, starts, first, first + part, height) for first in range(0, n_leaves, part)]
+        crew.run(split_points, parts)
     box_low = np.empty((2 * n_leaves, n_axes))
     box_high = np.empty((2 * n_leaves, n_axes))
     node_boxes(coords, items, starts, height, box_low, box_high)
@@ -235,6 +239,22 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew) -> Til
         copy_start=copy_start,
     )
     return Tiled(side, len(ranked_rows), copy_rows, points.hashes[copy_rows], points.ranks[copy_rows])
+
+
+def tile_along(points: Points, tiled: Tiled, place: I32, axes: Axes, crew: Crew) -> tuple[Tiled, I32]:
+    """Cut the same points into tiles anew, in the order of the places of their copies.
+
+    Returns the tiles, and the new number of each copy.
+    """
+    by_rank = np.argsort(tiled.copy_ranks)
+    rows = tiled.copy_rows[by_rank]
+    sites = points.sites[rows]
+    first_copy = np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
+    order = np.argsort(place[by_rank][first_copy], kind="stable").astype(np.int32)
+    along = tile_points(points, rows, axes, crew, order)
+    number_of_rank = np.empty(len(points.order), np.int32)
+    number_of_rank[along.copy_ranks] = np.arange(along.n_copies, dtype=np.int32)
+    return along, number_of_rank[tiled.copy_ranks]
 
 
 def new_work(side: Side, other: Side) -> Work:
