@@ -139,10 +139,11 @@ def test_interval_is_the_normal_one_where_that_is_good():
     ],
     ids=["2-classes-2d", "2-classes-8d", "2-classes-32d", "5-classes-2d", "5-classes-8d", "5-classes-32d"],
 )
-def test_interval_covers_the_mean(priors, means, n_features):
+@pytest.mark.parametrize("n_repetitions", [200, pytest.param(1000, marks=pytest.mark.slow)])
+def test_interval_covers_the_mean(priors, means, n_features, n_repetitions):
     rng = np.random.default_rng([len(priors), n_features])
     n, R, low, high = 400, [], [], []
-    for _ in range(200):
+    for _ in range(n_repetitions):
         X, y = gaussian_classes(rng, n, priors, means, n_features)
         floor = bayes_error(X, y, n_jobs=1)
         R.append(floor.cross_edges)
@@ -153,5 +154,5 @@ def test_interval_covers_the_mean(priors, means, n_features):
         R.append(spanning_forests(X, n_jobs=1).cross_counts(y).sum() / 6)
     mean = np.mean(R)
     covered = np.mean((np.array(low) <= mean) & (mean <= np.array(high)))
-    print(f"covered {covered:.3f}, mean R {mean:.1f}")
+    print(f"covered {covered:.3f}")  # shown with -rP
     assert 0.92 <= covered <= 0.99

@@ -9,6 +9,7 @@ is a comparison in the strict order; a gap that no edge closes holds the number 
 import numpy as np
 from numba import njit
 
+from bayesfloor.forest.hashing import edge_hash
 from bayesfloor.forest.kruskal import find, unite
 
 
@@ -66,12 +67,31 @@ def range_max_table(gaps):
 
 
 @njit(nogil=True, cache=True)
-def log2_floor(n):
-    """Return floor(log2 k) for k = 0..n, with 0 for 0."""
-    out = np.zeros(n + 1, np.int8)
-    for k in range(2, n + 1):
-        out[k] = out[k >> 1] + 1
-    return out
+def tree_line(n_points, u, v, d2, tree, last, scale, hashes, key):
+    """Write the last tree of some forests as a line.
+
+    Returns the place of each point, the range maxima and logarithms that `heaviest_gap` reads, and of each edge the
+    squared length, the scaled length and the hash; then those of the gap that no edge closes, heavier than any.
+    """
+    n_edges = 0
+    for edge in range(len(tree)):
+        n_edges += tree[edge] == last
+    last_u, last_v = np.empty(n_edges, np.int32), np.empty(n_edges, np.int32)
+    edge_d2, lengths = np.empty(n_edges + 1), np.empty(n_edges + 1)
+    edge_hashes = np.empty(n_edges + 1, np.uint64)
+    at = 0
+    for edge in range(len(tree)):
+        if tree[edge] == last:
+            last_u[at], last_v[at], edge_d2[at] = u[edge], v[edge], d2[edge]
+            lengths[at] = np.sqrt(d2[edge]) * scale
+            edge_hashes[at] = edge_hash(hashes[u[edge]], hashes[v[edge]], key)
+            at += 1
+    edge_d2[n_edges], lengths[n_edges], edge_hashes[n_edges] = np.inf, np.inf, ~np.uint64(0)
+    place, gaps = merge_line(n_points, last_u, last_v)
+    logs = np.zeros(n_points + 1, np.int8)
+    for k in range(2, n_points + 1):
+        logs[k] = logs[k >> 1] + 1
+    return place, range_max_table(gaps), logs, edge_d2, lengths, edge_hashes
 
 
 @njit(nogil=True, cache=True, inline="always")

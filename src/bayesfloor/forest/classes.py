@@ -34,7 +34,6 @@ from bayesfloor.forest.threads import Crew
 from bayesfloor.forest.tiling import Axes, Tiled, tile_points
 
 LARGE_BLOCK = 4_000_000  # distances: from here on the threads share one block instead of taking one each
-CROSS_TILES = 2  # of the other class, searched for the seed's neighbours
 SMALL_BLOCK = 4_096  # distances: up to here every edge of a block is a candidate
 
 
@@ -213,10 +212,8 @@ def join(
         edges = copy_edges(a, b, i, j, task.n_trees)
         return settle(ends, task, known, [shifted(edges, 0, a.n_copies), *coinciding])
     n_wanted = 1 if min(n_a, n_b) > 8 * task.n_trees else task.n_trees + 1
-    near_b = neighbors_of(a, b, n_wanted, crew, n_near=CROSS_TILES)
-    near_a = neighbors_of(b, a, n_wanted, crew, n_near=CROSS_TILES)
-    i = np.concatenate((np.repeat(np.arange(n_a), near_b.shape[1]), near_a.ravel()))
-    j = np.concatenate((near_b.ravel(), np.repeat(np.arange(n_b), near_a.shape[1])))
+    near = neighbors_of(a, b, n_wanted, crew, n_near=1)
+    i, j = np.repeat(np.arange(n_a), near.shape[1]), near.ravel()
     u = a.side.copy_start[i].astype(np.int32)
     v = (b.side.copy_start[j] + a.n_copies).astype(np.int32)
     seeds = Edges(u, v, lengths_of(a, b, i, j))

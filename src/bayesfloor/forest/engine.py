@@ -13,15 +13,12 @@ from bayesfloor.forest.blocks import edge_lengths
 from bayesfloor.forest.bottleneck import (
     bound_nodes,
     bound_tiles,
-    log2_floor,
-    merge_line,
     point_places,
-    range_max_table,
+    tree_line,
 )
 from bayesfloor.forest.hashing import seed_key
 from bayesfloor.forest.kruskal import (
     component_labels,
-    edge_hashes,
     kruskal_forests,
     merge_edges,
     order_edges,
@@ -37,6 +34,7 @@ from bayesfloor.forest.tiling import Axes, Tiled, new_work, tile_along
 
 REPAIRS = 4  # rounds of joining what the seed left apart; what is still apart then is found by the sweep
 MIXED = 3.5  # times the usual length: edges that lead from one cluster to the next
+SMALL_CHUNK = 1 << 20  # distances: a few milliseconds' work
 SAMPLE = 1024  # points whose trees join far clusters
 
 
@@ -105,13 +103,8 @@ def no_edges() -> Edges:
 
 def last_line(ends: Ends, task: Task, grown: Grown, scale: float) -> tuple[I32, Line]:
     """Write the last tree as a line: the place of each point, and the edges between."""
-    last = grown.tree == task.n_trees - 1
-    u, v, d2 = grown.u[last], grown.v[last], np.append(grown.d2[last], np.inf)
-    place, gaps = merge_line(len(ends), u, v)
-    hashes = np.empty(len(u) + 1, np.uint64)
-    edge_hashes(u, v, ends.hashes, task.key, hashes)
-    hashes[-1] = np.uint64(2**64 - 1)
-    return place, Line(range_max_table(gaps), log2_floor(len(ends)), d2, np.sqrt(d2) * scale, hashes)
+    place, *line = tree_line(len(ends), *grown, task.n_trees - 1, scale, ends.hashes, task.key)
+    return place, Line(*line)
 
 
 def empty_bounds(side: Side) -> Bounds:
@@ -135,7 +128,11 @@ def bound_side(side: Side, place: I32, first_copy: int, line: Line, before: Boun
     if before is not None:
         bounds = bounds._replace(representative=before.representative)
     point_places(place, side.copy_start, first_copy, bounds.place_low, bounds.place_high)
-    parts = [(chunk.first, chunk.last, side, line, bounds, before is None) for chunk in cut_chunks(side, WITHIN, 1)]
+    if crew.n_threads == 1:
+        bound_tiles(0, 1 << side.height, side, line, bounds, before is None)
+        bound_nodes(side, bounds)
+        return bounds
+    parts = [(chunk.first, chunk.last, side, line, bounds, before is None) for chunk in cut_chunks(side, WITHIN, crew.n_threads, 50)]
     crew.run(bound_tiles, parts)
     bound_nodes(side, bounds)
     return bounds
@@ -150,10 +147,14 @@ class Chunk(NamedTuple):
     from_leaf: int = 0
 
 
-def cut_chunks(side: Side, kind: int, n_threads: int) -> list[Chunk]:
-    """Cut a side's tiles into chunks, each a fraction of a second's work."""
+def cut_chunks(side: Side, kind: int, n_threads: int, n_others: int) -> list[Chunk]:
+    """Cut a side's tiles into chunks: enough to share out evenly, not so many that their number costs time.
+
+    n_others is how many points each point may be compared with.
+    """
     n_leaves = 1 << side.height
-    size = max(1, n_leaves // (16 * n_threads))
+    per_leaf = max(1, len(side.hashes) * n_others // n_leaves)
+    size = min(max(1, n_leaves // (16 * n_threads), SMALL_CHUNK // per_leaf), n_leaves)
     return [Chunk(kind, first, min(first + size, n_leaves)) for first in range(0, n_leaves, size)]
 
 
@@ -171,9 +172,10 @@ class Sweep:
 
     def run(self, grown: Grown, crew: Crew, amount: int) -> Grown:
         """Return the exact forests, given those of a graph on the same points."""
-        chunks = deque(cut_chunks(self.a.side, WITHIN if self.within else FORWARD, crew.n_threads))
+        n_a, n_b = len(self.a.side.hashes), len(self.b.side.hashes)
+        chunks = deque(cut_chunks(self.a.side, WITHIN if self.within else FORWARD, crew.n_threads, n_b))
         if not self.within:
-            chunks.extend(cut_chunks(self.b.side, BACKWARD, crew.n_threads))
+            chunks.extend(cut_chunks(self.b.side, BACKWARD, crew.n_threads, n_a))
         settings = self.settings
         limit = int(settings.survivors_per_point * len(self.ends) * self.task.n_trees) + settings.buffer_edges
         bounds: tuple[Bounds | None, Bounds | None] = (None, None)
@@ -318,7 +320,9 @@ def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, crew: Crew, n_near: int | No
         work = new_work(a.side, b.side)
         near_neighbors(first, last, a.side, b.side, within, n_near, products, work, neighbors)
 
-    crew.run(search, [(chunk.first, chunk.last) for chunk in cut_chunks(a.side, WITHIN, crew.n_threads)])
+    n_others = min(n_near * len(b.side.hashes) >> b.side.height, len(b.side.hashes))
+    chunks = cut_chunks(a.side, WITHIN, crew.n_threads, n_others)
+    crew.run(search, [(chunk.first, chunk.last) for chunk in chunks])
     return neighbors
 
 

@@ -274,10 +274,3 @@ def merge_edges(u, v, d2, other_u, other_v, other_d2, hashes, ranks, key):
             p += 1
         at += 1
     return out_u[:at], out_v[:at], out_d2[:at]
-
-
-@njit(nogil=True, cache=True)
-def edge_hashes(u, v, hashes, key, out):
-    """Fill in the hashes of edges."""
-    for edge in range(len(u)):
-        out[edge] = edge_hash(hashes[u[edge]], hashes[v[edge]], key)
