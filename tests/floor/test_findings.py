@@ -153,3 +153,20 @@ def test_no_sign_of_a_difference():
     found = findings(X, np.arange(300) % 2)
     assert set(found) == {"BF011"}
     assert "random" in found["BF011"].sentence
+
+
+def test_later_trees_that_cross_more_often():
+    # a fine checkerboard along one feature: nearest neighbours agree, the next ones often do not
+    rng = np.random.default_rng(0)
+    X = rng.random((1500, 2)) * [40, 1]
+    y = np.floor(X[:, 0]).astype(int) % 2
+    found = findings(X, y)
+    assert set(found) == {"BF012"}
+    assert "first tree" in found["BF012"].sentence
+    assert "BF012" not in findings(X, y, n_trees=1)  # nothing to compare with
+
+
+def test_later_trees_of_overlapping_classes_do_not():
+    # where neighbours differ by chance alone, all trees cross equally often
+    for seed in range(20):
+        assert "BF012" not in findings(*clean_sample(seed=seed))

@@ -15,7 +15,9 @@ classes, the cross edges, measures how much the classes overlap::
       │
       ├──── henze_penrose ── the equations: R ─► bounds, estimate, correction, normalisation
       │
-      └──── bayes_error, estimator ── results, with findings about the data
+      └──── assembly ─────── records (results) with what was noticed on the way (findings)
+
+`bayes_error` has the public functions and `estimator` all of them as one scikit-learn estimator.
 
 `gaussian` and `densities` hold problems whose floor is known exactly, to test all of this against.
 """

@@ -5,7 +5,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from bayesfloor.floor.bayes_error import (
+from bayesfloor.floor.assembly import (
     count_cross_edges,
     one_vs_rest_result,
     pairwise_result,

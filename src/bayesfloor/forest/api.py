@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bayesfloor.data.validation import (
     check_labels,
     check_memory,
@@ -144,6 +142,6 @@ def _announce_compilation() -> None:
     if _announced or not sys.stderr.isatty():
         return
     _announced = True
-    cache = Path(sweep_leaves.stats.cache_path)
+    cache = Path(str(sweep_leaves.stats.cache_path))
     if not sweep_leaves.signatures and not any(cache.glob("sweep_kernels.sweep_leaves-*.nbi")):
         print("bayesfloor: compiling kernels, once on this machine; this takes about a minute", file=sys.stderr)

@@ -11,6 +11,74 @@ using vectors.
 import numpy as np
 from numba import njit
 
+FLOAT64_ROUNDING = 2.3e-16
+FAR_AWAY = np.float32(1e18)
+
+
+@njit(nogil=True, cache=True)
+def localize(coords, off, items, starts, columns, centers, local, norms, slack):
+    """Write each tile's coordinates relative to its centre, axis by axis, in float32.
+
+    Padding lies far away.
+    """
+    n_axes = coords.shape[1]
+    for leaf in range(len(starts) - 1):
+        start, stop = starts[leaf], starts[leaf + 1]
+        first = columns[leaf]
+        width = columns[leaf + 1] - first
+        local[first * n_axes : (first + width) * n_axes] = FAR_AWAY
+        norms[first : first + width] = np.inf
+        for f in range(n_axes):
+            total = 0.0
+            for p in range(start, stop):
+                total += coords[items[p], f]
+            centers[leaf, f] = total / (stop - start)
+        worst = 0.0
+        for p in range(start, stop):
+            norm = 0.0
+            error = 0.0
+            for f in range(n_axes):
+                exact = coords[items[p], f] - centers[leaf, f]
+                value = np.float32(exact)
+                local[first * n_axes + f * width + (p - start)] = value
+                norm += float(value) ** 2
+                error += (exact - value) ** 2
+            norms[first + p - start] = norm
+            worst = max(worst, np.sqrt(error) + off[items[p]])
+        slack[leaf] = worst * 1.001
+
+
+@njit(nogil=True, cache=True)
+def localize_full(rows, scale, starts, centers, full, norms, slack):
+    """Write all scaled features of each tile's points relative to its centre, point by point, in float32."""
+    n_features = rows.shape[1]
+    for leaf in range(len(starts) - 1):
+        start, stop = starts[leaf], starts[leaf + 1]
+        center = centers[leaf]
+        center[:] = 0.0
+        for i in range(start, stop):
+            for f in range(n_features):
+                center[f] += rows[i, f]
+        for f in range(n_features):
+            center[f] /= stop - start
+        worst = 0.0
+        for i in range(start, stop):
+            norm = 0.0
+            error = 0.0
+            largest = 0.0
+            for f in range(n_features):
+                exact = (rows[i, f] - center[f]) * scale
+                value = np.float32(exact)
+                full[i, f] = value
+                norm += float(value) ** 2
+                error += (exact - value) ** 2
+                largest = max(largest, abs(rows[i, f]))
+            norms[i] = norm
+            worst = max(worst, np.sqrt(error) + np.sqrt(n_features) * largest * scale * FLOAT64_ROUNDING)
+        slack[leaf] = worst * 1.001
+        for f in range(n_features):
+            center[f] *= scale
+
 
 @njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
 def roughly_within(x, i, y, j, bound):

@@ -134,7 +134,9 @@ def joint_edges(grown_a: Grown, grown_b: Grown, n_copies_a: int, ends: Ends, tas
     return merge(ends, task, grown_a, shifted(grown_b, n_copies_a, n_copies_a))
 
 
-def grow_classes(points: Points, codes: I64, n_classes: int, axes: Axes, task: Task, crew: Crew) -> list[tuple[Tiled, Grown]]:
+def grow_classes(
+    points: Points, codes: I64, n_classes: int, axes: Axes, task: Task, crew: Crew
+) -> list[tuple[Tiled, Grown]]:
     """Cut each class into tiles and grow its forests."""
     ranked_codes = codes[points.order]
     rows_of = [points.order[ranked_codes == c] for c in range(n_classes)]
@@ -193,17 +195,24 @@ def coinciding_edges(a: Tiled, b: Tiled, points_a: I64, points_b: I64, ends: End
         copies.append(side.copy_start[points][group] + within + first)
         groups.append(group)
     copy, group = np.concatenate(copies), np.concatenate(groups)
-    order = np.lexsort((ends.ranks[copy], group))
-    copy = copy[order].astype(np.int32)
+    ordered = copy[np.lexsort((ends.ranks[copy], group))]
     starts = np.concatenate(([0], np.cumsum(np.bincount(group))))
-    u, v = site_forests(starts, n_trees)
-    u, v = copy[u], copy[v]
+    place_u, place_v = site_forests(starts, n_trees)
+    u, v = ordered[place_u], ordered[place_v]
     between = (u < a.n_copies) != (v < a.n_copies)
-    return Edges(u[between], v[between], np.zeros(np.count_nonzero(between)))
+    return Edges(u[between].astype(np.int32), v[between].astype(np.int32), np.zeros(np.count_nonzero(between)))
 
 
 def join(
-    a: Tiled, b: Tiled, known: Edges, ends: Ends, coinciding: list[Edges], task: Task, axes: Axes, crew: Crew, amount: int
+    a: Tiled,
+    b: Tiled,
+    known: Edges,
+    ends: Ends,
+    coinciding: list[Edges],
+    task: Task,
+    axes: Axes,
+    crew: Crew,
+    amount: int,
 ) -> Grown:
     """Return the forests of two classes together, given what their own forests keep."""
     n_a, n_b = len(a.side.hashes), len(b.side.hashes)
@@ -213,7 +222,7 @@ def join(
         return settle(ends, task, known, [shifted(edges, 0, a.n_copies), *coinciding])
     n_wanted = 1 if min(n_a, n_b) > 8 * task.n_trees else task.n_trees + 1
     near = neighbors_of(a, b, n_wanted, crew, n_near=1)
-    i, j = np.repeat(np.arange(n_a), near.shape[1]), near.ravel()
+    i, j = np.repeat(np.arange(n_a), near.shape[1]), near.ravel().astype(np.int64)
     u = a.side.copy_start[i].astype(np.int32)
     v = (b.side.copy_start[j] + a.n_copies).astype(np.int32)
     seeds = Edges(u, v, lengths_of(a, b, i, j))
@@ -221,7 +230,9 @@ def join(
     return Sweep(a, b, ends, task, axes).run(grown, crew, amount)
 
 
-def forests_of_classes(points: Points, classes: np.ndarray, codes: I64, axes: Axes, task: Task, crew: Crew) -> ClassForests:
+def forests_of_classes(
+    points: Points, classes: np.ndarray, codes: I64, axes: Axes, task: Task, crew: Crew
+) -> ClassForests:
     """Grow every class, join every pair, and count the edges between."""
     n_classes = len(classes)
     class_counts = np.bincount(codes, minlength=n_classes)
@@ -256,7 +267,7 @@ def forests_of_classes(points: Points, classes: np.ndarray, codes: I64, axes: Ax
             pair_codes = (codes[forests.rows] == b).astype(np.int64)
             its_counts = forests._count(pair_codes, 2)[:, 0, 1]
         else:
-            its_counts = np.bincount(both.tree[between], minlength=task.n_trees)
+            its_counts = np.bincount(both.tree[between], minlength=task.n_trees).astype(float)
         counts[: len(its_counts), a, b] = counts[: len(its_counts), b, a] = its_counts
 
     in_turn(join_pair, pairs, sizes, crew)

@@ -35,6 +35,7 @@ from bayesfloor.forest.tiling import Axes, Tiled, new_work, tile_along
 REPAIRS = 4  # rounds of joining what the seed left apart; what is still apart then is found by the sweep
 MIXED = 3.5  # times the usual length: edges that lead from one cluster to the next
 SMALL_CHUNK = 1 << 20  # distances: a few milliseconds' work
+LOOK_UPS = 50  # what bounding a point costs, in distances
 SAMPLE = 1024  # points whose trees join far clusters
 
 
@@ -59,7 +60,7 @@ class Task:
     def of(cls, n_trees: int, seed: int, n_points: int) -> Task:
         """Return the task for a seed.
 
-        A point with an edge in a tree has one in every tree before, so no tree beyond the last possible degree holds any.
+        A point with an edge in a tree has one in every tree before, so there are no more trees than a point has edges.
         """
         return cls(min(n_trees, n_points - 1), n_trees, np.uint64(seed_key(np.uint64(seed))))
 
@@ -81,7 +82,7 @@ def settle(ends: Ends, task: Task, kept: Edges | Grown, found: list[Edges]) -> G
     v = np.concatenate([edges.v for edges in found])
     d2 = np.concatenate([edges.d2 for edges in found])
     order = order_edges(u, v, d2, ends.hashes, ends.ranks, task.key)
-    return walk(ends, task, merge(ends, task, kept, Edges(u[order], v[order], d2[order])))
+    return walk(ends, task, merge(ends, task, kept, Edges(u.take(order), v.take(order), d2.take(order))))
 
 
 def merge(ends: Ends, task: Task, some: Edges | Grown, others: Edges) -> Edges:
@@ -128,12 +129,8 @@ def bound_side(side: Side, place: I32, first_copy: int, line: Line, before: Boun
     if before is not None:
         bounds = bounds._replace(representative=before.representative)
     point_places(place, side.copy_start, first_copy, bounds.place_low, bounds.place_high)
-    if crew.n_threads == 1:
-        bound_tiles(0, 1 << side.height, side, line, bounds, before is None)
-        bound_nodes(side, bounds)
-        return bounds
-    parts = [(chunk.first, chunk.last, side, line, bounds, before is None) for chunk in cut_chunks(side, WITHIN, crew.n_threads, 50)]
-    crew.run(bound_tiles, parts)
+    chunks = cut_chunks(side, WITHIN, crew.n_threads, LOOK_UPS)
+    crew.run(bound_tiles, [(chunk.first, chunk.last, side, line, bounds, before is None) for chunk in chunks])
     bound_nodes(side, bounds)
     return bounds
 
@@ -271,11 +268,12 @@ def grow(points: Points, tiled: Tiled, task: Task, axes: Axes, crew: Crew, amoun
         u, v = chain_edges(labels, 2 * task.n_trees + 4)
         site = np.repeat(np.arange(n), np.diff(side.copy_start))
         grown = settle(ends, task, grown, [Edges(u, v, lengths_of(tiled, tiled, site[u], site[v]))])
-    place, line = last_line(ends, task, grown, axes.scale)
-    if axes.n_axes > 3 and tiles_are_mixed(side, place, line):
-        tiled, number = tile_along(points, tiled, place, axes, crew)
-        grown = Grown(number[grown.u], number[grown.v], grown.d2, grown.tree)
-        ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
+    if axes.n_axes > 3:
+        place, line = last_line(ends, task, grown, axes.scale)
+        if tiles_are_mixed(side, place, line):
+            tiled, number = tile_along(points, tiled, place, axes, crew)
+            grown = Grown(number[grown.u], number[grown.v], grown.d2, grown.tree)
+            ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
     return tiled, Sweep(tiled, tiled, ends, task, axes).run(grown, crew, amount)
 
 
@@ -292,7 +290,8 @@ def tiles_are_mixed(side: Side, place: I32, line: Line) -> bool:
     for leaf in looked_at:
         bound_tiles(leaf, leaf + 1, side, line, bounds, True)
     reach = np.concatenate([bounds.reach[side.starts[leaf] : side.starts[leaf + 1]] for leaf in looked_at])
-    return bool(np.quantile(reach, 0.85) > MIXED * line.lengths[len(line.lengths) // 2])
+    many_reach = np.sort(reach)[int(0.85 * len(reach))]
+    return bool(many_reach > MIXED * line.lengths[len(line.lengths) // 2])
 
 
 def seed_edges(tiled: Tiled, task: Task, axes: Axes, crew: Crew) -> list[Edges]:
@@ -305,7 +304,8 @@ def seed_edges(tiled: Tiled, task: Task, axes: Axes, crew: Crew) -> list[Edges]:
     sample_u, sample_v = sample_trees(coordinates, task.n_trees)
     u = np.concatenate((u, sample[sample_u].astype(np.int32)))
     v = np.concatenate((v, sample[sample_v].astype(np.int32)))
-    return [Edges(side.copy_start[u].astype(np.int32), side.copy_start[v].astype(np.int32), lengths_of(tiled, tiled, u, v))]
+    d2 = lengths_of(tiled, tiled, u, v)
+    return [Edges(side.copy_start[u].astype(np.int32), side.copy_start[v].astype(np.int32), d2)]
 
 
 def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, crew: Crew, n_near: int | None = None) -> I32:
@@ -314,7 +314,7 @@ def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, crew: Crew, n_near: int | No
     n_axes = a.side.centers.shape[1]
     products = plan.current().use_products(n_axes, len(a.side.full) == 0)
     neighbors = np.empty((len(a.side.hashes), min(n_wanted, len(b.side.hashes) - within)), np.int32)
-    n_near = plan.current().near_tiles or n_near or (8 if n_axes <= 20 else 5)
+    n_near = plan.current().near_tiles or n_near or (7 if 3 < n_axes <= 20 else 4)
 
     def search(first: int, last: int) -> None:
         work = new_work(a.side, b.side)

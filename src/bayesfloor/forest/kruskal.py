@@ -132,7 +132,7 @@ def kruskal_forests(n_points, u, v, d2, n_trees):
     kept_d2 = np.empty(capacity, np.float64)
     kept_tree = np.empty(capacity, np.int32)
     kept = 0
-    last_u, last_v = -1, -1
+    last_u, last_v = np.int64(-1), np.int64(-1)
     last_tree = (n_trees - 1) * n_points
     for edge in range(len(u)):
         if n_open == 0:

@@ -35,7 +35,8 @@ class Plan:
         return self.kernel == "products" or (self.kernel == "auto" and (n_axes > 20 or not exact_axes))
 
 
-_current: ContextVar[Plan] = ContextVar("plan", default=Plan())
+_DEFAULT = Plan()
+_current: ContextVar[Plan] = ContextVar("plan", default=_DEFAULT)
 
 
 def current() -> Plan:

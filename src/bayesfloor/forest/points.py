@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,7 +23,7 @@ class Points:
     order: I32  # (n,) rows by rank
     sites: I64  # (n,) site of each row, numbered by rank
 
-    @property
+    @cached_property
     def ranks(self) -> I32:
         """The rank of each row."""
         ranks = np.empty(len(self.order), np.int32)

@@ -28,12 +28,12 @@ def near_neighbors(first, last, a, b, same, n_near, products, work, neighbors):
     n_axes = a.centers.shape[1]
     box_low, box_high, centers = b.box_low, b.box_high, b.centers
     rows, points, full_points, norms = work.rows, work.points, work.full_points, work.norms
-    index, block, no_limits = work.index, work.block, work.column_limit
+    chosen, block, no_limits = work.chosen, work.block, work.column_limit
     full = len(a.full) > 0
     no_limits[:] = -np.inf
     found = np.empty(min(n_near, 1 << b.height), np.int64)
     found_distances = np.empty(len(found))
-    best = np.empty((len(index), n_wanted), np.float32)
+    best = np.empty((len(chosen), n_wanted), np.float32)
     for leaf_a in range(first, last):
         start_a = a.starts[leaf_a]
         size_a = a.starts[leaf_a + 1] - start_a
@@ -51,7 +51,7 @@ def near_neighbors(first, last, a, b, same, n_near, products, work, neighbors):
             n_rows = 0
             for r in range(size_a):
                 if point_to_box(rows, r, box_low, box_high, node_b) < best[r, n_wanted - 1]:
-                    index[n_rows] = r
+                    chosen[n_rows] = r
                     n_rows += 1
             if n_rows == 0:
                 continue
@@ -60,10 +60,10 @@ def near_neighbors(first, last, a, b, same, n_near, products, work, neighbors):
             for p in range(n_rows):
                 if full:
                     norms[p] = shift_full(
-                        a.full, start_a + index[p], a.full_centers, leaf_a, b.full_centers, leaf_b, full_points, p
+                        a.full, start_a + chosen[p], a.full_centers, leaf_a, b.full_centers, leaf_b, full_points, p
                     )
                 else:
-                    norms[p] = shift(rows, index[p], centers, leaf_b, points, p)
+                    norms[p] = shift(rows, chosen[p], centers, leaf_b, points, p)
             if full:
                 full_products(full_points, n_rows, norms, b.full, b.full_norms, start_b, size_b, work.product, block)
             elif products:
@@ -72,7 +72,7 @@ def near_neighbors(first, last, a, b, same, n_near, products, work, neighbors):
                 for p in range(n_rows):
                     row_distances(points, p, b.local, column_b * n_axes, width_b, block)
             for p in range(n_rows):
-                r = index[p]
+                r = chosen[p]
                 if same and leaf_a == leaf_b:
                     block[p, r] = np.inf
                 if count_within(block, p, 0, size_b, best[r, n_wanted - 1], no_limits) > 0:

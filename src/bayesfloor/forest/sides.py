@@ -66,7 +66,7 @@ class Work(NamedTuple):
     gaps: F32  # (largest tile,) distances of a tile's points to a box
     low: F32  # (n_axes,) the box
     high: F32
-    index: I64
+    chosen: I64  # points of the one tile that look at the other
     limit: F32
     column_limit: F32
     product: F32  # (largest tile ** 2,)

@@ -111,14 +111,14 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
     table, logs, lengths = line.table, line.logs, line.lengths
     rows, points, norms, full_points = work.rows, work.points, work.norms, work.full_points
     gaps, low_box, high_box = work.gaps, work.low, work.high
-    index, limit_of, limits, product, block = work.index, work.limit, work.column_limit, work.product, work.block
+    chosen, limit_of, limits, product, block = work.chosen, work.limit, work.column_limit, work.product, work.block
     stack, pending, candidate_i, candidate_j = work.stack, work.pending, work.candidate_i, work.candidate_j
     two_stages = len(full_a) > 0
 
     place_low, place_high = bounds_a.node_low[node_a], bounds_a.node_high[node_a]
     reach_a = bounds_a.node_reach[node_a]
     half_a = reaches_a[by_reach_a[start_a + size_a // 2]]
-    largest_block = len(index) ** 2
+    largest_block = len(chosen) ** 2
     tile_rows(local_a, column_a * n_axes, width_a, size_a, centers_a, leaf_a, rows)
     stack[0] = 1
     depth = 1
@@ -164,7 +164,7 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
         n_rows = 0
         if whole:
             for r in range(size_a):
-                index[r] = r
+                chosen[r] = r
                 limit_of[r] = widened(max(between, reaches_a[start_a + r]), slack, n_axes)
             for c in range(size_b):
                 limits[c] = widened(reaches_b[start_b + c], slack, n_axes)
@@ -187,7 +187,7 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
                 limit = widened(max(reaches_a[start_a + r], between), slack, n_axes)
                 gap = gaps[r] if many else np.float32(point_to_box(rows, r, box_low_b, box_high_b, node))
                 if gap <= limit:
-                    index[n_rows] = r
+                    chosen[n_rows] = r
                     limit_of[n_rows] = limit
                     n_rows += 1
             if n_rows == 0:
@@ -199,7 +199,7 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
         column_b = columns_b[leaf_b]
         width_b = columns_b[leaf_b + 1] - column_b
         for p in range(n_rows):
-            norms[p] = shift(rows, index[p], centers_b, leaf_b, points, p)
+            norms[p] = shift(rows, chosen[p], centers_b, leaf_b, points, p)
         if products and n_rows >= FEW_ROWS:
             block_products(points, n_rows, norms, local_b, norms_b, column_b, width_b, product, block)
         else:
@@ -211,13 +211,13 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
                 hits += count_within(block, p, 0, size_b, limit_of[p], limits)
             if hits > DENSE_SHARE * n_rows * size_b:
                 for p in range(n_rows):
-                    i = start_a + index[p]
+                    i = start_a + chosen[p]
                     norms[p] = shift_full(
                         full_a, i, full_centers_a, leaf_a, full_centers_b, leaf_b, full_points, p
                     )
                 full_products(full_points, n_rows, norms, full_b, full_norms_b, start_b, size_b, product, block)
         for p in range(n_rows):
-            r = index[p]
+            r = chosen[p]
             first = r + 1 if diagonal else 0
             limit = limit_of[p]
             if count_within(block, p, first, size_b, limit, limits) == 0:

@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from typing import Any, TypeVar
 
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 Progress = Callable[[int, int], object]
 T = TypeVar("T")
@@ -108,37 +108,65 @@ def supervise(work: Callable[[Crew], T], n_threads: int, progress: bool | Progre
             raise
 
 
-_blas_lock = threading.Lock()
+class _Keeper(threading.Thread):
+    """A thread that holds BLAS to one thread for as long as it lives.
+
+    The limit belongs to the process, and threadpoolctl lets only the thread that set it lift it again, so a thread
+    of its own does both, whichever callers come first and last.
+    """
+
+    def __init__(self, blas: ThreadpoolController):
+        super().__init__(name="bayesfloor-blas", daemon=True)
+        self._blas = blas
+        self._holding, self._released = threading.Event(), threading.Event()
+
+    def run(self) -> None:
+        try:
+            with self._blas.limit(limits=1, user_api="blas"):
+                self._holding.set()
+                self._released.wait()
+        finally:
+            self._holding.set()  # a limit that cannot be set must not keep anybody waiting
+
+    def hold(self) -> None:
+        """Set the limit."""
+        self.start()
+        self._holding.wait()
+
+    def release(self) -> None:
+        """Restore what was set before."""
+        self._released.set()
+        self.join()
+
+
+_keeper_lock = threading.Lock()
+_keeper: _Keeper | None = None
 _blas: ThreadpoolController | None = None
 _blas_users = 0
-_blas_limits: threadpool_limits | None = None
 
 
 @contextlib.contextmanager
 def _one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread while anybody is in here.
-
-    The setting belongs to the process, so callers in several threads share one: the first sets it and the last
-    restores it.
-    """
+    """Hold BLAS to one thread while anybody is in here."""
     # Kernels multiply with SciPy's BLAS; what is not loaded yet would not be held.
     import scipy.linalg.cython_blas  # noqa: F401
 
-    global _blas, _blas_users, _blas_limits
-    with _blas_lock:
+    global _blas, _blas_users, _keeper
+    with _keeper_lock:
         if _blas is None:
             _blas = ThreadpoolController()
         if _blas_users == 0:
-            _blas_limits = _blas.limit(limits=1, user_api="blas")
+            _keeper = _Keeper(_blas)
+            _keeper.hold()
         _blas_users += 1
     try:
         yield
     finally:
-        with _blas_lock:
+        with _keeper_lock:
             _blas_users -= 1
-            if _blas_users == 0 and _blas_limits is not None:
-                _blas_limits.restore_original_limits()
-                _blas_limits = None
+            if _blas_users == 0 and _keeper is not None:
+                _keeper.release()
+                _keeper = None
 
 
 def _progress_bar() -> Progress | None:

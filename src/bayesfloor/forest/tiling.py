@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from bayesfloor.forest import plan
+from bayesfloor.forest.blocks import FLOAT64_ROUNDING, localize, localize_full
 from bayesfloor.forest.kdtree import leaf_starts, node_boxes, split_points
 from bayesfloor.forest.points import Points
 from bayesfloor.forest.sides import F64, I32, U64, Side, Work
 from bayesfloor.forest.threads import Crew
 
-FLOAT64_ROUNDING = 2.3e-16
 VECTOR = 16  # tiles are padded to a multiple of this many columns
-FAR_AWAY = np.float32(1e18)
 MANY_FEATURES = 96
 LEADING_AXES = 64
 
@@ -61,7 +59,7 @@ def choose_axes(points: Points, projection: str) -> Axes:
     step = max(1, n // 2000)
     sample = X[points.order[::step]]
     center = np.median(sample, axis=0)
-    largest = max(float(np.max(X.max(axis=0) - center)), float(np.max(center - X.min(axis=0))))
+    largest = max(float(X.max() - center.min()), float(center.max() - X.min()))
     scale = float(np.ldexp(1.0, -int(np.frexp(largest)[1]))) if largest > 0 else 1.0
     raw = Axes(center, scale, None, True)
     if projection == "none" or n_features <= 3 or len(sample) < 2:
@@ -99,71 +97,6 @@ def principal_axes(spread: F64) -> tuple[F64, F64]:
     return np.ascontiguousarray(basis), np.maximum(values[::-1], 0.0) / total
 
 
-@njit(nogil=True, cache=True)
-def localize(coords, off, items, starts, columns, centers, local, norms, slack):
-    """Write each tile's coordinates relative to its centre, axis by axis, in float32.
-
-    Padding lies far away.
-    """
-    n_axes = coords.shape[1]
-    for leaf in range(len(starts) - 1):
-        start, stop = starts[leaf], starts[leaf + 1]
-        first = columns[leaf]
-        width = columns[leaf + 1] - first
-        local[first * n_axes : (first + width) * n_axes] = FAR_AWAY
-        norms[first : first + width] = np.inf
-        for f in range(n_axes):
-            total = 0.0
-            for p in range(start, stop):
-                total += coords[items[p], f]
-            centers[leaf, f] = total / (stop - start)
-        worst = 0.0
-        for p in range(start, stop):
-            norm = np.float32(0.0)
-            error = 0.0
-            for f in range(n_axes):
-                exact = coords[items[p], f] - centers[leaf, f]
-                value = np.float32(exact)
-                local[first * n_axes + f * width + (p - start)] = value
-                norm += value * value
-                error += (exact - value) ** 2
-            norms[first + p - start] = norm
-            worst = max(worst, np.sqrt(error) + off[items[p]])
-        slack[leaf] = worst * 1.001
-
-
-@njit(nogil=True, cache=True)
-def localize_full(rows, scale, starts, centers, full, norms, slack):
-    """Write all scaled features of each tile's points relative to its centre, point by point, in float32."""
-    n_features = rows.shape[1]
-    for leaf in range(len(starts) - 1):
-        start, stop = starts[leaf], starts[leaf + 1]
-        center = centers[leaf]
-        center[:] = 0.0
-        for i in range(start, stop):
-            for f in range(n_features):
-                center[f] += rows[i, f]
-        for f in range(n_features):
-            center[f] /= stop - start
-        worst = 0.0
-        for i in range(start, stop):
-            norm = 0.0
-            error = 0.0
-            largest = 0.0
-            for f in range(n_features):
-                exact = (rows[i, f] - center[f]) * scale
-                value = np.float32(exact)
-                full[i, f] = value
-                norm += value * value
-                error += (exact - value) ** 2
-                largest = max(largest, abs(rows[i, f]))
-            norms[i] = norm
-            worst = max(worst, np.sqrt(error) + np.sqrt(n_features) * largest * scale * FLOAT64_ROUNDING)
-        slack[leaf] = worst * 1.001
-        for f in range(n_features):
-            center[f] *= scale
-
-
 @dataclass(frozen=True)
 class Tiled:
     """A set of points in tile order, and the rows that they are copies of."""
@@ -177,12 +110,12 @@ class Tiled:
 
 def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order: I32 | None = None) -> Tiled:
     """Cut the points of the given rows, which come by rank, into tiles: by median splits, or along a given order."""
-    sites = points.sites[ranked_rows]
+    sites = points.sites.take(ranked_rows)
     first_copy = np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
     n = len(first_copy)
     copies = np.diff(np.append(first_copy, len(ranked_rows)))
     own_rows = ranked_rows[first_copy]
-    coords, off = axes.coordinates(points.X[own_rows])
+    coords, off = axes.coordinates(points.X.take(own_rows, axis=0))
     n_axes = coords.shape[1]
     height = 0
     while n > plan.current().tile_points(n_axes, axes.exact) << height and n >= 2 << height:
@@ -212,7 +145,8 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order:
     else:
         within = np.arange(len(ranked_rows)) - np.repeat(copy_start[:-1], copies[items])
         copy_rows = ranked_rows[np.repeat(first_copy[items], copies[items]) + within]
-    rows = np.ascontiguousarray(points.X[own_rows[items]])
+    tile_rows = own_rows.take(items)
+    rows = points.X.take(tile_rows, axis=0)
     full_size = 0 if axes.exact else n
     full = np.empty((full_size, rows.shape[1]), np.float32)
     full_norms = np.empty(full_size, np.float32)
@@ -235,10 +169,10 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order:
         full_centers=full_centers,
         full_slack=full_slack,
         rows=rows,
-        hashes=points.hashes[own_rows[items]],
+        hashes=points.hashes.take(tile_rows),
         copy_start=copy_start,
     )
-    return Tiled(side, len(ranked_rows), copy_rows, points.hashes[copy_rows], points.ranks[copy_rows])
+    return Tiled(side, len(ranked_rows), copy_rows, points.hashes.take(copy_rows), points.ranks.take(copy_rows))
 
 
 def tile_along(points: Points, tiled: Tiled, place: I32, axes: Axes, crew: Crew) -> tuple[Tiled, I32]:
@@ -269,7 +203,7 @@ def new_work(side: Side, other: Side) -> Work:
         gaps=np.empty(largest, np.float32),
         low=np.empty(n_axes, np.float32),
         high=np.empty(n_axes, np.float32),
-        index=np.empty(largest, np.int64),
+        chosen=np.empty(largest, np.int64),
         limit=np.empty(largest, np.float32),
         column_limit=np.empty(largest, np.float32),
         product=np.empty(largest * largest, np.float32),
