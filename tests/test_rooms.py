@@ -28,7 +28,23 @@ BELOW = {
     "cli": {"data", "forest", "floor", "tree", "classify", "meta", "report", "study"},
 }
 
-PUBLIC = {"ClassForests", "Forests", "__version__", "class_forests", "spanning_forests"}
+PUBLIC = {
+    "BayesError",
+    "BayesErrorEstimator",
+    "ClassForests",
+    "Finding",
+    "Forests",
+    "HenzePenroseDivergence",
+    "OneVsRestBayesError",
+    "PairwiseBayesError",
+    "__version__",
+    "bayes_error",
+    "class_forests",
+    "henze_penrose_divergence",
+    "one_vs_rest_bayes_error",
+    "pairwise_bayes_error",
+    "spanning_forests",
+}
 
 
 def imported_modules(source: str, package: str) -> Iterator[str]:

@@ -170,3 +170,15 @@ def test_later_trees_of_overlapping_classes_do_not():
     # where neighbours differ by chance alone, all trees cross equally often
     for seed in range(20):
         assert "BF012" not in findings(*clean_sample(seed=seed))
+
+
+def test_copies_do_not_pass_for_an_effect_of_distance():
+    # Copies of a third of the rows: the first tree joins them at no cost, and these edges never cross.
+    rng = np.random.default_rng(3)
+    X, y = gaussian_classes(rng, 900, [0.5, 0.5], [[0], [1]], 2)
+    twice = np.concatenate([np.arange(900), np.arange(600)])
+    found = findings(X[twice], y[twice])
+    assert "BF003" in found
+    assert "BF012" not in found
+    counts = spanning_forests(X[twice]).cross_counts(y[twice])[:, 0, 1]
+    assert counts[2] > 1.25 * counts[0]  # taken over all edges, the counts do rise

@@ -20,7 +20,7 @@ BF012   later trees cross far more often than the first: the floor is estimated 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -286,16 +286,25 @@ def _about_later_trees(forests: Forests, codes: NDArray[np.int64]) -> Iterator[F
     spanning = np.flatnonzero(forests.n_components == 1)
     if len(spanning) < 2:
         return
-    counts = forests.cross_counts(codes).sum(axis=(1, 2)) / 2.0
-    first, last = counts[spanning[[0, -1]]]
-    # Trees share labels, so two counts differ by less than independent ones would.
-    if last > RISING * first and last - first > 3.0 * np.sqrt(first + last):
-        n_edges = forests.n_points - 1
+    # The first tree takes the edges of length zero between copies, which mostly share their class. They would make it
+    # look better than the others whatever distance does, so only edges between different points are compared.
+    apart = forests.weights > 0
+    tree = forests.tree[apart]
+    different = replace(forests, edges=forests.edges[apart], weights=forests.weights[apart], tree=tree)
+    crossing = different.cross_counts(codes).sum(axis=(1, 2)) / 2.0
+    n_edges = np.bincount(tree, minlength=forests.n_trees)
+    first, last = spanning[0], spanning[-1]
+    if n_edges[first] == 0:
+        return
+    shares = crossing[[first, last]] / n_edges[[first, last]]
+    # Trees share labels, so two shares differ by less than independent ones would.
+    noise = np.sqrt(np.sum(crossing[[first, last]] / n_edges[[first, last]] ** 2))
+    if shares[1] > RISING * shares[0] and shares[1] - shares[0] > 3.0 * noise:
         yield Finding(
             "BF012",
-            f"{first / n_edges:.4f} of the edges cross in the first tree and {last / n_edges:.4f} in tree "
-            f"{spanning[-1] + 1}, whose edges are longer: a little farther apart, points already differ in class. "
-            "So they do at the distance of the nearest ones, and the floor is estimated too high.",
+            f"Between different points, {shares[0]:.4f} of the edges cross in the first tree and {shares[1]:.4f} in "
+            f"tree {last + 1}, whose edges are longer: how often neighbours differ in class depends on how far apart "
+            "they are. At distance zero, which is what counts, it would be less: the floor is estimated too high.",
             "n_trees=1 is less biased, and less sure; so are more rows, or features scaled to matter alike.",
         )
 

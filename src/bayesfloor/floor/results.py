@@ -1,26 +1,16 @@
 """What the functions of this room return: frozen records that print short and become tables."""
 
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.frames import data_frame
 from bayesfloor.floor.findings import Finding, shown
 
 Floats = NDArray[np.float64]
 Range = tuple[float, float]
-
-
-def data_frame(columns: dict[str, Any]) -> Any:
-    """Make a data frame: pandas where it is installed, else polars."""
-    for library in ("pandas", "polars"):
-        try:
-            return import_module(library).DataFrame(columns)
-        except ImportError:
-            continue
-    raise ImportError("frame() needs pandas or polars: pip install pandas")
 
 
 def _percent(confidence: float) -> str:

@@ -25,6 +25,7 @@ from bayesfloor.forest.engine import (
     neighbors_of,
     no_edges,
     settle,
+    walk,
 )
 from bayesfloor.forest.kruskal import site_forests
 from bayesfloor.forest.points import Points
@@ -61,7 +62,6 @@ class ClassForests:
     n_points: int
     n_trees: int
     pair_cross_counts: F64
-    _codes: I64
     _points: Points
     _task: Task
     _tiled: list[Tiled]
@@ -79,9 +79,9 @@ class ClassForests:
         tiled = self._tiled[first], self._tiled[second]
         ends = joint_ends(*tiled)
         known = joint_edges(self._grown[first], self._grown[second], tiled[0].n_copies, ends, self._task)
-        grown = settle(ends, self._task, known, [self._cross[first, second]])
-        rows = np.flatnonzero((self._codes == first) | (self._codes == second))
-        copy_rows = np.concatenate((tiled[0].copy_rows, tiled[1].copy_rows))
+        grown = walk(ends, self._task, merge(ends, self._task, known, self._cross[first, second]))
+        copy_rows = np.concatenate((tiled[0].copy_rows, tiled[1].copy_rows)).astype(np.int64)
+        rows = np.sort(copy_rows)
         return self._to_forests(grown, np.searchsorted(rows, copy_rows), rows)
 
     @cached_property
@@ -246,7 +246,7 @@ def forests_of_classes(
     counts = np.zeros((task.n_trees, n_classes, n_classes))
     cross: dict[tuple[int, int], Edges] = {}
     result = ClassForests(
-        classes, class_counts, len(codes), task.n_trees, counts, codes, points, task, tiled, grown, cross
+        classes, class_counts, len(codes), task.n_trees, counts, points, task, tiled, grown, cross
     )
 
     def join_pair(a: int, b: int, its_crew: Crew) -> None:

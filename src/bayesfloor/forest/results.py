@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesfloor.data.frames import data_frame
 from bayesfloor.data.validation import check_labels
 from bayesfloor.forest.labels import count_cross_edges
 from bayesfloor.forest.sides import F64, I64
@@ -101,16 +101,9 @@ class Forests:
 
     def frame(self) -> Any:
         """Return the edges as a data frame: pandas where it is installed, else polars."""
-        columns = {"tree": self.tree, "i": self.edges[:, 0], "j": self.edges[:, 1], "weight": self.weights}
-        if importlib.util.find_spec("pandas") is not None:
-            import pandas as pd
-
-            return pd.DataFrame(columns)
-        if importlib.util.find_spec("polars") is None:
-            raise ImportError("frame() needs pandas or polars: pip install pandas")
-        import polars as pl
-
-        return pl.DataFrame(columns)
+        return data_frame(
+            {"tree": self.tree, "i": self.edges[:, 0], "j": self.edges[:, 1], "weight": self.weights}
+        )
 
 
 def to_forests(
