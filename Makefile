@@ -4,10 +4,11 @@
 PYTHON ?= python3
 VENV := .venv
 BENCH_VENV := .venv-bench
+FLOOR_VENV := .venv-floor
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --only-binary=:all:
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow lint bench venv clean
+.PHONY: help demo test test-slow lint bench bench-floor venv clean
 
 help:
 	@echo 'make demo       set up .venv and count cross edges in the forests of the digits'
@@ -15,6 +16,7 @@ help:
 	@echo 'make test-slow  only the tests that take minutes or gigabytes'
 	@echo 'make lint       ruff and mypy'
 	@echo 'make bench      speed beside the peers, in .venv-bench, into benchmarks/results/'
+	@echo 'make bench-floor  all floors beside dataeval, in .venv-floor, into benchmarks/results/'
 	@echo 'make venv       only set up .venv, test extras included'
 	@echo 'make clean      remove environments, caches and compiled kernels'
 
@@ -33,6 +35,9 @@ lint: $(VENV)/installed-test
 
 bench: $(BENCH_VENV)/installed
 	$(BENCH_VENV)/bin/python benchmarks/forests.py
+
+bench-floor: $(FLOOR_VENV)/installed
+	$(FLOOR_VENV)/bin/python benchmarks/floor.py
 
 venv: $(VENV)/installed-test
 
@@ -66,6 +71,10 @@ $(BENCH_VENV)/installed: $(BENCH_VENV)/created pyproject.toml benchmarks/require
 	@$(BENCH_VENV)/bin/python $(PIP_INSTALL) --editable . --requirement benchmarks/requirements.txt
 	@touch $@
 
+$(FLOOR_VENV)/installed: $(FLOOR_VENV)/created pyproject.toml benchmarks/requirements-floor.txt
+	@$(FLOOR_VENV)/bin/python $(PIP_INSTALL) --editable . --requirement benchmarks/requirements-floor.txt
+	@touch $@
+
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) $(BENCH_VENV) $(FLOOR_VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +

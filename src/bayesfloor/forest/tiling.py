@@ -71,7 +71,10 @@ def choose_axes(points: Points, projection: str) -> Axes:
     spread = centred - centred.mean(axis=0)
     basis, shares = principal_axes(spread)
     captured = np.cumsum(shares)
+    # Axes that carry much of the spread, and others up to most of it, but none that carry no more than the rest do.
+    rest = (1.0 - captured[len(captured) // 2]) / (n_features - len(captured) // 2)
     n_kept = max(int(np.searchsorted(captured, 0.8)) + 1, int(np.count_nonzero(shares > 0.02)))
+    n_kept = max(min(n_kept, int(np.count_nonzero(shares > 3.0 * rest))), 1)
     n_kept = min(-(-n_kept // 4) * 4 - 1, len(captured))
     if n_features > 24 and n_kept < n_features // 2 and captured[n_kept - 1] > 0.5:
         return Axes(center, scale, np.ascontiguousarray(basis[:, :n_kept]), False)
