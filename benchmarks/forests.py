@@ -114,8 +114,8 @@ def fast_hdbscan_tree(X: np.ndarray) -> float:
     from fast_hdbscan.numba_kdtree import build_kdtree
 
     def build(points: np.ndarray) -> None:
-        weights = np.zeros(1, np.float32)
-        parallel_boruvka(build_kdtree(points), THREADS, min_samples=1, sample_weights=weights, reproducible=False)
+        tree = build_kdtree(np.ascontiguousarray(points))
+        parallel_boruvka(tree, THREADS, min_samples=1, sample_weights=np.zeros(1, np.float32), reproducible=False)
 
     build(X[:2000])
     return seconds(lambda: build(X))
