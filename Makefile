@@ -56,7 +56,7 @@ endef
 $(VENV)/created:
 	$(create_venv)
 
-$(BENCH_VENV)/created:
+$(BENCH_VENV)/created $(FLOOR_VENV)/created:
 	$(create_venv)
 
 $(VENV)/installed: $(VENV)/created pyproject.toml

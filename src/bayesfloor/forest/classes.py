@@ -29,7 +29,7 @@ from bayesfloor.forest.engine import (
 )
 from bayesfloor.forest.kruskal import site_forests
 from bayesfloor.forest.points import Points
-from bayesfloor.forest.results import Forests, to_forests
+from bayesfloor.forest.results import Forests, number_anew, to_forests
 from bayesfloor.forest.sides import F64, I64, Edges
 from bayesfloor.forest.threads import Crew
 from bayesfloor.forest.tiling import Axes, Tiled, tile_points
@@ -81,8 +81,10 @@ class ClassForests:
         known = joint_edges(self._grown[first], self._grown[second], tiled[0].n_copies, ends, self._task)
         grown = walk(ends, self._task, merge(ends, self._task, known, self._cross[first, second]))
         copy_rows = np.concatenate((tiled[0].copy_rows, tiled[1].copy_rows)).astype(np.int64)
-        rows = np.sort(copy_rows)
-        return self._to_forests(grown, np.searchsorted(rows, copy_rows), rows)
+        ascending = np.argsort(copy_rows)
+        number_of = np.empty_like(ascending)
+        number_of[ascending] = np.arange(len(ascending))
+        return self._to_forests(grown, number_of, copy_rows[ascending])
 
     @cached_property
     def whole(self) -> Forests:
@@ -105,11 +107,11 @@ class ClassForests:
         return int(matches[0])
 
     def _to_forests(self, grown: Grown, row_of: np.ndarray, rows: I64 | None) -> Forests:
-        sites = self._points.sites if rows is None else self._points.sites[rows]
+        sites = self._points.sites if rows is None else number_anew(self._points.sites[rows])
         return to_forests(
             *grown,
             row_of=row_of,
-            sites=np.unique(sites, return_inverse=True)[1],
+            sites=sites,
             exponent=self._points.exponent,
             n_trees_asked=self._task.n_trees_asked,
             rows=rows,

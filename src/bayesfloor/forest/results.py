@@ -120,11 +120,31 @@ def to_forests(
 ) -> Forests:
     """Turn edges between copies, in the strict order, into the record that users get."""
     n_points = len(row_of)
-    by_tree = np.argsort(tree, kind="stable")
-    tree = tree[by_tree].astype(np.int64)
-    ends = np.column_stack((row_of[u[by_tree]], row_of[v[by_tree]])).astype(np.int64)
-    ends.sort(axis=1)
-    n_trees = int(tree[-1]) + 1 if len(tree) else 0
-    weights = np.ldexp(np.sqrt(d2[by_tree]), exponent)
-    n_components = n_points - np.bincount(tree, minlength=n_trees)
-    return Forests(n_points, n_trees, ends, weights, tree, sites, n_components, n_trees_asked, rows)
+    sizes = np.bincount(tree)
+    n_trees = len(sizes)
+    by_tree = np.concatenate([np.flatnonzero(tree == t) for t in range(n_trees)]) if n_trees else np.empty(0, np.int64)
+    ends_u, ends_v = row_of.take(u.take(by_tree)), row_of.take(v.take(by_tree))
+    edges = np.empty((len(tree), 2), np.int64)
+    np.minimum(ends_u, ends_v, out=edges[:, 0])
+    np.maximum(ends_u, ends_v, out=edges[:, 1])
+    return Forests(
+        n_points=n_points,
+        n_trees=n_trees,
+        edges=edges,
+        weights=np.ldexp(np.sqrt(d2.take(by_tree)), exponent),
+        tree=np.repeat(np.arange(n_trees), sizes),
+        sites=sites,
+        n_components=n_points - sizes,
+        n_trees_asked=n_trees_asked,
+        rows=rows,
+    )
+
+
+def number_anew(sites: I64) -> I64:
+    """Number the sites of some of the rows from 0 on, without gaps."""
+    largest = int(sites.max())
+    if largest > 64 * len(sites):
+        return np.unique(sites, return_inverse=True)[1]
+    present = np.zeros(largest + 1, np.int64)
+    present[sites] = 1
+    return (np.cumsum(present) - 1).take(sites)
