@@ -33,15 +33,6 @@ def compute(at_progress=None):
     return meanwhile, blas_threads()
 
 
-def in_the_main_thread():
-    return [compute(), compute()]
-
-
-def in_another_thread():
-    with ThreadPoolExecutor(1) as pool:
-        return [pool.submit(compute).result()]
-
-
 def in_the_main_thread_then_in_others():
     first = compute()
     with ThreadPoolExecutor(1) as pool, ThreadPoolExecutor(1) as another_pool:
@@ -110,8 +101,6 @@ def with_an_exception():
 @pytest.mark.parametrize(
     "scenario",
     [
-        in_the_main_thread,
-        in_another_thread,
         in_the_main_thread_then_in_others,
         for_classes,
         with_calls_that_overlap,
