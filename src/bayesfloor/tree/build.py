@@ -1,0 +1,198 @@
+"""From weights between classes, or from nested lists, to a class tree."""
+
+import reprlib
+from collections.abc import Callable, Hashable
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.data.validation import check_random_state_seed
+from bayesfloor.floor.findings import shown
+from bayesfloor.tree import cuts
+from bayesfloor.tree.class_tree import ClassTree, check_classes, enumerated, grow_class_tree
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+WEIGHTED_CUTS: dict[str, Callable[[Floats], cuts.Split]] = {
+    "min-cut": cuts.min_cut,
+    "normalized-cut": cuts.normalized_cut,
+    "average-linkage": cuts.average_linkage,
+    "balanced": cuts.balanced_cut,
+}
+
+
+def build_class_tree(weights: Any, classes: Any = None, *, cut: Any = "min-cut", random_state: Any = None) -> ClassTree:
+    """Build a binary tree of classes by cutting a graph of classes in two, then each part, and so on.
+
+    Classes that are easily confused stay together for long, so that as a rule problems get harder along the depth.
+
+    Parameters
+    ----------
+    weights : array-like of shape (K, K), or None
+        How hard it is to tell two classes apart; in the paper their normalized floor,
+        ``pairwise_bayes_error(X, y).normalized``. Symmetric, nonnegative and finite; the diagonal is
+        not used. None is allowed where `cut` is nested lists.
+    classes : array-like of shape (K,), optional
+        The labels; by default 0 to K − 1, or the sorted labels of nested lists.
+    cut : str or nested lists, default="min-cut"
+        How to cut a set of classes:
+
+        - "min-cut": where the sum of weights between the sides is lowest, as in the paper. This
+          often splits off one class at a time.
+        - "normalized-cut": where that sum is the smallest share of all weights on either side;
+          exact up to 16 classes, along the second eigenvector of the normalized Laplacian beyond.
+        - "average-linkage": so that the two groups with the highest mean weight are joined first.
+        - "balanced": into halves with a low sum between them; exact up to 16 classes. The tree is
+          as shallow as can be.
+        - "random": at random, to compare with.
+        - nested lists of labels, such as ``["a", ["b", "c"]]``: this very tree.
+    random_state : int, None, numpy Generator or RandomState, default=None
+        Seed of "random"; not used otherwise.
+
+    Returns
+    -------
+    ClassTree
+        The tree.
+
+    Raises
+    ------
+    ValueError
+        For weights that are not a symmetric matrix of nonnegative numbers, with the classes at fault; for
+        nested lists that do not hold every class once.
+
+    Notes
+    -----
+    The order of the classes does not matter, except where cuts are equally good to one part in 10^10. Then the
+    most balanced cut goes first, then the one with the smaller left side (the side with the first class),
+    then the one with the classes that come first on the left. Groups of classes with no weight between
+    them are split first, as evenly as they can be, so that weights that are all zero give a balanced tree.
+
+    Minimum cuts are exact. A tree has K − 1 of them. Each takes a few times K² steps as a rule, and more where
+    many cuts tie. A thousand classes took 3 s of one core with random weights, 14 s with all but 5% of these
+    set to zero, and 45 s with ones and zeros only; 2 to 10 s with other cuts, 35 s where normalized cuts were
+    far from balanced.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from bayesfloor import build_class_tree, pairwise_bayes_error
+    >>> X, y = load_wine(return_X_y=True)
+    >>> floors = pairwise_bayes_error(X, y)
+    >>> build_class_tree(floors.normalized, floors.classes).to_nested()
+    [0, [1, 2]]
+    """
+    if isinstance(cut, list | tuple):
+        return _given_tree(cut, weights, classes)
+    if not (isinstance(cut, str) and cut in [*WEIGHTED_CUTS, "random"]):
+        names = ", ".join(map(repr, [*WEIGHTED_CUTS, "random"]))
+        raise ValueError(f"The 'cut' parameter must be one of {names} or nested lists of labels. Got {cut!r} instead.")
+    if weights is None:
+        raise ValueError("weights may be None only where cut is nested lists of labels")
+    labels, matrix = _check_graph(weights, classes)
+    if cut == "random":
+        split = cuts.random_cut(np.random.default_rng(check_random_state_seed(random_state)))
+    else:
+        split = WEIGHTED_CUTS[cut](matrix)
+    return grow_class_tree(labels, split, lambda left, right: matrix[np.ix_(left, right)].sum())
+
+
+def _given_tree(nested: Any, weights: Any, classes: Any) -> ClassTree:
+    if weights is not None:
+        labels, matrix = _check_graph(weights, classes)
+        split = cuts.known_cuts(_halves_of_nested(nested, labels))
+        return grow_class_tree(labels, split, lambda left, right: matrix[np.ix_(left, right)].sum())
+    if classes is None:
+        leaves = [item for node in _nested_nodes(nested) for item in node if not _is_node(item)]
+        labels = np.sort(check_classes(leaves))
+    else:
+        labels = check_classes(classes)
+    split = cuts.known_cuts(_halves_of_nested(nested, labels))
+    return grow_class_tree(labels, split, lambda left, right: nan)
+
+
+def _check_graph(weights: Any, classes: Any) -> tuple[NDArray[Any], Floats]:
+    """Return labels and exactly symmetric weights with a zero diagonal, or name the pair of classes at fault."""
+    array = np.asarray(weights)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise ValueError(f"weights should be a square matrix, got an array of shape {array.shape}")
+    if array.dtype.kind not in "biufO":
+        raise ValueError(f"weights should be numbers, got an array of type {array.dtype}")
+    try:
+        matrix = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"weights should be numbers: {error}") from error
+    labels = check_classes(np.arange(len(matrix)) if classes is None else classes)
+    n = len(labels)
+    if len(matrix) != n:
+        raise ValueError(f"{n} classes need weights of shape ({n}, {n}), got {matrix.shape}")
+
+    np.fill_diagonal(matrix, 0.0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        total = matrix.sum()
+        # two ways to add up the same numbers may differ in the last digits
+        differ = np.abs(matrix - matrix.T) > 1e-9 * np.maximum(matrix, matrix.T)
+    for wrong, rule in (
+        (~np.isfinite(matrix), "finite"),
+        (matrix < 0, "0 or more"),
+        (differ, "symmetric"),
+    ):
+        if wrong.any():
+            a, b = np.argwhere(wrong)[0]
+            first, second = shown(labels[a]), shown(labels[b])
+            raise ValueError(
+                f"weights should be {rule}: row {first}, column {second} has {matrix[a, b]:g}, "
+                f"row {second}, column {first} has {matrix[b, a]:g}"
+            )
+    if not np.isfinite(total):
+        raise ValueError("the sum of all weights is too large for a float")
+    return labels, 0.5 * (matrix + matrix.T)
+
+
+def _is_node(item: Any) -> bool:
+    return isinstance(item, list | tuple)
+
+
+def _nested_nodes(tree: Any) -> list[Any]:
+    """List the nodes of nested lists, each before those below it."""
+    nodes: list[Any] = []
+    met = set()
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if len(node) != 2:
+            raise ValueError(f"Each node of the tree needs two children, got {len(node)}: {reprlib.repr(node)}")
+        if id(node) in met:  # also ends the walk around a list that contains itself
+            raise ValueError(f"The tree holds the same list more than once: {reprlib.repr(node)}")
+        met.add(id(node))
+        nodes.append(node)
+        waiting += filter(_is_node, node)
+    return nodes
+
+
+def _halves_of_nested(tree: Any, labels: NDArray[Any]) -> dict[tuple[int, int], Ints]:
+    """Return what `known_cuts` needs to cut as nested lists do."""
+    code_of = {label: code for code, label in enumerate(labels.tolist())}
+    unseen = dict.fromkeys(code_of)
+    codes_below: dict[int, Ints] = {}
+    halves = {}
+    for node in reversed(_nested_nodes(tree)):
+        sides = []
+        for item in node:
+            if _is_node(item):
+                sides.append(codes_below.pop(id(item)))
+                continue
+            label = item.item() if isinstance(item, np.generic) else item
+            if not isinstance(label, Hashable) or label not in code_of:
+                raise ValueError(f"The tree holds {shown(label)}, which is not one of the classes")
+            if label not in unseen:
+                raise ValueError(f"The tree holds class {shown(label)} more than once")
+            del unseen[label]
+            sides.append(np.array([code_of[label]]))
+        codes_below[id(node)] = joined = np.concatenate(sides)
+        halves[int(joined.min()), len(joined)] = sides[0]
+    if unseen:
+        raise ValueError(f"The tree lacks the classes {enumerated(list(unseen))}")
+    return halves

@@ -1,0 +1,266 @@
+"""A class tree and the forms it can be written in."""
+
+import copy
+import dataclasses
+import json
+import pickle
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayesfloor.tree import ClassTree, build_class_tree
+
+from .graphs import as_sets, kinds, symmetric
+
+LABELS = {
+    "int": [3, 1, 2, 7, 5],
+    "negative": [-3, 0, -1, 4, 9],
+    "text": ["b", "a", "e", "NA", "ä ö"],
+    "float": [1.0, 0.0, 2.0, 5.0, 4.0],
+    "bool": [True, False],
+    "hostile": ['say "hi"', "back\\slash", "new\nline", "<script>alert(1)</script>", "\x1b[31mred & &lt; $x$"],
+}
+
+
+def tree_of(labels, seed=0):
+    n = len(labels)
+    return build_class_tree(symmetric(np.random.default_rng(seed).random((n, n))), labels)
+
+
+@pytest.fixture
+def tree():
+    #       0
+    #   1       3
+    # a   2   d   e
+    #    b c
+    weights = symmetric(np.arange(25).reshape(5, 5))
+    return build_class_tree(weights, list("abcde"), cut=[["e", "d"], [["c", "b"], "a"]])
+
+
+def test_nodes(tree):
+    assert [node.left for node in tree.nodes] == [(0, 1, 2), (0,), (1,), (3,)]
+    assert [node.right for node in tree.nodes] == [(3, 4), (1, 2), (2,), (4,)]
+    assert [node.parent for node in tree.nodes] == [-1, 0, 1, 0]
+    assert [node.depth for node in tree.nodes] == [0, 1, 2, 1]
+    assert [node.index for node in tree.nodes] == [0, 1, 2, 3]
+    assert [node.cut for node in tree.nodes] == [3 + 4 + 8 + 9 + 13 + 14, 1 + 2, 7, 19]
+    assert (tree.n_classes, tree.n_nodes, tree.depth) == (5, 4, 3)
+
+
+def test_arrays(tree):
+    assert tree.children.tolist() == [[1, 3], [~0, 2], [~1, ~2], [~3, ~4]]
+    assert tree.children.dtype == np.int64
+    assert tree.sides.tolist() == [[-1, -1, -1, 1, 1], [-1, 1, 1, 0, 0], [0, -1, 1, 0, 0], [0, 0, 0, -1, 1]]
+    assert tree.sides.dtype == np.int8
+    assert tree.leaves.tolist() == ["a", "b", "c", "d", "e"]
+
+
+def test_leaves_follow_the_tree():
+    assert build_class_tree(None, cut=[[4, 1], [[3, 0], 2]]).leaves.tolist() == [0, 3, 2, 1, 4]
+
+
+def test_text(tree):
+    assert tree.to_text().splitlines() == [
+        "cut 51",
+        "├─ cut 3",
+        "│  ├─ a",
+        "│  └─ cut 7",
+        "│     ├─ b",
+        "│     └─ c",
+        "└─ cut 19",
+        "   ├─ d",
+        "   └─ e",
+    ]
+    assert repr(tree) == "ClassTree(5 classes, depth 3, cuts 3 to 51)"
+
+
+def test_tree_without_weights():
+    tree = build_class_tree(None, cut=["a", ["b", "c"]])
+    assert np.isnan([node.cut for node in tree.nodes]).all()
+    assert tree.to_text().splitlines()[0] == "split"
+    assert repr(tree) == "ClassTree(3 classes, depth 2)"
+    assert [node["cut"] for node in tree.to_dict()["nodes"]] == [None, None]
+    assert np.isnan(ClassTree.from_dict(tree.to_dict()).nodes[1].cut)
+
+
+def test_text_is_safe_on_a_terminal():
+    lines = tree_of(LABELS["hostile"]).to_text().splitlines()
+    assert len(lines) == 9
+    assert all(line.isprintable() for line in lines)
+    assert any(r"'new\nline'" in line for line in lines)
+
+
+def test_empty_and_blank_labels_show():
+    assert {line[-3:] for line in tree_of(["", " ", "x"]).to_text().splitlines() if "cut" not in line} >= {" ''", "' '"}
+
+
+# In Graphviz's language a quoted string ends at the first quote that has no backslash before it.
+STATEMENT = re.compile(
+    r'  (node\d+|class\d+) \[label="((?:[^"\\]|\\.)*)"(, style=filled, fillcolor=gray95)?\];'
+    r"|  node\d+ -> (node\d+|class\d+);"
+)
+
+
+def read_dot(text):
+    """The labels in a dot file, unescaped, by name; and its edges."""
+    lines = text.split("\n")
+    assert (lines[0], lines[-1]) == ("digraph class_tree {", "}")
+    labels, edges = {}, []
+    for line in lines[2:-1]:
+        match = STATEMENT.fullmatch(line)
+        assert match, line
+        if match[1]:
+            labels[match[1]] = re.sub(r"\\(.)", r"\1", match[2]).replace("&amp;", "&")
+        else:
+            edges.append(tuple(line.strip(" ;").split(" -> ")))
+    return labels, edges
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_dot(kind):
+    tree = tree_of(LABELS[kind])
+    labels, edges = read_dot(tree.to_dot())
+    for code, label in enumerate(tree.classes.tolist()):
+        text = str(label)
+        assert labels[f"class{code}"] == (text if text.isprintable() else repr(label))
+    assert len(edges) == 2 * tree.n_nodes
+    for index, pair in enumerate(tree.children.tolist()):
+        for child in pair:
+            assert (f"node{index}", f"node{child}" if child >= 0 else f"class{~child}") in edges
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_round_trip_through_json(kind):
+    tree = tree_of(LABELS[kind])
+    text = json.dumps(tree.to_dict(), allow_nan=False)
+    again = ClassTree.from_dict(json.loads(text))
+    assert again.nodes == tree.nodes
+    assert again.to_dict() == tree.to_dict()
+    assert again.classes.tolist() == LABELS[kind]
+    assert [type(label) for label in again.classes.tolist()] == [type(label) for label in LABELS[kind]]
+
+
+def test_numpy_labels_become_plain():
+    for labels in (np.array([2, 1, 0], np.int8), np.array(["a", "b"], object), np.array([1, 2], np.float32)):
+        assert {type(label) for label in tree_of(labels).to_dict()["classes"]} <= {int, str, float}
+
+
+def test_order_of_nodes_in_a_dict_does_not_matter(tree):
+    written = tree.to_dict()
+    written["nodes"] = [
+        {"left": node["right"][::-1], "right": node["left"], "cut": node["cut"]} for node in written["nodes"][::-1]
+    ]
+    assert ClassTree.from_dict(written).nodes == tree.nodes
+
+
+def changed(tree, change):
+    written = copy.deepcopy(tree.to_dict())
+    change(written)
+    return written
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.pop("nodes"), "expected 'classes' and 'nodes'"),
+        (lambda d: d.update(nodes=3), "expected 'classes' and 'nodes'"),
+        (lambda d: d["nodes"][1].pop("cut"), "expected 'classes' and 'nodes'"),
+        (lambda d: d["nodes"].pop(), "5 classes need 4 nodes, got 3"),
+        (lambda d: d["nodes"][1].update(left=["z"]), "Node 1 holds something that is no class.*'z'"),
+        (lambda d: d["nodes"][1].update(left=[["a"]]), "Node 1 holds something that is no class"),
+        (lambda d: d["nodes"][1].update(cut="low"), "Node 1 holds something that is no class or no number.*low"),
+        (lambda d: d["nodes"][1].update(left=[]), "Node 1 needs two sides"),
+        (lambda d: d["nodes"][1].update(left=["b"]), "Node 1 needs two sides with different classes"),
+        (lambda d: d["nodes"].__setitem__(2, d["nodes"][3]), "No node has exactly these classes below it: 'b', 'c'"),
+        (lambda d: d.update(classes=list("abcda")), "classes holds 'a' more than once"),
+    ],
+)
+def test_wrong_dicts_are_refused(tree, change, message):
+    with pytest.raises(ValueError, match=message):
+        ClassTree.from_dict(changed(tree, change))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frame(tree, library, monkeypatch):
+    pytest.importorskip(library)
+    if library == "polars":
+        monkeypatch.setitem(sys.modules, "pandas", None)
+    frame = tree.frame()
+    assert type(frame).__module__.startswith(library)
+    assert list(frame.columns) == ["node", "parent", "depth", "left", "right", "cut"]
+    assert list(frame["parent"]) == [-1, 0, 1, 0]
+    assert [list(side) for side in frame["right"]] == [["d", "e"], ["b", "c"], ["c"], ["e"]]
+    assert list(frame["cut"]) == [51, 3, 7, 19]
+
+
+@given(st.integers(2, 12), st.integers(0, 1000))
+def test_nested_lists_give_the_tree_back(n, seed):
+    labels = [f"class {k}" for k in range(n)]
+    weights = symmetric(np.random.default_rng(seed).random((n, n)))
+    tree = build_class_tree(weights, labels, cut="random", random_state=seed)
+    assert build_class_tree(weights, labels, cut=tree.to_nested()).nodes == tree.nodes
+    assert as_sets(build_class_tree(None, cut=tree.to_nested())) == as_sets(tree)
+
+
+@given(st.integers(2, 30), st.integers(0, 1000))
+def test_sides_children_and_leaves_agree(n, seed):
+    tree = build_class_tree(np.zeros((n, n)), cut="random", random_state=seed)
+    assert sorted(tree.leaf_codes) == list(range(n))
+    for node in tree.nodes:
+        assert set(np.flatnonzero(tree.sides[node.index] == -1)) == set(node.left)
+        assert set(np.flatnonzero(tree.sides[node.index] == 1)) == set(node.right)
+        for side, child in zip((node.left, node.right), tree.children[node.index], strict=True):
+            if child < 0:
+                assert side == (~child,)
+            else:
+                below = tree.nodes[child]
+                assert tuple(sorted(below.left + below.right)) == side
+                assert (below.parent, below.depth) == (node.index, node.depth + 1)
+
+
+def peeled(n):
+    """Nested lists that split off one class at a time."""
+    nested = n - 1
+    for code in range(n - 2, -1, -1):
+        nested = [code, nested]
+    return nested
+
+
+def test_deep_trees_need_no_recursion():
+    n = sys.getrecursionlimit() + 500
+    tree = build_class_tree(None, cut=peeled(n))
+    assert tree.depth == n - 1
+    assert tree.leaves.tolist() == list(range(n))
+    assert tree.to_text().count("\n") == 2 * n - 2
+    assert tree.to_dot().count("->") == 2 * n - 2
+    again = build_class_tree(None, cut=tree.to_nested())
+    assert [node.left for node in again.nodes] == [(code,) for code in range(n - 1)]
+
+
+def test_deep_trees_survive_json_and_pickle():
+    tree = build_class_tree(np.zeros((1200, 1200)), cut=peeled(1200))
+    assert tree.depth == 1199
+    assert ClassTree.from_dict(json.loads(json.dumps(tree.to_dict()))).nodes == tree.nodes
+    assert pickle.loads(pickle.dumps(tree)).nodes == tree.nodes
+
+
+def test_trees_are_frozen(tree):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        tree.nodes = ()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        tree.nodes[0].cut = 0.0
+
+
+def test_importing_the_room_loads_neither_scikit_learn_nor_matplotlib():
+    script = "import sys, bayesfloor.tree; print({'sklearn', 'matplotlib', 'networkx'} & sys.modules.keys())"
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "set()"
+
+
+def test_digits_of_a_cut_are_plain_floats():
+    assert {type(node.cut) for node in build_class_tree(kinds(9)["integers"].astype(int)).nodes} == {float}

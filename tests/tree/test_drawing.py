@@ -1,0 +1,116 @@
+"""Pictures: everything is on them, nothing overlaps, and hostile labels do no harm."""
+
+import importlib.util
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bayesfloor.tree import build_class_tree
+
+from .graphs import symmetric
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "class_tree.py"
+
+
+@pytest.fixture(autouse=True)
+def pyplot():
+    pytest.importorskip("matplotlib").use("Agg")
+    from matplotlib import pyplot
+
+    yield pyplot
+    pyplot.close("all")
+
+
+def letters(n=26):
+    return [chr(ord("A") + code) for code in range(n)]
+
+
+def peel_tree(n=26):
+    return build_class_tree(symmetric(np.random.default_rng(0).random((n, n))), letters(n))
+
+
+def texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+@pytest.mark.parametrize("cut", ["min-cut", "balanced", "random"])
+def test_letters_are_legible(cut):
+    weights = symmetric(np.random.default_rng(0).random((26, 26)))
+    ax = build_class_tree(weights, letters(), cut=cut, random_state=0).plot()
+    assert set(letters()) <= set(texts(ax))
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert all(text.get_fontsize() >= 7 for text in ax.texts)
+    for first, second in combinations(boxes, 2):
+        assert not first.overlaps(second)
+
+
+def test_nodes_show_their_classes_where_there_is_room():
+    ax = build_class_tree(None, cut=["a", ["b", ["c", "d"]]]).plot()
+    assert sorted(texts(ax)) == sorted(["a", "b", "c", "d", "a b c d", "b c d", "c d"])
+    assert "A B" not in " ".join(texts(peel_tree().plot()))
+
+
+def test_cut_values_are_written_at_every_node():
+    tree = peel_tree(6)
+    assert {f"{node.cut:.3g}" for node in tree.nodes} <= set(texts(tree.plot()))
+
+
+def test_one_dashed_line_per_node():
+    tree = peel_tree()
+    solid, dashed = tree.plot().collections
+    assert len(dashed.get_segments()) == tree.n_nodes
+    assert len(solid.get_segments()) == 3 * tree.n_nodes
+    for (x0, y0), (x1, y1) in dashed.get_segments():
+        assert x0 == x1
+        assert y0 != y1
+
+
+def test_smaller_side_is_above():
+    ax = build_class_tree(None, cut=[["a", ["b", "c"]], "d"]).plot()
+    height = {text.get_text(): text.get_position()[1] for text in ax.texts}
+    assert height["d"] > height["a"] > height["b"] > height["c"]
+
+
+def test_axes_can_be_given(pyplot):
+    _, ax = pyplot.subplots()
+    assert peel_tree(4).plot(ax) is ax
+    assert len(pyplot.get_fignums()) == 1
+    assert peel_tree(4).plot(ax=ax) is ax
+
+
+def test_hostile_labels():
+    labels = ["$\\frac{1}{$", "two\nlines", "x" * 500, "<b>&amp;</b>"]
+    ax = build_class_tree(None, labels, cut=[[labels[0], labels[1]], [labels[2], labels[3]]]).plot()
+    ax.figure.canvas.draw()
+    assert "$\\frac{1}{$" in texts(ax)
+    assert max(map(len, texts(ax))) < 200
+    assert not any("\n" in text for text in texts(ax))
+
+
+def test_thousand_classes_stay_within_what_can_be_saved(tmp_path):
+    n = 1000
+    nested = n - 1
+    for code in range(n - 2, -1, -1):
+        nested = [code, nested]
+    ax = build_class_tree(None, cut=nested).plot()
+    assert max(ax.figure.get_size_inches()) < 100
+    ax.figure.savefig(tmp_path / "tree.png", dpi=20)
+
+
+def test_missing_matplotlib_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match="needs matplotlib"):
+        peel_tree(4).plot()
+
+
+def test_example_prints_and_draws(tmp_path, capsys):
+    spec = importlib.util.spec_from_file_location("class_tree_example", EXAMPLE)
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    example.main(["--output", str(tmp_path)])
+    assert "ClassTree(10 classes" in capsys.readouterr().out
+    assert (tmp_path / "class_tree_digits.png").stat().st_size > 10_000
