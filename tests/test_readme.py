@@ -1,4 +1,4 @@
-"""The README's examples run as they stand, and say what they print."""
+"""The examples of the README and of the pages under docs/ run as they stand, and say what they print."""
 
 import contextlib
 import io
@@ -8,26 +8,33 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = {page.name: page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
+TEXTS = {name: page.read_text(encoding="utf-8") for name, page in PAGES.items()}
+README = TEXTS["README.md"]
 # A block of Python and, where one follows, the block of what it prints.
-BLOCKS = re.findall(r"```python\n(.*?)```(?:\s*```text\n(.*?)```)?", README, flags=re.DOTALL)
+BLOCK = re.compile(r"```python\n(.*?)```(?:\s*```text\n(.*?)```)?", flags=re.DOTALL)
+LINK = re.compile(r"\]\(((?!https?:|#)[^)]+)\)")
+LINKS = sorted({(name, link) for name, text in TEXTS.items() for link in LINK.findall(text)})
 
 
-@pytest.mark.parametrize(("source", "printed"), BLOCKS)
-def test_python_blocks_run(source, printed):
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output):
-        exec(compile(source, "README.md", "exec"), {"__name__": "__main__"})
-    assert output.getvalue().strip() == printed.strip()
+@pytest.mark.parametrize("page", [name for name, text in TEXTS.items() if BLOCK.search(text)])
+def test_python_blocks_run(page):
+    """One after the other: a block may use what those above it define."""
+    namespace = {"__name__": "__main__"}
+    for source, printed in BLOCK.findall(TEXTS[page]):
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            exec(compile(source, page, "exec"), namespace)
+        assert output.getvalue().strip() == printed.strip()
 
 
 def test_there_are_examples():
-    assert BLOCKS
+    assert BLOCK.search(README)
 
 
-@pytest.mark.parametrize("target", sorted(set(re.findall(r"\]\(((?!https?:|#)[^)]+)\)", README))))
-def test_links_lead_somewhere(target):
-    assert (ROOT / target.split("#")[0]).exists()
+@pytest.mark.parametrize(("page", "target"), LINKS)
+def test_links_lead_somewhere(page, target):
+    assert (PAGES[page].parent / target.split("#")[0]).exists()
 
 
 @pytest.mark.parametrize("command", sorted(set(re.findall(r"^make (\S+)", README, flags=re.MULTILINE))))

@@ -10,6 +10,16 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `BayesErrorEstimator`       all three floors from one pass, as a scikit-learn estimator
 `spanning_forests`          the first k edge-disjoint minimum spanning trees of points
 `class_forests`             the same for every pair of classes and the whole set at once
+`build_class_tree`          a tree of binary problems, from how much classes overlap
+`SmartSVC`                  the paper's classifier: linear SVMs along a class tree
+`HierarchicalClassifier`    a class tree over any binary classifier
+`LinearSVCCV`               a linear SVM along a path of C; one against the rest
+`OneVsOneSVC`               linear SVMs for all pairs, by votes or a DAG
+`DAGClassifier`             a decision DAG over any binary classifier
+`CrammerSingerSVC`          all classes in one SVM, by liblinear
+`GenSVC`, `GenSVCCV`        all classes in one SVM, by vertices of a simplex
+`linear_svm_path`           the solutions of a linear SVM for all C
+`class_affinity`            how much every two classes overlap
 ==========================  ===========================================================
 
 and the records that they return.
@@ -19,6 +29,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bayesfloor.classify.affinity import class_affinity
+    from bayesfloor.classify.crammer_singer import CrammerSingerSVC
+    from bayesfloor.classify.dag import DAGClassifier
+    from bayesfloor.classify.gensvm import GenSVC, GenSVMPath, gensvm_path
+    from bayesfloor.classify.gensvm_cv import GenSVCCV
+    from bayesfloor.classify.hierarchical import HierarchicalClassifier
+    from bayesfloor.classify.linear_svm import LinearSVMPath, linear_svm_path
+    from bayesfloor.classify.linear_svm_cv import LinearSVCCV
+    from bayesfloor.classify.one_vs_one import OneVsOneSVC
+    from bayesfloor.classify.smart_svc import SmartSVC
     from bayesfloor.floor import (
         BayesError,
         Finding,
@@ -32,6 +52,7 @@ if TYPE_CHECKING:
     )
     from bayesfloor.floor.estimator import BayesErrorEstimator
     from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
+    from bayesfloor.tree import ClassNode, ClassTree, build_class_tree
 
     __version__: str
 
@@ -39,15 +60,31 @@ __all__ = [
     "BayesError",
     "BayesErrorEstimator",
     "ClassForests",
+    "ClassNode",
+    "ClassTree",
+    "CrammerSingerSVC",
+    "DAGClassifier",
     "Finding",
     "Forests",
+    "GenSVC",
+    "GenSVCCV",
+    "GenSVMPath",
     "HenzePenroseDivergence",
+    "HierarchicalClassifier",
+    "LinearSVCCV",
+    "LinearSVMPath",
+    "OneVsOneSVC",
     "OneVsRestBayesError",
     "PairwiseBayesError",
+    "SmartSVC",
     "__version__",
     "bayes_error",
+    "build_class_tree",
+    "class_affinity",
     "class_forests",
+    "gensvm_path",
     "henze_penrose_divergence",
+    "linear_svm_path",
     "one_vs_rest_bayes_error",
     "pairwise_bayes_error",
     "spanning_forests",
@@ -57,14 +94,30 @@ _HOME_OF = {
     "BayesError": "bayesfloor.floor",
     "BayesErrorEstimator": "bayesfloor.floor.estimator",
     "ClassForests": "bayesfloor.forest",
+    "ClassNode": "bayesfloor.tree",
+    "ClassTree": "bayesfloor.tree",
+    "CrammerSingerSVC": "bayesfloor.classify.crammer_singer",
+    "DAGClassifier": "bayesfloor.classify.dag",
     "Finding": "bayesfloor.floor",
     "Forests": "bayesfloor.forest",
+    "GenSVC": "bayesfloor.classify.gensvm",
+    "GenSVCCV": "bayesfloor.classify.gensvm_cv",
+    "GenSVMPath": "bayesfloor.classify.gensvm",
     "HenzePenroseDivergence": "bayesfloor.floor",
+    "HierarchicalClassifier": "bayesfloor.classify.hierarchical",
+    "LinearSVCCV": "bayesfloor.classify.linear_svm_cv",
+    "LinearSVMPath": "bayesfloor.classify.linear_svm",
+    "OneVsOneSVC": "bayesfloor.classify.one_vs_one",
     "OneVsRestBayesError": "bayesfloor.floor",
     "PairwiseBayesError": "bayesfloor.floor",
+    "SmartSVC": "bayesfloor.classify.smart_svc",
     "bayes_error": "bayesfloor.floor",
+    "build_class_tree": "bayesfloor.tree",
+    "class_affinity": "bayesfloor.classify.affinity",
     "class_forests": "bayesfloor.forest",
+    "gensvm_path": "bayesfloor.classify.gensvm",
     "henze_penrose_divergence": "bayesfloor.floor",
+    "linear_svm_path": "bayesfloor.classify.linear_svm",
     "one_vs_rest_bayes_error": "bayesfloor.floor",
     "pairwise_bayes_error": "bayesfloor.floor",
     "spanning_forests": "bayesfloor.forest",

@@ -11,6 +11,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from typing import Any, TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 Progress = Callable[[int, int], object]
@@ -26,7 +27,8 @@ class Crew:
         self.n_threads = n_threads
         self._pool = pool
         self._lock = threading.Lock()
-        self._stopped = threading.Event()
+        #: Not 0 once the work has been given up: long kernels look at it.
+        self.stopped = np.zeros(1, np.uint8)
         self.done = 0
         self.total = 1
 
@@ -34,7 +36,7 @@ class Crew:
     def alone(self) -> Crew:
         """A crew of one for a task that this crew runs. It stops when this one does."""
         crew = Crew(1)
-        crew._stopped = self._stopped
+        crew.stopped = self.stopped
         return crew
 
     def expect(self, total: int) -> None:
@@ -48,11 +50,11 @@ class Crew:
 
     def stop(self) -> None:
         """Give the work up, from any thread: whoever checks next leaves it."""
-        self._stopped.set()
+        self.stopped[0] = 1
 
     def check(self) -> None:
         """Leave the work when it has been given up."""
-        if self._stopped.is_set():
+        if self.stopped[0]:
             raise InterruptedError("the computation was stopped")
 
     def run(

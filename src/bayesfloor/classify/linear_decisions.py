@@ -1,0 +1,71 @@
+"""From coefficients to decisions: what classifiers with linear scores share."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from bayesfloor.classify.decode_kernels import linear_scores
+from bayesfloor.classify.training import check_rows
+
+F64 = NDArray[np.float64]
+
+
+class LinearDecisions(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that decides by linear scores, ``X @ coef_.T + intercept_``."""
+
+    classes_: NDArray[Any]
+    coef_: F64
+    intercept_: F64
+
+    def _class_scores(self, scores: F64) -> F64:
+        """Return scores (n, n_classes), largest for the decision; for two classes those of the second, (n,)."""
+        return scores if scores.shape[1] > 1 else scores[:, 0]
+
+    def decision_function(self, X: Any) -> F64:
+        """Score each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes, above zero where the second is predicted. Else the predicted class has the largest score.
+        """
+        return self._class_scores(self._scores(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(np.int64) if scores.ndim == 1 else np.argmax(scores, axis=1)
+        return self.classes_[codes]
+
+    def _scores(self, X: Any) -> F64:
+        """Return the score of each row in each binary problem; a row's scores do not depend on the other rows."""
+        check_is_fitted(self)
+        points = check_rows(self, X, accept_sparse=True)
+        if sparse.issparse(points):
+            return points @ self.coef_.T + self.intercept_
+        return linear_scores(points, np.ascontiguousarray(self.coef_.T), self.intercept_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

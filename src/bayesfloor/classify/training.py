@@ -1,0 +1,150 @@
+"""The door of classifiers that are made of other classifiers: checked rows, labels and weights.
+
+X and y are checked as everywhere in this package, so that messages name the columns and labels at fault. Names and
+number of features are left to scikit-learn.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import validate_data
+
+from bayesfloor.classify.linear_svm import check_weights
+from bayesfloor.data.validation import check_labels, check_points
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """Rows of a weight above zero, with their labels.
+
+    Attributes
+    ----------
+    X : ndarray or CSR array of shape (n_rows, n_features)
+        Finite, float64. It may share memory with the caller's data, and must not be written to.
+    classes : ndarray of shape (n_classes,)
+        The labels of these rows, sorted.
+    codes : ndarray of shape (n_rows,), int64
+        ``classes[codes]`` gives the labels back.
+    sample_weight : ndarray of shape (n_rows,) or None
+        What the caller gave, above zero.
+    class_weight : ndarray of shape (n_rows,) or None
+        What each row weighs because of its class, above zero.
+    rows : ndarray of shape (n_rows,), int64
+        Which of the caller's rows these are.
+    """
+
+    X: Any
+    classes: NDArray[Any]
+    codes: Ints
+    sample_weight: Floats | None
+    class_weight: Floats | None
+    rows: Ints
+
+    @property
+    def weight(self) -> Floats:
+        """What each row weighs in all."""
+        weight = np.ones(len(self.codes))
+        for factor in (self.sample_weight, self.class_weight):
+            if factor is not None:
+                weight *= factor
+        return weight
+
+
+def check_training(
+    classifier: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    class_weight: Any = None,
+    accept_sparse: bool = False,
+) -> Training:
+    """Check what a classifier is fitted on, and note its features in the classifier.
+
+    A row of weight zero is as good as absent: it is left out here, and with it a class that has no other rows.
+
+    Parameters
+    ----------
+    classifier : estimator
+        Gets ``n_features_in_`` and, where X has names, ``feature_names_in_``.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The points.
+    y : array-like of shape (n_samples,)
+        The labels.
+    sample_weight : array-like of shape (n_samples,), number or None, default=None
+        Weights.
+    class_weight : dict, "balanced" or None, default=None
+        What rows of each class weigh; "balanced" gives all classes the same weight in sum.
+    accept_sparse : bool, default=False
+        Whether the classifier can work on a sparse X. Otherwise one is refused.
+
+    Returns
+    -------
+    Training
+    """
+    points = _check_points(X, 2, accept_sparse)
+    validate_data(classifier, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+        y = column_or_1d(y, warn=True)
+    classes, codes = check_labels(y, points.shape[0])
+    weight = None if sample_weight is None else check_weights(sample_weight, points.shape[0])
+    of_class = _check_class_weight(class_weight, classes, codes, weight)
+
+    total = of_class if weight is None else weight * of_class
+    rows = np.flatnonzero(total)
+    if len(rows) < len(codes):
+        points, of_class = points[rows], of_class[rows]
+        weight = None if weight is None else weight[rows]
+        classes, codes = check_labels(classes[codes[rows]], len(rows))
+    return Training(points, classes, codes, weight, None if class_weight is None else of_class, rows)
+
+
+def check_rows(classifier: Any, X: Any, *, accept_sparse: bool = False) -> Any:
+    """Check rows that a fitted classifier is asked about: the same features as those it was fitted on."""
+    points = _check_points(X, 1, accept_sparse)
+    validate_data(classifier, X, reset=False, skip_check_array=True)
+    return points
+
+
+def _check_points(X: Any, min_rows: int, accept_sparse: bool) -> Any:
+    """Return X as a finite float64 array, or as a CSR array where it is sparse and may be."""
+    if not issparse(X):
+        return check_points(X, min_rows=min_rows)
+    points = check_array(
+        X,
+        accept_sparse="csr" if accept_sparse else False,
+        dtype=np.float64,
+        ensure_all_finite=False,
+        ensure_min_samples=min_rows,
+        input_name="X",
+    )
+    is_bad = ~np.isfinite(points.data)
+    if is_bad.any():
+        row_of = np.repeat(np.arange(points.shape[0]), np.diff(points.indptr))
+        check_points(points[np.unique(row_of[is_bad])], min_rows=1)  # raises, and names the columns
+    return points
+
+
+def _check_class_weight(class_weight: Any, classes: NDArray[Any], codes: Ints, sample_weight: Floats | None) -> Floats:
+    """Return what each row weighs because of its class."""
+    if class_weight is None:
+        return np.ones(len(codes))
+    if isinstance(class_weight, Mapping):
+        of_class = compute_class_weight(dict(class_weight), classes=classes, y=classes[codes])
+        if not (np.isfinite(of_class) & (of_class >= 0)).all():
+            raise ValueError(f"class_weight must be finite and not below zero. Got {class_weight!r}.")
+        return of_class[codes].astype(np.float64)
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        totals = np.bincount(codes, sample_weight, len(classes)).astype(np.float64)
+        mean_total = totals.sum() / np.count_nonzero(totals)
+        return (mean_total / np.where(totals > 0, totals, 1.0))[codes]
+    raise ValueError(f"The 'class_weight' parameter must be a dict, 'balanced' or None. Got {class_weight!r} instead.")

@@ -1,0 +1,503 @@
+"""The classifier on a class tree: scikit-learn's checks, the room's contract, and what is its own."""
+
+import doctest
+
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, scale
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bayesfloor.classify import hierarchical
+from bayesfloor.classify.hierarchical import HierarchicalClassifier
+from bayesfloor.classify.routing import fit_platt, leaf_probabilities
+from bayesfloor.floor import pairwise_bayes_error
+from bayesfloor.tree import ClassTree, build_class_tree
+
+from .estimator_contract import (
+    BAD_INPUT,
+    CONTRACT,
+    OBJECTS,
+    REPEATED_ROWS,
+    assert_same_outputs,
+    blobs,
+    check_kinds_of_array,
+    check_search_in_processes,
+)
+
+SVM = LinearSVC(dual=False)
+HARD = HierarchicalClassifier(SVM, affinity="bhattacharyya")
+PLATT = HierarchicalClassifier(SVM, affinity="bhattacharyya", routing="soft")
+OWN_PROBABILITIES = HierarchicalClassifier(GaussianNB(), affinity="bhattacharyya", routing="soft")
+DEFAULT = HierarchicalClassifier()
+
+
+def expected_failures(classifier):
+    failures = {"check_dtype_object": OBJECTS}
+    if isinstance(classifier.estimator, GaussianNB):
+        failures["check_sample_weight_equivalence_on_dense_data"] = (
+            "GaussianNB smooths by a share of the unweighted variance; logarithms of probabilities as small as "
+            "1e-138 show it"
+        )
+    elif classifier.estimator is None or classifier.routing == "soft":
+        failures |= REPEATED_ROWS
+    return failures
+
+
+@parametrize_with_checks([HARD, PLATT, OWN_PROBABILITIES, DEFAULT], expected_failed_checks=expected_failures)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
+@pytest.mark.parametrize(
+    "classifier",
+    [HierarchicalClassifier(SVM), PLATT, OWN_PROBABILITIES],
+    ids=["hard", "platt", "own probabilities"],
+)
+def test_contract(classifier, check):
+    check(clone(classifier))
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_refused_with_a_reason(case):
+    change, message = BAD_INPUT[case]
+    with pytest.raises(ValueError, match=message):
+        HierarchicalClassifier(SVM).fit(*change(*blobs()))
+
+
+def test_sparse_values_at_fault_are_named():
+    X, y = blobs()
+    X = sparse.lil_array(np.where(np.abs(X) < 1.0, 0.0, X))
+    X[3, 2] = np.nan
+    with pytest.raises(ValueError, match="NaN in 1 row, column 2"):
+        HierarchicalClassifier(SVM).fit(X, y)
+
+
+def test_kinds_of_array(tmp_path):
+    check_kinds_of_array(HierarchicalClassifier(GaussianNB()), tmp_path)
+
+
+def test_search_in_processes():
+    check_search_in_processes(HierarchicalClassifier(SVM, routing="soft"))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"routing": "fuzzy"}, ValueError, "'routing' parameter must be .* Got 'fuzzy'"),
+        ({"affinity": "cosine"}, ValueError, "'affinity' parameter must be .* Got 'cosine'"),
+        ({"affinity": np.ones((2, 2))}, ValueError, "there are 4 classes"),
+        ({"tree": "oak"}, ValueError, "oak"),
+        ({"tree": [0, 1]}, ValueError, "2"),
+        ({"n_trees": 0}, ValueError, "'n_trees'"),
+        ({"random_state": "x"}, TypeError, "'random_state'"),
+        ({"class_weight": "heavy"}, ValueError, "'class_weight' parameter must be .* Got 'heavy'"),
+        ({"class_weight": {0: -1.0}}, ValueError, "not below zero"),
+        ({"estimator": LinearSVC}, TypeError, "estimator instance"),
+    ],
+)
+def test_parameters_that_cannot_be_used(parameters, error, message):
+    with pytest.raises(error, match=message):
+        HierarchicalClassifier(**{"estimator": SVM, **parameters}).fit(*blobs())
+
+
+# --- the tree
+
+
+def test_floors_and_tree_are_those_of_the_pairs():
+    X, y = load_wine(return_X_y=True)
+    X = scale(X)
+    fitted = HierarchicalClassifier(SVM).fit(X, y)
+    expected = pairwise_bayes_error(X, y).normalized
+    np.testing.assert_allclose(fitted.floors_, expected, rtol=0, atol=1e-12)
+    assert fitted.tree_.to_nested() == build_class_tree(expected, fitted.classes_).to_nested()
+    assert len(fitted.estimators_) == fitted.tree_.n_nodes == 2
+    assert fitted.calibration_ is None
+
+
+@pytest.mark.parametrize("tree", ["min-cut", "normalized-cut", "average-linkage", "balanced", "random"])
+def test_ways_to_cut(tree):
+    X, y = blobs()
+    affinity = pairwise_bayes_error(X, y).normalized
+    fitted = HierarchicalClassifier(GaussianNB(), tree=tree, affinity=affinity, random_state=3).fit(X, y)
+    np.testing.assert_allclose(fitted.floors_, affinity)
+    assert fitted.tree_.n_classes == 4
+    assert fitted.score(X, y) > 0.6
+
+
+def test_a_tree_by_hand():
+    X, y = blobs()
+    labels = np.array(["a", "b", "c", "d"])
+    nested = [["a", "d"], ["b", "c"]]
+    fitted = HierarchicalClassifier(SVM, tree=nested).fit(X, labels[y])
+    assert fitted.tree_.to_nested() == nested
+    assert fitted.floors_ is None
+    by_object = HierarchicalClassifier(SVM, tree=fitted.tree_).fit(X, labels[y])
+    assert isinstance(by_object.tree_, ClassTree)
+    assert_same_outputs(by_object, fitted, X)
+    # a tree whose classes stand in another order is the same tree
+    other_order = build_class_tree(None, labels[::-1], cut=nested)
+    assert_same_outputs(HierarchicalClassifier(SVM, tree=other_order).fit(X, labels[y]), fitted, X)
+    with pytest.raises(ValueError, match="'d'"):
+        HierarchicalClassifier(SVM, tree=fitted.tree_).fit(X[y < 3], labels[y[y < 3]])
+
+
+def test_each_node_is_the_estimator_fitted_to_its_two_sides():
+    X, y = blobs()
+    fitted = HierarchicalClassifier(SVM, tree=[[0, 3], [1, 2]]).fit(X, y)
+    for part, node in zip(fitted.estimators_, fitted.tree_.nodes, strict=True):
+        rows = np.isin(y, node.left + node.right)
+        expected = clone(SVM).fit(X[rows], np.isin(y[rows], node.right).astype(int))
+        np.testing.assert_array_equal(part.coef_, expected.coef_)
+    root, left, right = (part.decision_function(X) for part in fitted.estimators_)
+    expected = np.where(root > 0, np.where(right > 0, 2, 1), np.where(left > 0, 3, 0))
+    np.testing.assert_array_equal(fitted.predict(X), expected)
+
+
+# --- routing
+
+
+class Watched(ClassifierMixin, BaseEstimator):
+    """Decides by the first feature alone, and counts the rows it is asked about."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.threshold_ = X[y == 0, 0].mean()
+        self.asked_ = 0
+        return self
+
+    def decision_function(self, X):
+        self.asked_ += len(X)
+        return X[:, 0] - self.threshold_
+
+
+def test_prediction_asks_a_node_about_rows_that_reach_it_only():
+    X, y = blobs(200, 5)
+    fitted = HierarchicalClassifier(Watched(), affinity="bhattacharyya").fit(X, y)
+    predicted = fitted.predict(X)
+    for part, node in zip(fitted.estimators_, fitted.tree_.nodes, strict=True):
+        below = np.isin(predicted, fitted.classes_[list(node.left + node.right)])
+        assert part.asked_ == np.count_nonzero(below)
+
+
+class Undecided(ClassifierMixin, BaseEstimator):
+    """Scores of -1, 0 and 1 only: ties everywhere."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.feature_ = int(y.sum()) % X.shape[1]
+        return self
+
+    def decision_function(self, X):
+        return np.clip(np.round(X[:, self.feature_]), -1, 1)
+
+
+@pytest.mark.parametrize("routing", ["hard", "soft"])
+@pytest.mark.parametrize("n_classes", [2, 3, 8])
+def test_ties_are_decided_alike_by_all_methods(routing, n_classes):
+    X, y = blobs(200, n_classes)
+    fitted = HierarchicalClassifier(Undecided(), tree="random", random_state=1, routing=routing).fit(X, y)
+    scores = fitted.decision_function(X)
+    chosen = (scores > 0).astype(int) if n_classes == 2 else scores.argmax(axis=1)
+    np.testing.assert_array_equal(fitted.classes_[chosen], fitted.predict(X))
+    assert np.isfinite(scores).all()
+
+
+class Rowwise(ClassifierMixin, BaseEstimator):
+    """Sums each row by itself, so that not one bit depends on the other rows."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.direction_ = X[y == 1].mean(axis=0) - X[y == 0].mean(axis=0)
+        self.middle_ = (X[y == 1].mean(axis=0) + X[y == 0].mean(axis=0)) / 2
+        return self
+
+    def decision_function(self, X):
+        return np.sum(np.ascontiguousarray((X - self.middle_) * self.direction_), axis=1)
+
+
+@pytest.mark.parametrize("routing", ["hard", "soft"])
+@pytest.mark.parametrize("n_classes", [2, 6])
+def test_a_row_alone_gives_the_same_bits(routing, n_classes):
+    X, y = blobs(150, n_classes)
+    fitted = HierarchicalClassifier(Rowwise(), routing=routing).fit(X, y)
+    methods = ["predict", "decision_function"] + ["predict_proba"] * (routing == "soft")
+    for method in methods:
+        together = getattr(fitted, method)(X)
+        alone = np.concatenate([getattr(fitted, method)(X[[i]]) for i in range(len(X))])
+        np.testing.assert_array_equal(alone, together)
+
+
+def test_soft_routing_with_the_estimators_own_probabilities():
+    X, y = blobs()
+    fitted = HierarchicalClassifier(GaussianNB(), tree=[[0, 3], [1, 2]], routing="soft").fit(X, y)
+    p, p_left, p_right = (part.predict_proba(X)[:, 1] for part in fitted.estimators_)
+    expected = np.stack([(1 - p) * (1 - p_left), p * (1 - p_right), p * p_right, (1 - p) * p_left], axis=1)
+    np.testing.assert_allclose(fitted.predict_proba(X), expected, rtol=1e-14)
+    np.testing.assert_allclose(fitted.decision_function(X), np.log(expected), rtol=1e-12)
+    assert np.isnan(fitted.calibration_).all()
+
+
+def test_soft_routing_with_sigmoids_of_held_out_scores(monkeypatch):
+    X, y = blobs(n_classes=3)
+    seen = []
+
+    def spy(scores, right, weight):
+        seen.append((scores.copy(), right.copy()))
+        return fit_platt(scores, right, weight)
+
+    monkeypatch.setattr(hierarchical, "fit_platt", spy)
+    fitted = HierarchicalClassifier(RidgeClassifier(), tree=[0, [1, 2]], routing="soft").fit(X, y)
+    np.testing.assert_array_equal(seen[0][1], y > 0)
+    np.testing.assert_array_equal(seen[1][1], y[y > 0] == 2)
+    for (scores, _), part, rows in zip(seen, fitted.estimators_, (y >= 0, y > 0), strict=True):
+        assert not np.isclose(scores, part.decision_function(X[rows])).any()  # every row was held out
+        assert np.corrcoef(scores, part.decision_function(X[rows]))[0, 1] > 0.95
+    right = np.stack(
+        [
+            1 / (1 + np.exp(a * part.decision_function(X) + b))
+            for part, (a, b) in zip(fitted.estimators_, fitted.calibration_, strict=True)
+        ],
+        axis=1,
+    )
+    np.testing.assert_allclose(fitted.predict_proba(X), leaf_probabilities(right, fitted.tree_), rtol=1e-12)
+
+
+def test_probabilities_are_calibrated():
+    # two Gaussians of the same variance: the posterior is a sigmoid of the feature, and hence of a linear score
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 4000)
+    X = rng.standard_normal((4000, 1)) + 2.0 * y[:, None]
+    posterior = 1 / (1 + np.exp(-(2.0 * X[:, 0] - 2.0)))
+    fitted = HierarchicalClassifier(SVM, affinity="bhattacharyya", routing="soft").fit(X, y)
+    np.testing.assert_allclose(fitted.predict_proba(X)[:, 1], posterior, rtol=0, atol=0.04)
+
+
+@pytest.mark.parametrize("counts", [(1, 1), (1, 2), (2, 2), (1, 1, 1, 1), (1, 9, 9), (3, 1, 40)])
+def test_sigmoids_of_tiny_classes(counts):
+    y = np.repeat(np.arange(len(counts)), counts)
+    X = 3.0 * np.eye(len(counts))[y] + 0.01 * np.random.default_rng(0).standard_normal((len(y), len(counts)))
+    fitted = HierarchicalClassifier(SVM, routing="soft").fit(X, y)
+    assert np.isfinite(fitted.calibration_).all()
+    np.testing.assert_array_equal(fitted.predict(3.0 * np.eye(len(counts))), np.arange(len(counts)))
+
+
+def test_probabilities_need_soft_routing():
+    fitted = HierarchicalClassifier(GaussianNB()).fit(*blobs())
+    assert not hasattr(fitted, "predict_proba")
+    with pytest.raises(AttributeError) as raised:
+        fitted.predict_proba(blobs()[0])
+    assert "needs routing='soft'" in str(raised.value.__cause__)
+
+
+def test_routing_counts_from_the_next_fit_on():
+    X, y = blobs()
+    fitted = HierarchicalClassifier(GaussianNB()).fit(X, y)
+    hard = fitted.predict(X)
+    fitted.set_params(routing="soft")
+    np.testing.assert_array_equal(fitted.predict(X), hard)
+    with pytest.raises(NotFittedError, match="fitted with routing='hard'"):
+        fitted.predict_proba(X)
+    assert fitted.fit(X, y).predict_proba(X).shape == (120, 4)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SVC(kernel="rbf"),
+        RidgeClassifier(),
+        KNeighborsClassifier(3),  # neither decision_function nor sample_weight
+        DecisionTreeClassifier(random_state=0),
+        make_pipeline(StandardScaler(), SVM),
+        sklearn.linear_model.Ridge(),  # a regressor of 0 and 1
+        sklearn.linear_model.Perceptron(tol=None, max_iter=50),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+@pytest.mark.parametrize("routing", ["hard", "soft"])
+def test_any_binary_estimator(estimator, routing):
+    X, y = blobs()
+    fitted = HierarchicalClassifier(estimator, affinity="bhattacharyya", routing=routing).fit(X, y)
+    assert fitted.score(X, y) > 0.6
+    np.testing.assert_array_equal(fitted.decision_function(X).argmax(axis=1), fitted.predict(X))
+
+
+# --- weights and metadata
+
+
+def test_weights_reach_the_nodes():
+    X, y = blobs()
+    weight = np.random.default_rng(0).uniform(0.1, 2, len(y))
+    fitted = HierarchicalClassifier(SVM, tree=[[0, 3], [1, 2]]).fit(X, y, sample_weight=weight)
+    rows = np.isin(y, [1, 2])
+    expected = clone(SVM).fit(X[rows], (y[rows] == 2).astype(int), sample_weight=weight[rows])
+    np.testing.assert_array_equal(fitted.estimators_[2].coef_, expected.coef_)
+
+
+@pytest.mark.parametrize("sample_weight", [None, np.linspace(0.5, 2, 120)])
+def test_class_weights_multiply_sample_weights(sample_weight):
+    X, y = blobs()
+    of_class = {0: 3.0, 2: 0.5}
+    total = np.choose(y, [3.0, 1.0, 0.5, 1.0]) * (1 if sample_weight is None else sample_weight)
+    tree = [[0, 3], [1, 2]]
+    for routing in ("hard", "soft"):
+        weighted = HierarchicalClassifier(SVM, tree=tree, class_weight=of_class, routing=routing)
+        expected = HierarchicalClassifier(SVM, tree=tree, routing=routing).fit(X, y, sample_weight=total)
+        assert_same_outputs(weighted.fit(X, y, sample_weight=sample_weight), expected, X)
+
+
+def test_balanced_classes_weigh_the_same():
+    X, y = blobs()
+    counts = np.bincount(y)
+    balanced = HierarchicalClassifier(SVM, class_weight="balanced").fit(X, y)
+    by_hand = {k: len(y) / (4 * count) for k, count in enumerate(counts)}  # scikit-learn's formula
+    assert_same_outputs(HierarchicalClassifier(SVM, class_weight=by_hand).fit(X, y), balanced, X)
+
+
+def test_a_class_of_weight_zero_is_absent():
+    X, y = blobs()
+    fitted = HierarchicalClassifier(SVM, class_weight={1: 0.0}).fit(X, y)
+    assert fitted.classes_.tolist() == [0, 2, 3]
+    assert fitted.floors_.shape == (3, 3)
+
+
+def test_weights_that_the_estimator_cannot_take():
+    X, y = blobs()
+    with pytest.raises(TypeError, match="KNeighborsClassifier does not support sample weights"):
+        HierarchicalClassifier(KNeighborsClassifier()).fit(X, y, sample_weight=np.ones(len(y)))
+    with pytest.raises(TypeError, match="KNeighborsClassifier does not support sample weights"):
+        HierarchicalClassifier(KNeighborsClassifier(), class_weight="balanced").fit(X, y)
+
+
+class Noted(GaussianNB):
+    """Remembers the metadata it was given."""
+
+    def fit(self, X, y, sample_weight=None, note=None):
+        self.note_, self.weight_ = note, sample_weight
+        return super().fit(X, y, sample_weight)
+
+
+def test_metadata_routing():
+    X, y = blobs()
+    weight, note = np.linspace(0, 1, len(y)), np.arange(len(y))
+    tree = [[0, 3], [1, 2]]
+    with pytest.raises(ValueError, match=r"'note'.*enable_metadata_routing=True"):
+        HierarchicalClassifier(Noted(), tree=tree).fit(X, y, note=note)
+    with sklearn.config_context(enable_metadata_routing=True):
+        asks = Noted().set_fit_request(sample_weight=True, note=True)
+        fitted = HierarchicalClassifier(asks, tree=tree).fit(X, y, sample_weight=weight, note=note)
+        rows = np.isin(y, [1, 2]) & (weight > 0)
+        np.testing.assert_array_equal(fitted.estimators_[2].note_, note[rows])
+        np.testing.assert_array_equal(fitted.estimators_[2].weight_, weight[rows])
+
+        declines = Noted().set_fit_request(sample_weight=False, note=False)
+        fitted = HierarchicalClassifier(declines, tree=tree).fit(X, y, sample_weight=weight)
+        assert fitted.estimators_[2].weight_ is None
+
+        with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="sample_weight"):
+            HierarchicalClassifier(Noted(), tree=tree).fit(X, y, sample_weight=weight)
+
+        classifier = HierarchicalClassifier(asks, tree=tree).set_fit_request(sample_weight=True)
+        classifier.set_score_request(sample_weight=False)
+        search = GridSearchCV(classifier, {"routing": ["hard", "soft"]}, cv=2)
+        search.fit(X, y, sample_weight=weight + 1, note=note)
+        np.testing.assert_array_equal(search.best_estimator_.estimators_[0].weight_, weight + 1)
+
+        pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), asks)
+        weighted = HierarchicalClassifier(pipeline, tree=tree, class_weight={0: 2.0}).fit(X, y)
+        np.testing.assert_array_equal(weighted.estimators_[0][-1].weight_, np.where(y == 0, 2.0, 1.0))
+
+        fitted = HierarchicalClassifier(tree=tree).fit(X, y, sample_weight=weight)  # the default asks for weights
+        assert fitted.score(X, y) > 0.6
+
+
+# --- seeds, errors, jobs
+
+
+def test_seeds_of_the_nodes():
+    X, y = blobs()
+    forest = make_pipeline(StandardScaler(), DecisionTreeClassifier(max_features=1, splitter="random"))
+
+    def seeds(random_state):
+        fitted = HierarchicalClassifier(forest, random_state=random_state).fit(X, y)
+        return [part[-1].random_state for part in fitted.estimators_], fitted.predict(X)
+
+    first, again, other, untouched = seeds(5), seeds(5), seeds(6), seeds(None)
+    assert first[0] == again[0]
+    np.testing.assert_array_equal(first[1], again[1])
+    assert len({*first[0], *other[0]}) == 6
+    assert untouched[0] == [None] * 3
+    assert forest[-1].random_state is None
+
+
+class Fragile(GaussianNB):
+    """Cannot be fitted to few rows, some of which have a certain value."""
+
+    def fit(self, X, y, sample_weight=None):
+        if len(X) < 100 and np.any(X[:, 0] == 77.0):
+            raise ZeroDivisionError("broken")
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_an_error_says_at_which_node(n_jobs):
+    X, y = blobs()
+    X[y == 2, 0] = 77.0
+    classifier = HierarchicalClassifier(Fragile(), tree=[["a", "c"], ["b", "d"]], n_jobs=n_jobs)
+    with pytest.raises(ZeroDivisionError, match="broken") as raised:
+        classifier.fit(X, np.array(["a", "b", "c", "d"])[y])
+    assert raised.value.__notes__ == ["This happened while fitting Fragile to tell 'a' from 'c'."]
+
+
+class Diverged(GaussianNB):
+    def predict_proba(self, X):
+        return np.full((len(X), 2), np.nan)
+
+
+@pytest.mark.parametrize("routing", ["hard", "soft"])
+def test_scores_that_are_no_numbers_are_refused(routing):
+    X, y = blobs()
+    fitted = HierarchicalClassifier(Diverged(), routing=routing).fit(X, y)
+    with pytest.raises(ValueError, match="Diverged answered NaN for 120 rows"):
+        fitted.predict(X)
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_jobs_change_nothing(backend):
+    import joblib
+
+    X, y = blobs()
+    classifier = HierarchicalClassifier(LogisticRegression(), affinity="bhattacharyya", routing="soft")
+    alone = clone(classifier).fit(X, y)
+    with joblib.parallel_config(backend=backend):
+        assert_same_outputs(clone(classifier).set_params(n_jobs=2).fit(X, y), alone, X)
+
+
+def test_many_classes():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 100
+    X = 20.0 * rng.standard_normal((100, 3))[y] + 0.1 * rng.standard_normal((300, 3))
+    nested = 99
+    for label in range(98, -1, -1):
+        nested = [label, nested]
+    fitted = HierarchicalClassifier(GaussianNB(), tree=nested).fit(X, y)
+    assert fitted.tree_.depth == 99
+    np.testing.assert_array_equal(fitted.decision_function(X).argmax(axis=1), fitted.predict(X))
+
+
+def test_examples_run_as_they_stand():
+    outcome = doctest.testmod(hierarchical)
+    assert outcome.attempted > 5
+    assert outcome.failed == 0

@@ -1,0 +1,256 @@
+"""The path solver against scikit-learn's liblinear, against theory, and against itself."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import scale
+from sklearn.svm import LinearSVC
+
+from bayesfloor.classify.linear_svm import TOLERANCES, check_grid, fold_rows, linear_svm_path, solve_problems
+from bayesfloor.classify.newton_kernels import walk_path
+from bayesfloor.classify.sparse_newton import walk_sparse_path
+from bayesfloor.forest.threads import Crew, supervise
+
+PAPER_CS = np.exp2(np.arange(-18.0, 19.0, 2.0))
+
+
+def noisy(n=300, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X, (X[:, 0] + 0.5 * rng.standard_normal(n) > 0).astype(int)
+
+
+def separable(n=200, d=4):
+    X, _ = noisy(n, d)
+    return X, (X[:, 0] + X[:, 1] > 0).astype(int)
+
+
+def constant_and_repeated_columns():
+    X, y = noisy()
+    return np.column_stack([X, X[:, :2], np.full(len(X), 7.0), np.zeros(len(X))]), y
+
+
+def more_features_than_rows():
+    return noisy(40, 90)
+
+
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return scale(X), (y == 1).astype(int)
+
+
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return scale(X), y
+
+
+def one_class_is_a_single_row():
+    X, _ = noisy(60, 3)
+    return X, (np.arange(60) == 17).astype(int)
+
+
+ORDINARY = [noisy, separable, constant_and_repeated_columns, more_features_than_rows, wine, one_class_is_a_single_row]
+
+
+def signed_rows(X, y):
+    return np.column_stack([X, np.ones(len(X))]) * np.where(y == 1, 1.0, -1.0)[:, None]
+
+
+def objective(w, Z, C):
+    return 0.5 * w @ w + C * np.sum(np.maximum(0.0, 1.0 - Z @ w) ** 2)
+
+
+def gradient(w, Z, C):
+    return w - 2.0 * C * Z.T @ np.maximum(0.0, 1.0 - Z @ w)
+
+
+def solutions(path):
+    return np.column_stack([path.coef, path.intercept])
+
+
+def liblinear(X, y, C):
+    """The better of liblinear's two solvers: each of them stops early somewhere at large C."""
+    Z, found = signed_rows(X, y), []
+    for dual in (False, True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            svm = LinearSVC(C=C, dual=dual, tol=1e-8, max_iter=20_000, random_state=0).fit(X, y)
+        found.append(np.append(svm.coef_[0], svm.intercept_))
+    return min(found, key=lambda w: objective(w, Z, C))
+
+
+@pytest.mark.parametrize("problem", ORDINARY)
+def test_same_coefficients_as_liblinear(problem):
+    X, y = problem()
+    ours = solutions(linear_svm_path(X, y, Cs=PAPER_CS))
+    for C, w in zip(PAPER_CS, ours, strict=True):
+        reference = liblinear(X, y, C)
+        np.testing.assert_allclose(w, reference, rtol=0, atol=1e-4 * np.abs(reference).max())
+
+
+@pytest.mark.parametrize("problem", [*ORDINARY, cancer])
+def test_the_gradient_vanishes_at_every_C(problem):
+    X, y = problem()
+    Z = signed_rows(X, y)
+    for C, w in zip(PAPER_CS, solutions(linear_svm_path(X, y, Cs=PAPER_CS)), strict=True):
+        at_zero = np.abs(gradient(np.zeros_like(w), Z, C)).max()
+        assert np.abs(gradient(w, Z, C)).max() <= 1e-9 * at_zero
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda X: X * 1e6, id="large"),
+        pytest.param(lambda X: X * 1e-6, id="small"),
+        pytest.param(lambda X: X + 1e4, id="far from zero"),
+        pytest.param(lambda X: X * 10.0 ** np.arange(-6, 7, 3), id="mixed scales"),
+    ],
+)
+def test_badly_scaled_features(change):
+    X, y = noisy()
+    X = change(X)
+    Z = signed_rows(X, y)
+    for C, w in zip(PAPER_CS[::3], solutions(linear_svm_path(X, y, Cs=PAPER_CS[::3])), strict=True):
+        assert objective(w, Z, C) <= objective(liblinear(X, y, C), Z, C) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("size", [1e4, 1e7])
+def test_rows_that_dwarf_all_others(size):
+    """Such rows leave the active set early, and nothing of them may stay behind in sums over it."""
+    X, y = noisy(200, 4)
+    for row in (3, 50):
+        X[row] = np.where(y[row], size, -size) * np.array([1.0, 0.1, 0.01, 0.3])
+    Z = signed_rows(X, y)
+    for C, w in zip(PAPER_CS, solutions(linear_svm_path(X, y, Cs=PAPER_CS)), strict=True):
+        residual = np.maximum(0.0, 1.0 - Z @ w)
+        assert np.abs(gradient(w, Z, C)).max() <= 1e-7 * C * (np.abs(Z).T @ residual).max()
+        assert objective(w, Z, C) <= objective(liblinear(X, y, C), Z, C) * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("factor", [1e150, 1e-150])
+def test_extreme_scales_give_numbers(factor):
+    X, y = noisy()
+    assert np.all(np.isfinite(solutions(linear_svm_path(X * factor, y))))
+
+
+def test_all_rows_identical():
+    path = linear_svm_path(np.ones((20, 3)), np.arange(20) % 2)
+    np.testing.assert_allclose(solutions(path), 0.0, atol=1e-12)
+
+
+def test_two_rows_have_the_widest_margin():
+    """Hard margin between (0, 1) and (1, 0): w = ±(1, -1), no intercept."""
+    path = linear_svm_path([[0.0, 1.0], [1.0, 0.0]], [0, 1], Cs=[2.0**18])
+    np.testing.assert_allclose(solutions(path)[0], [1.0, -1.0, 0.0], atol=1e-5)
+
+
+def test_weights_are_repeated_rows():
+    X, y = noisy(120)
+    times = np.random.default_rng(3).integers(0, 4, len(X))
+    weighted = linear_svm_path(X, y, sample_weight=times)
+    repeated = linear_svm_path(np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(solutions(weighted), solutions(repeated), rtol=1e-8, atol=1e-10)
+
+
+def test_sample_weight_of_liblinear():
+    X, y = noisy(120)
+    weight = np.random.default_rng(4).uniform(0.1, 3.0, len(X))
+    path = linear_svm_path(X, y, Cs=[0.5], sample_weight=weight)
+    svm = LinearSVC(C=0.5, dual=False, tol=1e-10).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(path.coef, svm.coef_, rtol=1e-5)
+    np.testing.assert_allclose(path.intercept, svm.intercept_, rtol=1e-5)
+
+
+@pytest.mark.parametrize("problem", [noisy, separable, one_class_is_a_single_row, more_features_than_rows])
+def test_a_fold_is_the_problem_without_it(problem):
+    X, y = problem()
+    folds = np.random.default_rng(0).integers(0, 4, len(y))
+    rows = fold_rows(X, y.astype(np.int64), np.ones(len(y)), folds, np.arange(len(y), dtype=np.uint64))
+    sides = np.array([[-1, 1]], np.int8)
+    found = supervise(lambda crew: solve_problems(rows, sides, PAPER_CS, crew), 1, False)[:, :, 0]
+    np.testing.assert_allclose(found[0], solutions(linear_svm_path(X, y, Cs=PAPER_CS)), rtol=1e-6, atol=1e-9)
+    for fold in range(4):
+        if len(np.unique(y[folds != fold])) < 2:
+            continue
+        apart = solutions(linear_svm_path(X[folds != fold], y[folds != fold], Cs=PAPER_CS))
+        for w, reference in zip(found[1 + fold], apart, strict=True):
+            np.testing.assert_allclose(w, reference, rtol=0, atol=1e-3 * np.abs(reference).max())
+
+
+@pytest.mark.parametrize("problem", [noisy, separable, wine])
+def test_conjugate_gradients_end_at_the_same_place(problem):
+    X, y = problem()
+    Z = signed_rows(X, y)
+    folds = np.array([0, 20, 50, len(Z)])
+    arguments = np.ones(len(Z)), folds, 1.0 / (2.0 * PAPER_CS[:15]), TOLERANCES, np.zeros(1, np.uint8)
+    direct, _ = walk_path(Z, *arguments)
+    iterative, _ = walk_sparse_path(sparse.csr_array(Z), *arguments)
+    size = np.abs(direct).max(axis=2, keepdims=True)
+    np.testing.assert_allclose(iterative / size, direct / size, atol=5e-3)  # folds end sooner
+    np.testing.assert_allclose(iterative[0] / size[0], direct[0] / size[0], atol=1e-6)
+
+
+def test_sparse_rows_with_many_features():
+    X = sparse.random_array((120, 5000), density=0.01, rng=np.random.default_rng(0), format="csr")
+    y = np.asarray(X[:, :2500].sum(axis=1) > X[:, 2500:].sum(axis=1)).astype(int)
+    Cs = PAPER_CS[4:15:5]
+    on_sparse, on_dense = (solutions(linear_svm_path(kind, y, Cs=Cs)) for kind in (X, X.toarray()))
+    np.testing.assert_allclose(on_sparse, on_dense, rtol=0, atol=1e-6 * np.abs(on_dense).max())
+
+
+def test_few_sparse_features():
+    X, y = noisy()
+    X[np.abs(X) < 1] = 0
+    of_sparse = linear_svm_path(sparse.coo_array(X), y)
+    np.testing.assert_array_equal(solutions(of_sparse), solutions(linear_svm_path(X, y)))
+
+
+def test_a_stopped_crew_gives_up():
+    X, y = noisy()
+    rows = fold_rows(X, y.astype(np.int64), np.ones(len(y)), None, np.arange(len(y), dtype=np.uint64))
+    crew = Crew(1)
+    crew.stop()
+    with pytest.raises(InterruptedError):
+        solve_problems(rows, np.array([[-1, 1]], np.int8), PAPER_CS, crew)
+
+
+def test_a_path_keeps_its_labels_and_shows_itself():
+    X, y = noisy(50, 3)
+    path = linear_svm_path(X, np.array(["no", "yes"])[y], Cs=[4.0, 1.0])
+    assert path.classes.tolist() == ["no", "yes"]
+    assert path.Cs.tolist() == [1.0, 4.0]
+    assert repr(path) == "LinearSVMPath(2 values of C from 1 to 4, 3 features)"
+    assert list(path.frame().columns) == ["C", "intercept", "w0", "w1", "w2"]
+
+
+def test_default_Cs_are_the_papers():
+    np.testing.assert_array_equal(check_grid(19), PAPER_CS)
+
+
+@pytest.mark.parametrize("Cs", [0, -3, [], [0.0], [-1.0, 1.0], [np.inf], [np.nan], [[1.0]], True])
+def test_unusable_Cs(Cs):
+    with pytest.raises(ValueError, match="The 'Cs' parameter must be"):
+        linear_svm_path(*noisy(20), Cs=Cs)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (np.ones(3), "sample_weight.shape"),
+        (np.full(20, -1.0), "not below zero"),
+        (np.full(20, np.nan), "finite"),
+        (np.zeros(20), "at least one row"),
+    ],
+)
+def test_unusable_weights(weight, message):
+    with pytest.raises(ValueError, match=message):
+        linear_svm_path(*noisy(20), sample_weight=weight)
+
+
+def test_more_than_two_classes():
+    with pytest.raises(ValueError, match="one binary problem; y has 3 classes"):
+        linear_svm_path(noisy(21)[0], np.arange(21) % 3)

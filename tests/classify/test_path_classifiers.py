@@ -1,0 +1,235 @@
+"""The classifiers on the path solver: scikit-learn's checks, the room's contract, and slower ways to the same end."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.preprocessing import scale
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bayesfloor.classify.dag import DAGClassifier
+from bayesfloor.classify.fold_choice import check_folds, fold_keys, stratified_folds
+from bayesfloor.classify.hierarchical import HierarchicalClassifier
+from bayesfloor.classify.linear_svm_cv import LinearSVCCV
+from bayesfloor.classify.one_vs_one import OneVsOneSVC
+from bayesfloor.classify.smart_svc import SmartSVC
+from bayesfloor.tree import build_class_tree
+
+from .estimator_contract import (
+    BAD_INPUT,
+    CONTRACT,
+    OBJECTS,
+    assert_same_outputs,
+    blobs,
+    check_kinds_of_array,
+    check_search_in_processes,
+)
+
+CLASSIFIERS = [
+    LinearSVCCV(cv=3),
+    OneVsOneSVC(cv=3),
+    OneVsOneSVC(2.0, decision="dag"),
+    SmartSVC(cv=3),
+    SmartSVC(2.0, tree="balanced", affinity="bhattacharyya"),
+    SmartSVC(cv=3, routing="soft"),
+]
+
+FOLDS = "a repeated row falls into several folds, and a row of weight 2 into one: {} comes out slightly different"
+
+
+def expected_failures(classifier):
+    failures = {"check_dtype_object": OBJECTS}
+    if classifier.C == "cv":
+        what = "the sigmoid" if getattr(classifier, "routing", "hard") == "soft" else "C"
+        failures["check_sample_weight_equivalence_on_dense_data"] = FOLDS.format(what)
+        failures["check_sample_weight_equivalence_on_sparse_data"] = FOLDS.format(what)
+    return failures
+
+
+@parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
+def test_contract(classifier, check):
+    check(clone(classifier))
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
+def test_kinds_of_array(classifier, tmp_path):
+    check_kinds_of_array(clone(classifier), tmp_path)
+
+
+@pytest.mark.slow
+def test_search_in_processes():
+    check_search_in_processes(SmartSVC(cv=3))
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+@pytest.mark.parametrize("classifier", [LinearSVCCV(), SmartSVC()], ids=repr)
+def test_bad_input(classifier, case):
+    spoil, message = BAD_INPUT[case]
+    with pytest.raises((ValueError, TypeError), match=message):
+        classifier.fit(*spoil(*blobs()))
+
+
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return scale(X), y
+
+
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:600] / 16.0, y[:600]
+
+
+def slow_svm(C):
+    return LinearSVC(C=C, dual=False, tol=1e-8, max_iter=10_000)
+
+
+SLOW = {
+    "one-vs-rest": (LinearSVCCV, lambda C: OneVsRestClassifier(slow_svm(C))),
+    "one-vs-one": (OneVsOneSVC, lambda C: OneVsOneClassifier(slow_svm(C))),
+    "dag": (lambda **options: OneVsOneSVC(decision="dag", **options), lambda C: DAGClassifier(slow_svm(C))),
+    "tree": (SmartSVC, lambda C: HierarchicalClassifier(slow_svm(C))),
+}
+
+
+@pytest.mark.parametrize("data", [wine, digits])
+@pytest.mark.parametrize("kind", SLOW)
+def test_same_decisions_as_a_fit_for_each_C(kind, data):
+    fast, slow = SLOW[kind]
+    X, y = data()
+    for C in (2.0**-8, 1.0):
+        np.testing.assert_array_equal(fast(C=C).fit(X, y).predict(X), slow(C).fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize("kind", SLOW)
+def test_same_scores_as_a_cross_validation_of_each_C(kind):
+    fast, slow = SLOW[kind]
+    X, y = wine()
+    folds = np.random.default_rng(0).integers(0, 4, len(y))
+    Cs = [2.0**-10, 2.0**-4, 1.0]
+    tree = SmartSVC(1.0).fit(X, y).tree_.to_nested()  # the tree of all rows serves all folds
+    fitted = fast(Cs=Cs, cv=PredefinedSplit(folds)).fit(X, y)
+    expected = np.empty((3, 4))
+    for level, C in enumerate(Cs):
+        for fold in range(4):
+            without = slow(C) if kind != "tree" else slow(C).set_params(tree=tree)
+            without.fit(X[folds != fold], y[folds != fold])
+            expected[level, fold] = accuracy_score(y[folds == fold], without.predict(X[folds == fold]))
+    np.testing.assert_allclose(fitted.cv_scores_, expected, atol=1e-12)
+    assert Cs[expected.mean(axis=1).argmax()] == fitted.C_
+    assert_same_outputs(fitted, fast(C=fitted.C_).fit(X, y), X, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
+def test_order_of_rows_and_threads_change_nothing(classifier):
+    X, y = blobs(200, 5)
+    X = np.round(X, 1)
+    order = np.random.default_rng(0).permutation(len(y))
+    fitted = clone(classifier).set_params(n_jobs=1).fit(X, y)
+    permuted = clone(classifier).set_params(n_jobs=3).fit(X[order], y[order])
+    assert fitted.C_ == permuted.C_
+    np.testing.assert_array_equal(fitted.coef_, permuted.coef_)
+    np.testing.assert_array_equal(fitted.intercept_, permuted.intercept_)
+
+
+def test_class_weights_are_weights_of_rows():
+    X, y = blobs()
+    by_class = SmartSVC(1.0, class_weight={0: 3.0, 2: 0.5}).fit(X, y)
+    by_row = SmartSVC(1.0).fit(X, y, sample_weight=np.array([3.0, 1.0, 0.5, 1.0])[y])
+    assert_same_outputs(by_class, by_row, X)
+    balanced = SmartSVC(1.0, class_weight="balanced").fit(X, y)
+    reference = HierarchicalClassifier(slow_svm(1.0), class_weight="balanced").fit(X, y)
+    assert_same_outputs(balanced, reference, X, rtol=1e-4, atol=1e-5)
+
+
+def test_smart_svc_follows_a_given_tree():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["s", "ve", "vi"])[y]
+    given = build_class_tree(None, ["s", "ve", "vi"], cut=["ve", ["s", "vi"]])
+    for tree in (["ve", ["s", "vi"]], given):
+        smart = SmartSVC(1.0, tree=tree).fit(X, names)
+        assert smart.tree_.to_nested() == given.to_nested()
+        assert smart.floors_ is None
+    assert SmartSVC(1.0, affinity=np.ones((3, 3))).fit(X, names).floors_.shape == (3, 3)
+
+
+def test_soft_routing_is_calibrated():
+    """Two Gaussians of equal covariance, where the posterior is a sigmoid of a linear score."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(12_000) < 0.3).astype(int)
+    X = y[:, None] * [1.0, 0.7] + rng.standard_normal((12_000, 2))
+    smart = SmartSVC(1.0, routing="soft").fit(X[:4000], y[:4000])
+    probability = smart.predict_proba(X)[4000:, 1]
+    exact = 1 / (1 + np.exp(-(X[4000:] @ [1.0, 0.7] - (1.0 + 0.49) / 2 + np.log(0.3 / 0.7))))
+    assert np.abs(probability - exact).max() < 0.1
+    assert np.abs(probability - exact).mean() < 0.02
+
+
+def test_probabilities_need_soft_routing():
+    X, y = blobs()
+    smart = SmartSVC(1.0).fit(X, y)
+    assert not hasattr(smart, "predict_proba")
+    with pytest.raises(AttributeError) as raised:
+        smart.predict_proba(X)
+    assert "routing='soft'" in str(raised.value.__cause__)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"C": "best"}, "The 'C' parameter must be 'cv' or a positive number"),
+        ({"C": 0.0}, "The 'C' parameter"),
+        ({"C": -1}, "The 'C' parameter"),
+        ({"C": None}, "The 'C' parameter"),
+        ({"C": np.inf}, "The 'C' parameter"),
+        ({"cv": 1}, "The 'cv' parameter must be an int"),
+        ({"cv": ShuffleSplit(3)}, "must test each row once"),
+        ({"routing": "medium"}, "The 'routing' parameter"),
+        ({"tree": "oak"}, "The 'tree' parameter must be one of 'min-cut'"),
+        ({"affinity": "love"}, "The 'affinity' parameter"),
+        ({"class_weight": "heavy"}, "The 'class_weight' parameter"),
+    ],
+)
+def test_unusable_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        SmartSVC(**parameters).fit(*blobs())
+
+
+def test_unknown_decision():
+    with pytest.raises(ValueError, match="The 'decision' parameter"):
+        OneVsOneSVC(decision="coin").fit(*blobs())
+
+
+@pytest.mark.parametrize(("n_folds", "counts"), [(10, [40, 25, 3, 1]), (3, [7, 7]), (5, [1, 1])])
+def test_folds_are_even(n_folds, counts):
+    codes = np.random.default_rng(0).permutation(np.repeat(np.arange(len(counts)), counts))
+    keys = fold_keys(np.random.default_rng(1).standard_normal((len(codes), 2)), 0)
+    folds = stratified_folds(codes, n_folds, keys)
+    assert len(np.unique(folds)) == min(n_folds, len(codes))
+    for part in [folds, *(folds[codes == k] for k in range(len(counts)))]:
+        sizes = np.bincount(part, minlength=min(n_folds, len(codes)))
+        assert sizes.max() - sizes.min() <= 1
+
+
+def test_folds_depend_on_values_and_seed_only():
+    X, y = blobs()
+    order = np.random.default_rng(0).permutation(len(y))
+    folds = check_folds(4, y, fold_keys(X, 0))
+    np.testing.assert_array_equal(check_folds(4, y[order], fold_keys(X[order], 0)), folds[order])
+    assert np.any(check_folds(4, y, fold_keys(X, 1)) != folds)
+
+
+def test_folds_of_a_splitter():
+    X, y = blobs()
+    folds = check_folds(KFold(3), y, fold_keys(X, 0))
+    for number, (_, test) in enumerate(KFold(3).split(X)):
+        assert np.all(folds[test] == number)
