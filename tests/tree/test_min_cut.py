@@ -26,9 +26,8 @@ def test_brute_force_with_ties(weights):
 
 
 @pytest.mark.parametrize("n", range(2, 11))
-@pytest.mark.parametrize("seed", [0, 1])
-def test_brute_force(n, seed):
-    rng = np.random.default_rng(seed)
+def test_brute_force(n):
+    rng = np.random.default_rng(n)
     for weights in (rng.random((n, n)), rng.random((n, n)) * (rng.random((n, n)) < 0.4), rng.random((n, n)) ** -3):
         assert_every_split_is_the_first_minimum_cut(symmetric(weights))
 
@@ -38,7 +37,7 @@ def test_brute_force_on_kinds_of_graphs(kind):
     assert_every_split_is_the_first_minimum_cut(kinds(9)[kind])
 
 
-@given(st.integers(3, 9), st.integers(0, 2**32 - 1))
+@given(st.integers(3, 8), st.integers(0, 2**32 - 1))
 def test_ties_hidden_by_rounding(n, seed):
     # multiples of 0.1 sum up to slightly different floats, in any order
     weights = symmetric(np.random.default_rng(seed).integers(0, 4, (n, n)) * 0.1)
@@ -58,7 +57,7 @@ def test_networkx(kind):
         assert node.cut == pytest.approx(value, rel=1e-12)
 
 
-@pytest.mark.parametrize("n", [5, 20, 80])
+@pytest.mark.parametrize("n", [5, 20, 60])
 def test_networkx_finds_the_same_sides(n):
     # on random positive graphs, whose minimum cut is the only one
     for seed in range(3):
