@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
-from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
 
 from bayesfloor.data.validation import check_labels, check_memory, check_points
@@ -115,7 +114,7 @@ def affinity_matrix(
         check_memory(8 * (3 * n * d + 3 * min(d, n + n_classes) ** 2), f"the covariance of {n} rows, {d} features,")
         return bhattacharyya_coefficients(points, codes, sample_weight)
     forests = class_forests(points, codes, n_trees=n_trees, n_jobs=n_jobs, random_state=random_state)
-    return normalized_floors(forests, codes)
+    return normalized_floors(forests)
 
 
 def check_affinity(affinity: Any, n_classes: int) -> Floats:
@@ -135,7 +134,7 @@ def check_affinity(affinity: Any, n_classes: int) -> Floats:
     return (matrix + matrix.T) / 2.0
 
 
-def normalized_floors(forests: ClassForests, codes: Ints) -> Floats:
+def normalized_floors(forests: ClassForests) -> Floats:
     """Return the floor of every pair of classes, bias-corrected, as a share of the largest possible one.
 
     What `pairwise_bayes_error` gives as ``normalized``, without its intervals and findings: equations (3) to (9) of the
@@ -145,44 +144,25 @@ def normalized_floors(forests: ClassForests, codes: Ints) -> Floats:
     ----------
     forests : ClassForests
         The forests of all pairs.
-    codes : ndarray of shape (n_samples,)
-        The classes that they were grown for.
 
     Returns
     -------
     ndarray of shape (n_classes, n_classes)
     """
+    sums = forests.pair_edge_sums
+    first, second = np.triu_indices(len(forests.classes), 1)
     counts = forests.class_counts.astype(np.float64)
-    n_points = counts[:, None] + counts
-    smaller_prior = np.minimum(counts[:, None], counts) / n_points
-    edge_counts = _pair_edge_counts(forests)
-    n_spanning = np.count_nonzero(edge_counts == n_points - 1.0, axis=0)
-    forced = np.where(_share_a_point(forests, codes), 0.0, n_spanning)
-    cross = np.maximum(forests.pair_cross_counts.sum(axis=0) - forced, 0.0)
+    n_points = counts[first] + counts[second]
+    smaller_prior = np.minimum(counts[first], counts[second]) / n_points
+    forced = sums.n_spanning * (sums.n_groups - 1.0)
+    cross = np.maximum(sums.cross - forced, 0.0)
     # The share of cross edges among all edges, so that trees that do not span count for what they have.
-    per_tree = cross * (n_points - 1.0) / np.maximum(edge_counts.sum(axis=0), 1.0)
+    per_tree = cross * (n_points - 1.0) / np.maximum(sums.total, 1.0)
     per_tree = hp.corrected_cross_edges(per_tree, hp.gamma(n_points, smaller_prior))
-    floors = hp.normalized(hp.estimate(hp.u_from_cross_edges(per_tree, n_points)), smaller_prior)
-    np.fill_diagonal(floors, 0.0)
-    return np.minimum(floors, 1.0)  # what the correction holds at 1 may be above it by rounding
-
-
-def _pair_edge_counts(forests: ClassForests) -> Floats:
-    """Count the edges in each tree of each pair of classes, shape (n_trees, n_classes, n_classes)."""
-    n_classes = len(forests.classes)
-    counts = np.zeros((forests.n_trees, n_classes, n_classes))
-    for a, b in zip(*np.triu_indices(n_classes, 1), strict=True):
-        tree = forests.pair(forests.classes[a], forests.classes[b]).tree
-        counts[:, a, b] = counts[:, b, a] = np.bincount(tree, minlength=forests.n_trees)
-    return counts
-
-
-def _share_a_point(forests: ClassForests, codes: Ints) -> NDArray[np.bool_]:
-    """Tell which classes have rows with the same values."""
-    n_classes = len(forests.classes)
-    cells = np.unique(forests.whole.sites * n_classes + codes)
-    at_site = csr_array((np.ones(len(cells), np.int64), (cells // n_classes, cells % n_classes)))
-    return (at_site.T @ at_site).toarray() > 0
+    floors = np.zeros((len(counts), len(counts)))
+    shares = hp.normalized(hp.estimate(hp.u_from_cross_edges(per_tree, n_points)), smaller_prior)
+    floors[first, second] = np.minimum(shares, 1.0)  # rounding
+    return floors + floors.T
 
 
 def bhattacharyya_coefficients(X: Floats, codes: Ints, sample_weight: Floats | None = None) -> Floats:

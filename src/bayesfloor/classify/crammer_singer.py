@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
@@ -24,6 +25,9 @@ I64 = NDArray[np.int64]
 
 #: Where liblinear gives this problem up, whatever ``max_iter`` scikit-learn passes on.
 MOST_ITERATIONS = 100_000
+
+#: Above this, liblinear takes all coefficients to be zero and says nothing.
+LARGEST_VALUE = 1e150
 
 #: liblinear draws from one stream of random numbers per process: two fits at a time would take turns at it.
 _one_fit_at_a_time = threading.Lock()
@@ -49,8 +53,9 @@ class CrammerSingerSVC(LinearDecisions):
         After this many C in a row at which a fold has not converged, larger ones are left untried. None: try all.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn. The accuracy by which C is chosen is weighted by them too.
-    tol : float, default=0.1
-        Where to stop: the largest violation of the optimality conditions. This is liblinear's own default.
+    tol : float, default=0.01
+        Where to stop: the largest violation of the optimality conditions. At 0.1, liblinear's own default, predictions
+        still depend on the seed.
     n_jobs : int or None, default=None
         Processes over the folds, as in joblib; None for one. Threads would not give the same answer twice, because
         liblinear has one stream of random numbers per process.
@@ -104,7 +109,7 @@ class CrammerSingerSVC(LinearDecisions):
         cv: Any = 10,
         patience: Any = 1,
         class_weight: Any = None,
-        tol: Any = 0.1,
+        tol: Any = 0.01,
         n_jobs: int | None = None,
         random_state: Any = 0,
     ) -> None:
@@ -139,6 +144,9 @@ class CrammerSingerSVC(LinearDecisions):
         training = check_training(
             self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=True
         )
+        values = training.X.data if issparse(training.X) else training.X
+        if np.max(np.abs(values), initial=0.0) > LARGEST_VALUE:
+            raise ValueError(f"X holds values above {LARGEST_VALUE:g}, whose squares liblinear cannot add up.")
         weight = training.weight
         keys = fold_keys(training.X, seed)
         folds = check_folds(self.cv, training.codes, keys) if isinstance(self.C, str) else None

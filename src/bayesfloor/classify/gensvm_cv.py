@@ -43,7 +43,7 @@ class GenSVCCV(SimplexClassifier):
         Folds of the cross-validation. Each row must be tested once.
     max_iter : int, default=500
         Most Newton steps for each combination.
-    tol : float, default=1e-12
+    tol : float, default=1e-10
         How far above its optimum the loss may end, as a part of it. Where a fold is left out, no less than 1e-5.
     n_jobs : int or None, default=None
         Threads; None for every core.
@@ -81,7 +81,7 @@ class GenSVCCV(SimplexClassifier):
         *,
         cv: Any = 10,
         max_iter: int = 500,
-        tol: float = 1e-12,
+        tol: float = 1e-10,
         n_jobs: int | None = None,
         random_state: Any = 0,
     ) -> None:
