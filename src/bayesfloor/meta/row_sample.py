@@ -1,0 +1,82 @@
+"""Some of the rows in place of all: as large a share of each class, chosen by a seed."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.forest.hashing import GOLDEN, hash_rows, mix64
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Keys = NDArray[np.uint64]
+
+
+def check_max_rows(max_rows: Any, n_classes: int) -> int | None:
+    """Return the largest number of rows to use, or None for all."""
+    if max_rows is None:
+        return None
+    if isinstance(max_rows, bool) or not isinstance(max_rows, int | np.integer):
+        raise TypeError(f"The 'max_rows' parameter must be an int or None. Got {max_rows!r} instead.")
+    if max_rows < 2 * n_classes:
+        raise ValueError(f"max_rows={max_rows} is less than two rows for each of the {n_classes} classes.")
+    return int(max_rows)
+
+
+def keys_of_values(X: Floats, codes: Ints, seed: int) -> Keys:
+    """Return a random number for each row, from its values, its class and the seed.
+
+    Where a row stands does not matter, so the same rows in another order give the same sample. Identical rows of one
+    class are numbered, so that they are not all taken or all left out.
+    """
+    hashes = np.empty(len(X), np.uint64)
+    hash_rows(X.view(np.uint64), 0, len(X), hashes)
+    order = np.lexsort((hashes, codes))
+    is_first = np.concatenate(
+        ([True], (hashes[order[1:]] != hashes[order[:-1]]) | (codes[order[1:]] != codes[order[:-1]]))
+    )
+    place = np.arange(len(X))
+    copy = np.empty(len(X), np.uint64)
+    copy[order] = place - np.maximum.accumulate(np.where(is_first, place, 0))
+    return mix64((hashes + copy * GOLDEN) ^ mix64(np.uint64(seed) + GOLDEN))
+
+
+def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys) -> Ints:
+    """Choose rows by rising key, each class in proportion to its size and with at least one row.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Class of each row.
+    n_rows : int or None
+        How many to choose, at least one per class; None, or more than there are, for all.
+    keys : ndarray of shape (n,)
+        Random numbers.
+
+    Returns
+    -------
+    ndarray of int64
+        The rows, ascending.
+    """
+    if n_rows is None or n_rows >= len(codes):
+        return np.arange(len(codes))
+    counts = np.bincount(codes)
+    quota = 1 + _shared_out(n_rows - len(counts), counts - 1)
+    order = np.lexsort((keys, codes))
+    place = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.sort(order[place < np.repeat(quota, counts)])
+
+
+def halves(codes: Ints, keys: Keys) -> tuple[Ints, Ints]:
+    """Cut the rows into two halves, each with half of every class."""
+    order = np.lexsort((keys, codes))
+    return np.sort(order[::2]), np.sort(order[1::2])
+
+
+def _shared_out(total: int, sizes: Ints) -> Ints:
+    """Share out a total in proportion to sizes, in whole numbers; what is left over goes to the largest remainders."""
+    exact = total * sizes / max(int(sizes.sum()), 1)
+    shares = np.floor(exact).astype(np.int64)
+    left_over = total - int(shares.sum())
+    shares[np.argsort(shares - exact, kind="stable")[:left_over]] += 1
+    return shares

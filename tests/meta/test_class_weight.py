@@ -1,0 +1,141 @@
+import numpy as np
+import pytest
+from sklearn.svm import LinearSVC
+from sklearn.utils.class_weight import compute_class_weight
+
+from bayesfloor.floor import one_vs_rest_bayes_error, pairwise_bayes_error
+from bayesfloor.meta import bayes_class_weight, bayes_cost_matrix
+
+from .samples import shifted_classes
+
+NAMES = np.array(["easy", "hard", "rare"])
+
+
+@pytest.fixture(scope="module")
+def sample():
+    """One class apart; two that overlap, one of them with few rows."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [80, 70, 15])
+    X = np.array([[6.0, 0.0], [0.0, 0.0], [1.0, 0.0]])[y] + rng.standard_normal((165, 2))
+    return X, NAMES[y]
+
+
+def test_weights_follow_the_formula(sample):
+    X, y = sample
+    counts = np.array([80, 70, 15])
+    hardness = one_vs_rest_bayes_error(X, y).normalized
+    expected = 165 / (3 * counts) * (1 + 2.5 * hardness)
+    expected *= 165 / (counts * expected).sum()
+    weights = bayes_class_weight(X, y, strength=2.5)
+    assert list(weights) == NAMES.tolist()
+    np.testing.assert_allclose(list(weights.values()), expected)
+    assert weights["rare"] > weights["hard"] > weights["easy"]
+    equal = bayes_class_weight(X, y, strength=2.5, base="equal")
+    assert equal["hard"] / equal["easy"] == pytest.approx((1 + 2.5 * hardness[1]) / (1 + 2.5 * hardness[0]))
+
+
+def test_costs_follow_the_formula(sample):
+    X, y = sample
+    counts = [80, 70, 15]
+    floors = pairwise_bayes_error(X, y).normalized
+    costs = bayes_cost_matrix(X, y, strength=0.5)
+    weights = costs.class_weight()
+    for k in range(3):
+        for other in range(3):
+            expected = 0 if k == other else 165 / (3 * counts[k]) * (1 + 0.5 * floors[k, other])
+            assert costs.cost[k, other] == pytest.approx(expected)
+        share = weights[NAMES[k]] / weights["easy"]
+        assert share == pytest.approx(costs.cost[k].sum() / costs.cost[0].sum())
+    assert weights == bayes_class_weight(X, y, strength=0.5, by="pairs")
+    assert costs.cost[1, 2] > costs.cost[1, 0]
+    assert repr(costs).startswith("CostMatrix(3 classes, costs ")
+
+
+def test_frame_of_costs(sample):
+    costs = bayes_cost_matrix(*sample)
+    frame = costs.frame()
+    assert frame["class"].tolist() == ["easy", "easy", "hard", "hard", "rare", "rare"]
+    assert frame["called"].tolist() == ["hard", "rare", "easy", "rare", "easy", "hard"]
+    assert frame["cost"].tolist() == costs.cost[[0, 0, 1, 1, 2, 2], [1, 2, 0, 2, 0, 1]].tolist()
+
+
+@pytest.mark.parametrize("by", ["classes", "pairs"])
+@pytest.mark.parametrize("strength", [0, 1.0, 20])
+def test_weights_are_one_on_average(sample, by, strength):
+    X, y = sample
+    weights = bayes_class_weight(X, y, by=by, strength=strength)
+    assert np.mean([weights[label] for label in y]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("by", ["classes", "pairs"])
+def test_without_strength_they_are_the_base(sample, by):
+    X, y = sample
+    balanced = compute_class_weight("balanced", classes=NAMES, y=y)
+    weights = bayes_class_weight(X, y, by=by, strength=0)
+    np.testing.assert_allclose(list(weights.values()), balanced)
+    assert list(bayes_class_weight(X, y, by=by, strength=0, base="equal").values()) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("by", ["classes", "pairs"])
+def test_two_classes_are_as_hard_as_each_other(by):
+    X, y = shifted_classes(0, 90)
+    y = np.where(np.arange(90) < 60, 0, y)
+    weights = bayes_class_weight(X, y, by=by, strength=7)
+    np.testing.assert_allclose(list(weights.values()), compute_class_weight("balanced", classes=np.unique(y), y=y))
+
+
+def test_a_classifier_takes_them(sample):
+    X, y = sample
+    for labels in (y, y == "rare", np.searchsorted(NAMES, y).astype(np.int8)):
+        weights = bayes_class_weight(X, labels, strength=3)
+        plain, weighted = LinearSVC().fit(X, labels), LinearSVC(class_weight=weights).fit(X, labels)
+        rare = np.unique(labels)[-1]
+        assert np.sum(weighted.predict(X) == rare) > np.sum(plain.predict(X) == rare)
+
+
+def test_cheapest_label(sample):
+    costs = bayes_cost_matrix(*sample, strength=4)
+    shares = np.random.default_rng(0).dirichlet([1, 1, 1], 50)
+    expected = []
+    for row in shares:
+        risk = [sum(row[k] * costs.cost[k, called] for k in range(3)) for called in range(3)]
+        expected.append(NAMES[int(np.argmin(risk))])
+    assert costs.cheapest(shares).tolist() == expected
+    assert expected != NAMES[shares.argmax(axis=1)].tolist()
+    with pytest.raises(ValueError, match=r"probabilities of shape \(n_samples, 3\), got \(50, 2\)"):
+        costs.cheapest(shares[:, :2])
+
+
+@pytest.mark.parametrize("weigh", [bayes_class_weight, bayes_cost_matrix])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"strength": -0.1}, r"'strength' parameter must be a float in the range \[0, inf\). Got -0.1"),
+        ({"strength": np.inf}, "Got inf"),
+        ({"strength": np.nan}, "Got nan"),
+        ({"strength": "much"}, "Got 'much'"),
+        ({"strength": True}, "Got True"),
+        ({"base": "prior"}, "'base' parameter must be 'balanced' or 'equal'. Got 'prior'"),
+    ],
+)
+def test_arguments_are_checked(sample, weigh, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        weigh(*sample, **arguments)
+
+
+def test_data_are_checked(sample):
+    X, y = sample
+    with pytest.raises(ValueError, match="'by' parameter must be 'classes' or 'pairs'"):
+        bayes_class_weight(X, y, by="class")
+    for weigh in (bayes_class_weight, bayes_cost_matrix):
+        with pytest.raises(ValueError, match="needs two classes, got 1: 'a'"):
+            weigh(X, ["a"] * len(X))
+        with pytest.raises(ValueError, match="NaN in 165 rows, column 1"):
+            weigh(np.column_stack([X[:, 0], np.full(165, np.nan)]), y)
+
+
+def test_a_class_with_one_row_has_a_weight():
+    X, y = shifted_classes(0, 40)
+    y[3] = 5
+    for by in ("classes", "pairs"):
+        assert 0 < bayes_class_weight(X, y, by=by)[5] < np.inf

@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from bayesfloor.meta.row_sample import check_max_rows, halves, keys_of_values, stratified_rows
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 3, (400, 2)).astype(float), np.sort(rng.choice(3, 400, p=[0.02, 0.28, 0.7]))
+
+
+def test_each_class_has_its_share(table):
+    X, codes = table
+    counts = np.bincount(codes)
+    for n_rows in (6, 50, 133, 399):
+        rows = stratified_rows(codes, n_rows, keys_of_values(X, codes, 0))
+        assert len(rows) == n_rows
+        assert (np.diff(rows) > 0).all()
+        chosen = np.bincount(codes[rows], minlength=3)
+        assert (chosen >= 1).all()
+        assert np.abs(chosen - n_rows * counts / 400).max() < 2
+
+
+def test_all_rows_where_there_are_no_more(table):
+    X, codes = table
+    for n_rows in (None, 400, 1000):
+        assert stratified_rows(codes, n_rows, keys_of_values(X, codes, 0)).tolist() == list(range(400))
+
+
+def test_the_same_rows_in_any_order_and_others_by_seed(table):
+    X, codes = table
+    shuffled = np.random.default_rng(1).permutation(400)
+
+    def sample(X, codes, seed):
+        rows = stratified_rows(codes, 100, keys_of_values(X, codes, seed))
+        return sorted(zip(X[rows].tolist(), codes[rows].tolist(), strict=True))
+
+    assert sample(X, codes, 0) == sample(X[shuffled], codes[shuffled], 0)
+    assert sample(X, codes, 0) != sample(X, codes, 1)
+
+
+def test_copies_are_not_taken_all_or_none():
+    X, codes = np.repeat([[0.0], [1.0]], 500, axis=0), np.zeros(1000, np.int64)
+    rows = stratified_rows(codes, 200, keys_of_values(X, codes, 0))
+    assert 60 < np.count_nonzero(rows < 500) < 140  # 100 on average, six standard deviations
+
+
+def test_halves_share_every_class_out():
+    codes = np.array([0] * 7 + [1] * 2 + [2] * 5)
+    first, second = halves(codes, np.random.default_rng(0).integers(2**64, size=14, dtype=np.uint64))
+    assert sorted([*first, *second]) == list(range(14))
+    difference = np.bincount(codes[first], minlength=3) - np.bincount(codes[second], minlength=3)
+    assert np.abs(difference).max() <= 1
+    assert difference[1] == 0
+
+
+def test_max_rows_is_checked():
+    assert check_max_rows(None, 5) is None
+    assert check_max_rows(np.int64(10), 5) == 10
+    with pytest.raises(ValueError, match="max_rows=9 is less than two rows for each of the 5 classes"):
+        check_max_rows(9, 5)
+    for wrong in (True, 10.0, "all"):
+        with pytest.raises(TypeError, match="'max_rows' parameter must be an int or None"):
+            check_max_rows(wrong, 2)

@@ -1,0 +1,120 @@
+"""The search, on floors that are written down rather than measured."""
+
+import pytest
+
+from bayesfloor.meta.floor_levels import FloorLevel
+from bayesfloor.meta.search import n_candidates_at_most, search_backward, search_forward
+
+
+def level(floor, standard_error=0.02):
+    return FloorLevel(floor, floor, floor, standard_error)
+
+
+START = level(0.5, 0.0)
+
+
+def given(floors, default=0.5):
+    """Judge a set of groups by a table; sets that are not in it have the default."""
+    tried = []
+
+    def try_all(candidates):
+        tried.extend(candidates)
+        return [level(floors.get(frozenset(each), default)) for each in candidates]
+
+    try_all.tried = tried
+    return try_all
+
+
+def sets(table):
+    return {frozenset(key): value for key, value in table.items()}
+
+
+def test_forward_adds_the_lowest_and_stops_by_the_rule():
+    try_all = given(sets({(2,): 0.3, (1,): 0.4, (1, 2): 0.2, (0, 1, 2): 0.19}))
+    steps = search_forward(try_all, START, 4, None)
+    assert [step.changed for step in steps] == [(), (2,), (1,), (0,)]
+    assert [step.selected for step in steps] == [True, True, True, False]  # the last fell by 0.01 only
+    assert [step.level.floor for step in steps] == [0.5, 0.3, 0.2, 0.19]
+    assert [step.n_candidates for step in steps] == [0, 4, 3, 2]
+    assert steps[2].in_use == (2, 1)
+
+
+def test_forward_goes_on_where_a_number_is_asked_for():
+    steps = search_forward(given(sets({(2,): 0.3})), START, 4, 3)
+    assert [step.changed for step in steps[1:]] == [(2,), (0,), (1,)]  # of equals the first
+    assert all(step.selected for step in steps)
+
+
+def test_forward_selects_one_group_even_if_none_helps():
+    steps = search_forward(given({}), START, 3, None)
+    assert [(step.changed, step.selected) for step in steps] == [((), True), ((0,), True), ((1,), False)]
+
+
+def test_forward_ends_when_all_are_in():
+    table = sets({(0,): 0.3, (0, 1): 0.1})
+    assert [step.selected for step in search_forward(given(table), START, 2, None)] == [True, True, True]
+
+
+XOR = sets({(1,): 0.45, (1, 3): 0.1, (0, 1): 0.44, (0, 1, 3): 0.12})
+
+
+def test_pairs_are_tried_where_no_single_group_is_clearly_better():
+    steps = search_forward(given(XOR), START, 4, None, lookahead=2)
+    assert [step.changed for step in steps if step.selected] == [(), (1, 3)]
+    assert steps[1].n_candidates == 4 + 6
+    assert steps[1].in_use == (1, 3)
+    single = search_forward(given(XOR), START, 4, 1, lookahead=2)  # no room for two
+    assert [step.changed for step in single] == [(), (1,)]
+
+
+def test_a_pair_must_pay_for_both():
+    table = sets({(1,): 0.45, (1, 3): 0.44})  # 0.06 below the start, 0.01 below the single one
+    assert [step.changed for step in search_forward(given(table), START, 4, None, lookahead=2)] == [(), (1,), (3,)]
+    table = sets({(1,): 0.3, (1, 2): 0.29, (1, 2, 3): 0.27})  # 0.03 for two groups of 0.02 each
+    assert [step.changed for step in search_forward(given(table), START, 4, None, lookahead=2)] == [(), (1,), (2,)]
+
+
+def test_pairs_are_not_tried_where_a_single_group_is_clearly_better():
+    try_all = given(sets({(1,): 0.3, (1, 3): 0.1}))
+    search_forward(try_all, START, 4, 2, lookahead=2)
+    assert len(try_all.tried) == 4 + 3
+
+
+def test_backward_removes_what_is_missed_least():
+    table = sets({(0, 1, 2): 0.3, (0, 1): 0.25, (0, 2): 0.4, (1, 2): 0.4, (0,): 0.26, (1,): 0.4})
+    steps = search_backward(given(table), 3, None)
+    assert [step.changed for step in steps] == [(), (2,), (1,)]
+    assert [step.in_use for step in steps] == [(0, 1, 2), (0, 1), (0,)]
+    assert all(step.selected for step in steps)
+
+
+def test_backward_compares_with_the_lowest_so_far():
+    # each step rises by less than a standard error, the two together by more
+    table = sets({(0, 1, 2): 0.2, (0, 1): 0.215, (0,): 0.23})
+    steps = search_backward(given(table), 3, None)
+    assert [(step.changed, step.selected) for step in steps] == [((), True), ((2,), True), ((1,), False)]
+    assert all(step.selected for step in search_backward(given(table), 3, 1))
+
+
+def test_one_group():
+    assert len(search_backward(given({}), 1, None)) == 1
+    assert [step.changed for step in search_forward(given({}), START, 1, None, lookahead=2)] == [(), (0,)]
+
+
+@pytest.mark.parametrize("n_wanted", [None, 1, 3, 6])
+def test_candidates_are_counted_in_advance(n_wanted):
+    tried = []
+
+    def larger_is_better(candidates):
+        tried.extend(candidates)
+        return [level(0.5 - 0.05 * len(each)) for each in candidates]
+
+    def all_alike(candidates):
+        tried.extend(candidates)
+        return [level(0.5) for _ in candidates]
+
+    search_forward(larger_is_better, START, 6, n_wanted)
+    assert len(tried) == n_candidates_at_most(6, n_wanted, "forward", 1)
+    tried.clear()
+    search_backward(all_alike, 6, n_wanted)
+    assert len(tried) == n_candidates_at_most(6, n_wanted, "backward", 1)
