@@ -20,9 +20,12 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `GenSVC`, `GenSVCCV`        all classes in one SVM, by vertices of a simplex
 `linear_svm_path`           the solutions of a linear SVM for all C
 `class_affinity`            how much every two classes overlap
+`BayesErrorSelector`        features chosen by the floor they leave
+`compare_transforms`        transforms ranked by the floor they leave
+`bayes_class_weight`        weights for hard classes; `bayes_cost_matrix` for hard pairs
 ==========================  ===========================================================
 
-and the records that they return.
+and the records that they return, with pictures of them (``…Display``).
 """
 
 from importlib import import_module
@@ -52,6 +55,22 @@ if TYPE_CHECKING:
     )
     from bayesfloor.floor.estimator import BayesErrorEstimator
     from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
+    from bayesfloor.meta import (
+        BayesErrorSelector,
+        CostMatrix,
+        SelectionPath,
+        TransformComparison,
+        bayes_class_weight,
+        bayes_cost_matrix,
+        compare_transforms,
+    )
+    from bayesfloor.report import (
+        ClassFloorsDisplay,
+        ClassTreeDisplay,
+        PairwiseHeatmapDisplay,
+        SelectionPathDisplay,
+        TransformComparisonDisplay,
+    )
     from bayesfloor.tree import ClassNode, ClassTree, build_class_tree
 
     __version__: str
@@ -59,9 +78,13 @@ if TYPE_CHECKING:
 __all__ = [
     "BayesError",
     "BayesErrorEstimator",
+    "BayesErrorSelector",
+    "ClassFloorsDisplay",
     "ClassForests",
     "ClassNode",
     "ClassTree",
+    "ClassTreeDisplay",
+    "CostMatrix",
     "CrammerSingerSVC",
     "DAGClassifier",
     "Finding",
@@ -76,12 +99,20 @@ __all__ = [
     "OneVsOneSVC",
     "OneVsRestBayesError",
     "PairwiseBayesError",
+    "PairwiseHeatmapDisplay",
+    "SelectionPath",
+    "SelectionPathDisplay",
     "SmartSVC",
+    "TransformComparison",
+    "TransformComparisonDisplay",
     "__version__",
+    "bayes_class_weight",
+    "bayes_cost_matrix",
     "bayes_error",
     "build_class_tree",
     "class_affinity",
     "class_forests",
+    "compare_transforms",
     "gensvm_path",
     "henze_penrose_divergence",
     "linear_svm_path",
@@ -93,9 +124,13 @@ __all__ = [
 _HOME_OF = {
     "BayesError": "bayesfloor.floor",
     "BayesErrorEstimator": "bayesfloor.floor.estimator",
+    "BayesErrorSelector": "bayesfloor.meta",
+    "ClassFloorsDisplay": "bayesfloor.report",
     "ClassForests": "bayesfloor.forest",
     "ClassNode": "bayesfloor.tree",
     "ClassTree": "bayesfloor.tree",
+    "ClassTreeDisplay": "bayesfloor.report",
+    "CostMatrix": "bayesfloor.meta",
     "CrammerSingerSVC": "bayesfloor.classify.crammer_singer",
     "DAGClassifier": "bayesfloor.classify.dag",
     "Finding": "bayesfloor.floor",
@@ -110,11 +145,19 @@ _HOME_OF = {
     "OneVsOneSVC": "bayesfloor.classify.one_vs_one",
     "OneVsRestBayesError": "bayesfloor.floor",
     "PairwiseBayesError": "bayesfloor.floor",
+    "PairwiseHeatmapDisplay": "bayesfloor.report",
+    "SelectionPath": "bayesfloor.meta",
+    "SelectionPathDisplay": "bayesfloor.report",
     "SmartSVC": "bayesfloor.classify.smart_svc",
+    "TransformComparison": "bayesfloor.meta",
+    "TransformComparisonDisplay": "bayesfloor.report",
+    "bayes_class_weight": "bayesfloor.meta",
+    "bayes_cost_matrix": "bayesfloor.meta",
     "bayes_error": "bayesfloor.floor",
     "build_class_tree": "bayesfloor.tree",
     "class_affinity": "bayesfloor.classify.affinity",
     "class_forests": "bayesfloor.forest",
+    "compare_transforms": "bayesfloor.meta",
     "gensvm_path": "bayesfloor.classify.gensvm",
     "henze_penrose_divergence": "bayesfloor.floor",
     "linear_svm_path": "bayesfloor.classify.linear_svm",

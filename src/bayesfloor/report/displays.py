@@ -1,0 +1,15 @@
+"""All displays, under the name that ``plot`` methods reach for."""
+
+from bayesfloor.report.class_floors import ClassFloorsDisplay
+from bayesfloor.report.pair_heatmap import PairwiseHeatmapDisplay
+from bayesfloor.report.selection_display import SelectionPathDisplay
+from bayesfloor.report.transform_display import TransformComparisonDisplay
+from bayesfloor.report.tree_display import ClassTreeDisplay
+
+__all__ = [
+    "ClassFloorsDisplay",
+    "ClassTreeDisplay",
+    "PairwiseHeatmapDisplay",
+    "SelectionPathDisplay",
+    "TransformComparisonDisplay",
+]
