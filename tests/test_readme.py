@@ -18,8 +18,9 @@ LINKS = sorted({(name, link) for name, text in TEXTS.items() for link in LINK.fi
 
 
 @pytest.mark.parametrize("page", [name for name, text in TEXTS.items() if BLOCK.search(text)])
-def test_python_blocks_run(page):
+def test_python_blocks_run(page, tmp_path, monkeypatch):
     """One after the other: a block may use what those above it define."""
+    monkeypatch.chdir(tmp_path)  # pictures are saved where the reader is
     namespace = {"__name__": "__main__"}
     for source, printed in BLOCK.findall(TEXTS[page]):
         output = io.StringIO()
