@@ -1,4 +1,4 @@
-"""The examples of the README and of the pages under docs/ run as they stand, and say what they print."""
+"""The examples of the README and of docs/classify.md run as they stand, and say what they print."""
 
 import contextlib
 import io
@@ -9,6 +9,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {page.name: page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
+# The other pages' examples are run beside the tests of their rooms.
+WITH_EXAMPLES = ["README.md", "classify.md"]
 TEXTS = {name: page.read_text(encoding="utf-8") for name, page in PAGES.items()}
 README = TEXTS["README.md"]
 # A block of Python and, where one follows, the block of what it prints.
@@ -17,7 +19,7 @@ LINK = re.compile(r"\]\(((?!https?:|#)[^)]+)\)")
 LINKS = sorted({(name, link) for name, text in TEXTS.items() for link in LINK.findall(text)})
 
 
-@pytest.mark.parametrize("page", [name for name, text in TEXTS.items() if BLOCK.search(text)])
+@pytest.mark.parametrize("page", WITH_EXAMPLES)
 def test_python_blocks_run(page, tmp_path, monkeypatch):
     """One after the other: a block may use what those above it define."""
     monkeypatch.chdir(tmp_path)  # pictures are saved where the reader is
@@ -29,8 +31,9 @@ def test_python_blocks_run(page, tmp_path, monkeypatch):
         assert output.getvalue().strip() == printed.strip()
 
 
-def test_there_are_examples():
-    assert BLOCK.search(README)
+@pytest.mark.parametrize("page", WITH_EXAMPLES)
+def test_there_are_examples(page):
+    assert BLOCK.search(TEXTS[page])
 
 
 @pytest.mark.parametrize(("page", "target"), LINKS)

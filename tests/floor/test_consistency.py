@@ -31,9 +31,7 @@ def test_u_converges(prior):
 def test_whole_problem_lies_between_its_bounds():
     means = np.array([[0.0, 0], [2.0, 0], [1.0, 1.7]])
     priors = [0.2, 0.3, 0.5]
-    mixture = known_mixture(
-        [lambda x, m=m: _density(x, m, np.eye(2)) for m in means], priors, [(-8, 10)] * 2, 501
-    )
+    mixture = known_mixture([lambda x, m=m: _density(x, m, np.eye(2)) for m in means], priors, [(-8, 10)] * 2, 501)
     rng = np.random.default_rng(1)
     X, y = gaussian_classes(rng, 10_000, priors, means, 2)
     floor = bayes_error(X, y, sum_of_pairs=True)

@@ -53,6 +53,15 @@ def test_more_than_half_the_points_is_clipped():
     assert hp.multiclass_lower_bound(99, 100, 5) == pytest.approx(0.8)
 
 
+def test_rounding_is_not_taken_for_a_divergence():
+    """A tenth, ten times over, is not quite one; the root of what is missing is a hundred million times larger."""
+    R = np.cumsum(np.full(10, 0.1))[-1]
+    assert 0 < 1 - R < 1e-15
+    assert hp.lower_bound(hp.u_from_cross_edges(R, 2)) == 0.5
+    assert hp.multiclass_lower_bound(2 * R, 3, 3) == pytest.approx(2 / 3, abs=1e-15)
+    assert hp.lower_bound(hp.u_from_cross_edges(R - 1e-6, 2)) < 0.5 - 1e-4
+
+
 def test_confusion_rate_counts_both_kinds_of_error():
     rng = np.random.default_rng(0)
     y, predicted = rng.integers(0, 4, 200), rng.integers(0, 4, 200)

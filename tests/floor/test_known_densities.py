@@ -119,10 +119,7 @@ def test_whole_problem_bounds_hold(seed, n_classes):
     assert hp.multiclass_lower_bound(s, 1, n_classes) - 1e-6 <= floor
     assert floor <= hp.multiclass_upper_bound(s, 1, n_classes) + 1e-6
     pairs = np.array(
-        [
-            [mixture.pair(a, b).bayes_error() if a != b else 0 for b in range(n_classes)]
-            for a in range(n_classes)
-        ]
+        [[mixture.pair(a, b).bayes_error() if a != b else 0 for b in range(n_classes)] for a in range(n_classes)]
     )
     lower, upper = hp.sum_of_pairs_bounds(pairs, pairs, priors)
     assert lower - 1e-6 <= floor <= upper + 1e-6

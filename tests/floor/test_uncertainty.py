@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesfloor.floor import bayes_error
-from bayesfloor.floor.averaged_graph import average_identical_rows
 from bayesfloor.floor.uncertainty import (
     cross_edge_interval,
     cross_edge_variance,
@@ -12,12 +11,18 @@ from bayesfloor.floor.uncertainty import (
     permutation_p_value,
 )
 from bayesfloor.forest import spanning_forests
+from bayesfloor.forest.results import EdgeSums
 
 from .dense_graph import averaged_adjacency, cross_edges, label_orders_within_sites, local_variance
 from .samples import gaussian_classes
 
 PRIORS_OF_5 = [0.1, 0.15, 0.2, 0.25, 0.3]
 MEANS_OF_5 = 2.2 * np.array([[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1]])
+
+
+def spread_labels(forests, class_counts):
+    """Sums over all edges; the permutation moments may not depend on which rows have which labels."""
+    return forests.edge_sums(np.repeat(np.arange(len(class_counts)), class_counts))
 
 
 def test_averaged_count_is_the_mean_over_all_swaps_of_identical_rows():
@@ -37,17 +42,17 @@ def test_variance_equals_the_dense_sum(seed, n_classes, n_trees, levels):
     X = rng.integers(0, levels, (n, 2)).astype(float)
     y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, n - n_classes)])
     forests = spanning_forests(X, n_trees=n_trees)
-    A, graph = averaged_adjacency(forests), average_identical_rows(forests)
-    assert graph.n_edges == pytest.approx(A.sum() / 2)
-    assert graph.squared_weights == pytest.approx(np.sum(A**2) / 2)
-    assert graph.squared_degrees == pytest.approx(np.sum(A.sum(axis=0) ** 2))
-    R = cross_edges(A, y)
-    classes = graph.classes_at_sites(y, n_classes)
-    at_rows, at_edges = graph.local_covariances(classes, R / graph.n_edges)
-    assert at_rows - at_edges == pytest.approx(local_variance(A, y), abs=1e-9)
-    variance = cross_edge_variance(graph, classes, R)
-    assert variance >= local_variance(A, y) - 1e-9
-    assert variance > 0
+    A = averaged_adjacency(forests)
+    problems = [(forests.edge_sums(y), y)]
+    by_class = forests.one_vs_rest_edge_sums(y)
+    for k in range(n_classes):
+        problems.append((EdgeSums(*(field[k] for field in by_class)), (y == k).astype(int)))
+    for sums, labels in problems:
+        q = (cross_edges(A, labels) + 0.5) / (A.sum() / 2 + 1)
+        independent = np.sum(A**2) / 2 * q * (1 - q)
+        expected = max(local_variance(A, labels), independent)
+        assert cross_edge_variance(sums) == pytest.approx(expected, abs=1e-9)
+        assert expected > 0
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,7 @@ def test_permutation_moments_equal_those_of_random_permutations(class_counts, le
     n = sum(class_counts)
     X = rng.standard_normal((n, 2)) if levels is None else rng.integers(0, levels, (n, 2)).astype(float)
     forests = spanning_forests(X)
-    mean, variance = permutation_moments(average_identical_rows(forests), class_counts)
+    mean, variance = permutation_moments(spread_labels(forests, class_counts), class_counts)
     A = averaged_adjacency(forests)
     y = np.repeat(np.arange(len(class_counts)), class_counts)
     indicators = np.eye(len(class_counts))[np.stack([rng.permutation(y) for _ in range(20_000)])]
@@ -88,7 +93,7 @@ def test_moments_of_two_classes_are_those_of_friedman_and_rafsky():
     variance = (2 * m * k / (N * (N - 1))) * (
         (2 * m * k - N) / N + (C - N + 2) / ((N - 2) * (N - 3)) * (N * (N - 1) - 4 * m * k + 2)
     )
-    assert permutation_moments(average_identical_rows(forests), [m, k]) == pytest.approx((mean, variance))
+    assert permutation_moments(spread_labels(forests, [m, k]), [m, k]) == pytest.approx((mean, variance))
 
 
 def test_p_value_is_uniform_without_a_difference_and_tiny_with_one():

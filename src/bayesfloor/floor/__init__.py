@@ -6,9 +6,7 @@ classes, the cross edges, measures how much the classes overlap::
 
     X, y ── problem ──────── checked points, labels and options
       │
-      ├──── forest room ──── trees; several, edge-disjoint
-      │
-      ├──── averaged_graph ─ one weighted graph in which identical rows are interchangeable
+      ├──── forest room ──── several edge-disjoint trees, and sums over their edges
       │
       ├──── cross_edges ──── R of the whole problem, of each class, of each pair
       │       uncertainty    its variance and interval; what chance alone would give

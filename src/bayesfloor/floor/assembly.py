@@ -33,12 +33,7 @@ class Draws:
 
 
 def count_cross_edges(
-    problem: Problem,
-    options: Options,
-    *,
-    whole: bool = False,
-    classes: bool = False,
-    pairs: bool = False,
+    problem: Problem, options: Options, *, whole: bool = False, classes: bool = False, pairs: bool = False
 ) -> Draws:
     """Build forests once per tie draw and count in them; findings come from the first."""
     draws = Draws([], [], [], ())
@@ -59,8 +54,10 @@ def count_cross_edges(
     return draws
 
 
-def whole_result(draws: Draws, problem: Problem, options: Options) -> BayesError:
-    """Make the record of the whole problem; with the sum of pairs if these were counted."""
+def whole_result(
+    draws: Draws, problem: Problem, options: Options, pairs: PairwiseBayesError | None = None
+) -> BayesError:
+    """Make the record of the whole problem; with the sum of pairs if these are given."""
     counts = problem.class_counts
     largest_floor = 1.0 - counts.max() / counts.sum()
     floors = floors_of(draws.whole, len(counts), largest_floor, options)
@@ -68,13 +65,9 @@ def whole_result(draws: Draws, problem: Problem, options: Options) -> BayesError
         name: float(value) if value.ndim == 0 else (float(value[0]), float(value[1]))
         for name, value in vars(floors).items()
     }
-    sum_of_pairs = None
-    if draws.pairs:
-        of_pairs = _pair_floors(draws, problem, options)
-        sum_of_pairs = hp.sum_of_pairs_bounds(of_pairs["lower"], of_pairs["upper"], counts)
     return BayesError(
         **scalars,
-        sum_of_pairs=sum_of_pairs,
+        sum_of_pairs=None if pairs is None else pairs.sum_of_pairs,
         n_samples=int(counts.sum()),
         n_classes=len(counts),
         n_trees=options.n_trees,
@@ -85,12 +78,15 @@ def whole_result(draws: Draws, problem: Problem, options: Options) -> BayesError
     )
 
 
-def pairwise_result(
-    draws: Draws, problem: Problem, options: Options, normalize: bool
-) -> PairwiseBayesError:
+def pairwise_result(draws: Draws, problem: Problem, options: Options, normalize: bool) -> PairwiseBayesError:
     """Make the record of all pairs."""
-    matrices = _pair_floors(draws, problem, options)
     counts = problem.class_counts
+    first, second = (counts[classes] for classes in pairs_of(len(counts)))
+    floors = floors_of(draws.pairs, 2, np.minimum(first, second) / (first + second), options)
+    matrices = {
+        name: as_matrix(values, len(counts), diagonal=1.0 if name == "p_value" else 0.0)
+        for name, values in vars(floors).items()
+    }
     return PairwiseBayesError(
         **matrices,
         classes=problem.classes,
@@ -114,15 +110,3 @@ def one_vs_rest_result(draws: Draws, problem: Problem, options: Options) -> OneV
         confidence=options.confidence,
         findings=draws.findings,
     )
-
-
-def _pair_floors(draws: Draws, problem: Problem, options: Options) -> dict[str, Any]:
-    """Return the fields of `Floors` as matrices over the classes."""
-    counts = problem.class_counts
-    first, second = (counts[classes] for classes in pairs_of(len(counts)))
-    smaller = np.minimum(first, second) / (first + second)
-    floors = floors_of(draws.pairs, 2, smaller, options)
-    return {
-        name: as_matrix(values, len(counts), diagonal=1.0 if name == "p_value" else 0.0)
-        for name, values in vars(floors).items()
-    }

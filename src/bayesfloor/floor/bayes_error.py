@@ -93,7 +93,8 @@ def bayes_error(
         progress=progress,
     )
     draws = count_cross_edges(problem, options, whole=True, pairs=sum_of_pairs)
-    return whole_result(draws, problem, options)
+    pairs = pairwise_result(draws, problem, options, normalize=True) if sum_of_pairs else None
+    return whole_result(draws, problem, options, pairs)
 
 
 def pairwise_bayes_error(
@@ -252,8 +253,7 @@ def henze_penrose_divergence(
     first, second = (counts[classes] for classes in pairs_of(len(counts)))
     # More cross edges, less divergence: the upper end of one interval is the lower of the other.
     estimate, at_high, at_low = (
-        hp.divergence(np.maximum(R, 0.0), first, second)
-        for R in (cross.count - forced, high, low - forced)
+        hp.divergence(np.maximum(R, 0.0), first, second) for R in (cross.count - forced, high, low - forced)
     )
     return HenzePenroseDivergence(
         classes=problem.classes,

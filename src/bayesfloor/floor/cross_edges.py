@@ -2,7 +2,7 @@
 
 ::
 
-    Forests + labels ──► AveragedGraph ──► CrossEdges ──► the equations of henze_penrose
+    forests + labels ──► EdgeSums ────────► CrossEdges ──► the equations of henze_penrose
                          (identical rows    R, its variance, its permutation moments,
                           interchangeable)  and the forced edges among them
 
@@ -16,8 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.floor.averaged_graph import AveragedGraph, average_identical_rows, n_class_groups
-from bayesfloor.floor.henze_penrose import one_vs_rest_cross_edges
 from bayesfloor.floor.uncertainty import (
     cross_edge_interval,
     cross_edge_variance,
@@ -25,6 +23,7 @@ from bayesfloor.floor.uncertainty import (
     permutation_p_value,
 )
 from bayesfloor.forest import ClassForests, Forests
+from bayesfloor.forest.results import EdgeSums
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -79,34 +78,20 @@ def mean_of_draws(draws: Sequence[CrossEdges]) -> CrossEdges:
 
 def of_whole(forests: Forests, codes: Ints, n_classes: int) -> CrossEdges:
     """Edges between any two classes in the forests of all rows."""
-    graph = average_identical_rows(forests)
-    total = forests.cross_counts(codes).sum() / 2.0
-    record = _measure(forests, graph, codes, n_classes, total)
-    return CrossEdges(*map(np.asarray, record))
+    return _measure(forests.edge_sums(codes), np.bincount(codes, minlength=n_classes))
 
 
 def of_each_class(forests: Forests, codes: Ints, n_classes: int) -> CrossEdges:
     """Edges between each class and all others in the forests of all rows, shape (K,)."""
-    graph = average_identical_rows(forests)
-    totals = one_vs_rest_cross_edges(forests.cross_counts(codes).sum(axis=0))
-    records = [
-        _measure(forests, graph, (codes == k).astype(np.int64), 2, totals[k])
-        for k in range(n_classes)
-    ]
-    return CrossEdges(*np.array(records).T)
+    counts = np.bincount(codes, minlength=n_classes)
+    return _measure(forests.one_vs_rest_edge_sums(codes), np.column_stack([counts, len(codes) - counts]))
 
 
 def of_each_pair(forests: ClassForests, codes: Ints) -> CrossEdges:
     """Edges between the two classes in the forests of each pair, in the order of `pairs_of`."""
-    classes = forests.classes
-    totals = forests.pair_cross_counts.sum(axis=0)
-    records = []
-    for a, b in zip(*pairs_of(len(classes)), strict=True):
-        pair = forests.pair(classes[a], classes[b])
-        is_second = (codes[pair.rows] == b).astype(np.int64)
-        graph = average_identical_rows(pair)
-        records.append(_measure(pair, graph, is_second, 2, totals[a, b]))
-    return CrossEdges(*np.array(records).T)
+    first, second = pairs_of(len(forests.classes))
+    counts = np.bincount(codes, minlength=len(forests.classes))
+    return _measure(forests.pair_edge_sums, np.column_stack([counts[first], counts[second]]))
 
 
 def pairs_of(n_classes: int) -> tuple[Ints, Ints]:
@@ -123,21 +108,16 @@ def as_matrix(values: Floats, n_classes: int, diagonal: float = 0.0) -> Floats:
     return matrix
 
 
-def _measure(
-    forests: Forests, graph: AveragedGraph, codes: Ints, n_classes: int, total: float
-) -> tuple[float, ...]:
-    """Return the fields of `CrossEdges` for one problem, given its cross edges in all trees."""
-    classes = graph.classes_at_sites(codes, n_classes)
-    variance = cross_edge_variance(graph, classes, total)
-    null_mean, null_variance = permutation_moments(graph, np.bincount(codes, minlength=n_classes))
-    n_spanning = int(np.count_nonzero(forests.n_components == 1))
-    forced = n_spanning * (n_class_groups(classes, n_classes) - 1)
-    per_tree = (forests.n_points - 1) / graph.n_edges
-    return (
-        total * per_tree,
-        forced * per_tree,
-        variance * per_tree**2,
-        null_mean * per_tree,
-        null_variance * per_tree**2,
-        float(forests.n_points),
+def _measure(sums: EdgeSums, class_counts: Ints) -> CrossEdges:
+    """Turn sums over all trees into means per spanning tree; class counts are along the last axis."""
+    n_points = np.asarray(class_counts.sum(axis=-1), np.float64)
+    null_mean, null_variance = permutation_moments(sums, class_counts)
+    per_tree = (n_points - 1.0) / sums.total
+    return CrossEdges(
+        count=sums.cross * per_tree,
+        forced=sums.n_spanning * (sums.n_groups - 1) * per_tree,
+        variance=cross_edge_variance(sums) * per_tree**2,
+        null_mean=null_mean * per_tree,
+        null_variance=null_variance * per_tree**2,
+        n_points=n_points,
     )

@@ -121,10 +121,11 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
             progress=self.progress,
         )
         draws = count_cross_edges(problem, options, whole=True, classes=True, pairs=True)
+        pairs = pairwise_result(draws, problem, options, self.normalize)
         self.classes_ = problem.classes
-        self.bayes_error_ = whole_result(draws, problem, options)
+        self.bayes_error_ = whole_result(draws, problem, options, pairs)
         self.one_vs_rest_bayes_error_ = one_vs_rest_result(draws, problem, options)
-        self.pairwise_bayes_error_ = pairwise_result(draws, problem, options, self.normalize)
+        self.pairwise_bayes_error_ = pairs
         self.findings_ = self.bayes_error_.findings
         return self
 

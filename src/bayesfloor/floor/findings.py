@@ -26,8 +26,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.floor.edge_kernels import count_classes_at_sites, feature_gives_label, two_nearest
+from bayesfloor.floor.finding_kernels import feature_gives_label, two_nearest
 from bayesfloor.forest import Forests
+from bayesfloor.forest.labels import count_classes_at_sites
 
 #: A class with fewer rows than this is called tiny.
 TINY_CLASS = 10
@@ -154,9 +155,7 @@ def _about_ties(forests: Forests) -> Iterator[Finding]:
         )
 
 
-def _about_identical_rows(
-    forests: Forests, codes: NDArray[np.int64], n_classes: int
-) -> Iterator[Finding]:
+def _about_identical_rows(forests: Forests, codes: NDArray[np.int64], n_classes: int) -> Iterator[Finding]:
     n, n_sites = forests.n_points, int(forests.sites.max()) + 1
     if n_sites == n:
         return
@@ -164,8 +163,7 @@ def _about_identical_rows(
     if n_sites == 1:
         yield Finding(
             "BF005",
-            f"All {n} rows are identical, so no classifier can do better than always naming the "
-            "largest class.",
+            f"All {n} rows are identical, so no classifier can do better than always naming the largest class.",
             "Check how the features were read.",
         )
     repeated = int(np.sum(count - 1))
@@ -255,9 +253,7 @@ def excess_at_a_tenth(per_doubling: float) -> float:
     return per_doubling / 3.0
 
 
-def _about_leaks(
-    X: NDArray[np.float64], codes: NDArray[np.int64], names: Sequence[Any]
-) -> Iterator[Finding]:
+def _about_leaks(X: NDArray[np.float64], codes: NDArray[np.int64], names: Sequence[Any]) -> Iterator[Finding]:
     most = min(MOST_CODES, len(X) // 5)
     giving = [j for j in range(X.shape[1]) if feature_gives_label(X[:, j], codes, most)]
     if giving:
@@ -265,8 +261,7 @@ def _about_leaks(
         plural = "features give" if len(giving) > 1 else "feature gives"
         yield Finding(
             "BF009",
-            f"{len(giving)} {plural} the label away, each value occurring in one class only: "
-            f"{text}.",
+            f"{len(giving)} {plural} the label away, each value occurring in one class only: {text}.",
             "If it would not be known at prediction time, drop it: the floor is then far too low.",
         )
 

@@ -98,8 +98,7 @@ class GaussianPair:
         """
         mixed = alpha * self.second_covariance + (1.0 - alpha) * self.first_covariance
         log_det, log_first, log_second = (
-            np.linalg.slogdet(matrix)[1]
-            for matrix in (mixed, self.first_covariance, self.second_covariance)
+            np.linalg.slogdet(matrix)[1] for matrix in (mixed, self.first_covariance, self.second_covariance)
         )
         k = 0.5 * alpha * (1.0 - alpha) * _squared_length(self._gap(), mixed)
         k += 0.5 * (log_det - (1.0 - alpha) * log_first - alpha * log_second)

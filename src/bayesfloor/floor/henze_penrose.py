@@ -19,6 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
+#: What may be left of 1 − 1 after rounding. Its root would be off by 1e-7, so it is read as 0 where a root is taken.
+ROUNDING = 1e-14
+
 
 def divergence(cross_edges: ArrayLike, n_first: ArrayLike, n_second: ArrayLike) -> Floats:
     """Henze-Penrose divergence from cross edges, equation (3).
@@ -46,8 +49,8 @@ def u_from_cross_edges(cross_edges: ArrayLike, n_points: ArrayLike) -> Floats:
 
     u_HP ≈ 1 − 2R/n; the priors cancel. More than n/2 cross edges give 0, never a negative u.
     """
-    n = np.asarray(n_points, np.float64)
-    return np.maximum(1.0 - 2.0 * np.asarray(cross_edges, np.float64) / n, 0.0)
+    u = 1.0 - 2.0 * np.asarray(cross_edges, np.float64) / np.asarray(n_points, np.float64)
+    return np.where(u > ROUNDING, u, 0.0)
 
 
 def lower_bound(u: ArrayLike) -> Floats:
@@ -99,8 +102,7 @@ def confusion_rate(y_true: ArrayLike, y_pred: ArrayLike, label: Any) -> float:
     is_true, is_predicted = np.asarray(y_true) == label, np.asarray(y_pred) == label
     if is_true.shape != is_predicted.shape:
         raise ValueError(
-            "Found input variables with inconsistent numbers of samples: "
-            f"{[len(is_true), len(is_predicted)]}"
+            f"Found input variables with inconsistent numbers of samples: {[len(is_true), len(is_predicted)]}"
         )
     return float(np.mean(is_true != is_predicted))
 
@@ -113,9 +115,7 @@ def one_vs_rest_cross_edges(cross_counts: ArrayLike) -> Floats:
     return np.asarray(cross_counts, np.float64).sum(axis=-1)
 
 
-def multiclass_upper_bound(
-    cross_edges: ArrayLike, n_points: ArrayLike, n_classes: ArrayLike
-) -> Floats:
+def multiclass_upper_bound(cross_edges: ArrayLike, n_points: ArrayLike, n_classes: ArrayLike) -> Floats:
     """Upper bound on the floor of K classes: s = R/n (Sekeh, Oselio and Hero 2018).
 
     R/n tends to Σ_{k≠l} ∫ p_k p_l f_k f_l / Σ_m p_m f_m, the error of drawing labels from the
@@ -127,30 +127,24 @@ def multiclass_upper_bound(
     return np.minimum(s, (K - 1.0) / K)
 
 
-def multiclass_lower_bound(
-    cross_edges: ArrayLike, n_points: ArrayLike, n_classes: ArrayLike
-) -> Floats:
+def multiclass_lower_bound(cross_edges: ArrayLike, n_points: ArrayLike, n_classes: ArrayLike) -> Floats:
     """Lower bound on the floor of K classes (Sekeh, Oselio and Hero 2018).
 
     (K−1)/K · [1 − √max(0, 1 − K s / (K−1))] with s = R/n. With K = 2 it equals `lower_bound`.
     """
     K = np.asarray(n_classes, np.float64)
     largest = (K - 1.0) / K
-    s = multiclass_upper_bound(cross_edges, n_points, n_classes)
-    return largest * (1.0 - np.sqrt(np.maximum(0.0, 1.0 - s / largest)))
+    rest = 1.0 - multiclass_upper_bound(cross_edges, n_points, n_classes) / largest
+    return largest * (1.0 - np.sqrt(np.where(rest > ROUNDING, rest, 0.0)))
 
 
-def multiclass_estimate(
-    cross_edges: ArrayLike, n_points: ArrayLike, n_classes: ArrayLike
-) -> Floats:
+def multiclass_estimate(cross_edges: ArrayLike, n_points: ArrayLike, n_classes: ArrayLike) -> Floats:
     """The floor of K classes: the mean of the two bounds, as equation (6) does for two."""
     upper = multiclass_upper_bound(cross_edges, n_points, n_classes)
     return 0.5 * (upper + multiclass_lower_bound(cross_edges, n_points, n_classes))
 
 
-def multiclass_gamma(
-    n_points: ArrayLike, n_classes: ArrayLike, largest_floor: ArrayLike
-) -> Floats:
+def multiclass_gamma(n_points: ArrayLike, n_classes: ArrayLike, largest_floor: ArrayLike) -> Floats:
     """Equation (8) for K classes: the R at which the estimate reaches 1 − max p_k.
 
     With c = (K−1)/K and w = √(1 − s/c) the estimate is c (2 − w − w²) / 2. Setting it to the
@@ -164,9 +158,7 @@ def multiclass_gamma(
     return np.asarray(n_points, np.float64) * c * (1.0 - w**2)
 
 
-def sum_of_pairs_bounds(
-    pair_lower: ArrayLike, pair_upper: ArrayLike, class_counts: ArrayLike
-) -> tuple[float, float]:
+def sum_of_pairs_bounds(pair_lower: ArrayLike, pair_upper: ArrayLike, class_counts: ArrayLike) -> tuple[float, float]:
     """Bounds on the floor of K classes from the floors of all pairs (Wisler et al. 2016).
 
     2/K Σ_{k<l} (p_k + p_l) P_kl ≤ P_e ≤ Σ_{k<l} (p_k + p_l) P_kl, P_kl the floor of classes k and l

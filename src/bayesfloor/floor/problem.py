@@ -60,9 +60,7 @@ class Options:
 
     def seeds(self) -> list[int]:
         """Return one seed per tie draw, the first being the caller's own."""
-        further = np.random.SeedSequence(self.random_state).generate_state(
-            self.n_tie_draws - 1, np.uint64
-        )
+        further = np.random.SeedSequence(self.random_state).generate_state(self.n_tie_draws - 1, np.uint64)
         return [self.random_state, *map(int, further)]
 
     def forests(self, problem: Problem, seed: int) -> Forests:
@@ -88,9 +86,7 @@ class Options:
 
     def findings(self, problem: Problem, whole: Forests) -> tuple[Finding, ...]:
         """Look at the points, the labels and the forests of all rows."""
-        return find_in_data(
-            problem.X, problem.feature_names, problem.classes, problem.codes, whole, self.n_trees
-        )
+        return find_in_data(problem.X, problem.feature_names, problem.classes, problem.codes, whole, self.n_trees)
 
 
 def check_options(
@@ -107,19 +103,14 @@ def check_options(
     """Check every option, in scikit-learn's words; `n_jobs` and `progress` the engine checks."""
     if forced_edges not in ("drop", "keep"):
         raise ValueError(
-            "The 'forced_edges' parameter must be a str among {'drop', 'keep'}. "
-            f"Got {forced_edges!r} instead."
+            f"The 'forced_edges' parameter must be a str among {{'drop', 'keep'}}. Got {forced_edges!r} instead."
         )
     if not isinstance(confidence, float | int | np.number) or not 0 < confidence < 1:
-        raise ValueError(
-            "The 'confidence' parameter must be a float in the range (0, 1). "
-            f"Got {confidence!r} instead."
-        )
+        raise ValueError(f"The 'confidence' parameter must be a float in the range (0, 1). Got {confidence!r} instead.")
     is_whole = isinstance(n_tie_draws, int | np.integer) and not isinstance(n_tie_draws, bool)
     if not is_whole or n_tie_draws < 1:
         raise ValueError(
-            "The 'n_tie_draws' parameter must be an int in the range [1, inf). "
-            f"Got {n_tie_draws!r} instead."
+            f"The 'n_tie_draws' parameter must be an int in the range [1, inf). Got {n_tie_draws!r} instead."
         )
     return Options(
         n_trees=check_n_trees(n_trees),
@@ -151,9 +142,7 @@ class Floors:
     tie_range: Floats
 
 
-def floors_of(
-    draws: Sequence[CrossEdges], n_classes: int, largest_floor: ArrayLike, options: Options
-) -> Floors:
+def floors_of(draws: Sequence[CrossEdges], n_classes: int, largest_floor: ArrayLike, options: Options) -> Floors:
     """Put cross edges through the equations, averaged over tie draws.
 
     The interval of R goes through the same equations. Its lower end loses the forced edges as R

@@ -221,10 +221,19 @@ class PairwiseBayesError:
             }
         )
 
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw a heat map of all pairs; see `PairwiseHeatmapDisplay` for the options."""
+        from bayesfloor.report.displays import PairwiseHeatmapDisplay
+
+        return PairwiseHeatmapDisplay.from_data(self, ax=ax, **options)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OneVsRestBayesError:
     """The floor of telling each class from all others together.
+
+    It is Q_{e,k} of the paper's appendix A, the floor of class k and the mixture of all others, and never above
+    P_{e,k} of equation (11), the errors about class k of the rule that is best for all classes at once.
 
     Attributes
     ----------
@@ -297,6 +306,12 @@ class OneVsRestBayesError:
                 "p_value": self.p_value,
             }
         )
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the floors of all classes with their intervals; see `ClassFloorsDisplay` for the options."""
+        from bayesfloor.report.displays import ClassFloorsDisplay
+
+        return ClassFloorsDisplay.from_data(self, ax=ax, **options)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bayesfloor.data.frames import data_frame
 from bayesfloor.data.validation import check_labels
-from bayesfloor.forest.labels import count_cross_edges
-from bayesfloor.forest.sides import F64, I64
+from bayesfloor.forest.labels import count_classes_at_sites, count_cross_edges, group_classes, sum_edges
+from bayesfloor.forest.sides import F64, I32, I64
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+
+class EdgeSums(NamedTuple):
+    """Sums over the edges of all trees that counts of cross edges, their variance and their moments are made of.
+
+    One number per problem, as arrays of one shape. Rows with the same values are interchangeable: each edge is spread
+    evenly over the pairs of rows that it could join, which gives pair e the weight w_e (1 for every edge where no two
+    rows are equal). Row v has the degree d_v = Σ w_e over the pairs that it is in, and the cross degree c_v over those
+    of them whose labels differ.
+    """
+
+    total: F64  #: Σ w_e, the number of edges
+    squares: F64  #: Σ w_e²
+    degree_squares: F64  #: Σ d_v²
+    cross: F64  #: Σ w_e over cross edges, the label-averaged number of cross edges
+    cross_squares: F64  #: Σ w_e² over cross edges
+    cross_degree_squares: F64  #: Σ c_v²
+    cross_degree_products: F64  #: Σ c_v d_v
+    n_spanning: I64  #: trees that join all points
+    n_groups: I64  #: groups of classes connected through points they share: a tree needs one edge less to join all
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,30 +100,66 @@ class Forests:
         classes, codes = check_labels(y, self.n_points, min_classes=1)
         return self._count(codes, len(classes))
 
+    def edge_sums(self, y: ArrayLike) -> EdgeSums:
+        """Sum over the edges what the variance of the number of cross edges needs.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_points,)
+            Labels.
+
+        Returns
+        -------
+        EdgeSums of shape ()
+            Cross edges are those between any two classes.
+        """
+        graph, sums, group = self._sum(y, by_class=False)
+        return EdgeSums._make([*graph, *sums[0], self._n_spanning, np.asarray(len(np.unique(group)))])
+
+    def one_vs_rest_edge_sums(self, y: ArrayLike) -> EdgeSums:
+        """Do the same for each class against all others.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_points,)
+            Labels.
+
+        Returns
+        -------
+        EdgeSums of shape (n_classes,)
+            Cross edges are those between one class and all others; classes in sorted order.
+        """
+        graph, sums, group = self._sum(y, by_class=True)
+        is_alone = np.bincount(group)[group] == 1
+        graph_sums = np.broadcast_to(graph[:, None], (3, len(group)))
+        return EdgeSums._make([*graph_sums, *sums[:-1].T, np.full(len(group), self._n_spanning), 1 + is_alone])
+
+    @property
+    def _n_spanning(self) -> I64:
+        return np.asarray(np.count_nonzero(self.n_components == 1))
+
+    def _sum(self, y: ArrayLike, by_class: bool) -> tuple[F64, F64, I64]:
+        classes, codes = check_labels(y, self.n_points, min_classes=1)
+        n_classes = len(classes)
+        start, label, count = count_classes_at_sites(self.sites, codes, int(self.sites.max()) + 1, n_classes)
+        first, second = self._ends_as_sites()
+        graph, sums = sum_edges(first, second, start, label, count, n_classes, by_class)
+        return graph, sums, group_classes(start, label, n_classes)
+
     def _count(self, codes: I64, n_classes: int) -> F64:
-        site_and_class = self.sites * n_classes + codes
-        cells, cell_counts = np.unique(site_and_class, return_counts=True)
-        n_sites = int(self.sites.max()) + 1
-        start = np.concatenate(([0], np.cumsum(np.bincount(cells // n_classes, minlength=n_sites))))
+        start, label, count = count_classes_at_sites(self.sites, codes, int(self.sites.max()) + 1, n_classes)
+        first, second = self._ends_as_sites()
         counts = np.zeros((self.n_trees, n_classes, n_classes))
-        count_cross_edges(
-            self.edges,
-            self.tree,
-            codes,
-            self.sites,
-            start,
-            cells % n_classes,
-            cell_counts,
-            np.bincount(self.sites, minlength=n_sites),
-            counts,
-        )
+        count_cross_edges(first, second, self.tree, start, label, count, counts)
         return counts
+
+    def _ends_as_sites(self) -> tuple[I32, I32]:
+        sites = self.sites.astype(np.int32)
+        return sites.take(self.edges[:, 0]), sites.take(self.edges[:, 1])
 
     def frame(self) -> Any:
         """Return the edges as a data frame: pandas where it is installed, else polars."""
-        return data_frame(
-            {"tree": self.tree, "i": self.edges[:, 0], "j": self.edges[:, 1], "weight": self.weights}
-        )
+        return data_frame({"tree": self.tree, "i": self.edges[:, 0], "j": self.edges[:, 1], "weight": self.weights})
 
 
 def to_forests(

@@ -1,0 +1,127 @@
+"""Sums over edges, from which all variances and moments are made, against the graph written out as a matrix."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayesfloor.floor.averaged_graph import average_identical_rows
+from bayesfloor.floor.cross_edges import of_each_pair, of_whole
+from bayesfloor.forest import class_forests, joining, spanning_forests
+from forest.point_sets import KINDS, make_labels, make_points
+
+from .dense_graph import averaged_adjacency
+
+N_SUMS = 7
+
+
+def dense_sums(A, labels):
+    """The first seven fields of EdgeSums, by their definitions."""
+    crossing = A * (labels[:, None] != labels[None, :])
+    degree, cross_degree = A.sum(axis=0), crossing.sum(axis=0)
+    return [
+        A.sum() / 2,
+        np.sum(A**2) / 2,
+        np.sum(degree**2),
+        crossing.sum() / 2,
+        np.sum(crossing**2) / 2,
+        np.sum(cross_degree**2),
+        np.sum(cross_degree * degree),
+    ]
+
+
+def groups_of_classes(X, y):
+    """Sets of classes that are connected through equal rows, by merging until nothing changes."""
+    groups = [{k} for k in np.unique(y)]
+    for row in np.unique(X, axis=0):
+        here = set(y[(row == X).all(axis=1)])
+        touched = [group for group in groups if group & here]
+        groups = [group for group in groups if not group & here] + [set().union(*touched)]
+    return groups
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("n_classes", "n_trees"), [(2, 3), (3, 1), (7, 4)])
+def test_sums_are_those_of_the_dense_graph(kind, n_classes, n_trees):
+    X, y = make_points(kind, 60, 2), make_labels(60, n_classes)
+    forests = spanning_forests(X, n_trees=n_trees)
+    A = averaged_adjacency(forests)
+    whole, one_vs_rest = forests.edge_sums(y), forests.one_vs_rest_edge_sums(y)
+    np.testing.assert_allclose(whole[:N_SUMS], dense_sums(A, y), rtol=1e-12, atol=1e-12)
+    groups = groups_of_classes(X + 0.0, y)
+    assert whole.n_groups == len(groups)
+    assert whole.n_spanning == np.sum(forests.n_components == 1)
+    for k in range(n_classes):
+        sums = [field[k] for field in one_vs_rest]
+        np.testing.assert_allclose(sums[:N_SUMS], dense_sums(A, y == k), rtol=1e-12, atol=1e-12)
+        assert sums[-1] == (2 if {k} in groups else 1)
+        assert sums[-2] == whole.n_spanning
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_contracted_graph_is_the_dense_one(kind):
+    forests = spanning_forests(make_points(kind, 40, 2))
+    A, graph = averaged_adjacency(forests), average_identical_rows(forests)
+    contracted = np.zeros((len(graph.sizes), len(graph.sizes)))
+    np.add.at(contracted, (forests.sites[:, None], forests.sites[None, :]), A)
+    expected = np.diag(2 * graph.inner)
+    expected[graph.first, graph.second] += graph.multiplicity
+    expected[graph.second, graph.first] += graph.multiplicity
+    np.testing.assert_allclose(contracted, expected, atol=1e-12)
+    assert len({*zip(graph.first, graph.second, strict=True)}) == len(graph.first)
+
+
+def test_sums_of_one_class_and_of_labels_of_any_kind():
+    forests = spanning_forests(make_points("gaussian", 30, 2))
+    assert forests.edge_sums(["x"] * 30).cross == 0
+    assert forests.edge_sums(["x"] * 30).total == 3 * 29
+    assert forests.one_vs_rest_edge_sums(["x"] * 30).cross.tolist() == [0]
+    codes = make_labels(30, 3)
+    for labels in (np.array(["a", "b", "c"])[codes], codes + 5.0):
+        by_class, expected = forests.one_vs_rest_edge_sums(labels), forests.one_vs_rest_edge_sums(codes)
+        np.testing.assert_array_equal(np.array(by_class), np.array(expected))
+
+
+WAYS = {
+    "small": {"SMALL_BLOCK": 10**9},
+    "block": {"SMALL_BLOCK": 0},
+    "sweep": {"SMALL_BLOCK": 0, "AT_ONCE": 0},
+}
+
+
+def assert_pairs_are_measured_like_forests_of_two(X, y, n_trees):
+    """Sums, and all that the floor makes of them, as counted in the forests of each pair on their own."""
+    by_class = class_forests(X, y, n_trees=n_trees)
+    codes = np.unique(y, return_inverse=True)[1]
+    measured = of_each_pair(by_class, codes)
+    for number, (a, b) in enumerate(combinations(by_class.classes, 2)):
+        pair = by_class.pair(a, b)
+        labels = y[pair.rows]
+        expected = pair.edge_sums(labels)
+        sums = [field[number] for field in by_class.pair_edge_sums]
+        np.testing.assert_allclose(sums, np.array(expected, float), rtol=1e-13, atol=1e-13)
+        alone = of_whole(pair, (labels == b).astype(np.int64), 2)
+        for name, value in vars(alone).items():
+            np.testing.assert_allclose(getattr(measured, name)[number], value, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_pairs(kind, way, monkeypatch):
+    for name, value in WAYS[way].items():
+        monkeypatch.setattr(joining, name, value)
+    assert_pairs_are_measured_like_forests_of_two(make_points(kind, 90, 3), make_labels(90, 4), 3)
+
+
+@given(
+    kind=st.sampled_from(list(KINDS)),
+    n=st.integers(4, 60),
+    n_classes=st.integers(2, 4),
+    n_trees=st.integers(1, 5),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_pairs_anywhere(kind, n, n_classes, n_trees, seed):
+    X = make_points(kind, n, 2, seed=seed)
+    assert_pairs_are_measured_like_forests_of_two(X, make_labels(n, n_classes, seed=seed), n_trees)

@@ -1,0 +1,168 @@
+"""Whichever way a pair of classes is joined, the same forests come out: all edges at once, in a block, by a sweep."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bayesfloor import class_forests, spanning_forests
+from bayesfloor.forest import joining, plan
+from forest.agreement import assert_same_forests
+from forest.point_sets import KINDS, make_labels, make_points
+from naive_forests import naive_cross_counts, naive_forests
+
+WAYS = {
+    "small": {"SMALL_BLOCK": 10**9},
+    "block": {"SMALL_BLOCK": 0},
+    "sweep": {"SMALL_BLOCK": 0, "AT_ONCE": 0},
+}
+
+
+def joined(way, X, y, **options):
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in WAYS[way].items():
+            patch.setattr(joining, name, value)
+        return class_forests(X, y, **options)
+
+
+def assert_every_way_is_the_same(X, y, n_trees=3, random_state=0):
+    options = {"n_trees": n_trees, "random_state": random_state}
+    results = {way: joined(way, X, y, **options) for way in WAYS}
+    classes = np.unique(y)
+    for way, result in results.items():
+        assert_same_forests(result.whole, results["sweep"].whole)
+        counts = results["sweep"].pair_cross_counts
+        np.testing.assert_allclose(result.pair_cross_counts, counts, rtol=1e-13, atol=1e-13, err_msg=way)
+        for k, a in enumerate(classes):
+            for b in classes[k + 1 :]:
+                assert_same_forests(result.pair(a, b), results["sweep"].pair(a, b))
+    return results
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [1, 4, 30])
+def test_against_the_reference(kind, d, way):
+    X, y = make_points(kind, 90, d), make_labels(90, 3)
+    result = joined(way, X, y)
+    assert_same_forests(result.whole, naive_forests(X, 3))
+    for a, b in [(0, 1), (0, 2), (1, 2)]:
+        rows = np.flatnonzero((y == a) | (y == b))
+        expected = naive_forests(X[rows], 3)
+        assert_same_forests(result.pair(a, b), expected)
+        counts = naive_cross_counts(expected, y[rows])[:, 0, 1]
+        np.testing.assert_allclose(result.pair_cross_counts[: len(counts), a, b], counts, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "settings_",
+    [
+        {"tile_size": 8},
+        {"tile_size": 8, "survivors_per_point": 0.0},
+        {"survivors_per_point": 0.0},
+        {"tile_size": 5, "projection": "pca"},
+        {"tile_size": 30, "projection": "none"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    ("kind", "d"),
+    [
+        ("gaussian", 2),
+        ("clustered", 8),
+        ("one_hot", 20),
+        ("standardized_one_hot", 34),
+        ("some_copies", 3),
+        ("few_distinct", 5),
+        ("nearly_copies", 30),
+        ("far_from_zero", 40),
+        ("one_outlier", 25),
+        ("mixed_scales", 24),
+        ("cauchy", 30),
+        ("integer_grid", 1),
+        ("hub_in_a_sphere", 6),
+    ],
+)
+def test_settings_do_not_change_pairs(kind, d, settings_):
+    X, y = make_points(kind, 260, d), make_labels(260, 3)
+    with plan.override(**settings_):
+        assert_every_way_is_the_same(X, y)
+
+
+@pytest.mark.parametrize("n_trees", [1, 2, 5, 12])
+@pytest.mark.parametrize("kind", ["gaussian", "one_hot", "few_distinct", "all_identical"])
+def test_numbers_of_trees(kind, n_trees):
+    X, y = make_points(kind, 120, 10), make_labels(120, 4)
+    with plan.override(tile_size=16):
+        assert_every_way_is_the_same(X, y, n_trees, random_state=9)
+
+
+@pytest.mark.parametrize("d", [3, 16, 120])
+def test_classes_of_very_different_sizes(d):
+    """One row, two rows, and a thousand; the last few axes of many features are left out of the first look."""
+    y = np.repeat([0, 1, 2, 3], [1, 2, 40, 900])
+    X = make_points("gaussian", len(y), d) * np.linspace(3, 0.2, d) + 2.0 * (y == 3)[:, None]
+    assert_every_way_is_the_same(X, y)
+
+
+def test_most_features_carry_nothing():
+    """Leading axes alone let almost every pair pass, so that all features are compared at once."""
+    y = make_labels(600, 3)
+    X = np.random.default_rng(0).standard_normal((600, 150))
+    X[:, :4] *= 6.0
+    assert_every_way_is_the_same(X, y)
+
+
+def test_copies_in_both_classes():
+    """Sites of many copies, some of them shared by classes: more edges tie than the buffer holds."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((25, 3))[rng.integers(0, 25, 500)]
+    y = make_labels(500, 3)
+    with plan.override(survivors_per_point=0.0):
+        results = assert_every_way_is_the_same(X, y)
+    assert (results["block"].pair_cross_counts % 1 != 0).any()
+
+
+@pytest.mark.parametrize("n_trees", [40, 70])
+def test_more_trees_than_a_tile_has_points(n_trees):
+    """The nearest tile of the other class has fewer points than there are neighbours to find."""
+    X, y = make_points("gaussian", 220, 2), np.arange(220) % 2
+    results = assert_every_way_is_the_same(X, y, n_trees=n_trees)
+    assert_same_forests(results["sweep"].pair(0, 1), spanning_forests(X, n_trees=n_trees))
+
+
+def test_points_too_close_for_squares():
+    """Different points whose squared distance is zero are not the same site."""
+    X = np.array([[1.0], [1.0 + 1e-200], [0.0], [1e-200], [-1e-200], [5.0], [5.0]])
+    y = np.array([0, 1, 0, 1, 1, 0, 1])
+    results = assert_every_way_is_the_same(X, y, n_trees=2)
+    assert_same_forests(results["small"].pair(0, 1), naive_forests(X, 2))
+
+
+@given(
+    kind=st.sampled_from(list(KINDS)),
+    n=st.integers(6, 150),
+    d=st.integers(1, 40),
+    n_classes=st.integers(2, 5),
+    n_trees=st.integers(1, 4),
+    tile_size=st.sampled_from([None, 3, 20]),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=40)
+def test_anywhere(kind, n, d, n_classes, n_trees, tile_size, seed):
+    X = make_points(kind, n, d, seed=seed)
+    y = make_labels(n, n_classes, seed=seed)
+    with plan.override(tile_size=tile_size):
+        assert_every_way_is_the_same(X, y, n_trees=n_trees, random_state=seed)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_many_small_classes(n_jobs):
+    """Batches of pairs on one thread or several, and the whole from all of their edges."""
+    y = np.arange(480) % 120
+    X = make_points("some_copies", 480, 3)
+    result = class_forests(X, y, n_jobs=n_jobs)
+    assert_same_forests(result.whole, spanning_forests(X))
+    for a, b in [(0, 1), (0, 119), (57, 80), (118, 119)]:
+        rows = np.flatnonzero((y == a) | (y == b))
+        assert_same_forests(result.pair(a, b), naive_forests(X[rows], 3))
