@@ -45,7 +45,7 @@ def groups_of_classes(X, y):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("n_classes", "n_trees"), [(2, 3), (3, 1), (7, 4)])
 def test_sums_are_those_of_the_dense_graph(kind, n_classes, n_trees):
-    X, y = make_points(kind, 60, 2), make_labels(60, n_classes)
+    X, y = make_points(kind, 40, 2), make_labels(40, n_classes)
     forests = spanning_forests(X, n_trees=n_trees)
     A = averaged_adjacency(forests)
     whole, one_vs_rest = forests.edge_sums(y), forests.one_vs_rest_edge_sums(y)

@@ -1,5 +1,7 @@
 """Whichever way a pair of classes is joined, the same forests come out: all edges at once, in a block, by a sweep."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -39,16 +41,25 @@ def assert_every_way_is_the_same(X, y, n_trees=3, random_state=0):
     return results
 
 
+@cache
+def reference(kind, d):
+    """Points, labels, and the naive forests of all rows and of each pair with its rows."""
+    X, y = make_points(kind, 90, d), make_labels(90, 3)
+    pairs = {}
+    for a, b in [(0, 1), (0, 2), (1, 2)]:
+        rows = np.flatnonzero((y == a) | (y == b))
+        pairs[a, b] = rows, naive_forests(X[rows], 3)
+    return X, y, naive_forests(X, 3), pairs
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("d", [1, 4, 30])
 def test_against_the_reference(kind, d, way):
-    X, y = make_points(kind, 90, d), make_labels(90, 3)
+    X, y, whole, pairs = reference(kind, d)
     result = joined(way, X, y)
-    assert_same_forests(result.whole, naive_forests(X, 3))
-    for a, b in [(0, 1), (0, 2), (1, 2)]:
-        rows = np.flatnonzero((y == a) | (y == b))
-        expected = naive_forests(X[rows], 3)
+    assert_same_forests(result.whole, whole)
+    for (a, b), (rows, expected) in pairs.items():
         assert_same_forests(result.pair(a, b), expected)
         counts = naive_cross_counts(expected, y[rows])[:, 0, 1]
         np.testing.assert_allclose(result.pair_cross_counts[: len(counts), a, b], counts, rtol=1e-12, atol=1e-12)
@@ -87,6 +98,16 @@ def test_settings_do_not_change_pairs(kind, d, settings_):
     X, y = make_points(kind, 260, d), make_labels(260, 3)
     with plan.override(**settings_):
         assert_every_way_is_the_same(X, y)
+
+
+@pytest.mark.parametrize("kind", ["evenly_spaced", "integer_grid", "one_hot", "few_distinct"])
+@pytest.mark.parametrize("tile_size", [3, 20])
+def test_settling_midway(kind, tile_size):
+    """Small buffers and many trees: the sweep stops in the middle of a block, and goes on with closer bounds."""
+    X, y = make_points(kind, 230, 48, seed=4), make_labels(230, 5, seed=4)
+    with plan.override(tile_size=tile_size, survivors_per_point=0.0):
+        results = assert_every_way_is_the_same(X, y, n_trees=6)
+    assert_same_forests(results["block"].whole, naive_forests(X, 6))
 
 
 @pytest.mark.parametrize("n_trees", [1, 2, 5, 12])

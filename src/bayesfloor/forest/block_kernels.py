@@ -274,7 +274,7 @@ def join_block(a, b, rows, local, ends_a, ends_b, grown_a, grown_b, extra, n_tre
             farthest = max(between, max(tile_reach_a[tile_a], tile_reach_b[tile_b]))
             apart = box_distance(a.box_low, a.box_high, node_a, b.box_low, b.box_high, node_b)
             if apart > widened(farthest, slack, n_axes):
-                from_tile += 1
+                from_tile, from_row, from_column = from_tile + 1, 0, 0
                 continue
             start_a, start_b = starts_a[tile_a], starts_b[tile_b]
             size_a, size_b = starts_a[tile_a + 1] - start_a, starts_b[tile_b + 1] - start_b

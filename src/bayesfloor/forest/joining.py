@@ -36,8 +36,8 @@ from bayesfloor.forest.sides import F64, I32, I64, U64, Edges
 from bayesfloor.forest.threads import Crew
 from bayesfloor.forest.tiling import Axes, Tiled
 
-LARGE_BLOCK = 4_000_000  # distances: from here on the threads share one block instead of taking one each
-AT_ONCE = 20_000_000  # distances between two classes: up to here they are joined in one call of one thread
+LARGE_BLOCK = 4_000_000  # distances: from here on the threads may share one block instead of taking one each
+AT_ONCE = 20_000_000  # distances between two classes: beyond, they are never joined in one call of one thread
 SMALL_BLOCK = 4_096  # distances: up to here every edge of a block is a candidate
 MANY_AXES = 100  # beyond, matrix products win
 PAIR_COST = 300  # what a pair of small classes costs beside its distances, in distances
@@ -213,7 +213,9 @@ class Joining:
         n_copies = np.array([own.n_copies for own in self.tiled])
         sizes = n_copies[self.classes[0]] * n_copies[self.classes[1]]
         is_small = sizes <= SMALL_BLOCK
-        at_once = sizes <= (AT_ONCE if self.axes.n_axes <= MANY_AXES else SMALL_BLOCK)
+        # A block that would keep one thread busy for longer than the others is shared by all of them.
+        fair = max(LARGE_BLOCK, int(sizes.sum()) // crew.n_threads)
+        at_once = sizes <= (min(AT_ONCE, fair) if self.axes.n_axes <= MANY_AXES else SMALL_BLOCK)
         large = np.flatnonzero(~at_once)
         in_turn(self.join_large, [(int(pair),) for pair in large], sizes[large].tolist(), crew)
         in_blocks = np.flatnonzero(at_once & ~is_small)
