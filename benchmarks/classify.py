@@ -70,7 +70,7 @@ METHODS = {
     "OvR": lambda: LinearSVCCV(n_jobs=THREADS),
     "DAG": lambda: OneVsOneSVC(decision="dag", n_jobs=THREADS),
     "C&S": lambda: CrammerSingerSVC(n_jobs=THREADS),
-    "GenSVM": lambda: GenSVCCV(n_jobs=THREADS),
+    "GenSVM": lambda: GenSVCCV({"lmd": CS}, n_jobs=THREADS),
 }
 
 CUTS = ("min-cut", "normalized-cut", "average-linkage", "balanced", "random")
