@@ -51,6 +51,7 @@ def test_kinds_of_array(tmp_path):
     check_kinds_of_array(DAGClassifier(GaussianNB()), tmp_path)
 
 
+@pytest.mark.slow
 def test_search_in_processes():
     check_search_in_processes(DAGClassifier(SVM))
 
