@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesfloor.classify import hierarchical
+from bayesfloor.classify.affinity import class_affinity
 from bayesfloor.classify.hierarchical import HierarchicalClassifier
 from bayesfloor.classify.routing import fit_platt, leaf_probabilities
 from bayesfloor.floor import pairwise_bayes_error
@@ -37,9 +38,9 @@ from .estimator_contract import (
 )
 
 SVM = LinearSVC(dual=False)
-HARD = HierarchicalClassifier(SVM, affinity="bhattacharyya")
-PLATT = HierarchicalClassifier(SVM, affinity="bhattacharyya", routing="soft")
-OWN_PROBABILITIES = HierarchicalClassifier(GaussianNB(), affinity="bhattacharyya", routing="soft")
+MIN_CUT = HierarchicalClassifier(SVM, tree="min-cut", affinity="henze-penrose")
+PLATT = HierarchicalClassifier(SVM, routing="soft")
+OWN_PROBABILITIES = HierarchicalClassifier(GaussianNB(), routing="soft")
 DEFAULT = HierarchicalClassifier()
 
 
@@ -55,7 +56,7 @@ def expected_failures(classifier):
     return failures
 
 
-@parametrize_with_checks([HARD, PLATT, OWN_PROBABILITIES, DEFAULT], expected_failed_checks=expected_failures)
+@parametrize_with_checks([MIN_CUT, PLATT, OWN_PROBABILITIES, DEFAULT], expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -119,12 +120,22 @@ def test_parameters_that_cannot_be_used(parameters, error, message):
 def test_floors_and_tree_are_those_of_the_pairs():
     X, y = load_wine(return_X_y=True)
     X = scale(X)
-    fitted = HierarchicalClassifier(SVM).fit(X, y)
+    fitted = clone(MIN_CUT).fit(X, y)
     expected = pairwise_bayes_error(X, y).normalized
     np.testing.assert_allclose(fitted.floors_, expected, rtol=0, atol=1e-12)
     assert fitted.tree_.to_nested() == build_class_tree(expected, fitted.classes_).to_nested()
     assert len(fitted.estimators_) == fitted.tree_.n_nodes == 2
     assert fitted.calibration_ is None
+
+
+def test_by_default_the_tree_joins_what_overlaps_by_bhattacharyya():
+    X, y = load_wine(return_X_y=True)
+    X = scale(X)
+    fitted = HierarchicalClassifier(SVM).fit(X, y)
+    _, expected = class_affinity(X, y, "bhattacharyya")
+    np.testing.assert_allclose(fitted.floors_, expected, rtol=0, atol=1e-12)
+    by_hand = build_class_tree(expected, fitted.classes_, cut="average-linkage")
+    assert fitted.tree_.to_nested() == by_hand.to_nested()
 
 
 @pytest.mark.parametrize("tree", ["min-cut", "normalized-cut", "average-linkage", "balanced", "random"])
@@ -185,7 +196,7 @@ class Watched(ClassifierMixin, BaseEstimator):
 
 def test_prediction_asks_a_node_about_rows_that_reach_it_only():
     X, y = blobs(200, 5)
-    fitted = HierarchicalClassifier(Watched(), affinity="bhattacharyya").fit(X, y)
+    fitted = HierarchicalClassifier(Watched()).fit(X, y)
     predicted = fitted.predict(X)
     for part, node in zip(fitted.estimators_, fitted.tree_.nodes, strict=True):
         below = np.isin(predicted, fitted.classes_[list(node.left + node.right)])
@@ -281,7 +292,7 @@ def test_probabilities_are_calibrated():
     y = rng.integers(0, 2, 4000)
     X = rng.standard_normal((4000, 1)) + 2.0 * y[:, None]
     posterior = 1 / (1 + np.exp(-(2.0 * X[:, 0] - 2.0)))
-    fitted = HierarchicalClassifier(SVM, affinity="bhattacharyya", routing="soft").fit(X, y)
+    fitted = HierarchicalClassifier(SVM, routing="soft").fit(X, y)
     np.testing.assert_allclose(fitted.predict_proba(X)[:, 1], posterior, rtol=0, atol=0.04)
 
 
@@ -329,7 +340,7 @@ def test_routing_counts_from_the_next_fit_on():
 @pytest.mark.parametrize("routing", ["hard", "soft"])
 def test_any_binary_estimator(estimator, routing):
     X, y = blobs()
-    fitted = HierarchicalClassifier(estimator, affinity="bhattacharyya", routing=routing).fit(X, y)
+    fitted = HierarchicalClassifier(estimator, routing=routing).fit(X, y)
     assert fitted.score(X, y) > 0.6
     np.testing.assert_array_equal(fitted.decision_function(X).argmax(axis=1), fitted.predict(X))
 
@@ -479,7 +490,7 @@ def test_jobs_change_nothing(backend):
     import joblib
 
     X, y = blobs()
-    classifier = HierarchicalClassifier(LogisticRegression(), affinity="bhattacharyya", routing="soft")
+    classifier = HierarchicalClassifier(LogisticRegression(), routing="soft")
     alone = clone(classifier).fit(X, y)
     with joblib.parallel_config(backend=backend):
         assert_same_outputs(clone(classifier).set_params(n_jobs=2).fit(X, y), alone, X)

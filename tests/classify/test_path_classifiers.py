@@ -93,11 +93,14 @@ def slow_svm(C):
     return LinearSVC(C=C, dual=False, tol=1e-8, max_iter=10_000)
 
 
+#: The trees of SmartSVC.
+SMART = {"tree": "min-cut", "affinity": "henze-penrose"}
+
 SLOW = {
     "one-vs-rest": (LinearSVCCV, lambda C: OneVsRestClassifier(slow_svm(C))),
     "one-vs-one": (OneVsOneSVC, lambda C: OneVsOneClassifier(slow_svm(C))),
     "dag": (lambda **options: OneVsOneSVC(decision="dag", **options), lambda C: DAGClassifier(slow_svm(C))),
-    "tree": (SmartSVC, lambda C: HierarchicalClassifier(slow_svm(C))),
+    "tree": (SmartSVC, lambda C: HierarchicalClassifier(slow_svm(C), **SMART)),
 }
 
 
@@ -147,7 +150,7 @@ def test_class_weights_are_weights_of_rows():
     by_row = SmartSVC(1.0).fit(X, y, sample_weight=np.array([3.0, 1.0, 0.5, 1.0])[y])
     assert_same_outputs(by_class, by_row, X)
     balanced = SmartSVC(1.0, class_weight="balanced").fit(X, y)
-    reference = HierarchicalClassifier(slow_svm(1.0), class_weight="balanced").fit(X, y)
+    reference = HierarchicalClassifier(slow_svm(1.0), class_weight="balanced", **SMART).fit(X, y)
     assert_same_outputs(balanced, reference, X, rtol=1e-4, atol=1e-5)
 
 

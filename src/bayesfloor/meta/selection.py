@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayesfloor.data.validation import check_n_jobs
 from bayesfloor.floor.assembly import count_cross_edges, whole_result
 from bayesfloor.floor.problem import Options, Problem, Progress, check_options, check_problem
+from bayesfloor.floor.row_sample import check_max_rows, keys_of_values, stratified_rows
 from bayesfloor.forest.threads import Crew, supervise
 from bayesfloor.meta.column_groups import check_groups
 from bayesfloor.meta.floor_levels import CRITERIA, FloorLevel, criterion_level, level_without_features
-from bayesfloor.meta.row_sample import check_max_rows, keys_of_values, stratified_rows
 from bayesfloor.meta.search import Groups, Step, n_candidates_at_most, search_backward, search_forward
 from bayesfloor.meta.selection_path import SelectionPath, SelectionStep
 

@@ -21,6 +21,7 @@ from bayesfloor.data.validation import check_labels, check_points
 from bayesfloor.floor.cross_edges import pairs_of
 from bayesfloor.floor.findings import shown
 from bayesfloor.floor.problem import Options, check_options
+from bayesfloor.floor.row_sample import check_max_rows, halves, stratified_rows
 from bayesfloor.forest import class_forests
 from bayesfloor.meta.floor_levels import (
     CRITERIA,
@@ -31,7 +32,6 @@ from bayesfloor.meta.floor_levels import (
     pair_floors,
     whole_floor,
 )
-from bayesfloor.meta.row_sample import check_max_rows, halves, stratified_rows
 from bayesfloor.meta.transform_checks import (
     check_halves,
     check_transforms,

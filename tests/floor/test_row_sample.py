@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bayesfloor.meta.row_sample import check_max_rows, halves, keys_of_values, stratified_rows
+from bayesfloor.floor.row_sample import check_max_rows, halves, keys_of_values, stratified_rows
 
 
 @pytest.fixture

@@ -1,0 +1,115 @@
+"""From the stack's predictions at three training sizes to the floor and its interval."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+from bayesfloor.floor.cross_fitting import VIEWS
+from bayesfloor.floor.learned_result import LearningCurve
+from bayesfloor.floor.learning_curve import curve_posterior, split_posterior
+from bayesfloor.floor.row_errors import hard_and_soft, middle_error
+from bayesfloor.floor.stacking import Stack
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Range = tuple[float, float]
+
+#: Below this many errors the lower end of the interval is 0.
+FEW_ERRORS = 5
+
+
+class CurveSummary(NamedTuple):
+    """The floor, and what it was read from; the fields are those of `LearnedFloor`."""
+
+    estimate: float
+    interval: Range
+    reached: float
+    reached_interval: Range
+    majority_error: float
+    beats_majority: bool
+    curve: LearningCurve
+
+
+def summarise(
+    stacks: list[Stack], sizes: Floats, codes: Ints, n_classes: int, confidence: float
+) -> CurveSummary:
+    """Extrapolate the errors of the stacks.
+
+    Parameters
+    ----------
+    stacks : list of Stack
+        Predictions at each size, the largest first.
+    sizes : ndarray
+        Training rows at each size.
+    codes : ndarray of shape (n,)
+        Classes of the rows.
+    n_classes : int
+        Number of classes.
+    confidence : float
+        Level of the intervals.
+
+    Returns
+    -------
+    CurveSummary
+    """
+    n = len(codes)
+    largest = 1.0 - 1.0 / n_classes
+    tail = (1.0 - confidence) / 2.0
+    counts = np.bincount(codes, minlength=n_classes)
+    majority_error = 1.0 - float(counts.max()) / n
+
+    hard_errors, soft_errors, middle, of_averages = [], [], [], []
+    for stack, n_views in zip(stacks, VIEWS, strict=True):
+        hard, soft = (of_views.mean(axis=0) for of_views in hard_and_soft(stack.log_q, codes))
+        hard_errors.append(float(hard.mean()))
+        soft_errors.append(float(soft.mean()))
+        middle.append(middle_error(hard, soft))
+        if n_views > 1:
+            of_averages.append(middle_error(*hard_and_soft(np.log(np.exp(stack.log_q).mean(axis=0)), codes)))
+    relative = sizes / sizes[0]
+    curve = curve_posterior(np.column_stack(middle), relative, largest)
+    split = split_posterior(
+        np.column_stack([*middle, *of_averages]),
+        np.concatenate([relative, relative[1:]]),
+        np.concatenate([np.ones(len(VIEWS)), VIEWS[1:]]),
+        largest,
+    )
+
+    n_errors = round(hard_errors[0] * n)
+    reached_interval = proportion_interval(n_errors, n, confidence)
+    estimate = 0.5 * (curve.mean + split.mean)
+    lower = min(curve.quantile(tail), split.quantile(tail))
+    upper = max(reached_interval[1], curve.quantile(1.0 - tail))
+    beats_majority = hard_errors[0] < majority_error
+    if not beats_majority:
+        estimate = majority_error
+        upper = max(upper, proportion_interval(n - int(counts.max()), n, confidence)[1])
+    if lower < FEW_ERRORS / n:
+        lower = 0.0
+    return CurveSummary(
+        estimate=estimate,
+        interval=(min(lower, estimate), max(upper, estimate)),
+        reached=hard_errors[0],
+        reached_interval=reached_interval,
+        majority_error=majority_error,
+        beats_majority=beats_majority,
+        curve=LearningCurve(
+            size=sizes,
+            error=np.array(hard_errors),
+            expected=np.array(soft_errors),
+            middle=np.array([values.mean() for values in middle]),
+            fitted=curve.fitted,
+            limit=curve.mean,
+            rate=curve.rate,
+        ),
+    )
+
+
+def proportion_interval(count: int, n: int, confidence: float) -> Range:
+    """Return Clopper and Pearson's interval of a proportion."""
+    tail = (1.0 - confidence) / 2.0
+    low = float(beta.ppf(tail, count, n - count + 1)) if count > 0 else 0.0
+    high = float(beta.ppf(1.0 - tail, count + 1, n - count)) if count < n else 1.0
+    return low, high

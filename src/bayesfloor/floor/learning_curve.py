@@ -1,0 +1,149 @@
+"""Where does a learning curve end? The floor as the limit of errors at a few training sizes.
+
+Two curves, with the training size m as a multiple of the largest one:
+
+(a) error(m) = θ + c m^-b
+(b) error(m, r) = θ + c m^-b + v / (m r), where r models trained on disjoint rows are averaged: that divides their
+    variance by r and leaves their bias, which tells the two apart.
+
+Given c, b and v the errors are linear in θ, so its posterior is a mixture of truncated normal distributions, one for
+each point of a grid over the rest.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import trapezoid
+from scipy.special import log_ndtr, ndtr
+
+Floats = NDArray[np.float64]
+
+#: Prior mean of the excess over the floor at the largest size, of curve (a).
+EXCESS = 0.05
+#: The same of bias and variance, of curve (b).
+BIAS, VARIANCE = 0.03, 0.03
+#: Range of the rate b.
+RATES = (0.3, 1.6)
+#: How far a mean error may be off the curve, as a share of its distance from the smallest of the errors.
+MISFIT = 0.1
+_N_LEVELS, _N_RATES = 60, 14
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What is known of the floor, as a distribution on a grid.
+
+    Attributes
+    ----------
+    theta : ndarray
+        Values of the floor.
+    cdf : ndarray
+        Probability that it is at most that.
+    mean : float
+        Its mean.
+    fitted : ndarray
+        Mean of the curve at the points it was fitted to.
+    excess, rate : float
+        Posterior means of the excess over the floor at the largest size, and of the rate b.
+    """
+
+    theta: Floats
+    cdf: Floats
+    mean: float
+    fitted: Floats
+    excess: float
+    rate: float
+
+    def quantile(self, level: float) -> float:
+        """Return the value that the floor is below with a probability."""
+        return float(np.interp(level, self.cdf, self.theta))
+
+
+def curve_posterior(values: Floats, sizes: Floats, largest: float) -> Posterior:
+    """Fit curve (a).
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n_points)
+        An estimate of each row's error at each training size.
+    sizes : ndarray of shape (n_points,)
+        Training sizes as multiples of the largest.
+    largest : float
+        What the floor cannot exceed.
+
+    Returns
+    -------
+    Posterior
+    """
+    c = _exponential_nodes(EXCESS, _N_LEVELS)
+    b = np.linspace(*RATES, _N_RATES)
+    c, b = (grid.ravel() for grid in np.meshgrid(c, b, indexing="ij"))
+    return _posterior(values, c[:, None] * sizes ** -b[:, None], c, b, largest)
+
+
+def split_posterior(values: Floats, sizes: Floats, averaged: Floats, largest: float) -> Posterior:
+    """Fit curve (b), which also takes how many disjoint models were averaged at each point."""
+    c = _exponential_nodes(BIAS, _N_LEVELS // 2)
+    v = _exponential_nodes(VARIANCE, _N_LEVELS // 2)
+    b = np.linspace(*RATES, _N_RATES // 2)
+    c, v, b = (grid.ravel() for grid in np.meshgrid(c, v, b, indexing="ij"))
+    return _posterior(values, c[:, None] * sizes ** -b[:, None] + v[:, None] / (sizes * averaged), c + v, b, largest)
+
+
+def _exponential_nodes(mean: float, n: int) -> Floats:
+    """Return points of equal probability of an exponential distribution."""
+    return -mean * np.log1p(-(np.arange(n) + 0.5) / n)
+
+
+def _posterior(values: Floats, above: Floats, excess: Floats, rate: Floats, largest: float) -> Posterior:
+    """Mix the posteriors of the floor over a grid of curves, each given by its heights above the floor."""
+    means, precision = values.mean(axis=0), np.linalg.inv(_covariance(values))
+    of_ones = precision.sum(axis=0)
+    total = of_ones.sum()
+    rest = means - above
+    theta_hat = rest @ of_ones / total
+    misfit = np.einsum("gp,pq,gq->g", rest, precision, rest) - total * theta_hat**2
+    width = 1.0 / np.sqrt(total)
+    weight = np.exp(-0.5 * misfit + _log_mass(theta_hat / width, (largest - theta_hat) / width))
+    # A grid point of no consequence costs as much as one that matters.
+    weight /= weight.sum()
+    kept = weight > 1e-7
+    weight, theta_hat = weight[kept] / weight[kept].sum(), theta_hat[kept]
+    low = max(0.0, float(theta_hat.min()) - 6 * width)
+    high = min(largest, max(float(theta_hat.max()) + 6 * width, low + 1e-6))
+    theta = np.linspace(low, max(high, low + 1e-9), 400)
+    below = ndtr((theta[:, None] - theta_hat) / width) - ndtr(-theta_hat / width)
+    within = np.maximum(ndtr((largest - theta_hat) / width) - ndtr(-theta_hat / width), 1e-300)
+    cdf = np.clip((below / within) @ weight, 0.0, 1.0)
+    cdf = np.maximum.accumulate(cdf)
+    cdf /= max(cdf[-1], 1e-300)
+    mean = float(theta[-1] - trapezoid(cdf, theta))
+    return Posterior(
+        theta=theta,
+        cdf=cdf,
+        mean=mean,
+        fitted=mean + weight @ above[kept],
+        excess=float(weight @ excess[kept]),
+        rate=float(weight @ rate[kept]),
+    )
+
+
+def _log_mass(left: Floats, right: Floats) -> Floats:
+    """Return the log probability of a normal variable between -left and right deviations from its mean."""
+    # Computed in the tail where both ends lie on one side of the mean.
+    a, b = np.where(right < left, -right, -left), np.where(right < left, left, right)
+    upper, lower = log_ndtr(b), log_ndtr(a)
+    return upper + np.log1p(-np.exp(np.minimum(lower - upper, -1e-15)))
+
+
+def _covariance(values: Floats) -> Floats:
+    """Return the covariance of the mean errors, which are of the same rows, and of the curve's own misfit."""
+    n, n_points = values.shape
+    means = values.mean(axis=0)
+    covariance = np.cov(values.T, bias=True).reshape(n_points, n_points) / n
+    share = (means.min() * n + 0.5) / (n + 1.0)
+    common = max(share * (1.0 - share) / n - covariance.min(), 0.0) if covariance.max() == 0 else 0.0
+    covariance = covariance + common
+    off = 0.3 / n + MISFIT * (means - means.min() + 1e-3)
+    return covariance + np.diag(off**2)

@@ -1,0 +1,85 @@
+"""Spanning trees around a learned posterior: bounds given it, and a search for what it missed."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.floor import henze_penrose as hp
+from bayesfloor.floor.cross_edges import of_whole
+from bayesfloor.floor.learners import standardised
+from bayesfloor.forest import spanning_forests
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Trees in which neighbours are sought.
+N_TREES = 3
+
+
+def posterior_bounds(q: Floats, codes: Ints, n_jobs: int | None, seed: int) -> tuple[float, float]:
+    """Return the Henze-Penrose bounds that hold for anyone who sees the learned posterior only.
+
+    Its square roots are the points, so that distances are Hellinger's and the dimension is that of the classes, however
+    many features there are.
+
+    Parameters
+    ----------
+    q : ndarray of shape (n, n_classes)
+        Probabilities for each row by models that have not seen it.
+    codes : ndarray of shape (n,)
+        Classes of the rows.
+    n_jobs : int or None
+        Threads.
+    seed : int
+        Breaks ties.
+
+    Returns
+    -------
+    (float, float)
+    """
+    n, n_classes = q.shape
+    forests = spanning_forests(np.sqrt(q), n_trees=N_TREES, n_jobs=n_jobs, random_state=seed)
+    cross = of_whole(forests, codes, n_classes)
+    largest = 1.0 - np.bincount(codes).max() / n
+    R = np.maximum(cross.count - cross.forced, 0.0)
+    if n_classes == 2:
+        u = hp.u_from_cross_edges(hp.corrected_cross_edges(R, hp.gamma(n, largest)), n)
+        return float(hp.lower_bound(u)), float(hp.upper_bound(u))
+    R = hp.corrected_cross_edges(R, hp.multiclass_gamma(n, n_classes, largest))
+    return float(hp.multiclass_lower_bound(R, n, n_classes)), float(hp.multiclass_upper_bound(R, n, n_classes))
+
+
+def residual_test(X: Floats, codes: Ints, q: Floats, folds: Ints, n_jobs: int | None, seed: int) -> float:
+    """Test whether neighbours err alike, which they do where a learned posterior has missed something local.
+
+    Residuals are r = onehot(label) - q. Where q is the true posterior, those of different rows are independent with mean
+    0, so products over the edges of a forest have mean 0 and are uncorrelated. The forests join rows of one fold, whose
+    q comes from one model that has seen none of them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The points.
+    codes, q
+        As for `posterior_bounds`.
+    folds : ndarray of shape (n,)
+        The fold of each row.
+    n_jobs, seed
+        As for `posterior_bounds`.
+
+    Returns
+    -------
+    float
+        Approximately standard normal if nothing was missed; large if something was.
+    """
+    residuals = np.eye(q.shape[1])[codes] - q
+    points, _ = standardised(X, X[:0])
+    total = squares = 0.0
+    for fold in range(int(folds.max()) + 1):
+        rows = np.flatnonzero(folds == fold)
+        if len(rows) < 2:
+            continue
+        edges = spanning_forests(points[rows], n_trees=N_TREES, n_jobs=n_jobs, random_state=seed).edges
+        products = (residuals[rows[edges[:, 0]]] * residuals[rows[edges[:, 1]]]).sum(axis=1)
+        total += float(products.sum())
+        squares += float((products**2).sum())
+    return total / squares**0.5 if squares > 0 else 0.0
