@@ -5,8 +5,8 @@
     python benchmarks/truth.py table     write benchmarks/results/truth.md from what was recorded
 
 The problems are in truth_scenarios.py, in two halves. Every choice in the library was made on the first, "design"; the
-second, "held-out", was looked at once they were made. Each cell is recorded in benchmarks/results/truth.jsonl as soon as
-it is measured; a cell that is there is not measured again. Cells run in two processes of one thread each.
+second, "held-out", was looked at once they were made. Each cell is recorded in benchmarks/results/truth.jsonl as soon
+as it is measured; a cell that is there is not measured again. Cells run in two processes of one thread each.
 """
 
 import argparse
@@ -57,15 +57,15 @@ def measure(name: str, n: int, repeat: int) -> dict:
     points, codes, n_classes = problem.X[rows], problem.codes[rows], len(problem.classes)
     folds = deal_folds(codes, 5)
 
-    def learn(crew: Crew):  # noqa: ANN202
+    def learn(crew: Crew):
         fitted = cross_fit(points, codes, n_classes, folds, GROUPS, 0, crew)
         return fitted, fit_stacks(fitted, codes, 0, crew)
 
     fitted, stacks = supervise(learn, 1, False)
-    summary = summarise(stacks, np.array(fitted.sizes), codes, n_classes, CONFIDENCE)
     q = np.exp(stacks[0].log_q[0])
     low, high = posterior_bounds(q, codes, 1, 0)
     z = residual_test(points, codes, q, folds, 1, 0)
+    summary = summarise(stacks, np.array(fitted.sizes), codes, n_classes, z, CONFIDENCE)
     record["learned floor"] = cell(summary.estimate, *summary.interval, started)
     record["trees on the learned posterior"] = cell((low + high) / 2, low, high, started)
     errors = (fitted.log_p[0][:, 0].argmax(axis=-1) != codes).mean(axis=1)
@@ -100,8 +100,7 @@ def run(half: str | None, sizes: list[int], repeats: list[int], workers: int) ->
     with ProcessPoolExecutor(workers) as pool, RECORDS.open("a", encoding="utf-8") as file:
         for number, future in enumerate(as_completed([pool.submit(measure, *key) for key in missing]), 1):
             record = future.result()
-            learned = record["learned floor"]
-            print(f"{number}/{len(missing)} {record['scenario']} {record['n']} {record['truth']:.4f} {learned}", flush=True)
+            print(number, len(missing), record["scenario"], record["n"], record["learned floor"], flush=True)
             file.write(json.dumps(record) + "\n")
             file.flush()
 
@@ -123,9 +122,10 @@ if __name__ == "__main__":
     if chosen.what == "run":
         run(chosen.half, chosen.sizes, chosen.repeats, chosen.workers)
     elif chosen.what == "table":
+        from truth_real import read_real
         from truth_table import write_table
 
-        write_table(read_records(), RESULTS)
+        write_table(read_records(), read_real(), RESULTS)
     else:
         from truth_real import run_real
 

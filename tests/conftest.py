@@ -1,10 +1,12 @@
-"""Fixtures for the data sets and golden values that live beside the repository."""
+"""Settings of all tests, and fixtures for the data sets and golden values that live beside the repository."""
 
 import os
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from bayesfloor.data.limits import usable_cores
 
 # A first call may compile kernels, so no example has a deadline; failures repeat from run to run.
 settings.register_profile(
@@ -14,6 +16,19 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "bayesfloor"))
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Take two processes for the whole suite where there are two cores, and this one alone for anything else.
+
+    Each needs seconds to start; a test looked at by itself should print, and stop in a debugger; and slow tests are to
+    have the machine for themselves.
+    """
+    whole_suite = config.args_source is not pytest.Config.ArgsSource.ARGS and config.option.markexpr == "not slow"
+    if not whole_suite or config.option.keyword or config.option.collectonly:
+        return 0
+    return 2 if usable_cores() > 1 else 0
+
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

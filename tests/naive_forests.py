@@ -6,6 +6,7 @@ nothing is approximate; everything is O(n^2) in time and memory.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations, product
 
 import numpy as np
@@ -28,13 +29,22 @@ class NaiveForests:
 
 def naive_forests(X, n_trees, seed=0):
     X = np.array(X, dtype=np.float64, order="C") + 0.0  # -0.0 + 0.0 is 0.0
+    return _forests_of_values(X.tobytes(), X.shape, n_trees, seed)
+
+
+@lru_cache(maxsize=500)  # many tests look at the same points in several ways
+def _forests_of_values(values, shape, n_trees, seed):
+    X = np.frombuffer(values).reshape(shape)
     i, j, d2, exponent = all_edges_in_order(X, seed)
     tree = first_tree_without_cycle(len(X), i, j, n_trees)
     kept = np.flatnonzero(tree >= 0)
     kept = kept[np.argsort(tree[kept], kind="stable")]
     edges = np.column_stack([i[kept], j[kept]])
     sites = np.unique(X, axis=0, return_inverse=True)[1].ravel()
-    return NaiveForests(edges, np.ldexp(np.sqrt(d2[kept]), exponent), tree[kept], sites)
+    forests = NaiveForests(edges, np.ldexp(np.sqrt(d2[kept]), exponent), tree[kept], sites)
+    for array in vars(forests).values():
+        array.flags.writeable = False
+    return forests
 
 
 def all_edges_in_order(X, seed):
@@ -50,7 +60,8 @@ def all_edges_in_order(X, seed):
     seed_word = mix64(np.array([(seed + GOLDEN) % 2**64], dtype=np.uint64))
     edge_hash = mix64((hashes[i] + hashes[j]) ^ seed_word)
     larger, smaller = np.maximum(rank[i], rank[j]), np.minimum(rank[i], rank[j])
-    order = np.lexsort((-smaller, larger, edge_hash, d2))
+    ranks = larger * len(X) - smaller  # by the larger one, then by the smaller one from above
+    order = np.lexsort((ranks, edge_hash, d2))
     return i[order], j[order], d2[order], exponent
 
 

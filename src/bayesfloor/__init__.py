@@ -3,6 +3,8 @@
 The public names are loaded on first use, so that ``import bayesfloor`` costs next to nothing:
 
 ==========================  ===========================================================
+`learned_floor`             the floor as the limit of what models can learn: the headline
+`label_noise_check`         does that move as it should when labels are redrawn?
 `bayes_error`               the floor of a whole problem
 `pairwise_bayes_error`      the floor of every pair of classes
 `one_vs_rest_bayes_error`   the floor of every class against the rest
@@ -23,6 +25,8 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `BayesErrorSelector`        features chosen by the floor they leave
 `compare_transforms`        transforms ranked by the floor they leave
 `bayes_class_weight`        weights for hard classes; `bayes_cost_matrix` for hard pairs
+`read_table`                X and y from a file: CSV, Parquet, Arrow, ARFF, NPZ, libsvm
+`load_dataset`              the paper's sets by name; `list_datasets` for which
 ==========================  ===========================================================
 
 and the records that they return, with pictures of them (``…Display``).
@@ -42,6 +46,8 @@ if TYPE_CHECKING:
     from bayesfloor.classify.linear_svm_cv import LinearSVCCV
     from bayesfloor.classify.one_vs_one import OneVsOneSVC
     from bayesfloor.classify.smart_svc import SmartSVC
+    from bayesfloor.data.datasets import DatasetInfo, list_datasets, load_dataset
+    from bayesfloor.data.tables import Table, read_table
     from bayesfloor.floor import (
         BayesError,
         Finding,
@@ -54,6 +60,9 @@ if TYPE_CHECKING:
         pairwise_bayes_error,
     )
     from bayesfloor.floor.estimator import BayesErrorEstimator
+    from bayesfloor.floor.label_noise import LabelNoiseCheck, label_noise_check
+    from bayesfloor.floor.learned import learned_floor
+    from bayesfloor.floor.learned_result import LearnedFloor, LearningCurve
     from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
     from bayesfloor.meta import (
         BayesErrorSelector,
@@ -67,6 +76,8 @@ if TYPE_CHECKING:
     from bayesfloor.report import (
         ClassFloorsDisplay,
         ClassTreeDisplay,
+        LabelNoiseDisplay,
+        LearnedFloorDisplay,
         PairwiseHeatmapDisplay,
         SelectionPathDisplay,
         TransformComparisonDisplay,
@@ -87,6 +98,7 @@ __all__ = [
     "CostMatrix",
     "CrammerSingerSVC",
     "DAGClassifier",
+    "DatasetInfo",
     "Finding",
     "Forests",
     "GenSVC",
@@ -94,6 +106,11 @@ __all__ = [
     "GenSVMPath",
     "HenzePenroseDivergence",
     "HierarchicalClassifier",
+    "LabelNoiseCheck",
+    "LabelNoiseDisplay",
+    "LearnedFloor",
+    "LearnedFloorDisplay",
+    "LearningCurve",
     "LinearSVCCV",
     "LinearSVMPath",
     "OneVsOneSVC",
@@ -103,6 +120,7 @@ __all__ = [
     "SelectionPath",
     "SelectionPathDisplay",
     "SmartSVC",
+    "Table",
     "TransformComparison",
     "TransformComparisonDisplay",
     "__version__",
@@ -115,9 +133,14 @@ __all__ = [
     "compare_transforms",
     "gensvm_path",
     "henze_penrose_divergence",
+    "label_noise_check",
+    "learned_floor",
     "linear_svm_path",
+    "list_datasets",
+    "load_dataset",
     "one_vs_rest_bayes_error",
     "pairwise_bayes_error",
+    "read_table",
     "spanning_forests",
 ]
 
@@ -133,6 +156,7 @@ _HOME_OF = {
     "CostMatrix": "bayesfloor.meta",
     "CrammerSingerSVC": "bayesfloor.classify.crammer_singer",
     "DAGClassifier": "bayesfloor.classify.dag",
+    "DatasetInfo": "bayesfloor.data.datasets",
     "Finding": "bayesfloor.floor",
     "Forests": "bayesfloor.forest",
     "GenSVC": "bayesfloor.classify.gensvm",
@@ -140,6 +164,11 @@ _HOME_OF = {
     "GenSVMPath": "bayesfloor.classify.gensvm",
     "HenzePenroseDivergence": "bayesfloor.floor",
     "HierarchicalClassifier": "bayesfloor.classify.hierarchical",
+    "LabelNoiseCheck": "bayesfloor.floor.label_noise",
+    "LabelNoiseDisplay": "bayesfloor.report",
+    "LearnedFloor": "bayesfloor.floor.learned_result",
+    "LearnedFloorDisplay": "bayesfloor.report",
+    "LearningCurve": "bayesfloor.floor.learned_result",
     "LinearSVCCV": "bayesfloor.classify.linear_svm_cv",
     "LinearSVMPath": "bayesfloor.classify.linear_svm",
     "OneVsOneSVC": "bayesfloor.classify.one_vs_one",
@@ -149,6 +178,7 @@ _HOME_OF = {
     "SelectionPath": "bayesfloor.meta",
     "SelectionPathDisplay": "bayesfloor.report",
     "SmartSVC": "bayesfloor.classify.smart_svc",
+    "Table": "bayesfloor.data.tables",
     "TransformComparison": "bayesfloor.meta",
     "TransformComparisonDisplay": "bayesfloor.report",
     "bayes_class_weight": "bayesfloor.meta",
@@ -160,9 +190,14 @@ _HOME_OF = {
     "compare_transforms": "bayesfloor.meta",
     "gensvm_path": "bayesfloor.classify.gensvm",
     "henze_penrose_divergence": "bayesfloor.floor",
+    "label_noise_check": "bayesfloor.floor.label_noise",
+    "learned_floor": "bayesfloor.floor.learned",
     "linear_svm_path": "bayesfloor.classify.linear_svm",
+    "list_datasets": "bayesfloor.data.datasets",
+    "load_dataset": "bayesfloor.data.datasets",
     "one_vs_rest_bayes_error": "bayesfloor.floor",
     "pairwise_bayes_error": "bayesfloor.floor",
+    "read_table": "bayesfloor.data.tables",
     "spanning_forests": "bayesfloor.forest",
 }
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesfloor.floor import bayes_error
@@ -35,6 +35,7 @@ def test_averaged_count_is_the_mean_over_all_swaps_of_identical_rows():
     assert forests.cross_counts(y).sum() / 2 == pytest.approx(np.mean(counts))
 
 
+@settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(2, 4), st.integers(1, 3), st.sampled_from([1, 2, 4, 100]))
 def test_variance_equals_the_dense_sum(seed, n_classes, n_trees, levels):
     rng = np.random.default_rng(seed)
@@ -144,10 +145,10 @@ def test_interval_is_the_normal_one_where_that_is_good():
     ],
     ids=["2-classes-2d", "2-classes-8d", "2-classes-32d", "5-classes-2d", "5-classes-8d", "5-classes-32d"],
 )
-@pytest.mark.parametrize("n_repetitions", [200, pytest.param(1000, marks=pytest.mark.slow)])
-def test_interval_covers_the_mean(priors, means, n_features, n_repetitions):
+@pytest.mark.parametrize(("n", "n_repetitions"), [(250, 200), pytest.param(400, 1000, marks=pytest.mark.slow)])
+def test_interval_covers_the_mean(priors, means, n_features, n, n_repetitions):
     rng = np.random.default_rng([len(priors), n_features])
-    n, R, low, high = 400, [], [], []
+    R, low, high = [], [], []
     for _ in range(n_repetitions):
         X, y = gaussian_classes(rng, n, priors, means, n_features)
         floor = bayes_error(X, y, n_jobs=1)

@@ -58,7 +58,7 @@ def test_numbers_of_classes(kind, n_classes):
 
 @pytest.mark.parametrize(
     ("kind", "n", "d", "n_classes"),
-    [("gaussian", 4000, 2, 5), ("clustered", 3000, 8, 4), ("one_hot", 3000, 20, 6)],
+    [("gaussian", 2500, 2, 5), ("clustered", 2000, 8, 4), ("one_hot", 2000, 20, 6)],
 )
 def test_many_tiles(kind, n, d, n_classes):
     assert_is_every_pair_and_the_whole(make_points(kind, n, d), make_labels(n, n_classes))
@@ -136,7 +136,7 @@ def test_options(n_trees, seed):
     n_trees=st.integers(1, 4),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_anywhere(kind, n, d, n_classes, n_trees, seed):
     X = make_points(kind, n, d, seed=seed)
     y = make_labels(n, n_classes, seed=seed)

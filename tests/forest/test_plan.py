@@ -73,11 +73,15 @@ def reference():
     return look_up
 
 
+@pytest.fixture(scope="module")
+def forests_of_classes():
+    X, y = make_points("some_copies", 300, 22), make_labels(300, 4)
+    return X, y, class_forests(X, y)
+
+
 @pytest.mark.parametrize("settings_", SETTINGS, ids=describe)
-def test_settings_do_not_change_pairs(settings_):
-    X = make_points("some_copies", 300, 22)
-    y = make_labels(300, 4)
-    expected = class_forests(X, y)
+def test_settings_do_not_change_pairs(forests_of_classes, settings_):
+    X, y, expected = forests_of_classes
     with plan.override(**{"all_pairs_below": 2} | settings_):
         result = class_forests(X, y)
     assert_same_forests(result.whole, expected.whole)
@@ -99,7 +103,7 @@ def test_settings_do_not_change_pairs(settings_):
     projection=st.sampled_from(["none", "pca", "auto"]),
     kernel=st.sampled_from(["differences", "products", "auto"]),
 )
-@settings(max_examples=120)
+@settings(max_examples=80)
 def test_any_settings(kind, n, d, n_trees, seed, **settings_):
     X = make_points(kind, n, d, seed=seed)
     with plan.override(all_pairs_below=2, **settings_):

@@ -16,7 +16,8 @@ from bayesfloor.report import (
     SelectionPathDisplay,
     TransformComparisonDisplay,
 )
-from bayesfloor.report.canvas import LONGEST_NAME, as_percent, points_per_unit, shortened, text_width, write_names
+from bayesfloor.report.canvas import as_percent, points_per_unit, shortened, text_width, write_names
+from bayesfloor.tree.drawing import LONGEST_NAME
 from report.layout import assert_readable, cut_off, drawn_texts, overlapping
 
 PAIRS = np.array([[0, 0.1, 0.2], [0.1, 0, 0.3], [0.2, 0.3, 0]])

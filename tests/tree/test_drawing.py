@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bayesfloor.tree import build_class_tree
+from bayesfloor.tree.drawing import LONGEST_NAME
 
 from .graphs import symmetric
 
@@ -89,6 +90,32 @@ def test_hostile_labels():
     assert "$\\frac{1}{$" in texts(ax)
     assert max(map(len, texts(ax))) < 200
     assert not any("\n" in text for text in texts(ax))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"a name of some length that ends in a number: {code}" for code in range(8)],
+        [f"a name of some length, number {code}, that goes on and on" for code in range(8)],
+        ["x" * 50 + "1" + "y" * 50 + str(code) + "z" * 50 for code in range(8)],
+        ["x" * length for length in range(60, 68)],
+    ],
+    ids=["end", "middle", "middle of a very long one", "length"],
+)
+@pytest.mark.parametrize("small", [False, True])
+def test_long_names_stay_different(pyplot, names, small):
+    a, b, c, d, e, f, g, h = names
+    ax = pyplot.subplots(figsize=(3, 2))[1] if small else None
+    drawn = texts(build_class_tree(None, cut=[[[a, b], [c, d]], [[e, f], [g, h]]]).plot(ax))
+    short = [text for text in drawn if len(text) <= LONGEST_NAME]
+    assert len(short) == len(set(short)) == 8
+    assert not any(name in drawn for name in names)
+
+
+def test_names_that_differ_show_where():
+    names = [f"a name of some length, number {code}, that goes on and on" for code in "abc"]
+    drawn = " ".join(texts(build_class_tree(None, names, cut=[names[0], names[1:]]).plot()))
+    assert all(f"number {code}" in drawn for code in "abc")
 
 
 def test_thousand_classes_stay_within_what_can_be_saved(tmp_path):

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.classify.affinity import affinity_matrix
 from bayesfloor.classify.training import Training
+from bayesfloor.data.validation import check_n_trees
 from bayesfloor.tree import ClassTree, build_class_tree
 from bayesfloor.tree.build import WEIGHTED_CUTS
 
@@ -36,6 +37,7 @@ def cut_class_tree(
         None when the tree was given.
     """
     classes = training.classes
+    n_trees = check_n_trees(n_trees)  # whether it is needed or not
     if isinstance(tree, ClassTree):
         if np.array_equal(tree.classes, classes):
             return tree, None

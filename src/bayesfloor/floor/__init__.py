@@ -17,6 +17,9 @@ classes, the cross edges, measures how much the classes overlap::
 
 `bayes_error` has the public functions and `estimator` all of them as one scikit-learn estimator.
 
+`learned` estimates the floor in another way, as the limit of what models can learn; it is slower, and the number to
+lead with. Its own docstring names its parts.
+
 `gaussian` and `densities` hold problems whose floor is known exactly, to test all of this against.
 """
 

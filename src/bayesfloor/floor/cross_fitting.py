@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.floor.learners import Group, Train, safe, standardised
+from bayesfloor.floor.learners import Group
+from bayesfloor.floor.training_rows import Train, safe, standardised
 from bayesfloor.forest.threads import Crew
 
 Floats = NDArray[np.float64]

@@ -18,6 +18,12 @@ Range = tuple[float, float]
 
 #: Below this many errors the lower end of the interval is 0.
 FEW_ERRORS = 5
+#: Level of a standard normal variable from which neighbours are said to err alike: one in a hundred by chance.
+ERR_ALIKE = 2.33
+#: How much further down the lower end is then.
+WIDER = 1.5
+#: Standard errors by which the stack must beat the largest class for that to count in full.
+SURE = 2.0
 
 
 class CurveSummary(NamedTuple):
@@ -33,7 +39,7 @@ class CurveSummary(NamedTuple):
 
 
 def summarise(
-    stacks: list[Stack], sizes: Floats, codes: Ints, n_classes: int, confidence: float
+    stacks: list[Stack], sizes: Floats, codes: Ints, n_classes: int, residual_z: float, confidence: float
 ) -> CurveSummary:
     """Extrapolate the errors of the stacks.
 
@@ -47,6 +53,8 @@ def summarise(
         Classes of the rows.
     n_classes : int
         Number of classes.
+    residual_z : float
+        As from `residual_test`. Where neighbours err alike, the lower end is drawn further down.
     confidence : float
         Level of the intervals.
 
@@ -60,6 +68,7 @@ def summarise(
     counts = np.bincount(codes, minlength=n_classes)
     majority_error = 1.0 - float(counts.max()) / n
 
+    hard_of_rows = hard_and_soft(stacks[0].log_q[0], codes)[0]
     hard_errors, soft_errors, middle, of_averages = [], [], [], []
     for stack, n_views in zip(stacks, VIEWS, strict=True):
         hard, soft = (of_views.mean(axis=0) for of_views in hard_and_soft(stack.log_q, codes))
@@ -69,9 +78,11 @@ def summarise(
         if n_views > 1:
             of_averages.append(middle_error(*hard_and_soft(np.log(np.exp(stack.log_q).mean(axis=0)), codes)))
     relative = sizes / sizes[0]
-    curve = curve_posterior(np.column_stack(middle), relative, largest)
+    variance = _proportion_variance(hard_errors[0], n)
+    curve = curve_posterior(np.column_stack(middle), variance, relative, largest)
     split = split_posterior(
         np.column_stack([*middle, *of_averages]),
+        variance,
         np.concatenate([relative, relative[1:]]),
         np.concatenate([np.ones(len(VIEWS)), VIEWS[1:]]),
         largest,
@@ -82,10 +93,16 @@ def summarise(
     estimate = 0.5 * (curve.mean + split.mean)
     lower = min(curve.quantile(tail), split.quantile(tail))
     upper = max(reached_interval[1], curve.quantile(1.0 - tail))
-    beats_majority = hard_errors[0] < majority_error
-    if not beats_majority:
-        estimate = majority_error
+    # How surely the stack beats the largest class: not at all, 0, or by two standard errors and more, 1.
+    gain = (codes != counts.argmax()) - hard_of_rows
+    surely = float(np.clip(gain.mean() / (SURE * max(gain.std(), 1e-12) / n**0.5), 0.0, 1.0))
+    if surely == 1.0:
+        estimate = min(estimate, hard_errors[0])  # what is done is possible
+    else:
+        estimate = surely * estimate + (1.0 - surely) * majority_error
         upper = max(upper, proportion_interval(n - int(counts.max()), n, confidence)[1])
+    if residual_z > ERR_ALIKE:
+        lower = min(lower, estimate - WIDER * (estimate - lower))
     if lower < FEW_ERRORS / n:
         lower = 0.0
     return CurveSummary(
@@ -94,7 +111,7 @@ def summarise(
         reached=hard_errors[0],
         reached_interval=reached_interval,
         majority_error=majority_error,
-        beats_majority=beats_majority,
+        beats_majority=surely == 1.0,
         curve=LearningCurve(
             size=sizes,
             error=np.array(hard_errors),
@@ -102,7 +119,7 @@ def summarise(
             middle=np.array([values.mean() for values in middle]),
             fitted=curve.fitted,
             limit=curve.mean,
-            rate=curve.rate,
+            rate=_power(curve.fitted - curve.mean, relative),
         ),
     )
 
@@ -113,3 +130,16 @@ def proportion_interval(count: int, n: int, confidence: float) -> Range:
     low = float(beta.ppf(tail, count, n - count + 1)) if count > 0 else 0.0
     high = float(beta.ppf(1.0 - tail, count + 1, n - count)) if count < n else 1.0
     return low, high
+
+
+def _proportion_variance(share: float, n: int) -> float:
+    """Return the variance of a proportion, which is not 0 when nothing was counted."""
+    share = (share * n + 0.5) / (n + 1.0)
+    return share * (1.0 - share) / n
+
+
+def _power(excess: Floats, relative: Floats) -> float:
+    """Return the power of the size that goes through both ends of a curve; the mean of many powers is none itself."""
+    if not 0.0 < excess[0] < excess[-1]:
+        return 1.0  # there is next to nothing to fall
+    return float(np.log(excess[-1] / excess[0]) / -np.log(relative[-1]))

@@ -126,9 +126,9 @@ def learned_floor(
         return fit_stacks(fitted, codes, seed, crew), fitted.sizes, fitted.names
 
     stacks, sizes, names = supervise(learn, check_n_jobs(n_jobs), progress)
-    summary = summarise(stacks, np.array(sizes), codes, n_classes, confidence)
     q = np.exp(stacks[0].log_q[0])
     residual_z = residual_test(points, codes, q, folds, n_jobs, seed)
+    summary = summarise(stacks, np.array(sizes), codes, n_classes, residual_z, confidence)
     weights = stacks[0].weights.mean(axis=0)
     return LearnedFloor(
         estimate=summary.estimate,

@@ -13,12 +13,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bayesfloor.floor.curve_summary import CurveSummary
+from bayesfloor.floor.curve_summary import ERR_ALIKE, CurveSummary
 from bayesfloor.floor.findings import Finding, listed, shown
 from bayesfloor.floor.problem import Problem
 
-#: Level of a standard normal variable from which neighbours are said to err alike: one in a hundred by chance.
-ERR_ALIKE = 2.33
 #: Share of the error by which it is expected to fall with more rows, to be worth a word.
 STILL_FALLING = 0.15
 

@@ -30,7 +30,8 @@ class LearningCurve:
     fitted : ndarray
         The curve at these sizes.
     limit : float
-        Where it ends.
+        Where it ends. The estimate of the floor is the mean of this and of a second curve's end, and moves to the error
+        of the largest class where nothing surely beats that.
     rate : float
         The power of the size with which it gets there.
     """

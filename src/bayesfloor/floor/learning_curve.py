@@ -44,29 +44,27 @@ class Posterior:
         Its mean.
     fitted : ndarray
         Mean of the curve at the points it was fitted to.
-    excess, rate : float
-        Posterior means of the excess over the floor at the largest size, and of the rate b.
     """
 
     theta: Floats
     cdf: Floats
     mean: float
     fitted: Floats
-    excess: float
-    rate: float
 
     def quantile(self, level: float) -> float:
         """Return the value that the floor is below with a probability."""
         return float(np.interp(level, self.cdf, self.theta))
 
 
-def curve_posterior(values: Floats, sizes: Floats, largest: float) -> Posterior:
+def curve_posterior(values: Floats, variance: float, sizes: Floats, largest: float) -> Posterior:
     """Fit curve (a).
 
     Parameters
     ----------
     values : ndarray of shape (n, n_points)
-        An estimate of each row's error at each training size.
+        An estimate of each row's error at each training size, the largest first.
+    variance : float
+        Sampling variance of the error, at the largest size.
     sizes : ndarray of shape (n_points,)
         Training sizes as multiples of the largest.
     largest : float
@@ -79,16 +77,17 @@ def curve_posterior(values: Floats, sizes: Floats, largest: float) -> Posterior:
     c = _exponential_nodes(EXCESS, _N_LEVELS)
     b = np.linspace(*RATES, _N_RATES)
     c, b = (grid.ravel() for grid in np.meshgrid(c, b, indexing="ij"))
-    return _posterior(values, c[:, None] * sizes ** -b[:, None], c, b, largest)
+    return _posterior(values, variance, c[:, None] * sizes ** -b[:, None], largest)
 
 
-def split_posterior(values: Floats, sizes: Floats, averaged: Floats, largest: float) -> Posterior:
+def split_posterior(values: Floats, variance: float, sizes: Floats, averaged: Floats, largest: float) -> Posterior:
     """Fit curve (b), which also takes how many disjoint models were averaged at each point."""
     c = _exponential_nodes(BIAS, _N_LEVELS // 2)
     v = _exponential_nodes(VARIANCE, _N_LEVELS // 2)
     b = np.linspace(*RATES, _N_RATES // 2)
     c, v, b = (grid.ravel() for grid in np.meshgrid(c, v, b, indexing="ij"))
-    return _posterior(values, c[:, None] * sizes ** -b[:, None] + v[:, None] / (sizes * averaged), c + v, b, largest)
+    above = c[:, None] * sizes ** -b[:, None] + v[:, None] / (sizes * averaged)
+    return _posterior(values, variance, above, largest)
 
 
 def _exponential_nodes(mean: float, n: int) -> Floats:
@@ -96,9 +95,9 @@ def _exponential_nodes(mean: float, n: int) -> Floats:
     return -mean * np.log1p(-(np.arange(n) + 0.5) / n)
 
 
-def _posterior(values: Floats, above: Floats, excess: Floats, rate: Floats, largest: float) -> Posterior:
+def _posterior(values: Floats, variance: float, above: Floats, largest: float) -> Posterior:
     """Mix the posteriors of the floor over a grid of curves, each given by its heights above the floor."""
-    means, precision = values.mean(axis=0), np.linalg.inv(_covariance(values))
+    means, precision = values.mean(axis=0), np.linalg.inv(_covariance(values, variance))
     of_ones = precision.sum(axis=0)
     total = of_ones.sum()
     rest = means - above
@@ -124,8 +123,6 @@ def _posterior(values: Floats, above: Floats, excess: Floats, rate: Floats, larg
         cdf=cdf,
         mean=mean,
         fitted=mean + weight @ above[kept],
-        excess=float(weight @ excess[kept]),
-        rate=float(weight @ rate[kept]),
     )
 
 
@@ -137,13 +134,15 @@ def _log_mass(left: Floats, right: Floats) -> Floats:
     return upper + np.log1p(-np.exp(np.minimum(lower - upper, -1e-15)))
 
 
-def _covariance(values: Floats) -> Floats:
-    """Return the covariance of the mean errors, which are of the same rows, and of the curve's own misfit."""
+def _covariance(values: Floats, variance: float) -> Floats:
+    """Return the covariance of the mean errors, which are of the same rows, and of the curve's own misfit.
+
+    The part that the points have in common is at least `variance`: what a model expects of itself follows the labels
+    that it was calibrated with, and so varies with them.
+    """
     n, n_points = values.shape
     means = values.mean(axis=0)
     covariance = np.cov(values.T, bias=True).reshape(n_points, n_points) / n
-    share = (means.min() * n + 0.5) / (n + 1.0)
-    common = max(share * (1.0 - share) / n - covariance.min(), 0.0) if covariance.max() == 0 else 0.0
-    covariance = covariance + common
+    covariance += max(variance - covariance[0, 0], 0.0)
     off = 0.3 / n + MISFIT * (means - means.min() + 1e-3)
     return covariance + np.diag(off**2)

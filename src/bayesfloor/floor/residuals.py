@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.floor import henze_penrose as hp
 from bayesfloor.floor.cross_edges import of_whole
-from bayesfloor.floor.learners import standardised
+from bayesfloor.floor.training_rows import standardised
 from bayesfloor.forest import spanning_forests
 
 Floats = NDArray[np.float64]
@@ -51,9 +51,9 @@ def posterior_bounds(q: Floats, codes: Ints, n_jobs: int | None, seed: int) -> t
 def residual_test(X: Floats, codes: Ints, q: Floats, folds: Ints, n_jobs: int | None, seed: int) -> float:
     """Test whether neighbours err alike, which they do where a learned posterior has missed something local.
 
-    Residuals are r = onehot(label) - q. Where q is the true posterior, those of different rows are independent with mean
-    0, so products over the edges of a forest have mean 0 and are uncorrelated. The forests join rows of one fold, whose
-    q comes from one model that has seen none of them.
+    Residuals are r = onehot(label) - q. Where q is the true posterior, those of different rows are independent with
+    mean 0 and covariance diag(q) - qq', so products over the edges of a forest have mean 0, variance tr(S_i S_j), and
+    are uncorrelated. The forests join rows of one fold, whose q comes from one model that has seen none of them.
 
     Parameters
     ----------
@@ -73,13 +73,14 @@ def residual_test(X: Floats, codes: Ints, q: Floats, folds: Ints, n_jobs: int | 
     """
     residuals = np.eye(q.shape[1])[codes] - q
     points, _ = standardised(X, X[:0])
-    total = squares = 0.0
+    total = variance = 0.0
     for fold in range(int(folds.max()) + 1):
         rows = np.flatnonzero(folds == fold)
         if len(rows) < 2:
             continue
         edges = spanning_forests(points[rows], n_trees=N_TREES, n_jobs=n_jobs, random_state=seed).edges
-        products = (residuals[rows[edges[:, 0]]] * residuals[rows[edges[:, 1]]]).sum(axis=1)
-        total += float(products.sum())
-        squares += float((products**2).sum())
-    return total / squares**0.5 if squares > 0 else 0.0
+        i, j = rows[edges[:, 0]], rows[edges[:, 1]]
+        total += float((residuals[i] * residuals[j]).sum())
+        both = q[i] * q[j]
+        variance += float((both * (1.0 - q[i] - q[j])).sum() + (both.sum(axis=1) ** 2).sum())
+    return total / variance**0.5 if variance > 0 else 0.0

@@ -9,10 +9,13 @@ again, on other axes or in another way, and ``frame`` gives the same as a table:
                              ├──────── class_floors       each class and the rest   ClassFloorsDisplay
                              ├──────── tree_display       the class tree            ClassTreeDisplay
                              ├──────── selection_display  steps of a selection      SelectionPathDisplay
-                             └──────── transform_display  ranked transforms         TransformComparisonDisplay
+                             ├──────── transform_display  ranked transforms         TransformComparisonDisplay
+                             ├──────── learned_display    a learning curve's end    LearnedFloorDisplay
+                             └──────── noise_display      labels redrawn            LabelNoiseDisplay
                                          │
-                                         ├─ dot_rows  a row per name, with a mark and an interval
-                                         └─ canvas    axes, the room on them, names as they are
+                                         ├─ dot_rows   a row per name, with a mark and an interval
+                                         ├─ free_room  labels where nothing else is
+                                         └─ canvas     axes, the room on them, names as they are
 
 `displays` gathers them for the ``plot`` methods of results, which reach it when they are called. Matplotlib is loaded
 when the first picture is drawn; without it there is an error that says what to install.
@@ -25,6 +28,8 @@ of colour vision. Names are shown letter by letter, whatever they mean to TeX. R
 from bayesfloor.report.displays import (
     ClassFloorsDisplay,
     ClassTreeDisplay,
+    LabelNoiseDisplay,
+    LearnedFloorDisplay,
     PairwiseHeatmapDisplay,
     SelectionPathDisplay,
     TransformComparisonDisplay,
@@ -33,6 +38,8 @@ from bayesfloor.report.displays import (
 __all__ = [
     "ClassFloorsDisplay",
     "ClassTreeDisplay",
+    "LabelNoiseDisplay",
+    "LearnedFloorDisplay",
     "PairwiseHeatmapDisplay",
     "SelectionPathDisplay",
     "TransformComparisonDisplay",

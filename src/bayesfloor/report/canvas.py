@@ -3,17 +3,14 @@
 Matplotlib is loaded by the first picture and not before.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
+from bayesfloor.tree import drawing
 from bayesfloor.tree.class_tree import label_text
 
-#: Characters of a name that are drawn.
-LONGEST_NAME = 26
 #: Sizes of letters, in points: no smaller than can be read in print, no larger than the text around a picture.
 SMALLEST_FONT, LARGEST_FONT = 5.5, 10.0
 #: Two colours that differ in every common kind of colour vision, and in grey.
@@ -50,36 +47,8 @@ def points_per_unit(ax: Any) -> tuple[float, float]:
 
 
 def shortened(names: Iterable[Any]) -> list[str]:
-    """Write names in one line each, none too long, and none alike.
-
-    A long name loses its middle, since its end often tells it from others. Where that leaves two names alike, they
-    begin shortly before the first letter in which they differ; and where that is no help, they are numbered.
-    """
-    texts = [label_text(name) for name in names]
-    tail = LONGEST_NAME // 2 - 1
-    short = [_cut(text, LONGEST_NAME - tail - 1, tail) for text in texts]
-    for alike in _alike(short):
-        columns = zip(*(texts[place] for place in alike), strict=False)
-        shared = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, columns))
-        start = max(0, shared - LONGEST_NAME // 3)
-        for place in alike:
-            short[place] = ("…" if start else "") + _cut(texts[place][start:], LONGEST_NAME - 2, 0)
-    for alike in _alike(short):
-        for place in alike:
-            short[place] = f"{short[place][: LONGEST_NAME - 6]}… {place}"
-    return short
-
-
-def _cut(text: str, head: int, tail: int) -> str:
-    return text if len(text) <= head + tail + 1 else f"{text[:head]}…{text[len(text) - tail :]}"
-
-
-def _alike(names: list[str]) -> list[list[int]]:
-    """Return the places of each name that occurs more than once."""
-    places = defaultdict(list)
-    for place, name in enumerate(names):
-        places[name].append(place)
-    return [found for found in places.values() if len(found) > 1]
+    """Write names in one line each, none too long, and none alike."""
+    return drawing.shortened([label_text(name) for name in names])
 
 
 def text_width(texts: Sequence[str]) -> float:

@@ -4,6 +4,7 @@ The tree grows from left to right, the smaller side of each node above. Nodes sh
 there is room, and a dashed line with the value of the cut parts those above from those below.
 """
 
+from itertools import takewhile
 from math import isnan
 from typing import Any
 
@@ -28,7 +29,7 @@ def draw_class_tree(tree: ClassTree, ax: Any = None) -> Any:
     except ImportError as error:
         raise ImportError("plot() needs matplotlib: pip install 'bayesfloor[plot]'") from error
 
-    names = [shortened(label_text(label)) for label in tree.classes]
+    names = shortened([label_text(label) for label in tree.classes])
     row = min(0.28, LARGEST / tree.n_classes)  # all lengths are in inches
     step = min(0.62, LARGEST / tree.depth)
     font = min(9.0, 45.0 * row, 15.0 * step)
@@ -65,9 +66,37 @@ def draw_class_tree(tree: ClassTree, ax: Any = None) -> Any:
     return ax
 
 
-def shortened(name: str) -> str:
-    """Cut a name that is too long to draw."""
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+def shortened(names: list[str]) -> list[str]:
+    """Cut names that are too long to draw, so that different names stay different.
+
+    A long name loses its middle, since its end often tells it from others. Where that leaves two names alike, they
+    begin shortly before the first letter in which they differ; and where that is no help, they are numbered.
+    """
+    tail = LONGEST_NAME // 2 - 1
+    short = [cut_out(name, LONGEST_NAME - tail - 1, tail) for name in names]
+    for alike in places_of_repeated(short):
+        columns = zip(*(names[place] for place in alike), strict=False)
+        shared = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, columns))
+        start = max(0, shared - LONGEST_NAME // 3)
+        for place in alike:
+            short[place] = ("…" if start else "") + cut_out(names[place][start:], LONGEST_NAME - 2, 0)
+    for alike in places_of_repeated(short):
+        for place in alike:
+            short[place] = f"{short[place][: LONGEST_NAME - 6]}… {place}"
+    return short
+
+
+def cut_out(text: str, head: int, tail: int) -> str:
+    """Keep the first and the last characters of a text that has more than one besides."""
+    return text if len(text) <= head + tail + 1 else f"{text[:head]}…{text[len(text) - tail :]}"
+
+
+def places_of_repeated(names: list[str]) -> list[list[int]]:
+    """Return the places of each name that occurs more than once."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        places.setdefault(name, []).append(place)
+    return [found for found in places.values() if len(found) > 1]
 
 
 def text_width(text: str, font: float) -> float:

@@ -1,0 +1,70 @@
+"""What every learner starts from: standardised rows, their classes, and distances."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Features from which a covariance of all of them is too large; so many random combinations stand in for them.
+MANY_FEATURES, N_COMBINATIONS = 1000, 500
+
+
+class Train(NamedTuple):
+    """Standardised rows to learn from."""
+
+    X: Floats
+    codes: Ints
+    n_classes: int
+
+    @property
+    def counts(self) -> Ints:
+        """Rows of each class; a small training set may miss some."""
+        return np.bincount(self.codes, minlength=self.n_classes)
+
+    @property
+    def prior(self) -> Floats:
+        """Shares of the classes, never 0."""
+        smoothed = self.counts.astype(np.float64) + 0.5
+        return smoothed / smoothed.sum()
+
+    @property
+    def one_hot(self) -> Floats:
+        """Indicator of each row's class."""
+        return np.eye(self.n_classes)[self.codes]
+
+
+def standardised(X: Floats, test: Floats) -> tuple[Floats, Floats]:
+    """Scale training rows to mean 0 and deviation 1, and test rows alike; what is constant in training becomes 0."""
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    largest[~(largest > 0)] = 1.0
+    X, test = X / largest, test / largest  # squares of large and small numbers stay within range
+    centre, spread = X.mean(axis=0), X.std(axis=0)
+    scale = np.where(spread > 1e-12, 1.0 / np.maximum(spread, 1e-12), 0.0)
+    return (X - centre) * scale, (test - centre) * scale
+
+
+def safe(probability: Floats, train: Train) -> Floats:
+    """Mix in a little of the prior, so that no class is ruled out."""
+    share = 1.0 / (len(train.codes) + 1.0)
+    total = probability.sum(axis=1, keepdims=True)
+    return (1.0 - share) * probability / np.where(total > 0, total, 1.0) + share * train.prior
+
+
+def narrow(train: Train, test: Floats) -> tuple[Train, Floats]:
+    """Replace a great many features by random combinations of them, which keep distances about as they are."""
+    d = train.X.shape[1]
+    if d <= MANY_FEATURES:
+        return train, test
+    signs = np.random.default_rng(d).choice([-1.0, 1.0], (d, N_COMBINATIONS)) / N_COMBINATIONS**0.5
+    return Train(train.X @ signs, train.codes, train.n_classes), test @ signs
+
+
+def squared_distances(A: Floats, B: Floats) -> Floats:
+    """Return squared Euclidean distances; both sides are standardised, so the expanded form is accurate enough."""
+    distances = (A @ B.T) * -2.0
+    distances += (A**2).sum(axis=1)[:, None]
+    distances += (B**2).sum(axis=1)
+    return np.maximum(distances, 0.0, out=distances)

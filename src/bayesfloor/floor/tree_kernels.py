@@ -1,0 +1,175 @@
+"""Kernels: extremely randomised trees (Geurts, Ernst and Wehenkel 2006), grown and asked in one go."""
+
+import numpy as np
+from numba import njit
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@njit(nogil=True, cache=True)
+def next_random(state):
+    """Advance a splitmix64 generator of one word and return a number in [0, 1)."""
+    state[0] += _GOLDEN
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def lowest_and_highest(values, n):
+    """Return the extremes of the first n values."""
+    low = values[0]
+    high = values[0]
+    for p in range(np.uint64(n)):
+        low = min(low, values[p])
+        high = max(high, values[p])
+    return low, high
+
+
+@njit(nogil=True, cache=True)
+def count_up_to(values, start, stop, cut):
+    """Count the values from start to stop that are at most the cut."""
+    count = 0
+    for p in range(np.uint64(start), np.uint64(stop)):
+        count += 1 if values[p] <= cut else 0
+    return count
+
+
+@njit(nogil=True, cache=True)
+def grow_trees(columns, codes, n_classes, test, n_trees, n_tries, min_leaf, seed, probability, importance):
+    """Grow trees one after the other, and add up what their leaves say of the test rows.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (d, n)
+        Training rows, a feature in each row.
+    codes : ndarray of shape (n,)
+        Their classes.
+    n_classes : int
+        Number of classes.
+    test : ndarray of shape (n_test, d)
+        Rows to predict.
+    n_trees, n_tries, min_leaf : int
+        Trees; features that vary to try at each node; rows in a leaf at the least.
+    seed : int
+        Seeds the draws.
+    probability : ndarray of shape (n_test, n_classes)
+        Shares of the classes in the leaves are added here.
+    importance : ndarray of shape (d,)
+        Falls in Gini impurity are added here, as shares of each tree's.
+
+    Notes
+    -----
+    The rows of a node stand together, class by class, so that counting a class is a loop without branches.
+    """
+    d, n = columns.shape
+    most = 2 * (n // min_leaf) + 3
+    feature = np.empty(most, np.int64)
+    threshold = np.empty(most)
+    left = np.empty(most, np.int64)
+    first = np.empty(most, np.int64)
+    last = np.empty(most, np.int64)
+    counts = np.zeros((most, n_classes))
+    by_class = np.argsort(codes, kind="mergesort")
+    order = by_class.copy()
+    values = np.empty(n)
+    aside = np.empty(n, np.int64)
+    features = np.arange(d)
+    below = np.empty(n_classes)
+    best_below = np.empty(n_classes)
+    gains = np.empty(d)
+    state = np.empty(1, np.uint64)
+    state[0] = np.uint64(seed)
+    for _ in range(n_trees):
+        gains[:] = 0.0
+        order[:] = by_class
+        n_nodes = 1
+        first[0], last[0] = 0, n
+        counts[0, :] = 0.0
+        for i in range(n):
+            counts[0, codes[i]] += 1.0
+        node = 0
+        while node < n_nodes:
+            start, stop = first[node], last[node]
+            size = stop - start
+            squares = 0.0
+            for k in range(n_classes):
+                squares += counts[node, k] ** 2
+            feature[node] = -1
+            best = 1e-12 * size
+            tries = 0
+            drawn = 0
+            is_pure = squares >= size * size - 0.5
+            while not is_pure and size >= 2 * min_leaf and tries < n_tries and drawn < d:
+                pick = drawn + np.int64(next_random(state) * (d - drawn))
+                f = features[pick]
+                features[pick] = features[drawn]
+                features[drawn] = f
+                drawn += 1
+                for p in range(size):
+                    values[p] = columns[f, order[start + p]]
+                low, high = lowest_and_highest(values, size)
+                if not low < high:
+                    continue
+                tries += 1
+                cut = low + next_random(state) * (high - low)
+                if not cut < high:
+                    cut = low
+                n_below = 0
+                begin = 0
+                for k in range(n_classes):
+                    end = begin + int(counts[node, k])
+                    found = count_up_to(values, begin, end, cut)
+                    below[k] = found
+                    n_below += found
+                    begin = end
+                if n_below < min_leaf or size - n_below < min_leaf:
+                    continue
+                of_below = 0.0
+                of_above = 0.0
+                for k in range(n_classes):
+                    of_below += below[k] ** 2
+                    of_above += (counts[node, k] - below[k]) ** 2
+                gain = of_below / n_below + of_above / (size - n_below) - squares / size
+                if gain > best:
+                    best = gain
+                    feature[node] = f
+                    threshold[node] = cut
+                    best_below[:] = below
+            if feature[node] >= 0:
+                f, cut = feature[node], threshold[node]
+                gains[f] += best
+                i = start
+                n_aside = 0
+                for p in range(start, stop):
+                    row = order[p]
+                    if columns[f, row] <= cut:
+                        order[i] = row
+                        i += 1
+                    else:
+                        aside[n_aside] = row
+                        n_aside += 1
+                for p in range(n_aside):
+                    order[i + p] = aside[p]
+                left[node] = n_nodes
+                first[n_nodes], last[n_nodes] = start, i
+                first[n_nodes + 1], last[n_nodes + 1] = i, stop
+                for k in range(n_classes):
+                    counts[n_nodes, k] = best_below[k]
+                    counts[n_nodes + 1, k] = counts[node, k] - best_below[k]
+                n_nodes += 2
+            node += 1
+        total = gains.sum()
+        if total > 0:
+            for f in range(d):
+                importance[f] += gains[f] / total
+        for i in range(test.shape[0]):
+            node = 0
+            while feature[node] >= 0:
+                step = 0 if test[i, feature[node]] <= threshold[node] else 1
+                node = left[node] + step
+            size = last[node] - first[node]
+            for k in range(n_classes):
+                probability[i, k] += counts[node, k] / size

@@ -1,0 +1,175 @@
+"""Text to numbers, gaps filled and scales made alike, beside scikit-learn and pandas."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import MinMaxScaler, OrdinalEncoder, StandardScaler
+
+from bayesfloor.data.encoding import Preparation
+from bayesfloor.data.tables import read_table
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "a": np.round(rng.normal(5, 3, 60), 3),
+            "color": rng.choice(["red", "green", "blue"], 60),
+            "b": rng.integers(0, 9, 60),
+            "size": rng.choice(["10", "9", "x"], 60),
+            "y": rng.choice(["p", "q"], 60),
+        }
+    )
+
+
+@pytest.fixture
+def save(tmp_path):
+    def save(frame, name="data.csv"):
+        frame.to_csv(tmp_path / name, index=False)
+        return tmp_path / name
+
+    return save
+
+
+def test_dummies_are_those_of_pandas(frame, save):
+    table = read_table(save(frame), encode="onehot", scale="none")
+    expected = pd.get_dummies(frame.drop(columns="y"), columns=["color", "size"], drop_first=True, prefix_sep="=")
+    assert sorted(table.feature_names) == sorted(expected.columns)
+    np.testing.assert_array_equal(table.X, expected[list(table.feature_names)])
+
+
+def test_codes_are_those_of_scikit_learn(frame, save):
+    table = read_table(save(frame), encode="ordinal", scale="none")
+    expected = OrdinalEncoder().fit_transform(frame[["color", "size"]])
+    np.testing.assert_array_equal(table.X[:, [1, 3]], expected)
+
+
+def test_codes_that_are_numbers_keep_their_order(save):
+    frame = pd.DataFrame({"c": [10, 9, 100, 9], "y": [0, 1, 0, 1]})
+    table = read_table(save(frame), encode="ordinal", scale="none", categorical=["c"])
+    assert table.X[:, 0].tolist() == [1, 0, 2, 0]
+
+
+@pytest.mark.parametrize(("scale", "scaler"), [("standard", StandardScaler()), ("minmax", MinMaxScaler())])
+def test_scales_are_those_of_scikit_learn(frame, save, scale, scaler):
+    numbers = frame[["a", "b", "y"]]
+    table = read_table(save(numbers), scale=scale)
+    np.testing.assert_allclose(table.X, scaler.fit_transform(numbers[["a", "b"]]), rtol=1e-12, atol=1e-12)
+
+
+def test_dummies_stay_zero_and_one(frame, save):
+    table = read_table(save(frame), encode="onehot")
+    dummies = [j for j, name in enumerate(table.feature_names) if "=" in name]
+    assert len(dummies) == 4
+    assert set(np.unique(table.X[:, dummies])) == {0.0, 1.0}
+    assert any("dummies stay 0 and 1" in note for note in table.notes)
+
+
+def test_a_constant_column_becomes_zero(save):
+    frame = pd.DataFrame({"c": [7.1, 7.1, 7.1], "a": [1, 2, 3], "y": [0, 1, 0]})
+    for scale in ("standard", "minmax"):
+        assert read_table(save(frame), scale=scale).X[:, 0].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-150, 1.0, 1e150, 1e307])
+def test_scaling_at_any_magnitude(save, factor):
+    values = np.array([1.0, 2.0, 4.0, 9.0, -3.0, 17.0])
+    expected = (values - values.mean()) / values.std()
+    table = read_table(save(pd.DataFrame({"a": values * factor, "y": [0, 1] * 3})))
+    np.testing.assert_allclose(table.X[:, 0], expected, rtol=1e-12)
+
+
+def test_a_range_that_overflows(save):
+    path = save(pd.DataFrame({"a": [1.7e308, -1.7e308, 0.0, 0.0], "y": [0, 1, 0, 1]}))
+    np.testing.assert_allclose(read_table(path).X[:, 0], np.sqrt([2, 2, 0, 0]) * [1, -1, 0, 0], rtol=1e-12)
+    with pytest.raises(ValueError, match="too large for scale='minmax'"):
+        read_table(path, scale="minmax")
+
+
+@pytest.mark.parametrize("impute", ["mean", "median", "most_frequent"])
+def test_gaps_are_filled_as_scikit_learn_does(frame, save, impute):
+    numbers = frame[["a", "b", "y"]].astype({"b": float})
+    numbers.loc[3:9, "a"] = np.nan
+    numbers.loc[7, "b"] = np.nan
+    table = read_table(save(numbers), scale="none", impute=impute)
+    expected = SimpleImputer(strategy=impute).fit_transform(numbers[["a", "b"]])
+    np.testing.assert_allclose(table.X, expected, rtol=1e-14)
+    assert any("a (7, by" in note and "b (1, by" in note for note in table.notes)
+
+
+def test_nothing_to_fill_is_said(frame, save):
+    notes = read_table(save(frame[["a", "y"]]), impute="mean").notes
+    assert "No value was missing, so none was filled." in notes
+
+
+def test_large_numbers_have_a_mean(save):
+    path = save(pd.DataFrame({"a": [1.6e308, 1.2e308, None, 1.4e308], "y": [0, 1, 0, 1]}))
+    assert read_table(path, impute="mean", scale="none").X[2, 0] == pytest.approx(1.4e308)
+
+
+def test_blanks_around_text_are_taken_off_and_stated(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("s,a,y\nu,1,0\nv ,2,1\nu ,3,0\nv,4, 1\n", encoding="utf-8")
+    table = read_table(path, encode="onehot", scale="none")
+    assert table.feature_names == ("s=v", "a")
+    assert table.X[:, 0].tolist() == [0, 1, 0, 1]
+    assert any("Blanks around the values of 's'" in note for note in table.notes)
+
+
+def test_features_of_the_same_name_are_refused(save):
+    frame = pd.DataFrame({"s": ["u", "v", "u", "v"], "s=v": [1, 2, 3, 4], "y": [0, 1, 0, 1]})
+    with pytest.raises(ValueError, match="columns 's' and 's=v' both give a feature 's=v'"):
+        read_table(save(frame), encode="onehot")
+
+
+def test_one_value_has_no_dummies(save):
+    frame = pd.DataFrame({"s": ["u"] * 4, "a": [1, 2, 3, 4], "y": [0, 1, 0, 1]})
+    table = read_table(save(frame), encode="onehot")
+    assert table.groups == ((0,),)
+    assert table.group_names == ("a",)
+    assert any("have no dummies: 's'" in note for note in table.notes)
+
+
+@pytest.mark.parametrize("encode", ["onehot", "ordinal"])
+def test_another_table_is_made_ready_in_the_same_way(frame, save, encode):
+    table = read_table(save(frame), encode=encode, impute="median")
+    stored = json.loads(json.dumps(table.preparation.to_dict()))
+    preparation = Preparation.from_dict(stored)
+    assert preparation == table.preparation
+    # other columns, another order, fewer rows, fewer values, and no target
+    part = frame.loc[frame.color == "red", ["size", "b", "a", "color"]].assign(more="text")
+    other = read_table(save(part, "other.csv"), preparation=preparation)
+    np.testing.assert_array_equal(other.X, table.X[(frame.color == "red").to_numpy()])
+    assert other.y is None
+    assert other.feature_names == table.feature_names
+    assert any("not used: 'more'" in note for note in other.notes)
+    again = read_table(save(frame, "again.csv"), preparation=preparation)
+    assert again.y.tolist() == table.y.tolist()
+    gaps = frame.assign(a=np.nan)
+    filled = read_table(save(gaps, "gaps.csv"), preparation=preparation)
+    assert np.ptp(filled.X[:, 0]) == 0
+
+
+def test_the_last_column_of_a_table_without_target_is_a_feature(save):
+    frame = pd.DataFrame({"a": [1.5, 2.5, 3.5], "b": [3.0, 4.0, 9.0], "y": ["u", "v", "u"]})
+    table = read_table(save(frame))
+    other = read_table(save(frame[["a", "b"]], "other.csv"), preparation=table.preparation)
+    np.testing.assert_array_equal(other.X, table.X)
+
+
+def test_a_table_that_does_not_fit_is_refused(frame, save):
+    preparation = read_table(save(frame), encode="onehot").preparation
+    for changed, words in (
+        (frame.drop(columns="a"), "other.csv lacks the columns 'a'"),
+        (frame.replace("red", "pink"), "column 'color': 'pink' is not among the values known: 'blue', 'green', 'red'"),
+        (frame.assign(a=np.nan), "other.csv, line 2, column 'a': the value is missing"),
+        (frame.assign(color=""), "other.csv, line 2, column 'color': the value is missing"),
+        (frame.assign(a="text"), "column 'a' must hold numbers"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(words)):
+            read_table(save(changed, "other.csv"), preparation=preparation)

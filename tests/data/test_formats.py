@@ -1,0 +1,375 @@
+"""Formats other than CSV: read alike, and refused where they hold something else."""
+
+import gzip
+import io
+import pickle
+import re
+import zipfile
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.io import arff as scipy_arff
+from sklearn.datasets import dump_svmlight_file
+
+from bayesfloor.data import binary_tables
+from bayesfloor.data.tables import read_table
+
+FRAME = pd.DataFrame(
+    {"a": [1, 2, 3, 4], "b": [0.5, 1.5, 2.5, 3.5], "s": ["u", "v", "u", "w"], "y": ["p", "q", "p", "q"]}
+)
+EXPECTED = [[1, 0.5, 0, 0], [2, 1.5, 1, 0], [3, 2.5, 0, 0], [4, 3.5, 0, 1]]
+
+
+def raw(path, **options):
+    return read_table(path, scale="none", **options)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.fixture
+def refused(write):
+    def refused(content, name, words, error=ValueError, **options):
+        with pytest.raises(error, match=re.escape(words)) as caught:
+            read_table(write(content, name), **options)
+        assert "\n" not in str(caught.value)
+        assert name in str(caught.value)
+
+    return refused
+
+
+def write_stream(frame, path):
+    table = pa.Table.from_pandas(frame)
+    with pa.ipc.new_stream(path, table.schema) as writer:
+        writer.write_table(table)
+
+
+WRITERS = {
+    "pandas.parquet": lambda frame, path: frame.to_parquet(path),
+    "polars.pq": lambda frame, path: pl.from_pandas(frame).write_parquet(path),
+    "categories.parquet": lambda frame, path: frame.astype({"s": "category", "y": "category"}).to_parquet(path),
+    "polars.arrow": lambda frame, path: pl.from_pandas(frame).write_ipc(path),
+    "pandas.feather": lambda frame, path: frame.to_feather(path),
+    "lz4.feather": lambda frame, path: pa.feather.write_feather(pa.Table.from_pandas(frame), str(path), "lz4"),
+    "stream.arrow": write_stream,
+    "no-suffix": lambda frame, path: frame.to_parquet(path),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_parquet_and_arrow(tmp_path, name, packed):
+    path = tmp_path / name
+    WRITERS[name](FRAME, path)
+    if packed:
+        path = path.with_name(name + ".gz")
+        path.write_bytes(gzip.compress((tmp_path / name).read_bytes()))
+    table = raw(path, encode="onehot")
+    assert table.X.tolist() == EXPECTED
+    assert table.feature_names == ("a", "b", "s=v", "s=w")
+    assert table.y.tolist() == ["p", "q", "p", "q"]
+    assert table.lines.tolist() == [1, 2, 3, 4]
+
+
+def test_types_of_columns(tmp_path):
+    frame = pl.DataFrame(
+        {
+            "flag": [True, False, True, False],
+            "small": pl.Series([1, 2, 3, 4], dtype=pl.UInt8),
+            "money": pl.Series(["1.5", "2.5", "3.5", "4.5"]).cast(pl.Decimal(10, 2)),
+            "large": [2**60, 2**60 + 1, 5, 6],
+            "label": [True, False, True, False],
+        }
+    )
+    path = tmp_path / "types.parquet"
+    frame.write_parquet(path)
+    table = raw(path)
+    assert table.X[:, :3].tolist() == [[1, 1, 1.5], [0, 2, 2.5], [1, 3, 3.5], [0, 4, 4.5]]
+    assert table.classes.tolist() == [False, True]
+    assert any("'large' has 1 integers beyond 2**53" in caution for caution in table.cautions)
+
+
+def test_dates_and_lists_are_neither_numbers_nor_text(tmp_path):
+    path = tmp_path / "dates.parquet"
+    days = pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03", "2020-01-04"])
+    FRAME.assign(day=days)[["day", "a", "y"]].to_parquet(path)
+    with pytest.raises(ValueError, match=r"dates\.parquet: column 'day' holds Datetime.*drop=\['day'\] \(--drop day\)"):
+        read_table(path, encode="onehot")
+    assert raw(path, drop="day").feature_names == ("a",)
+    assert raw(path, encode="drop").feature_names == ("a",)
+
+
+def test_missing_values_in_parquet(tmp_path):
+    path = tmp_path / "gaps.parquet"
+    pl.DataFrame({"a": [1.0, None, float("nan"), 4.0], "s": ["NA", None, "u", "u"], "y": [0, 1, 0, 1]}).write_parquet(
+        path
+    )
+    with pytest.raises(ValueError, match=r"gaps\.parquet, row 2: missing values in 2 rows.*'a' \(2\), 's' \(1\)"):
+        read_table(path, encode="onehot")
+    table = raw(path, encode="onehot", impute="most_frequent")
+    assert table.feature_names == ("a", "s=u")  # here "NA" is text like any other
+    assert table.X.tolist() == [[1, 0], [1, 1], [1, 1], [4, 1]]
+
+
+def test_infinity_in_parquet(tmp_path):
+    path = tmp_path / "infinite.parquet"
+    pl.DataFrame({"a": [1.0, float("inf"), 3.0, 4.0], "y": [0, 1, 0, 1]}).write_parquet(path)
+    with pytest.raises(ValueError, match=r"infinite\.parquet, row 2, column 'a': the number is infinite"):
+        read_table(path)
+
+
+def test_broken_binary_files(refused, tmp_path):
+    FRAME.to_parquet(tmp_path / "good.parquet")
+    good = (tmp_path / "good.parquet").read_bytes()
+    refused(good[: len(good) // 2], "cut.parquet", "cut.parquet cannot be read as Parquet")
+    refused(b"a,b\n1,2\n", "text.parquet", "named like a Parquet file, but it is not one")
+    refused(b"FEA1....", "old.feather", "a Feather file of version 1")
+    refused(b"ARROW1\0\0 nonsense", "bad.arrow", "bad.arrow cannot be read as Arrow")
+    pl.DataFrame({"a": [], "y": []}).write_parquet(tmp_path / "none.parquet")
+    refused((tmp_path / "none.parquet").read_bytes(), "none.parquet", "holds 0 rows and 2 columns")
+
+
+def test_a_parquet_file_that_says_it_is_large_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "large.parquet"
+    pl.DataFrame({"a": pl.repeat(1.0, 100_000, eager=True), "y": pl.repeat(1, 100_000, eager=True)}).write_parquet(path)
+    assert path.stat().st_size < 20_000
+    monkeypatch.setattr(binary_tables, "UNPACKED_LIMIT", 2**20)
+    with pytest.raises(
+        ValueError, match=r"large\.parquet unpacks to 100 000 rows of 2 columns, 1\.5 MiB; the limit is 1\.0"
+    ):
+        read_table(path)
+
+
+ARFF = """% a comment
+@RELATION 'my data'
+@attribute 'the size' numeric
+@attribute b REAL
+@attribute s {u, 'v w', x}
+@attribute class {p,q}
+
+@data
+1, 0.5, u, p
+2, 1.5, 'v w', q
+% another
+3, 2.5, u, p
+4, 3.5, x, q
+"""
+
+
+def test_arff(write):
+    path = write(ARFF, "data.arff")
+    table = raw(path, encode="onehot")
+    assert table.X.tolist() == EXPECTED
+    assert table.feature_names == ("the size", "b", "s=v w", "s=x")
+    assert table.lines.tolist() == [9, 10, 12, 13]
+    records, _ = scipy_arff.loadarff(io.StringIO(ARFF.replace("'v w'", "v_w")))
+    assert table.X[:, :2].tolist() == [[record[0], record[1]] for record in records]
+    assert table.y.tolist() == [record[3].decode() for record in records]
+
+
+def test_arff_keeps_the_declared_order(write):
+    text = "@relation r\n@attribute size {small,medium,large}\n@attribute y {1,2}\n@data\nlarge,1\nsmall,2\nmedium,1\n"
+    table = raw(write(text, "a.arff"), encode="ordinal")
+    assert table.X[:, 0].tolist() == [2, 0, 1]
+    assert table.classes.tolist() == [1, 2]
+
+
+def test_sparse_arff(write):
+    text = (
+        "@relation r\n@attribute a numeric\n@attribute b numeric\n@attribute s {u,v}\n@attribute y {p,q}\n@data\n"
+        "{0 5, 2 v}\n{}\n{1 -1.5 , 3 q}\n{3 'q'}\n"
+    )
+    table = raw(write(text, "sparse.arff"), encode="onehot")
+    assert table.X.tolist() == [[5, 0, 1], [0, 0, 0], [0, -1.5, 0], [0, 0, 0]]
+    assert table.y.tolist() == ["p", "p", "q", "q"]
+    assert "sparse" in table.notes[0]
+
+
+KEEL = """@relation texture
+@attribute A1 real [0.0, 1.0]
+@attribute Kind{M, F}
+@attribute Class {2,3}
+@attribute A2 integer [0, 9]
+@inputs A1, Kind, A2
+@outputs Class
+@data
+0.5, M, 2, 1
+0.25, F, 3, 2
+0.75, M, 2, 3
+"""
+
+
+def test_keel_names_its_target(write):
+    table = raw(write(KEEL, "texture.dat"), encode="onehot")
+    assert table.target == "Class"
+    assert table.X.tolist() == [[0.5, 0, 1], [0.25, 1, 2], [0.75, 0, 3]]
+    assert table.y.tolist() == [2, 3, 2]
+    assert any("as the file says" in note for note in table.notes)
+
+
+def test_missing_values_in_arff(write):
+    with pytest.raises(ValueError, match=r"data\.arff, line 9: missing values in 1 rows"):
+        read_table(write(ARFF.replace("1, 0.5", "?, 0.5"), "data.arff"), encode="onehot")
+    with pytest.raises(ValueError, match=r"data\.arff, line 9: 1 missing label in 'class'"):
+        read_table(write(ARFF.replace("u, p", "u, ?", 1), "data.arff"), encode="onehot")
+
+
+BROKEN_ARFF = {
+    "a value not declared": (ARFF.replace("4, 3.5, x", "4, 3.5, z"), "line 13, column 's': 'z' is not among"),
+    "no number": (ARFF.replace("2, 1.5", "two, 1.5"), "line 10, column 'the size': 'two' is not a number"),
+    "short row": (ARFF.replace("3, 2.5, u, p", "3, 2.5, u"), "line 12: 3 values, but 4 attributes are declared"),
+    "open quote": (ARFF.replace("'v w', q", "'v w, q"), "line 10: a quote is not closed"),
+    "no data": (ARFF[: ARFF.index("@data")], "ends before @data"),
+    "no rows": (ARFF[: ARFF.index("1, 0.5")], "has a header and no rows"),
+    "no attributes": ("@relation r\n@data\n1,2\n", "line 2: @data before any @attribute"),
+    "junk in the header": ("@relation r\nhello\n@data\n", "line 2: 'hello' is no part of an ARFF header"),
+    "no type": ("@relation r\n@attribute a\n@data\n", "line 2: '@attribute a' is no attribute with a name and a type"),
+    "same name": ("@relation r\n@attribute a real\n@attribute a real\n@data\n1,2\n", "have the same name, 'a'"),
+    "open list": ("@relation r\n@attribute a {x,y\n@data\n", "line 2: the values of attribute 'a' are not closed"),
+    "sparse twice": (
+        "@relation r\n@attribute a real\n@attribute b real\n@data\n{0 1, 0 2}\n",
+        "line 5: '0 2' is no new",
+    ),
+    "sparse beyond": ("@relation r\n@attribute a real\n@attribute b real\n@data\n{7 1}\n", "line 5: '7 1' is no new"),
+    "sparse open": ("@relation r\n@attribute a real\n@attribute b real\n@data\n{0 1\n", "line 5: a sparse row is not"),
+}
+
+
+@pytest.mark.parametrize(("content", "words"), BROKEN_ARFF.values(), ids=BROKEN_ARFF.keys())
+def test_broken_arff_is_refused_with_its_line(refused, content, words):
+    refused(content, "data.arff", words, encode="onehot")
+
+
+def test_libsvm(tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(30, 5)), 3) * (rng.random((30, 5)) < 0.5)
+    X[0] = 1.0
+    y = np.tile([-1, 1, 3], 10)
+    for zero_based, name in ((True, "data.libsvm"), (False, "data.txt")):
+        path = tmp_path / name
+        dump_svmlight_file(X, y, str(path), zero_based=zero_based, comment="made by a test")
+        table = raw(path)
+        np.testing.assert_array_equal(table.X, X)
+        assert table.y.tolist() == y.tolist()
+        assert table.feature_names[0] == ("x0" if zero_based else "x1")
+        assert f"indices from {0 if zero_based else 1}" in table.notes[0]
+
+
+BROKEN_LIBSVM = {
+    "no pair": ("1 1:2\n1 1:2 x\n", "line 2: 'x' is no index:value"),
+    "no number": ("1 1:2\n1 1:a\n", "line 2: '1:a' is no index:value"),
+    "not rising": ("1 1:2\n1 2:2 2:3\n", "line 2: indices must rise"),
+    "several labels": ("1,2 1:2\n", "line 1: '1,2' is not one label"),
+    "infinite": ("1 1:2\n2 1:inf\n", "line 2: '1:inf' is not finite"),
+    "too wide": ("1 1:2\n2 900000000000:1\n", "take 13411.0 GiB as a dense table; the limit is 2.0 GiB"),
+    "no rows": ("# nothing\n", "holds no rows"),
+    "no values": ("1\n2\n", "has labels and no values"),
+}
+
+
+@pytest.mark.parametrize(("content", "words"), BROKEN_LIBSVM.values(), ids=BROKEN_LIBSVM.keys())
+def test_broken_libsvm_is_refused_with_its_line(refused, content, words):
+    refused(content, "data.svm", words)
+
+
+def saved(**arrays):
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)
+    return buffer.getvalue()
+
+
+X4 = np.array([[1, 2], [3, 4], [5, 6], [7, 8]])
+
+
+def test_npz(write):
+    table = raw(write(saved(X=X4, y=[0, 1, 0, 1]), "a.npz"))
+    assert table.X.tolist() == X4.tolist()
+    assert table.target == "y"
+    assert table.feature_names == ("x1", "x2")
+    content = saved(X=X4, y=[0, 1, 0, 1], feature_names=["p", "q"], classes=["no", "yes"], split=[0, 0, 1, 1])
+    table = raw(write(content, "b.npz"))
+    assert table.y.tolist() == ["no", "yes", "no", "yes"]
+    assert table.feature_names == ("p", "q")
+    assert any("'split'" in note for note in table.notes)
+    for content in (saved(table=X4 % 4), saved(X=X4 % 4)):
+        table = raw(write(content, "c.npz"))
+        assert table.X.tolist() == [[1], [3], [1], [3]]
+        assert table.y.tolist() == [2, 0, 2, 0]
+    table = raw(write(saved(X=[["u", "1"], ["v", "1"], ["u", "2"]], y=["a", "b", "a"]), "d.npz"), encode="ordinal")
+    assert table.X.tolist() == [[0, 0], [1, 0], [0, 1]]
+
+
+class Harmful:
+    def __reduce__(self):
+        return (pytest.fail, ("a pickle was loaded",))
+
+
+OBJECTS = np.array([Harmful(), 1], dtype=object)
+
+BROKEN_NPZ = {
+    "objects": (saved(X=X4, y=[0, 1, 0, 1], extra=OBJECTS), "'extra' of type object hold pickles"),
+    "lengths": (saved(X=X4, y=[0, 1]), "X has 4 rows, but y has shape (2,)"),
+    "one dimension": (saved(X=[1, 2, 3], y=[0, 1, 0]), "X has shape (3,); rows and columns are needed"),
+    "complex": (saved(X=X4 * 1j, y=[0, 1, 0, 1]), "X holds complex128, not numbers"),
+    "no X": (saved(a=X4, b=X4), "has no array X; it has 'a', 'b'"),
+    "empty": (saved(X=np.empty((0, 3)), y=[]), "X has shape (0, 3): it is empty"),
+    "names": (saved(X=X4, y=[0, 1, 0, 1], feature_names=["a"]), "feature_names has 1 names for 2 columns"),
+    "same names": (saved(X=X4, y=[0, 1, 0, 1], feature_names=["a", "a"]), "have the same name, 'a'"),
+    "codes": (saved(X=X4, y=[0, 1, 0, 2], classes=["a", "b"]), "y goes from 0 to 2, but classes has 2 labels"),
+    "dates": (saved(X=X4, y=np.array(["2020"] * 4, "M8[Y]")), "y holds datetime64[Y], not labels"),
+    "no npz": (b"hello", "is no NPZ file, or it is damaged"),
+    "cut": (saved(X=X4, y=[0, 1, 0, 1])[:200], "is no NPZ file, or it is damaged"),
+    "a continuous y": (saved(X=X4, y=[0.5, 1, 2, 1]), "numbers with fractions, such as 0.5"),
+}
+
+
+@pytest.mark.parametrize(("content", "words"), BROKEN_NPZ.values(), ids=BROKEN_NPZ.keys())
+def test_broken_npz_is_refused(refused, content, words):
+    refused(content, "data.npz", words)
+
+
+def test_an_npz_that_says_it_is_large_is_refused(write):
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**3)})
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("X.npy", header.getvalue() + bytes(8))
+    with pytest.raises(ValueError, match=r"large\.npz unpacks to 7450\.6 GiB; the limit is 4\.0 GiB"):
+        read_table(write(buffer.getvalue(), "large.npz"))
+
+
+def test_pickles_and_other_programs_are_refused(refused):
+    refused(pickle.dumps(Harmful()), "model.bin", "is a pickle, and reading one can run code")
+    refused(pickle.dumps(FRAME), "frame.pkl", "is a pickle, and reading one can run code")
+    refused(b"PK\x03\x04", "book.xlsx", "is an Excel workbook; save the sheet as CSV")
+    refused(b"\x93NUMPY\x01\x00", "single.npy", "is a single NumPy array; save it with numpy.savez")
+    refused(gzip.compress(b"x"), "data.tar.gz", "is an archive; unpack it")
+
+
+HEADERS = [b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"@relation r\n@attribute a real\n@attribute y {0,1}\n@data\n"]
+
+
+@pytest.fixture(scope="module")
+def any_file(tmp_path_factory):
+    return tmp_path_factory.mktemp("any") / "any"
+
+
+@given(st.sampled_from(HEADERS), st.binary(max_size=60))
+def test_any_bytes_behind_a_header_are_refused_by_name(any_file, header, rest):
+    any_file.write_bytes(header + rest)
+    with pytest.raises(ValueError, match="any"):
+        read_table(any_file)

@@ -1,0 +1,582 @@
+"""Text tables as people have them: what is detected, what is stated, and what is refused in which words."""
+
+import csv
+import gzip
+import re
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayesfloor.data import unpacking
+from bayesfloor.data.columns import UnknownColumnError
+from bayesfloor.data.sniffing import detect_encoding
+from bayesfloor.data.tables import Table, read_table
+from bayesfloor.data.validation import check_points
+from bayesfloor.meta.column_groups import check_groups
+
+PLAIN = "a,b,class\n1,2.5,x\n3,4.5,y\n5,6,x\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write text or bytes to a file and return its path."""
+
+    def write(content, name="data.csv", encoding="utf-8"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def refused(write):
+    """Assert that a file is refused with these words, on one line."""
+
+    def refused(content, words, error=ValueError, name="data.csv", **options):
+        with pytest.raises(error, match=re.escape(words)) as caught:
+            read_table(write(content, name), **options)
+        assert "\n" not in str(caught.value)
+        assert name in str(caught.value)
+
+    return refused
+
+
+def raw(path, **options):
+    return read_table(path, scale="none", **options)
+
+
+def test_a_plain_table(write):
+    table = raw(write(PLAIN))
+    assert table.X.tolist() == [[1, 2.5], [3, 4.5], [5, 6]]
+    assert table.X.dtype == np.float64
+    assert not table.X.flags.writeable
+    assert table.y.tolist() == ["x", "y", "x"]
+    assert table.classes.tolist() == ["x", "y"]
+    assert table.feature_names == ("a", "b")
+    assert table.target == "class"
+    assert table.n_rows_read == 3
+    assert table.lines.tolist() == [2, 3, 4]
+    assert repr(table) == "Table('data.csv': 3 rows, 2 features, 2 classes of 'class')"
+    assert any("separator comma" in note and "utf-8" in note for note in table.notes)
+    assert any("last column" in note for note in table.notes)
+    assert table.cautions == ()
+
+
+def test_frame(write):
+    frame = raw(write(PLAIN)).frame()
+    pd.testing.assert_frame_equal(frame, pd.DataFrame({"a": [1.0, 3, 5], "b": [2.5, 4.5, 6], "class": ["x", "y", "x"]}))
+
+
+@pytest.mark.parametrize(("separator", "name"), [(",", "comma"), (";", "semicolon"), ("\t", "tab"), ("|", "bar")])
+def test_separators_are_detected_and_stated(write, separator, name):
+    table = raw(write(PLAIN.replace(",", separator)))
+    assert table.X.tolist() == [[1, 2.5], [3, 4.5], [5, 6]]
+    assert f"separator {name}" in table.notes[0]
+
+
+def test_excel_names_its_separator(write):
+    table = raw(write("sep=;\na;b\n1;x\n2;y\n"))
+    assert table.feature_names == ("a",)
+    assert table.lines.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("text", ["a;b;c\n1,5;2,25;x\n-0,5;1e2;y\n", "1,5;2,25;x\n-0,5;1e2;y\n3,5;1,0;x\n4,5;1;y\n"])
+def test_decimal_comma(write, text):
+    table = raw(write(text))
+    assert table.X[:2].tolist() == [[1.5, 2.25], [-0.5, 100]]
+    assert "decimal comma" in table.notes[0]
+
+
+def test_a_point_in_a_table_with_decimal_commas_is_not_guessed(refused):
+    lines = "".join(f"{i},5;{i % 2}\n" for i in range(3000))
+    refused("a;b\n" + lines + "1.234;0\n", "data.csv, line 3002, column 'a': '1.234' is not a number")
+
+
+ENCODINGS = {
+    "utf-8": ("utf-8", "encoding utf-8,"),
+    "utf-8-sig": ("utf-8-sig", "encoding utf-8-sig (told by its byte order mark)"),
+    "utf-16": ("utf-16", "encoding utf-16 (told by its byte order mark)"),
+    "utf-16-le": ("utf-16-le", "encoding utf-16-le"),
+    "utf-16-be": ("utf-16-be", "encoding utf-16-be"),
+    "latin-1": ("latin-1", "encoding latin-1 (not UTF-8 from line 2 on)"),
+}
+
+
+@pytest.mark.parametrize(("encoding", "stated"), ENCODINGS.values(), ids=ENCODINGS.keys())
+def test_encodings_are_detected_and_stated(write, encoding, stated):
+    table = raw(write("größe,kind\n1,süß\n2,é\n".replace("größe", "size"), encoding=encoding))
+    assert table.feature_names == ("size",)
+    assert table.classes.tolist() == ["süß", "é"]
+    assert stated in table.notes[0]
+
+
+def test_windows_encoding(write):
+    table = raw(write("size,price\n1,low €\n2,high €\n", encoding="cp1252"))
+    assert table.classes.tolist() == ["high €", "low €"]
+    assert "cp1252" in table.notes[0]
+
+
+def test_bytes_that_windows_does_not_know_are_latin_1(write):
+    table = raw(write(b"a,b\n1,\x81\n2,\xe9\n"))
+    assert "latin-1" in table.notes[0]
+
+
+def test_a_character_may_lie_across_two_pieces():
+    # UTF-8 is checked in pieces of 4 MiB
+    start = b"x" * (2**22 - 1)
+    assert detect_encoding(start + "é".encode(), "any.csv") == ("utf-8", "")
+    assert detect_encoding(start + b"\xc3\n", "any.csv") == ("latin-1", "not UTF-8 from line 1 on")
+    assert detect_encoding(b"\n" * 2**22 + b"a\xe9", "any.csv")[1] == f"not UTF-8 from line {2**22 + 1} on"
+
+
+def test_what_is_given_is_not_detected(write):
+    path = write("a,1;2\na,3;4\nb,3;4\n", name="a.txt")
+    table = raw(path, separator=";", header=False, encoding="cp1252", decimal=".", encode="ordinal")
+    assert table.X.tolist() == [[0], [1], [2]]
+    assert "separator semicolon, encoding cp1252, no header" in table.notes[0]
+
+
+def test_quoted_fields(write):
+    text = 'name,"a, b",class\n"x, ""y""",1,p\n"two\nlines",2,q\nz,3,p\n'
+    table = read_table(write(text), encode="ordinal", scale="none")
+    assert table.feature_names == ("name", "a, b")
+    assert table.preparation.columns[0].categories == ("two\nlines", 'x, "y"', "z")
+    assert table.lines.tolist() == [2, 3, 5]
+
+
+def test_a_quote_inside_an_unquoted_field_is_a_character(write):
+    table = read_table(write('size,class\n5" pipe,a\n6" pipe,b\n5" pipe,a\n'), encode="onehot")
+    assert table.feature_names == ('size=6" pipe',)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends(write, end):
+    table = raw(write(PLAIN.replace("\n", end)))
+    assert table.X.shape == (3, 2)
+    assert table.lines.tolist() == [2, 3, 4]
+
+
+def test_numbers_alone_mean_no_header(write):
+    table = raw(write("1,2,0\n3,4,1\n5,6,0\n"))
+    assert table.X.tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert table.feature_names == ("x1", "x2")
+    assert table.target == "x3"
+    assert "no header" in table.notes[0]
+    assert table.y.tolist() == [0, 1, 0]
+
+
+def test_values_that_come_again_mean_no_header(write):
+    table = raw(write("5.1,3.5,setosa\n4.9,3.0,setosa\n6.2,2.9,virginica\n"))
+    assert table.X.shape == (3, 2)
+    assert "no header" in table.notes[0]
+
+
+def test_years_are_names(write):
+    table = raw(write("2019,2020,label\n1,2,a\n3,4,b\n"))
+    assert table.feature_names == ("2019", "2020")
+
+
+def test_unnamed_columns_are_called_by_position(write):
+    table = raw(write(",a,label\n0,1,x\n1,2,y\n"))
+    assert table.feature_names == ("column_1", "a")
+    assert any("without a name" in note for note in table.notes)
+
+
+def test_blank_lines_are_skipped_and_counted(write):
+    table = raw(write("a,b\n1,x\n\n2,y\n\n\n"))
+    assert table.lines.tolist() == [2, 4]
+    assert any("1 blank line was skipped" in note for note in table.notes)
+
+
+def test_labels_that_look_missing_are_classes(write):
+    table = raw(write("a,b\n1,NA\n2,null\n3,NA\n"))
+    assert table.classes.tolist() == ["NA", "null"]
+    assert any("'NA', 'null'" in caution for caution in table.cautions)
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["2", "10", "2"], [2, 10]),
+        (["1.0", "2.0", "1.0"], [1, 2]),
+        (["+1", "-1", "+1"], [-1, 1]),
+        (["a", "1", "a"], ["1", "a"]),
+        (["1-3", "4", "4"], ["1-3", "4"]),
+        (["01", "1", "2"], [1, 2]),
+    ],
+)
+def test_whole_numbers_are_integers(write, labels, classes):
+    table = raw(write("v,y\n" + "".join(f"{i},{label}\n" for i, label in enumerate([*labels, labels[0]]))))
+    assert table.classes.tolist() == classes
+
+
+def test_target_by_name_and_position(write):
+    path = write("y,a,b\nu,1,2\nv,3,4\nu,5,6\n")
+    for target in ("y", 0, -3):
+        table = raw(path, target=target)
+        assert table.target == "y"
+        assert table.feature_names == ("a", "b")
+
+
+def test_unknown_target_suggests_names(refused):
+    refused("Rings,Sex\n1,2\n", "no column 'rings'; did you mean 'Rings'?", UnknownColumnError, target="rings")
+    refused(PLAIN, "its columns are 'a', 'b', 'class'", UnknownColumnError, target="zzz")
+    refused(PLAIN, "has 3 columns; there is no column number 7", UnknownColumnError, target=7)
+    refused(PLAIN, "no column 'bb'; did you mean 'b'?", UnknownColumnError, drop="bb")
+    refused(PLAIN, "no column 'aa'; did you mean 'a'?", UnknownColumnError, categorical=["aa"])
+
+
+def test_target_that_cannot_be_classes(refused):
+    refused("a,y\n1,0.5\n2,0.7\n3,0.5\n", "'y' holds numbers with fractions, such as 0.5: this looks like regression")
+    refused("a;y\n1;0,5\n2;0,7\n3;0,5\n", "'y' holds numbers with fractions, such as 0,5")
+    many = "".join(f"{i % 3},{i}\n" for i in range(40))
+    refused("a,y\n" + many, "'y' has 40 different values in 40 rows, like an id or a measured number")
+    refused("a,y\n1,x\n2,x\n", "'y' needs two classes, got 1: 'x'")
+    refused("a,y\n1,1\n2,1.0\n3,1\n", "'y' needs two classes, got 1: ")
+    refused("a,y\n1,x\n2,\n3,\n", "data.csv, line 3: 2 missing labels in 'y'")
+
+
+def test_many_classes_are_worth_a_word(write):
+    table = raw(write("a,y\n" + "".join(f"{i % 7},{i // 3}\n" for i in range(300))))
+    assert any("100 classes" in caution for caution in table.cautions)
+
+
+def test_a_value_that_is_no_number_is_named(refused):
+    lines = "".join(f"{i},{i % 2}\n" for i in range(3812))
+    text = "age,y\n" + lines[: lines.index("15,")] + "abc,0\n" + lines[lines.index("15,") :]
+    words = "data.csv, line 17, column 'age': 'abc' is not a number (the other 3 812 values are)"
+    refused(text, words)
+    refused(text, words, encode="onehot")
+
+
+def test_such_a_column_can_be_text_when_asked(write):
+    text = "age,y\n" + "1,0\n2,1\n" * 20 + "abc,0\n"
+    table = read_table(write(text), encode="onehot", categorical="age")
+    assert table.feature_names == ("age=2", "age=abc")
+
+
+def test_a_column_may_turn_out_to_be_text_late(write):
+    text = "code,y\n" + "1,0\n" * 30_000 + "B,1\n" * 10_000
+    table = read_table(write(text), encode="onehot")
+    assert table.feature_names == ("code=B",)
+    assert table.X.sum() == 10_000
+
+
+@pytest.mark.parametrize("value", ["inf", "-Infinity", "1e999"])
+def test_infinite_numbers_are_named(refused, value):
+    refused(f"a,y\n1,0\n{value},1\n3,0\n", f"data.csv, line 3, column 'a': '{value}' is infinite or too large")
+
+
+@pytest.mark.parametrize("value", ["1_000", "１２", "0x10", "1 2", "--1"])
+def test_what_python_alone_calls_a_number_is_none(refused, value):
+    refused("a,y\n" + "1,0\n2,1\n" * 20 + f"{value},1\n", "is not a number (the other 40 values are)")
+
+
+def test_text_needs_a_word(refused):
+    refused("s,y\nu,0\nv,1\n", "column 's' is text ('u', 'v'); add encode='onehot' (--encode onehot)")
+    refused("s,t,y\nu,p,0\nv,q,1\n", "columns 's', 't' are text")
+
+
+def test_names_are_no_features(refused):
+    text = "id,a,y\n" + "".join(f"n{i},{i % 5},{i % 2}\n" for i in range(30))
+    refused(text, "30 different texts in 30 rows, like a name or an id; leave it out with drop=['id'] (--drop id)")
+
+
+def test_columns_can_be_left_out(write):
+    text = "id,a,y\n" + "".join(f"n{i},{i % 5},{i % 2}\n" for i in range(30))
+    table = raw(write(text), drop="id")
+    assert table.feature_names == ("a",)
+    assert any("'id'" in note for note in table.notes)
+    assert raw(write(text), encode="drop").feature_names == ("a",)
+
+
+def test_a_column_left_out_may_hold_anything(write):
+    text = "a,b,y\n" + "1,1,0\n2,2,1\n" * 20 + "abc,1,0\n"
+    assert raw(write(text), drop=["a"]).feature_names == ("b",)
+    assert raw(write(text), drop=["y"], categorical="a", encode="onehot").target == "b"
+
+
+def test_a_column_that_counts_the_rows_is_worth_a_word(write):
+    text = "id,a,y\n" + "".join(f"{i},{i % 5},{i % 2}\n" for i in range(30))
+    assert any("'id' counts the rows" in caution for caution in raw(write(text)).cautions)
+
+
+def test_integers_that_are_rounded_are_worth_a_word(write):
+    table = raw(write(f"a,y\n{2**53 + 1},0\n{2**53},1\n7,0\n"))
+    assert any("'a' has 1 integers beyond 2**53" in caution for caution in table.cautions)
+    assert raw(write("a,y\n1e300,0\n2,1\n")).cautions == ()
+
+
+BROKEN = {
+    "short row": ("a,b,y\n1,2,0\n3,1\n", "data.csv, line 3: 2 fields, but line 1 has 3"),
+    "extra field": ("a,b,y\n1,2,0\n3,4,1,9\n", "data.csv, line 3: 4 fields, but line 1 has 3"),
+    "lines are counted within quotes": ('a,b,y\n"1",2,0\n"x\ny",2,0\n3,4\n', "data.csv, line 5: 2 fields"),
+    "header only": ("a,b,y\n", "data.csv has a header and no rows"),
+    "empty": ("", "data.csv is empty"),
+    "blank": ("\n\n", "data.csv holds no rows"),
+    "only a byte order mark": (b"\xef\xbb\xbf", "data.csv holds no rows"),
+    "duplicate names": ("a,b,a\n1,2,0\n", "data.csv, line 1: columns 1 and 3 have the same name, 'a'"),
+    "NUL byte": (b"a,y\n1,0\n2\x00,1\n", "data.csv, line 3: a NUL byte"),
+    "open quote": ('a,y\n1,0\n"2,1\n3,0\n', "data.csv, line 3: a quote is opened here and never closed"),
+    "text after a quote": ('a,y\n1,0\n"2"x,1\n', "data.csv, line 3: text follows a closing quote"),
+    "huge field": ("a,y\n1,0\n" + "9" * 200_000 + ",1\n", "data.csv, line 3: a field of more than 131 072 characters"),
+    "a separator at the end": ("a,y,\n1,0,\n2,1,\n", "target 'column_3' has no values at all; name another column"),
+    "a title": ("# made by me\na,y\n1,0\n2,1\n", "data.csv, line 1: one field only, but the next row has 2"),
+    "one column": ("a\n1\n2\n", "data.csv has one column only"),
+    "no values": ("a,b,y\n,1,0\n,2,1\n", "column 'a' has no values at all; leave it out with drop=['a']"),
+    "nothing varies": ("s,y\nu,0\nu,1\n", "every column besides the target 'y' has one value only"),
+    "only the target": ("y,z\n0,1\n1,2\n", "no column left besides the target"),
+}
+
+
+@pytest.mark.parametrize(("content", "words"), BROKEN.values(), ids=BROKEN.keys())
+def test_broken_files_are_refused_in_plain_words(refused, content, words):
+    options = {"impute": "mean"} if "no values" in words else {}
+    if "no column left" in words:
+        options = {"target": "y", "drop": "z"}
+    if "one value only" in words:
+        options = {"encode": "onehot"}
+    refused(content, words, **options)
+
+
+def test_the_longest_field_does_not_depend_on_other_code(refused):
+    before = csv.field_size_limit(10**9)
+    try:
+        refused(*BROKEN["huge field"])
+    finally:
+        csv.field_size_limit(before)
+
+
+def test_a_wrong_encoding_is_refused(refused, write):
+    with pytest.raises(ValueError, match="there is no encoding 'nonsense'"):
+        read_table(write(PLAIN), encoding="nonsense")
+    refused(b"a,y\n1,\xff\n2,b\n", "not utf-8", encoding="utf-8")
+
+
+def test_paths_that_are_no_files(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nothing\.csv.*no such file"):
+        read_table(tmp_path / "nothing.csv")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        read_table(tmp_path)
+
+
+def test_missing_values_are_refused_filled_or_left_out(write, refused):
+    text = "a,s,y\n1,u,0\n,v,1\n3,?,0\nNA,u,1\n8,u,1\n"
+    words = "data.csv, line 3: missing values in 3 rows, the first here, columns 'a' (2), 's' (1); add impute='median'"
+    refused(text, words, encode="onehot")
+    table = read_table(write(text), encode="onehot", scale="none", impute="mean")
+    assert table.X.tolist() == [[1, 0], [4, 1], [3, 0], [4, 0], [8, 0]]
+    assert any("'a (2, by 4)', \"s (1, by 'u')\"" in note for note in table.notes)
+    table = read_table(write(text), encode="onehot", scale="none", drop_missing=True)
+    assert table.lines.tolist() == [2, 6]
+    assert table.feature_names == ("a",)
+    assert table.n_rows_read == 5
+    assert any("3 of 5 rows were left out" in note for note in table.notes)
+
+
+def test_a_row_and_a_feature_are_singular(write):
+    assert repr(raw(write("a,y\n1,u\n2,v\n"))) == "Table('data.csv': 2 rows, 1 feature, 2 classes of 'y')"
+
+
+def test_rows_without_a_label_can_be_left_out(write):
+    table = raw(write("a,y\n1,u\n2,\n3,v\n"), drop_missing=True)
+    assert table.y.tolist() == ["u", "v"]
+    with pytest.raises(ValueError, match="every row has a missing value"):
+        raw(write("a,y\n1,\n2,\n"), drop_missing=True)
+
+
+def test_columns_that_are_left_out_may_have_gaps(write):
+    table = raw(write("a,s,y\n1,u,0\n2,,1\n"), encode="drop")
+    assert table.X.tolist() == [[1], [2]]
+
+
+def test_groups_are_what_the_selector_takes(write):
+    text = "s,a,t,y\n" + "u,1,p,0\nv,2,q,1\nw,3,p,0\nu,4,r,1\n"
+    table = read_table(write(text), encode="onehot")
+    assert table.feature_names == ("s=v", "s=w", "a", "t=q", "t=r")
+    assert table.groups == ((0, 1), (2,), (3, 4))
+    assert table.group_names == ("s", "a", "t")
+    groups = check_groups(table.groups, table.X.shape[1], None)
+    assert [group.tolist() for group in groups] == [[0, 1], [2], [3, 4]]
+
+
+def test_sample_keeps_classes_and_ignores_the_order_of_rows(write):
+    rng = np.random.default_rng(0)
+    rows = [f"{rng.normal():.4f},{'abc'[i % 10 // 4]}" for i in range(1000)]
+    table = raw(write("v,y\n" + "\n".join(rows)), max_rows=100)
+    assert table.X.shape == (100, 1)
+    assert np.unique(table.y, return_counts=True)[1].tolist() == [40, 40, 20]
+    assert table.n_rows_read == 1000
+    assert any("A sample of 100 of 1 000 rows" in note for note in table.notes)
+    other = raw(write("v,y\n" + "\n".join(rows[::-1])), max_rows=100)
+    assert sorted(zip(table.X[:, 0], table.y, strict=True)) == sorted(zip(other.X[:, 0], other.y, strict=True))
+    third = raw(write("v,y\n" + "\n".join(rows)), max_rows=100, random_state=1)
+    assert sorted(third.X[:, 0]) != sorted(table.X[:, 0])
+    with pytest.raises(ValueError, match="max_rows=5 is less than two rows for each of the 3 classes"):
+        raw(write("v,y\n" + "\n".join(rows)), max_rows=5)
+
+
+def test_bad_options_are_refused(write):
+    path = write(PLAIN)
+    for options, words in (
+        ({"encode": "hot"}, "'encode' parameter must be one of 'onehot', 'ordinal', 'drop', None"),
+        ({"scale": None}, "'scale' parameter must be one of"),
+        ({"impute": "zero"}, "'impute' parameter must be one of"),
+        ({"separator": ", "}, "'separator' parameter must be one character"),
+        ({"decimal": "'"}, "'decimal' parameter must be"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            read_table(path, **options)
+    with pytest.raises(TypeError, match="max_rows"):
+        read_table(path, max_rows=2.5)
+    with pytest.raises(ValueError, match="is the target, and cannot be left out"):
+        read_table(path, target="a", drop="a")
+
+
+def test_names_cannot_write_to_the_terminal(refused):
+    refused("a,\x1b[31mred\n1,u\n2,u\n", r"the target '\x1b[31mred' needs two classes")
+
+
+def test_packed_files(write, tmp_path):
+    plain = raw(write(PLAIN))
+    packed = raw(write(gzip.compress(PLAIN.encode()), "data.csv.gz"))
+    with zipfile.ZipFile(tmp_path / "data.zip", "w") as archive:
+        archive.writestr("folder/inner.csv", PLAIN)
+        archive.writestr("__MACOSX/._inner.csv", "junk")
+    zipped = raw(tmp_path / "data.zip")
+    assert plain.X.tolist() == packed.X.tolist() == zipped.X.tolist()
+    assert packed.notes[0] == "The file was packed by gzip."
+    assert "folder/inner.csv" in zipped.notes[0]
+
+
+def test_zip_files_that_are_refused(tmp_path):
+    path = tmp_path / "two.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.csv", PLAIN)
+        archive.writestr("b.csv", PLAIN)
+    with pytest.raises(ValueError, match=r"two\.zip.*exactly one file; it holds 2: a\.csv, b\.csv"):
+        read_table(path)
+    with zipfile.ZipFile(path, "w"):
+        pass
+    with pytest.raises(ValueError, match="exactly one file; it holds 0: none"):
+        read_table(path)
+    path.write_bytes(b"PK\x03\x04 nonsense")
+    with pytest.raises(ValueError, match="the zip file is damaged"):
+        read_table(path)
+    path.write_bytes(b"a,b\n1,2\n")
+    with pytest.raises(ValueError, match="named like a packed file, but it is not one"):
+        read_table(path)
+
+
+def test_bombs_are_refused(tmp_path, monkeypatch):
+    zeros = bytes(5 * 2**20)
+    gz = tmp_path / "bomb.csv.gz"
+    gz.write_bytes(gzip.compress(zeros))
+    bomb = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", zeros)
+    for path in (gz, bomb):
+        with pytest.raises(ValueError, match=r"bomb.* unpacks to more than 1\.0 MiB, which is the limit"):
+            read_table(path, max_bytes=2**20)
+    big = tmp_path / "big.csv"
+    big.write_bytes(zeros)
+    with pytest.raises(ValueError, match=r"big\.csv has 5\.0 MiB; the limit is 1\.0 MiB"):
+        read_table(big, max_bytes=2**20)
+    monkeypatch.setattr(unpacking, "check_memory", lambda *_: (_ for _ in ()).throw(MemoryError("too much")))
+    with pytest.raises(MemoryError, match="too much"):
+        read_table(big)
+
+
+def test_a_zip_that_lies_about_its_size_is_refused(tmp_path):
+    path = tmp_path / "liar.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", b"1,2\n" * 2**18)
+    content = bytearray(path.read_bytes())
+    size = (2**20).to_bytes(4, "little")
+    while (place := content.find(size)) >= 0:
+        content[place : place + 4] = (100).to_bytes(4, "little")
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="the zip file is damaged"):
+        read_table(path, max_bytes=2**19)
+
+
+def test_cut_off_gzip_is_refused(write):
+    with pytest.raises(ValueError, match="the gzip file is damaged or cut off"):
+        read_table(write(gzip.compress(PLAIN.encode() * 100)[:-20], "cut.csv.gz"))
+
+
+def test_the_table_is_ready_for_the_library(write):
+    table = read_table(write(PLAIN))
+    assert check_points(table.X) is not None
+    assert isinstance(table, Table)
+
+
+CELLS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=6)
+
+
+@pytest.fixture(scope="module")
+def any_file(tmp_path_factory):
+    return tmp_path_factory.mktemp("any") / "any.csv"
+
+
+@given(st.lists(st.lists(CELLS, min_size=2, max_size=4), max_size=6), st.sampled_from(",;\t|"))
+def test_any_text_is_read_or_refused_by_name(any_file, rows, separator):
+    any_file.write_text("\n".join(separator.join(row) for row in rows), encoding="utf-8", newline="")
+    try:
+        table = read_table(any_file, encode="onehot", impute="median")
+    except ValueError as error:
+        assert "any.csv" in str(error)  # noqa: PT017
+    else:
+        assert np.isfinite(table.X).all()
+        assert len(table.y) == len(table.X)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused_by_name(any_file, content):
+    any_file.write_bytes(content)
+    try:
+        read_table(any_file, encode="ordinal", impute="most_frequent")
+    except ValueError as error:
+        assert "any.csv" in str(error)  # noqa: PT017
+
+
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=64)
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=4, max_size=20))
+def test_numbers_come_back_as_they_were(any_file, rows):
+    lines = [f"{a!r},{b!r},{'xy'[i % 2]}" for i, (a, b) in enumerate(rows)]
+    any_file.write_text("a,b,y\n" + "\n".join(lines), encoding="utf-8")
+    assert raw(any_file).X.tolist() == [list(row) for row in rows]
+
+
+USER_TABLES = {
+    "abalone.csv": ({"target": "Rings", "encode": "onehot"}, (4177, 9), 28),
+    "flare.csv": ({"encode": "onehot"}, (1066, 18), 6),
+    "kr-vs-k.csv": ({"encode": "onehot"}, (28056, 20), 18),
+    "nursery.csv": ({"encode": "onehot"}, (12960, 19), 5),
+    "winequality-red.csv": ({}, (1599, 11), 6),
+    "winequality-white.csv": ({}, (4898, 11), 7),
+    "yeast.csv": ({"drop": "Sequence_Name"}, (1484, 8), 10),
+    "fars.csv.gz": ({}, (100968, 29), 8),
+}
+
+
+@pytest.mark.parametrize("name", USER_TABLES)
+def test_tables_as_users_have_them(data_dir, name):
+    path = data_dir / "tables" / name
+    if not path.is_file():
+        pytest.skip(f"no {path}")
+    options, shape, n_classes = USER_TABLES[name]
+    table = raw(path, **options)
+    frame = pd.read_csv(path)
+    assert table.X.shape == shape
+    assert len(table.classes) == n_classes == frame.iloc[:, -1].nunique()
+    names = [column for column in frame.columns if column in table.feature_names]
+    np.testing.assert_array_equal(frame[names], table.X[:, [table.feature_names.index(n) for n in names]])
+    assert table.y.astype(str).tolist() == frame.iloc[:, -1].astype(str).tolist()

@@ -1,0 +1,214 @@
+"""The learners against scikit-learn's, theory and brute force."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from bayesfloor.floor import learners
+from bayesfloor.floor.learners import GROUPS, group_of
+from bayesfloor.floor.training_rows import Train, narrow, safe, standardised
+from bayesfloor.floor.tree_kernels import grow_trees
+
+
+def blobs(n=400, d=3, n_classes=3, seed=0, distance=1.5):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, n_classes, n)
+    X = rng.standard_normal((n, d))
+    X[np.arange(n), codes % d] += distance
+    return X, codes
+
+
+def halved(n_classes=3, **options):
+    X, codes = blobs(n_classes=n_classes, **options)
+    half = len(X) // 2
+    return Train(X[:half], codes[:half], n_classes), X[half:], codes[half:]
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_probabilities(name):
+    train, test, _ = halved()
+    for p in GROUPS[name](train, test, 0).values():
+        p = safe(p, train)
+        assert p.shape == (len(test), 3)
+        assert np.all(p > 0)
+        assert_allclose(p.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda X, codes: (X, np.where(codes == 2, 0, codes)),  # a class without rows
+        lambda X, codes: (X, np.zeros_like(codes)),  # one class only
+        lambda X, codes: (np.concatenate([X, np.ones((len(X), 1))], axis=1), codes),  # a constant feature
+        lambda X, codes: (np.zeros_like(X), codes),  # nothing but constants
+        lambda X, codes: (np.tile(X, (1, 40)), codes),  # more features than rows, all of rank 3
+        lambda X, codes: (X[:4], codes[:4]),
+        lambda X, codes: (np.round(X), codes),  # ties
+    ],
+    ids=["missing class", "one class", "constant", "all constant", "wide", "four rows", "ties"],
+)
+def test_poor_training_sets(name, change):
+    X, codes = change(*blobs(60))
+    points, test = standardised(X, X)
+    train = Train(points, codes, 3)
+    for p in GROUPS[name](train, test, 0).values():
+        p = safe(p, train)
+        assert np.all(np.isfinite(np.log(p)))
+        assert_allclose(p.sum(axis=1), 1.0)
+
+
+def test_standardised():
+    X, test = np.array([[1.0, 5.0, 1e9], [3.0, 5.0, 1e9]]), np.array([[5.0, 6.0, 1e9]])
+    points, others = standardised(X, test)
+    assert_allclose(points, [[-1, 0, 0], [1, 0, 0]])
+    assert_allclose(others, [[3, 0, 0]])  # nothing was learned of what did not vary
+
+
+def test_discriminants_find_the_posterior_of_gaussians():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, 20_000)
+    X = rng.standard_normal((20_000, 2)) + codes[:, None]
+    train = Train(X, codes, 2)
+    exact = expit(X[:200].sum(axis=1) - 1.0)
+    for name in ("LDA", "QDA", "Gaussian naive Bayes"):
+        p = learners.gaussian(train, X[:200], 0)[name]
+        assert np.abs(p[:, 1] - exact).mean() < 0.01, name
+    assert np.abs(learners.marginals(train, X[:200], 0)["LDA of ranks"][:, 1] - exact).mean() < 0.03
+
+
+def test_quadratic_discriminant_sees_covariances():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, 4000)
+    X = rng.standard_normal((4000, 4)) * (1.0 + codes)[:, None]
+    train = Train(X[:2000], codes[:2000], 2)
+    log_odds = -4 * np.log(2.0) + 0.375 * (X[2000:] ** 2).sum(axis=1)
+    found = learners.gaussian(train, X[2000:], 0)
+    assert np.abs(found["QDA"][:, 1] - expit(log_odds)).mean() < 0.02
+    assert np.abs(found["LDA"][:, 1] - 0.5).mean() < 0.05
+
+
+def test_naive_bayes_as_in_scikit_learn():
+    train, test, _ = halved(n=4000)
+    expected = GaussianNB().fit(train.X, train.codes).predict_proba(test)
+    assert_allclose(learners.gaussian(train, test, 0)["Gaussian naive Bayes"], expected, atol=5e-3)
+
+
+def test_histograms_of_categories_are_counts():
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 3, (300, 2)).astype(float)
+    codes = rng.integers(0, 2, 300)
+    train = Train(X, codes, 2)
+    p = learners.marginals(train, X[:5], 0)["histogram naive Bayes"]
+    expected = np.empty((5, 2))
+    for i in range(5):
+        for k in range(2):
+            expected[i, k] = np.mean(codes == k)
+            for j in range(2):
+                expected[i, k] *= np.mean(X[codes == k, j] == X[i, j])
+    expected /= expected.sum(axis=1, keepdims=True)
+    assert_allclose(p, expected, atol=0.01)
+
+
+def test_logistic_as_in_scikit_learn():
+    train, test, _ = halved()
+    expected = LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(train.X, train.codes).predict_proba(test)
+    assert_allclose(learners.logistic(train, test, 0)["logistic"], expected, atol=2e-3)
+
+
+def test_neighbours_as_in_scikit_learn():
+    train, test, _ = halved()
+    for k in (5, 15, 50):
+        shares = KNeighborsClassifier(k).fit(train.X, train.codes).predict_proba(test)
+        votes = learners.neighbours(train, test, 0)[f"{k} neighbours"]
+        assert_allclose(votes, (k * shares + train.prior) / (k + 1), atol=1e-12)
+
+
+def test_kernel_ridge_is_that_of_the_full_kernel_when_all_rows_are_landmarks():
+    train, test, _ = halved(n=90, n_classes=2)
+    n = len(train.X)
+    assert n < 50  # all of them are landmarks
+
+    def squares(A, B):
+        return ((A[:, None] - B[None]) ** 2).sum(axis=-1)
+
+    typical = np.median(squares(train.X, train.X)[np.triu_indices(n, 1)])
+    kernel = np.exp(-0.5 * squares(train.X, train.X) / (0.5**2 * typical)) + 1e-6 * np.eye(n)
+    targets = train.one_hot - train.counts / n
+    best = None
+    for penalty in np.geomspace(1e-6, 1.0, 19) * n:
+        smoother = kernel @ np.linalg.inv(kernel + penalty * np.eye(n))
+        gcv = ((targets - smoother @ targets) ** 2).sum() / (n - 1 - np.trace(smoother)) ** 2
+        if best is None or gcv < best[0]:
+            weights = np.linalg.solve(kernel + penalty * np.eye(n), targets)
+            best = gcv, np.exp(-0.5 * squares(test, train.X) / (0.5**2 * typical)) @ weights + train.counts / n
+    found = learners.kernels(train, test, 0)["kernel ridge 0.5"]
+    assert_allclose(found, np.clip(best[1], 0.5 / (n + 1), None), atol=1e-3)
+
+
+def test_trees_do_as_well_as_scikit_learns():
+    train, test, codes = halved(n=4000, d=6)
+    ours = np.mean(learners.trees(train, test, 0)["trees"].argmax(axis=1) != codes)
+    theirs = ExtraTreesClassifier(100, min_samples_leaf=3, max_features=6, random_state=0).fit(train.X, train.codes)
+    error = 1.0 - theirs.score(test, codes)
+    assert abs(ours - error) < 3 * np.sqrt(2 * error * (1 - error) / len(test))
+
+
+def test_trees_split_until_leaves_are_pure_or_small():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 2))
+    codes = (X[:, 0] > 0).astype(np.int64)
+    columns = np.ascontiguousarray(X.T)
+    probability, importance = np.zeros((200, 2)), np.zeros(2)
+    grow_trees(columns, codes, 2, X, 10, 2, 1, 3, probability, importance)
+    assert_array_equal(probability, 10.0 * np.eye(2)[codes])  # every training row is in a pure leaf
+    assert_allclose(importance.sum(), 10.0)
+    assert importance[0] > 9
+    again = np.zeros((200, 2))
+    grow_trees(columns, codes, 2, X, 10, 2, 1, 3, again, importance)
+    assert_array_equal(again, probability)
+    shares = np.zeros((200, 2))
+    grow_trees(columns, codes, 2, X, 1, 2, 50, 3, shares, importance)
+    assert len(np.unique(shares, axis=0)) <= 4  # leaves of at least 50 of 200 rows
+
+
+def test_importance_finds_two_features_of_many():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, 800)
+    X = rng.standard_normal((800, 60))
+    X[:, :2] += 2.0 * codes[:, None]
+    train = Train(X[:400], codes[:400], 2)
+    found = learners.trees(train, X[400:], 0) | learners.neighbours(train, X[400:], 0)
+    error = {name: np.mean(p.argmax(axis=1) != codes[400:]) for name, p in found.items()}
+    assert error["15 neighbours, scaled"] < 0.12 < error["15 neighbours"]
+
+
+def test_any_classifier_is_a_group():
+    train, test, _ = halved(n_classes=4)
+    train = Train(train.X, np.where(train.codes == 1, 0, train.codes), 4)
+    fitted = ExtraTreesClassifier(5)
+    p = group_of("mine", fitted)(train, test, 7)["mine"]
+    assert_array_equal(p, group_of("mine", fitted)(train, test, 7)["mine"])  # seeded
+    assert not hasattr(fitted, "classes_")
+    assert_array_equal(p[:, 1], 0.0)  # a class without rows
+    assert np.all(safe(p, train) > 0)
+
+
+def test_a_great_many_features_are_combined_at_random():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, 300)
+    X = rng.standard_normal((300, 3000)) + 0.25 * codes[:, None]
+    train = Train(X[:200], codes[:200], 2)
+    narrow_train, test = narrow(train, X[200:])
+    assert narrow_train.X.shape == (200, 500)
+    distance = np.linalg.norm(X[200:] - X[0], axis=1)
+    assert_allclose(np.linalg.norm(test - narrow_train.X[0], axis=1), distance, rtol=0.2)
+    p = learners.gaussian(train, X[200:], 0)["LDA"]
+    assert np.mean(p.argmax(axis=1) != codes[200:]) < 0.15
+    few = Train(X[:, :5], codes, 2)
+    assert narrow(few, X[:, :5])[0] is few

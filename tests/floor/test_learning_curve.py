@@ -1,0 +1,132 @@
+"""Curves with a known end, and posteriors against brute force."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import binomtest
+
+from bayesfloor.floor.curve_summary import proportion_interval
+from bayesfloor.floor.learning_curve import EXCESS, RATES, curve_posterior, split_posterior
+from bayesfloor.floor.row_errors import hard_and_soft, middle_error
+
+SIZES = np.array([1.0, 0.5, 0.25])
+#: Points of the second curve: sizes, and how many disjoint models are averaged.
+SPLIT_SIZES, AVERAGED = np.array([1.0, 0.5, 0.25, 0.5, 0.25]), np.array([1.0, 1.0, 1.0, 2.0, 4.0])
+
+
+def rows_with_means(means, n, seed=0, spread=0.2):
+    """Rows whose columns have exactly these means, and vary together."""
+    rng = np.random.default_rng(seed)
+    common = rng.standard_normal((n, 1)) * spread
+    values = common + 0.1 * spread * rng.standard_normal((n, len(means)))
+    return values - values.mean(axis=0) + means
+
+
+def binomial(theta, n):
+    return theta * (1 - theta) / n
+
+
+def test_posterior_by_brute_force():
+    n = 400
+    means = 0.10 + 0.03 * SIZES**-0.7
+    values = rows_with_means(means, n)
+    found = curve_posterior(values, 0.0, SIZES, 0.5)
+    # the same by summing a likelihood over a fine grid of all three numbers
+    off = 0.3 / n + 0.1 * (means - means.min() + 1e-3)
+    precision = np.linalg.inv(np.cov(values.T, bias=True) / n + np.diag(off**2))
+    theta = np.linspace(0, 0.5, 501)[:, None, None]
+    c = (np.linspace(0, 0.5, 801)[1:] - 0.5 / 1600)[None, :, None]
+    b = np.linspace(*RATES, 14)[None, None, :]
+    weight = np.exp(-c / EXCESS)
+    misfit = 0.0
+    rest = [mean - theta - c * size**-b for mean, size in zip(means, SIZES, strict=True)]
+    for i in range(3):
+        for j in range(3):
+            misfit = misfit + precision[i, j] * rest[i] * rest[j]
+    marginal = (weight * np.exp(-0.5 * misfit)).sum(axis=(1, 2))
+    marginal /= marginal.sum()
+    theta = theta.ravel()
+    assert_allclose(found.mean, theta @ marginal, atol=1e-3)
+    for level in (0.025, 0.5, 0.975):
+        expected = np.interp(level, np.cumsum(marginal), theta)
+        assert_allclose(found.quantile(level), expected, atol=2.5e-3)
+
+
+@pytest.mark.parametrize("theta", [0.02, 0.1, 0.3])
+@pytest.mark.parametrize("excess", [0.01, 0.05])
+def test_the_end_of_a_known_curve(theta, excess):
+    n = 20_000
+    means = theta + excess * SIZES**-0.8
+    found = curve_posterior(rows_with_means(means, n), binomial(theta, n), SIZES, 0.5)
+    assert found.quantile(0.025) < theta < found.quantile(0.975)
+    assert abs(found.mean - theta) < excess / 2 + 0.002
+    assert_allclose(found.fitted, means, atol=0.1 * excess + 0.002)
+    assert np.all(np.diff(found.cdf) >= 0)
+
+
+def test_averaged_models_tell_variance_from_bias():
+    n, theta = 20_000, 0.1
+    variance_only = theta + 0.04 / (SPLIT_SIZES * AVERAGED)
+    bias_only = theta + 0.04 * SPLIT_SIZES**-1.0
+    ends = [
+        split_posterior(rows_with_means(means, n), binomial(theta, n), SPLIT_SIZES, AVERAGED, 0.5)
+        for means in (variance_only, bias_only)
+    ]
+    for end in ends:
+        assert end.quantile(0.025) < theta < end.quantile(0.975)
+    # variance is seen to vanish, so the end of the curve is surer
+    widths = [end.quantile(0.975) - end.quantile(0.025) for end in ends]
+    assert widths[0] < widths[1]
+
+
+def test_the_end_is_a_rate():
+    zero = curve_posterior(np.zeros((500, 3)), 1e-6, SIZES, 0.5)
+    assert 0.0 <= zero.quantile(0.025) <= zero.mean < 0.002
+    chance = curve_posterior(rows_with_means(np.full(3, 0.5), 500), binomial(0.5, 500), SIZES, 0.5)
+    assert 0.46 < chance.mean <= chance.quantile(0.999) <= 0.5
+
+
+def test_more_rows_are_surer():
+    widths = []
+    for n in (500, 5000):
+        found = curve_posterior(rows_with_means(0.1 + 0.01 / SIZES, n), binomial(0.11, n), SIZES, 0.5)
+        widths.append(found.quantile(0.975) - found.quantile(0.025))
+    assert widths[1] < widths[0]
+
+
+def test_hard_and_soft_errors():
+    q = np.array([[0.7, 0.2, 0.1], [0.1, 0.5, 0.4], [0.3, 0.3, 0.4]])
+    hard, soft = hard_and_soft(np.log(q), np.array([0, 2, 2]))
+    assert_allclose(hard, [0, 1, 0])
+    assert_allclose(soft, [0.3, 0.5, 0.6])
+
+
+def test_middle_error():
+    rng = np.random.default_rng(0)
+    hard = (rng.random(1000) < 0.2).astype(float)
+    bold = np.full(1000, 0.1)
+    assert_allclose(middle_error(hard, bold), (hard + bold) / 2)  # soft below hard: always the mean of both
+    timid = np.full(1000, 0.4)
+    difference = hard - timid
+    share = 1 - (2 * difference.std() / 1000**0.5 / difference.mean()) ** 2
+    assert_allclose(middle_error(hard, timid).mean(), (1 - share) * (hard + timid).mean() / 2 + share * hard.mean())
+    a_little = np.full(1000, hard.mean() + 0.001)  # more than hard, but not surely so
+    assert_allclose(middle_error(hard, a_little), (hard + a_little) / 2)
+
+
+@pytest.mark.parametrize(("count", "n"), [(0, 20), (3, 20), (20, 20), (137, 1000)])
+def test_interval_of_a_proportion(count, n):
+    expected = binomtest(count, n).proportion_ci(0.9, method="exact")
+    assert_allclose(proportion_interval(count, n, 0.9), (expected.low, expected.high), atol=1e-12)
+
+
+def test_calibrated_noise_cancels_to_first_order():
+    """Where scores vary by chance, hard is above the floor and soft is below it, by about as much."""
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.05, 0.95, 200_000)
+    floor = np.minimum(p, 1 - p).mean()
+    noisy = np.clip(p + 0.05 * rng.standard_normal(len(p)), 0.001, 0.999)
+    excess = np.where(noisy > 0.5, 1 - p, p).mean() - floor
+    deficit = floor - hard_and_soft(np.log(np.column_stack([1 - noisy, noisy])), p > 2)[1].mean()
+    assert excess > 0.001
+    assert abs(excess - deficit) < 0.25 * excess

@@ -1,0 +1,168 @@
+"""Who predicts whom, and whether any of them has seen the answer."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import approx_fprime
+from scipy.special import log_softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from bayesfloor.floor import cross_fitting, learned, stacking
+from bayesfloor.floor.cross_fitting import VIEWS, Run, cross_fit, runs_of
+from bayesfloor.floor.learned import deal_folds, learned_floor
+from bayesfloor.floor.stacking import fit_exponents, fit_stacks
+from bayesfloor.forest.threads import Crew
+
+
+@pytest.mark.parametrize("n_folds", [5, 6, 9, 10])
+def test_runs(n_folds):
+    runs = runs_of(n_folds)
+    assert len(runs) == 3 * n_folds
+    for size, n_views in enumerate(VIEWS):
+        of_size = [run for run in runs if run.size == size]
+        assert {len(run.train) for run in of_size} == {(n_folds - 1) // n_views}
+        for fold in range(n_folds):
+            serving = [(view, run.train) for run in of_size for test, view in run.tests if test == fold]
+            assert sorted(view for view, _ in serving) == list(range(n_views))  # each view once
+            folds = [trained for _, train in serving for trained in train]
+            assert len(set(folds)) == len(folds)  # by models that share no rows
+            assert fold not in folds
+
+
+def test_cost_is_that_of_the_issue():
+    """Fifteen fits with five folds, at 1.75 times the rows of plain cross-validation."""
+    runs = runs_of(5)
+    assert len(runs) == 15
+    assert sum(len(run.train) for run in runs) == 1.75 * 5 * 4
+
+
+def test_every_row_is_predicted_by_models_that_have_not_seen_it():
+    n = 53
+    X = np.arange(n, dtype=float)[:, None]
+    codes = np.arange(n) % 3
+    folds = deal_folds(codes, 5)
+    seen = []
+
+    def spy(train, test, seed):
+        # rows are known by their value, and standardising keeps their order
+        seen.append((len(train.X), len(test)))
+        return {"rank": np.tile(train.prior, (len(test), 1)), "other": np.ones((len(test), 3))}
+
+    fitted = cross_fit(X, codes, 3, folds, {"spy": spy}, 0, Crew(1))
+    assert fitted.names == ["rank", "other"]
+    assert len(seen) == 15
+    assert [log_p.shape for log_p in fitted.log_p] == [(2, views, n, 3) for views in VIEWS]
+    assert all(np.all(np.isfinite(log_p)) for log_p in fitted.log_p)  # no row was left out
+    assert_allclose(fitted.sizes, [n * 0.8, n * 0.4, n * 0.2])
+
+
+class Memory(ClassifierMixin, BaseEstimator):
+    """Knows the rows that it was trained on by heart, and nothing else."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.known_ = {row.tobytes(): label for row, label in zip(np.round(X, 6), y, strict=True)}
+        return self
+
+    def predict_proba(self, X):
+        p = np.full((len(X), len(self.classes_)), 1.0 / len(self.classes_))
+        for i, row in enumerate(np.round(X, 6)):
+            if row.tobytes() in self.known_:
+                p[i] = np.where(self.classes_ == self.known_[row.tobytes()], 0.99, 0.01)
+        return p
+
+
+def pure_noise(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, 2)), np.arange(n) % 2
+
+
+def test_a_leak_through_the_folds_would_be_caught(monkeypatch):
+    """On pure noise half of the rows are predicted wrongly, unless somebody has seen the answers."""
+    X, y = pure_noise()
+    honest = learned_floor(X, y, learners=[Memory()])
+    assert honest.reached_interval[0] < 0.5 < honest.reached_interval[1]
+
+    def leaky(n_folds):
+        runs = runs_of(n_folds)
+        return [Run(run.size, (*run.train, *(fold for fold, _ in run.tests)), run.tests) for run in runs]
+
+    monkeypatch.setattr(cross_fitting, "runs_of", leaky)
+    assert learned_floor(X, y, learners=[Memory()]).reached < 0.1
+
+
+def guesses(seeds):
+    """Learners that guess; with enough of them, some are right on any fold by chance."""
+
+    def group(train, test, seed):
+        outputs = {}
+        for number in seeds:
+            rng = np.random.default_rng([number, seed])
+            outputs[f"guess {number}"] = rng.dirichlet(np.ones(train.n_classes), len(test))
+        return outputs
+
+    return {"guesses": group}
+
+
+def test_a_leak_through_the_choice_of_learners_would_be_caught(monkeypatch):
+    monkeypatch.setattr(learned, "check_learners", lambda learners: guesses(range(60)))
+    monkeypatch.setattr(stacking, "_RIDGE", 0.0)
+
+    def reached():
+        return np.mean([learned_floor(*pure_noise(100, seed), random_state=seed).reached for seed in range(6)])
+
+    honest = reached()
+    assert abs(honest - 0.5) < 3 * 0.5 / 600**0.5 + 0.01
+    fit_fold = stacking._fit_fold
+
+    def leaky(fitted, size, fold, codes, seed):
+        alone = np.where(fitted.folds == fold, 1, 0)  # chosen and fitted on the very rows that are predicted
+        return fit_fold(type(fitted)(fitted.names, fitted.log_p, fitted.sizes, alone), size, 0, codes, seed)
+
+    monkeypatch.setattr(stacking, "_fit_fold", leaky)
+    assert reached() < honest - 0.1
+
+
+def test_the_stack_of_a_fold_does_not_depend_on_its_labels():
+    rng = np.random.default_rng(0)
+    n = 200
+    codes = rng.integers(0, 3, n)
+    folds = deal_folds(codes, 5)
+    log_p = [np.log(rng.dirichlet(np.ones(3), (9, views, n))).astype(np.float32) for views in VIEWS]
+    fitted = cross_fitting.CrossFit([str(m) for m in range(9)], log_p, (160.0, 80.0, 40.0), folds)
+    other = np.where(folds == 2, (codes + 1) % 3, codes)
+    before, after = (fit_stacks(fitted, labels, 0, Crew(1)) for labels in (codes, other))
+    for one, two in zip(before, after, strict=True):
+        assert_array_equal(one.weights[2], two.weights[2])
+        assert_array_equal(one.log_q[:, folds == 2], two.log_q[:, folds == 2])
+        assert not np.array_equal(one.weights[1], two.weights[1])
+        assert np.all((one.weights > 0).sum(axis=1) <= stacking.N_BEST)
+        assert np.all(one.weights >= 0)
+
+
+def test_exponents_that_labels_were_drawn_with():
+    rng = np.random.default_rng(0)
+    log_p = np.log(rng.dirichlet(np.ones(3), (2, 30_000)))
+    truth = np.exp(log_softmax(1.7 * log_p[0] + np.array([0.5, 0.0, -0.5]), axis=1))
+    codes = (truth.cumsum(axis=1) < rng.random((30_000, 1))).sum(axis=1)
+    w, b = fit_exponents(log_p, codes)
+    assert_allclose(w, [1.7, 0.0], atol=0.05)
+    assert_allclose(b - b.mean(), [0.5, 0.0, -0.5], atol=0.05)
+
+
+def test_exponents_are_where_the_gradient_vanishes():
+    rng = np.random.default_rng(1)
+    log_p = np.log(rng.dirichlet(np.ones(3), (2, 200)))
+    log_p[1] = 0.5 * log_p[0] + 0.5 * log_p[1]
+    codes = log_p[0].argmax(axis=1)
+    w, b = fit_exponents(log_p, codes)
+
+    def objective(parameters):
+        w, b = parameters[:2], parameters[2:]
+        log_q = log_softmax(np.tensordot(w, log_p, 1) + b, axis=1)
+        penalty = 0.5 * stacking._RIDGE * (((w - 0.5) ** 2).sum() + (b**2).sum())
+        return (penalty - log_q[np.arange(200), codes].sum()) / 200
+
+    slope = approx_fprime(np.concatenate([w, b]), objective, 1e-6)
+    assert np.all(np.abs(slope[2:]) < 1e-3)
+    assert np.all(np.where(w > 0, np.abs(slope[:2]), np.maximum(-slope[:2], 0)) < 1e-3)

@@ -1,0 +1,206 @@
+"""A learned floor: the learning curve, what was reached, and where it ends."""
+
+import doctest
+import sys
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+
+from bayesfloor.floor import learned
+from bayesfloor.floor.learned_result import LearnedFloor, LearningCurve
+from bayesfloor.report import LearnedFloorDisplay, learned_display
+from bayesfloor.report.free_room import rates_text
+from report.layout import assert_readable
+
+
+def floor_of(
+    errors, middle, limit, rate, interval, reached_interval, *, estimate=None, majority=0.5, sizes=(320, 160, 80)
+):
+    """Return a record of a curve with these values; it passes through the last of `middle`."""
+    sizes, middle = np.array(sizes, float), np.array(middle, float)
+    curve = LearningCurve(
+        size=sizes,
+        error=np.array(errors, float),
+        expected=2 * middle - errors,
+        middle=middle,
+        fitted=limit + (middle[0] - limit) * (sizes / sizes[0]) ** -rate,
+        limit=limit,
+        rate=rate,
+    )
+    return LearnedFloor(
+        estimate=limit if estimate is None else estimate,
+        interval=interval,
+        reached=errors[0],
+        reached_interval=reached_interval,
+        majority_error=majority,
+        curve=curve,
+        tree_bounds=(0.0, 0.1),
+        residual_z=0.0,
+        weights={"gaussian": 1.0},
+        n_samples=400,
+        n_rows=400,
+        n_classes=2,
+        classes=np.arange(2),
+        confidence=0.95,
+    )
+
+
+USUAL = floor_of([0.135, 0.19, 0.27], [0.117, 0.155, 0.21], 0.044, 0.5, (0.003, 0.151), (0.11, 0.151))
+CASES = {
+    "usual": USUAL,
+    "without error": floor_of([0, 0, 0], [0, 0, 0], 0.0, 0.6, (0, 0.018), (0, 0.018), majority=0.66),
+    "all zero": floor_of([0, 0, 0], [0, 0, 0], 0.0, 0.6, (0, 0), (0, 0)),
+    "small": floor_of([5e-4, 7e-4, 1e-3], [5e-4, 6e-4, 9e-4], 4e-4, 0.6, (2e-4, 8e-4), (3e-4, 8e-4)),
+    "noise": floor_of([0.51, 0.45, 0.5], [0.49, 0.46, 0.49], 0.45, 0.7, (0.38, 0.58), (0.44, 0.58), estimate=0.5),
+    "flat noise": floor_of([0.5, 0.5, 0.5], [0.5, 0.5, 0.5], 0.5, 0.7, (0.4, 0.6), (0.4, 0.6)),
+    "far above": floor_of([0.4, 0.6, 0.8], [0.3, 0.5, 0.7], 0.01, 0.3, (0, 0.45), (0.35, 0.45), majority=0.9),
+    "tiny": floor_of([0.54, 0.56, 0.55], [0.44, 0.49, 0.51], 0.39, 0.8, (0.2, 0.75), (0.33, 0.75), sizes=(19, 10, 5)),
+    "many rows": floor_of([0.2, 0.21, 0.23], [0.2] * 3, 0.19, 0.8, (0.18, 0.21), (0.19, 0.21), sizes=(8e6, 4e6, 2e6)),
+}
+
+
+@pytest.fixture(scope="module")
+def usual():
+    return LearnedFloorDisplay(USUAL).plot()
+
+
+def texts_of(display):
+    return [label.get_text() for label in display.labels_]
+
+
+def points_of(display):
+    """Return the pixels of curve, marks and levels."""
+    ax = display.ax_
+    across = np.geomspace(*ax.get_xlim(), 300)
+    levels = [line.get_ydata()[0] for line in (display.floor_line_, display.majority_line_) if line is not None]
+    data = [line.get_xydata() for line in (display.error_marks_, display.middle_marks_)]
+    data += [np.column_stack([across, np.full(300, level)]) for level in levels]
+    tried = across[across >= display.floor.curve.size.min()]
+    data.append(np.column_stack([tried, display.floor.curve.at(tried)]))
+    return ax.transData.transform(np.concatenate(data))
+
+
+def test_what_is_drawn_where(usual):
+    display = usual
+    assert display.error_marks_.get_xydata().tolist() == [[320, 0.135], [160, 0.19], [80, 0.27]]
+    assert display.middle_marks_.get_xydata().tolist() == [[320, 0.117], [160, 0.155], [80, 0.21]]
+    assert set(display.floor_line_.get_ydata()) == {0.044}
+    band = display.floor_band_.get_window_extent().transformed(display.ax_.transData.inverted())
+    np.testing.assert_allclose([band.y0, band.y1], USUAL.interval)
+    (segment,) = display.reached_line_.get_segments()
+    assert segment.tolist() == [[320, 0.11], [320, 0.151]]
+    assert texts_of(display) == ["reached 13.5%", "floor 4.4%, 95% range 0.3–15.1%"]
+    assert display.ax_.get_xscale() == "log"
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("training rows", "error")
+
+
+def test_the_curve_is_dashed_beyond_the_data(usual):
+    tried, beyond = usual.curve_line_, usual.extrapolation_
+    assert tried.get_xdata()[[0, -1]] == pytest.approx([80, 320])
+    assert beyond.get_xdata()[[0, -1]] == pytest.approx([320, 3200])
+    # 0.044 + 0.073 (m / 320)^-1/2: at 80 twice the excess, at 3200 less by √10
+    assert tried.get_ydata()[[0, -1]] == pytest.approx([0.044 + 2 * 0.073, 0.117])
+    assert beyond.get_ydata()[-1] == pytest.approx(0.044 + 0.073 / np.sqrt(10))
+    assert tried.get_linestyle() == "-"
+    assert beyond.is_dashed()
+
+
+# the small axes are the hard ones
+@pytest.mark.parametrize(
+    ("name", "inches"),
+    [*((name, (3, 2)) for name in CASES), *((name, None) for name in ("usual", "without error", "noise", "tiny"))],
+)
+def test_all_is_on_the_picture_and_labels_are_over_nothing(name, inches):
+    case = CASES[name]
+    ax = None if inches is None else pyplot.subplots(figsize=inches, layout="constrained")[1]
+    display = LearnedFloorDisplay(case).plot(ax)
+    assert_readable(display.figure_)
+    points = points_of(display)
+    edges = display.ax_.get_window_extent().padded(1).extents
+    for label in display.labels_:
+        box = label.get_window_extent().extents
+        assert (box[:2] >= edges[:2]).all()
+        assert (box[2:] <= edges[2:]).all()
+        assert not ((points > box[:2]) & (points < box[2:])).all(axis=1).any()
+    (left, right), (bottom, top) = display.ax_.get_xlim(), display.ax_.get_ylim()
+    assert left < case.curve.size.min()
+    assert right == pytest.approx(10 * case.curve.size.max())
+    assert bottom < 0
+    start = case.curve.at(case.curve.size.min())
+    assert top > max(case.interval[1], case.reached_interval[1], case.curve.error.max(), start)
+
+
+def test_the_largest_class_is_shown_where_it_is_on_the_picture(usual):
+    assert usual.majority_line_ is None  # 50%, and nothing above 27%
+    display = LearnedFloorDisplay(CASES["noise"]).plot()
+    assert set(display.majority_line_.get_ydata()) == {0.5}
+    assert "always the largest class 50.0%" in texts_of(display)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "rows"),
+    [
+        ("small", "floor 0.040%, 95% range 0.020–0.080%", {"100", "200", "500", "1,000", "2,000"}),
+        ("many rows", "floor 19.0%, 95% range 18.0–21.0%", {"10,000,000"}),
+    ],
+)
+def test_numbers_have_the_digits_they_need(name, text, rows):
+    display = LearnedFloorDisplay(CASES[name]).plot()
+    assert text in [label.replace("\n", ", ") for label in texts_of(display)]
+    assert rows <= {label.get_text() for label in display.ax_.get_xticklabels()}
+
+
+def test_rates():
+    assert rates_text([0.0, 0.00412, 0.0151], 0.0151) == ["0", "0.4", "1.5"]
+    assert rates_text([0.00412], 0.00412) == ["0.41"]
+    assert rates_text([0.000412], 0.000412) == ["0.041"]
+
+
+def test_frame(usual):
+    frame = usual.frame()
+    assert list(frame.columns) == [
+        "size",
+        "error",
+        "expected",
+        "middle",
+        "fitted",
+        "floor",
+        "interval_low",
+        "interval_high",
+    ]
+    assert frame["error"].tolist() == [0.135, 0.19, 0.27]
+    assert frame["interval_high"].tolist() == [0.151] * 3
+
+
+def test_on_given_axes_of_a_subfigure_and_again():
+    left, right = pyplot.figure(layout="constrained", figsize=(8, 3)).subfigures(1, 2)
+    first, second = left.subplots(), right.subplots()
+    display = USUAL.plot(ax=second)
+    assert isinstance(display, LearnedFloorDisplay)
+    assert (display.ax_, display.figure_) == (second, right)
+    assert not first.has_data()
+    assert display.plot(first) is display
+    assert display.ax_ is first
+
+
+def test_from_data_passes_options_on(monkeypatch):
+    calls = []
+    monkeypatch.setattr(learned, "learned_floor", lambda *data, **options: calls.append((data, options)) or USUAL)
+    _, ax = pyplot.subplots()
+    display = LearnedFloorDisplay.from_data("X", "y", cv=7, ax=ax)
+    assert calls == [(("X", "y"), {"cv": 7})]
+    assert (display.floor, display.ax_) == (USUAL, ax)
+
+
+def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
+    with pytest.raises(ImportError, match=r"pip install 'bayesfloor\[plot\]'"):
+        LearnedFloorDisplay(USUAL).plot()
+
+
+def test_docstrings():
+    outcome = doctest.testmod(learned_display)
+    assert outcome.attempted > 2
+    assert outcome.failed == 0
