@@ -1,23 +1,29 @@
 """The learned floor as users meet it: results, options, invariance, and what bad input leads to."""
 
 import doctest
+import importlib.util
+import re
 import time
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from tests.floor.samples import gaussian_classes, one_hot_table
 
 import bayesfloor
-from bayesfloor.floor import label_noise, learned
+from bayesfloor.floor import label_noise, learned, learned_findings
 from bayesfloor.floor.label_noise import label_noise_check
 from bayesfloor.floor.learned import learned_floor
 from bayesfloor.floor.residuals import posterior_bounds, residual_test
+
+ROOT = Path(__file__).resolve().parents[2]
 
 #: Learners that take milliseconds, for tests that are not about accuracy.
 QUICK = ["gaussian", "neighbours"]
@@ -314,3 +320,24 @@ def test_examples_in_docstrings(module):
     results = doctest.testmod(module)
     assert results.attempted > 0
     assert results.failed == 0
+
+
+def test_every_code_is_on_the_page():
+    page = (ROOT / "docs" / "learned.md").read_text(encoding="utf-8")
+    source = Path(learned_findings.__file__).read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| (BF\d{3}) \|", page, flags=re.MULTILINE))
+    assert listed == set(re.findall(r"^(BF\d{3}) ", learned_findings.__doc__, flags=re.MULTILINE))
+    assert listed == set(re.findall(r'"(BF\d{3})"', source))
+
+
+def test_example(tmp_path, monkeypatch, capsys):
+    spec = importlib.util.spec_from_file_location("learned_floor_example", ROOT / "examples" / "learned_floor.py")
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    X, y = load_digits(return_X_y=True)
+    monkeypatch.setattr(example, "load_digits", lambda return_X_y: (X[:200, ::4], y[:200]))
+    example.main(tmp_path / "pictures")
+    assert {path.name for path in (tmp_path / "pictures").iterdir()} == {"learned_floor.png", "label_noise.png"}
+    printed = capsys.readouterr().out
+    assert "learned floor" in printed
+    assert "interval_low" in printed
