@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.columns import NumberColumn, RawTable, TextColumn
+from bayesfloor.data.stratified import copy_numbers, stratified_rows
 
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
@@ -32,12 +33,7 @@ def stratified_sample(table: RawTable, codes: Ints, n_rows: int, seed: int) -> I
     ndarray of int64
         The rows, ascending.
     """
-    keys = _row_keys(table, codes, seed)
-    counts = np.bincount(codes)
-    quota = 1 + _shared_out(n_rows - len(counts), counts - 1)
-    order = np.lexsort((keys, codes))
-    place = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.sort(order[place < np.repeat(quota, counts)])
+    return stratified_rows(codes, n_rows, _row_keys(table, codes, seed))
 
 
 def _row_keys(table: RawTable, codes: Ints, seed: int) -> Keys:
@@ -52,11 +48,7 @@ def _row_keys(table: RawTable, codes: Ints, seed: int) -> Keys:
         else:
             continue
         hashes = _mix(hashes + _GOLDEN ^ values)
-    order = np.lexsort((hashes, codes))
-    is_first = np.append(True, (np.diff(codes[order]) != 0) | (hashes[order[1:]] != hashes[order[:-1]]))
-    place = np.arange(len(codes))
-    copy = np.empty(len(codes), np.uint64)
-    copy[order] = place - np.maximum.accumulate(np.where(is_first, place, 0))
+    copy = copy_numbers(hashes, codes)
     return _mix(hashes + copy * _GOLDEN ^ _mix(np.array([seed], np.uint64) + _GOLDEN))
 
 
@@ -69,12 +61,3 @@ def _mix(keys: Keys) -> Keys:
 
 def _text_hash(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
-
-
-def _shared_out(total: int, sizes: Ints) -> Ints:
-    """Share out a total in proportion to sizes, in whole numbers; what is left over goes to the largest remainders."""
-    exact = total * sizes / max(int(sizes.sum()), 1)
-    shares = np.floor(exact).astype(np.int64)
-    left_over = total - int(shares.sum())
-    shares[np.argsort(shares - exact, kind="stable")[:left_over]] += 1
-    return shares

@@ -5,11 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.stratified import copy_numbers, stratified_rows
 from bayesfloor.forest.hashing import GOLDEN, hash_rows, mix64
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
+
+__all__ = ["check_max_rows", "halves", "keys_of_values", "stratified_rows"]
 
 
 def check_max_rows(max_rows: Any, n_classes: int) -> int | None:
@@ -31,52 +34,11 @@ def keys_of_values(X: Floats, codes: Ints, seed: int) -> Keys:
     """
     hashes = np.empty(len(X), np.uint64)
     hash_rows(X.view(np.uint64), 0, len(X), hashes)
-    order = np.lexsort((hashes, codes))
-    is_first = np.concatenate(
-        ([True], (hashes[order[1:]] != hashes[order[:-1]]) | (codes[order[1:]] != codes[order[:-1]]))
-    )
-    place = np.arange(len(X))
-    copy = np.empty(len(X), np.uint64)
-    copy[order] = place - np.maximum.accumulate(np.where(is_first, place, 0))
+    copy = copy_numbers(hashes, codes)
     return mix64((hashes + copy * GOLDEN) ^ mix64(np.uint64(seed) + GOLDEN))
-
-
-def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys) -> Ints:
-    """Choose rows by rising key, each class in proportion to its size and with at least one row.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n,)
-        Class of each row.
-    n_rows : int or None
-        How many to choose, at least one per class; None, or more than there are, for all.
-    keys : ndarray of shape (n,)
-        Random numbers.
-
-    Returns
-    -------
-    ndarray of int64
-        The rows, ascending.
-    """
-    if n_rows is None or n_rows >= len(codes):
-        return np.arange(len(codes))
-    counts = np.bincount(codes)
-    quota = 1 + _shared_out(n_rows - len(counts), counts - 1)
-    order = np.lexsort((keys, codes))
-    place = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.sort(order[place < np.repeat(quota, counts)])
 
 
 def halves(codes: Ints, keys: Keys) -> tuple[Ints, Ints]:
     """Cut the rows into two halves, each with half of every class."""
     order = np.lexsort((keys, codes))
     return np.sort(order[::2]), np.sort(order[1::2])
-
-
-def _shared_out(total: int, sizes: Ints) -> Ints:
-    """Share out a total in proportion to sizes, in whole numbers; what is left over goes to the largest remainders."""
-    exact = total * sizes / max(int(sizes.sum()), 1)
-    shares = np.floor(exact).astype(np.int64)
-    left_over = total - int(shares.sum())
-    shares[np.argsort(shares - exact, kind="stable")[:left_over]] += 1
-    return shares
