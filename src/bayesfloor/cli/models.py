@@ -1,0 +1,173 @@
+"""fit and predict."""
+
+import csv
+import io
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.classify.smart_svc import SmartSVC
+from bayesfloor.cli.exits import UsageError
+from bayesfloor.cli.input import is_file, open_table, say_notes
+from bayesfloor.cli.model_file import Model, pack_model, unpack_model
+from bayesfloor.cli.options import RunOptions, TableOptions
+from bayesfloor.cli.output import check_output, say, visible, write, write_file, write_json, write_table
+from bayesfloor.data.encoding import Preparation
+from bayesfloor.data.tables import Table, read_table
+from bayesfloor.data.unpacking import UNPACKED_LIMIT
+
+#: A spreadsheet takes a cell that begins with one of these for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def fit_model(file: str, options: TableOptions, *, out: str, force: bool) -> None:
+    """Train a classifier and write it."""
+    place = check_output(out, force)
+    table = open_table(file, options)
+    classifier = SmartSVC(routing="soft", n_jobs=options.threads, random_state=options.seed).fit(table.X, table.y)
+    classifier.set_params(n_jobs=None)  # whoever predicts has other cores
+    write_file(place, pack_model(Model(classifier, table.preparation)), force=force)
+    accuracy = classifier.cv_scores_.mean(axis=1)[int(np.argmin(np.abs(classifier.Cs_ - classifier.C_)))]
+    error = 1.0 - float(accuracy)
+    if options.json:
+        result = {
+            "model": str(place),
+            "C": classifier.C_,
+            "cv_error": error,
+            "n_features": classifier.n_features_in_,
+            "tree": classifier.tree_.to_nested(),
+        }
+        write_json("fit", result, table=table)
+    else:
+        rows = [("model", visible(place)), ("cross-validated error", f"{error:.4f}"), ("C", f"{classifier.C_:g}")]
+        write_table(("", ""), rows)
+        write(classifier.tree_.to_text())
+    say(
+        "The error is that of the best of all C, by going one way down the tree, and so a little too low.",
+        quiet=options.quiet,
+    )
+
+
+def predict_file(model: str, file: str, options: RunOptions, *, out: str | None, force: bool) -> None:
+    """Predict the rows of a file and write them as CSV."""
+    place = None if out is None else check_output(out, force)
+    if options.json and place is not None:
+        raise UsageError("--json writes to stdout, and --out a CSV file; take one of them")
+    for path in (model, file):
+        if not is_file(Path(path)):
+            raise UsageError(f"{path!r} is a folder" if Path(path).is_dir() else f"{path!r}: no such file")
+    trained = unpack_model(_read(Path(model)), Path(model).name)
+    table = _read_alike(file, trained.preparation, options.quiet)
+    classifier = trained.classifier.set_params(n_jobs=options.threads)
+    probability = classifier.predict_proba(table.X)
+    labels = classifier.predict(table.X)
+    wrong = _count_wrong(table, labels)
+    if wrong is not None:
+        say(
+            f"{wrong} of {len(labels)} labels in {table.source} are not those predicted ({wrong / len(labels):.1%}).",
+            quiet=options.quiet,
+        )
+    if options.json:
+        result = {
+            "classes": classifier.classes_,
+            "lines": table.lines,
+            "predicted": labels,
+            "probability": probability,
+            "n_wrong": wrong,
+        }
+        write_json("predict", result, table=table)
+        return
+    text, n_escaped = as_csv(table.lines, labels, classifier.classes_, probability)
+    if n_escaped:
+        say(
+            f"Text that a spreadsheet would take for a formula has an apostrophe in front, in {n_escaped} of "
+            f"{len(labels)} rows.",
+            quiet=options.quiet,
+        )
+    if place is not None:
+        write_file(place, text.encode(), force=force)
+        say(f"{len(labels)} rows written to {str(place)!r}.", quiet=options.quiet)
+    else:
+        lines = text.rstrip("\n").split("\n")
+        write("\n".join(map(visible, lines) if sys.stdout.isatty() else lines))
+
+
+def _read_alike(file: str, preparation: Preparation, quiet: bool) -> Table:
+    """Read a file as the one that the model was trained on; labels that cannot be used are left aside."""
+    try:
+        table = read_table(file, preparation=preparation)
+    except ValueError as error:
+        try:
+            # no column has this name, and the labels are then a column that is not used
+            table = read_table(file, preparation=replace(preparation, target=f"{preparation.target}\0"))
+        except ValueError:
+            raise error from None
+        say(f"The labels are left aside: {error}", quiet=quiet)
+    say_notes(table, quiet)
+    return replace(table, target=preparation.target)
+
+
+def as_csv(
+    lines: NDArray[np.int64], labels: NDArray[Any], classes: NDArray[Any], probability: NDArray[np.float64]
+) -> tuple[str, int]:
+    """Write predictions as CSV.
+
+    Text that a spreadsheet would take for a formula gets an apostrophe in front.
+
+    Parameters
+    ----------
+    lines : ndarray of shape (n_rows,)
+        Where each row is in its file.
+    labels : ndarray of shape (n_rows,)
+        What was predicted.
+    classes : ndarray of shape (n_classes,)
+        The labels in the order of `probability`.
+    probability : ndarray of shape (n_rows, n_classes)
+        The probability of each class.
+
+    Returns
+    -------
+    text : str
+        The table.
+    n_escaped : int
+        How many cells got an apostrophe.
+    """
+    n_escaped = 0
+
+    def cell(label: Any) -> Any:
+        nonlocal n_escaped
+        if not isinstance(label, str) or not label.startswith(_FORMULA) or _is_number(label):
+            return label
+        n_escaped += 1
+        return f"'{label}"
+
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["line", "predicted", *(f"p({label})" for label in classes.tolist())])
+    for line, label, row in zip(lines.tolist(), labels.tolist(), probability.tolist(), strict=True):
+        writer.writerow([line, cell(label), *(f"{share:.6f}" for share in row)])
+    return buffer.getvalue(), n_escaped
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _count_wrong(table: Table, labels: NDArray[Any]) -> int | None:
+    if table.y is None:
+        return None
+    return sum(str(a) != str(b) for a, b in zip(table.y.tolist(), labels.tolist(), strict=True))
+
+
+def _read(path: Path) -> bytes:
+    if path.stat().st_size > UNPACKED_LIMIT:
+        raise ValueError(f"{path.name} is too large for a model file")
+    return path.read_bytes()

@@ -1,0 +1,93 @@
+"""Options that several commands share."""
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from cyclopts import Group, Parameter
+from cyclopts.validators import Number
+
+_TABLE = Group("Reading the file", sort_key=2)
+_RUN = Group("Running", sort_key=3)
+
+#: The largest floor that passes.
+FailAbove = Annotated[
+    float | None,
+    Parameter(help="Exit with 1 when an estimate is above this number.", validator=Number(gte=0, lte=1)),
+]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How to work and what to show."""
+
+    threads: Annotated[
+        int | None, Parameter(group=_RUN, help="Threads; every core by default.", validator=Number(gte=1))
+    ] = None
+    quiet: Annotated[
+        bool,
+        Parameter(
+            group=_RUN, negative="", show_default=False, help="Leave out notes, findings and progress; errors remain."
+        ),
+    ] = False
+    debug: Annotated[
+        bool, Parameter(group=_RUN, negative="", show_default=False, help="Show where an error comes from.")
+    ] = False
+    json: Annotated[bool, Parameter(group=_RUN, negative="", show_default=False, help="Print one JSON object.")] = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(RunOptions):
+    """How to read a table, beside the above."""
+
+    target: Annotated[
+        str | None, Parameter(group=_TABLE, help="Column of labels; the one that the file names, else the last.")
+    ] = None
+    encode: Annotated[
+        Literal["onehot", "ordinal", "drop"] | None,
+        Parameter(group=_TABLE, help="What to do with text: k - 1 dummies for k values, codes, or leave it out."),
+    ] = None
+    scale: Annotated[
+        Literal["standard", "minmax", "none"],
+        Parameter(group=_TABLE, help="How to scale numbers; dummies stay 0 and 1."),
+    ] = "standard"
+    impute: Annotated[
+        Literal["mean", "median", "most_frequent"] | None, Parameter(group=_TABLE, help="How to fill missing values.")
+    ] = None
+    drop_missing: Annotated[
+        bool,
+        Parameter(
+            group=_TABLE, negative="", show_default=False, help="Leave out rows with missing values or without a label."
+        ),
+    ] = False
+    drop: Annotated[
+        tuple[str, ...],
+        Parameter(
+            group=_TABLE,
+            negative="",
+            show_default=False,
+            help="Column to leave out, such as an id; may be given several times.",
+        ),
+    ] = ()
+    categorical: Annotated[
+        tuple[str, ...],
+        Parameter(
+            group=_TABLE,
+            negative="",
+            show_default=False,
+            help="Column of numbers that are codes; may be given several times.",
+        ),
+    ] = ()
+    max_rows: Annotated[
+        int | None,
+        Parameter(
+            group=_TABLE, help="Use at most so many rows, as large a share of each class.", validator=Number(gte=2)
+        ),
+    ] = None
+    data: Annotated[
+        str | None, Parameter(group=_TABLE, help="Folder of data sets known by name; $BAYESFLOOR_DATA by default.")
+    ] = None
+    seed: Annotated[
+        int, Parameter(group=_RUN, help="The same seed, the same answer.", validator=Number(gte=0, lt=2**32))
+    ] = 0

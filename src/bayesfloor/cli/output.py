@@ -1,0 +1,214 @@
+"""Results on stdout, everything else on stderr, and files that appear whole or not at all."""
+
+import json
+import math
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesfloor.cli.exits import UsageError
+
+if TYPE_CHECKING:
+    from bayesfloor.data.tables import Table
+
+#: A bar appears when something takes longer than this.
+_PATIENCE_S = 1.0
+
+
+def visible(text: Any) -> str:
+    """Write text in one line, with control characters, and those that turn the direction, as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text))
+
+
+def say(text: str, *, quiet: bool = False) -> None:
+    """Say something on stderr, unless quiet was asked for."""
+    if not quiet:
+        print(visible(text), file=sys.stderr)
+
+
+def say_findings(findings: Iterable[Any], quiet: bool) -> None:
+    """Say on stderr what was found in the data, with hints."""
+    for finding in findings:
+        say(str(finding), quiet=quiet)
+
+
+def write(text: str) -> None:
+    """Write to stdout; a reader that has gone away, as ``head`` has, is no error."""
+    try:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        abandon_stdout()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "stdout") from error
+
+
+def abandon_stdout() -> None:
+    """Send what is still to come to nowhere, so that nothing fails when Python closes stdout."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def write_json(command: str, result: dict[str, Any], *, table: "Table | None" = None, findings: Any = ()) -> None:
+    """Write one JSON object: what was read, what was found in it, and the result.
+
+    Parameters
+    ----------
+    command : str
+        Name of the command.
+    result : dict
+        Its result; arrays and NumPy's numbers are made plain, and what is not finite becomes null.
+    table : Table or None
+        What the result is about.
+    findings : iterable of Finding
+        What a reader should know.
+    """
+    from importlib.metadata import version
+
+    whole: dict[str, Any] = {"command": command, "version": version("bayesfloor")}
+    if table is not None:
+        whole["data"] = {
+            "source": table.source,
+            "target": table.target,
+            "n_rows": len(table.X),
+            "n_rows_read": table.n_rows_read,
+            "n_features": table.X.shape[1],
+            "classes": table.classes,
+            "notes": table.notes,
+            "cautions": table.cautions,
+        }
+    whole["result"] = result
+    whole["findings"] = [{"code": f.code, "sentence": f.sentence, "hint": f.hint} for f in findings]
+    write(json.dumps(plain(whole), indent=2, allow_nan=False))
+
+
+def plain(value: Any) -> Any:
+    """Make a value of lists, dicts, text and finite numbers; NaN and infinity become None."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, bool | int | float) else str(value)
+
+
+def write_table(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write columns to stdout; numbers are aligned to the right.
+
+    Parameters
+    ----------
+    headings : sequence of str
+        Their names.
+    rows : iterable of sequences
+        Their cells. Fractions are shown with four digits.
+    """
+    from io import StringIO
+
+    from rich.console import Console
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    cells = [list(row) for row in rows]
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=any(headings))
+    for number, heading in enumerate(headings):
+        figures = any(cells) and all(row[number] == "" or isinstance(row[number], int | float) for row in cells)
+        grid.add_column(Text(heading), justify="right" if figures else "left", no_wrap=True)
+    for row in cells:
+        grid.add_row(*(Text(shown_cell(cell)) for cell in row))
+    buffer = StringIO()
+    # as wide as it needs to be: a terminal wraps lines, and a file must not lose anything
+    Console(file=buffer, width=100_000, force_terminal=sys.stdout.isatty(), highlight=False).print(grid)
+    write("\n".join(line.rstrip() for line in buffer.getvalue().splitlines()))
+
+
+def shown_cell(cell: Any) -> str:
+    """Write one cell of a table."""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return f"{cell:.4f}" if isinstance(cell, float) else visible(cell)
+
+
+def check_output(path: str, force: bool) -> Path:
+    """Refuse a place to write to that is taken, or where nothing can be written, before any work is done."""
+    file = Path(path)
+    if file.is_dir():
+        raise UsageError(f"{path!r} is a folder; name a file")
+    if file.exists() and not file.is_file():
+        raise UsageError(f"{path!r} is not a plain file")  # a device must not be replaced
+    if file.exists() and not force:
+        raise UsageError(f"{path!r} exists; --force replaces it")
+    if not file.parent.is_dir():
+        raise UsageError(f"{str(file.parent)!r}: no such folder")
+    return file
+
+
+def write_file(file: Path, contents: bytes, *, force: bool) -> None:
+    """Write a file aside and rename it, so that it appears whole or not at all.
+
+    Parameters
+    ----------
+    file : Path
+        Where to.
+    contents : bytes
+        What.
+    force : bool
+        Whether a file that is there may be replaced. If not, one that came meanwhile is kept.
+    """
+    file = file.resolve()  # where a link leads to
+    try:
+        handle, aside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:50]}.", suffix=".part")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from error
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(contents)
+            stream.flush()
+            os.fsync(stream.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(aside, 0o666 & ~mask)  # a file made aside is for its owner only
+        if not force and file.exists():
+            raise UsageError(f"{str(file)!r} exists; --force replaces it")
+        os.replace(aside, file)
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(aside)
+        if isinstance(error, OSError):
+            raise OSError(error.errno, error.strerror, str(file)) from error
+        raise
+
+
+@contextmanager
+def progress_on_stderr(quiet: bool) -> Iterator[Callable[[int, int], None] | bool]:
+    """Give a callback that draws a bar on stderr when something takes long; False where that is no terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield False
+        return
+    started = time.monotonic()
+    drawn = False
+
+    def draw(done: int, total: int) -> None:
+        nonlocal drawn
+        elapsed, share = time.monotonic() - started, done / max(total, 1)
+        if elapsed < _PATIENCE_S:
+            return
+        left = f"{elapsed / share - elapsed:.0f} s left" if 0 < share < 1 else f"{elapsed:.0f} s"
+        filled = int(30 * share)
+        print(f"\r\033[K[{'#' * filled}{'.' * (30 - filled)}] {share:4.0%} {left}", end="", file=sys.stderr, flush=True)
+        drawn = True
+
+    try:
+        yield draw
+    finally:
+        if drawn:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,96 @@
+"""Where ``bayesfloor`` begins and ends."""
+
+import io
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from bayesfloor.cli.exits import BAD_DATA, INTERRUPTED, OK, USAGE, exit_code_of, one_line
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Parameters
+    ----------
+    arguments : sequence of str or None, default=None
+        What follows ``bayesfloor``; None takes it from the command line.
+
+    Returns
+    -------
+    int
+        The exit code: 0 done, 1 a floor is above ``--fail-above``, 2 usage, 3 bad data, 4 something missing, 130
+        interrupted.
+    """
+    tokens = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    show_warning = warnings.showwarning
+    try:
+        warnings.showwarning = _ignore if "--quiet" in tokens else _warn_in_one_line
+        code = _run(tokens)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        _abandon_stdout()
+        return OK
+    except BaseException as error:
+        if isinstance(error, SystemExit):
+            raise
+        return _report(error, debug="--debug" in tokens)
+    finally:
+        warnings.showwarning = show_warning
+
+
+def _run(tokens: list[str]) -> int:
+    from cyclopts import CycloptsError
+
+    from bayesfloor.cli.app import app
+
+    try:
+        code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        if "--debug" in tokens:
+            traceback.print_exc()
+        _complain(f"{one_line(error)} See 'bayesfloor --help'.")
+        return USAGE
+    return OK if code is None else int(code)
+
+
+def _report(error: BaseException, *, debug: bool) -> int:
+    """Say what went wrong; return the exit code."""
+    code = exit_code_of(error)
+    try:
+        sys.stdout.flush()
+    except OSError:  # it is stdout that is full: closing it must not fail again
+        _abandon_stdout()
+    if debug and code != INTERRUPTED:
+        traceback.print_exception(error)
+    if code is None:
+        _complain(f"unexpected {type(error).__name__}: {one_line(error)}; --debug shows where. Please report this.")
+        return BAD_DATA
+    _complain(one_line(error))
+    return code
+
+
+def _complain(text: str) -> None:
+    print(f"bayesfloor: {text}", file=sys.stderr, flush=True)
+
+
+def _abandon_stdout() -> None:
+    from bayesfloor.cli.output import abandon_stdout
+
+    abandon_stdout()
+
+
+def _warn_in_one_line(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: Any = None, line: Any = None
+) -> None:
+    _complain(f"warning: {one_line(message if isinstance(message, Warning) else Warning(message))}")
+
+
+def _ignore(*_: Any, **__: Any) -> None:
+    """Show nothing."""

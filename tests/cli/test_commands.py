@@ -1,0 +1,195 @@
+"""What commands print is what the library computes; results go to stdout and nothing else does."""
+
+import json
+
+import numpy as np
+import pytest
+
+from bayesfloor import (
+    bayes_class_weight,
+    bayes_error,
+    build_class_tree,
+    learned_floor,
+    one_vs_rest_bayes_error,
+    pairwise_bayes_error,
+    read_table,
+)
+from bayesfloor.cli.app import app
+from bayesfloor.cli.output import plain
+
+COMMANDS = ["floor", "pairs", "classes", "tree", "select", "transforms", "weights", "fit", "predict", "datasets"]
+
+
+def parsed(outcome):
+    assert outcome.code == 0, outcome.err
+
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    return json.loads(outcome.out, parse_constant=refuse)
+
+
+def test_fast_floor(run, table):
+    read = read_table(table)
+    expected = bayes_error(read.X, read.y)
+    found = parsed(run("floor table.csv --fast --json"))
+    assert found["command"] == "floor"
+    assert found["data"]["n_rows"] == 60
+    assert found["data"]["classes"] == ["a", "b", "c"]
+    assert found["result"]["estimate"] == expected.estimate
+    assert found["result"]["interval"] == list(expected.interval)
+    assert found["result"]["majority_error"] == pytest.approx(2 / 3)
+    assert [each["code"] for each in found["findings"]] == [each.code for each in expected.findings]
+    shown = run("floor table.csv --fast")
+    assert f"{expected.estimate:.4f}" in shown.out
+    assert "a model may do better" in shown.err
+
+
+def test_learned_floor(run, table):
+    read = read_table(table)
+    expected = learned_floor(read.X, read.y)
+    outcome = run("floor", "table.csv", "--json")
+    found = parsed(outcome)["result"]
+    assert found["estimate"] == pytest.approx(expected.estimate, abs=1e-9)
+    assert found["reached"] == expected.reached
+    assert found["n_rows"] == 60
+    assert "Target: 'kind', the last column" in outcome.err
+
+
+def test_pairs_come_hardest_first(run, table):
+    read = read_table(table)
+    expected = pairwise_bayes_error(read.X, read.y).hardest()
+    found = parsed(run("pairs table.csv --json"))["result"]["pairs"]
+    assert [(each["first"], each["second"]) for each in found] == [(each.first, each.second) for each in expected]
+    assert [each["estimate"] for each in found] == [each.estimate for each in expected]
+    one = run("pairs table.csv --top 1")
+    assert one.out.splitlines()[1].split()[:3] == ["b", "c", f"{expected[0].estimate:.4f}"]
+    assert len(one.out.splitlines()) == 2
+
+
+def test_classes_come_hardest_first(run, table):
+    read = read_table(table)
+    expected = one_vs_rest_bayes_error(read.X, read.y)
+    found = parsed(run("classes table.csv --json"))["result"]["classes"]
+    assert found[-1]["class"] == "a"
+    by_name = {each["class"]: each["estimate"] for each in found}
+    assert [by_name[name] for name in "abc"] == expected.estimate.tolist()
+    shares = [each["normalized"] for each in found]
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_tree(run, table):
+    read = read_table(table)
+    floors = pairwise_bayes_error(read.X, read.y)
+    tree = build_class_tree(floors.normalized, floors.classes)
+    assert parsed(run("tree table.csv --json"))["result"]["nested"] == tree.to_nested() == ["a", ["b", "c"]]
+    assert run("tree table.csv").out == tree.to_text() + "\n"
+    assert run("tree table.csv --dot").out.startswith("digraph")
+    assert run("tree table.csv --dot --json").code == 2
+
+
+def test_select(run, tmp_path):
+    rng = np.random.default_rng(1)
+    side = np.arange(80) % 2
+    lines = [f"{rng.normal()},{'left' if s else 'right'},{rng.normal()},{s}" for s in side]
+    (tmp_path / "leak.csv").write_text("\n".join(["noise,side,more,y", *lines]) + "\n")
+    outcome = run("select leak.csv --encode onehot --json")
+    found = parsed(outcome)["result"]
+    assert found["selected"] == ["side"]
+    assert found["floor"] == 0
+    assert "BF009" in outcome.err
+    assert "selected: side" in run("select leak.csv --encode onehot --direction backward --features 1").out
+    too_many = run("select leak.csv --encode onehot --features 4")
+    assert too_many.code == 2
+    assert "has 3 columns" in too_many.err
+
+
+@pytest.mark.filterwarnings("default:Graph is not fully connected:UserWarning")  # classes far apart
+def test_transforms(run, table):
+    outcome = run("transforms table.csv --json")
+    assert "bayesfloor: warning: Graph is not fully connected" in outcome.err
+    found = parsed(outcome)["result"]["transforms"]
+    assert "standardised" in [each["transform"] for each in found]
+    assert not found[0]["differs_from_best"]
+    assert "radial kernel" in run("transforms table.csv --criterion mean").out
+
+
+def test_weights(run, table):
+    read = read_table(table)
+    expected = bayes_class_weight(read.X, read.y, strength=2.0, by="pairs")
+    found = parsed(run("weights table.csv --strength 2 --by pairs --json"))["result"]["weights"]
+    assert {each["class"]: each["weight"] for each in found} == expected
+    assert run("weights table.csv").out.splitlines()[0].split() == ["class", "rows", "weight"]
+
+
+def test_datasets(run):
+    assert parsed(run("datasets --json"))["result"]["datasets"][1] == {
+        "name": "digits",
+        "n_rows": 1797,
+        "n_features": 64,
+        "n_classes": 10,
+        "origin": "built in",
+    }
+    assert "digits" in run("datasets").out
+
+
+def test_data_sets_by_name(run, tmp_path):
+    assert parsed(run("classes iris --json"))["data"]["source"] == "iris"
+    assert run("classes iris --encode onehot").code == 2
+    # a file goes before a set of that name
+    (tmp_path / "iris").write_text("a,b\n1,x\n2,y\n3,x\n4,y\n")
+    assert parsed(run("classes iris --json"))["data"]["n_rows"] == 4
+
+
+def test_options_reach_the_file(run, tmp_path):
+    rows = [f"{i},{i % 7},{'uvw'[i % 3]},{i % 2 + 5},{'' if i == 3 else ['no', 'yes'][i % 2]}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,n,letter,code,y", *rows]) + "\n")
+    call = "classes t.csv --json --drop id --drop n --encode onehot --categorical code --drop-missing --max-rows 20"
+    outcome = run(call)
+    data = parsed(outcome)["data"]
+    assert (data["n_rows"], data["n_rows_read"], data["n_features"]) == (20, 40, 3)
+    for note in ("Left out as asked: 'id', 'n'", "Treated as text, as asked: 'code'", "A sample of 20 of 39 rows"):
+        assert note in outcome.err
+    assert run(call + " --seed 1").out != run(call + " --seed 2").out
+    assert run(call + " --threads 1").out == outcome.out
+
+
+def test_quiet_leaves_results_only(run, table):
+    loud, quiet = run("classes table.csv"), run("classes table.csv --quiet")
+    assert loud.out == quiet.out
+    assert loud.err
+    assert quiet.err == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples(run, command):
+    outcome = run(command, "--help")
+    assert outcome.code == 0
+    assert "Examples:" in outcome.out
+    assert f"bayesfloor {command}" in outcome.out.split("Examples:")[1]
+    assert "--json" in outcome.out
+
+
+def test_help_names_every_command(run):
+    assert {name for name in app if not name.startswith("-")} == set(COMMANDS)
+    shown = run("--help").out
+    assert all(f" {command} " in shown for command in COMMANDS)
+    assert "Exit codes" in shown
+    assert run("").out == shown
+
+
+def test_version(run):
+    import bayesfloor
+
+    assert run("--version").out.strip() == bayesfloor.__version__
+
+
+def test_json_has_no_nan():
+    odd = {"a": np.array([1.0, np.nan]), "b": (np.int64(3), np.bool_(True)), 3: float("inf"), "c": np.str_("x")}
+    assert plain(odd) == {"a": [1.0, None], "b": [3, True], "3": None, "c": "x"}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_the_commands(shell):
+    script = app.generate_completion(shell=shell)
+    assert all(command in script for command in COMMANDS)

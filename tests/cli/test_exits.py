@@ -1,0 +1,211 @@
+"""Exit codes, and errors of one line."""
+
+import gzip
+import pickle
+import zipfile
+from urllib.error import URLError
+
+import numpy as np
+import pytest
+
+from bayesfloor.cli import main
+
+
+def complaint(outcome, code):
+    """The one line that says what went wrong, and nothing on stdout."""
+    assert outcome.code == code, outcome
+    assert outcome.out == ""
+    (line,) = [line for line in outcome.err.splitlines() if line.startswith("bayesfloor: ")]
+    assert outcome.err.splitlines()[-1] == line
+    assert "Traceback" not in outcome.err
+    return line
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("flor table.csv", "Did you mean"),
+        ("floor", "FILE"),
+        ("floor table.csv --nonsense 3", "--nonsense"),
+        ("floor table.csv other.csv", "other.csv"),
+        ("floor table.csv --encode some", '"onehot", "ordinal", "drop"'),
+        ("floor table.csv --scale some", '"standard"'),
+        ("floor table.csv --threads 0", "--threads"),
+        ("floor table.csv --threads two", "--threads"),
+        ("floor table.csv --max-rows 1", "--max-rows"),
+        ("floor table.csv --seed -1", "--seed"),
+        ("floor table.csv --fail-above 2", "--fail-above"),
+        ("floor table.csv --fail-above nan", "--fail-above"),
+        ("floor table.csv --target kindd", "table.csv has no column 'kindd'; did you mean 'kind'?"),
+        ("floor table.csv --drop x3", "has no column 'x3'"),
+        ("floor table.csv --categorical zz", "has no column 'zz'"),
+        ("floor tabel.csv", "'tabel.csv': no such file"),
+        ("floor iriss", "did you mean 'iris'?"),
+        ("floor .", "'.' is a folder"),
+        ("floor iris --data nowhere", "'nowhere': no such folder"),
+        ("datasets --data nowhere", "'nowhere': no such folder"),
+        ("tree table.csv --cut sideways", '"min-cut"'),
+        ("select table.csv --features 0", "--features"),
+        ("weights table.csv --strength -1", "--strength"),
+        ("fit table.csv", "--out"),
+        ("fit table.csv --out .", "'.' is a folder"),
+        ("fit table.csv --out no/model.skops", "'no': no such folder"),
+        ("fit table.csv --out table.csv", "'table.csv' exists; --force replaces it"),
+        ("fit table.csv --out /dev/null --force", "'/dev/null' is not a plain file"),
+        ("predict model.skops table.csv", "'model.skops': no such file"),
+        ("predict table.csv .", "'.' is a folder"),
+    ],
+)
+def test_usage(run, table, call, says):
+    assert says in complaint(run(call), 2)
+
+
+BAD_TABLES = {
+    "empty": (b"", "is empty"),
+    "header only": (b"a,b,y\n", ""),
+    "one class": (b"a,y\n1,u\n2,u\n3,u\n", "needs two classes, got 1: 'u'"),
+    "missing value": (b"a,b,y\n1,2,u\n,3,v\n3,4,u\n", "--impute median"),
+    "infinite": (b"a,y\n1,u\ninf,v\n3,u\n", "infinite"),
+    "text": (b"a,b,y\n1,p,u\n2,q,v\n3,p,u\n", "--encode onehot"),
+    "continuous labels": (b"a,y\n1,0.5\n2,0.25\n3,1.5\n4,0.1\n", "regression"),
+    "missing labels": (b"a,y\n1,u\n2,\n3,v\n4,u\n", "1 missing label"),
+    "short row": (b"a,b,y\n1,2,u\n1,v\n3,4,u\n", "line 3"),
+    "NUL": (b"a,b,y\n1,2,u\n1,\0,v\n3,4,u\n", "NUL"),
+    "duplicate names": (b"a,a,y\n1,2,u\n1,3,v\n3,4,u\n", "'a'"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TABLES)
+def test_bad_data(run, tmp_path, name):
+    contents, says = BAD_TABLES[name]
+    (tmp_path / "bad.csv").write_bytes(contents)
+    line = complaint(run("classes bad.csv --target y" if b"y\n" in contents else "classes bad.csv"), 3)
+    assert says in line
+    assert "bad.csv" in line
+
+
+def test_few_rows_for_a_learning_curve(run, tmp_path):
+    (tmp_path / "few.csv").write_text("a,y\n1,u\n2,v\n3,u\n4,v\n")
+    assert "at least 20 rows" in complaint(run("floor few.csv"), 3)
+    assert run("floor few.csv --fast").code == 0
+
+
+def test_files_that_could_run_code_or_fill_the_disk(run, tmp_path):
+    (tmp_path / "table.pkl").write_bytes(pickle.dumps([1, 2]))
+    assert "a pickle" in complaint(run("floor table.pkl"), 3)
+    np.savez(tmp_path / "objects.npz", X=np.array([[None], [1]], dtype=object), y=np.array([0, 1]))
+    assert "object" in complaint(run("floor objects.npz"), 3)
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
+        archive.writestr("a.csv", "a,y\n")
+        archive.writestr("b.csv", "a,y\n")
+    assert "exactly one file; it holds 2" in complaint(run("floor two.zip"), 3)
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"a,y\n1,u\n2,v\n" * 99)[:-9])
+    assert "damaged or cut off" in complaint(run("floor cut.csv.gz"), 3)
+
+
+def test_too_little_memory(run, table, monkeypatch):
+    monkeypatch.setattr("bayesfloor.data.limits.available_memory", lambda: 100)
+    assert "of memory" in complaint(run("classes table.csv"), 3)
+
+
+def test_something_is_missing(run, table, monkeypatch):
+    def unreachable(**_):
+        raise URLError("no route to host")
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", unreachable)
+    assert "OpenML cannot be reached (no route to host)" in complaint(run("floor letter"), 4)
+    monkeypatch.setitem(__import__("sys").modules, "skops", None)
+    assert "skops" in complaint(run("fit table.csv --out m.skops"), 4)
+
+
+@pytest.mark.parametrize(("command", "name"), [("floor", "the floor is"), ("pairs", "'b'"), ("classes", "against")])
+def test_fail_above(run, table, command, name):
+    fast = " --fast" * (command == "floor")
+    for quiet in ("", " --quiet"):
+        outcome = run(f"{command} table.csv{fast} --fail-above 0.01{quiet}")
+        assert outcome.code == 1
+        last = outcome.err.splitlines()[-1]
+        assert last.startswith("bayesfloor: ")
+        assert name in last
+        assert last.endswith("above 0.01")
+        assert outcome.out  # the result is there all the same
+    assert run(f"{command} table.csv{fast} --fail-above 0.6").code == 0
+
+
+def test_fail_above_looks_at_all_pairs(run, table):
+    # --top shows some pairs, but the limit is for all of them
+    assert run("pairs table.csv --top 1 --fail-above 0.01").code == 1
+
+
+def test_debug_shows_where(run, table):
+    outcome = run("floor table.csv --target kindd --debug")
+    assert outcome.code == 2
+    assert "Traceback" in outcome.err
+    assert outcome.err.splitlines()[-1].startswith("bayesfloor: ")
+
+
+def test_interrupt(run, table, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bayesfloor.cli.models.pack_model", interrupted)
+    assert complaint(run("fit table.csv --out m.skops"), 130) == "bayesfloor: interrupted"
+    assert [file.name for file in table.parent.iterdir()] == ["table.csv"]
+
+
+def test_bugs_are_said_to_be_bugs(run, table, monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr("bayesfloor.cli.models.pack_model", broken)
+    assert "unexpected ZeroDivisionError: division by zero" in complaint(run("fit table.csv --out m.skops"), 3)
+
+
+def test_warnings_are_one_line(run, table, monkeypatch):
+    import warnings
+
+    def warn(*_, **__):
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.warn("two\nlines", UserWarning, stacklevel=1)
+        return b"model"
+
+    monkeypatch.setattr("bayesfloor.cli.models.pack_model", warn)
+    assert "bayesfloor: warning: two lines\n" in run("fit table.csv --out m.skops").err
+    assert run("fit table.csv --out n.skops --quiet").err == ""
+
+
+HOSTILE = {"clear": "\x1b[2J", "script": "<script>", "markup": "[red]x[/red]", "turned": "a\u202eb"}
+
+
+@pytest.mark.filterwarnings("default:Graph is not fully connected:UserWarning")
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("command", ["floor --fast", "pairs", "classes", "tree", "select", "weights", "transforms"])
+def test_names_with_control_characters(run, tmp_path, name, command):
+    text = HOSTILE[name]
+    rng = np.random.default_rng(0)
+    rows = [f"{rng.normal() + 3 * (i % 2)},1,{text if i % 2 else 'plain'}" for i in range(24)]
+    (tmp_path / "t.csv").write_text("\n".join([f"{text},other,y", *rows]) + "\n", encoding="utf-8")
+    first, *rest = command.split()
+    for extra in ([], ["--json"]):
+        outcome = run(first, "t.csv", "--target", "y", *rest, *extra)
+        assert outcome.code == 0
+        shown = outcome.out + outcome.err
+        assert all(character.isprintable() or character == "\n" for character in shown)
+    if command in ("pairs", "classes", "tree", "weights"):
+        written_out = {"clear": "\\x1b[2J", "turned": "a\\u202eb"}.get(name, text)
+        assert written_out in run(first, "t.csv", "--target", "y").out
+
+
+def test_messages_with_control_characters(run):
+    outcome = run("floor", "\x1b[2Jnosuch\n")
+    assert outcome.code == 2
+    assert "\x1b" not in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert run("floor", "a\0b").code == 2
+
+
+def test_main_takes_the_command_line(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["bayesfloor", "--version"])
+    assert main() == 0
+    assert capsys.readouterr().out.strip()

@@ -1,0 +1,101 @@
+"""What only a process of its own shows: how it starts, how it is stopped, and pipes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+
+HEAVY = {"numpy", "scipy", "sklearn", "numba", "polars", "pandas", "matplotlib", "skops", "narwhals"}
+COMMAND = [sys.executable, "-m", "bayesfloor.cli"]
+
+
+def test_help_loads_nothing_heavy():
+    script = (
+        "import sys\nfrom bayesfloor.cli import main\n"
+        f"for call in (['--help'], ['floor', '--help'], ['flor'], []): main(call)\n"
+        f"print('loaded', sorted({HEAVY!r} & sys.modules.keys()))"
+    )
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert answer.stdout.splitlines()[-1] == "loaded []"
+
+
+def test_there_is_a_script():
+    root = Path(__file__).resolve().parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["scripts"] == {"bayesfloor": "bayesfloor.cli:main"}
+
+
+def test_exit_codes_reach_the_shell(tmp_path):
+    answer = subprocess.run([*COMMAND, "floor", "nosuch.csv"], capture_output=True, text=True, cwd=tmp_path)
+    assert (answer.returncode, answer.stdout) == (2, "")
+    assert answer.stderr.startswith("bayesfloor: 'nosuch.csv': no such file")
+    assert answer.stderr.count("\n") == 1
+
+
+def test_interrupt(tmp_path):
+    # letters and numbers enough that it is still at work when the signal comes
+    process = subprocess.Popen(
+        [*COMMAND, "floor", "digits", "--threads", "1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert process.stderr is not None
+    assert "digits comes with scikit-learn" in process.stderr.readline()
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert out == ""
+    assert err.splitlines()[-1] == "bayesfloor: interrupted"
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and /dev/full are those of POSIX")
+def test_a_reader_that_leaves_and_a_full_disk(tmp_path):
+    reading, writing = os.pipe()
+    os.close(reading)
+    answer = subprocess.run(
+        [*COMMAND, "classes", "iris", "--quiet", "--fail-above", "0.01"],
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(writing)
+    # the verdict is not lost with the table
+    assert answer.returncode == 1
+    assert answer.stderr.count("\n") == 1
+    if not Path("/dev/full").exists():
+        return
+    with open("/dev/full", "w") as full:
+        answer = subprocess.run([*COMMAND, "datasets"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert answer.returncode == 3
+    assert answer.stderr == "bayesfloor: 'stdout': No space left on device\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_progress_is_drawn_on_a_terminal_only(monkeypatch):
+    from bayesfloor.cli.output import progress_on_stderr
+
+    with progress_on_stderr(quiet=False) as progress:
+        assert progress is False
+    master, slave = os.openpty()
+    with os.fdopen(slave, "w") as terminal:
+        monkeypatch.setattr("sys.stderr", terminal)
+        monkeypatch.setattr("bayesfloor.cli.output._PATIENCE_S", 0.0)
+        with progress_on_stderr(quiet=True) as progress:
+            assert progress is False
+        with progress_on_stderr(quiet=False) as progress:
+            progress(3, 10)
+    drawn = os.read(master, 1000).decode()
+    os.close(master)
+    assert "[#########....................." in drawn
+    assert "30%" in drawn
+    assert drawn.endswith("\r\033[K")
