@@ -159,22 +159,52 @@ def test_trees_do_as_well_as_scikit_learns():
     assert abs(ours - error) < 3 * np.sqrt(2 * error * (1 - error) / len(test))
 
 
+def seeded(seed, n_features):
+    return np.array([seed], np.uint64), np.arange(n_features)
+
+
+def test_trees_stop_when_the_work_is_given_up():
+    train, test, _ = halved(n=100)
+    calls = []
+
+    def check():
+        calls.append(1)
+        if len(calls) == 3:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        learners.trees(train._replace(check=check), test, 0)
+    assert len(calls) == 3
+
+
 def test_trees_split_until_leaves_are_pure_or_small():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 2))
     codes = (X[:, 0] > 0).astype(np.int64)
     columns = np.ascontiguousarray(X.T)
     probability, importance = np.zeros((200, 2)), np.zeros(2)
-    grow_trees(columns, codes, 2, X, 10, 2, 1, 3, probability, importance)
+    grow_trees(columns, codes, 2, X, 10, 2, 1, *seeded(3, 2), probability, importance)
     assert_array_equal(probability, 10.0 * np.eye(2)[codes])  # every training row is in a pure leaf
     assert_allclose(importance.sum(), 10.0)
     assert importance[0] > 9
-    again = np.zeros((200, 2))
-    grow_trees(columns, codes, 2, X, 10, 2, 1, 3, again, importance)
-    assert_array_equal(again, probability)
     shares = np.zeros((200, 2))
-    grow_trees(columns, codes, 2, X, 1, 2, 50, 3, shares, importance)
+    grow_trees(columns, codes, 2, X, 1, 2, 50, *seeded(3, 2), shares, importance)
     assert len(np.unique(shares, axis=0)) <= 4  # leaves of at least 50 of 200 rows
+
+
+def test_a_few_trees_at_a_time_are_the_same_trees():
+    train, test, _ = halved(n=400, d=8)
+    columns = np.ascontiguousarray(train.X.T)
+    at_once, importance = np.zeros((len(test), 3)), np.zeros(8)
+    grow_trees(columns, train.codes, 3, test, 10, 3, 2, *seeded(3, 8), at_once, importance)
+    in_parts, other_importance, state = np.zeros((len(test), 3)), np.zeros(8), seeded(3, 8)
+    for _ in range(5):
+        grow_trees(columns, train.codes, 3, test, 2, 3, 2, *state, in_parts, other_importance)
+    assert_array_equal(in_parts, at_once)
+    assert_array_equal(other_importance, importance)
+    others = np.zeros((len(test), 3))
+    grow_trees(columns, train.codes, 3, test, 10, 3, 2, *seeded(4, 8), others, importance)
+    assert not np.array_equal(others, at_once)
 
 
 def test_importance_finds_two_features_of_many():

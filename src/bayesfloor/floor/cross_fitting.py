@@ -117,7 +117,7 @@ def cross_fit(
         rows = np.concatenate([members[fold] for fold in run.train])
         tests = np.concatenate([members[fold] for fold, _ in run.tests])
         points, others = standardised(X[rows], X[tests])
-        train = Train(points, codes[rows], n_classes)
+        train = Train(points, codes[rows], n_classes, crew.check)
         return {
             name: np.log(safe(probability, train)) for name, probability in group(train, others, seeds[number]).items()
         }

@@ -18,6 +18,8 @@ N_LANDMARKS = 300
 WIDTHS = (0.25, 0.5, 1.0)
 #: Trees, and rows in a leaf at the least.
 N_TREES, MIN_LEAF = 100, 3
+#: Trees between two looks at whether to go on.
+TREES_AT_ONCE = 5
 
 
 def neighbours(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
@@ -101,7 +103,22 @@ def trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     importance = np.zeros(n_features)
     n_tries = min(n_features, max(10, min(n_features // 3, 40)))
     columns = np.ascontiguousarray(train.X.T)
-    grow_trees(columns, train.codes, train.n_classes, test, N_TREES, n_tries, MIN_LEAF, seed, probability, importance)
+    state, features = np.array([seed], np.uint64), np.arange(n_features)
+    for _ in range(N_TREES // TREES_AT_ONCE):
+        train.check()
+        grow_trees(
+            columns,
+            train.codes,
+            train.n_classes,
+            test,
+            TREES_AT_ONCE,
+            n_tries,
+            MIN_LEAF,
+            state,
+            features,
+            probability,
+            importance,
+        )
     if not importance.max() > 0:
         importance[:] = 1.0
     scale = importance / importance.max()

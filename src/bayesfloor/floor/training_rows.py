@@ -1,5 +1,6 @@
 """What every learner starts from: standardised rows, their classes, and distances."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,12 +13,29 @@ Ints = NDArray[np.int64]
 MANY_FEATURES, N_COMBINATIONS = 1000, 500
 
 
+def _go_on() -> None:
+    """Find nothing against going on."""
+
+
 class Train(NamedTuple):
-    """Standardised rows to learn from."""
+    """Standardised rows to learn from.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+        The rows.
+    codes : ndarray of shape (n,)
+        Their classes.
+    n_classes : int
+        Number of classes.
+    check : callable
+        To be called now and then by learners that take long; it raises an exception when the work was given up.
+    """
 
     X: Floats
     codes: Ints
     n_classes: int
+    check: Callable[[], None] = _go_on
 
     @property
     def counts(self) -> Ints:

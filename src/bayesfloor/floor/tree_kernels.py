@@ -38,7 +38,7 @@ def count_up_to(values, start, stop, cut):
 
 
 @njit(nogil=True, cache=True)
-def grow_trees(columns, codes, n_classes, test, n_trees, n_tries, min_leaf, seed, probability, importance):
+def grow_trees(columns, codes, n_classes, test, n_trees, n_tries, min_leaf, state, features, probability, importance):
     """Grow trees one after the other, and add up what their leaves say of the test rows.
 
     Parameters
@@ -53,8 +53,10 @@ def grow_trees(columns, codes, n_classes, test, n_trees, n_tries, min_leaf, seed
         Rows to predict.
     n_trees, n_tries, min_leaf : int
         Trees; features that vary to try at each node; rows in a leaf at the least.
-    seed : int
-        Seeds the draws.
+    state : ndarray of shape (1,) of uint64
+        State of the random draws; goes on where the last call left it.
+    features : ndarray of shape (d,)
+        The features, in the order of the last draws: part of that state.
     probability : ndarray of shape (n_test, n_classes)
         Shares of the classes in the leaves are added here.
     importance : ndarray of shape (d,)
@@ -76,12 +78,9 @@ def grow_trees(columns, codes, n_classes, test, n_trees, n_tries, min_leaf, seed
     order = by_class.copy()
     values = np.empty(n)
     aside = np.empty(n, np.int64)
-    features = np.arange(d)
     below = np.empty(n_classes)
     best_below = np.empty(n_classes)
     gains = np.empty(d)
-    state = np.empty(1, np.uint64)
-    state[0] = np.uint64(seed)
     for _ in range(n_trees):
         gains[:] = 0.0
         order[:] = by_class
