@@ -94,7 +94,12 @@ def test_progress_is_drawn_on_a_terminal_only(monkeypatch):
             assert progress is False
         with progress_on_stderr(quiet=False) as progress:
             progress(3, 10)
-    drawn = os.read(master, 1000).decode()
+    drawn = ""
+    while not drawn.endswith("\r\033[K"):  # a terminal hands over what was written in pieces
+        try:
+            drawn += os.read(master, 1000).decode()
+        except OSError:  # there is no more
+            break
     os.close(master)
     assert "[#########....................." in drawn
     assert "30%" in drawn
