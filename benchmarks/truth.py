@@ -19,10 +19,11 @@ from pathlib import Path
 import numpy as np
 from truth_scenarios import SCENARIOS
 
+from bayesfloor.data.stratified import stratified_folds
 from bayesfloor.floor import bayes_error
 from bayesfloor.floor.cross_fitting import cross_fit
 from bayesfloor.floor.curve_summary import proportion_interval, summarise
-from bayesfloor.floor.learned import choose_rows, deal_folds
+from bayesfloor.floor.learned import choose_rows
 from bayesfloor.floor.learners import GROUPS
 from bayesfloor.floor.problem import check_problem
 from bayesfloor.floor.residuals import posterior_bounds, residual_test
@@ -55,7 +56,7 @@ def measure(name: str, n: int, repeat: int) -> dict:
     problem = check_problem(X, y)
     rows = choose_rows(problem, 10_000, 0)
     points, codes, n_classes = problem.X[rows], problem.codes[rows], len(problem.classes)
-    folds = deal_folds(codes, 5)
+    folds = stratified_folds(codes, 5, np.arange(len(codes)))
 
     def learn(crew: Crew):
         fitted = cross_fit(points, codes, n_classes, folds, GROUPS, 0, crew)

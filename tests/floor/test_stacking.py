@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from bayesfloor.data.stratified import stratified_folds
 from bayesfloor.floor import cross_fitting, learned, stacking
 from bayesfloor.floor.cross_fitting import VIEWS, Run, cross_fit, runs_of
-from bayesfloor.floor.learned import deal_folds, learned_floor
+from bayesfloor.floor.learned import learned_floor
 from bayesfloor.floor.stacking import fit_exponents, fit_stacks
+from bayesfloor.floor.training_rows import Train, safe, standardised
 from bayesfloor.forest.threads import Crew
 
 
@@ -36,24 +38,26 @@ def test_cost_is_that_of_the_issue():
     assert sum(len(run.train) for run in runs) == 1.75 * 5 * 4
 
 
-def test_every_row_is_predicted_by_models_that_have_not_seen_it():
+def test_every_row_gets_the_predictions_of_models_that_have_not_seen_it():
     n = 53
-    X = np.arange(n, dtype=float)[:, None]
+    X = np.random.default_rng(0).standard_normal((n, 1))
     codes = np.arange(n) % 3
-    folds = deal_folds(codes, 5)
-    seen = []
+    folds = stratified_folds(codes, 5, np.arange(n))
 
-    def spy(train, test, seed):
-        # rows are known by their value, and standardising keeps their order
-        seen.append((len(train.X), len(test)))
-        return {"rank": np.tile(train.prior, (len(test), 1)), "other": np.ones((len(test), 3))}
+    def by_place(train, test, seed):
+        return {"place": softmax(test * [1.0, 0.0, -1.0], axis=1), "even": np.ones((len(test), 3))}
 
-    fitted = cross_fit(X, codes, 3, folds, {"spy": spy}, 0, Crew(1))
-    assert fitted.names == ["rank", "other"]
-    assert len(seen) == 15
+    fitted = cross_fit(X, codes, 3, folds, {"by place": by_place}, 0, Crew(1))
+    assert fitted.names == ["place", "even"]
     assert [log_p.shape for log_p in fitted.log_p] == [(2, views, n, 3) for views in VIEWS]
-    assert all(np.all(np.isfinite(log_p)) for log_p in fitted.log_p)  # no row was left out
     assert_allclose(fitted.sizes, [n * 0.8, n * 0.4, n * 0.2])
+    for run in runs_of(5):
+        rows = np.isin(folds, run.train)
+        for fold, view in run.tests:
+            points, others = standardised(X[rows], X[folds == fold])
+            train = Train(points, codes[rows], 3)
+            expected = np.log(safe(by_place(train, others, 0)["place"], train))
+            assert_allclose(fitted.log_p[run.size][0, view, folds == fold], expected, rtol=1e-5)
 
 
 class Memory(ClassifierMixin, BaseEstimator):
@@ -127,7 +131,7 @@ def test_the_stack_of_a_fold_does_not_depend_on_its_labels():
     rng = np.random.default_rng(0)
     n = 200
     codes = rng.integers(0, 3, n)
-    folds = deal_folds(codes, 5)
+    folds = stratified_folds(codes, 5, np.arange(len(codes)))
     log_p = [np.log(rng.dirichlet(np.ones(3), (9, views, n))).astype(np.float32) for views in VIEWS]
     fitted = cross_fitting.CrossFit([str(m) for m in range(9)], log_p, (160.0, 80.0, 40.0), folds)
     other = np.where(folds == 2, (codes + 1) % 3, codes)

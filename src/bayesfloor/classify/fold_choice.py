@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import check_cv
 
+from bayesfloor.data.stratified import stratified_folds
 from bayesfloor.forest.hashing import hash_rows, mix64
 
 I64 = NDArray[np.int64]
@@ -57,15 +58,3 @@ def fold_keys(X: Any, seed: int) -> U64:
         hashes = np.empty(n, np.uint64)
         hash_rows(X.view(np.uint64), 0, n, hashes)
     return mix64(hashes ^ mix64(np.uint64(seed)))
-
-
-def stratified_folds(codes: I64, n_folds: int, keys: U64) -> I64:
-    """Deal the rows of each class out to the folds, by rising key.
-
-    Where one class stops the next goes on, so folds differ by at most one row in all and in each class. There are never
-    more folds than rows.
-    """
-    order = np.lexsort((keys, codes))
-    folds = np.empty(len(codes), np.int64)
-    folds[order] = np.arange(len(codes)) % min(n_folds, len(codes))
-    return folds

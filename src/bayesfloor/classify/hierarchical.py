@@ -18,10 +18,11 @@ from bayesfloor.classify.binary_parts import (
     part_scores,
     take_rows,
 )
-from bayesfloor.classify.fold_choice import fold_keys, stratified_folds
+from bayesfloor.classify.fold_choice import fold_keys
 from bayesfloor.classify.routing import fit_platt, leaf_margins, leaf_probabilities, log_scores, platt_probability
 from bayesfloor.classify.training import Training, check_training
 from bayesfloor.classify.tree_growth import cut_class_tree
+from bayesfloor.data.stratified import stratified_folds
 from bayesfloor.data.validation import check_random_state_seed
 
 Floats = NDArray[np.float64]

@@ -68,10 +68,10 @@ def summarise(
     counts = np.bincount(codes, minlength=n_classes)
     majority_error = 1.0 - float(counts.max()) / n
 
-    hard_of_rows = hard_and_soft(stacks[0].log_q[0], codes)[0]
-    hard_errors, soft_errors, middle, of_averages = [], [], [], []
+    hard_rows, hard_errors, soft_errors, middle, of_averages = [], [], [], [], []
     for stack, n_views in zip(stacks, VIEWS, strict=True):
         hard, soft = (of_views.mean(axis=0) for of_views in hard_and_soft(stack.log_q, codes))
+        hard_rows.append(hard)
         hard_errors.append(float(hard.mean()))
         soft_errors.append(float(soft.mean()))
         middle.append(middle_error(hard, soft))
@@ -94,7 +94,7 @@ def summarise(
     lower = min(curve.quantile(tail), split.quantile(tail))
     upper = max(reached_interval[1], curve.quantile(1.0 - tail))
     # How surely the stack beats the largest class: not at all, 0, or by two standard errors and more, 1.
-    gain = (codes != counts.argmax()) - hard_of_rows
+    gain = (codes != counts.argmax()) - hard_rows[0]
     surely = float(np.clip(gain.mean() / (SURE * max(gain.std(), 1e-12) / n**0.5), 0.0, 1.0))
     if surely == 1.0:
         estimate = min(estimate, hard_errors[0])  # what is done is possible

@@ -25,13 +25,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.stratified import stratified_folds
 from bayesfloor.data.validation import check_memory, check_n_jobs, check_random_state_seed
 from bayesfloor.floor.cross_fitting import VIEWS, cross_fit
 from bayesfloor.floor.curve_summary import summarise
 from bayesfloor.floor.learned_findings import find_in_learned
 from bayesfloor.floor.learned_result import LearnedFloor
 from bayesfloor.floor.learners import GROUPS, Group, group_of
-from bayesfloor.floor.problem import Problem, Progress, check_problem
+from bayesfloor.floor.problem import Problem, Progress, check_confidence, check_problem
 from bayesfloor.floor.residuals import posterior_bounds, residual_test
 from bayesfloor.floor.row_sample import check_max_rows, keys_of_values, stratified_rows
 from bayesfloor.floor.stacking import Stack, fit_stacks
@@ -111,13 +112,13 @@ def learned_floor(
     started = time.perf_counter()
     problem = check_problem(X, y)
     n_classes = len(problem.classes)
-    confidence = _check_confidence(confidence)
+    confidence = check_confidence(confidence)
     cv = _check_cv(cv, len(problem.X))
     groups = check_learners(learners)
     seed = check_random_state_seed(random_state)
     rows = choose_rows(problem, check_max_rows(max_rows, n_classes), seed)
     points, codes = problem.X[rows], problem.codes[rows]
-    folds = deal_folds(codes, cv)
+    folds = stratified_folds(codes, cv, np.arange(len(codes)))
     n_learners = 3 * len(groups)
     check_memory(4 * n_learners * sum(VIEWS) * len(rows) * n_classes, f"the predictions of {len(rows)} rows")
 
@@ -157,13 +158,6 @@ def choose_rows(problem: Problem, n_rows: int | None, seed: int) -> Ints:
     return rows[np.lexsort((problem.codes[rows], keys[rows]))]
 
 
-def deal_folds(codes: Ints, n_folds: int) -> Ints:
-    """Deal the rows of each class out to the folds in turn; where one class stops the next goes on."""
-    folds = np.empty(len(codes), np.int64)
-    folds[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % n_folds
-    return folds
-
-
 def check_learners(learners: Any) -> dict[str, Group]:
     """Return groups of learners by name."""
     if isinstance(learners, str) or hasattr(learners, "fit"):
@@ -188,12 +182,6 @@ def check_learners(learners: Any) -> dict[str, Group]:
     if not groups:
         raise ValueError("The 'learners' parameter must name at least one learner.")
     return groups
-
-
-def _check_confidence(confidence: Any) -> float:
-    if not isinstance(confidence, float | int | np.number) or not 0 < confidence < 1:
-        raise ValueError(f"The 'confidence' parameter must be a float in the range (0, 1). Got {confidence!r} instead.")
-    return float(confidence)
 
 
 def _check_cv(cv: Any, n_rows: int) -> int:

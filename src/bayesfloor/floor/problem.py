@@ -105,8 +105,7 @@ def check_options(
         raise ValueError(
             f"The 'forced_edges' parameter must be a str among {{'drop', 'keep'}}. Got {forced_edges!r} instead."
         )
-    if not isinstance(confidence, float | int | np.number) or not 0 < confidence < 1:
-        raise ValueError(f"The 'confidence' parameter must be a float in the range (0, 1). Got {confidence!r} instead.")
+    confidence = check_confidence(confidence)
     is_whole = isinstance(n_tie_draws, int | np.integer) and not isinstance(n_tie_draws, bool)
     if not is_whole or n_tie_draws < 1:
         raise ValueError(
@@ -116,12 +115,19 @@ def check_options(
         n_trees=check_n_trees(n_trees),
         bias_correction=bool(bias_correction),
         forced_edges=forced_edges,
-        confidence=float(confidence),
+        confidence=confidence,
         n_tie_draws=int(n_tie_draws),
         n_jobs=n_jobs,
         random_state=check_random_state_seed(random_state),
         progress=progress,
     )
+
+
+def check_confidence(confidence: Any) -> float:
+    """Return the level of an interval, a float between 0 and 1."""
+    if not isinstance(confidence, float | int | np.number) or not 0 < confidence < 1:
+        raise ValueError(f"The 'confidence' parameter must be a float in the range (0, 1). Got {confidence!r} instead.")
+    return float(confidence)
 
 
 @dataclass(frozen=True, eq=False)

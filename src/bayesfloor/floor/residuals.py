@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.floor import henze_penrose as hp
-from bayesfloor.floor.cross_edges import of_whole
+from bayesfloor.floor.bayes_error import bayes_error
 from bayesfloor.floor.training_rows import standardised
 from bayesfloor.forest import spanning_forests
 
@@ -36,16 +35,8 @@ def posterior_bounds(q: Floats, codes: Ints, n_jobs: int | None, seed: int) -> t
     -------
     (float, float)
     """
-    n, n_classes = q.shape
-    forests = spanning_forests(np.sqrt(q), n_trees=N_TREES, n_jobs=n_jobs, random_state=seed)
-    cross = of_whole(forests, codes, n_classes)
-    largest = 1.0 - np.bincount(codes).max() / n
-    R = np.maximum(cross.count - cross.forced, 0.0)
-    if n_classes == 2:
-        u = hp.u_from_cross_edges(hp.corrected_cross_edges(R, hp.gamma(n, largest)), n)
-        return float(hp.lower_bound(u)), float(hp.upper_bound(u))
-    R = hp.corrected_cross_edges(R, hp.multiclass_gamma(n, n_classes, largest))
-    return float(hp.multiclass_lower_bound(R, n, n_classes)), float(hp.multiclass_upper_bound(R, n, n_classes))
+    floor = bayes_error(np.sqrt(q), codes, n_trees=N_TREES, n_jobs=n_jobs, random_state=seed)
+    return floor.lower, floor.upper
 
 
 def residual_test(X: Floats, codes: Ints, q: Floats, folds: Ints, n_jobs: int | None, seed: int) -> float:
