@@ -2,6 +2,7 @@
 
     python benchmarks/truth.py run [--half design|held-out] [--sizes 500 2000 8000] [--repeats 10 10 1]
     python benchmarks/truth.py real      sets whose floor is not known, beside good models trained on all other rows
+    python benchmarks/truth.py cost      seconds that a learned floor takes, on all cores
     python benchmarks/truth.py table     write benchmarks/results/truth.md from what was recorded
 
 The problems are in truth_scenarios.py, in two halves. Every choice in the library was made on the first, "design"; the
@@ -23,7 +24,7 @@ from bayesfloor.data.stratified import stratified_folds
 from bayesfloor.floor import bayes_error
 from bayesfloor.floor.cross_fitting import cross_fit
 from bayesfloor.floor.curve_summary import proportion_interval, summarise
-from bayesfloor.floor.learned import choose_rows
+from bayesfloor.floor.learned import choose_rows, learned_floor
 from bayesfloor.floor.learners import GROUPS
 from bayesfloor.floor.problem import check_problem
 from bayesfloor.floor.residuals import posterior_bounds, residual_test
@@ -106,6 +107,16 @@ def run(half: str | None, sizes: list[int], repeats: list[int], workers: int) ->
             file.flush()
 
 
+def show_cost() -> None:
+    """Print the seconds of `learned_floor` on Gaussian classes of a few sizes."""
+    for n, n_features, n_classes in ((2000, 20, 4), (10_000, 64, 4), (10_000, 64, 10)):
+        rng = np.random.default_rng(0)
+        means = 0.5 * rng.standard_normal((n_classes, n_features))
+        y = rng.integers(0, n_classes, n)
+        floor = learned_floor(means[y] + rng.standard_normal((n, n_features)), y)
+        print(f"{n} x {n_features}, {n_classes} classes: {floor.seconds:.1f} s", flush=True)
+
+
 def read_records() -> list[dict]:
     if not RECORDS.exists():
         return []
@@ -114,7 +125,7 @@ def read_records() -> list[dict]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["run", "real", "table"])
+    parser.add_argument("what", choices=["run", "real", "cost", "table"])
     parser.add_argument("--half", choices=["design", "held-out"])
     parser.add_argument("--sizes", nargs="+", type=int, default=[500, 2000, 8000])
     parser.add_argument("--repeats", nargs="+", type=int, default=[10, 10, 1])
@@ -122,6 +133,8 @@ if __name__ == "__main__":
     chosen = parser.parse_args()
     if chosen.what == "run":
         run(chosen.half, chosen.sizes, chosen.repeats, chosen.workers)
+    elif chosen.what == "cost":
+        show_cost()
     elif chosen.what == "table":
         from truth_real import read_real
         from truth_table import write_table
