@@ -1,6 +1,6 @@
 """Spanning forests of scikit-learn's digits, and how often their edges cross between classes.
 
-Run with ``make demo``, or ``python examples/digits.py`` where bayesfloor is installed.
+Run with ``python examples/digits.py`` where bayesfloor is installed.
 """
 
 from time import perf_counter

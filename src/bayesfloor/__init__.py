@@ -3,6 +3,7 @@
 The public names are loaded on first use, so that ``import bayesfloor`` costs next to nothing:
 
 ==========================  ===========================================================
+`difficulty_report`         the answer with everything around it, as a page, text or JSON
 `learned_floor`             the floor as the limit of what models can learn: the headline
 `label_noise_check`         does that move as it should when labels are redrawn?
 `bayes_error`               the floor of a whole problem
@@ -76,11 +77,13 @@ if TYPE_CHECKING:
     from bayesfloor.report import (
         ClassFloorsDisplay,
         ClassTreeDisplay,
+        DifficultyReport,
         LabelNoiseDisplay,
         LearnedFloorDisplay,
         PairwiseHeatmapDisplay,
         SelectionPathDisplay,
         TransformComparisonDisplay,
+        difficulty_report,
     )
     from bayesfloor.tree import ClassNode, ClassTree, build_class_tree
 
@@ -99,6 +102,7 @@ __all__ = [
     "CrammerSingerSVC",
     "DAGClassifier",
     "DatasetInfo",
+    "DifficultyReport",
     "Finding",
     "Forests",
     "GenSVC",
@@ -131,6 +135,7 @@ __all__ = [
     "class_affinity",
     "class_forests",
     "compare_transforms",
+    "difficulty_report",
     "gensvm_path",
     "henze_penrose_divergence",
     "label_noise_check",
@@ -157,6 +162,7 @@ _HOME_OF = {
     "CrammerSingerSVC": "bayesfloor.classify.crammer_singer",
     "DAGClassifier": "bayesfloor.classify.dag",
     "DatasetInfo": "bayesfloor.data.datasets",
+    "DifficultyReport": "bayesfloor.report",
     "Finding": "bayesfloor.floor",
     "Forests": "bayesfloor.forest",
     "GenSVC": "bayesfloor.classify.gensvm",
@@ -188,6 +194,7 @@ _HOME_OF = {
     "class_affinity": "bayesfloor.classify.affinity",
     "class_forests": "bayesfloor.forest",
     "compare_transforms": "bayesfloor.meta",
+    "difficulty_report": "bayesfloor.report",
     "gensvm_path": "bayesfloor.classify.gensvm",
     "henze_penrose_divergence": "bayesfloor.floor",
     "label_noise_check": "bayesfloor.floor.label_noise",

@@ -13,7 +13,7 @@ from bayesfloor.data.tables import Table
 from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
 
 #: Rows that the learned floor takes unless told otherwise.
-_MANY_ROWS = 10_000
+MANY_ROWS = 10_000
 
 
 def show_floor(file: str, options: TableOptions, *, fast: bool, fail_above: float | None) -> int:
@@ -25,7 +25,7 @@ def show_floor(file: str, options: TableOptions, *, fast: bool, fail_above: floa
     else:
         write_table(("", "error", "from", "to"), rows)
     say_findings(findings, options.quiet)
-    return _verdict(float(result["estimate"]), "the floor", fail_above)
+    return verdict_on(float(result["estimate"]), "the floor", fail_above)
 
 
 def _from_learners(table: Table, options: TableOptions) -> tuple[dict[str, Any], list[tuple[Any, ...]], Any]:
@@ -35,7 +35,7 @@ def _from_learners(table: Table, options: TableOptions) -> tuple[dict[str, Any],
         found = learned_floor(
             named_columns(table),
             table.y,
-            max_rows=_MANY_ROWS if options.max_rows is None else None,
+            max_rows=MANY_ROWS if options.max_rows is None else None,
             n_jobs=options.threads,
             random_state=options.seed,
             progress=progress,
@@ -142,7 +142,7 @@ def show_pairs(file: str, options: TableOptions, *, top: int | None, fail_above:
     say_findings(found.findings, options.quiet)
     a, b = np.unravel_index(int(found.estimate.argmax()), found.estimate.shape)
     name = f"the floor of {str(found.classes[a])!r} against {str(found.classes[b])!r}"
-    return _verdict(float(found.estimate[a, b]), name, fail_above)
+    return verdict_on(float(found.estimate[a, b]), name, fail_above)
 
 
 def show_classes(file: str, options: TableOptions, *, fail_above: float | None) -> int:
@@ -181,10 +181,10 @@ def show_classes(file: str, options: TableOptions, *, fail_above: float | None) 
     say_findings(found.findings, options.quiet)
     worst = int(found.estimate.argmax())
     name = f"the floor of {str(found.classes[worst])!r} against the rest"
-    return _verdict(float(found.estimate[worst]), name, fail_above)
+    return verdict_on(float(found.estimate[worst]), name, fail_above)
 
 
-def _verdict(estimate: float, name: str, fail_above: float | None) -> int:
+def verdict_on(estimate: float, name: str, fail_above: float | None) -> int:
     """Return 1, and say so, where an estimate is above what was allowed."""
     if fail_above is None or estimate <= fail_above:
         return OK

@@ -4,7 +4,6 @@ import json
 import math
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesfloor.cli.exits import UsageError
+from bayesfloor.data.writing import write_whole
 
 if TYPE_CHECKING:
     from bayesfloor.data.tables import Table
@@ -153,39 +153,11 @@ def check_output(path: str, force: bool) -> Path:
 
 
 def write_file(file: Path, contents: bytes, *, force: bool) -> None:
-    """Write a file aside and rename it, so that it appears whole or not at all.
-
-    Parameters
-    ----------
-    file : Path
-        Where to.
-    contents : bytes
-        What.
-    force : bool
-        Whether a file that is there may be replaced. If not, one that came meanwhile is kept.
-    """
-    file = file.resolve()  # where a link leads to
+    """Write a file whole or not at all; without `force`, one that came meanwhile is kept."""
     try:
-        handle, aside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:50]}.", suffix=".part")
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(file)) from error
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(contents)
-            stream.flush()
-            os.fsync(stream.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(aside, 0o666 & ~mask)  # a file made aside is for its owner only
-        if not force and file.exists():
-            raise UsageError(f"{str(file)!r} exists; --force replaces it")
-        os.replace(aside, file)
-    except BaseException as error:
-        with suppress(OSError):
-            os.unlink(aside)
-        if isinstance(error, OSError):
-            raise OSError(error.errno, error.strerror, str(file)) from error
-        raise
+        write_whole(file, contents, replace=force)
+    except FileExistsError as error:
+        raise UsageError(f"{error}; --force replaces it") from error
 
 
 @contextmanager

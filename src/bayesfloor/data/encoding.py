@@ -72,7 +72,7 @@ class Preparation:
     @property
     def group_names(self) -> tuple[str, ...]:
         """The columns of the file that `groups` stand for."""
-        return tuple(column.name for column in self.columns if column.feature_names)
+        return tuple(column.name for column in self._used())
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can hold."""
@@ -83,6 +83,35 @@ class Preparation:
         """Take back what `to_dict` gave."""
         columns = (PreparedColumn(**{**c, "categories": tuple(c["categories"])}) for c in stored["columns"])
         return cls(tuple(columns), stored["target"])
+
+    def as_in_file(self, row: Floats) -> tuple[str, ...]:
+        """Write one row of X as the file has it, column by column of `group_names`.
+
+        Parameters
+        ----------
+        row : ndarray of shape (n_features,)
+            A row that `apply` gave.
+
+        Returns
+        -------
+        tuple of str
+            Numbers with six digits; for a text column, its value.
+        """
+        values = []
+        for column, members in zip(self._used(), self.groups, strict=True):
+            if column.kind == "dummies":
+                marked = np.flatnonzero(row[list(members)])
+                values.append(column.categories[1 + int(marked[0]) if len(marked) else 0])
+            else:
+                number = float(row[members[0]]) * column.spread + column.center
+                if abs(number) < 1e-9 * column.spread:
+                    number = 0.0  # what rounding left of it
+                values.append(f"{number:.6g}" if column.kind == "number" else column.categories[round(number)])
+        return tuple(values)
+
+    def _used(self) -> tuple[PreparedColumn, ...]:
+        """Return the columns that have a part in X; a text column with one value has none."""
+        return tuple(column for column in self.columns if column.feature_names)
 
     def apply(self, table: RawTable) -> Floats:
         """Make X of a table that has these columns, in any order.

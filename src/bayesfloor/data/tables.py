@@ -51,6 +51,8 @@ class Table:
         What deserves a look before the results are trusted.
     preparation : Preparation
         How the columns became X, to make another file ready in the same way.
+    row_word : str
+        What `lines` counts: "line" or "row".
     """
 
     X: NDArray[np.float64]
@@ -66,6 +68,7 @@ class Table:
     notes: tuple[str, ...]
     cautions: tuple[str, ...]
     preparation: Preparation
+    row_word: str = "row"
 
     def __repr__(self) -> str:
         n_rows, n_features = self.X.shape
@@ -247,6 +250,7 @@ def _assemble(
         notes=tuple(raw.notes),
         cautions=tuple(raw.cautions),
         preparation=preparation,
+        row_word=raw.unit,
     )
 
 

@@ -3,6 +3,7 @@
 One set of forests serves every view of the problem that is asked for: the whole, each class, each pair.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,27 +21,35 @@ from bayesfloor.floor.cross_edges import (
 from bayesfloor.floor.findings import Finding, find_in_test, in_order
 from bayesfloor.floor.problem import Options, Problem, floors_of
 from bayesfloor.floor.results import BayesError, OneVsRestBayesError, PairwiseBayesError
+from bayesfloor.forest import ClassForests, Forests
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Cross edges by tie draw, of those views of the problem that were asked for."""
+    """Cross edges by tie draw, of those views of the problem that were asked for; and the first draw's forests."""
 
     whole: list[CrossEdges]
     classes: list[CrossEdges]
     pairs: list[CrossEdges]
     findings: tuple[Finding, ...]
+    forests: Forests | None = None
 
 
 def count_cross_edges(
-    problem: Problem, options: Options, *, whole: bool = False, classes: bool = False, pairs: bool = False
+    problem: Problem,
+    options: Options,
+    *,
+    whole: bool = False,
+    classes: bool = False,
+    pairs: bool = False,
+    grown: Sequence[ClassForests] = (),
 ) -> Draws:
-    """Build forests once per tie draw and count in them; findings come from the first."""
+    """Build forests once per tie draw, or take those grown already, and count in them; findings come from the first."""
     draws = Draws([], [], [], ())
     K = len(problem.classes)
-    for seed in options.seeds():
+    for draw, seed in enumerate(options.seeds()):
         if pairs:
-            by_class = options.class_forests(problem, seed)
+            by_class = grown[draw] if grown else options.class_forests(problem, seed)
             forests = by_class.whole
             draws.pairs.append(of_each_pair(by_class, problem.codes))
         else:
@@ -50,7 +59,7 @@ def count_cross_edges(
         if classes:
             draws.classes.append(of_each_class(forests, problem.codes, K))
         if seed == options.random_state:
-            draws = replace(draws, findings=options.findings(problem, forests))
+            draws = replace(draws, findings=options.findings(problem, forests), forests=forests)
     return draws
 
 

@@ -34,6 +34,7 @@ from bayesfloor.floor.learned_result import LearnedFloor
 from bayesfloor.floor.learners import GROUPS, Group, group_of
 from bayesfloor.floor.problem import Problem, Progress, check_confidence, check_problem
 from bayesfloor.floor.residuals import posterior_bounds, residual_test
+from bayesfloor.floor.row_errors import errors_by_class
 from bayesfloor.floor.row_sample import check_max_rows, keys_of_values, stratified_rows
 from bayesfloor.floor.stacking import Stack, fit_stacks
 from bayesfloor.forest.threads import Crew, supervise
@@ -131,6 +132,7 @@ def learned_floor(
     residual_z = residual_test(points, codes, q, folds, n_jobs, seed)
     summary = summarise(stacks, np.array(sizes), codes, n_classes, residual_z, confidence)
     weights = stacks[0].weights.mean(axis=0)
+    class_reached, pair_reached = errors_by_class(q, codes)
     return LearnedFloor(
         estimate=summary.estimate,
         interval=summary.interval,
@@ -140,6 +142,8 @@ def learned_floor(
         curve=summary.curve,
         tree_bounds=posterior_bounds(q, codes, n_jobs, seed),
         residual_z=residual_z,
+        class_reached=class_reached,
+        pair_reached=pair_reached,
         weights={names[m]: float(weights[m]) for m in np.argsort(-weights, kind="stable") if weights[m] > 0},
         n_samples=len(problem.X),
         n_rows=len(rows),

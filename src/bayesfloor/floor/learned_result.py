@@ -99,6 +99,10 @@ class LearnedFloor:
         Henze-Penrose bounds from spanning trees in the space of the learned posterior.
     residual_z : float
         Do neighbours err alike? Above 2.33, there is local signal that no learner caught.
+    class_reached : ndarray of shape (n_classes,)
+        The stack's error at telling each class from the rest, among all rows.
+    pair_reached : ndarray of shape (n_classes, n_classes)
+        The stack's error at telling two classes apart, among the rows of these two.
     weights : dict
         Exponents of the learners in the stack, the largest first; mean over the folds.
     n_samples, n_rows, n_classes : int
@@ -121,6 +125,8 @@ class LearnedFloor:
     curve: LearningCurve
     tree_bounds: Range
     residual_z: float
+    class_reached: Floats
+    pair_reached: Floats
     weights: dict[str, float]
     n_samples: int
     n_rows: int

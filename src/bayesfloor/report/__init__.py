@@ -1,4 +1,19 @@
-"""Pictures: floors and what follows from them, as displays in scikit-learn's manner.
+"""Reports and pictures: floors and what follows from them, made to be read.
+
+A report is one plain dict in the middle, and a renderer for each thing it is shown on::
+
+    X, y or a Table ── source ──── names for rows and columns
+                         │
+                         ├─────── figures       floors, the learned floor, the class tree, look_alikes: computed once
+                         │
+                         ├─────── summary       one dict of plain values, with `sentences` that are true
+                         │
+                         ├─────── terminal      text          difficulty_report(...).to_text()
+                         ├─────── markdown      Markdown      .to_markdown()
+                         ├─────── page          HTML          .to_html(), and in notebooks
+                         └─────── (json)        JSON          .to_json()
+
+Pictures are displays in scikit-learn's manner.
 
 A display holds what it draws. ``from_estimator`` and ``from_data`` make one and draw it, ``plot`` draws it
 again, on other axes or in another way, and ``frame`` gives the same as a table::
@@ -25,6 +40,7 @@ on axes that were given, letters shrink and names thin out. Colours keep their o
 of colour vision. Names are shown letter by letter, whatever they mean to TeX. Rates are in percent.
 """
 
+from bayesfloor.report.difficulty import DifficultyReport, difficulty_report
 from bayesfloor.report.displays import (
     ClassFloorsDisplay,
     ClassTreeDisplay,
@@ -38,9 +54,11 @@ from bayesfloor.report.displays import (
 __all__ = [
     "ClassFloorsDisplay",
     "ClassTreeDisplay",
+    "DifficultyReport",
     "LabelNoiseDisplay",
     "LearnedFloorDisplay",
     "PairwiseHeatmapDisplay",
     "SelectionPathDisplay",
     "TransformComparisonDisplay",
+    "difficulty_report",
 ]

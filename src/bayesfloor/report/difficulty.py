@@ -1,0 +1,273 @@
+"""`difficulty_report`: the answer, how sure it is, and where it will hurt."""
+
+import json
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesfloor.data.frames import data_frame
+from bayesfloor.data.validation import check_random_state_seed
+from bayesfloor.data.writing import write_whole
+from bayesfloor.floor.learned_result import LearnedFloor
+from bayesfloor.floor.problem import Progress, check_confidence
+from bayesfloor.floor.results import BayesError, OneVsRestBayesError, PairwiseBayesError
+from bayesfloor.floor.row_sample import check_max_rows
+from bayesfloor.report.figures import compute_figures
+from bayesfloor.report.source import source_of
+from bayesfloor.report.summary import summarise
+from bayesfloor.tree import ClassTree
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DifficultyReport:
+    """How good any classifier can get on some data, and where it will hurt.
+
+    Shows itself in notebooks. `print` gives the text of the terminal.
+
+    Attributes
+    ----------
+    summary : dict
+        Everything that is shown, as plain values.
+    learned : LearnedFloor or None
+        The learned floor; None where nothing was trained.
+    trees : BayesError
+        The floor from spanning trees.
+    classes : OneVsRestBayesError
+        The same for each class against the rest.
+    pairs : PairwiseBayesError
+        The same for each two classes.
+    class_tree : ClassTree
+        The tree of binary problems.
+    """
+
+    summary: dict[str, Any]
+    learned: LearnedFloor | None
+    trees: BayesError
+    classes: OneVsRestBayesError
+    pairs: PairwiseBayesError
+    class_tree: ClassTree
+
+    def __repr__(self) -> str:
+        return f"DifficultyReport({' '.join(self.summary['answer'])!r})"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        from bayesfloor.report.page import render_page
+
+        return render_page(self.summary, fragment=True)
+
+    def frame(self) -> Any:
+        """Return a data frame of the rows that look like another class, the most suspicious first."""
+        names = ("row", "label", "looks_like", "score", "other_row", "other_label", "distance")
+        rows = self.summary["suspects"]["rows"]
+        return data_frame({name: [row[name] for row in rows] for name in names})
+
+    def to_html(self, path: "str | PathLike[str] | None" = None) -> str:
+        """Return one page that needs no network, or write it to a file.
+
+        Parameters
+        ----------
+        path : path-like or None, default=None
+            Where to; the file appears whole or not at all.
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        from bayesfloor.report.page import render_page
+
+        return _written(render_page(self.summary), path)
+
+    def to_json(self, path: "str | PathLike[str] | None" = None) -> str:
+        """Return the summary as JSON, or write it to a file.
+
+        Parameters
+        ----------
+        path : path-like or None, default=None
+            Where to.
+
+        Returns
+        -------
+        str
+            The text.
+        """
+        return _written(json.dumps(self.summary, indent=2, allow_nan=False, ensure_ascii=False) + "\n", path)
+
+    def to_markdown(self, path: "str | PathLike[str] | None" = None) -> str:
+        """Return the report as Markdown, or write it to a file.
+
+        Parameters
+        ----------
+        path : path-like or None, default=None
+            Where to.
+
+        Returns
+        -------
+        str
+            The text.
+        """
+        from bayesfloor.report.markdown import render_markdown
+
+        return _written(render_markdown(self.summary), path)
+
+    def to_text(self, width: int = 100) -> str:
+        """Return the report as plain text, as the terminal shows it.
+
+        Parameters
+        ----------
+        width : int, default=100
+            Letters in a line.
+
+        Returns
+        -------
+        str
+            The text.
+        """
+        from bayesfloor.report.terminal import render_text
+
+        return render_text(self.summary, width)
+
+
+def difficulty_report(
+    X: Any,
+    y: Any = None,
+    *,
+    fast: bool = False,
+    target_error: float | None = None,
+    n_features: int | None = None,
+    n_trees: int = 3,
+    confidence: float = 0.95,
+    max_rows: int | None = 10_000,
+    max_tree_rows: int | None = 50_000,
+    title: str | None = None,
+    command: str | None = None,
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+    progress: Progress = False,
+) -> DifficultyReport:
+    """Report how good any classifier can get on some data, how sure that is, and where it will hurt.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features), or Table
+        The points; features should be on comparable scales. A `Table` from `read_table` has its labels with it.
+    y : array-like or series of shape (n_samples,)
+        The labels; to be left out with a Table.
+    fast : bool, default=False
+        Answer from spanning trees alone and train nothing. Takes a second, and proves nothing.
+    target_error : float or None, default=None
+        An error that is hoped for; the report says whether it is feasible.
+    n_features : int or None, default=None
+        Search for so many features that leave the lowest floor.
+    n_trees : int, default=3
+        How many edge-disjoint spanning trees to count in.
+    confidence : float, default=0.95
+        Level of the intervals.
+    max_rows : int or None, default=10_000
+        Rows to train models on, at the most, as large a share of each class; None for all.
+    max_tree_rows : int or None, default=50_000
+        Rows to grow trees on, at the most.
+    title : str or None, default=None
+        What the data are called; the name of the file for a Table.
+    command : str or None, default=None
+        What is shown as the way to make the report again.
+    n_jobs : int or None, default=None
+        Threads; None for every core.
+    random_state : int, None or random generator, default=0
+        Seed of everything.
+    progress : bool or callable, default=False
+        Show progress on a terminal, or call ``progress(done, total)``.
+
+    Returns
+    -------
+    DifficultyReport
+        ``to_html``, ``to_json``, ``to_markdown``, ``to_text``; notebooks show it.
+
+    See Also
+    --------
+    learned_floor : The headline number alone.
+    pairwise_bayes_error : The figures of the heat map alone.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesfloor import difficulty_report
+    >>> report = difficulty_report(*load_iris(return_X_y=True), fast=True, target_error=0.1)
+    >>> report.summary["verdict"]["verdict"]
+    'feasible'
+    """
+    started = time.perf_counter()
+    confidence = check_confidence(confidence)
+    target_error = _check_target(target_error)
+    seed = check_random_state_seed(random_state)
+    source = source_of(X, y, title)
+    n_classes = len(source.problem.classes)
+    _check_n_features(n_features, len(source.columns))
+    figures = compute_figures(
+        source.problem,
+        source.groups,
+        fast=bool(fast),
+        n_features=n_features,
+        n_trees=n_trees,
+        confidence=confidence,
+        max_rows=check_max_rows(max_rows, n_classes),
+        max_tree_rows=check_max_rows(max_tree_rows, n_classes),
+        n_jobs=n_jobs,
+        seed=seed,
+        progress=progress,
+    )
+    given = {"fast": fast or None, "target_error": target_error, "n_features": n_features, "random_state": seed or None}
+    options = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
+    summary = summarise(
+        source,
+        figures,
+        fast=bool(fast),
+        target_error=target_error,
+        command=command or f"difficulty_report(X, y{options})",
+        version=version("bayesfloor"),
+    )
+    summary["created"] = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    summary["seconds"] = time.perf_counter() - started
+    return DifficultyReport(
+        summary=summary,
+        learned=figures.learned,
+        trees=figures.trees,
+        classes=figures.classes,
+        pairs=figures.pairs,
+        class_tree=figures.class_tree,
+    )
+
+
+def _check_target(target: Any) -> float | None:
+    if target is None:
+        return None
+    is_number = isinstance(target, int | float | np.number) and not isinstance(target, bool)
+    if not is_number or not 0 <= target <= 1:
+        raise ValueError(
+            f"The 'target_error' parameter must be a float in the range [0, 1] or None. Got {target!r} instead."
+        )
+    return float(target)
+
+
+def _check_n_features(wanted: Any, n_columns: int) -> None:
+    if wanted is None:
+        return
+    if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or not 1 <= wanted <= n_columns:
+        raise ValueError(
+            f"The 'n_features' parameter must be an int in the range [1, {n_columns}] or None. Got {wanted!r} instead."
+        )
+
+
+def _written(text: str, path: "str | PathLike[str] | None") -> str:
+    if path is not None:
+        write_whole(Path(path), text.encode())
+    return text

@@ -1,0 +1,98 @@
+"""What a report is about: points, labels, and what to call the rows and columns."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.data.tables import Table
+from bayesfloor.floor.problem import Problem, check_problem
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A problem with the names that its reader knows.
+
+    Attributes
+    ----------
+    problem : Problem
+        Checked points and labels.
+    title, target : str
+        What the data and the labels are called.
+    rows : ndarray
+        What each row is called: a line of a file, or its number from 0 in an array.
+    row_word : str
+        "line" or "row".
+    columns : tuple of str
+        Columns as the reader has them; several columns of X may be one of them.
+    groups : tuple of tuples of int
+        The columns of X that each of them became.
+    values : callable
+        From the number of a row to its values, one text per column.
+    n_rows_read : int
+        Rows that there were before any was left out.
+    notes, cautions : tuple of str
+        What was done to the data, and what deserves a look.
+    """
+
+    problem: Problem
+    title: str
+    target: str
+    rows: NDArray[np.int64]
+    row_word: str
+    columns: tuple[str, ...]
+    groups: tuple[tuple[int, ...], ...]
+    values: Callable[[int], Sequence[str]]
+    n_rows_read: int
+    notes: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
+
+
+def source_of(X: Any, y: Any, title: str | None) -> Source:
+    """Take points and labels, or a table that was read from a file."""
+    if isinstance(X, Table):
+        if y is not None:
+            raise TypeError("A Table has its labels with it; leave out y.")
+        if X.y is None:
+            raise ValueError(f"{X.source} was read without its labels, and a report needs them.")
+        return _of_table(X, title)
+    if y is None:
+        raise TypeError("A report needs the labels y, unless X is a Table.")
+    return _of_arrays(X, y, title)
+
+
+def _of_table(table: Table, title: str | None) -> Source:
+    problem = check_problem(table.X, table.y)
+    return Source(
+        problem=Problem(problem.X, problem.classes, problem.codes, list(table.feature_names)),
+        title=title or table.source,
+        target=table.target,
+        rows=table.lines,
+        row_word=table.row_word,
+        columns=table.group_names,
+        groups=table.groups,
+        values=lambda row: table.preparation.as_in_file(table.X[row]),
+        n_rows_read=table.n_rows_read,
+        notes=table.notes,
+        cautions=table.cautions,
+    )
+
+
+def _of_arrays(X: Any, y: Any, title: str | None) -> Source:
+    problem = check_problem(X, y)
+    n, n_features = problem.X.shape
+    names = range(n_features) if problem.feature_names is None else problem.feature_names
+    label_name = getattr(y, "name", None)
+    return Source(
+        problem=problem,
+        title=title or "Difficulty report",
+        target="y" if label_name is None else str(label_name),
+        rows=np.arange(n),
+        row_word="row",
+        columns=tuple(f"x{name}" if problem.feature_names is None else str(name) for name in names),
+        groups=tuple((column,) for column in range(n_features)),
+        values=lambda row: [f"{value:.6g}" for value in problem.X[row]],
+        n_rows_read=n,
+    )

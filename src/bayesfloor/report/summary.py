@@ -1,0 +1,288 @@
+"""Figures -> one plain dict, from which everything that a reader sees is made.
+
+Rates are shares from 0 to 1; names are text as it is, and each renderer makes it harmless. The README beside this file
+lists the keys.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from bayesfloor.report import sentences
+from bayesfloor.report.figures import Figures
+from bayesfloor.report.source import Source
+
+#: Classes in a heat map, pairs in a table, and columns beside a row, at the most.
+MOST_IN_MAP = 60
+MOST_PAIRS = 500
+MOST_COLUMNS = 8
+#: JSON cannot hold lists in lists in lists without end.
+MOST_NESTED = 200
+#: How far to the right of the last point a learning curve is drawn, in times the rows.
+_AHEAD = 8.0
+SCHEMA = 1
+
+
+def summarise(
+    source: Source, figures: Figures, *, fast: bool, target_error: float | None, command: str, version: str
+) -> dict[str, Any]:
+    """Put everything that a report shows into one dict of plain values.
+
+    Parameters
+    ----------
+    source : Source
+        What the report is about.
+    figures : Figures
+        What was computed.
+    fast : bool
+        Whether models were left out on purpose.
+    target_error : float or None
+        The error that the reader hopes for.
+    command : str
+        What makes this report again.
+    version : str
+        Of this package.
+
+    Returns
+    -------
+    dict
+    """
+    learned = figures.learned
+    n_rows, n_features = source.problem.X.shape
+    return {
+        "schema": SCHEMA,
+        "version": version,
+        "title": source.title,
+        "created": None,
+        "answer": sentences.answer(figures),
+        "worth": sentences.worth(figures, fast),
+        "verdict": None if target_error is None else sentences.verdict(figures, target_error),
+        "data": {
+            "source": source.title,
+            "target": source.target,
+            "n_rows": n_rows,
+            "n_rows_read": source.n_rows_read,
+            "n_features": n_features,
+            "n_classes": len(source.problem.classes),
+            "notes": [*source.notes, *_rows_used(figures, n_rows)],
+            "cautions": list(source.cautions),
+        },
+        "findings": _findings(figures),
+        "floor": _floor(figures),
+        "curve": None if learned is None else _curve(figures),
+        "learners": [] if learned is None else [{"name": k, "weight": v} for k, v in learned.weights.items()],
+        "classes": _classes(figures),
+        "pairs": _pairs(figures),
+        "suspects": _suspects(source, figures),
+        "tree": _tree(figures),
+        "features": _features(source, figures),
+        "how_to_read": sentences.how_to_read(figures),
+        "command": command,
+        "seconds": 0.0,
+    }
+
+
+def _rows_used(figures: Figures, n_rows: int) -> list[str]:
+    if len(figures.tree_rows) == n_rows:
+        return []
+    return [f"Spanning trees were grown on {len(figures.tree_rows)} of the rows, as large a share of each class."]
+
+
+def _findings(figures: Figures) -> list[dict[str, str]]:
+    found = [*figures.trees.findings, *(figures.learned.findings if figures.learned is not None else ())]
+    return [{"code": f.code, "sentence": f.sentence, "hint": f.hint} for f in found]
+
+
+def _floor(figures: Figures) -> dict[str, Any]:
+    trees, learned = figures.trees, figures.learned
+    of_trees = {
+        "estimate": trees.estimate,
+        "low": trees.interval[0],
+        "high": trees.interval[1],
+        "lower": trees.lower,
+        "upper": trees.upper,
+        "p_value": trees.p_value,
+        "note": sentences.note_on_trees(figures),
+    }
+    if learned is None:
+        return {
+            "method": "trees",
+            "estimate": trees.estimate,
+            "low": trees.interval[0],
+            "high": trees.interval[1],
+            "confidence": trees.confidence,
+            "reached": None,
+            "majority_error": 1.0 - float(trees.class_counts.max()) / trees.n_samples,
+            "n_rows": trees.n_samples,
+            "trees": of_trees,
+        }
+    low, high = learned.reached_interval
+    return {
+        "method": "learned",
+        "estimate": learned.estimate,
+        "low": learned.interval[0],
+        "high": learned.interval[1],
+        "confidence": learned.confidence,
+        "reached": {"error": learned.reached, "low": low, "high": high},
+        "majority_error": learned.majority_error,
+        "n_rows": learned.n_rows,
+        "trees": of_trees,
+    }
+
+
+def _curve(figures: Figures) -> dict[str, Any]:
+    learned = figures.learned
+    assert learned is not None
+    curve = learned.curve
+    sizes = np.geomspace(0.8 * curve.size.min(), _AHEAD * curve.size.max(), 60)
+    points = zip(curve.size.tolist(), curve.error.tolist(), strict=True)
+    return {
+        "points": [{"size": size, "error": error} for size, error in points],
+        "line": [[float(size), float(error)] for size, error in zip(sizes, curve.at(sizes), strict=True)],
+        "limit": learned.estimate,
+        "low": learned.interval[0],
+        "high": learned.interval[1],
+        "note": sentences.note_on_curve(learned),
+    }
+
+
+def _classes(figures: Figures) -> list[dict[str, Any]]:
+    floors, learned = figures.classes, figures.learned
+    total = int(floors.class_counts.sum())
+    order = np.argsort(-floors.normalized, kind="stable")
+    return [
+        {
+            "name": str(floors.classes[k]),
+            "n_rows": int(floors.class_counts[k]),
+            "share": int(floors.class_counts[k]) / total,
+            "floor": float(floors.estimate[k]),
+            "low": float(floors.interval[k, 0]),
+            "high": float(floors.interval[k, 1]),
+            "normalized": float(floors.normalized[k]),
+            "reached": None if learned is None else float(learned.class_reached[k]),
+        }
+        for k in order.tolist()
+    ]
+
+
+def _pairs(figures: Figures) -> dict[str, Any]:
+    pairs, learned = figures.pairs, figures.learned
+    n_classes = len(pairs.classes)
+    first, second = np.triu_indices(n_classes, 1)
+    order = np.argsort(-pairs.normalized[first, second], kind="stable")[:MOST_PAIRS]
+    leaves = figures.class_tree.leaf_codes
+    matrix = None
+    if n_classes <= MOST_IN_MAP:
+        matrix = [[None if a == b else float(pairs.normalized[a, b]) for b in leaves] for a in leaves]
+    rows = []
+    for a, b in zip(first[order].tolist(), second[order].tolist(), strict=True):
+        rows.append(
+            {
+                "first": str(pairs.classes[a]),
+                "second": str(pairs.classes[b]),
+                "n_rows": int(pairs.class_counts[a] + pairs.class_counts[b]),
+                "floor": float(pairs.estimate[a, b]),
+                "low": float(pairs.interval[a, b, 0]),
+                "high": float(pairs.interval[a, b, 1]),
+                "normalized": float(pairs.normalized[a, b]),
+                "confused": None if learned is None else float(learned.pair_reached[a, b]),
+            }
+        )
+    return {
+        "n_pairs": len(first),
+        "names": [str(pairs.classes[code]) for code in leaves],
+        "matrix": matrix,
+        "rows": rows,
+    }
+
+
+def _suspects(source: Source, figures: Figures) -> dict[str, Any]:
+    classes = source.problem.classes
+    found = [
+        (each, int(figures.tree_rows[each.row]), int(figures.tree_rows[each.other])) for each in figures.look_alikes
+    ]
+    shown = _columns_that_differ(source, [(row, other) for _, row, other in found])
+    rows = []
+    for each, row, other in found:
+        values, other_values = source.values(row), source.values(other)
+        rows.append(
+            {
+                "row": int(source.rows[row]),
+                "label": str(classes[source.problem.codes[row]]),
+                "looks_like": str(classes[each.looks_like]),
+                "score": each.score,
+                "other_row": int(source.rows[other]),
+                "other_label": str(classes[source.problem.codes[other]]),
+                "distance": each.distance,
+                "values": [values[column] for column in shown],
+                "other_values": [other_values[column] for column in shown],
+            }
+        )
+    note = "Rows that look alike and are labelled differently. The first one's neighbours speak for the second's label."
+    if not found:
+        note = "No row has neighbours that speak for another label."
+    n_columns = len(source.columns)
+    of_columns = ""
+    if len(shown) < n_columns and found:
+        of_columns = f"Of {n_columns} columns, the {len(shown)} in which such rows differ most are shown."
+    return {
+        "columns": [source.columns[column] for column in shown],
+        "columns_note": of_columns,
+        "row_word": source.row_word,
+        "rows": rows,
+        "note": note,
+    }
+
+
+def _columns_that_differ(source: Source, ends: list[tuple[int, int]]) -> list[int]:
+    """Choose the columns in which pairs of rows differ most, in their own order; all where they are few."""
+    if len(source.columns) <= MOST_COLUMNS or not ends:
+        return list(range(min(len(source.columns), MOST_COLUMNS)))
+    rows, others = (list(side) for side in zip(*ends, strict=True))
+    X = source.problem.X
+    apart = np.abs(X[rows] - X[others]).mean(axis=0)
+    by_column = np.array([float(apart[list(members)].sum()) for members in source.groups])
+    return np.sort(np.argsort(-by_column, kind="stable")[:MOST_COLUMNS]).tolist()
+
+
+def _tree(figures: Figures) -> dict[str, Any]:
+    tree = figures.class_tree
+    names = [str(label) for label in tree.classes]
+    nested: list[list[Any]] = [[] for _ in tree.nodes]
+    for index, pair in enumerate(tree.children.tolist()):
+        nested[index] += [nested[child] if child >= 0 else names[~child] for child in pair]
+    nodes = [
+        {
+            "left": [names[code] for code in node.left],
+            "right": [names[code] for code in node.right],
+            "floor": float(node.cut),
+        }
+        for node in tree.nodes
+    ]
+    return {"text": tree.to_text(), "nested": nested[0] if tree.depth <= MOST_NESTED else None, "nodes": nodes}
+
+
+def _features(source: Source, figures: Figures) -> dict[str, Any] | None:
+    path = figures.selection
+    if path is None:
+        return None
+    rows = [
+        {
+            "name": _column_named(source, step.features),
+            "floor": step.level.floor,
+            "low": step.level.low,
+            "high": step.level.high,
+        }
+        for step in path.steps[1:]
+    ]
+    note = (
+        f"Columns added one after the other, each the one that leaves the lowest floor; from {path.n_rows} rows. Each "
+        "floor is the lowest of many candidates, and so a little too low."
+    )
+    return {"rows": rows, "note": note}
+
+
+def _column_named(source: Source, features: tuple[str, ...]) -> str:
+    """Name what a step added as the reader knows it: dummies by the column that they come from."""
+    place = int(features[0].removeprefix("x"))  # the search knows columns by number
+    return next(column for column, members in zip(source.columns, source.groups, strict=True) if place in members)

@@ -1,0 +1,177 @@
+"""`bayesfloor report`: files, exit codes, and a command that makes the same report again."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from .small_tables import three_classes, write_csv
+from .test_exits import complaint
+
+
+def test_a_page_and_the_answer(run, table, tmp_path):
+    outcome = run("report table.csv")
+    assert outcome.code == 0
+    assert "The floor is about" in outcome.out
+    assert "The report is in 'table-report.html'" in outcome.err
+    page = (tmp_path / "table-report.html").read_text()
+    assert page.lower().startswith("<!doctype html>")
+    assert "The floor is about" in page
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"), [("a.md", "# table.csv"), ("a.json", "{"), ("a.txt", "table.csv"), ("a.htm", "<")]
+)
+def test_the_ending_says_what_is_written(run, table, tmp_path, name, begins):
+    assert run(f"report table.csv --fast --out {name}").code == 0
+    assert (tmp_path / name).read_text().startswith(begins)
+    assert not (tmp_path / "table-report.html").exists()
+
+
+def test_json_on_stdout_writes_no_page(run, table, tmp_path):
+    outcome = run("report table.csv --fast --json --target-error 0.9")
+    found = json.loads(outcome.out)
+    assert found["command"] == "report"
+    assert found["result"]["verdict"]["verdict"] == "feasible"
+    assert found["data"]["n_rows"] == found["result"]["data"]["n_rows"]
+    assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_an_own_page_is_replaced_and_nothing_else(run, table, tmp_path):
+    assert run("report table.csv --fast").code == 0
+    assert run("report table.csv --fast --seed 1").code == 0
+    page = tmp_path / "table-report.html"
+    assert "--seed 1" in page.read_text()
+    page.write_text("my own notes")
+    assert "exists; --force replaces it" in complaint(run("report table.csv --fast"), 2)
+    assert page.read_text() == "my own notes"
+    assert run("report table.csv --fast --force").code == 0
+    assert page.read_text() != "my own notes"
+
+
+def test_the_command_makes_the_same_report(run, tmp_path):
+    X, y = three_classes()
+    write_csv(tmp_path / "my table.csv", X, y)
+    options = shlex.split("--fast --seed 3 --target-error 0.1 --scale minmax --max-rows 40 --drop x1")
+    first = json.loads(run("report", "my table.csv", "--json", *options).out)["result"]
+    words = shlex.split(first["command"])
+    assert words[:3] == ["bayesfloor", "report", "my table.csv"]
+    again = json.loads(run(*words[1:], "--json").out)["result"]
+    for each in (first, again):
+        del each["created"], each["seconds"]
+    assert again == first
+    other = json.loads(run("report", "my table.csv", "--json", "--fast").out)["result"]
+    assert other["floor"] != first["floor"]
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "says"),
+    [
+        ("report", 2, "FILE"),
+        ("report tabel.csv", 2, "no such file"),
+        ("report table.csv --target nothing", 2, "has no column 'nothing'"),
+        ("report table.csv --target-error 2", 2, "--target-error"),
+        ("report table.csv --target-error nan", 2, "--target-error"),
+        ("report table.csv --features 99", 2, "columns beside the target"),
+        ("report table.csv --out report.pdf", 2, "must be one of .html"),
+        ("report table.csv --out nowhere/report.html", 2, "no such folder"),
+        ("report table.csv --out .", 2, "must be one of"),
+        ("report text.csv", 3, "--encode onehot"),
+        ("report gaps.csv", 3, "--impute median"),
+        ("report one.csv", 3, "needs two classes, got 1: 'a'"),
+        ("report infinite.csv", 3, "inf"),
+        ("report numbers.csv", 3, "regression"),
+        ("report empty.csv", 3, "empty"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(run, table, tmp_path, call, code, says):
+    files = {
+        "text.csv": "colour,kind\nred,a\nblue,b\nred,a\n",
+        "gaps.csv": "x,kind\n1,a\n,b\n3,a\n",
+        "one.csv": "x,kind\n1,a\n2,a\n3,a\n",
+        "infinite.csv": "x,kind\n1,a\ninf,b\n3,a\n",
+        "numbers.csv": "x,y\n" + "".join(f"{n},{n + 0.5}\n" for n in range(40)),
+        "empty.csv": "",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    assert says in complaint(run(call), code)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_fail_above(run, table, tmp_path):
+    outcome = run("report table.csv --fast --fail-above 0")
+    assert outcome.code in (0, 1)
+    hard = tmp_path / "hard.csv"
+    rng = np.random.default_rng(0)
+    write_csv(hard, rng.normal(size=(80, 2)), np.array(["a", "b"])[np.arange(80) % 2])
+    outcome = run("report hard.csv --fast --fail-above 0.05 --quiet")
+    assert outcome.code == 1
+    assert "above 0.05" in outcome.err
+    assert (tmp_path / "hard-report.html").exists()
+
+
+def test_names_from_a_file_stay_names(run, tmp_path):
+    X, y = three_classes()
+    names = {str(each) for each in y}
+    relabelled = dict(zip(sorted(names), ["<script>alert(1)</script>", "=cmd()", "\x1b[31mred"], strict=False))
+    y = np.array([relabelled[str(each)] for each in y])
+    write_csv(tmp_path / "names.csv", X, y)
+    outcome = run("report names.csv --fast")
+    assert outcome.code == 0
+    assert "\x1b" not in outcome.out + outcome.err
+    assert "\\x1b[31mred" in outcome.out
+    page = (tmp_path / "names-report.html").read_text()
+    assert "<script>alert" not in page
+    assert "\x1b" not in page
+
+
+def test_a_leak_is_found(run, tmp_path):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, 150)
+    write_csv(tmp_path / "leak.csv", np.column_stack([rng.normal(size=150), codes]), np.array(list("abc"))[codes])
+    outcome = run("report leak.csv --fast")
+    assert outcome.code == 0
+    assert "BF009" in outcome.out
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="there is no /proc here, where nobody may write")
+def test_a_folder_that_may_not_be_written_to(run, table, tmp_path):
+    assert "'/proc/report.html': " in complaint(run("report table.csv --fast --quiet --out /proc/report.html"), 3)
+
+
+def test_a_full_disk_leaves_nothing(run, table, tmp_path, monkeypatch):
+    import bayesfloor.data.writing as writing
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing.os, "fsync", full)
+    assert "No space left" in complaint(run("report table.csv --fast --quiet"), 3)
+    assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_ctrl_c_leaves_nothing(run, table, tmp_path, monkeypatch):
+    import bayesfloor.report.difficulty as difficulty
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(difficulty, "compute_figures", interrupt)
+    assert "interrupted" in complaint(run("report table.csv --quiet"), 130)
+    assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_in_a_process_of_its_own(table, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "bayesfloor.cli", "report", "table.csv", "--fast"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Spanning trees alone put the floor at about" in done.stdout
+    assert (tmp_path / "table-report.html").stat().st_size < 500_000

@@ -1,0 +1,297 @@
+"""Summaries for tests of the page, written by hand: digits as they may come out, and the ends of what is possible."""
+
+import copy
+from typing import Any
+
+Summary = dict[str, Any]
+
+NAMES = ["1", "8", "2", "3", "5", "9", "7", "4", "6", "0"]
+# Normalized floors that are not 0, of pairs in the order of the names.
+FLOORS = {
+    ("1", "8"): 0.0612, ("8", "2"): 0.0121, ("8", "3"): 0.0342, ("3", "5"): 0.0258, ("3", "9"): 0.0434,
+    ("5", "9"): 0.0217, ("9", "7"): 0.0149, ("7", "4"): 0.0163, ("1", "4"): 0.0301, ("1", "6"): 0.0098,
+    ("9", "4"): 0.0066, ("5", "6"): 0.0059, ("2", "3"): 0.0074, ("1", "2"): 0.0181, ("8", "9"): 0.0283,
+    ("8", "5"): 0.0112, ("1", "9"): 0.0204, ("8", "7"): 0.0045, ("6", "0"): 0.0004, ("8", "4"): 0.0052,
+}  # fmt: skip
+ROWS = {"1": 182, "8": 174, "2": 177, "3": 183, "5": 182, "9": 180, "7": 179, "4": 181, "6": 181, "0": 178}
+
+
+def pair_row(first: str, second: str, normalized: float, n_rows: int) -> Summary:
+    floor = normalized / 2
+    return {
+        "first": first,
+        "second": second,
+        "n_rows": n_rows,
+        "floor": floor,
+        "low": 0.4 * floor,
+        "high": 1.9 * floor + 0.002,
+        "normalized": normalized,
+        "confused": 0.6 * floor,
+    }
+
+
+def pairs_of(names: list[str], floors: dict[tuple[str, str], float], rows: dict[str, int]) -> Summary:
+    """The part "pairs" for names and the floors of some pairs; others have the floor 0."""
+    value = {frozenset(pair): floor for pair, floor in floors.items()}
+    matrix = [[None if a == b else value.get(frozenset((a, b)), 0.0) for b in names] for a in names]
+    listed = [
+        pair_row(a, b, matrix[i][j], rows[a] + rows[b])
+        for i, a in enumerate(names)
+        for j, b in enumerate(names[:i])
+    ]
+    listed.sort(key=lambda row: -row["normalized"])
+    return {
+        "n_pairs": len(listed),
+        "names": names,
+        "matrix": matrix if len(names) <= 60 else None,
+        "rows": listed[:500],
+    }
+
+
+def chain(names: list[str]) -> Summary:
+    """A class tree that parts one class after the other."""
+    nested: Any = names[-1]
+    nodes = []
+    for place in range(len(names) - 2, -1, -1):
+        nested = [names[place], nested]
+        nodes.append({"left": [names[place]], "right": names[place + 1 :], "floor": 0.001 * place})
+    return {"text": "\n".join(f"├─ {name}" for name in names), "nested": nested, "nodes": nodes}
+
+
+def digits() -> Summary:
+    nested = [[["1", "8"], [["2", [["3", "9"], "5"]], ["7", "4"]]], ["6", "0"]]
+    nodes = [
+        {"left": ["1", "8", "2", "3", "9", "5", "7", "4"], "right": ["6", "0"], "floor": 0.0019},
+        {"left": ["1", "8"], "right": ["2", "3", "9", "5", "7", "4"], "floor": 0.0212},
+        {"left": ["2", "3", "9", "5"], "right": ["7", "4"], "floor": 0.0102},
+        {"left": ["2"], "right": ["3", "9", "5"], "floor": 0.0065},
+        {"left": ["3", "9"], "right": ["5"], "floor": 0.0231},
+        {"left": ["3"], "right": ["9"], "floor": 0.0434},
+        {"left": ["1"], "right": ["8"], "floor": 0.0612},
+        {"left": ["7"], "right": ["4"], "floor": 0.0163},
+        {"left": ["6"], "right": ["0"], "floor": 0.0004},
+    ]
+    classes = [
+        {
+            "name": name,
+            "n_rows": ROWS[name],
+            "share": ROWS[name] / 1797,
+            "floor": floor,
+            "low": 0.5 * floor,
+            "high": 1.6 * floor + 0.001,
+            "normalized": 9.9 * floor,
+            "reached": reached,
+        }
+        for name, floor, reached in [
+            ("8", 0.0058, 0.0402), ("1", 0.0051, 0.0220), ("9", 0.0046, 0.0278), ("3", 0.0037, 0.0164),
+            ("5", 0.0021, 0.0165), ("7", 0.0016, 0.0112), ("4", 0.0013, 0.0110), ("2", 0.0008, 0.0056),
+            ("6", 0.0004, 0.0055), ("0", 0.0, None),
+        ]
+    ]  # fmt: skip
+    suspects = [
+        {
+            "row": 37 + 61 * place,
+            "label": label,
+            "looks_like": other,
+            "score": 0.93 - 0.041 * place,
+            "other_row": 1204 + 17 * place,
+            "other_label": other,
+            "distance": 14.56 + place,
+            "values": ["0", "5", "13", "9", "1", "0", str(place), "16", "2", "11"],
+            "other_values": ["0", "4", "13", "16", "2", "0", "12", "15", "0", "3"],
+        }
+        for place, (label, other) in enumerate(
+            [("9", "3"), ("8", "1"), ("1", "8"), ("3", "9"), ("9", "5"), ("8", "3"), ("4", "7"), ("5", "9"), ("2", "1")]
+        )
+    ]
+    line = [[110.0 * 1.1**step, 0.0108 + 0.9 * (110.0 * 1.1**step) ** -0.62] for step in range(50)]
+    return {
+        "schema": 1,
+        "version": "0.1.0",
+        "title": "digits.csv",
+        "created": "2026-11-15 12:00 UTC",
+        "answer": [
+            "The floor is about 1.1% (95% range 0.4–1.9%).",
+            "The best model tried reaches 1.7% and is still improving with more data; 1 against 8 and 3 against 9 are "
+            "the hardest pairs.",
+        ],
+        "worth": "That 1.7% can be reached is shown on rows that no model was trained on. How much lower the error can "
+        "go is extrapolated from the learning curve, and is no proof.",
+        "verdict": {
+            "target": 0.015,
+            "verdict": "undecided",
+            "sentence": "An error of 1.5% lies between the floor and what was reached.",
+        },
+        "data": {
+            "source": "digits.csv",
+            "target": "digit",
+            "n_rows": 1797,
+            "n_rows_read": 1797,
+            "n_features": 64,
+            "n_classes": 10,
+            "notes": ["Separated by commas, UTF-8.", "The target is the last column, 'digit'."],
+            "cautions": ["3 columns are constant and say nothing."],
+        },
+        "findings": [
+            {
+                "code": "BF005",
+                "sentence": "64 features for 1,797 rows: spanning trees see too much overlap; their floor is too high.",
+                "hint": "Trust the learned floor, or reduce the number of features first.",
+            },
+            {
+                "code": "BF003",
+                "sentence": "3 columns are constant.",
+                "hint": "They change nothing, and can be dropped.",
+            },
+        ],
+        "floor": {
+            "method": "learned",
+            "estimate": 0.0108,
+            "low": 0.0041,
+            "high": 0.0186,
+            "confidence": 0.95,
+            "reached": {"error": 0.0173, "low": 0.0122, "high": 0.0244},
+            "majority_error": 0.8982,
+            "n_rows": 1797,
+            "trees": {
+                "estimate": 0.0193,
+                "low": 0.0139,
+                "high": 0.0247,
+                "lower": 0.0129,
+                "upper": 0.0257,
+                "p_value": 1e-12,
+                "note": "The trees' floor lies above what a model reaches: in 64 dimensions it is biased upwards.",
+            },
+        },
+        "curve": {
+            "points": [
+                {"size": 112.0, "error": 0.0731},
+                {"size": 225.0, "error": 0.0392},
+                {"size": 449.0, "error": 0.0334},
+                {"size": 898.0, "error": 0.0228},
+                {"size": 1617.0, "error": 0.0173},
+            ],
+            "line": line,
+            "limit": 0.0108,
+            "low": 0.0041,
+            "high": 0.0186,
+            "note": "Twice as many rows would bring about 1.5%.",
+        },
+        "learners": [
+            {"name": "kernel machine", "weight": 0.52},
+            {"name": "nearest neighbours", "weight": 0.31},
+            {"name": "forest", "weight": 0.17},
+            {"name": "logistic", "weight": 0.0},
+        ],
+        "classes": classes,
+        "pairs": pairs_of(NAMES, FLOORS, ROWS),
+        "suspects": {
+            "columns_note": "Of 64 columns, the 6 in which such rows differ most are shown.",
+            "columns": [f"pixel_{row}_{column}" for row in (1, 2) for column in range(5)],
+            "row_word": "line",
+            "rows": suspects,
+            "note": "Rows that look alike and are labelled differently; the neighbours of the first speak for the "
+            "second's label.",
+        },
+        "tree": {"text": "┬─ 1\n└─ 8", "nested": nested, "nodes": nodes},
+        "features": {
+            "rows": [
+                {"name": "pixel_2_4", "floor": 0.412, "low": 0.391, "high": 0.433},
+                {"name": "pixel_5_2", "floor": 0.221, "low": 0.203, "high": 0.239},
+                {"name": "pixel_4_4", "floor": 0.118, "low": 0.104, "high": 0.132},
+            ],
+            "note": "Columns added one after the other, each the one that leaves the lowest floor.",
+        },
+        "how_to_read": [
+            {
+                "heading": "What is the floor?",
+                "text": "The lowest error that any classifier can reach on rows like these: what is left when "
+                "everything that the columns tell has been used.\n\nIt is a property of the data, not of a model.",
+            },
+            {"heading": "Is it a bound?", "text": "No. What was reached is shown; the floor is an estimate."},
+        ],
+        "command": "bayesfloor report digits.csv --seed 0 --target-error 0.015",
+        "seconds": 21.4,
+    }
+
+
+def bare() -> Summary:
+    """Two classes, nothing trained, nothing found: whatever may be missing is."""
+    summary = digits()
+    rows = {"yes": 40, "no": 60}
+    summary |= {
+        "title": "coins.csv",
+        "created": None,
+        "answer": ["Spanning trees put the floor at about 20.0% (95% range 14.0–26.0%).", "Nothing was trained."],
+        "verdict": None,
+        "findings": [],
+        "curve": None,
+        "learners": [],
+        "features": None,
+        "how_to_read": [],
+        "classes": [{**summary["classes"][0], "name": name, "reached": None} for name in rows],
+        "pairs": pairs_of(list(rows), {("no", "yes"): 0.5}, rows),
+        "suspects": {"columns": ["a"], "columns_note": "", "row_word": "row", "rows": [], "note": ""},
+        "tree": chain(list(rows)),
+        "worth": "Both ends of the range are estimated; nothing is shown to be reached.",
+    }
+    summary["tree"]["nodes"][0]["floor"] = None
+    summary["floor"] |= {"method": "trees", "estimate": 0.2, "low": 0.14, "high": 0.26, "n_rows": 100}
+    summary["floor"] |= {"reached": None, "majority_error": 0.4}
+    summary["floor"]["trees"] |= {"estimate": 0.2, "low": 0.14, "high": 0.26, "lower": 0.15, "upper": 0.25, "note": ""}
+    summary["data"] |= {"n_rows": 100, "n_rows_read": 5000, "n_classes": 2, "notes": [], "cautions": []}
+    summary["pairs"]["rows"][0]["confused"] = None
+    return summary
+
+
+def with_names(names: list[str]) -> Summary:
+    """A problem whose classes have these names, the first pairs being the hardest."""
+    summary = digits()
+    rows = {name: 20 + place for place, name in enumerate(names)}
+    floors = {(a, b): 0.9 / (1 + i + j) for i, a in enumerate(names) for j, b in enumerate(names[:i]) if i - j < 4}
+    summary["classes"] = [
+        {**summary["classes"][place % 10], "name": name, "n_rows": rows[name]} for place, name in enumerate(names)
+    ]
+    summary["pairs"] = pairs_of(names, floors, rows)
+    summary["tree"] = chain(names)
+    summary["data"] |= {"n_classes": len(names)}
+    return summary
+
+
+#: Names that would do something on a page that takes them for markup, and some that hide what they are.
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</title></style></script><b>bold</b>",
+    "{{ 7 * 7 }}{% raw %}",
+    "‮evil‬ bidi",
+    "tab\tline\nescape\x1b[31m nul\x00",
+    "' onmouseover='alert(1)",
+    "&lt;b&gt;&amp;",
+]
+
+
+def hostile() -> Summary:
+    """Every text of a summary is hostile, names of classes included."""
+    summary = with_names(HOSTILE)
+
+    def spoil(value: Any, place: list[int]) -> Any:
+        if isinstance(value, str):
+            place[0] += 1
+            return HOSTILE[place[0] % len(HOSTILE)]
+        if isinstance(value, dict):
+            return {key: spoil(each, place) for key, each in value.items()}
+        if isinstance(value, list):
+            return [spoil(each, place) for each in value]
+        return value
+
+    spoiled = {
+        key: value if key in ("classes", "pairs", "tree", "floor", "learners") else spoil(copy.deepcopy(value), [0])
+        for key, value in summary.items()
+    }
+    spoiled["floor"]["trees"]["note"] = HOSTILE[0]
+    spoiled["learners"][0]["name"] = HOSTILE[1]
+    return spoiled
+
+
+LONG = ["a name of three hundred letters " * 9 + str(place) * 12 for place in range(4)] + ["x" * 300, "short"]

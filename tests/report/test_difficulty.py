@@ -1,0 +1,310 @@
+"""`difficulty_report`: what it computes, what it says, and that what it says is true."""
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+from sklearn.datasets import load_digits, load_iris, make_blobs
+
+from bayesfloor import build_class_tree, difficulty_report, learned_floor, pairwise_bayes_error, read_table
+from bayesfloor.report import sentences
+from bayesfloor.report.difficulty import DifficultyReport
+from bayesfloor.report.summary import _tree as summarise_tree
+
+HOSTILE = "<script>alert(1)</script>\x1b[2J\u202e|*x*"
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return difficulty_report(*load_iris(return_X_y=True))
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return learned_floor(*load_iris(return_X_y=True))
+
+
+def test_the_figures_are_those_of_the_functions_that_make_them(iris, learned):
+    X, y = load_iris(return_X_y=True)
+    floor = iris.summary["floor"]
+    assert floor["estimate"] == learned.estimate == iris.learned.estimate
+    assert (floor["low"], floor["high"]) == learned.interval
+    assert floor["reached"]["error"] == learned.reached
+    hardest = pairwise_bayes_error(X, y).hardest(1)[0]
+    first = iris.summary["pairs"]["rows"][0]
+    assert (first["first"], first["second"]) == (str(hardest.first), str(hardest.second)) == ("1", "2")
+    assert first["floor"] == hardest.estimate
+    assert first["confused"] == iris.learned.pair_reached[1, 2]
+    names = iris.summary["pairs"]["names"]
+    assert iris.summary["pairs"]["matrix"][names.index("1")][names.index("2")] == hardest.normalized
+
+
+def test_the_floor_of_a_known_problem_is_in_the_range():
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], 400)
+    X = rng.normal(size=(800, 2)) + 1.5 * y[:, None]
+    report = difficulty_report(X, y)
+    truth = norm.cdf(-1.5 * np.sqrt(2) / 2)
+    floor = report.summary["floor"]
+    assert floor["low"] <= truth <= floor["high"]
+    assert f"about {sentences.percent(floor['estimate'])}" in report.summary["answer"][0]
+    assert "against" not in report.summary["answer"][1]  # there is one pair only
+
+
+def test_corrupted_labels_are_among_the_first_rows_listed():
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    bad = rng.choice(len(y), 20, replace=False)
+    y = y.copy()
+    y[bad] = (y[bad] + rng.integers(1, 10, 20)) % 10
+    rows = difficulty_report(X, y, fast=True).summary["suspects"]["rows"]
+    listed = [number for row in rows for number in (row["row"], row["other_row"])][:60]
+    assert len(set(listed) & set(bad.tolist())) >= 15
+    for row in rows:
+        assert row["label"] == str(y[row["row"]])
+        assert row["other_label"] == row["looks_like"] == str(y[row["other_row"]]) != row["label"]
+        assert row["distance"] == pytest.approx(np.linalg.norm(X[row["row"]] - X[row["other_row"]]))
+
+
+def test_no_row_is_suspected_where_classes_are_far_apart():
+    X, y = make_blobs(120, centers=[[0, 0], [100, 0], [0, 100]], random_state=0)
+    report = difficulty_report(X, y, fast=True)
+    assert report.summary["suspects"]["rows"] == []
+    assert "no two classes look alike" in report.summary["answer"][1]
+    assert "No row has" in report.to_text()
+
+
+@settings(deadline=None, max_examples=60)
+@given(target=st.floats(0, 1), reached=st.floats(0, 0.6), below=st.floats(0, 1), spread=st.floats(0, 0.1))
+def test_nothing_is_called_impossible_that_was_done(learned, target, reached, below, spread):
+    low = below * reached
+    moved = replace(
+        learned,
+        estimate=(low + reached) / 2,
+        interval=(low, reached + spread),
+        reached=reached,
+        reached_interval=(max(reached - spread, 0.0), reached + spread),
+    )
+    verdict = sentences.verdict(SimpleNamespace(learned=moved), target)["verdict"]
+    if target >= reached + spread:
+        assert verdict == "feasible"
+    elif target >= reached:
+        assert verdict == "undecided"  # done on this sample, but not surely
+    elif target < low:
+        assert verdict == "not feasible"
+    else:
+        assert verdict == "undecided"
+
+
+@pytest.mark.parametrize("target", [0.0, 0.001, 0.05, 0.2, 0.9])
+def test_spanning_trees_alone_rule_nothing_out(target):
+    report = difficulty_report(*load_iris(return_X_y=True), fast=True, target_error=target)
+    assert report.summary["verdict"]["verdict"] == ("feasible" if target >= 0.2 else "undecided")
+    assert report.learned is None
+    assert report.summary["curve"] is None
+    assert "may do better" in report.summary["answer"][1]
+    assert "Nothing here is proven" in report.summary["worth"]
+
+
+def test_trees_above_what_was_reached_are_said_to_be_too_high(iris):
+    assert iris.trees.estimate > iris.learned.reached
+    note = iris.summary["floor"]["trees"]["note"]
+    assert "too high here" in note
+    assert sentences.percent(iris.trees.estimate) in note
+    assert note in iris.to_text(width=1000)
+    low = replace(iris.trees, estimate=iris.learned.reached / 2)
+    assert "too high here" not in sentences.note_on_trees(SimpleNamespace(trees=low, learned=iris.learned))
+
+
+def test_labels_that_have_nothing_to_do_with_the_points():
+    rng = np.random.default_rng(0)
+    report = difficulty_report(rng.normal(size=(200, 3)), rng.integers(0, 2, 200))
+    assert "Nothing that was tried surely beats" in report.summary["answer"][1]
+
+
+def test_more_rows_would_help(learned):
+    finding = SimpleNamespace(code="BF025")
+    falling = replace(learned, reached=0.135, estimate=0.044, interval=(0.003, 0.151), findings=(finding,))
+    text = sentences._answer_of_models(falling, "4 against 9 is the hardest pair")
+    assert text == [
+        "The floor is about 4.4% (95% range 0.30–15.1%).",
+        "The best model tried reaches 13.5% and is still improving with more data; 4 against 9 is the hardest pair.",
+    ]
+    flat = replace(falling, estimate=0.130, findings=())
+    assert "more rows would change that little" in sentences._answer_of_models(flat, "")[1]
+    few = replace(falling, findings=())
+    assert "too few errors to tell" in sentences._answer_of_models(few, "")[1]
+    perfect = replace(falling, reached=0.0, estimate=0.0, findings=())
+    assert "makes no error on 150 rows" in sentences._answer_of_models(perfect, "")[1]
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0, "0%"),
+        (1e-6, "<0.01%"),
+        (0.0004, "0.04%"),
+        (0.0083, "0.83%"),
+        (0.0449, "4.5%"),
+        (0.135, "13.5%"),
+        (1, "100%"),
+    ],
+)
+def test_percent(share, text):
+    assert sentences.percent(share) == text
+
+
+def test_ranges():
+    assert sentences.percent_range(0.003, 0.151) == "0.30–15.1%"
+    assert sentences.percent_range(1e-6, 0.02) == "0–2.0%"
+
+
+def test_few_rows_are_not_trained_on():
+    report = difficulty_report(np.arange(12.0)[:, None], [0] * 6 + [1] * 6)
+    assert report.learned is None
+    assert "Fewer than 20 rows" in report.summary["worth"]
+
+
+def test_a_table_is_shown_as_its_file_has_it(tmp_path):
+    file = tmp_path / "people.csv"
+    rng = np.random.default_rng(0)
+    lines = ["height,colour,id,kind"]
+    for n in range(60):
+        colour = ["red", "green", "blue"][n % 3]
+        lines.append(f"{rng.normal(170 + 10 * (n % 2), 4):.1f},{colour},{n},{'ab'[n % 2]}")
+    lines[5] = lines[5].replace(",a", ",b") if lines[5].endswith("a") else lines[5].replace(",b", ",a")
+    file.write_text("\n".join(lines) + "\n")
+    table = read_table(file, encode="onehot", drop="id")
+    report = difficulty_report(table, n_features=2)
+    suspects = report.summary["suspects"]
+    assert suspects["columns"] == ["height", "colour"]
+    assert suspects["row_word"] == "line"
+    for row in suspects["rows"]:
+        for line, label, values in (
+            (row["row"], row["label"], row["values"]),
+            (row["other_row"], row["other_label"], row["other_values"]),
+        ):
+            height, colour, _, kind = lines[line - 1].split(",")
+            assert kind == label
+            assert [float(values[0]), values[1]] == [float(height), colour]
+    assert {each["name"] for each in report.summary["features"]["rows"]} <= {"height", "colour"}
+    assert report.summary["title"] == "people.csv"
+
+
+def test_codes_are_shown_as_the_words_they_stand_for(tmp_path):
+    file = tmp_path / "codes.csv"
+    file.write_text("colour,x,kind\n" + "red,1,a\nblue,2,b\n" * 2)
+    table = read_table(file, encode="ordinal")
+    assert [table.preparation.as_in_file(row) for row in table.X[:2]] == [("red", "1"), ("blue", "2")]
+
+
+def test_renderings_say_the_same(iris):
+    for text in (iris.to_text(width=2000), iris.to_markdown(), iris.to_html()):
+        for sentence in iris.summary["answer"]:
+            assert sentence in text
+    assert json.loads(iris.to_json()) == iris.summary
+    assert str(iris) == iris.to_text()
+    assert iris.summary["answer"][0] in repr(iris)
+
+
+@pytest.mark.parametrize("form", ["to_text", "to_markdown", "to_json", "to_html"])
+def test_names_stay_names(form):
+    X, y = load_iris(return_X_y=True)
+    labels = np.array(["a", HOSTILE, "c"])[y]
+    report = difficulty_report(X, labels, fast=True, title=HOSTILE)
+    text = getattr(report, form)()
+    assert "\x1b" not in text.replace("\\u001b", "")
+    if form == "to_markdown":
+        prose = [line for line in text.splitlines() if not line.startswith("    ")]  # the rest is code, shown as it is
+        assert not any("<script>" in line for line in prose)
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    elif form == "to_json":
+        assert json.loads(text)["title"] == HOSTILE
+    elif form == "to_html":
+        assert "<script>alert(1)" not in text
+    else:
+        assert "<script>alert(1)</script>\\x1b[2J\\u202e|*x*" in text
+
+
+def test_the_order_of_rows_changes_nothing_but_their_numbers(iris):
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(1).permutation(len(y))
+    other = difficulty_report(X[order], y[order], n_jobs=1)
+    for key in ("answer", "floor", "classes", "pairs", "tree", "curve", "findings"):
+        assert other.summary[key] == iris.summary[key], key
+
+
+def test_files(iris, tmp_path):
+    page = tmp_path / "page.html"
+    assert iris.to_html(page) == page.read_text() == iris.to_html()
+    for form, name in (("to_markdown", "a.md"), ("to_json", "a.json")):
+        assert getattr(iris, form)(tmp_path / name) == (tmp_path / name).read_text()
+    with pytest.raises(OSError, match="nowhere"):
+        iris.to_html(tmp_path / "nowhere" / "page.html")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "a.md", "page.html"]
+
+
+def test_the_frame_lists_the_rows_to_look_at(iris):
+    frame = iris.frame()
+    assert len(frame) == len(iris.summary["suspects"]["rows"])
+    assert next(iter(frame["row"])) == iris.summary["suspects"]["rows"][0]["row"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"target_error": 1.5}, ValueError, "target_error"),
+        ({"target_error": True}, ValueError, "target_error"),
+        ({"n_features": 5}, ValueError, r"range \[1, 4\]"),
+        ({"max_rows": 3}, ValueError, "max_rows=3"),
+        ({"confidence": 1}, ValueError, "confidence"),
+    ],
+)
+def test_arguments_are_checked_first(arguments, error, says):
+    with pytest.raises(error, match=says):
+        difficulty_report(*load_iris(return_X_y=True), **arguments)
+
+
+def test_labels_come_with_a_table_or_by_themselves(tmp_path):
+    with pytest.raises(TypeError, match="needs the labels"):
+        difficulty_report(load_iris().data)
+    file = tmp_path / "t.csv"
+    file.write_text("x,kind\n1,a\n2,b\n3,a\n")
+    with pytest.raises(TypeError, match="leave out y"):
+        difficulty_report(read_table(file), [1, 2, 1])
+
+
+def test_many_rows_are_sampled():
+    X, y = make_blobs(300, centers=3, random_state=0)
+    report = difficulty_report(X, y, max_rows=100, max_tree_rows=60)
+    assert report.trees.n_samples == 60
+    assert report.learned.n_rows == 100
+    assert any("60 of the rows" in note for note in report.summary["data"]["notes"])
+    assert report.summary["data"]["n_rows"] == 300
+    assert isinstance(report, DifficultyReport)
+
+
+def test_many_classes():
+    n = 80
+    X = np.repeat(np.arange(n)[:, None] * 10.0, 3, axis=0) + np.tile([0.0, 0.1, 0.2], n)[:, None]
+    report = difficulty_report(X, np.repeat(np.arange(n), 3), fast=True)
+    assert report.summary["pairs"]["matrix"] is None
+    assert len(report.summary["pairs"]["rows"]) == 500
+    assert report.summary["pairs"]["n_pairs"] == n * (n - 1) // 2
+    assert "too many classes" in report.to_html()
+
+
+@pytest.mark.parametrize(("n", "is_nested"), [(200, True), (1500, False)])
+def test_a_very_deep_tree_is_not_nested(n, is_nested):
+    chain = [n - 2, n - 1]
+    for label in range(n - 3, -1, -1):
+        chain = [label, chain]
+    tree = build_class_tree(np.zeros((n, n)), np.arange(n), cut=chain)
+    told = summarise_tree(SimpleNamespace(class_tree=tree))
+    assert (told["nested"] is not None) == is_nested
+    assert json.loads(json.dumps(told)) == told

@@ -1,0 +1,466 @@
+"""The page as text: what is in it, how figures are written, and that no name gets out of its place."""
+
+import base64
+import hashlib
+import html
+import re
+from html.parser import HTMLParser
+from importlib.resources import files
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+from bayesfloor.report.harmless import visible
+from bayesfloor.report.page import FIRST_ROWS, heat_map, render_page, suspect_rows
+from bayesfloor.report.page_charts import floor_scale, learning_curve
+from bayesfloor.report.page_text import count, figure, percent, percent_range, shortened, sorting_key
+from bayesfloor.report.page_tree import class_tree, level_of
+from report import sample_summary
+
+SUMMARIES = {
+    "digits": sample_summary.digits,
+    "bare": sample_summary.bare,
+    "hostile": sample_summary.hostile,
+    "long names": lambda: sample_summary.with_names(sample_summary.LONG),
+    "60 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(60)]),
+    "200 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(200)]),
+}
+VOID = {"meta", "link", "input", "br", "img"}
+
+
+class Outline(HTMLParser):
+    """What a browser would make of a page: its elements, their text, and whether all are closed in order."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.text.append(data)
+
+    def words(self) -> str:
+        return " ".join(" ".join(self.text).split())
+
+    def tags(self) -> list[str]:
+        return [tag for tag, _ in self.elements]
+
+
+@pytest.fixture(scope="module", params=SUMMARIES, ids=list(SUMMARIES))
+def case(request):
+    summary = SUMMARIES[request.param]()
+    return summary, render_page(summary)
+
+
+def test_elements_are_closed_in_order_and_ids_are_single(case):
+    _, page = case
+    outline = Outline(page)
+    assert outline.open == []
+    ids = [attributes["id"] for _, attributes in outline.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    links = [attributes["href"] for tag, attributes in outline.elements if tag == "a"]
+    assert {link.removeprefix("#") for link in links} <= set(ids)
+    for _, attributes in outline.elements:
+        for name in ("for", "aria-labelledby", "aria-describedby"):
+            assert name not in attributes or attributes[name] in ids
+
+
+def test_nothing_is_asked_for_and_no_element_runs_code(case):
+    _, page = case
+    for tag, attributes in Outline(page).elements:
+        assert tag not in ("img", "object", "embed", "iframe", "form", "base")
+        assert not any(name.startswith("on") for name in attributes)
+        for name in ("src", "href", "xlink:href", "action", "data"):
+            assert attributes.get(name, "#").startswith(("#", "data:,"))
+    assert not re.search(r"@import|url\((?!#)", page.replace(html.escape("@import"), ""))
+
+
+def test_one_script_whose_hash_is_in_the_policy(case):
+    _, page = case
+    (script,) = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="(.*?)"', page)
+    rules = dict(rule.strip().split(" ", 1) for rule in html.unescape(policy).split(";"))
+    assert rules["default-src"] == "'none'"
+    assert rules["script-src"] == f"'sha256-{digest}'"
+    assert "http" not in policy
+
+
+def test_the_answer_comes_first_and_all_parts_are_in_order():
+    summary = sample_summary.digits()
+    outline = Outline(render_page(summary))
+    words = outline.words()
+    order = [
+        summary["title"],
+        *summary["answer"],
+        summary["verdict"]["sentence"],
+        summary["worth"],
+        *(finding["hint"] for finding in summary["findings"]),
+        summary["curve"]["note"],
+        "Each class against all others",
+        "The trees’ estimate for every two classes",
+        summary["suspects"]["note"],
+        summary["features"]["note"],
+        summary["data"]["cautions"][0],
+        summary["data"]["notes"][0],
+        summary["learners"][0]["name"],
+        summary["how_to_read"][0]["heading"],
+        summary["command"],
+        summary["created"],
+    ]
+    start = words.index("Skip to the answer")
+    places = [words.index(part, start) for part in order]
+    assert places == sorted(places)
+    assert outline.tags().count("h1") == 1
+
+
+def test_what_is_missing_leaves_no_trace():
+    page = render_page(sample_summary.bare())
+    present = set(re.findall(r'<section id="(\w+)"', page))
+    assert present == {"answer", "floor", "classes", "pairs", "suspects", "tree", "data", "again"}
+    outline = Outline(page)
+    assert "None" not in outline.words()
+    assert "No row looks like another class." in outline.words()
+    assert "100 of 5,000 read" in outline.words()
+    assert not any("data-heat" in attributes for _, attributes in outline.elements)  # one pair needs no map
+
+
+@pytest.mark.parametrize("verdict", ["feasible", "not feasible", "undecided"])
+def test_a_verdict_is_a_badge_of_its_own(verdict):
+    summary = sample_summary.digits()
+    summary["verdict"]["verdict"] = verdict
+    page = render_page(summary)
+    look = {"feasible": "yes", "not feasible": "no", "undecided": "open"}[verdict]
+    assert f'<strong class="badge {look}">{verdict}</strong>' in page
+
+
+def test_hostile_text_is_text():
+    summary = sample_summary.hostile()
+    outline = Outline(render_page(summary))
+    assert set(outline.tags()) == set(Outline(render_page(sample_summary.digits())).tags())
+    words = outline.words()
+    for name in sample_summary.HOSTILE:
+        assert " ".join(visible(name).split()) in words
+    assert "{{ 7 * 7 }}{% raw %}" in outline.text  # no template in a template
+
+
+def test_no_invisible_character_reaches_the_page():
+    page = render_page(sample_summary.hostile())
+    assert all(character.isprintable() or character == "\n" for character in page)
+
+
+@settings(max_examples=15)
+@given(st.text(max_size=40))
+def test_any_name_comes_back_as_it_is(name):
+    summary = sample_summary.bare()
+    summary["title"] = name
+    page = render_page(summary)
+    page.encode("utf-8")
+    (shown,) = re.findall(r"<h1>.*?<bdi[^>]*>(.*?)</bdi>", page)
+    assert html.unescape(shown) == visible(name)
+
+
+def test_pairs_are_all_there_and_the_rest_is_folded():
+    summary = sample_summary.digits()
+    page = render_page(summary)
+    section = page[page.index('<section id="pairs"') : page.index('<section id="suspects"')]
+    before, after = section.split("<details", 1)
+    pair = re.compile(r'<tr data-find="(\S+) (\S+)">')
+    assert pair.findall(before) == [(row["first"], row["second"]) for row in summary["pairs"]["rows"][:FIRST_ROWS]]
+    assert pair.findall(after) == [(row["first"], row["second"]) for row in summary["pairs"]["rows"][FIRST_ROWS:]]
+    assert "The other 30 pairs" in section
+
+
+def test_more_pairs_than_are_listed_is_said(case):
+    summary, page = case
+    listed, n_pairs = len(summary["pairs"]["rows"]), summary["pairs"]["n_pairs"]
+    n_classes = len(summary["classes"])
+    assert n_pairs == n_classes * (n_classes - 1) // 2
+    assert (f"The {listed} hardest of {n_pairs:,} pairs." in page) == (n_classes >= 60)
+    assert ("too many classes for a map" in page) == (n_classes > 60)
+
+
+def test_a_page_of_ten_classes_is_small():
+    assert len(render_page(sample_summary.digits()).encode()) < 200_000
+
+
+def test_heat_map_has_every_pair_once():
+    pairs = sample_summary.digits()["pairs"]
+    heat = heat_map(pairs, 0.95)
+    cells = {
+        (row["name"], heat["columns"][place]): cell for row in heat["rows"] for place, cell in enumerate(row["cells"])
+    }
+    assert len(cells) == 45
+    assert {frozenset(pair) for pair in cells} == {frozenset((row["first"], row["second"])) for row in pairs["rows"]}
+    hardest = cells["8", "1"]
+    assert (hardest["rate"], hardest["level"]) == (0.0612, 10)
+    assert cells["0", "6"]["level"] == 0
+    told = html.unescape(hardest["told"]).split("\n")
+    # 0.0612 / 2 = 0.0306; 0.4 and 1.9 times that, and 0.6 times that, by the sample's own rule
+    assert told == [
+        "8 against 1",
+        "6.1% of its maximum",
+        "trees’ estimate 3.1% (95% range 1.2–6.0%)",
+        "best model 1.8%",
+        "356 rows",
+    ]
+
+
+def test_heat_map_of_a_pair_that_is_not_listed_tells_what_is_known():
+    pairs = sample_summary.digits()["pairs"]
+    pairs["rows"] = pairs["rows"][:1]
+    cells = [cell for row in heat_map(pairs, 0.95)["rows"] for cell in row["cells"]]
+    assert sorted(len(html.unescape(cell["told"]).split("\n")) for cell in cells) == [2] * 44 + [5]
+
+
+@pytest.mark.parametrize(
+    ("value", "largest", "level"), [(0.0, 0.5, 0), (0.5, 0.5, 10), (0.26, 0.5, 5), (None, 0.5, 0), (0.0, 0.0, 0)]
+)
+def test_levels(value, largest, level):
+    assert level_of(value, largest) == level
+
+
+def test_values_that_differ_most_come_first():
+    suspects = {
+        "columns": ["small", "wide", "equal", "text"],
+        "rows": [
+            {"values": ["1", "0", "7", "red"], "other_values": ["2", "1", "7", "blue"]},
+            {"values": ["1", "100", "7", "red"], "other_values": ["5", "0", "7", "red"]},
+        ],
+    }
+    first, second = suspect_rows(suspects)
+    # spreads are 4 and 100: in the first row 1/4 and 1/100 of them; text differs altogether
+    assert [name for name, _, _ in first["first_values"]] == ["text", "small", "wide"]
+    assert second["first_values"] == [("small", "1", "5"), ("wide", "100", "0")]
+    assert (first["n_equal"], second["n_equal"]) == (1, 2)
+
+
+def test_many_differing_values_are_folded_and_then_counted():
+    columns = [f"c{place}" for place in range(50)]
+    row = {"values": ["0"] * 50, "other_values": ["1"] * 50}
+    (prepared,) = suspect_rows({"columns": columns, "rows": [row]})
+    shown = len(prepared["first_values"]) + len(prepared["more_values"])
+    assert shown + prepared["n_left_out"] == 50
+    assert prepared["n_left_out"] == 20
+
+
+def test_rows_that_are_equal_say_so():
+    summary = sample_summary.digits()
+    row = summary["suspects"]["rows"][0]
+    row["other_values"] = list(row["values"])
+    assert "no value shown differs" in render_page(summary)
+
+
+def drawn(picture):
+    return ElementTree.fromstring(str(picture))
+
+
+def x_of(svg, class_):
+    (mark,) = (each for each in svg.iter() if each.get("class") == class_)
+    return float(mark.get("x1"))
+
+
+def test_scale_is_linear_and_ends_at_the_majority():
+    floor = sample_summary.digits()["floor"]
+    floor |= {"estimate": 0.2, "low": 0.1, "high": 0.3, "majority_error": 0.5}
+    floor["reached"] = {"error": 0.4, "low": 0.35, "high": 0.45}
+    svg = drawn(floor_scale(floor, 502.0))  # 500 pixels between margins of one
+    assert x_of(svg, "floor-mark") == pytest.approx(1 + 500 * 0.2 / 0.5)
+    assert x_of(svg, "mark") == pytest.approx(1 + 500 * 0.4 / 0.5)
+    (solid,) = (each for each in svg.iter() if each.get("class") == "solid")
+    assert float(solid.get("x")) + float(solid.get("width")) == pytest.approx(501)
+    assert not [each for each in svg.iter() if each.get("class") == "lens"]
+
+
+def test_scale_enlarges_what_would_be_too_small_to_see():
+    svg = drawn(floor_scale(sample_summary.digits()["floor"], 502.0))
+    # 0.0186 is the farthest figure, so that the bar ends at 1.25 times that, 0.023
+    assert x_of(svg, "floor-mark") == pytest.approx(1 + 500 * 0.0108 / 0.023, abs=0.01)
+    (lens,) = (each for each in svg.iter() if each.get("class") == "lens")
+    assert float(lens.get("width")) == pytest.approx(500 * 0.023 / 0.8982, abs=0.01)
+
+
+def test_scale_shows_nothing_as_reached_where_nothing_was_trained():
+    svg = drawn(floor_scale(sample_summary.bare()["floor"], 502.0))
+    classes = [each.get("class") for each in svg.iter()]
+    assert "soft" in classes
+    assert "solid" not in classes
+    assert "reached" not in "".join(svg.itertext())
+
+
+@pytest.mark.parametrize("missing", ["estimate", "low", "high", "majority_error"])
+def test_scale_without_a_figure_is_not_drawn(missing):
+    floor = sample_summary.digits()["floor"] | {missing: None}
+    assert floor_scale(floor, 500.0) is None
+    assert render_page(sample_summary.digits() | {"floor": floor})
+
+
+def test_curve_is_dashed_beyond_the_data_and_logarithmic():
+    summary = sample_summary.digits()
+    svg = drawn(learning_curve(summary["curve"], summary["floor"], 720.0))
+    circles = [(float(each.get("cx")), float(each.get("cy"))) for each in svg.iter() if each.tag.endswith("circle")]
+    assert len(circles) == 5
+    # 225 → 449 and 449 → 898 are nearly the same factor
+    steps = [circles[2][0] - circles[1][0], circles[3][0] - circles[2][0]]
+    assert steps[0] == pytest.approx(steps[1], rel=0.01)
+    ends = {
+        each.get("class"): [float(place.split(" ")[0]) for place in each.get("d")[1:].split("L")]
+        for each in svg.iter()
+        if (each.get("class") or "").startswith("curve") and each.get("d")
+    }
+    assert max(ends["curve"]) <= circles[-1][0] <= max(ends["curve beyond"])
+    assert "0.65 points left to win" in "".join(svg.itertext())
+
+
+@pytest.mark.parametrize("width", [720.0, 335.0])
+@pytest.mark.parametrize("error", [0.0, 1e-5, 0.3, 1.0])
+def test_any_curve_stays_within_its_picture(width, error):
+    curve = {"points": [{"size": 10.0, "error": error}], "line": [], "limit": error, "low": error, "high": error}
+    floor = {"reached": {"error": error, "low": error, "high": error}}
+    svg = drawn(learning_curve(curve, floor, width))
+    height = float(svg.get("height"))
+    for text in svg.iter("text"):
+        assert 0 <= float(text.get("x")) <= width
+        assert 0 <= float(text.get("y")) <= height
+    (circle,) = svg.iter("circle")
+    assert 0 < float(circle.get("cy")) < height
+    assert "nan" not in str(learning_curve(curve, floor, width))
+
+
+def test_a_curve_without_points_is_not_drawn():
+    summary = sample_summary.digits()
+    summary["curve"]["points"] = []
+    assert learning_curve(summary["curve"], summary["floor"], 720.0) is None
+    assert '<section id="curve"' not in render_page(summary)
+
+
+def test_tree_has_a_row_for_each_class_and_a_dot_for_each_decision():
+    tree = sample_summary.digits()["tree"]
+    svg = drawn(class_tree(tree, 720.0))
+    leaves = [each.find("text") for each in svg.iter("g") if each.get("class") == "leaf"]
+    rows = {leaf.text: float(leaf.get("y")) for leaf in leaves}
+    assert sorted(rows, key=rows.get) == ["1", "8", "2", "3", "9", "5", "7", "4", "6", "0"]
+    dots = {each.find("title").text: each.find("circle") for each in svg.iter("g") if each.get("class") == "decision"}
+    assert len(dots) == 9
+    assert dots["1 against 8: 6.1%"].get("class") == "h10"  # the largest
+    assert dots["6 against 0: 0.04%"].get("class") == "h0"
+
+
+@pytest.mark.parametrize("n", [2, 31, 200, 1200])
+def test_deep_trees_fit(n):
+    names = [f"class {place}" for place in range(n)]
+    tree = sample_summary.chain(names) if n <= 200 else {"nested": names[0], "nodes": []}
+    if n > 200:  # deeper than Python's recursion goes
+        for name in names[1:]:
+            tree["nested"] = [tree["nested"], name]
+    svg = drawn(class_tree(tree, 720.0))
+    leaves = [each.find("text") for each in svg.iter("g") if each.get("class") == "leaf"]
+    assert len(leaves) == n
+    assert float(svg.get("width")) <= 720.01 or n > 500  # a pixel for each decision is the least
+    tops = sorted(float(leaf.get("y")) for leaf in leaves)
+    assert all(after - before > 10 for before, after in pairwise(tops))
+
+
+def test_pictures_have_names_and_hold_no_markup_of_others(case):
+    _, page = case
+    for svg in re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL):
+        root = ElementTree.fromstring(svg)
+        assert root.get("role") == "img"
+        assert root.get("aria-label")
+        assert root.find("title").text
+        assert {each.tag for each in root.iter()} <= {
+            *("svg", "title", "desc", "defs", "pattern", "rect", "path", "line", "circle", "text", "g")
+        }
+
+
+def test_fragment_is_one_element_that_holds_the_page():
+    summary = sample_summary.hostile()
+    fragment = render_page(summary, fragment=True)
+    outline = Outline(fragment)
+    assert outline.tags() == ["div", "iframe"]
+    _, frame = outline.elements[1]
+    assert frame["srcdoc"] == render_page(summary)
+    assert frame["sandbox"] == "allow-scripts"  # not of the notebook's origin
+    assert frame["title"]
+
+
+def test_a_summary_is_not_changed():
+    summary = sample_summary.digits()
+    render_page(summary)
+    assert summary == sample_summary.digits()
+
+
+def test_a_part_that_is_missing_is_an_error():
+    summary = sample_summary.digits()
+    del summary["worth"]
+    with pytest.raises(Exception, match="worth"):
+        render_page(summary)
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [
+        (0.044, "4.4%"),
+        (0.0004, "0.04%"),
+        (0.135, "13.5%"),
+        (None, "–"),
+        (0.0, "0%"),
+        (1.0, "100%"),
+        (0.00001, "<0.01%"),
+        (0.0094, "0.94%"),
+        (0.00996, "1.0%"),
+        (0.9999, "100%"),
+        (1.3, "130%"),
+    ],
+)
+def test_percent(rate, text):
+    assert percent(rate) == text
+
+
+def test_other_figures():
+    assert percent_range(0.013, 0.151) == "1.3–15.1%"
+    assert percent_range(None, 0.1) == "–"
+    assert count(12345) == "12,345"
+    assert count(None) == "–"
+    written = {0.01234: "0.0123", 4.567: "4.57", 12345.0: "12,300", 0.0: "0", 1e-9: "1.00e-09", None: "–"}
+    assert {number: figure(number) for number in written} == written
+    assert sorting_key(None) == ""
+    assert float(sorting_key(0.1 + 0.2)) == 0.1 + 0.2
+
+
+@given(st.text(max_size=80), st.integers(5, 60))
+def test_shortened_names_keep_both_ends(name, longest):
+    short, whole = shortened(name, longest), visible(name)
+    assert len(short) <= longest
+    if len(whole) <= longest:
+        assert short == whole
+    else:
+        head, tail = short.split("…") if short.count("…") == 1 else (short[:1], short[-1:])
+        assert whole.startswith(head)
+        assert whole.endswith(tail)
+
+
+def test_style_and_script_are_plain():
+    folder = files("bayesfloor.report").joinpath("templates")
+    for name in ("report.css", "report.js"):
+        text = folder.joinpath(name).read_text(encoding="utf-8")
+        assert "</" not in text  # would end the element that holds it
+        assert "http" not in text
+        assert "\r" not in text
+    assert "innerHTML" not in folder.joinpath("report.js").read_text(encoding="utf-8")
