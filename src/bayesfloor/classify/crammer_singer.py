@@ -36,8 +36,8 @@ _one_fit_at_a_time = threading.Lock()
 class CrammerSingerSVC(LinearDecisions):
     """Multiclass SVM of Crammer & Singer (2002), linear: all classes in one problem.
 
-    Minimises 1/2 Σ_k |w_k|² + C Σ_i max_j (1[j ≠ y_i] + w_j'x_i - w_{y_i}'x_i), the intercept being a coefficient like
-    the others, by scikit-learn's ``LinearSVC(multi_class="crammer_singer")``. liblinear gives up after 100 000
+    Minimises ``1/2 Σ_k |w_k|² + C Σ_i max_j (1[j ≠ y_i] + w_j'x_i - w_{y_i}'x_i)``, the intercept being a coefficient
+    like the others, by scikit-learn's ``LinearSVC(multi_class="crammer_singer")``. liblinear gives up after 100 000
     iterations and cannot be told otherwise. It does so on most data once C is large: solutions from there on are far
     from optimal, and take longest.
 
@@ -82,7 +82,7 @@ class CrammerSingerSVC(LinearDecisions):
         Iterations of the final fit.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, when X has names that are all strings.
 
     References

@@ -35,7 +35,7 @@ class DAGClassifier(BinaryPartsClassifier):
         One per pair: of classes 0 and 1, 0 and 2, and so on. Label 1 is the second class of the pair.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, when X has names that are all strings.
 
     See Also

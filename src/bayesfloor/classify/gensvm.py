@@ -110,7 +110,7 @@ class GenSVC(SimplexClassifier):
         Newton steps taken.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, when X has names that are all strings.
 
     See Also

@@ -82,7 +82,7 @@ default="average-linkage"
         With soft routing, a and b of each node's sigmoid, and NaN where the estimator has probabilities of its own.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, when X has names that are all strings.
 
     See Also

@@ -83,7 +83,7 @@ class SmartSVC(PathClassifier):
         Accuracy, by hard routing, at each C on each fold.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, when X has names that are all strings.
 
     See Also

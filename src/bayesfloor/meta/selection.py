@@ -60,7 +60,7 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_features_in_,)
+    support_ : ndarray of shape (`n_features_in_`,)
         Which features are selected.
     n_features_ : int
         How many are.
@@ -74,7 +74,7 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         The labels, sorted.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, when X has names that are all strings.
 
     Notes

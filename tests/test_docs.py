@@ -1,0 +1,59 @@
+"""The pages of docs: each can be reached, and the API reference has every public name. Sphinx is not needed here."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import bayesfloor
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+API = DOCS / "api"
+DIRECTIVE = re.compile(r"^\.\. auto(class|function):: (\w+)$", flags=re.MULTILINE)
+SUMMARY = re.compile(r"^\.\. autosummary::\n   :nosignatures:\n\n((?:   \w+\n)+)", flags=re.MULTILINE)
+TOCTREE = re.compile(r"```\{toctree\}\n(.*?)```", flags=re.DOTALL)
+REFERENCE = {page.name: page.read_text(encoding="utf-8") for page in sorted(API.glob("*.rst"))}
+
+
+def pages_below(page):
+    """Pages that a page's own lists lead to, as paths below docs."""
+    for body in TOCTREE.findall((DOCS / page).read_text(encoding="utf-8")):
+        for line in body.splitlines():
+            if line and not line.startswith(":"):
+                (found,) = (DOCS / page).parent.glob(f"{line}.*")
+                yield found.relative_to(DOCS).as_posix()
+
+
+def test_every_page_is_in_the_navigation_once():
+    listed = [*pages_below("index.md"), *pages_below("api/index.md")]
+    there = {
+        page.relative_to(DOCS).as_posix() for kind in ("*.md", "api/*.md", "api/*.rst") for page in DOCS.glob(kind)
+    }
+    assert sorted(listed) == sorted(there - {"index.md"})
+
+
+def test_the_reference_has_every_public_name_once():
+    described = [name for text in REFERENCE.values() for _, name in DIRECTIVE.findall(text)]
+    assert sorted([*described, "__version__"]) == sorted(bayesfloor.__all__)
+    assert "`bayesfloor.__version__`" in (API / "index.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", REFERENCE)
+def test_a_page_of_the_reference_begins_with_what_is_on_it(page):
+    (summary,) = SUMMARY.findall(REFERENCE[page])
+    found = DIRECTIVE.findall(REFERENCE[page])
+    assert summary.split() == [name for _, name in found]
+    for kind, name in found:
+        assert isinstance(getattr(bayesfloor, name), type) == (kind == "class")
+    (row,) = re.findall(rf"^\| \[[^\]]+\]\({page}\) \| (.*) \|$", (API / "index.md").read_text("utf-8"), re.MULTILINE)
+    assert row == ", ".join(f"`{name}`" for _, name in found)
+
+
+def test_what_the_package_says_of_itself_is_in_the_same_order():
+    """The table at the top of the package and the reference name things in one order."""
+    told = re.findall(r"`(\w+)`", bayesfloor.__doc__)
+    index = (API / "index.md").read_text(encoding="utf-8")
+    pages = re.findall(r"^\| \[[^\]]+\]\((\w+\.rst)\)", index, flags=re.MULTILINE)
+    rank = {name: place for place, page in enumerate(pages) for _, name in DIRECTIVE.findall(REFERENCE[page])}
+    order = [rank[name] for name in told]
+    assert order == sorted(order)
