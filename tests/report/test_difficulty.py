@@ -308,3 +308,15 @@ def test_a_very_deep_tree_is_not_nested(n, is_nested):
     told = summarise_tree(SimpleNamespace(class_tree=tree))
     assert (told["nested"] is not None) == is_nested
     assert json.loads(json.dumps(told)) == told
+
+
+def test_a_class_of_two_rows_is_not_the_hardest_by_chance():
+    rng = np.random.default_rng(4)
+    X = np.concatenate([rng.normal(size=(300, 2)), rng.normal(size=(300, 2)) + 0.8, rng.normal(size=(2, 2)) + 0.3])
+    y = np.repeat(["a", "b", "rare"], [300, 300, 2])
+    report = difficulty_report(X, y, fast=True)
+    assert report.pairs.hardest(1)[0].second == "rare"
+    first = report.summary["pairs"]["rows"][0]
+    assert (first["first"], first["second"]) == ("a", "b")
+    assert "a against b" in report.summary["answer"][1]
+    assert report.summary["classes"][0]["name"] != "rare"

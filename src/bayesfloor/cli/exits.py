@@ -29,7 +29,7 @@ def exit_code_of(error: BaseException) -> int | None:
         return INTERRUPTED
     if isinstance(error, UsageError) or _names_no_column(error):
         return USAGE
-    if isinstance(error, ImportError | ConnectionError):
+    if isinstance(error, ImportError | ConnectionError) or _lacks_device(error):
         return MISSING
     if isinstance(error, ValueError | TypeError | MemoryError | OSError):
         return BAD_DATA
@@ -42,6 +42,14 @@ def _names_no_column(error: BaseException) -> bool:
     from bayesfloor.data.columns import UnknownColumnError
 
     return isinstance(error, UnknownColumnError)
+
+
+def _lacks_device(error: BaseException) -> bool:
+    if not isinstance(error, RuntimeError):
+        return False
+    from bayesfloor.forest.device import DeviceError
+
+    return isinstance(error, DeviceError)
 
 
 def one_line(error: BaseException) -> str:

@@ -12,7 +12,7 @@ from bayesfloor.floor.curve_summary import ERR_ALIKE
 from bayesfloor.floor.learned_findings import STILL_FALLING
 from bayesfloor.floor.learned_result import LearnedFloor
 from bayesfloor.floor.results import BayesError, PairwiseBayesError
-from bayesfloor.report.figures import FEWEST_ROWS, Figures
+from bayesfloor.report.figures import FEWEST_ROWS, Figures, pairs_by_hardness
 
 #: A pair is called hard from this share of its largest possible floor on.
 _HARD = 0.005
@@ -84,10 +84,10 @@ def hardest_pairs(pairs: PairwiseBayesError) -> str:
     """Name the one or two hardest pairs of three or more classes."""
     if len(pairs.classes) < 3:
         return ""
-    hard = [pair for pair in pairs.hardest(2) if pair.normalized >= _HARD]
+    hard = [(a, b) for a, b in pairs_by_hardness(pairs)[:2] if pairs.normalized[a, b] >= _HARD]
     if not hard:
         return "no two classes look alike to the spanning trees"
-    named = " and ".join(f"{in_text(pair.first)} against {in_text(pair.second)}" for pair in hard)
+    named = " and ".join(f"{in_text(pairs.classes[a])} against {in_text(pairs.classes[b])}" for a, b in hard)
     return f"{named} {'are the hardest pairs' if len(hard) > 1 else 'is the hardest pair'}"
 
 
@@ -205,8 +205,9 @@ def how_to_read(figures: Figures) -> list[dict[str, str]]:
         "Classes and pairs": (
             "Minimum spanning trees join each row to near ones. Where many of their edges run between two classes, the "
             "classes overlap. The estimate is among the rows concerned; 'of its maximum' divides it by the error of "
-            "always naming the larger side, so 0% is no overlap and 100% is hopeless. The models' error at the same "
-            "task stands beside it: where that is lower, believe the model."
+            "always naming the larger side, so 0% is no overlap and 100% is hopeless. The order is by the lower end "
+            "of the range, so that a class of a few rows is not first by chance. The models' error at the same task "
+            "stands beside it: where that is lower, believe the model."
         ),
         "Rows to look at": (
             "Both ends of tree edges between classes: rows that look alike and are labelled differently. The first of "

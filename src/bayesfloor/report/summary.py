@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.report import sentences
-from bayesfloor.report.figures import Figures
+from bayesfloor.report.figures import Figures, classes_by_hardness, pairs_by_hardness
 from bayesfloor.report.source import Source
 
 #: Classes in a heat map, pairs in a table, and columns beside a row, at the most.
@@ -149,7 +149,6 @@ def _curve(figures: Figures) -> dict[str, Any]:
 def _classes(figures: Figures) -> list[dict[str, Any]]:
     floors, learned = figures.classes, figures.learned
     total = int(floors.class_counts.sum())
-    order = np.argsort(-floors.normalized, kind="stable")
     return [
         {
             "name": str(floors.classes[k]),
@@ -161,21 +160,19 @@ def _classes(figures: Figures) -> list[dict[str, Any]]:
             "normalized": float(floors.normalized[k]),
             "reached": None if learned is None else float(learned.class_reached[k]),
         }
-        for k in order.tolist()
+        for k in classes_by_hardness(floors)
     ]
 
 
 def _pairs(figures: Figures) -> dict[str, Any]:
     pairs, learned = figures.pairs, figures.learned
     n_classes = len(pairs.classes)
-    first, second = np.triu_indices(n_classes, 1)
-    order = np.argsort(-pairs.normalized[first, second], kind="stable")[:MOST_PAIRS]
     leaves = figures.class_tree.leaf_codes
     matrix = None
     if n_classes <= MOST_IN_MAP:
         matrix = [[None if a == b else float(pairs.normalized[a, b]) for b in leaves] for a in leaves]
     rows = []
-    for a, b in zip(first[order].tolist(), second[order].tolist(), strict=True):
+    for a, b in pairs_by_hardness(pairs)[:MOST_PAIRS]:
         rows.append(
             {
                 "first": str(pairs.classes[a]),
@@ -189,7 +186,7 @@ def _pairs(figures: Figures) -> dict[str, Any]:
             }
         )
     return {
-        "n_pairs": len(first),
+        "n_pairs": n_classes * (n_classes - 1) // 2,
         "names": [str(pairs.classes[code]) for code in leaves],
         "matrix": matrix,
         "rows": rows,
