@@ -17,7 +17,9 @@ from bayesfloor import (
 from bayesfloor.cli.app import app
 from bayesfloor.cli.output import plain
 
-COMMANDS = ["floor", "pairs", "classes", "tree", "select", "transforms", "weights", "fit", "predict", "datasets"]
+COMMANDS = [
+    "report", "floor", "pairs", "classes", "tree", "select", "transforms", "weights", "fit", "predict", "datasets",
+]  # fmt: skip
 
 
 def parsed(outcome):
@@ -171,7 +173,7 @@ def test_help_has_examples(run, command):
 
 
 def test_help_names_every_command(run):
-    assert {name for name in app if not name.startswith("-")} == set(COMMANDS)
+    assert {name for name in app if not name.startswith("-")} == {*COMMANDS, "study"}
     shown = run("--help").out
     assert all(f" {command} " in shown for command in COMMANDS)
     assert "Exit codes" in shown

@@ -209,3 +209,39 @@ def test_main_takes_the_command_line(monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["bayesfloor", "--version"])
     assert main() == 0
     assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize(
+    "command", ["report table.csv", "floor table.csv --fast", "pairs table.csv", "classes table.csv", "tree table.csv"]
+)
+def test_a_gpu_that_is_not_there(run, table, command):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed, so nothing can be said of a GPU")
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU here")
+    assert "finds no GPU here" in complaint(run(f"{command} --device cuda --quiet"), 4)
+
+
+def test_a_gpu_without_torch(run, table, monkeypatch):
+    from bayesfloor.forest import device
+
+    monkeypatch.setattr(device, "find_spec", lambda name: None)
+    assert "bayesfloor[gpu]" in complaint(run("floor table.csv --fast --device cuda --quiet"), 4)
+
+
+def test_a_cluster_that_is_not_there(run, table, monkeypatch):
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    from bayesfloor.cli import engines
+
+    monkeypatch.setattr(engines, "_PATIENCE_S", 1)
+    line = complaint(run("floor table.csv --fast --cluster tcp://127.0.0.1:9 --quiet"), 4)
+    assert "no Dask scheduler answers" in line
+
+
+def test_a_cluster_without_dask(run, table, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    assert "bayesfloor[dask]" in complaint(run("floor table.csv --fast --cluster tcp://127.0.0.1:9 --quiet"), 4)
+
+
+def test_a_cluster_and_a_gpu(run, table):
+    line = complaint(run("floor table.csv --fast --cluster tcp://127.0.0.1:9 --device cuda --quiet"), 2)
+    assert "exclude each other" in line

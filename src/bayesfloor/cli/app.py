@@ -14,6 +14,7 @@ or packed by gzip or zip; or the name of a data set ('bayesfloor datasets' lists
 them). Results go to stdout, everything else to stderr."""
 
 _AFTERWORD = """Examples:
+  bayesfloor report patients.csv --target outcome --encode onehot
   bayesfloor floor iris
   bayesfloor pairs patients.csv --target outcome --encode onehot
   bayesfloor floor patients.csv --fast --fail-above 0.1 --json
@@ -42,6 +43,7 @@ app = App(
     group_parameters=Group("Options", sort_key=1),
 )
 app.register_install_completion_command()
+app.command("bayesfloor.cli.study_app:study", name="study", help="Repeat the paper's simulation study.")
 
 _TABLE_DEFAULTS = TableOptions()
 _RUN_DEFAULTS = RunOptions()
@@ -51,6 +53,54 @@ Criterion = Annotated[
     Literal["whole", "mean", "worst"],
     Parameter(help="Which floor: of the whole problem, the mean over all pairs of classes, or of the worst pair."),
 ]
+
+
+@app.command(
+    help_epilogue=_examples(
+        "bayesfloor report digits",
+        "bayesfloor report patients.csv --target outcome --encode onehot --target-error 0.05",
+        "bayesfloor report patients.csv --fast --out patients.md",
+    )
+)
+def report(
+    file: File,
+    /,
+    *,
+    fast: Annotated[
+        bool, Parameter(negative="", show_default=False, help="From spanning trees alone, without training anything.")
+    ] = False,
+    target_error: Annotated[
+        float | None,
+        Parameter(help="An error that you hope for: is it feasible?", validator=Number(gte=0, lte=1)),
+    ] = None,
+    features: Annotated[
+        int | None, Parameter(help="Search for so many columns that carry the information.", validator=Number(gte=1))
+    ] = None,
+    out: Annotated[
+        str | None, Parameter(help="Where to write: .html, .md, .json or .txt. NAME-report.html by default.")
+    ] = None,
+    force: Force = False,
+    fail_above: FailAbove = None,
+    options: TableOptions = _TABLE_DEFAULTS,
+) -> int:
+    """Report how good any model can get on the data, and where it will hurt.
+
+    The answer on the terminal, and everything in one HTML file that needs no
+    network: the floor and how sure it is, the learning curve, the hardest classes
+    and pairs, and the rows that look alike but are labelled differently.
+    """
+    from bayesfloor.cli.reports import write_report
+
+    return write_report(
+        file,
+        options,
+        fast=fast,
+        target_error=target_error,
+        features=features,
+        out=out,
+        force=force,
+        fail_above=fail_above,
+    )
 
 
 @app.command(

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesfloor.cli.engines import engine
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.input import check_folder, named_columns, open_table
 from bayesfloor.cli.options import RunOptions, TableOptions
@@ -22,10 +23,8 @@ def show_tree(file: str, options: TableOptions, *, cut: str, dot: bool) -> None:
     if dot and options.json:
         raise UsageError("--dot and --json exclude each other")
     table = open_table(file, options)
-    with progress_on_stderr(options.quiet) as progress:
-        floors = pairwise_bayes_error(
-            named_columns(table), table.y, n_jobs=options.threads, random_state=options.seed, progress=progress
-        )
+    with engine(options) as how:
+        floors = pairwise_bayes_error(named_columns(table), table.y, **how)
     tree = build_class_tree(floors.normalized, floors.classes, cut=cut, random_state=options.seed)
     if options.json:
         result = {"cut": cut, "depth": tree.depth, "nested": tree.to_nested(), **tree.to_dict()}

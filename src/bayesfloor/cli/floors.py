@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesfloor.cli.engines import engine
 from bayesfloor.cli.exits import ABOVE, OK
 from bayesfloor.cli.input import named_columns, open_table
 from bayesfloor.cli.options import TableOptions
@@ -75,10 +76,8 @@ def _from_learners(table: Table, options: TableOptions) -> tuple[dict[str, Any],
 
 
 def _from_trees(table: Table, options: TableOptions) -> tuple[dict[str, Any], list[tuple[Any, ...]], Any]:
-    with progress_on_stderr(options.quiet) as progress:
-        found = bayes_error(
-            named_columns(table), table.y, n_jobs=options.threads, random_state=options.seed, progress=progress
-        )
+    with engine(options) as how:
+        found = bayes_error(named_columns(table), table.y, **how)
     majority = 1.0 - float(found.class_counts.max()) / found.n_samples
     result = {
         "method": "spanning trees",
@@ -113,10 +112,8 @@ def _from_trees(table: Table, options: TableOptions) -> tuple[dict[str, Any], li
 def show_pairs(file: str, options: TableOptions, *, top: int | None, fail_above: float | None) -> int:
     """List pairs of classes, the hardest first; return the exit code."""
     table = open_table(file, options)
-    with progress_on_stderr(options.quiet) as progress:
-        found = pairwise_bayes_error(
-            named_columns(table), table.y, n_jobs=options.threads, random_state=options.seed, progress=progress
-        )
+    with engine(options) as how:
+        found = pairwise_bayes_error(named_columns(table), table.y, **how)
     first, second = np.triu_indices(len(found.classes), 1)
     order = np.argsort(-found.normalized[first, second], kind="stable")[:top]
     rows = [
@@ -148,10 +145,8 @@ def show_pairs(file: str, options: TableOptions, *, top: int | None, fail_above:
 def show_classes(file: str, options: TableOptions, *, fail_above: float | None) -> int:
     """List classes, the hardest first; return the exit code."""
     table = open_table(file, options)
-    with progress_on_stderr(options.quiet) as progress:
-        found = one_vs_rest_bayes_error(
-            named_columns(table), table.y, n_jobs=options.threads, random_state=options.seed, progress=progress
-        )
+    with engine(options) as how:
+        found = one_vs_rest_bayes_error(named_columns(table), table.y, **how)
     order = np.argsort(-found.normalized, kind="stable")
     if options.json:
         listed = [

@@ -91,3 +91,9 @@ class TableOptions(RunOptions):
     seed: Annotated[
         int, Parameter(group=_RUN, help="The same seed, the same answer.", validator=Number(gte=0, lt=2**32))
     ] = 0
+    device: Annotated[
+        Literal["auto", "cpu", "cuda"], Parameter(group=_RUN, help="Where distances are computed; the same answer.")
+    ] = "auto"
+    cluster: Annotated[
+        str | None, Parameter(group=_RUN, help="Address of a Dask scheduler to compute distances on; the same answer.")
+    ] = None

@@ -5,11 +5,12 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from bayesfloor.cli.engines import engine
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.floors import MANY_ROWS, verdict_on
 from bayesfloor.cli.input import open_table
 from bayesfloor.cli.options import RunOptions, TableOptions
-from bayesfloor.cli.output import check_output, progress_on_stderr, say, write, write_file, write_json
+from bayesfloor.cli.output import check_output, say, write, write_file, write_json
 
 #: By the ending of a file's name: how a report is written into it.
 _FORMATS = {".html": "to_html", ".htm": "to_html", ".md": "to_markdown", ".json": "to_json", ".txt": "to_text"}
@@ -36,7 +37,7 @@ def write_report(
     if features is not None and features > len(table.groups):
         raise UsageError(f"--features {features}: {table.source} has {len(table.groups)} columns beside the target")
     asked = {"fast": fast, "target_error": target_error, "features": features}
-    with progress_on_stderr(options.quiet) as progress:
+    with engine(options) as how:
         report = difficulty_report(
             table,
             fast=fast,
@@ -45,9 +46,7 @@ def write_report(
             max_rows=MANY_ROWS if options.max_rows is None else None,
             max_tree_rows=_TREE_ROWS if options.max_rows is None else None,
             command=_command(file, options, asked),
-            n_jobs=options.threads,
-            random_state=options.seed,
-            progress=progress,
+            **how,
         )
     if place is not None:
         contents = getattr(report, _FORMATS[place.suffix.lower()])()
@@ -108,7 +107,7 @@ def _is_own_page(place: Path) -> bool:
 def _command(file: str, options: TableOptions, asked: dict[str, Any]) -> str:
     """Write down what makes the same report again."""
     defaults = TableOptions()
-    how_to_run = {field.name for field in fields(RunOptions)}
+    how_to_run = {*(field.name for field in fields(RunOptions)), "device", "cluster"}
     given = {
         field.name: getattr(options, field.name)
         for field in fields(options)

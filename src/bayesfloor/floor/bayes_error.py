@@ -16,7 +16,7 @@ from bayesfloor.floor.assembly import (
     whole_result,
 )
 from bayesfloor.floor.cross_edges import as_matrix, mean_of_draws, pairs_of
-from bayesfloor.floor.problem import Progress, check_options, check_problem
+from bayesfloor.floor.problem import Progress, check_options, check_problem_anywhere
 from bayesfloor.floor.results import (
     BayesError,
     HenzePenroseDivergence,
@@ -36,15 +36,18 @@ def bayes_error(
     n_tie_draws: int = 1,
     sum_of_pairs: bool = False,
     n_jobs: int | None = None,
+    device: Any = "auto",
     random_state: Any = 0,
     progress: Progress = False,
+    client: Any = None,
 ) -> BayesError:
     """Estimate how low the error of any classifier can go on the whole problem.
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features)
-        The points. Distances are Euclidean, so scale the features as you would for neighbours.
+    X : array-like, data frame, path or Dask collection of shape (n_samples, n_features)
+        The points, as for `spanning_forests`. Distances are Euclidean, so scale the features as you would for
+        neighbours.
     y : array-like or series of shape (n_samples,)
         The labels, of any type that can be sorted.
     n_trees : int, default=3
@@ -63,10 +66,14 @@ def bayes_error(
         Also compute the bounds from the floors of all pairs of classes.
     n_jobs : int or None, default=None
         Threads; None for every core.
+    device : {"auto", "cpu", "cuda"} or torch.device, default="auto"
+        Where distances are computed, as for `spanning_forests`; the result is the same.
     random_state : int, default=0
         Seed of the tie-breaks. Without ties it changes nothing.
     progress : bool or callable, default=False
         Show progress on a terminal, or call ``progress(done, total)``.
+    client : dask.distributed.Client or None, default=None
+        Compute the forests on this cluster, as for `spanning_forests`; the result is the same.
 
     Returns
     -------
@@ -81,7 +88,7 @@ def bayes_error(
     >>> round(floor.estimate, 3), round(floor.lower, 3), round(floor.upper, 3)
     (0.035, 0.024, 0.047)
     """
-    problem = check_problem(X, y)
+    problem = check_problem_anywhere(X, y, client)
     options = check_options(
         n_trees=n_trees,
         bias_correction=bias_correction,
@@ -89,8 +96,10 @@ def bayes_error(
         confidence=confidence,
         n_tie_draws=n_tie_draws,
         n_jobs=n_jobs,
+        device=device,
         random_state=random_state,
         progress=progress,
+        client=client,
     )
     draws = count_cross_edges(problem, options, whole=True, pairs=sum_of_pairs)
     pairs = pairwise_result(draws, problem, options, normalize=True) if sum_of_pairs else None
@@ -108,15 +117,17 @@ def pairwise_bayes_error(
     confidence: float = 0.95,
     n_tie_draws: int = 1,
     n_jobs: int | None = None,
+    device: Any = "auto",
     random_state: Any = 0,
     progress: Progress = False,
+    client: Any = None,
 ) -> PairwiseBayesError:
     """Estimate the floor of every pair of classes.
 
     Parameters
     ----------
-    X, y, n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, random_state, \
-progress
+    X, y, n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, \
+progress, client
         As for `bayes_error`.
     normalize : bool, default=True
         Whether ``hardest`` ranks pairs by the floor as a share of its largest possible value. The
@@ -137,7 +148,7 @@ progress
     >>> print(hardest.first, hardest.second, round(hardest.normalized, 3))
     versicolor virginica 0.106
     """
-    problem = check_problem(X, y)
+    problem = check_problem_anywhere(X, y, client)
     options = check_options(
         n_trees=n_trees,
         bias_correction=bias_correction,
@@ -145,8 +156,10 @@ progress
         confidence=confidence,
         n_tie_draws=n_tie_draws,
         n_jobs=n_jobs,
+        device=device,
         random_state=random_state,
         progress=progress,
+        client=client,
     )
     draws = count_cross_edges(problem, options, pairs=True)
     return pairwise_result(draws, problem, options, normalize)
@@ -162,15 +175,17 @@ def one_vs_rest_bayes_error(
     confidence: float = 0.95,
     n_tie_draws: int = 1,
     n_jobs: int | None = None,
+    device: Any = "auto",
     random_state: Any = 0,
     progress: Progress = False,
+    client: Any = None,
 ) -> OneVsRestBayesError:
     """Estimate the floor of telling each class from all others, from one set of forests.
 
     Parameters
     ----------
-    X, y, n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, random_state, \
-progress
+    X, y, n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, \
+progress, client
         As for `bayes_error`.
 
     Returns
@@ -186,7 +201,7 @@ progress
     >>> rest.estimate.round(3)
     array([0.   , 0.04 , 0.035])
     """
-    problem = check_problem(X, y)
+    problem = check_problem_anywhere(X, y, client)
     options = check_options(
         n_trees=n_trees,
         bias_correction=bias_correction,
@@ -194,8 +209,10 @@ progress
         confidence=confidence,
         n_tie_draws=n_tie_draws,
         n_jobs=n_jobs,
+        device=device,
         random_state=random_state,
         progress=progress,
+        client=client,
     )
     draws = count_cross_edges(problem, options, classes=True)
     return one_vs_rest_result(draws, problem, options)
@@ -210,14 +227,16 @@ def henze_penrose_divergence(
     confidence: float = 0.95,
     n_tie_draws: int = 1,
     n_jobs: int | None = None,
+    device: Any = "auto",
     random_state: Any = 0,
     progress: Progress = False,
+    client: Any = None,
 ) -> HenzePenroseDivergence:
     """Estimate the Henze-Penrose divergence between every two classes, equations (2) and (3).
 
     Parameters
     ----------
-    X, y, n_trees, forced_edges, confidence, n_tie_draws, n_jobs, random_state, progress
+    X, y, n_trees, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
         As for `bayes_error`.
 
     Returns
@@ -234,7 +253,7 @@ def henze_penrose_divergence(
            [1.  , 0.  , 0.86],
            [1.  , 0.86, 0.  ]])
     """
-    problem = check_problem(X, y)
+    problem = check_problem_anywhere(X, y, client)
     options = check_options(
         n_trees=n_trees,
         bias_correction=False,
@@ -242,8 +261,10 @@ def henze_penrose_divergence(
         confidence=confidence,
         n_tie_draws=n_tie_draws,
         n_jobs=n_jobs,
+        device=device,
         random_state=random_state,
         progress=progress,
+        client=client,
     )
     draws = count_cross_edges(problem, options, pairs=True)
     cross = mean_of_draws(draws.pairs)

@@ -15,8 +15,10 @@ from bayesfloor.data.validation import (
 )
 from bayesfloor.floor import henze_penrose as hp
 from bayesfloor.floor.cross_edges import CrossEdges, mean_of_draws
+from bayesfloor.floor.far_points import FarPoints, is_far, names_of
 from bayesfloor.floor.findings import Finding, find_in_data
 from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
+from bayesfloor.forest.device import host_array
 
 Floats = NDArray[np.float64]
 Progress = bool | Callable[[int, int], None]
@@ -39,10 +41,19 @@ class Problem:
 
 def check_problem(X: Any, y: Any) -> Problem:
     """Check points and labels."""
-    names = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow, or any other frame
-    points = check_points(X)
+    names = names_of(X)
+    points = check_points(host_array(X)[0])
     classes, codes = check_labels(y, len(points))
-    return Problem(points, classes, codes, None if names is None else list(names))
+    return Problem(points, classes, codes, names)
+
+
+def check_problem_anywhere(X: Any, y: Any, client: Any) -> Problem:
+    """Check labels, and points unless they are in a file or a Dask collection; the engine checks those part by part."""
+    if not is_far(X):
+        return check_problem(X, y)
+    points: Any = FarPoints(X, client)
+    classes, codes = check_labels(y, len(points))
+    return Problem(points, classes, codes, points.columns)
 
 
 @dataclass(frozen=True)
@@ -55,8 +66,10 @@ class Options:
     confidence: float
     n_tie_draws: int
     n_jobs: int | None
+    device: Any
     random_state: int
     progress: Progress
+    client: Any = None
 
     def seeds(self) -> list[int]:
         """Return one seed per tie draw, the first being the caller's own."""
@@ -66,22 +79,26 @@ class Options:
     def forests(self, problem: Problem, seed: int) -> Forests:
         """Build the forests of all rows."""
         return spanning_forests(
-            problem.X,
+            getattr(problem.X, "source", problem.X),
             n_trees=self.n_trees,
             n_jobs=self.n_jobs,
+            device=self.device,
             random_state=seed,
             progress=self.progress,
+            client=self.client,
         )
 
     def class_forests(self, problem: Problem, seed: int) -> ClassForests:
         """Build the forests of every pair of classes and of all rows."""
         return class_forests(
-            problem.X,
+            getattr(problem.X, "source", problem.X),
             problem.codes,
             n_trees=self.n_trees,
             n_jobs=self.n_jobs,
+            device=self.device,
             random_state=seed,
             progress=self.progress,
+            client=self.client,
         )
 
     def findings(self, problem: Problem, whole: Forests) -> tuple[Finding, ...]:
@@ -97,10 +114,12 @@ def check_options(
     confidence: Any,
     n_tie_draws: Any,
     n_jobs: Any,
+    device: Any = "auto",
     random_state: Any,
     progress: Any,
+    client: Any = None,
 ) -> Options:
-    """Check every option, in scikit-learn's words; `n_jobs` and `progress` the engine checks."""
+    """Check every option, in scikit-learn's words; `n_jobs`, `device`, `progress` and `client` the engine checks."""
     if forced_edges not in ("drop", "keep"):
         raise ValueError(
             f"The 'forced_edges' parameter must be a str among {{'drop', 'keep'}}. Got {forced_edges!r} instead."
@@ -118,8 +137,10 @@ def check_options(
         confidence=confidence,
         n_tie_draws=int(n_tie_draws),
         n_jobs=n_jobs,
+        device=device,
         random_state=check_random_state_seed(random_state),
         progress=progress,
+        client=client,
     )
 
 

@@ -18,6 +18,11 @@ Within one block (`engine`): a seed graph gives a first last tree; an edge longe
 ends in that tree can never enter (`bottleneck`); tiles, boxes and one comparison per pair find the few edges that
 still can (`sweep_kernels`); Kruskal's walk over these, in float64, settles the result. `docs/design.md` has the proofs.
 
+Rows that are too many for one process are cut into blocks (`row_blocks`). Tasks grow every block, join every two, and
+merge what these keep, in a tree (`block_tasks`, `block_graph`, `block_runs`). A Dask cluster runs them (`cluster`,
+`cluster_rows`), or threads do, on files larger than memory (`row_store`, `row_chunks`, `out_of_core`,
+`block_threads`). `elsewhere` says which input goes where.
+
 Files named ``*_kernels``, and `hashing`, `kruskal`, `bottleneck`, `kdtree`, `blocks` and `labels`, hold kernels only.
 """
 

@@ -17,7 +17,10 @@ from bayesfloor.data.validation import (
 )
 from bayesfloor.forest import plan
 from bayesfloor.forest.classes import ClassForests, forests_of_classes
+from bayesfloor.forest.device import host_array, on_device
+from bayesfloor.forest.elsewhere import Request, bytes_for, forests_elsewhere, here
 from bayesfloor.forest.engine import Task, grow
+from bayesfloor.forest.extend import Origin
 from bayesfloor.forest.points import rank_points
 from bayesfloor.forest.results import Forests, to_forests
 from bayesfloor.forest.sides import F64
@@ -34,28 +37,43 @@ def spanning_forests(
     *,
     n_trees: int = 3,
     n_jobs: int | None = None,
+    device: Any = "auto",
     random_state: Any = 0,
     progress: bool | Callable[[int, int], object] = False,
+    client: Any = None,
 ) -> Forests:
     """Compute the first edge-disjoint minimum spanning trees of a set of points, exactly.
 
     Parameters
     ----------
-    X : array-like of shape (n_points, n_features)
-        Points. Distances are Euclidean, in float64.
+    X : array-like, path or Dask collection of shape (n_points, n_features)
+        Points. Distances are Euclidean, in float64. A path (`os.PathLike`) to a .npy or a Parquet file, and a
+        `numpy.memmap`, may be larger than memory: they are read some rows at a time, and sorted into blocks in the
+        folder for temporary files. A Dask array or data frame is computed by the workers of its cluster.
     n_trees : int, default=3
         How many trees. The second is the minimum spanning tree of what the first leaves, and so on.
     n_jobs : int or None, default=None
-        Threads; None takes the cores it may use.
+        Threads; None takes the cores it may use. On a cluster the workers' own threads count.
+    device : {"auto", "cpu", "cuda"} or torch.device, default="auto"
+        Where distances are computed. "auto" takes a GPU where torch finds one and the work is worth it, and goes on on
+        the CPU when its memory runs out; the result is the same.
     random_state : int, None or random generator, default=0
         Seed for breaking ties between edges of equal length. Which way they fall depends on the points and the seed,
         never on the order of rows.
     progress : bool or callable, default=False
         True draws a bar on stderr when that is a terminal; a callable gets (done, total).
+    client : dask.distributed.Client or None, default=None
+        Compute on the workers of this cluster, with the same result. A file is then read by the workers, and has to
+        be where they see it. None computes here, unless X is a Dask collection, which goes to its default client.
 
     Returns
     -------
     Forests
+
+    Raises
+    ------
+    ConnectionError
+        When the cluster's scheduler is gone, or does not answer.
 
     Examples
     --------
@@ -64,20 +82,35 @@ def spanning_forests(
     >>> forests.edges.tolist(), forests.weights.tolist()
     ([[0, 1], [1, 2], [2, 3]], [1.0, 2.0, 4.0])
     """
+    X, tensor = host_array(X)
+    source, X = X, here(X, client, check_n_trees(n_trees))
+    if X is None:
+        return forests_elsewhere(source, client, device, _request(n_trees, random_state, n_jobs, progress))
     X, n_trees, seed, n_threads = _check(X, n_trees, random_state, n_jobs)
     _announce_compilation()
 
-    def compute(crew: Crew) -> Forests:
+    def compute(crew: Crew, chosen: Any) -> Forests:
         crew.expect(len(X) ** 2 // 2)
-        points = rank_points(X)
+        points = rank_points(X, crew)
         axes = choose_axes(points, plan.current().projection)
-        tiled = tile_points(points, points.order, axes, crew)
-        tiled, grown = grow(points, tiled, Task.of(n_trees, seed, len(X)), axes, crew, len(X) ** 2 // 2)
+        task = Task.of(n_trees, seed, len(X)).on(points, axes, chosen, crew, tensor)
+        n_sites = int(points.sites.max()) + 1
+        light = n_sites > plan.current().all_pairs_below and task.on_device(n_sites**2) is not None
+        tiled = tile_points(points, points.order, axes, crew, light=light)
+        tiled, grown = grow(points, tiled, task, axes, crew, len(X) ** 2 // 2, light)
         return to_forests(
-            *grown, row_of=tiled.copy_rows, sites=points.sites, exponent=points.exponent, n_trees_asked=n_trees
+            *grown,
+            row_of=tiled.copy_rows,
+            sites=points.sites,
+            exponent=points.exponent,
+            n_trees_asked=n_trees,
+            origin=Origin(X, seed),
         )
 
-    return supervise(compute, n_threads, progress)
+    def run(chosen: Any) -> Any:
+        return supervise(lambda crew: compute(crew, chosen), n_threads, progress)
+
+    return on_device(device, X.shape, run)
 
 
 def class_forests(
@@ -86,18 +119,20 @@ def class_forests(
     *,
     n_trees: int = 3,
     n_jobs: int | None = None,
+    device: Any = "auto",
     random_state: Any = 0,
     progress: bool | Callable[[int, int], object] = False,
+    client: Any = None,
 ) -> ClassForests:
     """Compute the forests of every pair of classes, and of the whole set, in one pass.
 
     Parameters
     ----------
-    X : array-like of shape (n_points, n_features)
-        Points.
+    X : array-like, path or Dask collection of shape (n_points, n_features)
+        Points, as for `spanning_forests`.
     y : array-like of shape (n_points,)
         Labels of at least two classes, of any one sortable type.
-    n_trees, n_jobs, random_state, progress
+    n_trees, n_jobs, device, random_state, progress, client
         As for `spanning_forests`.
 
     Returns
@@ -111,16 +146,25 @@ def class_forests(
     >>> forests.pair_cross_counts[0].tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
+    X, tensor = host_array(X)
+    source, X = X, here(X, client, check_n_trees(n_trees))
+    if X is None:
+        request = _request(n_trees, random_state, n_jobs, progress, lambda n: check_labels(y, n))
+        return forests_elsewhere(source, client, device, request)
     X, n_trees, seed, n_threads = _check(X, n_trees, random_state, n_jobs)
     classes, codes = check_labels(y, len(X))
     _announce_compilation()
 
-    def compute(crew: Crew) -> ClassForests:
-        points = rank_points(X)
+    def compute(crew: Crew, chosen: Any) -> ClassForests:
+        points = rank_points(X, crew)
         axes = choose_axes(points, plan.current().projection)
-        return forests_of_classes(points, classes, codes, axes, Task.of(n_trees, seed, len(X)), crew)
+        task = Task.of(n_trees, seed, len(X)).on(points, axes, chosen, crew, tensor)
+        return forests_of_classes(points, classes, codes, axes, task, crew)
 
-    return supervise(compute, n_threads, progress)
+    def run(chosen: Any) -> Any:
+        return supervise(lambda crew: compute(crew, chosen), n_threads, progress)
+
+    return on_device(device, X.shape, run)
 
 
 def _check(X: Any, n_trees: Any, random_state: Any, n_jobs: Any) -> tuple[F64, int, int, int]:
@@ -128,9 +172,15 @@ def _check(X: Any, n_trees: Any, random_state: Any, n_jobs: Any) -> tuple[F64, i
     n_trees = check_n_trees(n_trees)
     n, n_features = X.shape
     most_trees = min(n_trees, n - 1)
-    per_point = 3 * 8 * n_features + most_trees * 200 + 600
-    check_memory(n * per_point, f"the forests of {n} points in {n_features} dimensions, {n_trees} trees,")
+    what = f"the forests of {n} points in {n_features} dimensions, {n_trees} trees,"
+    check_memory(bytes_for(n, n_features, most_trees), what)
     return X, n_trees, check_random_state_seed(random_state), check_n_jobs(n_jobs)
+
+
+def _request(n_trees: Any, random_state: Any, n_jobs: Any, progress: Any, labels: Any = None) -> Request:
+    return Request(
+        check_n_trees(n_trees), check_random_state_seed(random_state), check_n_jobs(n_jobs), progress, labels
+    )
 
 
 _announced = False

@@ -255,3 +255,11 @@ def count_within(distances, p, first, last, limit, limits):
         distance = distances[p, c]
         hits += (distance <= limit) | (distance <= limits[c])
     return hits
+
+
+@njit(nogil=True, cache=True)
+def center_rows(X, center, scale, first, last, out):
+    """Fill rows first..last of out with float32 coordinates: centred and scaled."""
+    for i in range(first, last):
+        for f in range(X.shape[1]):
+            out[i, f] = (X[i, f] - center[f]) * scale

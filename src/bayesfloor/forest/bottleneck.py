@@ -161,3 +161,20 @@ def bound_nodes(side, bounds):
         bounds.node_reach[node] = max(bounds.node_reach[left], bounds.node_reach[right])
         bounds.node_low[node] = min(bounds.node_low[left], bounds.node_low[right])
         bounds.node_high[node] = max(bounds.node_high[left], bounds.node_high[right])
+
+
+@njit(nogil=True, cache=True)
+def tile_gaps(low_a, high_a, low_b, high_b, line):
+    """Return the length of the heaviest edge between the representatives of every two tiles of two sides.
+
+    The places come by node, those of the tiles last.
+    """
+    n_a, n_b = len(low_a) // 2, len(low_b) // 2
+    table, logs, lengths = line.table, line.logs, line.lengths
+    between = np.empty((n_a, n_b), np.float32)
+    for a in range(n_a):
+        for b in range(n_b):
+            low, high = min(low_a[n_a + a], low_b[n_b + b]), max(high_a[n_a + a], high_b[n_b + b])
+            edge = heaviest_gap(table, logs, low, high)
+            between[a, b] = 0.0 if edge < 0 else lengths[edge]
+    return between

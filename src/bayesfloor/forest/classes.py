@@ -6,19 +6,25 @@ forests of all pairs keep, taken together, holds the forests of the whole set.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesfloor.forest.engine import Ends, Grown, Task, grow, merge, no_edges, settle, walk
+from bayesfloor.forest.extend import Rows
+from bayesfloor.forest.extend_classes import Growth, extend_class_forests
 from bayesfloor.forest.joining import Joining, PairEdges, in_turn, joint_edges, joint_ends, shifted
 from bayesfloor.forest.points import Points
 from bayesfloor.forest.results import EdgeSums, Forests, number_anew, to_forests
 from bayesfloor.forest.sides import F64, I64, Edges
 from bayesfloor.forest.threads import Crew
 from bayesfloor.forest.tiling import Axes, Tiled, tile_points
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 MANY_EDGES = 1_000_000  # so many edges between classes are settled at once
 
@@ -55,9 +61,15 @@ class ClassForests:
     _tiled: list[Tiled]
     _grown: list[Grown]
     _cross: PairEdges
+    _growth: Growth | None = None  # what `extend` needs beside
 
     def __repr__(self) -> str:
         return f"ClassForests(n_points={self.n_points}, n_classes={len(self.classes)}, n_trees={self.n_trees})"
+
+    @property
+    def _rows_given(self) -> F64:
+        """All rows, as they came."""
+        return self._points.X if self._points.given is None else self._points.given
 
     def pair(self, a: Any, b: Any) -> Forests:
         """Return the forests of the rows of two classes, the same as `spanning_forests` gives for these rows."""
@@ -75,6 +87,33 @@ class ClassForests:
         number_of = np.empty_like(ascending)
         number_of[ascending] = np.arange(len(ascending))
         return self._to_forests(grown, number_of, copy_rows[ascending])
+
+    def extend(
+        self,
+        X_new: Any,
+        y_new: ArrayLike,
+        *,
+        n_jobs: int | None = None,
+        progress: bool | Callable[[int, int], object] = False,
+    ) -> ClassForests:
+        """Add rows: return the forests of every pair of classes, and of the whole set, that all rows together have.
+
+        The result equals that of `class_forests` on all rows. These forests stay as they are.
+
+        Parameters
+        ----------
+        X_new : array-like of shape (n_new, n_features)
+            Rows to come after those that are there; one is enough.
+        y_new : array-like of shape (n_new,)
+            Their labels; there may be new ones among them.
+        n_jobs, progress
+            As for `spanning_forests`.
+
+        Returns
+        -------
+        ClassForests
+        """
+        return extend_class_forests(self, X_new, y_new, n_jobs, progress)
 
     @cached_property
     def whole(self) -> Forests:
@@ -130,7 +169,7 @@ def grow_classes(
         grown[c] = grow(points, tiled, task, axes, its_crew, len(rows_of[c]) ** 2 // 2)
 
     sizes = [len(rows) ** 2 // 2 for rows in rows_of]
-    in_turn(grow_class, [(c,) for c in range(n_classes)], sizes, crew)
+    in_turn(grow_class, [(c,) for c in range(n_classes)], sizes, crew, task.device is not None)
     return [grown[c] for c in range(n_classes)]
 
 
@@ -156,10 +195,11 @@ def forests_of_classes(
         counts,
         joining.edge_sums(),
         points,
-        task,
+        replace(task, device=None),
         tiled,
         grown,
         joining.edges(),
+        Growth(axes, len(codes), Rows()),
     )
     result.whole  # noqa: B018 - part of the pass; kept for later
     return result

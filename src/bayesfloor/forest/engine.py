@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from bayesfloor.forest.bottleneck import (
     point_places,
     tree_line,
 )
+from bayesfloor.forest.copies import copy_edges, lengths_of
+from bayesfloor.forest.device import DeviceRows, nearest_within
+from bayesfloor.forest.device_sweep import DeviceSweep, point_rows
 from bayesfloor.forest.hashing import seed_key
 from bayesfloor.forest.kruskal import (
     component_labels,
@@ -50,11 +53,12 @@ class Grown(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked for: how many trees, and how ties are broken."""
+    """What is asked for: how many trees, how ties are broken, and where distances are computed."""
 
     n_trees: int
     n_trees_asked: int
     key: np.uint64
+    device: DeviceRows | None = None
 
     @classmethod
     def of(cls, n_trees: int, seed: int, n_points: int) -> Task:
@@ -63,6 +67,17 @@ class Task:
         A point with an edge in a tree has one in every tree before, so there are no more trees than a point has edges.
         """
         return cls(min(n_trees, n_points - 1), n_trees, np.uint64(seed_key(np.uint64(seed))))
+
+    def on(self, points: Points, axes: Axes, device: Any, crew: Crew, tensor: Any = None) -> Task:
+        """Return the same task with the points on a device; None is the CPU."""
+        if device is None:
+            return self
+        at_hand = tensor if points.exponent == 0 else None
+        return replace(self, device=DeviceRows(points.X, axes.center, axes.scale, device, crew, at_hand))
+
+    def on_device(self, n_pairs: int) -> DeviceRows | None:
+        """Return the device for a block of so many distances; None where the CPU does it."""
+        return self.device if n_pairs >= plan.current().device_pairs else None
 
 
 @dataclass(frozen=True)
@@ -170,27 +185,54 @@ class Sweep:
     def run(self, grown: Grown, crew: Crew, amount: int) -> Grown:
         """Return the exact forests, given those of a graph on the same points."""
         n_a, n_b = len(self.a.side.hashes), len(self.b.side.hashes)
+        device = self.task.on_device(n_a * n_b)
+        if device is not None:
+            return self._run_on(device, grown, crew, amount)
         chunks = deque(cut_chunks(self.a.side, WITHIN if self.within else FORWARD, crew.n_threads, n_b))
         if not self.within:
             chunks.extend(cut_chunks(self.b.side, BACKWARD, crew.n_threads, n_a))
-        settings = self.settings
-        limit = int(settings.survivors_per_point * len(self.ends) * self.task.n_trees) + settings.buffer_edges
-        bounds: tuple[Bounds | None, Bounds | None] = (None, None)
+        limit = self._limit()
+        bounds = None
         resumed = False
         share = amount // len(chunks)
         while chunks:
-            place, line = last_line(self.ends, self.task, grown, self.axes.scale)
-            bounds_a = bound_side(self.a.side, place, 0, line, bounds[0], crew)
-            bounds_b = bounds_a
-            if not self.within:
-                bounds_b = bound_side(self.b.side, place, self.a.n_copies, line, bounds[1], crew)
-            bounds = bounds_a, bounds_b
+            line, bounds = self._draw_bounds(grown, bounds, crew)
             found: list[Edges] = []
 
-            arguments = (chunks, found, limit, bounds_a, bounds_b, line, resumed, crew, share)
+            arguments = (chunks, found, limit, *bounds, line, resumed, crew, share)
             crew.run(self._work_through, [arguments] * crew.n_threads)
             grown = settle(self.ends, self.task, grown, [no_edges(), *found])
             resumed = True
+        return grown
+
+    def _limit(self) -> int:
+        """Return how many survivors are enough to settle the trees anew."""
+        settings = self.settings
+        return int(settings.survivors_per_point * len(self.ends) * self.task.n_trees) + settings.buffer_edges
+
+    def _draw_bounds(
+        self, grown: Grown, before: tuple[Bounds, Bounds] | None, crew: Crew
+    ) -> tuple[Line, tuple[Bounds, Bounds]]:
+        """Write the last tree as a line, and say how far every point of both sides has to look."""
+        place, line = last_line(self.ends, self.task, grown, self.axes.scale)
+        near = bound_side(self.a.side, place, 0, line, before and before[0], crew)
+        if self.within:
+            return line, (near, near)
+        return line, (near, bound_side(self.b.side, place, self.a.n_copies, line, before and before[1], crew))
+
+    def _run_on(self, device: DeviceRows, grown: Grown, crew: Crew, amount: int) -> Grown:
+        """Do the same with blocks of distances from a device."""
+        sweep = DeviceSweep(self.a, self.b, self.task, device, self.saturation)
+        blocks = deque(sweep.blocks())
+        share = amount // len(blocks)
+        limit = self._limit()
+        bounds = None
+        while blocks:
+            line, bounds = self._draw_bounds(grown, bounds, crew)
+            sweep.set_bounds(*bounds, line)
+            found: list[Edges] = []
+            sweep.work_through(blocks, found, limit, crew, share)
+            grown = settle(self.ends, self.task, grown, [no_edges(), *found])
         return grown
 
     def _work_through(
@@ -248,7 +290,9 @@ class Sweep:
                     return
 
 
-def grow(points: Points, tiled: Tiled, task: Task, axes: Axes, crew: Crew, amount: int) -> tuple[Tiled, Grown]:
+def grow(
+    points: Points, tiled: Tiled, task: Task, axes: Axes, crew: Crew, amount: int, light: bool = False
+) -> tuple[Tiled, Grown]:
     """Return the exact forests of one set of points, numbered as copies, and the tiles that they ended up in."""
     side = tiled.side
     n = len(side.hashes)
@@ -271,7 +315,7 @@ def grow(points: Points, tiled: Tiled, task: Task, axes: Axes, crew: Crew, amoun
     if axes.n_axes > 3:
         place, line = last_line(ends, task, grown, axes.scale)
         if tiles_are_mixed(side, place, line):
-            tiled, number = tile_along(points, tiled, place, axes, crew)
+            tiled, number = tile_along(points, tiled, place, axes, crew, light)
             grown = Grown(number[grown.u], number[grown.v], grown.d2, grown.tree)
             ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
     return tiled, Sweep(tiled, tiled, ends, task, axes).run(grown, crew, amount)
@@ -298,13 +342,20 @@ def seed_edges(tiled: Tiled, task: Task, axes: Axes, crew: Crew) -> list[Edges]:
     """Return near neighbours, and the trees of a sample."""
     side = tiled.side
     n = len(side.hashes)
-    u, v = neighbor_edges(neighbors_of(tiled, tiled, 2 * task.n_trees + 2, crew))
+    device = task.on_device(n * n)
+    if device is None:
+        near = neighbors_of(tiled, tiled, 2 * task.n_trees + 2, crew)
+    else:
+        near = nearest_within(device, point_rows(tiled), 2 * task.n_trees + 2).astype(np.int32)
+    u, v = neighbor_edges(near)
     sample = np.unique(np.linspace(0, n - 1, min(SAMPLE, n)).astype(np.int64))
     coordinates = axes.coordinates(side.rows[sample])[0].astype(np.float32)
     sample_u, sample_v = sample_trees(coordinates, task.n_trees)
     u = np.concatenate((u, sample[sample_u].astype(np.int32)))
     v = np.concatenate((v, sample[sample_v].astype(np.int32)))
-    d2 = lengths_of(tiled, tiled, u, v)
+    d2 = np.empty(len(u))
+    shares = crew.shares(len(u))
+    crew.run(edge_lengths, [(side.rows, side.rows, u[a:b], v[a:b], d2[a:b]) for a, b in shares])
     return [Edges(side.copy_start[u].astype(np.int32), side.copy_start[v].astype(np.int32), d2)]
 
 
@@ -324,36 +375,3 @@ def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, crew: Crew, n_near: int | No
     chunks = cut_chunks(a.side, WITHIN, crew.n_threads, n_others)
     crew.run(search, [(chunk.first, chunk.last) for chunk in chunks])
     return neighbors
-
-
-def lengths_of(a: Tiled, b: Tiled, i: np.ndarray, j: np.ndarray) -> F64:
-    """Return squared distances of points i of a and j of b."""
-    d2 = np.empty(len(i))
-    edge_lengths(a.side.rows, b.side.rows, i, j, d2)
-    return d2
-
-
-def copy_edges(a: Tiled, b: Tiled, i: np.ndarray, j: np.ndarray, n_trees: int) -> Edges:
-    """Return the edges between all copies of points i of a and j of b that can matter."""
-    d2 = lengths_of(a, b, i, j)
-    copies_a, copies_b = np.diff(a.side.copy_start), np.diff(b.side.copy_start)
-    if a.n_copies == len(copies_a) and b.n_copies == len(copies_b):
-        return Edges(i.astype(np.int32), j.astype(np.int32), d2)
-    saturation = saturation_size(n_trees, int(max(copies_a.max(), copies_b.max())) + 1)
-    outer_a, start_a = outer_copies(a.side, saturation)
-    outer_b, start_b = outer_copies(b.side, saturation)
-    n_a, n_b = np.diff(start_a)[i], np.diff(start_b)[j]
-    pair = np.repeat(np.arange(len(i)), n_a * n_b)
-    within = np.arange(len(pair)) - np.repeat(np.cumsum(n_a * n_b) - n_a * n_b, n_a * n_b)
-    u = outer_a[start_a[i[pair]] + within // n_b[pair]]
-    v = outer_b[start_b[j[pair]] + within % n_b[pair]]
-    return Edges(u.astype(np.int32), v.astype(np.int32), d2[pair])
-
-
-def outer_copies(side: Side, saturation: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first and last copies of each point, those an edge to another point can end in, and their starts."""
-    copies = np.diff(side.copy_start)
-    site = np.repeat(np.arange(len(copies)), copies)
-    place = np.arange(side.copy_start[-1]) - side.copy_start[site]
-    outer = (place < saturation) | (place >= copies[site] - saturation)
-    return np.flatnonzero(outer), np.concatenate(([0], np.cumsum(np.bincount(site[outer], minlength=len(copies)))))

@@ -14,14 +14,15 @@ import numpy as np
 
 from bayesfloor.forest import plan
 from bayesfloor.forest.block_kernels import join_block, lay_out
+from bayesfloor.forest.copies import copy_edges, lengths_of
+from bayesfloor.forest.device import nearest_across
+from bayesfloor.forest.device_sweep import point_rows
 from bayesfloor.forest.engine import (
     SMALL_CHUNK,
     Ends,
     Grown,
     Sweep,
     Task,
-    copy_edges,
-    lengths_of,
     merge,
     neighbors_of,
     no_edges,
@@ -78,10 +79,21 @@ def joint_edges(grown_a: Grown, grown_b: Grown, n_copies_a: int, ends: Ends, tas
     return merge(ends, task, grown_a, shifted(grown_b, n_copies_a, n_copies_a))
 
 
-def in_turn(work: Callable[..., None], arguments: list[tuple[Any, ...]], sizes: list[int], crew: Crew) -> None:
-    """Do large pieces of work one after the other with the whole crew, then small ones a thread each."""
+def in_turn(
+    work: Callable[..., None],
+    arguments: list[tuple[Any, ...]],
+    sizes: list[int],
+    crew: Crew,
+    on_device: bool = False,
+) -> None:
+    """Do large pieces of work one after the other with the whole crew, then small ones a thread each.
+
+    A device shares its time by itself: there, every piece has a thread where there are enough pieces.
+    """
     order = sorted(range(len(sizes)), key=lambda number: -sizes[number])
     n_large = sum(size > LARGE_BLOCK for size in sizes)
+    if on_device and 2 * len(sizes) > crew.n_threads:
+        n_large = 0
     for number in order[:n_large]:
         work(*arguments[number], crew)
     small = order[n_large:]
@@ -149,10 +161,15 @@ def join(
         i, j = np.repeat(np.arange(n_a), n_b), np.tile(np.arange(n_b), n_a)
         edges = copy_edges(a, b, i, j, task.n_trees)
         return settle(ends, task, known, [shifted(edges, 0, a.n_copies), *coinciding])
-    n_wanted = 1 if min(n_a, n_b) > 8 * task.n_trees else task.n_trees + 1
-    near = neighbors_of(a, b, n_wanted, crew, n_near=1)
-    is_found = near.ravel() >= 0  # the nearest tile may hold fewer
-    i, j = np.repeat(np.arange(n_a), near.shape[1])[is_found], near.ravel()[is_found].astype(np.int64)
+    device = task.on_device(n_a * n_b)
+    if device is None:
+        n_wanted = 1 if min(n_a, n_b) > 8 * task.n_trees else task.n_trees + 1
+        near = neighbors_of(a, b, n_wanted, crew, n_near=1)
+        is_found = near.ravel() >= 0  # the nearest tile may hold fewer
+        i, j = np.repeat(np.arange(n_a), near.shape[1])[is_found], near.ravel()[is_found].astype(np.int64)
+    else:
+        near_a, near_b = nearest_across(device, point_rows(a), point_rows(b))
+        i, j = np.concatenate((np.arange(n_a), near_b)), np.concatenate((near_a, np.arange(n_b)))
     u = a.side.copy_start[i].astype(np.int32)
     v = (b.side.copy_start[j] + a.n_copies).astype(np.int32)
     seeds = Edges(u, v, lengths_of(a, b, i, j))
@@ -200,10 +217,14 @@ class Joining:
         self.shared = SharedSites(points, tiled)
         most_copies = max(int(np.diff(own.side.copy_start).max()) for own in tiled)
         self.saturation = saturation_size(task.n_trees, most_copies + 1)
-        self.classes = np.triu_indices(len(tiled), 1)
-        n_pairs = len(self.classes[0])
-        self.tree_edges = np.zeros((n_pairs, task.n_trees), np.int64)
-        self.tree_cross = np.zeros((n_pairs, task.n_trees))
+        self.set_pairs(np.triu_indices(len(tiled), 1))
+
+    def set_pairs(self, classes: tuple[np.ndarray, np.ndarray]) -> None:
+        """Say which pairs of classes are to be joined."""
+        self.classes = classes
+        n_pairs, n_trees = len(classes[0]), self.task.n_trees
+        self.tree_edges = np.zeros((n_pairs, n_trees), np.int64)
+        self.tree_cross = np.zeros((n_pairs, n_trees))
         self.sums = np.zeros((n_pairs, 7))
         self.touch = np.zeros(n_pairs, np.bool_)
         self.found: list[tuple[I64, I64, Edges]] = []
@@ -215,9 +236,12 @@ class Joining:
         is_small = sizes <= SMALL_BLOCK
         # A block that would keep one thread busy for longer than the others is shared by all of them.
         fair = max(LARGE_BLOCK, int(sizes.sum()) // crew.n_threads)
-        at_once = sizes <= (min(AT_ONCE, fair) if self.axes.n_axes <= MANY_AXES else SMALL_BLOCK)
+        at_once = sizes <= self.most_at_once(fair)
+        if self.task.device is not None:
+            at_once &= sizes < plan.current().device_pairs
         large = np.flatnonzero(~at_once)
-        in_turn(self.join_large, [(int(pair),) for pair in large], sizes[large].tolist(), crew)
+        pairs, on_device = [(int(pair),) for pair in large], self.task.device is not None
+        in_turn(self.join_large, pairs, self.work(large, sizes), crew, on_device)
         in_blocks = np.flatnonzero(at_once & ~is_small)
         in_blocks = in_blocks[np.argsort(-sizes[in_blocks], kind="stable")]
         self.laid_out = {c: lay_out(self.tiled[c].side) for c in np.unique([of[in_blocks] for of in self.classes])}
@@ -229,6 +253,14 @@ class Joining:
         ]
         amounts = [int(sizes[pairs].sum()) for _, pairs in batches]
         crew.run(lambda work, pairs: work(pairs, crew), batches, amounts)
+
+    def most_at_once(self, fair: int) -> int:
+        """Return up to how many distances a pair is joined in one call."""
+        return min(AT_ONCE, fair) if self.axes.n_axes <= MANY_AXES else SMALL_BLOCK
+
+    def work(self, pairs: I64, sizes: I64) -> list[int]:
+        """Return how many distances it takes to join each of some pairs."""
+        return list(map(int, sizes[pairs]))
 
     def join_large(self, pair: int, crew: Crew) -> None:
         """Join one pair by a sweep."""
@@ -303,6 +335,8 @@ class Joining:
                 self.tiled[a].side.copy_start,
                 self.tiled[b].side.copy_start,
                 twin,
+                np.concatenate((self.tiled[a].copy_ranks, self.tiled[b].copy_ranks)),
+                a > b,
                 self.tree_edges[pair],
                 self.tree_cross[pair],
                 self.sums[pair],

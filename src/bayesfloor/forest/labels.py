@@ -246,15 +246,32 @@ def count_distinct(keys):
 
 
 @njit(nogil=True, cache=True)
-def measure_pair(u, v, tree, sites, n_sites, n_first, tree_edges, tree_cross, sums):
+def number_by_rank(sites, n_sites, ranks):
+    """Number sites anew, by the ranks of their points."""
+    number = np.full(n_sites, -1, np.int64)
+    n = 0
+    for i in np.argsort(ranks):
+        if number[sites[i]] < 0:
+            number[sites[i]] = n
+            n += 1
+    for i in range(len(sites)):
+        sites[i] = number[sites[i]]
+
+
+@njit(nogil=True, cache=True)
+def measure_pair(u, v, tree, sites, n_sites, n_first, ranks, swapped, tree_edges, tree_cross, sums):
     """Count the edges of the forests of two classes, by tree, and those between the classes; sum over all of them.
 
-    Points below n_first are of the first class. `sums` gets what `sum_edges` returns, for two classes.
+    Points below n_first are of the first class, or of the second where the classes are swapped. `sums` gets what
+    `sum_edges` returns, for two classes.
     """
+    if n_sites < len(sites):
+        # Weights have fractions then. Summed by rank they round alike, whatever the tiles that points are numbered by.
+        number_by_rank(sites, n_sites, ranks)
     size, n_second = np.zeros(n_sites, np.int64), np.zeros(n_sites, np.int64)
     for i in range(len(sites)):
         size[sites[i]] += 1
-        n_second[sites[i]] += i >= n_first
+        n_second[sites[i]] += (i >= n_first) != swapped
     share, mixed = np.empty(n_sites), np.zeros(n_sites)  # of the second class; of the pairs of rows here that cross
     for s in range(n_sites):
         m, x = size[s], n_second[s]
@@ -308,11 +325,12 @@ def measure_pair(u, v, tree, sites, n_sites, n_first, tree_edges, tree_cross, su
 
 
 @njit(nogil=True, cache=True)
-def record_pair(u, v, d2, tree, copy_start, other_start, twin, tree_edges, tree_cross, sums):
+def record_pair(u, v, d2, tree, copy_start, other_start, twin, ranks, swapped, tree_edges, tree_cross, sums):
     """Measure the forests of a pair of classes and return the edges between (u, v, d2), numbered within each class.
 
     Copies are numbered through; those of point i of the first class are copy_start[i] .. copy_start[i + 1], and
-    likewise for the other. twin[j] is the point of the first class that point j of the other coincides with, or -1.
+    likewise for the other. `ranks` are those of copies, and `swapped` tells whether the other class comes first in the
+    order of classes. twin[j] is the point of the first class that point j of the other coincides with, or -1.
     """
     n_sites, n_first = len(copy_start) - 1, copy_start[-1]
     sites = np.empty(n_first + other_start[-1], np.int64)
@@ -324,7 +342,7 @@ def record_pair(u, v, d2, tree, copy_start, other_start, twin, tree_edges, tree_
             at = n_sites
             n_sites += 1
         sites[n_first + other_start[j] : n_first + other_start[j + 1]] = at
-    measure_pair(u, v, tree, sites, n_sites, n_first, tree_edges, tree_cross, sums)
+    measure_pair(u, v, tree, sites, n_sites, n_first, ranks, swapped, tree_edges, tree_cross, sums)
     n_cross = 0
     for e in range(len(u)):
         n_cross += (u[e] < n_first) != (v[e] < n_first)

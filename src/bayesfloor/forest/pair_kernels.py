@@ -167,7 +167,9 @@ def join_small_pairs(first_class, second_class, X, n_trees, key, copies, touch, 
             key,
         )
         u, v, d2, tree = walk_with(n, n_trees, u, v, d2, tree, new_u, new_v, new_d2, order, own_hashes, own_ranks, key)
-        measure_pair(u, v, tree, own_sites, n_sites, n_a, tree_edges[pair], tree_cross[pair], sums[pair])
+        measure_pair(
+            u, v, tree, own_sites, n_sites, n_a, own_ranks, False, tree_edges[pair], tree_cross[pair], sums[pair]
+        )
         before = written
         for e in range(len(u)):
             if (u[e] < n_a) != (v[e] < n_a):

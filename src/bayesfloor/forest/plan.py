@@ -18,7 +18,9 @@ class Plan:
     buffer_edges: int = 1 << 16  # survivors that one thread collects before handing them on
     near_tiles: int | None = None  # tiles searched for the seed's neighbours
     all_pairs_below: int = 200  # up to this many points every edge is a candidate
+    device_pairs: int = 1 << 20  # distances from which a block is worth sending to a device
     survivors_per_point: float = 6.0  # times the number of trees: the trees are settled anew when more come in
+    block_rows: int | None = None  # rows to a block, on a cluster or out of core; None chooses by the number of workers
 
     def tile_points(self, n_axes: int, exact_axes: bool) -> int:
         """Return the largest number of points in a tile: few where boxes keep tiles apart, many for products."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,8 @@ from bayesfloor.forest.sides import F64, I32, I64
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+    from bayesfloor.forest.extend import Origin
 
 
 class EdgeSums(NamedTuple):
@@ -72,6 +75,7 @@ class Forests:
     n_components: I64
     n_trees_asked: int
     rows: I64 | None = None
+    _origin: Origin | None = None  # the points, for `extend`
 
     def __repr__(self) -> str:
         return f"Forests(n_points={self.n_points}, n_trees={self.n_trees}, spans={self.spans})"
@@ -80,6 +84,42 @@ class Forests:
     def spans(self) -> bool:
         """Whether all trees asked for exist and join all points."""
         return self.n_trees == self.n_trees_asked and bool(np.all(self.n_components == 1))
+
+    def extend(
+        self, X_new: Any, *, n_jobs: int | None = None, progress: bool | Callable[[int, int], object] = False
+    ) -> Forests:
+        """Add rows: return the forests that all rows together have.
+
+        New rows cost their distances to each other and to the rows that are there, and no more. The result equals that
+        of `spanning_forests` on all rows, edge by edge. These forests stay as they are, and can be extended again.
+
+        Parameters
+        ----------
+        X_new : array-like of shape (n_new, n_features)
+            Rows to come after those that are there; one is enough.
+        n_jobs, progress
+            As for `spanning_forests`.
+
+        Returns
+        -------
+        Forests
+
+        Raises
+        ------
+        ValueError
+            For X_new as `spanning_forests` does, when it has another number of features, and for the forests of a
+            pair of classes, which do not know their points.
+
+        Examples
+        --------
+        >>> import bayesfloor
+        >>> forests = bayesfloor.spanning_forests([[0.0], [1.0], [4.0]], n_trees=1)
+        >>> forests.extend([[9.0], [2.4]]).edges.tolist()
+        [[0, 1], [1, 4], [2, 4], [2, 3]]
+        """
+        from bayesfloor.forest.extend import extend_forests
+
+        return extend_forests(self, X_new, n_jobs, progress)
 
     def cross_counts(self, y: ArrayLike) -> F64:
         """Count the edges between classes.
@@ -173,6 +213,7 @@ def to_forests(
     exponent: int,
     n_trees_asked: int,
     rows: I64 | None = None,
+    origin: Origin | None = None,
 ) -> Forests:
     """Turn edges between copies, in the strict order, into the record that users get."""
     n_points = len(row_of)
@@ -193,6 +234,7 @@ def to_forests(
         n_components=n_points - sizes,
         n_trees_asked=n_trees_asked,
         rows=rows,
+        _origin=origin,
     )
 
 

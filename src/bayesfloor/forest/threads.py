@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextvars import copy_context
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -57,6 +58,11 @@ class Crew:
         if self.stopped[0]:
             raise InterruptedError("the computation was stopped")
 
+    def shares(self, n: int) -> list[tuple[int, int]]:
+        """Cut n things into one stretch for each thread, as (first, last); none of them empty."""
+        cuts = np.linspace(0, n, max(min(self.n_threads, n), 1) + 1).astype(np.int64).tolist()
+        return list(pairwise(cuts))
+
     def run(
         self, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], amounts: Sequence[int] = ()
     ) -> list[Any]:
@@ -90,9 +96,7 @@ def supervise(work: Callable[[Crew], T], n_threads: int, progress: bool | Progre
 
     No kernel runs in the calling thread: compiled code there would hold back an interrupt, or lose it.
     """
-    if not isinstance(progress, bool) and not callable(progress):
-        raise TypeError(f"The 'progress' parameter must be a bool or a callable. Got {progress!r} instead.")
-    report = _progress_bar() if progress is True else (progress or None)
+    report = reporter(progress)
     with _one_blas_thread(), ThreadPoolExecutor(n_threads + 1, thread_name_prefix="bayesfloor") as pool:
         crew = Crew(n_threads, pool if n_threads > 1 else None)
         future = pool.submit(copy_context().run, work, crew)
@@ -108,6 +112,13 @@ def supervise(work: Callable[[Crew], T], n_threads: int, progress: bool | Progre
             crew.stop()
             future.cancel()
             raise
+
+
+def reporter(progress: bool | Progress) -> Progress | None:
+    """Return whom to tell how far the work is: a bar on a terminal, a callable, or nobody."""
+    if not isinstance(progress, bool) and not callable(progress):
+        raise TypeError(f"The 'progress' parameter must be a bool or a callable. Got {progress!r} instead.")
+    return _progress_bar() if progress is True else (progress or None)
 
 
 class _Keeper(threading.Thread):

@@ -59,7 +59,8 @@ def choose_axes(points: Points, projection: str) -> Axes:
     step = max(1, n // 2000)
     sample = X[points.order[::step]]
     center = np.median(sample, axis=0)
-    largest = max(float(X.max() - center.min()), float(center.max() - X.min()))
+    lowest, highest = points.extent
+    largest = max(float(highest - center.min()), float(center.max() - lowest))
     scale = float(np.ldexp(1.0, -int(np.frexp(largest)[1]))) if largest > 0 else 1.0
     raw = Axes(center, scale, None, True)
     if projection == "none" or n_features <= 3 or len(sample) < 2:
@@ -111,15 +112,26 @@ class Tiled:
     copy_ranks: I32
 
 
-def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order: I32 | None = None) -> Tiled:
-    """Cut the points of the given rows, which come by rank, into tiles: by median splits, or along a given order."""
+def tile_points(
+    points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order: I32 | None = None, light: bool = False
+) -> Tiled:
+    """Cut the points of the given rows, which come by rank, into tiles: by median splits, or along a given order.
+
+    Light tiles lack all features in float32; only a device can compare them.
+    """
     sites = points.sites.take(ranked_rows)
     first_copy = np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
     n = len(first_copy)
     copies = np.diff(np.append(first_copy, len(ranked_rows)))
     own_rows = ranked_rows[first_copy]
-    coords, off = axes.coordinates(points.X.take(own_rows, axis=0))
-    n_axes = coords.shape[1]
+    n_axes = axes.n_axes
+    coords, off = np.empty((n, n_axes)), np.empty(n)
+
+    def turn(start: int, stop: int) -> None:
+        coords[start:stop], off[start:stop] = axes.coordinates(points.X.take(own_rows[start:stop], axis=0))
+
+    chunks = crew.shares(n)
+    crew.run(turn, chunks)
     height = 0
     while n > plan.current().tile_points(n_axes, axes.exact) << height and n >= 2 << height:
         height += 1
@@ -149,13 +161,19 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order:
         within = np.arange(len(ranked_rows)) - np.repeat(copy_start[:-1], copies[items])
         copy_rows = ranked_rows[np.repeat(first_copy[items], copies[items]) + within]
     tile_rows = own_rows.take(items)
-    rows = points.X.take(tile_rows, axis=0)
-    full_size = 0 if axes.exact else n
+    rows = np.empty((n, points.X.shape[1]))
+
+    def copy(start: int, stop: int) -> None:
+        points.X.take(tile_rows[start:stop], axis=0, out=rows[start:stop], mode="clip")
+
+    crew.run(copy, chunks)
+    has_full = not axes.exact and not light
+    full_size = n if has_full else 0
     full = np.empty((full_size, rows.shape[1]), np.float32)
     full_norms = np.empty(full_size, np.float32)
     full_centers = np.empty((n_leaves, rows.shape[1]))
     full_slack = np.empty(n_leaves)
-    if not axes.exact:
+    if has_full:
         localize_full(rows, axes.scale, starts, full_centers, full, full_norms, full_slack)
     side = Side(
         height=height,
@@ -178,7 +196,9 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order:
     return Tiled(side, len(ranked_rows), copy_rows, points.hashes.take(copy_rows), points.ranks.take(copy_rows))
 
 
-def tile_along(points: Points, tiled: Tiled, place: I32, axes: Axes, crew: Crew) -> tuple[Tiled, I32]:
+def tile_along(
+    points: Points, tiled: Tiled, place: I32, axes: Axes, crew: Crew, light: bool = False
+) -> tuple[Tiled, I32]:
     """Cut the same points into tiles anew, in the order of the places of their copies.
 
     Returns the tiles, and the new number of each copy.
@@ -188,7 +208,7 @@ def tile_along(points: Points, tiled: Tiled, place: I32, axes: Axes, crew: Crew)
     sites = points.sites[rows]
     first_copy = np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
     order = np.argsort(place[by_rank][first_copy], kind="stable").astype(np.int32)
-    along = tile_points(points, rows, axes, crew, order)
+    along = tile_points(points, rows, axes, crew, order, light)
     number_of_rank = np.empty(len(points.order), np.int32)
     number_of_rank[along.copy_ranks] = np.arange(along.n_copies, dtype=np.int32)
     return along, number_of_rank[tiled.copy_ranks]

@@ -1,0 +1,93 @@
+"""The forests on a GPU, beside the CPU and beside the device's own half pass of matrix products.
+
+    python benchmarks/gpu.py mnist [--rows N]        all pairs of classes and the whole set, 3 trees
+    python benchmarks/gpu.py points --rows N --features D
+
+MNIST is read from $BAYESFLOOR_DATA/extra/mnist.npz, or from shared/data beside the repository. Each line of output is a
+measurement; the edges of the two engines are compared where both ran.
+"""
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from point_sets import mixture
+
+from bayesfloor import class_forests, spanning_forests
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("BAYESFLOOR_DATA", ROOT.parent / "shared" / "data"))
+
+
+def timed(what: str, work, repeats: int = 3):
+    seconds = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        result = work()
+        seconds.append(time.perf_counter() - started)
+    listed = ", ".join(f"{each:.3f}" for each in seconds)
+    print(f"{what}: {np.median(seconds):.3f} s (median of {listed})", flush=True)
+    return result
+
+
+def half_pass(X: np.ndarray, device: torch.device) -> None:
+    """Multiply out half of all distances and compare each once."""
+    points = torch.as_tensor(X.astype(np.float32), device=device)
+    norms = (points * points).sum(1)
+    step = 8192
+    near = torch.zeros((), dtype=torch.int64, device=device)
+    for a in range(0, len(points), step):
+        for b in range(a, len(points), step):
+            product = points[a : a + step] @ points[b : b + step].T
+            near += (norms[a : a + step, None] + norms[None, b : b + step] - 2 * product < 1.0).sum()
+    near.item()
+
+
+def mnist(rows: int, device: torch.device, with_cpu: bool) -> None:
+    table = np.load(DATA / "extra" / "mnist.npz", allow_pickle=False)
+    X, y = table["X"][:rows].astype(np.float64), table["y"][:rows]
+    print(f"MNIST {X.shape}, device {device}, {os.cpu_count()} cores")
+    class_forests(X[:3000], y[:3000], device=device)  # load kernels
+    timed("half pass of float32 products, one comparison each", lambda: half_pass(X, device))
+    class_forests(X, y, device=device)  # the first call reserves memory on the device
+    on_gpu = timed("all pairs and the whole, 3 trees, on the device", lambda: class_forests(X, y, device=device), 7)
+    timed("the whole alone, on the device", lambda: spanning_forests(X, device=device), 5)
+    tensor = torch.as_tensor(X, device=device)
+    timed("all pairs and the whole, from a tensor on the device", lambda: class_forests(tensor, y, device=device), 5)
+    if with_cpu:
+        on_cpu = timed("all pairs and the whole, 3 trees, on the CPU", lambda: class_forests(X, y, device="cpu"), 1)
+        same = np.array_equal(on_cpu.whole.edges, on_gpu.whole.edges) and np.array_equal(
+            on_cpu.whole.weights, on_gpu.whole.weights
+        )
+        same &= np.array_equal(on_cpu.pair_cross_counts, on_gpu.pair_cross_counts)
+        for a in range(10):
+            for b in range(a):
+                same &= np.array_equal(on_cpu.pair(a, b).edges, on_gpu.pair(a, b).edges)
+        print("edges of the whole and of all 45 pairs equal on both:", same)
+
+
+def points(rows: int, features: int, device: torch.device, with_cpu: bool) -> None:
+    X, _ = mixture(rows, features, 3)
+    print(f"mixture [-3, 3] {X.shape}, device {device}, {os.cpu_count()} cores")
+    spanning_forests(X[:3000], device=device)
+    on_gpu = timed("3 trees on the device", lambda: spanning_forests(X, device=device), 1)
+    if with_cpu:
+        on_cpu = timed("3 trees on the CPU", lambda: spanning_forests(X, device="cpu"), 1)
+        print("edges equal:", np.array_equal(on_cpu.edges, on_gpu.edges))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["mnist", "points"])
+    parser.add_argument("--rows", type=int, default=60_000)
+    parser.add_argument("--features", type=int, default=64)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--no-cpu", action="store_true", help="leave out the CPU")
+    chosen = parser.parse_args()
+    if chosen.what == "mnist":
+        mnist(chosen.rows, torch.device(chosen.device), not chosen.no_cpu)
+    else:
+        points(chosen.rows, chosen.features, torch.device(chosen.device), not chosen.no_cpu)

@@ -1,0 +1,98 @@
+"""What exact forests cost far past what was run: the model of docs/scale.md, beside what was measured.
+
+    python benchmarks/scale_model.py
+
+Prints the tables of docs/scale.md.
+"""
+
+CORE_PAIR, CORE_PAIR_FEATURE = 2.0e-9, 1.0e-10  # seconds of one core: for a distance, and for each of its features
+CORE_POINT = 3.0e-5  # seconds of one core for a point: ranks, tiles, seeds, walks
+GPU_PAIR, GPU_PAIR_FEATURE = 1.2e-11, 4.5e-14  # seconds of one H200
+HOST_POINT = 2.2e-5  # seconds for a point on the 16 cores beside it
+LAST_WALK = 3.0e-6  # seconds for a point: the last merge is one thread's, whatever else there is
+LINE = 20  # bytes of an edge that travels
+TREES = 3
+
+
+def on_cores(n: float, d: float, cores: float) -> float:
+    """Return seconds where nothing can be left out, as in 16 and more dimensions."""
+    return (n * n / 2 * (CORE_PAIR + CORE_PAIR_FEATURE * d) + n * CORE_POINT) / cores + n * LAST_WALK
+
+
+def on_gpus(n: float, d: float, gpus: float) -> float:
+    """Return seconds on GPUs with 16 cores each."""
+    return (n * n / 2 * (GPU_PAIR + GPU_PAIR_FEATURE * d) + n * HOST_POINT) / gpus + n * LAST_WALK
+
+
+def pruned(n: float, d: int, cores: float) -> float:
+    """Return seconds where boxes keep far tiles apart: from 10^6 points on, by the growth seen up to it."""
+    at_million, power = {2: (9.8, 1.0), 8: (148.0, 1.6)}[d]
+    return at_million * (n / 1e6) ** power / cores + n * LAST_WALK
+
+
+def traffic(n: float, d: float, workers: int) -> tuple[float, float, float]:
+    """Return the number of blocks, the bytes that reach one worker, and those of all edges that travel."""
+    blocks = max(4, round((8 * workers) ** 0.5))
+    rows = n / blocks
+    joins = blocks * (blocks - 1) / 2
+    received = joins / workers * rows * d * 8
+    return blocks, received, joins * 2 * rows * TREES * LINE
+
+
+def shown(seconds: float) -> str:
+    """Write seconds in the unit that fits."""
+    for limit, unit, word in ((120, 1, "s"), (7200, 60, "min"), (172800, 3600, "h"), (6e7, 86400, "days")):
+        if seconds < limit:
+            return f"{seconds / unit:.3g} {word}"
+    return f"{seconds / 3.15e7:.3g} years"
+
+
+def shown_bytes(number: float) -> str:
+    """Write bytes in the unit that fits."""
+    for limit, unit, word in ((2**30, 2**20, "MiB"), (2**40, 2**30, "GiB"), (2**50, 2**40, "TiB")):
+        if number < limit:
+            return f"{number / unit:.3g} {word}"
+    return f"{number / 2**50:.3g} PiB"
+
+
+def table(headings: list[str], rows: list[list[str]]) -> None:
+    """Print a table."""
+    print("\n| " + " | ".join(headings) + " |\n|" + "---|" * len(headings))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+
+
+MEASURED = [
+    ("mixture [-3, 3] 10 000 x 64", "2 cores", on_cores(1e4, 64, 2), 0.287),
+    ("mixture [-3, 3] 10 000 x 256", "2 cores", on_cores(1e4, 256, 2), 0.900),
+    ("mixture [-3, 3] 20 000 x 16", "2 cores", on_cores(2e4, 16, 2), 0.350),
+    ("mixture [-3, 3] 50 000 x 64", "CPU time of one core", on_cores(5e4, 64, 1), 8.2),
+    ("MNIST 60 000 x 784, all pairs and the whole", "2 cores", on_cores(6e4, 784, 2), 16.6),
+    ("MNIST 60 000 x 784, the whole", "1 H200", on_gpus(6e4, 784, 1), 0.87),
+    ("mixture [-3, 3] 1 000 000 x 64", "1 H200", on_gpus(1e6, 64, 1), 32.6),
+    ("mixture [-3, 3] 1 000 000 x 784", "1 H200", on_gpus(1e6, 784, 1), 58.7),
+]
+
+if __name__ == "__main__":
+    table(
+        ["what", "on", "model", "measured"],
+        [[what, where, shown(model), shown(seen)] for what, where, model, seen in MEASURED],
+    )
+    sizes = [1e7, 1e8, 1e9]
+    rows = []
+    for n in sizes:
+        for d in (2, 8):
+            rows.append([f"{n:.0e}", str(d), *(shown(pruned(n, d, c)) for c in (16, 1600, 16000)), "–", "–"])
+        for d in (64, 1000):
+            machines = [on_cores(n, d, c) for c in (16, 1600, 16000)] + [on_gpus(n, d, g) for g in (1, 8)]
+            rows.append([f"{n:.0e}", str(d), *map(shown, machines)])
+    table(["n", "d", "1 worker of 16 cores", "100 workers", "1000 workers", "1 H200", "8 H200"], rows)
+    rows = []
+    for n in sizes:
+        for d in (64, 1000):
+            for workers in (10, 100, 1000):
+                blocks, received, edges = traffic(n, d, workers)
+                holds = 3 * n / blocks * (8 * d + 200 * TREES)
+                figures = map(shown_bytes, (holds, received, edges))
+                rows.append([f"{n:.0e}", str(d), str(workers), f"{blocks:.0f}", *figures])
+    table(["n", "d", "workers", "blocks", "memory of a worker", "rows that reach a worker", "edges that travel"], rows)

@@ -1,0 +1,204 @@
+"""Floors after every batch equal those of one fit on all rows so far."""
+
+import csv
+import dataclasses
+import importlib.util
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.base import clone
+
+from bayesfloor.floor.estimator import BayesErrorEstimator
+from bayesfloor.forest import extend_batch, extend_classes
+
+from .samples import gaussian_classes, one_hot_table
+
+RECORDS = ("bayes_error_", "one_vs_rest_bayes_error_", "pairwise_bayes_error_")
+
+
+def assert_same_floors(actual, expected):
+    """Every field of every record, bit by bit."""
+    assert actual.classes_.dtype == expected.classes_.dtype
+    assert actual.classes_.tolist() == expected.classes_.tolist()
+    assert actual.findings_ == expected.findings_
+    assert actual.n_features_in_ == expected.n_features_in_
+    for name in RECORDS:
+        record, reference = getattr(actual, name), getattr(expected, name)
+        for field in dataclasses.fields(reference):
+            value, wanted = getattr(record, field.name), getattr(reference, field.name)
+            if field.name == "findings":
+                assert value == wanted
+            else:
+                np.testing.assert_array_equal(value, wanted, err_msg=f"{name}.{field.name}", strict=True)
+
+
+@pytest.fixture
+def few_points(monkeypatch):
+    """Small classes go through the same steps as large ones."""
+    monkeypatch.setattr(extend_batch, "FEW_POINTS", 40)
+    monkeypatch.setattr(extend_classes, "FEW_POINTS", 40)
+    monkeypatch.setattr(extend_classes, "REJOIN", 5_000)
+
+
+def continuous(rng):
+    X, y = gaussian_classes(rng, 700, [0.2, 0.3, 0.5], 2 * np.eye(3), 4)
+    return X, np.array(["b", "ccc", "a"])[y]
+
+
+def tied(rng):
+    X, y = one_hot_table(rng, 700, 4, 3)
+    return X, y * 5
+
+
+@pytest.mark.parametrize("n_tie_draws", [1, 2])
+@pytest.mark.parametrize("sample", [continuous, tied], ids=lambda sample: sample.__name__)
+@pytest.mark.usefixtures("few_points")
+def test_equals_fit_on_everything(sample, n_tie_draws):
+    X, y = sample(np.random.default_rng(0))
+    estimator = BayesErrorEstimator(n_tie_draws=n_tie_draws)
+    for start, stop in ((0, 200), (200, 201), (201, 400), (400, 700)):
+        assert estimator.partial_fit(X[start:stop], y[start:stop]) is estimator
+        assert_same_floors(estimator, clone(estimator).fit(X[:stop], y[:stop]))
+
+
+@pytest.mark.usefixtures("few_points")
+def test_one_row_at_a_time_and_new_classes():
+    rng = np.random.default_rng(0)
+    X = np.round(rng.standard_normal((60, 2)), 1)
+    y = rng.integers(0, 2, 60)
+    y[:3], y[30], y[45] = 1, 5, -2
+    estimator = BayesErrorEstimator()
+    for n in range(1, 61):
+        estimator.partial_fit(X[n - 1 : n], y[n - 1 : n])
+        if len(set(y[:n])) > 1:
+            assert_same_floors(estimator, BayesErrorEstimator().fit(X[:n], y[:n]))
+        else:
+            assert estimator.classes_.tolist() == [1]
+            assert not hasattr(estimator, "bayes_error_")
+    assert estimator.classes_.tolist() == [-2, 0, 1, 5]
+
+
+def test_longer_labels_and_other_number_types():
+    X = np.random.default_rng(0).random((40, 2)).astype(np.float32)
+    y = np.array(["a", "b"] * 15 + ["a", "long"] * 5)
+    estimator = BayesErrorEstimator().partial_fit(X[:30], y[:30].astype("U1")).partial_fit(X[30:], y[30:])
+    assert_same_floors(estimator, BayesErrorEstimator().fit(X, y))
+
+
+def test_declared_classes():
+    X, y = continuous(np.random.default_rng(0))
+    estimator = BayesErrorEstimator().partial_fit(X[:9], np.repeat("a", 9), classes=["ccc", "b", "a"])
+    estimator.partial_fit(X[9:300], y[9:300], classes=["a", "b", "ccc"])
+    labels = np.append(np.repeat("a", 9), y[9:300])
+    assert_same_floors(estimator, BayesErrorEstimator().fit(X[:300], labels))
+    before = estimator.bayes_error_
+    with pytest.raises(ValueError, match=r"not among the classes .*: \['d'\]"):
+        estimator.partial_fit(X[:1], ["d"])
+    with pytest.raises(ValueError, match="is not the same as on last call to partial_fit"):
+        estimator.partial_fit(X[:1], ["a"], classes=["a", "b"])
+    assert estimator.bayes_error_ is before
+
+
+@pytest.mark.parametrize(
+    ("X_bad", "y_bad", "message"),
+    [
+        (np.zeros((2, 3)), ["a", "b"], "X has 3 features, but BayesErrorEstimator is expecting 4 features"),
+        (np.full((2, 4), np.nan), ["a", "b"], "NaN"),
+        (np.full((2, 4), np.inf), ["a", "b"], "infinity"),
+        (np.zeros((2, 4)), ["a"], "inconsistent numbers of samples"),
+        (np.zeros((2, 4)), [1, 2], "mixed types"),
+        (np.zeros((2, 4)), [None, "a"], "missing label"),
+    ],
+)
+def test_a_bad_batch_changes_nothing(X_bad, y_bad, message):
+    X, y = continuous(np.random.default_rng(0))
+    estimator = BayesErrorEstimator().partial_fit(X[:200], y[:200])
+    with pytest.raises(ValueError, match=message):
+        estimator.partial_fit(X_bad, y_bad)
+    assert_same_floors(estimator.partial_fit(X[200:300], y[200:300]), BayesErrorEstimator().fit(X[:300], y[:300]))
+
+
+def test_a_bad_first_batch_leaves_no_trace():
+    estimator = BayesErrorEstimator()
+    with pytest.raises(ValueError, match="NaN"):
+        estimator.partial_fit(np.full((2, 4), np.nan), [0, 1])
+    assert not hasattr(estimator, "n_features_in_")
+
+
+def test_fit_starts_anew_and_so_does_what_follows():
+    X, y = continuous(np.random.default_rng(0))
+    estimator = BayesErrorEstimator().partial_fit(X[:200], y[:200])
+    assert_same_floors(estimator.fit(X[200:400, :2], y[200:400]), BayesErrorEstimator().fit(X[200:400, :2], y[200:400]))
+    assert_same_floors(estimator.partial_fit(X[:300], y[:300]), BayesErrorEstimator().fit(X[:300], y[:300]))
+    estimator.fit(X, y).partial_fit(X[:5], np.repeat("a", 5))
+    assert not hasattr(estimator, "bayes_error_")  # not the one of the rows that are no longer there
+
+
+def test_parameters_that_must_stay():
+    X, y = continuous(np.random.default_rng(0))
+    estimator = BayesErrorEstimator(random_state=None).partial_fit(X[:200], y[:200])
+    estimator.set_params(confidence=0.5, forced_edges="keep").partial_fit(X[200:], y[200:])
+    expected = BayesErrorEstimator(confidence=0.5, forced_edges="keep").fit(X, y)  # no ties: the seed does not matter
+    assert_same_floors(estimator, expected)
+    for changed in ({"n_trees": 2}, {"n_tie_draws": 3}, {"random_state": 1}):
+        with pytest.raises(ValueError, match="cannot change from batch to batch"):
+            clone_with_stream(estimator).set_params(**changed).partial_fit(X[:1], y[:1])
+
+
+def clone_with_stream(estimator):
+    return pickle.loads(pickle.dumps(estimator))
+
+
+def test_a_pickled_estimator_goes_on():
+    X, y = tied(np.random.default_rng(0))
+    estimator = clone_with_stream(BayesErrorEstimator().partial_fit(X[:500], y[:500]))
+    assert_same_floors(estimator.partial_fit(X[500:], y[500:]), BayesErrorEstimator().fit(X, y))
+
+
+def test_names_of_frames():
+    pandas = pytest.importorskip("pandas")
+    X, y = continuous(np.random.default_rng(0))
+    frame = pandas.DataFrame(X, columns=list("wxyz")).assign(x=1.0)
+    estimator = BayesErrorEstimator().partial_fit(frame[:300], y[:300]).partial_fit(frame[300:], y[300:])
+    assert_same_floors(estimator, BayesErrorEstimator().fit(frame, y))
+    assert any("'x'" in finding.sentence for finding in estimator.findings_)
+    with pytest.raises(ValueError, match="feature names should match"):
+        estimator.partial_fit(frame[:2][list("zyxw")], y[:2])
+
+
+@pytest.fixture(scope="module")
+def example():
+    path = Path(__file__).parents[2] / "examples" / "drifting_stream.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_example_knows_its_truths(example):
+    assert example.floor_over(np.array([0.0])) == pytest.approx(norm.cdf(-2.0), abs=1e-6)
+    assert example.floor_over(np.array([1.0])) == pytest.approx(norm.cdf(-0.5), abs=1e-6)
+    assert example.floor_now(1.0) == pytest.approx(norm.cdf(-0.5))
+    times = np.linspace(0, 1, 11)
+    rng = np.random.default_rng(0)  # the Bayes rule of the mixture, applied to rows drawn from it
+    time = rng.choice(times, 100_000)
+    label = rng.integers(0, 2, 100_000)
+    start, end = np.array(example.START), np.array(example.END)
+    x = rng.standard_normal(100_000) + ((1 - time) * start[label] + time * end[label])
+    densities = np.mean([norm.pdf(x[:, None], (1 - t) * start + t * end) for t in times], axis=0)
+    assert example.floor_over(times) == pytest.approx(np.mean(densities.argmax(axis=1) != label), abs=0.004)
+
+
+def test_the_example_watches_the_floor_rise(example, tmp_path, capsys):
+    example.main(["--batches", "12", "--batch", "100", "--window", "3", "--output", str(tmp_path)])
+    assert len(capsys.readouterr().out.splitlines()) == 14
+    with (tmp_path / "drifting_stream.csv").open() as file:
+        rows = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
+    assert [row["rows"] for row in rows] == [100 * n for n in range(1, 13)]
+    for name in ("all", "window"):
+        assert rows[-1][f"{name}_estimate"] > rows[0][f"{name}_high"]
+        assert rows[-1][f"{name}_low"] < rows[-1][f"{name}_floor"] + 0.03
+    assert rows[-1]["window_estimate"] > rows[-1]["all_high"]

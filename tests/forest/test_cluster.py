@@ -1,0 +1,327 @@
+"""The same forests from worker processes as from this one, to the last bit, whatever happens to the workers."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from bayesfloor import class_forests, spanning_forests
+from bayesfloor.forest import api, block_tasks, cluster, plan
+from forest.agreement import assert_same_forests
+from forest.point_sets import make_labels, make_points
+
+distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+
+ROWS = 250  # to a block: enough blocks for several levels of merging
+
+
+@pytest.fixture
+def in_small_blocks():
+    with plan.override(block_rows=ROWS):
+        yield
+
+
+def local(X, **kwargs):
+    """Compute in this process, in one block."""
+    with plan.override(block_rows=None):
+        return spanning_forests(X, **kwargs)
+
+
+def local_classes(X, y, **kwargs):
+    with plan.override(block_rows=None):
+        return class_forests(X, y, **kwargs)
+
+
+def assert_same_class_forests(actual, expected):
+    assert_array_equal(actual.classes, expected.classes)
+    assert_array_equal(actual.class_counts, expected.class_counts)
+    assert_same_forests(actual.whole, expected.whole)
+    assert_array_equal(actual.pair_cross_counts, expected.pair_cross_counts)
+    for name in expected.pair_edge_sums._fields:
+        assert_array_equal(getattr(actual.pair_edge_sums, name), getattr(expected.pair_edge_sums, name), name)
+    for a in range(min(len(expected.classes), 4)):
+        for b in range(a):
+            one, other = (forests.pair(forests.classes[b], forests.classes[a]) for forests in (actual, expected))
+            assert_same_forests(one, other)
+            assert_array_equal(one.rows, other.rows)
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "d"),
+    [
+        ("gaussian", 1500, 4),
+        ("gaussian", 1000, 40),
+        ("clustered", 1200, 8),
+        ("one_hot", 1000, 20),
+        ("integer_grid", 1200, 3),
+        ("some_copies", 1500, 5),
+        ("few_distinct", 1000, 3),
+        ("all_identical", 600, 2),
+        ("signed_zeros", 800, 4),
+        ("one_outlier", 800, 6),
+        ("hub_in_a_sphere", 600, 30),
+    ],
+)
+def test_forests(client, in_small_blocks, kind, n, d):
+    X = make_points(kind, n, d)
+    assert_same_forests(spanning_forests(X, client=client), local(X))
+
+
+def test_the_workers_do_the_work(client, in_small_blocks, monkeypatch):
+    X = make_points("gaussian", 600, 3)
+    expected = local(X)
+
+    def refuse(*_):
+        raise AssertionError("computed in this process")
+
+    for module in (api, block_tasks):
+        monkeypatch.setattr(module, "grow", refuse)
+    assert_same_forests(spanning_forests(X, client=client), expected)
+    with pytest.raises(AssertionError, match="computed in this process"):
+        local(X)
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1e250])
+def test_scales_whose_squares_leave_the_range_of_floats(client, in_small_blocks, scale):
+    X = scale * make_points("gaussian", 700, 3)
+    assert_same_forests(spanning_forests(X, client=client), local(X))
+
+
+def test_number_of_trees_and_seed(client, in_small_blocks):
+    X = make_points("one_hot", 900, 10)
+    for n_trees, seed in ((1, 0), (7, 5)):
+        forests = spanning_forests(X, n_trees=n_trees, random_state=seed, client=client)
+        assert_same_forests(forests, local(X, n_trees=n_trees, random_state=seed))
+    assert np.any(local(X).edges != local(X, random_state=5).edges)  # the seed matters here
+
+
+@pytest.mark.parametrize("n", [2, 10, 2500])
+def test_fewer_blocks_than_workers(client, n):
+    X = make_points("gaussian", n, 3)
+    assert_same_forests(spanning_forests(X, n_trees=2, client=client), local(X, n_trees=2))
+
+
+@pytest.mark.parametrize(
+    ("kind", "n_classes"),
+    # classes cut into blocks, several in a block, and both: frequencies are unequal
+    [("gaussian", 2), ("gaussian", 5), ("one_hot", 3), ("some_copies", 4), ("few_distinct", 6), ("integer_grid", 60)],
+)
+def test_class_forests(client, in_small_blocks, kind, n_classes):
+    X, y = make_points(kind, 1200, 5), make_labels(1200, n_classes)
+    names = np.array([f"class {label:02}" for label in y])
+    assert_same_class_forests(class_forests(X, names, client=client), local_classes(X, names))
+
+
+def test_forests_from_a_cluster_can_be_extended_and_those_of_classes_say_that_they_cannot(client, in_small_blocks):
+    X = make_points("some_copies", 900, 4)
+    assert_same_forests(spanning_forests(X[:800], client=client).extend(X[800:]), local(X))
+    by_class = class_forests(X, make_labels(900, 3), client=client)
+    with pytest.raises(ValueError, match="cannot be extended: they were not computed in this process's memory"):
+        by_class.extend(X[:1], [0])
+
+
+def test_progress(client, in_small_blocks):
+    calls = []
+    spanning_forests(make_points("gaussian", 1000, 3), client=client, progress=lambda *call: calls.append(call))
+    done = [call[0] for call in calls]
+    assert done == sorted(done)
+    assert calls[-1][0] == calls[-1][1] > 0
+
+
+class Killer:
+    """A progress callback that kills a worker once some work is done."""
+
+    def __init__(self, client, share):
+        self.pids = client.run(os.getpid)
+        self.share, self.killed = share, False
+
+    def __call__(self, done, total):
+        if not self.killed and done > self.share * total:
+            self.killed = True
+            os.kill(next(iter(self.pids.values())), signal.SIGKILL)
+
+
+def restored(client):
+    """Wait until there are two workers again, and return their process numbers.
+
+    A worker's nanny starts it anew; now and then Dask gives up on both, and another has to be asked for.
+    """
+    deadline = time.monotonic() + 60
+    while len(pids := set(client.run(os.getpid, on_error="ignore").values())) < 2:
+        assert time.monotonic() < deadline, "the worker that was killed is not replaced"
+        client.cluster.scale(2)
+        time.sleep(0.5)
+    return pids
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_a_worker_killed_with_its_blocks(client, monkeypatch):
+    X = make_points("gaussian", 8000, 16)
+    killer = Killer(client, 0.0)
+    repairs = []
+    repair = cluster.ClusterRun._repair
+    monkeypatch.setattr(cluster.ClusterRun, "_repair", lambda run, lost: (repairs.append(lost), repair(run, lost)))
+    with plan.override(block_rows=1000):
+        forests = spanning_forests(X, client=client, progress=killer)
+    assert killer.killed
+    assert any(name.startswith("block") for lost in repairs for name in lost)  # scattered data went with the worker
+    assert_same_forests(forests, local(X))
+    assert restored(client) != set(killer.pids.values())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_a_worker_killed_half_way(client):
+    X, y = make_points("some_copies", 5000, 12), make_labels(5000, 5)
+    killer = Killer(client, 0.5)
+    with plan.override(block_rows=700):
+        forests = class_forests(X, y, client=client, progress=killer)
+    assert killer.killed
+    assert_same_class_forests(forests, local_classes(X, y))
+    restored(client)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_a_worker_killed_that_read_a_part_of_a_file(client, tmp_path):
+    X = make_points("some_copies", 5000, 12)
+    np.save(tmp_path / "X.npy", X)
+    killer = Killer(client, 0.3)
+    with plan.override(block_rows=700):
+        forests = spanning_forests(tmp_path / "X.npy", client=client, progress=killer)
+    assert killer.killed
+    assert_same_forests(forests, local(X))
+    restored(client)
+
+
+def tasks_of_ours(dask_scheduler):
+    return [str(key) for key in dask_scheduler.tasks if str(key).startswith("bayesfloor-")]
+
+
+def test_an_interrupt_takes_the_work_back(client):
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    with plan.override(block_rows=1000), pytest.raises(KeyboardInterrupt):
+        spanning_forests(make_points("gaussian", 8000, 16), client=client, progress=interrupt)
+    deadline = time.monotonic() + 20
+    while (left := client.run_on_scheduler(tasks_of_ours)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert left == []
+
+
+def test_nothing_is_left_on_the_workers(client, in_small_blocks):
+    spanning_forests(make_points("gaussian", 1000, 3), client=client)
+    deadline = time.monotonic() + 20
+    while (left := client.run_on_scheduler(tasks_of_ours)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert left == []
+
+
+@pytest.fixture
+def lone_scheduler(tmp_path):
+    """A scheduler and a worker as processes of their own: the scheduler's process, and a client."""
+    file = tmp_path / "scheduler.json"
+    options = ["--host", "127.0.0.1", "--no-dashboard"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    module = [sys.executable, "-m"]
+    scheduler = subprocess.Popen(
+        [*module, "distributed.cli.dask_scheduler", "--port", "0", "--scheduler-file", file, *options], **quiet
+    )
+    worker = subprocess.Popen(
+        [*module, "distributed.cli.dask_worker", "--scheduler-file", file, "--nthreads", "1", "--no-nanny", *options],
+        **quiet,
+    )
+    try:
+        with distributed.Client(scheduler_file=str(file), timeout=60) as client:
+            client.wait_for_workers(1, timeout=60)
+            yield scheduler, client.scheduler.address
+    finally:
+        for process in (worker, scheduler):
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGSTOP and SIGKILL")
+def test_a_scheduler_that_does_not_answer_or_is_gone(lone_scheduler, monkeypatch):
+    scheduler, address = lone_scheduler
+    monkeypatch.setattr(cluster, "PATIENCE_S", 4.0)
+    monkeypatch.setattr(cluster, "ASK_EVERY_S", 0.2)
+    X = make_points("gaussian", 6000, 16)
+    for sent in (signal.SIGSTOP, signal.SIGKILL):
+        when = []
+
+        def send(done, total, sent=sent, when=when):
+            if not when:
+                when.append(time.monotonic())
+                scheduler.send_signal(sent)
+
+        client = distributed.Client(address, timeout=60)
+        with plan.override(block_rows=500), pytest.raises(ConnectionError, match=f"scheduler at {address} is gone"):
+            spanning_forests(X, client=client, progress=send)
+        assert time.monotonic() - when[0] < 20
+        scheduler.send_signal(signal.SIGCONT)
+        client.close()
+    with pytest.raises(ConnectionError, match=f"scheduler at {address} is gone: the connection is closed"):
+        spanning_forests(X, client=client)
+
+
+def test_a_cluster_without_workers(monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE_S", 0.5)
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
+        distributed.Client(empty) as client,
+        pytest.raises(ConnectionError, match=r"the Dask scheduler at .* has had no workers for 0\.5 s"),
+    ):
+        spanning_forests([[0.0], [1.0]], client=client)
+
+
+def test_a_closed_client(client):
+    other = distributed.Client(client.scheduler.address)
+    other.close()
+    with pytest.raises(ConnectionError, match="is gone: the connection is closed"):
+        spanning_forests([[0.0], [1.0]], client=other)
+
+
+@pytest.mark.parametrize("client", ["tcp://127.0.0.1:8786", 3])
+def test_what_is_no_client(client):
+    with pytest.raises(TypeError, match=r"must be a dask\.distributed\.Client or None\. Got"):
+        spanning_forests([[0.0], [1.0]], client=client)
+
+
+def test_input_is_checked_as_ever(client):
+    with pytest.raises(ValueError, match="contains NaN in 1 row, column 1"):
+        spanning_forests([[0.0, 1.0], [1.0, np.nan]], client=client)
+    with pytest.raises(ValueError, match="needs two classes, got 1"):
+        class_forests([[0.0], [1.0]], [1, 1], client=client)
+    with pytest.raises(TypeError, match="'progress' parameter must be"):
+        spanning_forests([[0.0], [1.0]], client=client, progress="yes")
+
+
+def test_a_client_is_not_picked_up_unasked(client, monkeypatch):
+    def refuse(*_):
+        raise AssertionError("went to the cluster")
+
+    monkeypatch.setattr(cluster.ClusterRun, "run", refuse)
+    with client.as_current():
+        assert spanning_forests(make_points("gaussian", 500, 3)).spans
+
+
+def test_dask_is_loaded_only_when_it_is_asked_for():
+    script = """
+import sys
+import numpy as np
+from bayesfloor import bayes_error, spanning_forests
+spanning_forests(np.arange(20.0).reshape(10, 2))
+assert not {"dask", "distributed"} & sys.modules.keys()
+sys.modules["distributed"] = None
+try:
+    spanning_forests([[0.0], [1.0]], client=object())
+except ImportError as error:
+    print(error)
+"""
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "a cluster needs dask.distributed: pip install 'bayesfloor[dask]'"

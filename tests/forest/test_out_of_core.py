@@ -1,0 +1,292 @@
+"""Files and Dask collections: read or computed a part at a time, with the forests of the array they hold."""
+
+import errno
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import polars
+import pytest
+from numpy.testing import assert_array_equal
+
+from bayesfloor import class_forests, spanning_forests
+from bayesfloor.data import limits
+from bayesfloor.forest import elsewhere, out_of_core, plan, row_chunks
+from forest.agreement import assert_same_forests
+from forest.point_sets import make_labels, make_points
+
+ROWS = 250
+
+
+@pytest.fixture
+def in_small_blocks():
+    """Files go out of core however small they are."""
+    with plan.override(block_rows=ROWS):
+        yield
+
+
+def local(X, **kwargs):
+    with plan.override(block_rows=None):
+        return spanning_forests(np.array(X), **kwargs)
+
+
+def saved(path, X):
+    np.save(path, X)
+    return path
+
+
+def as_parquet(path, X):
+    polars.DataFrame(X, schema=[f"x{j}" for j in range(X.shape[1])]).write_parquet(path, row_group_size=170)
+    return path
+
+
+STORED = {
+    "npy": lambda folder, X: saved(folder / "X.npy", X),
+    "npy of Fortran order": lambda folder, X: saved(folder / "X.npy", np.asfortranarray(X)),
+    "npy of other byte order": lambda folder, X: saved(folder / "X.npy", X.astype(">f8")),
+    "parquet": lambda folder, X: as_parquet(folder / "X.parquet", X),
+    "memmap": lambda folder, X: np.load(saved(folder / "X.npy", X), mmap_mode="r"),
+    "part of a memmap": lambda folder, X: np.load(
+        saved(folder / "X.npy", np.vstack([X + 1, X, X])), mmap_mode="r"
+    )[len(X) : 2 * len(X)],
+}
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "one_hot", "some_copies", "signed_zeros", "all_identical"])
+@pytest.mark.parametrize("store", STORED)
+def test_same_forests_as_from_the_array(tmp_path, in_small_blocks, store, kind):
+    X = make_points(kind, 1100, 5)
+    assert_same_forests(spanning_forests(STORED[store](tmp_path, X)), local(X))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int16, np.bool_])
+def test_other_types(tmp_path, in_small_blocks, dtype):
+    X = make_points("integer_grid", 700, 4).astype(dtype)
+    assert_same_forests(spanning_forests(saved(tmp_path / "X.npy", X)), local(X))
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1e250])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_scale_and_threads(tmp_path, in_small_blocks, scale, n_jobs):
+    X = scale * make_points("cauchy", 900, 30)
+    assert_same_forests(spanning_forests(saved(tmp_path / "X.npy", X), n_jobs=n_jobs), local(X))
+
+
+def test_one_far_row_that_no_sample_sees(tmp_path, in_small_blocks):
+    X = make_points("gaussian", 3000, 4)
+    X[1234] *= 1e60
+    assert_same_forests(spanning_forests(saved(tmp_path / "X.npy", X)), local(X))
+
+
+def test_rows_that_one_hash_does_not_tell_apart(tmp_path, in_small_blocks, monkeypatch):
+    """The second hash tells them apart where the first is no good."""
+    X = make_points("gaussian", 600, 3)
+    hash_rows, calls = row_chunks.hash_rows, []
+
+    def poor_first_hash(bits, start, stop, out):
+        hash_rows(bits, start, stop, out)
+        calls.append(len(calls))
+        if len(calls) % 2 == 1:
+            out[:] = out % 100
+
+    monkeypatch.setattr(row_chunks, "hash_rows", poor_first_hash)
+    forests = spanning_forests(saved(tmp_path / "X.npy", X), n_jobs=1)
+    assert len(calls) >= 6
+    assert_same_forests(forests, local(X))  # no two edges are equally long: hashes decide nothing
+
+
+@pytest.mark.parametrize("n_classes", [2, 7, 40])
+@pytest.mark.parametrize("store", ["npy", "parquet"])
+def test_class_forests(tmp_path, in_small_blocks, store, n_classes):
+    X, y = make_points("some_copies", 1000, 4), make_labels(1000, n_classes)
+    actual = class_forests(STORED[store](tmp_path, X), y)
+    with plan.override(block_rows=None):
+        expected = class_forests(X, y)
+    assert_same_forests(actual.whole, expected.whole)
+    assert_array_equal(actual.pair_cross_counts, expected.pair_cross_counts)
+    assert_same_forests(actual.pair(0, 1), expected.pair(0, 1))
+
+
+def test_a_file_that_does_not_fit_is_read_in_parts(tmp_path, monkeypatch):
+    X = make_points("gaussian", 3000, 50)
+    path = saved(tmp_path / "X.npy", X)
+    expected = local(X)
+    in_parts = []
+    on_disk = elsewhere.RowsOnDisk
+    monkeypatch.setattr(elsewhere, "RowsOnDisk", lambda *args: in_parts.append(args) or on_disk(*args))
+    assert_same_forests(spanning_forests(path), expected)
+    assert not in_parts  # it fits
+    for module in (limits, elsewhere):
+        monkeypatch.setattr(module, "available_memory", lambda: 6 * 2**20)
+    for stored in (path, np.load(path, mmap_mode="r")):
+        assert_same_forests(spanning_forests(stored), expected)
+    assert len(in_parts) == 2
+    with pytest.raises(MemoryError, match="are available"):
+        spanning_forests(X)
+    monkeypatch.setattr(limits, "available_memory", lambda: 2**20)
+    with pytest.raises(MemoryError, match="the edges of the forests of 3000 points"):
+        spanning_forests(path)
+
+
+def test_nothing_is_left_on_disk(tmp_path, in_small_blocks, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    path = saved(tmp_path / "X.npy", make_points("gaussian", 600, 3))
+    spanning_forests(path)
+
+    def stop(done, total):
+        raise LookupError("seen enough")
+
+    with pytest.raises(LookupError):
+        spanning_forests(path, progress=stop)
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_full_disk_is_told_before_anything_is_written(tmp_path, in_small_blocks, monkeypatch):
+    usage = out_of_core.shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(out_of_core.shutil, "disk_usage", lambda _: usage._replace(free=1000))
+    with pytest.raises(OSError, match=r"which has 0\.0 MiB free; TMPDIR names another one") as raised:
+        spanning_forests(saved(tmp_path / "X.npy", make_points("gaussian", 600, 3)))
+    assert raised.value.errno == errno.ENOSPC
+
+
+def test_bad_values_are_named_with_their_rows(tmp_path, in_small_blocks):
+    X = make_points("gaussian", 600, 3)
+    X[300, 1] = np.nan
+    with pytest.raises(ValueError, match=r"contains NaN in 1 row, column 1 \(of rows 250 to 499\)"):
+        spanning_forests(saved(tmp_path / "X.npy", X))
+    X[300, 1] = np.inf
+    with pytest.raises(ValueError, match=r"contains infinity .* column 'x1' \(of rows 250 to 499\)"):
+        spanning_forests(as_parquet(tmp_path / "X.parquet", X))
+    frame = polars.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
+    frame.write_parquet(tmp_path / "text.parquet")
+    with pytest.raises(ValueError, match="could not convert to float: column 'b'"):
+        spanning_forests(tmp_path / "text.parquet")
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.arange(5.0), "Expected 2D array, got 1D array"),
+        (np.zeros((3, 2, 2)), "Found array with dim 3"),
+        (np.zeros((1, 2)), "Found array with 1 sample"),
+        (np.zeros((4, 0)), "Found array with 0 feature"),
+        (np.zeros((4, 2), complex), "Complex data not supported"),
+        (np.array([["a"], ["b"]]), "could not convert to float"),
+    ],
+)
+def test_files_of_something_else(tmp_path, in_small_blocks, array, message):
+    with pytest.raises(ValueError, match=message):
+        spanning_forests(saved(tmp_path / "X.npy", array))
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        spanning_forests(tmp_path / "missing.npy")
+    for name, message in (
+        ("X.npy", "cannot be read as .npy"),
+        ("X.parquet", "cannot be read as Parquet"),
+        ("X.csv", "only .npy and .parquet files are read row by row"),
+    ):
+        (tmp_path / name).write_bytes(b"nonsense, and more of it")
+        with pytest.raises(ValueError, match=message):
+            spanning_forests(tmp_path / name)
+    np.save(tmp_path / "objects.npy", np.array([[1, "a"]], dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match=r"cannot be read as \.npy: .*Python objects"):
+        spanning_forests(tmp_path / "objects.npy")
+
+
+def test_labels_are_checked_before_the_file_is_sorted(tmp_path, in_small_blocks):
+    path = saved(tmp_path / "X.npy", make_points("gaussian", 600, 3))
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[600, 3\]"):
+        class_forests(path, [0, 1, 1])
+
+
+def test_a_device_that_blocks_do_not_use(tmp_path, in_small_blocks):
+    with pytest.raises(ValueError, match="device='cuda' cannot be had for blocks of rows"):
+        spanning_forests(saved(tmp_path / "X.npy", make_points("gaussian", 600, 3)), device="cuda")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peak memory is read from /proc")
+def test_memory_stays_below_the_size_of_the_file(tmp_path):
+    n, d = 24_000, 5_000
+    rng = np.random.default_rng(0)
+    centers = rng.standard_normal((20, d))
+    X = np.lib.format.open_memmap(tmp_path / "X.npy", "w+", np.float64, (n, d))
+    for first in range(0, n, 1000):
+        X[first : first + 1000] = centers[rng.integers(0, 20, 1000)] + 0.1 * rng.standard_normal((1000, d))
+    script = f"""
+from pathlib import Path
+from bayesfloor import spanning_forests
+from bayesfloor.forest import plan
+with plan.override(block_rows=1500):
+    assert spanning_forests(Path({str(tmp_path / "X.npy")!r}), n_jobs=1).spans
+(peak,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:")]
+print(1024 * int(peak.split()[1]))
+"""
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert int(answer.stdout) < 0.8 * X.nbytes
+
+
+# ----------------------------------------------------------------------------------------------------------- Dask
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "some_copies"])
+@pytest.mark.parametrize("store", ["npy", "parquet", "memmap", "part of a memmap"])
+def test_files_read_by_workers(client, tmp_path, in_small_blocks, store, kind):
+    X = make_points(kind, 900, 5)
+    assert_same_forests(spanning_forests(STORED[store](tmp_path, X), client=client), local(X))
+
+
+@pytest.mark.parametrize("chunks", [(170, 2), (900, 5), (333, 5)])
+def test_dask_array(client, in_small_blocks, chunks):
+    array = pytest.importorskip("dask.array")
+    X = make_points("some_copies", 900, 5)
+    assert_same_forests(spanning_forests(array.from_array(X, chunks=chunks), client=client), local(X))
+
+
+def test_dask_array_of_unknown_length(client, in_small_blocks):
+    array = pytest.importorskip("dask.array")
+    X = make_points("gaussian", 900, 3)
+    lazy = array.from_array(X, chunks=(200, 3))
+    positive = lazy[lazy[:, 0] > 0]
+    assert np.isnan(positive.shape[0])
+    assert_same_forests(spanning_forests(positive, client=client), local(X[X[:, 0] > 0]))
+
+
+def test_dask_data_frame_and_its_default_client(client, in_small_blocks):
+    frames, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    X, y = make_points("one_hot", 900, 6), make_labels(900, 3)
+    frame = frames.from_pandas(pandas.DataFrame(X, columns=[f"x{j}" for j in range(6)]), npartitions=5)
+    frame = frame[frame["x0"] >= 0]  # filters leave nothing known of the partitions' sizes
+    assert_same_forests(spanning_forests(frame), local(X))
+    with plan.override(block_rows=None):
+        expected = class_forests(X, y)
+    assert_array_equal(class_forests(frame, y).pair_cross_counts, expected.pair_cross_counts)
+
+
+def test_values_of_a_collection_are_checked_on_the_workers(client, in_small_blocks):
+    frames, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": np.arange(800.0), "b": 1.0})
+    frame.loc[700, "b"] = np.nan
+    with pytest.raises(ValueError, match=r"contains NaN in 1 row, column 'b' \(of partition 3\)"):
+        spanning_forests(frames.from_pandas(frame, npartitions=4), client=client)
+
+
+def test_a_collection_of_one_dimension(client):
+    array = pytest.importorskip("dask.array")
+    with pytest.raises(ValueError, match="Expected a Dask array of two dimensions or a Dask data frame"):
+        spanning_forests(array.ones(10), client=client)
+
+
+def test_a_collection_without_a_cluster(monkeypatch):
+    array, distributed = pytest.importorskip("dask.array"), pytest.importorskip("distributed")
+
+    def no_client():
+        raise ValueError("No clients found")
+
+    monkeypatch.setattr(distributed, "default_client", no_client)
+    with pytest.raises(ValueError, match="X is a Dask collection, and there is no cluster to compute it: pass client="):
+        spanning_forests(array.ones((10, 2)))
