@@ -151,8 +151,10 @@ def difficulty_report(
     title: str | None = None,
     command: str | None = None,
     n_jobs: int | None = None,
+    device: Any = "auto",
     random_state: Any = 0,
     progress: Progress = False,
+    client: Any = None,
 ) -> DifficultyReport:
     """Report how good any classifier can get on some data, how sure that is, and where it will hurt.
 
@@ -182,10 +184,14 @@ def difficulty_report(
         What is shown as the way to make the report again.
     n_jobs : int or None, default=None
         Threads; None for every core.
+    device : {"auto", "cpu", "cuda"} or torch.device, default="auto"
+        Where distances are computed, as for `spanning_forests`; the result is the same.
     random_state : int, None or random generator, default=0
         Seed of everything.
     progress : bool or callable, default=False
         Show progress on a terminal, or call ``progress(done, total)``.
+    client : dask.distributed.Client or None, default=None
+        Grow trees on the workers of this cluster, with the same result. Models are trained here.
 
     Returns
     -------
@@ -222,6 +228,8 @@ def difficulty_report(
         max_rows=check_max_rows(max_rows, n_classes),
         max_tree_rows=check_max_rows(max_tree_rows, n_classes),
         n_jobs=n_jobs,
+        device=device,
+        client=client,
         seed=seed,
         progress=progress,
     )

@@ -70,6 +70,8 @@ def compute_figures(
     max_rows: int | None,
     max_tree_rows: int | None,
     n_jobs: int | None,
+    device: Any,
+    client: Any,
     seed: int,
     progress: Progress,
 ) -> Figures:
@@ -85,8 +87,8 @@ def compute_figures(
         Whether to train nothing.
     n_features : int or None
         How many features to search for.
-    n_trees, confidence, n_jobs
-        As for `bayes_error`.
+    n_trees, confidence, n_jobs, device, client
+        As for `bayes_error`; models are trained here.
     max_rows, max_tree_rows : int or None
         Rows for models and for trees, at the most.
     seed : int
@@ -114,6 +116,8 @@ def compute_figures(
         confidence=confidence,
         n_tie_draws=1,
         n_jobs=n_jobs,
+        device=device,
+        client=client,
         random_state=seed,
         progress=_share_of(progress, 0, 20 if not fast else 100),
     )

@@ -1,0 +1,47 @@
+"""How much of SmartSVM's time its floors and class tree take, and whether it would be fastest if they were free.
+
+python benchmarks/results/study/tree_share.py
+
+On split 0 of all sets but fars, with one thread; beside the CPU seconds of DAG, OvO and OvR in the records. Data sets
+are read from $BAYESFLOOR_DATA, or from shared/data beside the repository.
+"""
+
+import os
+import time
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from bayesfloor import load_dataset
+from bayesfloor.study.methods import find_method
+from bayesfloor.study.plan import PAPER_SETS, Cell, Protocol
+from bayesfloor.study.protocol import Parts, split_and_scale
+from bayesfloor.study.records import read_records
+
+HERE = Path(__file__).resolve().parent
+DATA = Path(os.environ.get("BAYESFLOOR_DATA", HERE.parents[3] / "shared" / "data"))
+
+
+def cpu_seconds(classifier, parts: Parts) -> float:
+    started = time.process_time()
+    classifier.fit(parts.X_train, parts.y_train)
+    return time.process_time() - started
+
+
+if __name__ == "__main__":
+    protocol = Protocol()
+    smart = find_method("SmartSVM", protocol)
+    recorded = {record.cell: record.result for record in read_records(HERE)[0] if record.result}
+    n_fastest = 0
+    sets = [name for name in PAPER_SETS if name != "fars"]
+    for name in sets:
+        table = load_dataset(name, data_dir=DATA)
+        parts = split_and_scale(table.X, table.y, 0, protocol)
+        with threadpool_limits(1):
+            first = smart.make(0).fit(parts.X_train, parts.y_train)
+            whole = cpu_seconds(smart.make(0), parts)
+            without_tree = cpu_seconds(smart.make(0).set_params(tree=first.tree_), parts)
+        best = min(recorded[Cell(name, 0, rival)]["cpu_seconds"] for rival in ("DAG", "OvO", "OvR"))
+        n_fastest += without_tree < best
+        print(f"{name:11} {whole:7.3f} s, floors and tree {1 - without_tree / whole:4.0%}; rivals' best {best:7.3f} s")
+    print(f"Fastest with the tree for free: {n_fastest} of {len(sets)}")

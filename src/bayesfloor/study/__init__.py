@@ -1,0 +1,20 @@
+"""The paper's simulation study: sixteen data sets, six methods, and any others beside them.
+
+::
+
+    plan ────────► which cells there are: (data set, split, method); how each is measured: a `Protocol`
+      │ methods    a name ─► a classifier, and what it tries
+      ▼
+    runner ──────► joblib over the cells ──► cell_child ──► cell_process: one cell at a time, can be killed
+      │                                                        └─ protocol: split, scale, fit, test once
+      ▼
+    records ─────► one file for each cell, whole or not at all, with a checksum      (machine: where, with what)
+      │
+      ├─ summary ──────► means over the splits, cell by cell
+      ├─ tables ───────► the paper's Tables 1 to 4, ours beside the paper's (paper_figures)  ─► Markdown, CSV, LaTeX
+      ├─ ranks ────────► average ranks, critical differences, paired tests
+      └─ figures ──────► pictures of them
+
+A run that was stopped goes on where it was: what is recorded is not measured again. Tables, ranks and pictures are made
+from records alone.
+"""
