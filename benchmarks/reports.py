@@ -55,8 +55,8 @@ def main() -> None:
     lines = [
         "# `bayesfloor report` on tables as users have them",
         "",
-        "Made by `python benchmarks/reports.py`: two threads, models included, from starting the command to the page on "
-        "disk. Each table is tried as it is, and where that ends in a message, again with what the message asks for.",
+        "Made by `python benchmarks/reports.py`: two threads, models included, from starting the command to the page "
+        "on disk. Each table is tried as it is; where that ends in a message, again with what the message asks for.",
         "",
         "| table | options | exit | seconds | CPU seconds | what it said |",
         "|---|---|---:|---:|---:|---|",

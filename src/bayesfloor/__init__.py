@@ -77,14 +77,13 @@ if TYPE_CHECKING:
     from bayesfloor.report import (
         ClassFloorsDisplay,
         ClassTreeDisplay,
-        DifficultyReport,
         LabelNoiseDisplay,
         LearnedFloorDisplay,
         PairwiseHeatmapDisplay,
         SelectionPathDisplay,
         TransformComparisonDisplay,
-        difficulty_report,
     )
+    from bayesfloor.report.difficulty import DifficultyReport, difficulty_report
     from bayesfloor.tree import ClassNode, ClassTree, build_class_tree
 
     __version__: str
@@ -162,7 +161,7 @@ _HOME_OF = {
     "CrammerSingerSVC": "bayesfloor.classify.crammer_singer",
     "DAGClassifier": "bayesfloor.classify.dag",
     "DatasetInfo": "bayesfloor.data.datasets",
-    "DifficultyReport": "bayesfloor.report",
+    "DifficultyReport": "bayesfloor.report.difficulty",
     "Finding": "bayesfloor.floor",
     "Forests": "bayesfloor.forest",
     "GenSVC": "bayesfloor.classify.gensvm",
@@ -194,7 +193,7 @@ _HOME_OF = {
     "class_affinity": "bayesfloor.classify.affinity",
     "class_forests": "bayesfloor.forest",
     "compare_transforms": "bayesfloor.meta",
-    "difficulty_report": "bayesfloor.report",
+    "difficulty_report": "bayesfloor.report.difficulty",
     "gensvm_path": "bayesfloor.classify.gensvm",
     "henze_penrose_divergence": "bayesfloor.floor",
     "label_noise_check": "bayesfloor.floor.label_noise",

@@ -1,5 +1,6 @@
 """The same forests from worker processes as from this one, to the last bit, whatever happens to the workers."""
 
+import json
 import os
 import signal
 import subprocess
@@ -8,9 +9,14 @@ import time
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 
-from bayesfloor import class_forests, spanning_forests
+from bayesfloor import DAGClassifier, HierarchicalClassifier, class_forests, spanning_forests
+from bayesfloor.cli import main
 from bayesfloor.forest import api, block_tasks, cluster, plan
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
@@ -325,3 +331,25 @@ except ImportError as error:
 """
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert answer.stdout.strip() == "a cluster needs dask.distributed: pip install 'bayesfloor[dask]'"
+
+
+@pytest.mark.parametrize("kind", ["hierarchical", "dag"])
+def test_the_nodes_of_a_classifier_are_fitted_there_too(client, kind):
+    X, y = load_iris(return_X_y=True)
+    node = LogisticRegression(max_iter=500)
+    model = HierarchicalClassifier(node, random_state=0) if kind == "hierarchical" else DAGClassifier(node)
+    here = clone(model).fit(X, y).predict(X)
+    with parallel_config("dask", client=client):
+        there = clone(model).set_params(n_jobs=-1).fit(X, y).predict(X)
+    np.testing.assert_array_equal(here, there)
+
+
+def test_the_command_line_computes_there(client, tmp_path, capsys):
+    X, y = load_iris(return_X_y=True)
+    table = tmp_path / "iris.csv"
+    np.savetxt(table, np.column_stack([X, y]), delimiter=",", header="a,b,c,d,kind", comments="", fmt="%.12g")
+    results = []
+    for where in ([], ["--cluster", client.scheduler.address]):
+        assert main(["pairs", str(table), "--json", "--quiet", *where]) == 0
+        results.append(json.loads(capsys.readouterr().out)["result"])
+    assert results[0] == results[1]

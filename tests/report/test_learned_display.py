@@ -37,6 +37,8 @@ def floor_of(
         curve=curve,
         tree_bounds=(0.0, 0.1),
         residual_z=0.0,
+        class_reached=np.zeros(2),
+        pair_reached=np.zeros((2, 2)),
         weights={"gaussian": 1.0},
         n_samples=400,
         n_rows=400,

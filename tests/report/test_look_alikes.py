@@ -53,7 +53,9 @@ def test_no_more_than_asked_for():
 
 
 def test_identical_rows_with_different_labels():
-    X = np.repeat([[0.0], [5.0], [9.0]], [4, 3, 3], axis=0)
-    codes = np.array([0, 0, 0, 1, 0, 0, 0, 1, 1, 1])
-    (found,) = find_look_alikes(spanning_forests(X, n_trees=1), codes, 2, 60)
-    assert (found.row, found.looks_like, found.distance) == (3, 0, 0.0)
+    X = np.repeat([[0.0], [5.0], [9.0]], 12, axis=0)
+    codes = np.repeat([0, 0, 1], 12)
+    codes[3] = 1
+    first, *others = find_look_alikes(spanning_forests(X), codes, 2, 60)
+    assert (first.row, first.looks_like, first.distance) == (3, 0, 0.0)
+    assert all(each.score < first.score for each in others)

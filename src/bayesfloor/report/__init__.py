@@ -13,6 +13,8 @@ A report is one plain dict in the middle, and a renderer for each thing it is sh
                          ├─────── page          HTML          .to_html(), and in notebooks
                          └─────── (json)        JSON          .to_json()
 
+`difficulty` holds both; it is not loaded with this room, because it needs all of scikit-learn.
+
 Pictures are displays in scikit-learn's manner.
 
 A display holds what it draws. ``from_estimator`` and ``from_data`` make one and draw it, ``plot`` draws it
@@ -40,7 +42,6 @@ on axes that were given, letters shrink and names thin out. Colours keep their o
 of colour vision. Names are shown letter by letter, whatever they mean to TeX. Rates are in percent.
 """
 
-from bayesfloor.report.difficulty import DifficultyReport, difficulty_report
 from bayesfloor.report.displays import (
     ClassFloorsDisplay,
     ClassTreeDisplay,
@@ -54,11 +55,9 @@ from bayesfloor.report.displays import (
 __all__ = [
     "ClassFloorsDisplay",
     "ClassTreeDisplay",
-    "DifficultyReport",
     "LabelNoiseDisplay",
     "LearnedFloorDisplay",
     "PairwiseHeatmapDisplay",
     "SelectionPathDisplay",
     "TransformComparisonDisplay",
-    "difficulty_report",
 ]
