@@ -21,7 +21,10 @@ def fractions_like(shown, text):
     return None if match is None else [float(number) for number in match.groups()]
 
 
-@pytest.mark.parametrize(("page", "call", "printed"), CALLS, ids=[call for _, call, _ in CALLS])
+@pytest.mark.parametrize(
+    ("page", "call", "printed"),
+    [pytest.param(*case, id=case[1], marks=pytest.mark.slow if case[1] == "report digits" else ()) for case in CALLS],
+)
 def test_examples(run, page, call, printed):
     namespace = {}
     for source in PYTHON.findall(PAGES[page]):

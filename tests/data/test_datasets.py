@@ -97,7 +97,7 @@ RAW_TABLES = {
 }
 
 
-@pytest.mark.parametrize("name", RAW_TABLES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n == "fars" else n for n in RAW_TABLES])
 def test_recipes_turn_public_tables_into_the_papers_sets(data_dir, name):
     path = data_dir / "tables" / RAW_TABLES[name]
     if not path.is_file():
