@@ -30,12 +30,12 @@ def write_report(
     fail_above: float | None,
 ) -> int:
     """Write the report of a file; return the exit code."""
-    from bayesfloor.report.difficulty import difficulty_report
-
     place = None if options.json and out is None else _place_for(file, out, force)
     table = open_table(file, options)
     if features is not None and features > len(table.groups):
         raise UsageError(f"--features {features}: {table.source} has {len(table.groups)} columns beside the target")
+    from bayesfloor.report.difficulty import difficulty_report  # after what can go wrong: it takes a second to load
+
     asked = {"fast": fast, "target_error": target_error, "features": features}
     with engine(options) as how:
         report = difficulty_report(
