@@ -13,11 +13,12 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from bayesfloor.report.harmless import visible
+from bayesfloor.data.visible_text import visible
 from bayesfloor.report.page import FIRST_ROWS, heat_map, render_page, suspect_rows
 from bayesfloor.report.page_charts import floor_scale, learning_curve
-from bayesfloor.report.page_text import count, figure, percent, percent_range, shortened, sorting_key
+from bayesfloor.report.page_text import count, figure, shortened, sorting_key
 from bayesfloor.report.page_tree import class_tree, level_of
+from bayesfloor.report.percentages import percent, percent_range
 from report import sample_summary
 
 SUMMARIES = {

@@ -8,8 +8,9 @@ from bayesfloor.cli.engines import engine
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.input import check_folder, named_columns, open_table
 from bayesfloor.cli.options import RunOptions, TableOptions
-from bayesfloor.cli.output import progress_on_stderr, say, say_findings, visible, write, write_json, write_table
+from bayesfloor.cli.output import progress_on_stderr, say, say_findings, write, write_json, write_table
 from bayesfloor.data.datasets import list_datasets
+from bayesfloor.data.visible_text import visible
 from bayesfloor.floor import pairwise_bayes_error
 
 #: Rows that a search takes unless told otherwise.

@@ -54,7 +54,7 @@ def _lacks_device(error: BaseException) -> bool:
 
 def one_line(error: BaseException) -> str:
     """Describe an exception in one line, with control characters written out."""
-    from bayesfloor.cli.output import visible
+    from bayesfloor.data.visible_text import visible
 
     if isinstance(error, KeyboardInterrupt | InterruptedError):
         return "interrupted"

@@ -9,8 +9,9 @@ from bayesfloor.cli.engines import engine
 from bayesfloor.cli.exits import ABOVE, OK
 from bayesfloor.cli.input import named_columns, open_table
 from bayesfloor.cli.options import TableOptions
-from bayesfloor.cli.output import progress_on_stderr, say, say_findings, visible, write_json, write_table
+from bayesfloor.cli.output import progress_on_stderr, say, say_findings, write_json, write_table
 from bayesfloor.data.tables import Table
+from bayesfloor.data.visible_text import visible
 from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
 
 #: Rows that the learned floor takes unless told otherwise.

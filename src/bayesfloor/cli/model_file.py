@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.classify.smart_svc import SmartSVC
-from bayesfloor.cli.output import visible
 from bayesfloor.data.encoding import Preparation
+from bayesfloor.data.visible_text import visible
 
 #: Types of this library that a model is made of.
 TRUSTED = (

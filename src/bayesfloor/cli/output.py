@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesfloor.cli.exits import UsageError
+from bayesfloor.data.visible_text import visible
 from bayesfloor.data.writing import write_whole
 
 if TYPE_CHECKING:
@@ -18,11 +19,6 @@ if TYPE_CHECKING:
 
 #: A bar appears when something takes longer than this.
 _PATIENCE_S = 1.0
-
-
-def visible(text: Any) -> str:
-    """Write text in one line, with control characters, and those that turn the direction, as escapes."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text))
 
 
 def say(text: str, *, quiet: bool = False) -> None:

@@ -10,8 +10,9 @@ from joblib import effective_n_jobs, parallel_config
 
 from bayesfloor.cli.exits import BAD_DATA, MISSING, OK, UsageError
 from bayesfloor.cli.input import check_folder
-from bayesfloor.cli.output import say, visible, write_json, write_table
+from bayesfloor.cli.output import say, write_json, write_table
 from bayesfloor.cli.study_app import ShowOptions
+from bayesfloor.data.visible_text import visible
 from bayesfloor.study.estimate import seconds_left
 from bayesfloor.study.methods import find_method
 from bayesfloor.study.plan import Protocol, UnknownNameError, find_dataset, find_profile, plan_cells

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bayesfloor.report.harmless import in_markdown, visible
-from bayesfloor.report.sentences import as_given, percent, percent_range
+from bayesfloor.data.visible_text import visible
+from bayesfloor.report.harmless import in_markdown
+from bayesfloor.report.percentages import as_given, percent, percent_range
 
 _MOST_ROWS = 20
 
@@ -92,7 +93,7 @@ def _classes(summary: dict[str, Any]) -> str:
             percent(each["floor"]),
             percent_range(each["low"], each["high"]),
             percent(each["normalized"]),
-            _or_dash(each["reached"]),
+            percent(each["reached"]),
         )
         for each in summary["classes"]
     ]
@@ -108,7 +109,7 @@ def _pairs(summary: dict[str, Any]) -> str:
             percent(each["floor"]),
             percent_range(each["low"], each["high"]),
             percent(each["normalized"]),
-            _or_dash(each["confused"]),
+            percent(each["confused"]),
         )
         for each in summary["pairs"]["rows"]
     ]
@@ -156,7 +157,3 @@ def _first_of(
     table = markdown_table(headings, rows[:_MOST_ROWS], right)
     more = (len(rows) if total is None else total) - _MOST_ROWS
     return table if more <= 0 else f"{table}\n\n{more} more are in the JSON and HTML."
-
-
-def _or_dash(share: float | None) -> str:
-    return "–" if share is None else percent(share)

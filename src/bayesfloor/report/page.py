@@ -16,10 +16,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from bayesfloor.report.harmless import visible
+from bayesfloor.data.visible_text import visible
 from bayesfloor.report.page_charts import floor_scale, learning_curve
-from bayesfloor.report.page_text import count, figure, percent, percent_range, shortened, shown, sorting_key
+from bayesfloor.report.page_text import count, figure, shortened, shown, sorting_key
 from bayesfloor.report.page_tree import LEVELS, class_tree, level_of
+from bayesfloor.report.percentages import percent, percent_range
 
 #: Widths of pictures in pixels: on a desk, and on a phone 375 pixels wide less its margins.
 WIDE, NARROW = 720.0, 335.0

@@ -12,8 +12,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from bayesfloor.report.harmless import visible
-from bayesfloor.report.page_text import percent, percent_range, points
+from bayesfloor.data.visible_text import visible
+from bayesfloor.report.percentages import percent, percent_range, points
 
 #: Width of an average letter as a multiple of its size, with some room to spare.
 LETTER = 0.56

@@ -1,13 +1,11 @@
-"""How the page writes names and figures: one way for tables, pictures and tooltips."""
+"""How the page writes names and counts: one way for tables, pictures and tooltips."""
 
 from typing import Any
 
 from markupsafe import Markup
 
-from bayesfloor.report.harmless import visible
-
-#: What stands for a figure that is not there.
-NOTHING = "–"
+from bayesfloor.data.visible_text import visible
+from bayesfloor.report.percentages import NOTHING
 
 
 def shown(value: Any) -> Any:
@@ -15,23 +13,6 @@ def shown(value: Any) -> Any:
     if value is None:
         return NOTHING
     return value if isinstance(value, Markup) else visible(value)
-
-
-def percent(rate: float | None) -> str:
-    """Write a rate in percent: 0.135 as 13.5%, 0.0004 as 0.04%, and None as a dash."""
-    return NOTHING if rate is None else f"{_figure(rate)}%"
-
-
-def percent_range(low: float | None, high: float | None) -> str:
-    """Write an interval of rates: 0.013 and 0.151 as 1.3–15.1%."""
-    if low is None or high is None:
-        return NOTHING
-    return f"{_figure(low)}–{_figure(high)}%"
-
-
-def points(rate: float | None) -> str:
-    """Write a difference of two rates in percentage points, without a word for them."""
-    return NOTHING if rate is None else _figure(rate)
 
 
 def count(number: int | None) -> str:
@@ -61,15 +42,3 @@ def shortened(name: str, longest: int) -> str:
         return name
     tail = (longest - 1) // 3
     return f"{name[: longest - 1 - tail]}…{name[-tail:]}"
-
-
-def _figure(rate: float) -> str:
-    """One digit after the point, two below one percent, as far as a reader can make use of them."""
-    value = 100 * rate
-    if value == 0 or value >= 99.95:
-        return f"{value:.0f}"
-    if value < 0.005:
-        return "<0.01"
-    if value >= 0.95:
-        return f"{value:.1f}"
-    return f"{value:.2f}"

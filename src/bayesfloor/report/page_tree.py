@@ -6,7 +6,8 @@ from typing import Any
 from markupsafe import Markup
 
 from bayesfloor.report.page_charts import LETTER, SIZE, label, picture, tag
-from bayesfloor.report.page_text import percent, shortened
+from bayesfloor.report.page_text import shortened
+from bayesfloor.report.percentages import percent
 
 #: Pixels between rows, and between a decision and the next, where there is room.
 _PITCH, _TIGHT_PITCH, _STEP = 26.0, 17.0, 52.0

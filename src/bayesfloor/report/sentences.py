@@ -13,30 +13,10 @@ from bayesfloor.floor.learned_findings import STILL_FALLING
 from bayesfloor.floor.learned_result import LearnedFloor
 from bayesfloor.floor.results import BayesError, PairwiseBayesError
 from bayesfloor.report.figures import FEWEST_ROWS, Figures, pairs_by_hardness
+from bayesfloor.report.percentages import as_given, percent, percent_range
 
 #: A pair is called hard from this share of its largest possible floor on.
 _HARD = 0.005
-
-
-def percent(share: float) -> str:
-    """Write a share with the digits that matter: 13.5%, 4.4%, 0.04%."""
-    value = 100.0 * share
-    if 0.0 < value < 0.005:
-        return "<0.01%"
-    if value == 0.0 or value >= 99.95:
-        return f"{value:.0f}%"
-    return f"{value:.1f}%" if value >= 0.995 else f"{value:.2f}%"
-
-
-def percent_range(low: float, high: float) -> str:
-    """Write a range of shares."""
-    start = "0" if 100.0 * low < 0.005 else percent(low).rstrip("%")
-    return f"{start}–{percent(high)}"
-
-
-def as_given(share: float) -> str:
-    """Write a share that somebody chose, with the digits that they gave."""
-    return f"{100 * share:.10g}%"
 
 
 def answer(figures: Figures) -> list[str]:

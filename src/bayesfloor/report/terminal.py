@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from io import StringIO
 from typing import Any
 
-from bayesfloor.report.harmless import shortened, visible
-from bayesfloor.report.sentences import as_given, percent, percent_range
+from bayesfloor.data.visible_text import visible
+from bayesfloor.report.harmless import shortened
+from bayesfloor.report.percentages import as_given, percent, percent_range
 
 #: Rows of each table; the other forms of the report have more.
 _MOST_ROWS = 8
@@ -125,8 +126,7 @@ def _floor_rows(summary: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def _figures(each: dict[str, Any], reached: float | None) -> tuple[str, str, str, str]:
-    shown = "–" if reached is None else percent(reached)
-    return percent(each["floor"]), _range(each), percent(each["normalized"]), shown
+    return percent(each["floor"]), _range(each), percent(each["normalized"]), percent(reached)
 
 
 def _class_rows(summary: dict[str, Any]) -> list[tuple[str, ...]]:

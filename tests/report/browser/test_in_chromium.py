@@ -2,9 +2,9 @@
 
 import pytest
 
-from bayesfloor.report.harmless import visible
+from bayesfloor.data.visible_text import visible
 from bayesfloor.report.page import render_page
-from bayesfloor.report.page_text import percent, percent_range
+from bayesfloor.report.percentages import percent, percent_range
 from report import sample_summary
 
 SUMMARIES = {
