@@ -15,7 +15,6 @@ def test_the_grid_of_the_paper():
     sizes = {name: find_method(name, PAPER).n_configurations for name in METHOD_NAMES}
     assert sizes == {
         "C&S": 19,
-        "C&S10": 10,
         "DAG": 19,
         "GenSVM": 342,
         "GenSVM19": 19,
@@ -41,7 +40,6 @@ def test_which_classifier():
     kinds = {name: type(find_method(name, PAPER).make(0)) for name in METHOD_NAMES}
     assert kinds == {
         "C&S": CrammerSingerSVC,
-        "C&S10": CrammerSingerSVC,
         "DAG": OneVsOneSVC,
         "GenSVM": GenSVCCV,
         "GenSVM19": GenSVCCV,

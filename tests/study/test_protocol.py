@@ -55,7 +55,7 @@ def all_that_was_learned(X, y, method):
     return [array.tobytes() for array in arrays], tree, result["chosen"], result
 
 
-@pytest.mark.parametrize("name", ["SmartSVM", "SmartSVM+", "OvO", "GenSVM", "C&S10"])
+@pytest.mark.parametrize("name", ["SmartSVM", "SmartSVM+", "OvO", "GenSVM", "C&S"])
 def test_no_leakage(name):
     X, y = load_wine(return_X_y=True)
     wild = with_wild_test_rows(X, y)
@@ -137,7 +137,7 @@ def test_result_is_that_of_scikit_learn():
 
 
 @pytest.mark.filterwarnings("ignore:The least populated class")
-@pytest.mark.parametrize("name", ["SmartSVM", "SmartSVM+", "OvO", "OvR", "DAG", "GenSVM", "C&S10"])
+@pytest.mark.parametrize("name", ["SmartSVM", "SmartSVM+", "OvO", "OvR", "DAG", "GenSVM", "C&S"])
 def test_a_class_with_fewer_rows_than_folds(name):
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], [40, 40, 4])

@@ -1,45 +1,42 @@
-"""The multiclass SVM of Crammer & Singer, solved by liblinear, with its C chosen by cross-validation."""
+"""The multiclass SVM of Crammer & Singer, with its C chosen by cross-validation."""
 
 from __future__ import annotations
 
-import threading
 import warnings
-from numbers import Real
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.svm import LinearSVC
 
+from bayesfloor.classify.crammer_singer_solver import MOST_UNKNOWNS, Solution, walk_path
 from bayesfloor.classify.fold_choice import check_folds, fold_keys
+from bayesfloor.classify.gensvm import check_effort
 from bayesfloor.classify.linear_decisions import LinearDecisions
 from bayesfloor.classify.linear_svm import check_values_of_c
 from bayesfloor.classify.training import check_training
-from bayesfloor.data.validation import check_random_state_seed
+from bayesfloor.data.validation import check_n_jobs, check_random_state_seed
+from bayesfloor.forest.threads import Crew, supervise
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
-#: Where liblinear gives this problem up, whatever ``max_iter`` scikit-learn passes on.
-MOST_ITERATIONS = 100_000
+#: Squares of larger values cannot be added up.
+LARGEST_VALUE = 1e100
 
-#: Above this, liblinear takes all coefficients to be zero and says nothing.
-LARGEST_VALUE = 1e150
-
-#: liblinear draws from one stream of random numbers per process: two fits at a time would take turns at it.
-_one_fit_at_a_time = threading.Lock()
+#: Sparse rows are made dense where Newton's system is solved directly and they take no more numbers than this.
+MOST_DENSE_NUMBERS = 2**25
 
 
 class CrammerSingerSVC(LinearDecisions):
     """Multiclass SVM of Crammer & Singer (2002), linear: all classes in one problem.
 
     Minimises ``1/2 Σ_k |w_k|² + C Σ_i max_j (1[j ≠ y_i] + w_j'x_i - w_{y_i}'x_i)``, the intercept being a coefficient
-    like the others, by scikit-learn's ``LinearSVC(multi_class="crammer_singer")``. liblinear gives up after 100 000
-    iterations and cannot be told otherwise. It does so on most data once C is large: solutions from there on are far
-    from optimal, and take longest.
+    like the others, as scikit-learn's ``LinearSVC(multi_class="crammer_singer")`` does. Unlike that, it finds the
+    optimum at large C too.
 
     Parameters
     ----------
@@ -49,18 +46,16 @@ class CrammerSingerSVC(LinearDecisions):
         How many values from 2^-18 to 2^18, or the values themselves.
     cv : int, splitter or iterable, default=10
         Folds of the cross-validation. Each row must be tested once.
-    patience : int or None, default=1
-        After this many C in a row at which a fold has not converged, larger ones are left untried. None: try all.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn. The accuracy by which C is chosen is weighted by them too.
-    tol : float, default=0.01
-        Where to stop: the largest violation of the optimality conditions. At 0.1, liblinear's own default, predictions
-        still depend on the seed.
+    max_iter : int, default=2000
+        Most Newton steps for one C.
+    tol : float, default=1e-6
+        How far the objective may lie above a lower bound of its minimum, as a share of it.
     n_jobs : int or None, default=None
-        Processes over the folds, as in joblib; None for one. Threads would not give the same answer twice, because
-        liblinear has one stream of random numbers per process.
+        Threads over the folds; None for one, -1 for all cores. Results do not depend on it.
     random_state : int, None or random generator, default=0
-        Seed of the folds and of liblinear. Results do not depend on the order of the rows.
+        Seed of the folds. Results do not depend on the order of the rows.
 
     Attributes
     ----------
@@ -75,11 +70,11 @@ class CrammerSingerSVC(LinearDecisions):
     Cs_ : ndarray of shape (n_Cs,)
         The values that were tried, rising.
     cv_scores_ : ndarray of shape (n_Cs, n_folds)
-        Accuracy at each C on each fold, NaN where C was left untried. No folds when C is a number.
+        Accuracy at each C on each fold. No folds when C is a number.
     n_not_converged_ : int
-        How many of the fits without a fold did not converge.
+        How many of the fits without a fold took `max_iter` steps.
     n_iter_ : int
-        Iterations of the final fit.
+        Newton steps of the final fit.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -107,17 +102,17 @@ class CrammerSingerSVC(LinearDecisions):
         *,
         Cs: Any = 19,
         cv: Any = 10,
-        patience: Any = 1,
         class_weight: Any = None,
-        tol: Any = 0.01,
+        max_iter: int = 2000,
+        tol: float = 1e-6,
         n_jobs: int | None = None,
         random_state: Any = 0,
     ) -> None:
         self.C = C
         self.Cs = Cs
         self.cv = cv
-        self.patience = patience
         self.class_weight = class_weight
+        self.max_iter = max_iter
         self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -139,20 +134,19 @@ class CrammerSingerSVC(LinearDecisions):
         CrammerSingerSVC
             This estimator.
         """
-        Cs = self._check_parameters()
+        Cs = check_values_of_c(self.C, self.Cs)
+        check_effort(self.max_iter, self.tol)
+        n_threads = check_n_jobs(self.n_jobs)
         seed = check_random_state_seed(self.random_state)
         training = check_training(
             self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=True
         )
-        values = training.X.data if issparse(training.X) else training.X
-        if np.max(np.abs(values), initial=0.0) > LARGEST_VALUE:
-            raise ValueError(f"X holds values above {LARGEST_VALUE:g}, whose squares liblinear cannot add up.")
-        weight = training.weight
         keys = fold_keys(training.X, seed)
         folds = check_folds(self.cv, training.codes, keys) if isinstance(self.C, str) else None
-        order = np.lexsort((weight, training.codes, keys))
-        points, codes, weight = training.X[order], training.codes[order], weight[order]
-        liblinear_seed = seed % 2**32
+        order = np.lexsort((training.weight, training.codes, keys))
+        n_classes = len(training.classes)
+        points = _with_ones(training.X, n_classes)[order]
+        rows = _Rows(points, training.codes[order], training.weight[order], n_classes)
 
         self.classes_ = training.classes
         self.Cs_ = Cs
@@ -160,68 +154,84 @@ class CrammerSingerSVC(LinearDecisions):
         self.n_not_converged_ = 0
         chosen = 0
         if folds is not None:
-            in_order = folds[order]
-            walks = Parallel(n_jobs=self.n_jobs)(
-                delayed(_walk_fold)(
-                    points, codes, weight, in_order == fold, Cs, self.tol, self.patience, liblinear_seed
-                )
-                for fold in range(int(folds.max()) + 1)
-            )
-            scores, failures = zip(*walks, strict=True)
-            self.cv_scores_ = np.array(scores).T
-            self.n_not_converged_ = sum(failures)
-            mean = self.cv_scores_.mean(axis=1)  # NaN where not all folds tried it
-            chosen = int(np.argmax(np.where(np.isnan(mean), -1.0, mean)))
+            self.cv_scores_, self.n_not_converged_ = self._cross_validate(rows, folds[order], n_threads)
+            chosen = int(np.argmax(self.cv_scores_.mean(axis=1)))
         self.C_ = float(Cs[chosen])
-        model = _fit(points, codes, weight, self.C_, self.tol, liblinear_seed)
-        self.coef_, self.intercept_, self.n_iter_ = model.coef_, model.intercept_, int(model.n_iter_)
-        if not _has_converged(model):
-            warnings.warn(
-                f"liblinear has not converged at C = {self.C_:.3g} after {self.n_iter_} iterations. "
-                "Scale the features, lower C or raise tol.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        final = supervise(lambda crew: next(self._walk(rows, Cs[chosen : chosen + 1], crew)), 1, False)
+        self._adopt(final)
         return self
 
-    def _check_parameters(self) -> F64:
-        """Check all parameters that nothing else checks, and return the values of C to try."""
-        if isinstance(self.tol, bool) or not isinstance(self.tol, Real) or not 0 < float(self.tol) < np.inf:
-            raise ValueError(f"The 'tol' parameter must be a float in the range (0, inf). Got {self.tol!r} instead.")
-        whole = isinstance(self.patience, int | np.integer) and not isinstance(self.patience, bool)
-        if self.patience is not None and (not whole or self.patience < 1):
-            raise ValueError(
-                f"The 'patience' parameter must be an int in the range [1, inf) or None. Got {self.patience!r} instead."
+    def _cross_validate(self, rows: _Rows, folds: I64, n_threads: int) -> tuple[F64, int]:
+        """Return the accuracy at each C on each fold, and how many fits did not converge."""
+        n_folds = int(folds.max()) + 1
+        scores = np.empty((len(self.Cs_), n_folds))
+        converged = np.ones(scores.shape, bool)
+
+        def compute(crew: Crew) -> None:
+            def walk(fold: int) -> None:
+                train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+                truth, weight = rows.codes[test], rows.weight[test]
+                present, known = np.unique(rows.codes[train], return_inverse=True)
+                if len(present) == 1:
+                    scores[:, fold] = np.average(truth == present[0], weights=weight)
+                    return
+                held = rows.X[test]
+                part = _Rows(rows.X[train], known, rows.weight[train], len(present))
+                for level, solution in enumerate(self._walk(part, self.Cs_, crew)):
+                    decided = present[np.argmax(held @ solution.coefficients.T, axis=1)]
+                    scores[level, fold] = np.average(decided == truth, weights=weight)
+                    converged[level, fold] = solution.converged
+
+            crew.run(walk, [(fold,) for fold in range(n_folds)])
+
+        supervise(compute, n_threads, False)
+        return scores, int(np.count_nonzero(~converged))
+
+    def _walk(self, rows: _Rows, Cs: F64, crew: Crew) -> Iterator[Solution]:
+        return walk_path(
+            rows.X,
+            rows.codes,
+            rows.weight,
+            rows.n_classes,
+            Cs,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            check=crew.check,
+        )
+
+    def _adopt(self, solution: Solution) -> None:
+        W = solution.coefficients
+        if len(W) == 2:
+            W = W[1:] - W[:1]
+        self.coef_, self.intercept_ = W[:, :-1].copy(), W[:, -1].copy()
+        self.n_iter_ = solution.n_iter
+        if not solution.converged:
+            warnings.warn(
+                f"Not converged at C = {self.C_:.3g} after {self.n_iter_} steps: the objective may lie "
+                f"{solution.gap:.1g} of itself above its minimum. Scale the features, lower C or raise max_iter.",
+                ConvergenceWarning,
+                stacklevel=3,
             )
-        return check_values_of_c(self.C, self.Cs)
 
 
-def _fit(X: Any, codes: I64, weight: F64, C: float, tol: float, seed: int) -> LinearSVC:
-    # One more than liblinear ever takes: scikit-learn would warn of each fit that ends at its own limit.
-    model = LinearSVC(multi_class="crammer_singer", C=C, tol=tol, max_iter=MOST_ITERATIONS + 1, random_state=seed)
-    with _one_fit_at_a_time:
-        return model.fit(X, codes, sample_weight=weight)
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows with a last feature of 1, their classes and weights."""
+
+    X: Any
+    codes: I64
+    weight: F64
+    n_classes: int
 
 
-def _has_converged(model: LinearSVC) -> bool:
-    return bool(model.n_iter_ < MOST_ITERATIONS)
-
-
-def _walk_fold(
-    X: Any, codes: I64, weight: F64, held: NDArray[np.bool_], Cs: F64, tol: float, patience: int | None, seed: int
-) -> tuple[F64, int]:
-    """Return the accuracy on the rows held out at each C, NaN where untried, and how many fits did not converge."""
-    train, test = np.flatnonzero(~held), np.flatnonzero(held)
-    if len(np.unique(codes[train])) == 1:
-        only = codes[train[0]]
-        return np.full(len(Cs), np.average(codes[test] == only, weights=weight[test])), 0
-    scores = np.full(len(Cs), np.nan)
-    n_failed, in_a_row = 0, 0
-    for level, C in enumerate(Cs):
-        model = _fit(X[train], codes[train], weight[train], float(C), tol, seed)
-        scores[level] = np.average(model.predict(X[test]) == codes[test], weights=weight[test])
-        in_a_row = 0 if _has_converged(model) else in_a_row + 1
-        n_failed += in_a_row > 0
-        if patience is not None and in_a_row >= patience:
-            break
-    return scores, n_failed
+def _with_ones(X: Any, n_classes: int) -> Any:
+    """Return X with a last feature of 1; sparse only where it is worth it."""
+    n, n_features = X.shape[0], X.shape[1] + 1
+    values = X.data if sparse.issparse(X) else X
+    if np.max(np.abs(values), initial=0.0) > LARGEST_VALUE:
+        raise ValueError(f"X holds values above {LARGEST_VALUE:g}, whose squares cannot be added up.")
+    if sparse.issparse(X):
+        if n_features * n_classes > MOST_UNKNOWNS or n * n_features > MOST_DENSE_NUMBERS:
+            return sparse.hstack([X, np.ones((n, 1))], format="csr")
+        X = X.toarray()
+    return np.column_stack([X, np.ones(n)])

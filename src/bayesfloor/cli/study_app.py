@@ -58,7 +58,7 @@ def run(
     methods: Annotated[
         tuple[str, ...],
         _names(
-            "Methods: C&S, C&S10, DAG, GenSVM, GenSVM19, OvO, OvR, SmartSVM, SmartSVM+, or module:Class for any other "
+            "Methods: C&S, DAG, GenSVM, GenSVM19, OvO, OvR, SmartSVM, SmartSVM+, or module:Class for any other "
             "classifier; those of the profile by default."
         ),
     ] = (),

@@ -128,14 +128,14 @@ PROFILES = {
     "quick": Profile(
         "quick",
         ("flare", "segment", "wine_red", "yeast"),
-        ("C&S10", "DAG", "GenSVM", "OvO", "OvR", "SmartSVM", SEVENTH_METHOD),
+        ("C&S", "DAG", "GenSVM", "OvO", "OvR", "SmartSVM", SEVENTH_METHOD),
         2,
         Protocol(n_folds=5, n_values=7, gensvm="small"),
     ),
     "standard": Profile(
         "standard",
         tuple(name for name in PAPER_SETS if name != "fars"),
-        ("C&S10", "DAG", "GenSVM", "OvO", "OvR", "SmartSVM", SEVENTH_METHOD),
+        ("C&S", "DAG", "GenSVM", "OvO", "OvR", "SmartSVM", SEVENTH_METHOD),
         2,
         Protocol(n_folds=5, gensvm="small"),
     ),

@@ -18,7 +18,7 @@ MEASURES = {
 }
 
 #: A method's smaller grid, which stands in for it where the full one has no result.
-STAND_INS = {"C&S": "C&S10", "GenSVM": "GenSVM19"}
+STAND_INS = {"GenSVM": "GenSVM19"}
 
 
 class MixedProtocolsError(ValueError):
