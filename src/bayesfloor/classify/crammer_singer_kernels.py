@@ -41,36 +41,50 @@ def loss_along(
     Fills in the shares of each row, and how many of them are above zero.
     """
     n, n_classes = scores.shape
-    wish = np.empty(n_classes)
+    violation, wish = np.empty(n_classes), np.empty(n_classes)
+    candidates = np.empty(n_classes, np.int64)
     loss, slope = 0.0, 0.0
     for i in range(n):
         y = codes[i]
-        largest = -np.inf
         for k in range(n_classes):
-            violation = scores[i, k] + step * direction[i, k] + (0.0 if k == y else 1.0)
-            wish[k] = center[i, k] + pull * violation
+            violation[k] = 1.0 + scores[i, k] + step * direction[i, k]
+        violation[y] -= 1.0
+        largest, distance = -np.inf, 0.0
+        for k in range(n_classes):
+            wish[k] = center[i, k] + pull * violation[k]
             largest = max(largest, wish[k])
+            distance += center[i, k] ** 2
+            shares[i, k] = 0.0
         # The nearest point of the simplex is max(wish - level, 0). Its level rises from that of a set of classes which
-        # holds all shares above zero, as classes below it leave the set; that none comes back is not left to rounding.
-        level, size = -1.0, n_classes + 1
-        while True:
-            total, count = 0.0, 0
-            for k in range(n_classes):
-                if wish[k] - largest > level:
-                    total += wish[k] - largest
-                    count += 1
-            if count >= size or count == 0:
-                break
-            level, size = (total - 1.0) / count, count
-        n_active[i] = size
-        row, row_slope, distance = 0.0, 0.0, 0.0
+        # holds all shares above zero, as classes below it leave the set.
+        size, total, level = 0, 0.0, 0.0
         for k in range(n_classes):
-            share = max(wish[k] - largest - level, 0.0)
+            if wish[k] - largest > -1.0:
+                candidates[size] = k
+                size += 1
+                total += wish[k] - largest
+        count = 0
+        while count < size:
+            if count > 0:
+                size = count
+            level = (total - 1.0) / size
+            count, total = 0, 0.0
+            for j in range(size):
+                k = candidates[j]
+                if wish[k] - largest > level:
+                    candidates[count] = k
+                    count += 1
+                    total += wish[k] - largest
+        n_active[i] = size
+        row, row_slope = 0.0, 0.0
+        for j in range(size):
+            k = candidates[j]
+            share = wish[k] - largest - level
             shares[i, k] = share
-            distance += (share - center[i, k]) ** 2
-            row += share * (scores[i, k] + step * direction[i, k] + (0.0 if k == y else 1.0))
+            distance += share * (share - 2.0 * center[i, k])
+            row += share * violation[k]
             row_slope += share * direction[i, k]
-        loss += weight[i] * (row - scores[i, y] - step * direction[i, y] - 0.5 * distance / pull)
+        loss += weight[i] * (row - violation[y] - 0.5 * distance / pull)
         slope += weight[i] * (row_slope - direction[i, y])
     return loss, slope
 

@@ -34,7 +34,7 @@ from bayesfloor.classify.crammer_singer_kernels import (
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
-#: More unknowns than this, and Newton's system is solved by conjugate gradients.
+#: Systems of more unknowns than this are never factorised.
 MOST_UNKNOWNS = 3000
 
 #: How far shares move for a violation of 1, at first; and so many times farther each time.
@@ -45,9 +45,12 @@ STRONGEST_PULL = 1e9
 #: Newton steps under one pull. A search that needs more goes on with newer shares, and with a weaker pull.
 STEPS_PER_PULL = 50
 
-#: Products in one solution by conjugate gradients, and how far these reduce the residual.
+#: Products in one solution by conjugate gradients: at first sight, and at most; and how far these reduce the residual.
+FIRST_PRODUCTS = 30
 MOST_PRODUCTS = 300
 ROUGHNESS = 0.05
+#: What the calls around a product cost, in multiplications.
+CALLS = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +136,7 @@ class _Search:
         """Minimise the objective for these costs of an error, from where the last search has ended."""
         self.weight = weight
         self.pull = FIRST_PULL
+        self.usual_products = FIRST_PRODUCTS
         n_iter, best = 0, None
         self._start()
         while True:
@@ -207,14 +211,18 @@ class _Search:
         return n_steps
 
     def _newton_step(self, gradient: F64) -> F64:
-        """Solve Newton's system in its smallest form, or roughly if all are too large."""
-        rank = int(self.n_active.sum()) - len(self.n_active)
-        size = gradient.size if isinstance(self.X, np.ndarray) else MOST_UNKNOWNS + 1
-        step = None
-        if rank < min(size, MOST_UNKNOWNS):
-            step = self._step_in_curved_directions(gradient)
-        elif size <= MOST_UNKNOWNS:
-            step = self._step_in_coefficients(gradient)
+        """Solve Newton's system in the way that should take the least time, in multiplications by BLAS."""
+        (n_classes, n_features), size = gradient.shape, gradient.size
+        n_active = self.n_active[self.n_active > 1].astype(np.float64)
+        rank, n_pairs = float(np.sum(n_active - 1.0)), float(np.sum(n_active * (n_active + 1.0))) / 2.0
+        ways: dict[Callable[[F64], F64 | None], float] = {
+            self._step_by_conjugate_gradients: self.usual_products * (4.0 * len(n_active) * size + CALLS)
+        }
+        if rank <= MOST_UNKNOWNS:
+            ways[self._step_in_curved_directions] = rank**2 * (n_features + n_classes) + rank**3 / 6
+        if size <= MOST_UNKNOWNS and isinstance(self.X, np.ndarray):
+            ways[self._step_in_coefficients] = n_pairs * n_features**2 + size**3 / 6
+        step = min(ways, key=ways.__getitem__)(gradient)
         return self._step_by_conjugate_gradients(gradient) if step is None else step
 
     def _step_in_coefficients(self, gradient: F64) -> F64 | None:
@@ -243,7 +251,8 @@ class _Search:
         step, residual = np.zeros_like(gradient), -gradient
         direction = residual / preconditioner
         size = first_size = float(np.vdot(residual, direction))
-        for _ in range(MOST_PRODUCTS):
+        for n_products in range(1, MOST_PRODUCTS + 1):
+            self.usual_products = n_products
             product = np.ascontiguousarray(X @ direction.T)
             times_curvature(product, shares, n_active, weight, self.pull)
             image = direction + (X.T @ product).T
