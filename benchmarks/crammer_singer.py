@@ -25,7 +25,7 @@ from bayesfloor import CrammerSingerSVC
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("BAYESFLOOR_DATA", ROOT.parent / "shared" / "data"))
 RESULTS = ROOT / "benchmarks" / "results" / "crammer_singer.md"
-SETS = ("flare", "yeast", "segment", "satimage", "texture")
+SETS = ("flare", "yeast", "segment", "texture")
 POWERS = (-12, -6, 0, 6, 12)
 REPEATS = 3
 

@@ -22,5 +22,5 @@ Each of these divides in its own way:
 The linear SVMs of this room come from a solver of their own. `linear_svm` walks along rising C, each solution starting
 from the one before (kernels in `newton_kernels`, sparse rows in `sparse_newton`); `fold_choice` deals out the folds.
 `path_classifier` is what `linear_svm_cv`, `smart_svc` and `one_vs_one` share; `decode_kernels` turns their scores into
-decisions.
+decisions. `crammer_singer_solver` and `gensvm_solver`, each with its kernels, walk likewise along C and λ.
 """

@@ -53,7 +53,7 @@ class CrammerSingerSVC(LinearDecisions):
     tol : float, default=1e-6
         How far the objective may lie above a lower bound of its minimum, as a share of it.
     n_jobs : int or None, default=None
-        Threads over the folds; None for one, -1 for all cores. Results do not depend on it.
+        Threads over the folds; None for every core. Results do not depend on it.
     random_state : int, None or random generator, default=0
         Seed of the folds. Results do not depend on the order of the rows.
 
