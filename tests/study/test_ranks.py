@@ -7,6 +7,7 @@ from scipy.stats import friedmanchisquare, rankdata, wilcoxon
 
 from bayesfloor.study.figures import draw_all, draw_ranks
 from bayesfloor.study.gallery import ELSEWHERE, write_gallery
+from bayesfloor.study.plan import PAPER_SETS
 from bayesfloor.study.rank_report import ranking_to_markdown, rankings_to_csv
 from bayesfloor.study.ranks import all_rankings, default_groups, holm, nemenyi_difference, rank_methods
 from bayesfloor.study.summary import summarise
@@ -125,6 +126,17 @@ def test_reports(summary):
     assert text.splitlines()[4] == f"| {best} | {ranking.average.min():.2f} |"
     assert "8 data sets" in text
     assert len(rankings_to_csv([ranking]).splitlines()) == 1 + len(SETS) * len(METHODS)
+
+
+@pytest.mark.parametrize(("n_sets", "expected"), [(2, "4.00, p = 0.14."), (12, "24.00, p < 0.0001.")])
+def test_the_p_value_of_methods_that_always_come_in_one_order(n_sets, expected):
+    # For 3 methods Friedman's statistic is then twice the number of sets, and p = exp(-statistic / 2).
+    records = [
+        made_record(dataset, method, ari=ari)
+        for dataset in PAPER_SETS[:n_sets]
+        for method, ari in (("DAG", 0.1), ("OvO", 0.2), ("OvR", 0.3))
+    ]
+    assert f"statistic {expected}" in ranking_to_markdown(rank_methods(summarise(records), "ari"))
 
 
 def test_pictures(summary, tmp_path):

@@ -21,7 +21,7 @@ def ranking_to_markdown(ranking: Ranking) -> str:
     friedman = (
         "Friedman's test needs three methods."
         if math.isnan(ranking.friedman_p)
-        else f"Friedman's test: statistic {ranking.friedman:.2f}, p = {p_text(ranking.friedman_p)}."
+        else f"Friedman's test: statistic {ranking.friedman:.2f}, p {_compared(ranking.friedman_p)}."
     )
     lines += [
         "",
@@ -53,3 +53,8 @@ def rankings_to_csv(rankings: Iterable[Ranking]) -> str:
 def p_text(value: float) -> str:
     """Write a p-value with as many digits as it is worth."""
     return "< 0.0001" if value < 0.0001 else f"{value:.2g}" if value < 0.1 else f"{value:.2f}"
+
+
+def _compared(value: float) -> str:
+    text = p_text(value)
+    return text if text.startswith("<") else f"= {text}"
