@@ -16,9 +16,9 @@ BEGIN, END = "<!-- made by benchmarks/results/study/update_page.py -->\n", "<!--
 PICTURES = {"study_ari_beside_paper.png": "ari_beside_paper.png", "study_seconds.png": "seconds_beside_smartsvm.png"}
 
 
-def rankings(measure: str) -> list[Path]:
-    """Return the pictures of rankings, that of the most methods first and that of the most data sets last."""
-    return sorted(HERE.glob(f"figures/ranks_{measure}_?_methods.png"), reverse=True)
+def widest_ranking(measure: str) -> Path:
+    """Return the picture of the ranking over the most data sets: that of the fewest methods."""
+    return min(HERE.glob(f"figures/ranks_{measure}_?_methods.png"), key=lambda file: file.stem.split("_")[-2])
 
 
 if __name__ == "__main__":
@@ -38,5 +38,4 @@ if __name__ == "__main__":
     for name, picture in PICTURES.items():
         shutil.copyfile(HERE / "figures" / picture, DOCS / "images" / name)
     for measure in ("ari", "seconds"):
-        shutil.copyfile(rankings(measure)[-1], DOCS / "images" / f"study_ranks_{measure}.png")
-    shutil.copyfile(rankings("ari")[0], DOCS / "images" / "study_ranks_ari_all.png")
+        shutil.copyfile(widest_ranking(measure), DOCS / "images" / f"study_ranks_{measure}.png")
