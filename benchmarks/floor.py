@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from bayesfloor.floor.estimator import BayesErrorEstimator
+from bayesfloor.floor.trees.estimator import BayesErrorEstimator
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("BAYESFLOOR_DATA", ROOT.parent / "shared" / "data"))

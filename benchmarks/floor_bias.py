@@ -15,9 +15,9 @@ import numpy as np
 from scipy.special import ndtri
 
 from bayesfloor import spanning_forests
-from bayesfloor.floor import henze_penrose as hp
-from bayesfloor.floor.findings import excess_at_a_tenth, intrinsic_dimension
-from bayesfloor.floor.gaussian import GaussianPair
+from bayesfloor.floor.known.gaussian import GaussianPair
+from bayesfloor.floor.trees import henze_penrose as hp
+from bayesfloor.floor.trees.findings import excess_at_a_tenth, intrinsic_dimension
 
 RESULTS = Path(__file__).resolve().parent / "results" / "floor_bias.md"
 FLOORS = (0.02, 0.1, 0.25)

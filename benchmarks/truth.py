@@ -20,15 +20,15 @@ from pathlib import Path
 import numpy as np
 from truth_scenarios import SCENARIOS
 
-from bayesfloor.data.stratified import stratified_folds
+from bayesfloor.data.folds import stratified_folds
 from bayesfloor.floor import bayes_error
-from bayesfloor.floor.cross_fitting import cross_fit
-from bayesfloor.floor.curve_summary import proportion_interval, summarise
-from bayesfloor.floor.learned import choose_rows, learned_floor
-from bayesfloor.floor.learners import GROUPS
-from bayesfloor.floor.problem import check_problem
-from bayesfloor.floor.residuals import posterior_bounds, residual_test
-from bayesfloor.floor.stacking import fit_stacks
+from bayesfloor.floor.learned.cross_fitting import cross_fit
+from bayesfloor.floor.learned.estimate import choose_rows, learned_floor
+from bayesfloor.floor.learned.learners import GROUPS
+from bayesfloor.floor.learned.residuals import posterior_bounds, residual_test
+from bayesfloor.floor.learned.stacking import fit_stacks
+from bayesfloor.floor.learned.summary import proportion_interval, summarise
+from bayesfloor.floor.trees.problem import check_problem
 from bayesfloor.forest.threads import Crew, supervise
 
 ROOT = Path(__file__).resolve().parents[1]

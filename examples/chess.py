@@ -30,8 +30,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from bayesfloor import GenSVCCV, OneVsRestBayesError, one_vs_rest_bayes_error
-from bayesfloor.floor.henze_penrose import confusion_rate
-from bayesfloor.report import ClassFloorsDisplay
+from bayesfloor.display import ClassFloorsDisplay
+from bayesfloor.floor.trees.henze_penrose import confusion_rate
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("BAYESFLOOR_DATA", ROOT.parent / "shared" / "data"))

@@ -28,7 +28,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from bayesfloor.meta import bayes_class_weight
+from bayesfloor.choose import bayes_class_weight
 
 DATA = Path(os.environ.get("BAYESFLOOR_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SETS = {

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from bayesfloor import spanning_forests
-from bayesfloor.floor import henze_penrose as hp
-from bayesfloor.floor.gaussian import GaussianPair
+from bayesfloor.floor.known.gaussian import GaussianPair
+from bayesfloor.floor.trees import henze_penrose as hp
 
 PRIORS = (0.15, 1 / 3)
 DISTANCES = tuple(np.linspace(0.0, 4.0, 17))

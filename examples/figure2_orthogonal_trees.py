@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor import spanning_forests
-from bayesfloor.floor import henze_penrose as hp
+from bayesfloor.floor.trees import henze_penrose as hp
 
 PRIOR = 0.33
 MOST_TREES = 10

@@ -28,7 +28,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 from bayesfloor import PairwiseBayesError, pairwise_bayes_error
-from bayesfloor.report import PairwiseHeatmapDisplay
+from bayesfloor.display import PairwiseHeatmapDisplay
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("BAYESFLOOR_DATA", ROOT.parent / "shared" / "data"))

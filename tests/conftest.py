@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from bayesfloor.data.limits import usable_cores
+from bayesfloor.runtime.limits import usable_cores
 
 # A first call may compile kernels, so no example has a deadline; failures repeat from run to run.
 settings.register_profile(

@@ -107,7 +107,7 @@ def imported_modules(source: str, package: str) -> Iterator[str]:
         elif isinstance(node, ast.FunctionDef):
             function = node.name
         for name in names:
-            drawn = function == "plot" and name.startswith("bayesfloor.report.displays")
+            drawn = function == "plot" and name.startswith("bayesfloor.display")
             if name.split(".")[0] == "bayesfloor" and not drawn:
                 yield name
         for child in ast.iter_child_nodes(node):
@@ -143,7 +143,7 @@ def test_imports_point_down(path):
         ("def f():\n    from bayesfloor.floor import x", ["bayesfloor.floor.x"]),
         ("if TYPE_CHECKING:\n    from bayesfloor.floor import x", ["bayesfloor.floor.x"]),
         ("def plot():\n    from bayesfloor.report import render", ["bayesfloor.report.render"]),
-        ("def plot():\n    from bayesfloor.report.displays import x", []),
+        ("def plot():\n    from bayesfloor.display import x", []),
         ("def plot():\n    from bayesfloor.report import displays", []),
         ("from bayesfloor.data.validation import x\nfrom . import kruskal\nfrom .kruskal import x\nimport numpy", []),
     ],

@@ -37,18 +37,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bayesfloor.choose import (
+        BayesErrorSelector,
+        CostMatrix,
+        SelectionPath,
+        TransformComparison,
+        bayes_class_weight,
+        bayes_cost_matrix,
+        compare_transforms,
+    )
     from bayesfloor.classify.affinity import class_affinity
-    from bayesfloor.classify.crammer_singer import CrammerSingerSVC
-    from bayesfloor.classify.dag import DAGClassifier
-    from bayesfloor.classify.gensvm import GenSVC, GenSVMPath, gensvm_path
-    from bayesfloor.classify.gensvm_cv import GenSVCCV
-    from bayesfloor.classify.hierarchical import HierarchicalClassifier
-    from bayesfloor.classify.linear_svm import LinearSVMPath, linear_svm_path
-    from bayesfloor.classify.linear_svm_cv import LinearSVCCV
-    from bayesfloor.classify.one_vs_one import OneVsOneSVC
-    from bayesfloor.classify.smart_svc import SmartSVC
-    from bayesfloor.data.datasets import DatasetInfo, list_datasets, load_dataset
-    from bayesfloor.data.tables import Table, read_table
+    from bayesfloor.classify.hierarchical.dag import DAGClassifier
+    from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier
+    from bayesfloor.classify.joint.crammer_singer import CrammerSingerSVC
+    from bayesfloor.classify.joint.gensvm import GenSVC, GenSVMPath, gensvm_path
+    from bayesfloor.classify.joint.gensvm_cv import GenSVCCV
+    from bayesfloor.classify.linear.linear_svm import LinearSVMPath, linear_svm_path
+    from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
+    from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
+    from bayesfloor.classify.linear.smart_svc import SmartSVC
+    from bayesfloor.display import (
+        ClassFloorsDisplay,
+        ClassTreeDisplay,
+        LabelNoiseDisplay,
+        LearnedFloorDisplay,
+        PairwiseHeatmapDisplay,
+        SelectionPathDisplay,
+        TransformComparisonDisplay,
+    )
     from bayesfloor.floor import (
         BayesError,
         Finding,
@@ -60,30 +76,14 @@ if TYPE_CHECKING:
         one_vs_rest_bayes_error,
         pairwise_bayes_error,
     )
-    from bayesfloor.floor.estimator import BayesErrorEstimator
-    from bayesfloor.floor.label_noise import LabelNoiseCheck, label_noise_check
-    from bayesfloor.floor.learned import learned_floor
-    from bayesfloor.floor.learned_result import LearnedFloor, LearningCurve
+    from bayesfloor.floor.learned.estimate import learned_floor
+    from bayesfloor.floor.learned.label_noise import LabelNoiseCheck, label_noise_check
+    from bayesfloor.floor.learned.result import LearnedFloor, LearningCurve
+    from bayesfloor.floor.trees.estimator import BayesErrorEstimator
     from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
-    from bayesfloor.meta import (
-        BayesErrorSelector,
-        CostMatrix,
-        SelectionPath,
-        TransformComparison,
-        bayes_class_weight,
-        bayes_cost_matrix,
-        compare_transforms,
-    )
-    from bayesfloor.report import (
-        ClassFloorsDisplay,
-        ClassTreeDisplay,
-        LabelNoiseDisplay,
-        LearnedFloorDisplay,
-        PairwiseHeatmapDisplay,
-        SelectionPathDisplay,
-        TransformComparisonDisplay,
-    )
     from bayesfloor.report.difficulty import DifficultyReport, difficulty_report
+    from bayesfloor.tables.datasets import DatasetInfo, list_datasets, load_dataset
+    from bayesfloor.tables.read import Table, read_table
     from bayesfloor.tree import ClassNode, ClassTree, build_class_tree
 
     __version__: str
@@ -150,60 +150,60 @@ __all__ = [
 
 _HOME_OF = {
     "BayesError": "bayesfloor.floor",
-    "BayesErrorEstimator": "bayesfloor.floor.estimator",
-    "BayesErrorSelector": "bayesfloor.meta",
-    "ClassFloorsDisplay": "bayesfloor.report",
+    "BayesErrorEstimator": "bayesfloor.floor.trees.estimator",
+    "BayesErrorSelector": "bayesfloor.choose",
+    "ClassFloorsDisplay": "bayesfloor.display",
     "ClassForests": "bayesfloor.forest",
     "ClassNode": "bayesfloor.tree",
     "ClassTree": "bayesfloor.tree",
-    "ClassTreeDisplay": "bayesfloor.report",
-    "CostMatrix": "bayesfloor.meta",
-    "CrammerSingerSVC": "bayesfloor.classify.crammer_singer",
-    "DAGClassifier": "bayesfloor.classify.dag",
-    "DatasetInfo": "bayesfloor.data.datasets",
+    "ClassTreeDisplay": "bayesfloor.display",
+    "CostMatrix": "bayesfloor.choose",
+    "CrammerSingerSVC": "bayesfloor.classify.joint.crammer_singer",
+    "DAGClassifier": "bayesfloor.classify.hierarchical.dag",
+    "DatasetInfo": "bayesfloor.tables.datasets",
     "DifficultyReport": "bayesfloor.report.difficulty",
-    "Finding": "bayesfloor.floor",
+    "Finding": "bayesfloor.runtime.findings",
     "Forests": "bayesfloor.forest",
-    "GenSVC": "bayesfloor.classify.gensvm",
-    "GenSVCCV": "bayesfloor.classify.gensvm_cv",
-    "GenSVMPath": "bayesfloor.classify.gensvm",
+    "GenSVC": "bayesfloor.classify.joint.gensvm",
+    "GenSVCCV": "bayesfloor.classify.joint.gensvm_cv",
+    "GenSVMPath": "bayesfloor.classify.joint.gensvm",
     "HenzePenroseDivergence": "bayesfloor.floor",
-    "HierarchicalClassifier": "bayesfloor.classify.hierarchical",
-    "LabelNoiseCheck": "bayesfloor.floor.label_noise",
-    "LabelNoiseDisplay": "bayesfloor.report",
-    "LearnedFloor": "bayesfloor.floor.learned_result",
-    "LearnedFloorDisplay": "bayesfloor.report",
-    "LearningCurve": "bayesfloor.floor.learned_result",
-    "LinearSVCCV": "bayesfloor.classify.linear_svm_cv",
-    "LinearSVMPath": "bayesfloor.classify.linear_svm",
-    "OneVsOneSVC": "bayesfloor.classify.one_vs_one",
+    "HierarchicalClassifier": "bayesfloor.classify.hierarchical.tree_classifier",
+    "LabelNoiseCheck": "bayesfloor.floor.learned.label_noise",
+    "LabelNoiseDisplay": "bayesfloor.display",
+    "LearnedFloor": "bayesfloor.floor.learned.result",
+    "LearnedFloorDisplay": "bayesfloor.display",
+    "LearningCurve": "bayesfloor.floor.learned.result",
+    "LinearSVCCV": "bayesfloor.classify.linear.linear_svm_cv",
+    "LinearSVMPath": "bayesfloor.classify.linear.linear_svm",
+    "OneVsOneSVC": "bayesfloor.classify.linear.one_vs_one",
     "OneVsRestBayesError": "bayesfloor.floor",
     "PairwiseBayesError": "bayesfloor.floor",
-    "PairwiseHeatmapDisplay": "bayesfloor.report",
-    "SelectionPath": "bayesfloor.meta",
-    "SelectionPathDisplay": "bayesfloor.report",
-    "SmartSVC": "bayesfloor.classify.smart_svc",
-    "Table": "bayesfloor.data.tables",
-    "TransformComparison": "bayesfloor.meta",
-    "TransformComparisonDisplay": "bayesfloor.report",
-    "bayes_class_weight": "bayesfloor.meta",
-    "bayes_cost_matrix": "bayesfloor.meta",
+    "PairwiseHeatmapDisplay": "bayesfloor.display",
+    "SelectionPath": "bayesfloor.choose",
+    "SelectionPathDisplay": "bayesfloor.display",
+    "SmartSVC": "bayesfloor.classify.linear.smart_svc",
+    "Table": "bayesfloor.tables.read",
+    "TransformComparison": "bayesfloor.choose",
+    "TransformComparisonDisplay": "bayesfloor.display",
+    "bayes_class_weight": "bayesfloor.choose",
+    "bayes_cost_matrix": "bayesfloor.choose",
     "bayes_error": "bayesfloor.floor",
     "build_class_tree": "bayesfloor.tree",
     "class_affinity": "bayesfloor.classify.affinity",
     "class_forests": "bayesfloor.forest",
-    "compare_transforms": "bayesfloor.meta",
+    "compare_transforms": "bayesfloor.choose",
     "difficulty_report": "bayesfloor.report.difficulty",
-    "gensvm_path": "bayesfloor.classify.gensvm",
+    "gensvm_path": "bayesfloor.classify.joint.gensvm",
     "henze_penrose_divergence": "bayesfloor.floor",
-    "label_noise_check": "bayesfloor.floor.label_noise",
-    "learned_floor": "bayesfloor.floor.learned",
-    "linear_svm_path": "bayesfloor.classify.linear_svm",
-    "list_datasets": "bayesfloor.data.datasets",
-    "load_dataset": "bayesfloor.data.datasets",
+    "label_noise_check": "bayesfloor.floor.learned.label_noise",
+    "learned_floor": "bayesfloor.floor.learned.estimate",
+    "linear_svm_path": "bayesfloor.classify.linear.linear_svm",
+    "list_datasets": "bayesfloor.tables.datasets",
+    "load_dataset": "bayesfloor.tables.datasets",
     "one_vs_rest_bayes_error": "bayesfloor.floor",
     "pairwise_bayes_error": "bayesfloor.floor",
-    "read_table": "bayesfloor.data.tables",
+    "read_table": "bayesfloor.tables.read",
     "spanning_forests": "bayesfloor.forest",
 }
 

@@ -14,9 +14,9 @@ from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesfloor.classify import crammer_singer, crammer_singer_solver
-from bayesfloor.classify.crammer_singer import CrammerSingerSVC
-from bayesfloor.classify.crammer_singer_solver import walk_path
+from bayesfloor.classify.joint import crammer_singer, crammer_singer_solver
+from bayesfloor.classify.joint.crammer_singer import CrammerSingerSVC
+from bayesfloor.classify.joint.crammer_singer_solver import walk_path
 
 from .estimator_contract import (
     BAD_INPUT,

@@ -10,8 +10,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesfloor.classify import dag
-from bayesfloor.classify.dag import DAGClassifier
+from bayesfloor.classify.hierarchical import dag
+from bayesfloor.classify.hierarchical.dag import DAGClassifier
 
 from .estimator_contract import (
     BAD_INPUT,

@@ -13,10 +13,10 @@ from sklearn.model_selection import GridSearchCV, PredefinedSplit, cross_val_sco
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesfloor.classify import gensvm, gensvm_cv, gensvm_solver
-from bayesfloor.classify.gensvm import GenSVC, gensvm_path, simplex_vertices
-from bayesfloor.classify.gensvm_cv import PAPER_GRID, GenSVCCV
-from bayesfloor.classify.gensvm_kernels import derivatives, loss_along, sum_hessian, times_curvature
+from bayesfloor.classify.joint import gensvm, gensvm_cv, gensvm_solver
+from bayesfloor.classify.joint.gensvm import GenSVC, gensvm_path, simplex_vertices
+from bayesfloor.classify.joint.gensvm_cv import PAPER_GRID, GenSVCCV
+from bayesfloor.classify.joint.gensvm_kernels import derivatives, loss_along, sum_hessian, times_curvature
 
 from .estimator_contract import (
     BAD_INPUT,

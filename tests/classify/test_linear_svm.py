@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 
-from bayesfloor.classify.linear_svm import TOLERANCES, check_grid, fold_rows, linear_svm_path, solve_problems
-from bayesfloor.classify.newton_kernels import walk_path
-from bayesfloor.classify.sparse_newton import walk_sparse_path
+from bayesfloor.classify.linear.linear_svm import TOLERANCES, check_grid, fold_rows, linear_svm_path, solve_problems
+from bayesfloor.classify.linear.newton_kernels import walk_path
+from bayesfloor.classify.linear.sparse_newton import walk_sparse_path
 from bayesfloor.forest.threads import Crew, supervise
 
 PAPER_CS = np.exp2(np.arange(-18.0, 19.0, 2.0))

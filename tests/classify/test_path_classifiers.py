@@ -11,12 +11,12 @@ from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesfloor.classify.dag import DAGClassifier
-from bayesfloor.classify.fold_choice import check_folds, fold_keys, stratified_folds
-from bayesfloor.classify.hierarchical import HierarchicalClassifier
-from bayesfloor.classify.linear_svm_cv import LinearSVCCV
-from bayesfloor.classify.one_vs_one import OneVsOneSVC
-from bayesfloor.classify.smart_svc import SmartSVC
+from bayesfloor.classify.hierarchical.dag import DAGClassifier
+from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier
+from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
+from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
+from bayesfloor.classify.linear.smart_svc import SmartSVC
+from bayesfloor.data.folds import check_folds, fold_keys, stratified_folds
 from bayesfloor.tree import build_class_tree
 
 from .estimator_contract import (

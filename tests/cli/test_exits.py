@@ -104,7 +104,7 @@ def test_files_that_could_run_code_or_fill_the_disk(run, tmp_path):
 
 
 def test_too_little_memory(run, table, monkeypatch):
-    monkeypatch.setattr("bayesfloor.data.limits.available_memory", lambda: 100)
+    monkeypatch.setattr("bayesfloor.runtime.limits.available_memory", lambda: 100)
     assert "of memory" in complaint(run("classes table.csv"), 3)
 
 

@@ -146,7 +146,7 @@ def test_a_folder_that_may_not_be_written_to(run, table, tmp_path):
 
 
 def test_a_full_disk_leaves_nothing(run, table, tmp_path, monkeypatch):
-    import bayesfloor.data.writing as writing
+    import bayesfloor.runtime.files as writing
 
     def full(handle):
         raise OSError(28, "No space left on device")

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import sklearn.datasets
 
-from bayesfloor.data import datasets
-from bayesfloor.data.columns import NumberColumn, TextColumn
-from bayesfloor.data.dataset_fingerprints import FINGERPRINTS, Fingerprint
-from bayesfloor.data.dataset_recipes import RECIPES, Recipe, follow
-from bayesfloor.data.datasets import check_fingerprint, content_checksum, list_datasets, load_dataset
-from bayesfloor.data.formats import read_raw
-from bayesfloor.data.tables import make_table, read_table
+from bayesfloor.tables import datasets
+from bayesfloor.tables.columns import NumberColumn, TextColumn
+from bayesfloor.tables.dataset_fingerprints import FINGERPRINTS, Fingerprint
+from bayesfloor.tables.dataset_recipes import RECIPES, Recipe, follow
+from bayesfloor.tables.datasets import check_fingerprint, content_checksum, list_datasets, load_dataset
+from bayesfloor.tables.formats import read_raw
+from bayesfloor.tables.read import make_table, read_table
 
 PAPER = [
     *("abalone", "fars", "flare", "kr-vs-k", "letter", "nursery", "optdigits", "pageblocks", "pendigits"),
@@ -122,7 +122,7 @@ def test_named_classes_are_merged():
 
 
 def read_raw_columns(columns):
-    from bayesfloor.data.columns import RawTable
+    from bayesfloor.tables.columns import RawTable
 
     return RawTable("made", columns, 4, np.arange(1, 5))
 

@@ -9,8 +9,8 @@ import pytest
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MinMaxScaler, OrdinalEncoder, StandardScaler
 
-from bayesfloor.data.encoding import Preparation
-from bayesfloor.data.tables import read_table
+from bayesfloor.tables.encoding import Preparation
+from bayesfloor.tables.read import read_table
 
 
 @pytest.fixture

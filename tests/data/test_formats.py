@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from scipy.io import arff as scipy_arff
 from sklearn.datasets import dump_svmlight_file
 
-from bayesfloor.data import binary_tables
-from bayesfloor.data.tables import read_table
+from bayesfloor.tables import binary_tables
+from bayesfloor.tables.read import read_table
 
 FRAME = pd.DataFrame(
     {"a": [1, 2, 3, 4], "b": [0.5, 1.5, 2.5, 3.5], "s": ["u", "v", "u", "w"], "y": ["p", "q", "p", "q"]}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesfloor.data.validation import check_labels
+from bayesfloor.data.labels import check_labels
 
 
 def refused(y, message, **options):

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from bayesfloor.data import limits
-from bayesfloor.data.validation import check_memory, check_n_jobs
+from bayesfloor.runtime import limits
+from bayesfloor.runtime.limits import check_memory, check_n_jobs
 
 GIB = 2**30
 
@@ -130,7 +130,7 @@ def test_cores_set_by_a_variable(machine, monkeypatch, variable, value, cores):
 def test_joblib_workers_do_not_start_pools_of_pools():
     script = (
         "from joblib import Parallel, delayed\n"
-        "from bayesfloor.data.limits import usable_cores\n"
+        "from bayesfloor.runtime.limits import usable_cores\n"
         "n = usable_cores()\n"
         "if __name__ == '__main__' and n > 1:\n"
         "    print(n, sum(Parallel(n_jobs=n)(delayed(usable_cores)() for _ in range(n))))\n"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays, floating_dtypes, integer_dtypes
 
 from bayesfloor.data import points as points_module
-from bayesfloor.data.validation import check_points
+from bayesfloor.data.points import check_points
 
 VALUES = [[1.0, 2.0, 0.0], [3.0, 4.0, 1.0]]
 

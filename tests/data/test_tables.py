@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesfloor.data import unpacking
-from bayesfloor.data.columns import UnknownColumnError
-from bayesfloor.data.sniffing import detect_encoding
-from bayesfloor.data.tables import Table, read_table
-from bayesfloor.data.validation import check_points
-from bayesfloor.meta.column_groups import check_groups
+from bayesfloor.choose.column_groups import check_groups
+from bayesfloor.data.points import check_points
+from bayesfloor.tables import unpacking
+from bayesfloor.tables.columns import UnknownColumnError
+from bayesfloor.tables.read import Table, read_table
+from bayesfloor.tables.sniffing import detect_encoding
 
 PLAIN = "a,b,class\n1,2.5,x\n3,4.5,y\n5,6,x\n"
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesfloor.data.validation import check_n_trees, check_random_state_seed
+from bayesfloor.runtime.checks import check_n_trees, check_random_state_seed
 
 
 def test_n_trees():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from bayesfloor.floor import bayes_error
-from bayesfloor.floor import henze_penrose as hp
-from bayesfloor.floor.densities import known_mixture
-from bayesfloor.floor.gaussian import GaussianPair, _density
+from bayesfloor.floor.known.densities import known_mixture
+from bayesfloor.floor.known.gaussian import GaussianPair, _density
+from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.forest import spanning_forests
 
 from .samples import gaussian_classes

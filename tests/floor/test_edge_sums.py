@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesfloor.floor.averaged_graph import average_identical_rows
-from bayesfloor.floor.cross_edges import of_each_pair, of_whole
+from bayesfloor.floor.trees.averaged_graph import average_identical_rows
+from bayesfloor.floor.trees.cross_edges import of_each_pair, of_whole
 from bayesfloor.forest import class_forests, joining, spanning_forests
 from forest.point_sets import KINDS, make_labels, make_points
 

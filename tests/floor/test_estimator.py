@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesfloor.floor import BayesError, OneVsRestBayesError, PairwiseBayesError
-from bayesfloor.floor.estimator import BayesErrorEstimator
+from bayesfloor.floor.trees.estimator import BayesErrorEstimator
 
 from .samples import gaussian_classes
 
@@ -43,7 +43,7 @@ def test_one_fit_gives_everything(sample):
 
 
 def test_forests_are_built_in_one_pass(sample, monkeypatch):
-    from bayesfloor.floor import problem
+    from bayesfloor.floor.trees import problem
 
     calls = []
     original = problem.class_forests

@@ -14,7 +14,7 @@ from bayesfloor import (
     one_vs_rest_bayes_error,
     pairwise_bayes_error,
 )
-from bayesfloor.floor import far_points
+from bayesfloor.floor.trees import far_points
 from bayesfloor.forest import plan
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayesfloor.floor import henze_penrose as hp
-from bayesfloor.floor.gaussian import GaussianPair
+from bayesfloor.floor.known.gaussian import GaussianPair
+from bayesfloor.floor.trees import henze_penrose as hp
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

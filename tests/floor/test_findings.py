@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bayesfloor.floor import Finding, bayes_error
-from bayesfloor.floor.findings import intrinsic_dimension
+from bayesfloor.floor.trees.findings import intrinsic_dimension
 from bayesfloor.forest import spanning_forests
 
 from .samples import gaussian_classes, one_hot_table

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import multilabel_confusion_matrix
 
-from bayesfloor.floor import henze_penrose as hp
+from bayesfloor.floor.trees import henze_penrose as hp
 
 counts = st.integers(1, 500)
 

@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from bayesfloor.floor import (
-    bayes_error,
-    henze_penrose_divergence,
-    one_vs_rest_bayes_error,
-    pairwise_bayes_error,
-)
-from bayesfloor.floor.estimator import BayesErrorEstimator
+from bayesfloor.floor import bayes_error, henze_penrose_divergence, one_vs_rest_bayes_error, pairwise_bayes_error
+from bayesfloor.floor.trees.estimator import BayesErrorEstimator
 
 from .samples import gaussian_classes
 

@@ -93,7 +93,7 @@ def test_threads_change_nothing():
 
 @pytest.mark.parametrize("kind", TABLES)
 def test_three_functions_and_the_estimator_agree(kind):
-    from bayesfloor.floor.estimator import BayesErrorEstimator
+    from bayesfloor.floor.trees.estimator import BayesErrorEstimator
 
     X, y = sample(kind, np.random.default_rng(8))
     options = {"n_trees": 2, "n_tie_draws": 2, "confidence": 0.9, "forced_edges": "keep"}

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from bayesfloor.floor.densities import known_mixture
-from bayesfloor.floor.gaussian import GaussianPair
+from bayesfloor.floor.known.densities import known_mixture
+from bayesfloor.floor.known.gaussian import GaussianPair
 
 
 def random_mixture(rng, n_classes, n_features=1):
@@ -112,7 +112,7 @@ def test_one_vs_rest_theorems(seed, n_classes):
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
 @pytest.mark.parametrize("seed", range(5))
 def test_whole_problem_bounds_hold(seed, n_classes):
-    from bayesfloor.floor import henze_penrose as hp
+    from bayesfloor.floor.trees import henze_penrose as hp
 
     mixture, priors = random_mixture(np.random.default_rng(seed), n_classes)
     floor, s = mixture.bayes_error(), mixture.nearest_neighbour_error()

@@ -9,10 +9,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from bayesfloor.floor import learners
-from bayesfloor.floor.learners import GROUPS, group_of
-from bayesfloor.floor.training_rows import Train, narrow, safe, standardised
-from bayesfloor.floor.tree_kernels import grow_trees
+from bayesfloor.floor.learned import learners
+from bayesfloor.floor.learned.learners import GROUPS, group_of
+from bayesfloor.floor.learned.training_rows import Train, narrow, safe, standardised
+from bayesfloor.floor.learned.tree_kernels import grow_trees
 
 
 def blobs(n=400, d=3, n_classes=3, seed=0, distance=1.5):

@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import binomtest
 
-from bayesfloor.floor.curve_summary import proportion_interval
-from bayesfloor.floor.learning_curve import EXCESS, RATES, curve_posterior, split_posterior
-from bayesfloor.floor.row_errors import hard_and_soft, middle_error
+from bayesfloor.floor.learned.learning_curve import EXCESS, RATES, curve_posterior, split_posterior
+from bayesfloor.floor.learned.row_errors import hard_and_soft, middle_error
+from bayesfloor.floor.learned.summary import proportion_interval
 
 SIZES = np.array([1.0, 0.5, 0.25])
 #: Points of the second curve: sizes, and how many disjoint models are averaged.

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import norm
 from sklearn.base import clone
 
-from bayesfloor.floor.estimator import BayesErrorEstimator
+from bayesfloor.floor.trees.estimator import BayesErrorEstimator
 from bayesfloor.forest import extend_batch, extend_classes
 
 from .samples import gaussian_classes, one_hot_table

@@ -8,13 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bayesfloor.floor import (
-    bayes_error,
-    henze_penrose_divergence,
-    one_vs_rest_bayes_error,
-    pairwise_bayes_error,
-)
-from bayesfloor.floor.gaussian import GaussianPair
+from bayesfloor.floor import bayes_error, henze_penrose_divergence, one_vs_rest_bayes_error, pairwise_bayes_error
+from bayesfloor.floor.known.gaussian import GaussianPair
 
 from .samples import gaussian_classes
 

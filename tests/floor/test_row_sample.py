@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from bayesfloor.floor.row_sample import check_max_rows, halves, keys_of_values, stratified_rows
+from bayesfloor.data.sampling import halves, keys_of_values, stratified_rows
+from bayesfloor.runtime.checks import check_max_rows
 
 
 @pytest.fixture

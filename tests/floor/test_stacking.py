@@ -7,12 +7,13 @@ from scipy.optimize import approx_fprime
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from bayesfloor.data.stratified import stratified_folds
-from bayesfloor.floor import cross_fitting, learned, stacking
-from bayesfloor.floor.cross_fitting import VIEWS, Run, cross_fit, runs_of
-from bayesfloor.floor.learned import learned_floor
-from bayesfloor.floor.stacking import fit_exponents, fit_stacks
-from bayesfloor.floor.training_rows import Train, safe, standardised
+from bayesfloor.data.folds import stratified_folds
+from bayesfloor.floor.learned import cross_fitting, stacking
+from bayesfloor.floor.learned import estimate as learned
+from bayesfloor.floor.learned.cross_fitting import VIEWS, Run, cross_fit, runs_of
+from bayesfloor.floor.learned.estimate import learned_floor
+from bayesfloor.floor.learned.stacking import fit_exponents, fit_stacks
+from bayesfloor.floor.learned.training_rows import Train, safe, standardised
 from bayesfloor.forest.threads import Crew
 
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesfloor.floor import bayes_error
-from bayesfloor.floor.uncertainty import (
+from bayesfloor.floor.trees.uncertainty import (
     cross_edge_interval,
     cross_edge_variance,
     permutation_moments,

@@ -123,7 +123,7 @@ def test_integers_that_float64_cannot_hold_are_pointed_out():
 
 
 def test_more_memory_than_there_is(monkeypatch):
-    monkeypatch.setattr("bayesfloor.data.limits.available_memory", lambda: 10_000)
+    monkeypatch.setattr("bayesfloor.runtime.limits.available_memory", lambda: 10_000)
     X = make_points("gaussian", 3000, 20)
     with pytest.raises(MemoryError, match="available"):
         spanning_forests(X)

@@ -11,8 +11,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from bayesfloor import class_forests, spanning_forests
-from bayesfloor.data import limits
 from bayesfloor.forest import elsewhere, out_of_core, plan, row_chunks
+from bayesfloor.runtime import limits
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 

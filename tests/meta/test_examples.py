@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import bayesfloor.meta  # noqa: F401  (loaded to be looked up by name)
+import bayesfloor.choose  # noqa: F401  (loaded to be looked up by name)
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "meta.md").read_text(encoding="utf-8")
@@ -20,7 +20,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```\s*```text\n(.*?)```", PAGE, flags=re.D
 
 @pytest.mark.parametrize("name", ["selection", "transforms", "class_weight"])
 def test_docstrings(name):
-    results = doctest.testmod(sys.modules[f"bayesfloor.meta.{name}"])
+    results = doctest.testmod(sys.modules[f"bayesfloor.choose.{name}"])
     assert results.attempted
     assert not results.failed
 

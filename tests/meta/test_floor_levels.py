@@ -2,10 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
-from bayesfloor.floor.problem import check_options
-from bayesfloor.forest import class_forests, spanning_forests
-from bayesfloor.meta.floor_levels import (
+from bayesfloor.choose.floor_levels import (
     FloorSet,
     class_floors,
     criterion_level,
@@ -15,6 +12,9 @@ from bayesfloor.meta.floor_levels import (
     pair_floors,
     whole_floor,
 )
+from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
+from bayesfloor.floor.trees.problem import check_options
+from bayesfloor.forest import class_forests, spanning_forests
 
 from .samples import shifted_classes
 

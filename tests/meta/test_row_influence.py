@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from bayesfloor.choose.row_influence import error_direction
 from bayesfloor.forest import spanning_forests
-from bayesfloor.meta.row_influence import error_direction
 
 
 def dense_weights(forests):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bayesfloor.meta.floor_levels import FloorLevel
-from bayesfloor.meta.search import n_candidates_at_most, search_backward, search_forward
+from bayesfloor.choose.floor_levels import FloorLevel
+from bayesfloor.choose.search import n_candidates_at_most, search_backward, search_forward
 
 
 def level(floor, standard_error=0.02):

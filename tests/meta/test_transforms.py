@@ -12,10 +12,10 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
+from bayesfloor.choose import BayesErrorSelector, compare_transforms
+from bayesfloor.choose.default_transforms import default_transforms
+from bayesfloor.choose.transform_checks import needs_labels
 from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
-from bayesfloor.meta import BayesErrorSelector, compare_transforms
-from bayesfloor.meta.default_transforms import default_transforms
-from bayesfloor.meta.transform_checks import needs_labels
 
 from .samples import shifted_classes
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from matplotlib import pyplot
 
-from bayesfloor.report import (
+from bayesfloor.display import (
     ClassFloorsDisplay,
     ClassTreeDisplay,
     PairwiseHeatmapDisplay,
     SelectionPathDisplay,
     TransformComparisonDisplay,
 )
-from bayesfloor.report.canvas import as_percent, points_per_unit, shortened, text_width, write_names
-from bayesfloor.tree.drawing import LONGEST_NAME
+from bayesfloor.display.canvas import as_percent, points_per_unit, shortened, text_width, write_names
+from bayesfloor.display.tree_drawing import LONGEST_NAME
 from report.layout import assert_readable, cut_off, drawn_texts, overlapping
 
 PAIRS = np.array([[0, 0.1, 0.2], [0.1, 0, 0.3], [0.2, 0.3, 0]])

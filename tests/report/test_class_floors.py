@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import confusion_matrix
 
 from bayesfloor import BayesErrorEstimator, one_vs_rest_bayes_error
-from bayesfloor.report import ClassFloorsDisplay
+from bayesfloor.display import ClassFloorsDisplay
 from report.layout import assert_readable
 
 FLOORS = [0.1, 0.3, 0.2]

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 
-from bayesfloor.floor import learned
-from bayesfloor.floor.learned_result import LearnedFloor, LearningCurve
-from bayesfloor.report import LearnedFloorDisplay, learned_display
-from bayesfloor.report.free_room import rates_text
+from bayesfloor.display import LearnedFloorDisplay
+from bayesfloor.display import learned as learned_display
+from bayesfloor.display.placement import rates_text
+from bayesfloor.floor.learned import estimate as learned
+from bayesfloor.floor.learned.result import LearnedFloor, LearningCurve
 from report.layout import assert_readable
 
 

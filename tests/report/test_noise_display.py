@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from matplotlib import pyplot
 
-from bayesfloor.floor import label_noise
-from bayesfloor.floor.label_noise import LabelNoiseCheck
-from bayesfloor.report import LabelNoiseDisplay, noise_display
+from bayesfloor.display import LabelNoiseDisplay
+from bayesfloor.display import label_noise as noise_display
+from bayesfloor.floor.learned import label_noise
+from bayesfloor.floor.learned.label_noise import LabelNoiseCheck
 from report.layout import assert_readable
 
 

@@ -13,12 +13,12 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from bayesfloor.data.visible_text import visible
-from bayesfloor.report.page import FIRST_ROWS, heat_map, render_page, suspect_rows
-from bayesfloor.report.page_charts import floor_scale, learning_curve
-from bayesfloor.report.page_text import count, figure, shortened, sorting_key
-from bayesfloor.report.page_tree import class_tree, level_of
-from bayesfloor.report.percentages import percent, percent_range
+from bayesfloor.report.page.charts import floor_scale, learning_curve
+from bayesfloor.report.page.page import FIRST_ROWS, heat_map, render_page, suspect_rows
+from bayesfloor.report.page.text import count, figure, shortened, sorting_key
+from bayesfloor.report.page.tree import class_tree, level_of
+from bayesfloor.report.rates import percent, percent_range
+from bayesfloor.runtime.text import visible
 from report import sample_summary
 
 SUMMARIES = {
@@ -458,7 +458,7 @@ def test_shortened_names_keep_both_ends(name, longest):
 
 
 def test_style_and_script_are_plain():
-    folder = files("bayesfloor.report").joinpath("templates")
+    folder = files("bayesfloor.report.page").joinpath("templates")
     for name in ("report.css", "report.js"):
         text = folder.joinpath(name).read_text(encoding="utf-8")
         assert "</" not in text  # would end the element that holds it

@@ -9,8 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bayesfloor import BayesErrorEstimator, pairwise_bayes_error
-from bayesfloor.classify.smart_svc import SmartSVC
-from bayesfloor.report import PairwiseHeatmapDisplay
+from bayesfloor.classify.linear.smart_svc import SmartSVC
+from bayesfloor.display import PairwiseHeatmapDisplay
 from bayesfloor.tree import build_class_tree
 from report.layout import assert_readable
 

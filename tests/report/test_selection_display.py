@@ -6,8 +6,8 @@ from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
-from bayesfloor.meta import BayesErrorSelector
-from bayesfloor.report import SelectionPathDisplay
+from bayesfloor.choose import BayesErrorSelector
+from bayesfloor.display import SelectionPathDisplay
 from report.layout import assert_readable
 
 PATH = {

@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from bayesfloor.meta import compare_transforms
-from bayesfloor.report import TransformComparisonDisplay
+from bayesfloor.choose import compare_transforms
+from bayesfloor.display import TransformComparisonDisplay
 from report.layout import assert_readable
 
 TABLE = {

@@ -7,8 +7,8 @@ from sklearn.datasets import load_wine
 from sklearn.tree import DecisionTreeClassifier
 
 from bayesfloor import BayesErrorEstimator, pairwise_bayes_error
-from bayesfloor.classify.smart_svc import SmartSVC
-from bayesfloor.report import ClassTreeDisplay
+from bayesfloor.classify.linear.smart_svc import SmartSVC
+from bayesfloor.display import ClassTreeDisplay
 from bayesfloor.tree import build_class_tree
 from report.layout import assert_readable, cut_off, drawn_texts, overlapping
 

@@ -1,7 +1,7 @@
 """Records made by hand, for tables whose figures are computed by hand."""
 
-from bayesfloor.study.plan import Cell
-from bayesfloor.study.records import DONE, OVER_BUDGET, Record
+from study.plan import Cell
+from study.records import DONE, OVER_BUDGET, Record
 
 CONTEXT = {"machine": {"cpu": "a"}, "versions": {"python": "3"}, "revision": None}
 BASE = {"n_folds": 10, "test_share": 0.2, "scale": "standard"}

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bayesfloor.study.records import write_record
+from study.records import write_record
 
 from .made_records import made_record
 

@@ -3,8 +3,8 @@
 import pytest
 
 from bayesfloor import CrammerSingerSVC, GenSVCCV, LinearSVCCV, OneVsOneSVC, SmartSVC
-from bayesfloor.study.methods import METHOD_NAMES, find_method
-from bayesfloor.study.plan import PROFILES, Cell, Protocol, UnknownNameError, find_dataset, plan_cells
+from study.methods import METHOD_NAMES, find_method
+from study.plan import PROFILES, Cell, Protocol, UnknownNameError, find_dataset, plan_cells
 
 PAPER = Protocol()
 

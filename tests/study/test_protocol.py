@@ -12,10 +12,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from bayesfloor import SmartSVC, build_class_tree, pairwise_bayes_error
-from bayesfloor.study import protocol as protocol_module
-from bayesfloor.study.methods import find_method
-from bayesfloor.study.plan import Protocol
-from bayesfloor.study.protocol import Parts, measure_cell, split_and_scale
+from study import protocol as protocol_module
+from study.methods import find_method
+from study.plan import Protocol
+from study.protocol import Parts, measure_cell, split_and_scale
 
 SMALL = Protocol(n_folds=3, n_values=4, gensvm="small")
 SPLIT = 1

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from scipy.stats import friedmanchisquare, rankdata, wilcoxon
 
-from bayesfloor.study.figures import draw_all, draw_ranks
-from bayesfloor.study.gallery import ELSEWHERE, write_gallery
-from bayesfloor.study.plan import PAPER_SETS
-from bayesfloor.study.rank_report import ranking_to_markdown, rankings_to_csv
-from bayesfloor.study.ranks import all_rankings, default_groups, holm, nemenyi_difference, rank_methods
-from bayesfloor.study.summary import summarise
+from study.figures import draw_all, draw_ranks
+from study.gallery import ELSEWHERE, write_gallery
+from study.plan import PAPER_SETS
+from study.rank_report import ranking_to_markdown, rankings_to_csv
+from study.ranks import all_rankings, default_groups, holm, nemenyi_difference, rank_methods
+from study.summary import summarise
 
 from .made_records import made_record, over_budget
 

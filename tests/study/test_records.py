@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from bayesfloor.study.estimate import seconds_left
-from bayesfloor.study.plan import Cell
-from bayesfloor.study.records import BadRecordError, read_record, read_records, write_record
+from study.estimate import seconds_left
+from study.plan import Cell
+from study.records import BadRecordError, read_record, read_records, write_record
 
 from .made_records import made_record, over_budget
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from bayesfloor.cli.study_run import Progress, in_words
-from bayesfloor.data.datasets import load_dataset
-from bayesfloor.study.methods import find_method
-from bayesfloor.study.plan import PROFILES, Cell, plan_cells
-from bayesfloor.study.protocol import measure_cell
-from bayesfloor.study.records import DONE, Record, describe_protocol, record_file, write_record
-from bayesfloor.study.runner import Run, Standing, look_up
+from bayesfloor.tables.datasets import load_dataset
+from study.methods import find_method
+from study.plan import PROFILES, Cell, plan_cells
+from study.protocol import measure_cell
+from study.records import DONE, Record, describe_protocol, record_file, write_record
+from study.run import Progress, in_words
+from study.runner import Run, Standing, look_up
 
 from .conftest import PATIENT, is_gone, wait_for
 from .made_records import made_record

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bayesfloor.study import paper_figures
-from bayesfloor.study.comparison import describe_comparison, notable_differences, tally
-from bayesfloor.study.plan import PAPER_METHODS, PAPER_SETS
-from bayesfloor.study.summary import MixedProtocolsError, summarise
-from bayesfloor.study.table_formats import format_sheet, latex
-from bayesfloor.study.tables import make_sheets, written
+from study import paper_figures
+from study.comparison import describe_comparison, notable_differences, tally
+from study.plan import PAPER_METHODS, PAPER_SETS
+from study.summary import MixedProtocolsError, summarise
+from study.table_formats import format_sheet, latex
+from study.tables import make_sheets, written
 
 from .made_records import made_record, over_budget
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bayesfloor.display.tree_drawing import LONGEST_NAME
 from bayesfloor.tree import build_class_tree
-from bayesfloor.tree.drawing import LONGEST_NAME
 
 from .graphs import symmetric
 

@@ -10,13 +10,13 @@ import os
 import time
 from pathlib import Path
 
+from study.methods import find_method
+from study.plan import PAPER_SETS, Cell, Protocol
+from study.protocol import Parts, split_and_scale
+from study.records import read_records
 from threadpoolctl import threadpool_limits
 
 from bayesfloor import load_dataset
-from bayesfloor.study.methods import find_method
-from bayesfloor.study.plan import PAPER_SETS, Cell, Protocol
-from bayesfloor.study.protocol import Parts, split_and_scale
-from bayesfloor.study.records import read_records
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("BAYESFLOOR_DATA", HERE.parents[3] / "shared" / "data"))

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.spatial.distance import pdist, squareform
 
-from bayesfloor.data.validation import check_labels, check_memory, check_points
-from bayesfloor.floor import henze_penrose as hp
+from bayesfloor.data.labels import check_labels
+from bayesfloor.data.points import check_points
+from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.forest import ClassForests, class_forests
+from bayesfloor.runtime.limits import check_memory
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -15,8 +15,9 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
-from bayesfloor.classify.linear_svm import check_weights
-from bayesfloor.data.validation import check_labels, check_points
+from bayesfloor.data.labels import check_labels
+from bayesfloor.data.points import check_points
+from bayesfloor.data.weights import check_weights
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

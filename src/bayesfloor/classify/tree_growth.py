@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.classify.affinity import affinity_matrix
 from bayesfloor.classify.training import Training
-from bayesfloor.data.validation import check_n_trees
+from bayesfloor.runtime.checks import check_n_trees
 from bayesfloor.tree import ClassTree, build_class_tree
 from bayesfloor.tree.build import WEIGHTED_CUTS
 

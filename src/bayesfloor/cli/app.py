@@ -43,7 +43,6 @@ app = App(
     group_parameters=Group("Options", sort_key=1),
 )
 app.register_install_completion_command()
-app.command("bayesfloor.cli.study_app:study", name="study", help="Repeat the paper's simulation study.")
 
 _TABLE_DEFAULTS = TableOptions()
 _RUN_DEFAULTS = RunOptions()

@@ -9,9 +9,9 @@ from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.input import check_folder, named_columns, open_table
 from bayesfloor.cli.options import RunOptions, TableOptions
 from bayesfloor.cli.output import progress_on_stderr, say, say_findings, write, write_json, write_table
-from bayesfloor.data.datasets import list_datasets
-from bayesfloor.data.visible_text import visible
 from bayesfloor.floor import pairwise_bayes_error
+from bayesfloor.runtime.text import visible
+from bayesfloor.tables.datasets import list_datasets
 
 #: Rows that a search takes unless told otherwise.
 _SOME_ROWS = 5000
@@ -39,7 +39,7 @@ def show_selection(
     file: str, options: TableOptions, *, features: int | None, direction: str, criterion: str, lookahead: int
 ) -> None:
     """Show which columns are selected, step by step."""
-    from bayesfloor.meta import BayesErrorSelector
+    from bayesfloor.choose import BayesErrorSelector
 
     table = open_table(file, options)
     if features is not None and features > len(table.groups):
@@ -106,7 +106,7 @@ def show_selection(
 
 def show_transforms(file: str, options: TableOptions, *, criterion: str) -> None:
     """Rank transforms."""
-    from bayesfloor.meta import compare_transforms
+    from bayesfloor.choose import compare_transforms
 
     table = open_table(file, options)
     found = compare_transforms(
@@ -152,7 +152,7 @@ def show_transforms(file: str, options: TableOptions, *, criterion: str) -> None
 
 def show_weights(file: str, options: TableOptions, *, strength: float, by: str, base: str) -> None:
     """Show weights of classes."""
-    from bayesfloor.meta import bayes_class_weight
+    from bayesfloor.choose import bayes_class_weight
 
     table = open_table(file, options)
     found = bayes_class_weight(

@@ -39,7 +39,7 @@ def exit_code_of(error: BaseException) -> int | None:
 def _names_no_column(error: BaseException) -> bool:
     if not isinstance(error, ValueError):
         return False
-    from bayesfloor.data.columns import UnknownColumnError
+    from bayesfloor.tables.columns import UnknownColumnError
 
     return isinstance(error, UnknownColumnError)
 
@@ -54,7 +54,7 @@ def _lacks_device(error: BaseException) -> bool:
 
 def one_line(error: BaseException) -> str:
     """Describe an exception in one line, with control characters written out."""
-    from bayesfloor.data.visible_text import visible
+    from bayesfloor.runtime.text import visible
 
     if isinstance(error, KeyboardInterrupt | InterruptedError):
         return "interrupted"

@@ -10,9 +10,9 @@ from bayesfloor.cli.exits import ABOVE, OK
 from bayesfloor.cli.input import named_columns, open_table
 from bayesfloor.cli.options import TableOptions
 from bayesfloor.cli.output import progress_on_stderr, say, say_findings, write_json, write_table
-from bayesfloor.data.tables import Table
-from bayesfloor.data.visible_text import visible
 from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
+from bayesfloor.runtime.text import visible
+from bayesfloor.tables.read import Table
 
 #: Rows that the learned floor takes unless told otherwise.
 MANY_ROWS = 10_000
@@ -31,7 +31,7 @@ def show_floor(file: str, options: TableOptions, *, fast: bool, fail_above: floa
 
 
 def _from_learners(table: Table, options: TableOptions) -> tuple[dict[str, Any], list[tuple[Any, ...]], Any]:
-    from bayesfloor.floor.learned import learned_floor
+    from bayesfloor.floor.learned.estimate import learned_floor
 
     with progress_on_stderr(options.quiet) as progress:
         found = learned_floor(

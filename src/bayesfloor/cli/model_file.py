@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.classify.smart_svc import SmartSVC
-from bayesfloor.data.encoding import Preparation
-from bayesfloor.data.visible_text import visible
+from bayesfloor.classify.linear.smart_svc import SmartSVC
+from bayesfloor.runtime.text import visible
+from bayesfloor.tables.encoding import Preparation
 
 #: Types of this library that a model is made of.
 TRUSTED = (
-    "bayesfloor.classify.smart_svc.SmartSVC",
+    "bayesfloor.classify.linear.smart_svc.SmartSVC",
     "bayesfloor.tree.class_tree.ClassNode",
     "bayesfloor.tree.class_tree.ClassTree",
 )

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.data.visible_text import visible
-from bayesfloor.data.writing import write_whole
+from bayesfloor.runtime.files import write_whole
+from bayesfloor.runtime.text import visible
 
 if TYPE_CHECKING:
-    from bayesfloor.data.tables import Table
+    from bayesfloor.tables.read import Table
 
 #: A bar appears when something takes longer than this.
 _PATIENCE_S = 1.0

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.limits import check_memory, in_gib
+from bayesfloor.runtime.limits import check_memory, in_gib
 
 #: A sparse X is turned into a dense array up to this many bytes, and refused beyond.
 SPARSE_LIMIT = 2 * 2**30

@@ -1,63 +1,73 @@
-"""Some of the rows of a file in place of all: as large a share of each class, whatever the order of the rows."""
-
-import hashlib
+"""Rows chosen class by class, by random numbers of their own."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.columns import NumberColumn, RawTable, TextColumn
-from bayesfloor.data.stratified import copy_numbers, stratified_rows
+from bayesfloor.forest.hashing import GOLDEN, hash_rows, mix64
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+def copy_numbers(hashes: Keys, codes: Ints) -> Keys:
+    """Number the rows of one class that share a hash, from 0, so that copies are not all taken or all left out."""
+    order = np.lexsort((hashes, codes))
+    is_first = np.append(True, (np.diff(codes[order]) != 0) | (hashes[order[1:]] != hashes[order[:-1]]))
+    place = np.arange(len(codes))
+    numbers = np.empty(len(codes), np.uint64)
+    numbers[order] = place - np.maximum.accumulate(np.where(is_first, place, 0))
+    return numbers
 
 
-def stratified_sample(table: RawTable, codes: Ints, n_rows: int, seed: int) -> Ints:
-    """Choose rows, each class in proportion to its size and with at least one row.
+def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys) -> Ints:
+    """Choose rows by rising key, each class in proportion to its size and with at least one row.
 
     Parameters
     ----------
-    table : RawTable
-        The rows; which are chosen depends on their values, not on where they stand.
     codes : ndarray of shape (n,)
         Class of each row.
-    n_rows : int
-        How many to choose, at least one per class.
-    seed : int
-        Another seed, another choice.
+    n_rows : int or None
+        How many to choose, at least one per class; None, or more than there are, for all.
+    keys : ndarray of shape (n,)
+        Random numbers.
 
     Returns
     -------
     ndarray of int64
         The rows, ascending.
     """
-    return stratified_rows(codes, n_rows, _row_keys(table, codes, seed))
+    if n_rows is None or n_rows >= len(codes):
+        return np.arange(len(codes))
+    counts = np.bincount(codes)
+    quota = 1 + _shared_out(n_rows - len(counts), counts - 1)
+    order = np.lexsort((keys, codes))
+    place = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.sort(order[place < np.repeat(quota, counts)])
 
 
-def _row_keys(table: RawTable, codes: Ints, seed: int) -> Keys:
-    """Return a random number for each row, from its values and the seed; copies of a row get different ones."""
-    hashes = np.zeros(len(codes), np.uint64)
-    for column in table.columns:
-        if isinstance(column, NumberColumn):
-            values = np.where(np.isnan(column.values), np.nan, column.values + 0.0).view(np.uint64)
-        elif isinstance(column, TextColumn):
-            texts = [*column.categories, "\0missing"]
-            values = np.array([_text_hash(text) for text in texts], np.uint64)[column.codes]
-        else:
-            continue
-        hashes = _mix(hashes + _GOLDEN ^ values)
+def _shared_out(total: int, sizes: Ints) -> Ints:
+    """Share out a total in proportion to sizes, in whole numbers; what is left over goes to the largest remainders."""
+    exact = total * sizes / max(int(sizes.sum()), 1)
+    shares = np.floor(exact).astype(np.int64)
+    left_over = total - int(shares.sum())
+    shares[np.argsort(shares - exact, kind="stable")[:left_over]] += 1
+    return shares
+
+
+def keys_of_values(X: Floats, codes: Ints, seed: int) -> Keys:
+    """Return a random number for each row, from its values, its class and the seed.
+
+    Where a row stands does not matter, so the same rows in another order give the same sample. Identical rows of one
+    class are numbered, so that they are not all taken or all left out.
+    """
+    hashes = np.empty(len(X), np.uint64)
+    hash_rows(X.view(np.uint64), 0, len(X), hashes)
     copy = copy_numbers(hashes, codes)
-    return _mix(hashes + copy * _GOLDEN ^ _mix(np.array([seed], np.uint64) + _GOLDEN))
+    return mix64((hashes + copy * GOLDEN) ^ mix64(np.uint64(seed) + GOLDEN))
 
 
-def _mix(keys: Keys) -> Keys:
-    """Mix 64 bits so that each depends on all (the finalizer of splitmix64)."""
-    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return keys ^ (keys >> np.uint64(31))
-
-
-def _text_hash(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+def halves(codes: Ints, keys: Keys) -> tuple[Ints, Ints]:
+    """Cut the rows into two halves, each with half of every class."""
+    order = np.lexsort((keys, codes))
+    return np.sort(order[::2]), np.sort(order[1::2])

@@ -23,20 +23,20 @@ lead with. Its own docstring names its parts.
 `gaussian` and `densities` hold problems whose floor is known exactly, to test all of this against.
 """
 
-from bayesfloor.floor.bayes_error import (
+from bayesfloor.floor.trees.bayes_error import (
     bayes_error,
     henze_penrose_divergence,
     one_vs_rest_bayes_error,
     pairwise_bayes_error,
 )
-from bayesfloor.floor.findings import Finding
-from bayesfloor.floor.results import (
+from bayesfloor.floor.trees.results import (
     BayesError,
     ClassPair,
     HenzePenroseDivergence,
     OneVsRestBayesError,
     PairwiseBayesError,
 )
+from bayesfloor.runtime.findings import Finding
 
 __all__ = [
     "BayesError",

@@ -7,14 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesfloor.data.validation import (
-    check_labels,
-    check_memory,
-    check_n_jobs,
-    check_n_trees,
-    check_points,
-    check_random_state_seed,
-)
+from bayesfloor.data.labels import check_labels
+from bayesfloor.data.points import check_points
 from bayesfloor.forest import plan
 from bayesfloor.forest.classes import ClassForests, forests_of_classes
 from bayesfloor.forest.device import host_array, on_device
@@ -27,6 +21,8 @@ from bayesfloor.forest.sides import F64
 from bayesfloor.forest.sweep_kernels import sweep_leaves
 from bayesfloor.forest.threads import Crew, supervise
 from bayesfloor.forest.tiling import choose_axes, tile_points
+from bayesfloor.runtime.checks import check_n_trees, check_random_state_seed
+from bayesfloor.runtime.limits import check_memory, check_n_jobs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesfloor.data.limits import available_memory
-from bayesfloor.data.validation import check_memory, check_points
+from bayesfloor.data.points import check_points
 from bayesfloor.forest import plan
 from bayesfloor.forest.block_runs import BlockPlan, Rows, RowsInMemory, plan_blocks
 from bayesfloor.forest.block_threads import run_in_threads
@@ -30,6 +29,7 @@ from bayesfloor.forest.results import Forests
 from bayesfloor.forest.row_store import RowsOfMap, StoredRows, open_rows
 from bayesfloor.forest.sides import I64
 from bayesfloor.forest.threads import Crew, Progress, reporter, supervise
+from bayesfloor.runtime.limits import available_memory, check_memory
 
 Labels = Callable[[int], tuple[np.ndarray, I64]]  # of a number of rows: the classes, and each row's code
 

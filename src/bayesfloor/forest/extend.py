@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesfloor.data.validation import check_memory, check_n_jobs, check_points
+from bayesfloor.data.points import check_points
 from bayesfloor.forest import plan
 from bayesfloor.forest.blocks import edge_lengths
 from bayesfloor.forest.engine import Grown, Task, last_line
@@ -29,6 +29,7 @@ from bayesfloor.forest.points import Points, exponent_of, rank_points
 from bayesfloor.forest.sides import F64
 from bayesfloor.forest.threads import Crew, supervise
 from bayesfloor.forest.tiling import choose_axes, tile_points
+from bayesfloor.runtime.limits import check_memory, check_n_jobs
 
 if TYPE_CHECKING:
     from bayesfloor.forest.results import Forests

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesfloor.data.validation import check_labels, check_memory, check_n_jobs
+from bayesfloor.data.labels import check_labels
 from bayesfloor.forest import plan
 from bayesfloor.forest.blocks import edge_lengths
 from bayesfloor.forest.engine import Grown, Task, grow, last_line, merge
@@ -35,6 +35,7 @@ from bayesfloor.forest.results import EdgeSums
 from bayesfloor.forest.sides import F64, I32, I64, Edges
 from bayesfloor.forest.threads import Crew, supervise
 from bayesfloor.forest.tiling import Axes, Tiled, choose_axes, tile_points
+from bayesfloor.runtime.limits import check_memory, check_n_jobs
 
 if TYPE_CHECKING:
     from bayesfloor.forest.classes import ClassForests

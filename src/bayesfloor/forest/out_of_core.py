@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from bayesfloor.data.limits import in_gib
 from bayesfloor.forest.block_graph import Graph, RankedRows
 from bayesfloor.forest.block_tasks import BlockEnds
 from bayesfloor.forest.extend import Origin
@@ -28,6 +27,7 @@ from bayesfloor.forest.row_store import StoredRows
 from bayesfloor.forest.sides import F64, I32, I64
 from bayesfloor.forest.threads import Crew
 from bayesfloor.forest.tiling import Axes
+from bayesfloor.runtime.limits import in_gib
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesfloor.data.frames import data_frame
-from bayesfloor.data.validation import check_labels
+from bayesfloor.data.labels import check_labels
 from bayesfloor.forest.labels import count_classes_at_sites, count_cross_edges, group_classes, sum_edges
 from bayesfloor.forest.sides import F64, I32, I64
+from bayesfloor.runtime.frames import data_frame
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.data.frames import data_frame
-from bayesfloor.data.validation import check_random_state_seed
-from bayesfloor.data.writing import write_whole
-from bayesfloor.floor.learned_result import LearnedFloor
-from bayesfloor.floor.problem import Progress, check_confidence
-from bayesfloor.floor.results import BayesError, OneVsRestBayesError, PairwiseBayesError
-from bayesfloor.floor.row_sample import check_max_rows
+from bayesfloor.floor.learned.result import LearnedFloor
+from bayesfloor.floor.trees.problem import Progress
+from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.figures import compute_figures
 from bayesfloor.report.source import source_of
 from bayesfloor.report.summary import summarise
+from bayesfloor.runtime.checks import check_confidence, check_max_rows, check_random_state_seed
+from bayesfloor.runtime.files import write_whole
+from bayesfloor.runtime.frames import data_frame
 from bayesfloor.tree import ClassTree
 
 
@@ -60,7 +59,7 @@ class DifficultyReport:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        from bayesfloor.report.page import render_page
+        from bayesfloor.report.page.page import render_page
 
         return render_page(self.summary, fragment=True)
 
@@ -83,7 +82,7 @@ class DifficultyReport:
         str
             The page.
         """
-        from bayesfloor.report.page import render_page
+        from bayesfloor.report.page.page import render_page
 
         return _written(render_page(self.summary), path)
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.floor.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
-from bayesfloor.floor.learned import MIN_FOLDS, learned_floor
-from bayesfloor.floor.learned_result import LearnedFloor
-from bayesfloor.floor.problem import Problem, Progress, check_options
-from bayesfloor.floor.results import BayesError, OneVsRestBayesError, PairwiseBayesError
-from bayesfloor.floor.row_sample import keys_of_values, stratified_rows
-from bayesfloor.meta import BayesErrorSelector, SelectionPath
+from bayesfloor.choose import BayesErrorSelector, SelectionPath
+from bayesfloor.data.sampling import keys_of_values, stratified_rows
+from bayesfloor.floor.learned.estimate import MIN_FOLDS, learned_floor
+from bayesfloor.floor.learned.result import LearnedFloor
+from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
+from bayesfloor.floor.trees.problem import Problem, Progress, check_options
+from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.look_alikes import LookAlike, find_look_alikes
 from bayesfloor.tree import ClassTree, build_class_tree
 

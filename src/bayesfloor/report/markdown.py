@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from bayesfloor.data.visible_text import visible
-from bayesfloor.report.harmless import in_markdown
-from bayesfloor.report.percentages import as_given, percent, percent_range
+from bayesfloor.report.rates import as_given, percent, percent_range
+from bayesfloor.runtime.text import in_markdown, visible
 
 _MOST_ROWS = 20
 

@@ -8,12 +8,12 @@ spanning trees, and nothing at all that a model on the same page has done.
 
 from typing import Any
 
-from bayesfloor.floor.curve_summary import ERR_ALIKE
-from bayesfloor.floor.learned_findings import STILL_FALLING
-from bayesfloor.floor.learned_result import LearnedFloor
-from bayesfloor.floor.results import BayesError, PairwiseBayesError
+from bayesfloor.floor.learned.findings import STILL_FALLING
+from bayesfloor.floor.learned.result import LearnedFloor
+from bayesfloor.floor.learned.summary import ERR_ALIKE
+from bayesfloor.floor.trees.results import BayesError, PairwiseBayesError
 from bayesfloor.report.figures import FEWEST_ROWS, Figures, pairs_by_hardness
-from bayesfloor.report.percentages import as_given, percent, percent_range
+from bayesfloor.report.rates import as_given, percent, percent_range
 
 #: A pair is called hard from this share of its largest possible floor on.
 _HARD = 0.005

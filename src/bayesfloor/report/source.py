@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.tables import Table
-from bayesfloor.floor.problem import Problem, check_problem
+from bayesfloor.floor.trees.problem import Problem, check_problem
+from bayesfloor.tables.read import Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from io import StringIO
 from typing import Any
 
-from bayesfloor.data.visible_text import visible
-from bayesfloor.report.harmless import shortened
-from bayesfloor.report.percentages import as_given, percent, percent_range
+from bayesfloor.report.rates import as_given, percent, percent_range
+from bayesfloor.runtime.text import shortened, visible
 
 #: Rows of each table; the other forms of the report have more.
 _MOST_ROWS = 8

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.validation import check_random_state_seed
-from bayesfloor.floor.findings import shown
+from bayesfloor.runtime.checks import check_random_state_seed
+from bayesfloor.runtime.text import shown
 from bayesfloor.tree import cuts
 from bayesfloor.tree.class_tree import ClassTree, check_classes, enumerated, grow_class_tree
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.frames import data_frame
 from bayesfloor.data.labels import check_labels
-from bayesfloor.floor.findings import shown
+from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.text import shown
 from bayesfloor.tree.cuts import Split
 
 
@@ -256,7 +256,7 @@ class ClassTree:
         matplotlib Axes
             The drawing.
         """
-        from bayesfloor.tree.drawing import draw_class_tree
+        from bayesfloor.display.tree_drawing import draw_class_tree
 
         return draw_class_tree(self, ax)
 

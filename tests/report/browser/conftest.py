@@ -95,7 +95,7 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 @pytest.fixture
 def show(chromium: Browser) -> Callable[..., Browser]:
     """Render a summary and open it."""
-    from bayesfloor.report.page import render_page
+    from bayesfloor.report.page.page import render_page
 
     def render_and_open(summary: dict[str, Any], **options: Any) -> Browser:
         key = json.dumps(summary)

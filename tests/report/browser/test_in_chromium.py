@@ -2,9 +2,9 @@
 
 import pytest
 
-from bayesfloor.data.visible_text import visible
-from bayesfloor.report.page import render_page
-from bayesfloor.report.percentages import percent, percent_range
+from bayesfloor.report.page.page import render_page
+from bayesfloor.report.rates import percent, percent_range
+from bayesfloor.runtime.text import visible
 from report import sample_summary
 
 SUMMARIES = {

@@ -1,0 +1,64 @@
+"""One page with all pictures: those of the study, and those that examples have made."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from bayesfloor.runtime.files import write_whole
+
+#: Pictures of the source tree's docs/images: what they show, and what makes them.
+ELSEWHERE = (
+    ("floor_figure1.png", "The paper's Figure 1: what the bias correction does", "examples/figure1_bias_correction.py"),
+    ("floor_figure2.png", "The paper's Figure 2: more trees, less variance", "examples/figure2_orthogonal_trees.py"),
+    ("chess.png", "The paper's Chess example: which features the floor selects", "examples/chess.py"),
+    ("mnist.png", "The paper's MNIST example: which digits are hard to tell apart", "examples/mnist.py"),
+    ("class_tree_digits.png", "A class tree of the digits", "examples/class_tree.py"),
+    ("class_weights.png", "Class weights from floors", "examples/class_weights.py"),
+    ("learned_floor.png", "A learned floor", "examples/learned_floor.py"),
+    ("label_noise.png", "What label noise does to the floor", "examples/learned_floor.py"),
+)
+
+
+def source_images() -> Path | None:
+    """Return docs/images of the source tree; None where the package was installed without it."""
+    images = Path(__file__).resolve().parents[3] / "docs" / "images"
+    return images if images.is_dir() else None
+
+
+def write_gallery(folder: Path, drawn: Iterable[tuple[str, str]], images: Path | None) -> Path:
+    """Write the page, with copies of pictures from elsewhere where the folder lies outside the source tree.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the study's pictures are.
+    drawn : iterable of (str, str)
+        Name and title of each.
+    images : Path or None
+        Folder of the other pictures; None leaves them out.
+
+    Returns
+    -------
+    Path
+        The page.
+    """
+    lines = ["# Pictures", ""]
+    for name, title in drawn:
+        lines += [f"## {title}", "", f"![{title}]({name})", ""]
+    for name, title, maker in ELSEWHERE:
+        if images is not None and (images / name).is_file():
+            lines += [f"## {title}", "", f"Made by `{maker}`.", "", f"![{title}]({_link(folder, images / name)})", ""]
+        else:
+            lines += [f"## {title}", "", f"Made by `{maker}` of the source tree.", ""]
+    page = folder / "index.md"
+    write_whole(page, "\n".join(lines).encode())
+    return page
+
+
+def _link(folder: Path, image: Path) -> str:
+    """Return a link from the folder to a picture: to where it is within one tree, else to a copy."""
+    tree = image.parents[2]
+    if folder.resolve().is_relative_to(tree):
+        return Path(os.path.relpath(image, folder.resolve())).as_posix()
+    write_whole(folder / image.name, image.read_bytes())
+    return image.name

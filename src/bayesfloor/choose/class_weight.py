@@ -1,0 +1,212 @@
+"""Weights for classes that are hard to tell apart, and costs of mistaking one class for another.
+
+With n rows, K classes, n_k rows of class k, and floors as shares of the largest possible one (0 apart, 1 alike)::
+
+    h_k   normalised floor of class k against the rest
+    h_kl  normalised floor of classes k and l
+
+    base_k     n / (K n_k)                      ("balanced"), or 1 ("equal")
+    cost_kl    base_k (1 + strength · h_kl)     of calling a row of class k class l; 0 for k = l
+    weight_k   base_k (1 + strength · h_k)      by="classes"
+               mean of cost_kl over l ≠ k       by="pairs" (Ting 2002)
+
+Weights are then scaled so that they are 1 on average over the rows: Σ n_k weight_k = n, as for "balanced" ones, and a
+classifier's C keeps its meaning. With strength 0 they are the base; with strength s a class that nothing tells from
+the others counts 1 + s times as much as one that is apart from all.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesfloor.floor import one_vs_rest_bayes_error, pairwise_bayes_error
+from bayesfloor.runtime.frames import data_frame
+
+Floats = NDArray[np.float64]
+
+
+def bayes_class_weight(
+    X: Any,
+    y: Any,
+    *,
+    strength: float = 1.0,
+    by: str = "classes",
+    base: str = "balanced",
+    n_trees: int = 3,
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+) -> dict[Any, float]:
+    """Weigh classes by how hard they are to tell from the others.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The points, scaled as you would for neighbours.
+    y : array-like or series of shape (n_samples,)
+        The labels, of any type that can be sorted.
+    strength : float, default=1.0
+        How many times its base weight a class that nothing tells from the others gets on top.
+    by : {"classes", "pairs"}, default="classes"
+        Whether a class is hard by its floor against the rest, or by the mean of its floors against each other class.
+    base : {"balanced", "equal"}, default="balanced"
+        What the weights start from: n / (K n_k) as ``class_weight="balanced"`` does, or 1.
+    n_trees, n_jobs, random_state
+        As for `bayes_error`.
+
+    Returns
+    -------
+    dict
+        A weight for each label, for ``class_weight=``. They are 1 on average over the rows.
+
+    See Also
+    --------
+    bayes_cost_matrix : A cost for each pair of classes.
+
+    Notes
+    -----
+    With two classes both are as hard as each other, and the weights are those of the base.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesfloor.choose import bayes_class_weight
+    >>> iris = load_iris()
+    >>> weights = bayes_class_weight(iris.data, iris.target_names[iris.target])
+    >>> {name: round(weight, 2) for name, weight in weights.items()}
+    {'setosa': 0.93, 'versicolor': 1.04, 'virginica': 1.03}
+    """
+    strength = _check_strength(strength)
+    if by not in ("classes", "pairs"):
+        raise ValueError(f"The 'by' parameter must be 'classes' or 'pairs'. Got {by!r} instead.")
+    if by == "pairs":
+        return bayes_cost_matrix(
+            X, y, strength=strength, base=base, n_trees=n_trees, n_jobs=n_jobs, random_state=random_state
+        ).class_weight()
+    _check_base(base)
+    floors = one_vs_rest_bayes_error(X, y, n_trees=n_trees, n_jobs=n_jobs, random_state=random_state)
+    weights = _base(floors.class_counts, base) * (1.0 + strength * floors.normalized)
+    return _as_class_weight(floors.classes, floors.class_counts, weights)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CostMatrix:
+    """What it costs to mistake one class for another.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels, sorted.
+    cost : ndarray of shape (n_classes, n_classes)
+        ``cost[k, l]`` is the cost of calling a row of class k class l; zero on the diagonal.
+    class_counts : ndarray of shape (n_classes,)
+        Rows per class.
+    """
+
+    classes: NDArray[Any]
+    cost: Floats
+    class_counts: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        apart = self.cost[~np.eye(len(self.classes), dtype=bool)]
+        return f"CostMatrix({len(self.classes)} classes, costs {apart.min():.3g} to {apart.max():.3g})"
+
+    def class_weight(self) -> dict[Any, float]:
+        """Return a weight for each class, in proportion to the mean cost of mistaking it (Ting 2002)."""
+        weights = self.cost.sum(axis=1) / (len(self.classes) - 1)
+        return _as_class_weight(self.classes, self.class_counts, weights)
+
+    def cheapest(self, probabilities: ArrayLike) -> NDArray[Any]:
+        """Return the labels with the smallest expected cost.
+
+        Parameters
+        ----------
+        probabilities : array-like of shape (n_samples, n_classes)
+            What ``predict_proba`` gives, in the order of `classes`. They should mean what they say, so fit the
+            classifier without weights.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        shares = np.asarray(probabilities, np.float64)
+        if shares.ndim != 2 or shares.shape[1] != len(self.classes):
+            raise ValueError(
+                f"Expected probabilities of shape (n_samples, {len(self.classes)}), got {shares.shape} instead."
+            )
+        return self.classes[np.argmin(shares @ self.cost, axis=1)]
+
+    def frame(self) -> Any:
+        """Return a data frame with one row per pair of different classes."""
+        actual, called = np.nonzero(~np.eye(len(self.classes), dtype=bool))
+        return data_frame(
+            {
+                "class": self.classes[actual],
+                "called": self.classes[called],
+                "cost": self.cost[actual, called],
+            }
+        )
+
+
+def bayes_cost_matrix(
+    X: Any,
+    y: Any,
+    *,
+    strength: float = 1.0,
+    base: str = "balanced",
+    n_trees: int = 3,
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+) -> CostMatrix:
+    """Give mistakes between classes a cost: the harder two classes are to tell apart, the higher.
+
+    Parameters
+    ----------
+    X, y, strength, base, n_trees, n_jobs, random_state
+        As for `bayes_class_weight`.
+
+    Returns
+    -------
+    CostMatrix
+        A cost for every two classes, with ``class_weight()``, ``cheapest(probabilities)`` and ``frame()``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesfloor.choose import bayes_cost_matrix
+    >>> bayes_cost_matrix(*load_iris(return_X_y=True)).cost.round(2)
+    array([[0.  , 1.  , 1.  ],
+           [1.  , 0.  , 1.11],
+           [1.  , 1.11, 0.  ]])
+    """
+    strength = _check_strength(strength)
+    _check_base(base)
+    floors = pairwise_bayes_error(X, y, n_trees=n_trees, n_jobs=n_jobs, random_state=random_state)
+    cost = _base(floors.class_counts, base)[:, None] * (1.0 + strength * floors.normalized)
+    np.fill_diagonal(cost, 0.0)
+    return CostMatrix(floors.classes, cost, floors.class_counts)
+
+
+def _base(class_counts: NDArray[np.int64], base: str) -> Floats:
+    if base == "equal":
+        return np.ones(len(class_counts))
+    return class_counts.sum() / (len(class_counts) * class_counts.astype(np.float64))
+
+
+def _check_base(base: Any) -> None:
+    if base not in ("balanced", "equal"):
+        raise ValueError(f"The 'base' parameter must be 'balanced' or 'equal'. Got {base!r} instead.")
+
+
+def _as_class_weight(classes: NDArray[Any], class_counts: NDArray[np.int64], weights: Floats) -> dict[Any, float]:
+    """Scale weights to 1 on average over the rows."""
+    scaled = weights * class_counts.sum() / np.sum(class_counts * weights)
+    return dict(zip(classes.tolist(), scaled.tolist(), strict=True))
+
+
+def _check_strength(strength: Any) -> float:
+    is_number = isinstance(strength, float | int | np.number) and not isinstance(strength, bool)
+    if not is_number or not 0.0 <= strength < np.inf:
+        raise ValueError(f"The 'strength' parameter must be a float in the range [0, inf). Got {strength!r} instead.")
+    return float(strength)

@@ -1,0 +1,217 @@
+"""Floors of one set of points, as figures that can be compared with those of another set of the same rows.
+
+::
+
+    points, labels ──► FloorSet  the floor of each pair, of each class, or of the whole problem
+                          │      with its interval, and the direction over the rows in which it errs
+                          ▼
+                       FloorLevel  one of them, their mean, or the worst
+
+The interval of a mean takes the arms of all intervals together (the method of variance estimates recovery, Zou and
+Donner 2008), and the covariances from how far their directions agree (`row_influence`).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import ndtri
+
+from bayesfloor.choose.row_influence import error_direction
+from bayesfloor.floor.trees.cross_edges import CrossEdges, of_each_class, of_each_pair, of_whole, pairs_of
+from bayesfloor.floor.trees.problem import Options, floors_of
+from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CRITERIA = ("whole", "mean", "worst")
+
+
+@dataclass(frozen=True)
+class FloorLevel:
+    """A floor, or a mean of floors.
+
+    Attributes
+    ----------
+    floor : float
+        The estimate.
+    low, high : float
+        Ends of its confidence interval.
+    standard_error : float
+        The longer arm of the interval over the normal quantile, so that it does not vanish at the largest possible
+        floor, where the upper arm does.
+    """
+
+    floor: float
+    low: float
+    high: float
+    standard_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class FloorSet:
+    """Floors of several problems on the same rows.
+
+    Attributes
+    ----------
+    floor : ndarray of shape (n_problems,)
+        The estimates.
+    below, above : ndarray of shape (n_problems,)
+        Arms of the confidence intervals.
+    confidence : float
+        Level of the intervals.
+    directions : sparse array of shape (n_problems, n_rows) or None
+        For each problem a vector of length one: on which rows its error hangs. None where it was not asked for.
+    """
+
+    floor: Floats
+    below: Floats
+    above: Floats
+    confidence: float
+    directions: Any
+
+    @property
+    def standard_error(self) -> Floats:
+        """Standard error of each floor; see `FloorLevel`."""
+        return np.maximum(self.below, self.above) / float(ndtri(0.5 + 0.5 * self.confidence))
+
+    @property
+    def interval(self) -> Floats:
+        """Confidence intervals, shape (n_problems, 2)."""
+        return np.stack([np.maximum(self.floor - self.below, 0.0), self.floor + self.above], axis=-1)
+
+    @property
+    def worst(self) -> int:
+        """The problem with the highest floor; the first of equals."""
+        return int(np.argmax(self.floor))
+
+    def level(self, problem: int = 0) -> FloorLevel:
+        """Return one of the floors."""
+        low, high = self.interval[problem]
+        return FloorLevel(float(self.floor[problem]), float(low), float(high), float(self.standard_error[problem]))
+
+    def among(self, problems: Ints) -> "FloorSet":
+        """Return some of the floors."""
+        floor, below, above = (values[problems] for values in (self.floor, self.below, self.above))
+        return FloorSet(floor, below, above, self.confidence, self.directions[problems])
+
+    def mean(self) -> "FloorSet":
+        """Return the mean of the floors as a set of one."""
+        n = len(self.floor)
+        below, above = (np.linalg.norm(arms @ self.directions) / n for arms in (self.below, self.above))
+        direction = _unit_rows(sparse.csr_array((self.standard_error @ self.directions)[None, :]))
+        return FloorSet(np.array([self.floor.mean()]), np.array([below]), np.array([above]), self.confidence, direction)
+
+
+def mean_of_halves(first: FloorSet, second: FloorSet) -> FloorSet:
+    """Return the means of the same floors on two sets of rows that have no row in common."""
+    both = sparse.hstack([_scaled(each.directions, each.standard_error) for each in (first, second)], format="csr")
+    return FloorSet(
+        0.5 * (first.floor + second.floor),
+        0.5 * np.hypot(first.below, second.below),
+        0.5 * np.hypot(first.above, second.above),
+        first.confidence,
+        _unit_rows(both),
+    )
+
+
+def difference_interval(first: FloorSet, second: FloorSet) -> tuple[Floats, Floats]:
+    """Return confidence intervals of first − second, for two representations of the same rows.
+
+    The difference is less where the first floor is lower than estimated or the second higher, so its lower arm takes
+    the lower arm of the one and the upper arm of the other. Both are vectors over the rows, and what they have in
+    common drops out; of two that hang on different rows, the root of the sum of squares is left.
+    """
+    difference = first.floor - second.floor
+    below = _scaled(first.directions, first.below) - _scaled(second.directions, second.above)
+    above = _scaled(first.directions, first.above) - _scaled(second.directions, second.below)
+    return difference - _row_lengths(below), difference + _row_lengths(above)
+
+
+def _scaled(directions: Any, lengths: Floats) -> Any:
+    return sparse.diags_array(lengths) @ directions
+
+
+def _row_lengths(vectors: Any) -> Floats:
+    return np.sqrt((vectors * vectors).sum(axis=1))
+
+
+def _unit_rows(vectors: Any) -> Any:
+    """Scale the rows of a sparse array to length one; a row of zeros, which has no error, stays as it is."""
+    lengths = _row_lengths(vectors)
+    return _scaled(vectors, 1.0 / np.where(lengths > 0, lengths, 1.0))
+
+
+def whole_floor(forests: Forests, codes: Ints, n_classes: int, options: Options, *, directed: bool) -> FloorSet:
+    """Return the floor of the whole problem, a set of one."""
+    largest = 1.0 - np.bincount(codes).max() / len(codes)
+    directions = None
+    if directed:
+        directions = sparse.csr_array(error_direction(forests, codes, n_classes)[None, :])
+    cross = of_whole(forests, codes, n_classes)
+    return _floor_set(cross, n_classes, largest, options, directions)
+
+
+def class_floors(forests: Forests, codes: Ints, n_classes: int, options: Options) -> FloorSet:
+    """Return the floor of each class against the rest."""
+    priors = np.bincount(codes, minlength=n_classes) / len(codes)
+    directions = [error_direction(forests, (codes == k).astype(np.int64), 2) for k in range(n_classes)]
+    cross = of_each_class(forests, codes, n_classes)
+    return _floor_set(cross, 2, np.minimum(priors, 1.0 - priors), options, sparse.csr_array(np.array(directions)))
+
+
+def pair_floors(forests: ClassForests, codes: Ints, options: Options, *, directed: bool) -> FloorSet:
+    """Return the floor of each pair of classes, in the order of `pairs_of`."""
+    directions = _pair_directions(forests, codes) if directed else None
+    return _floor_set(of_each_pair(forests, codes), 2, smaller_priors(forests.class_counts), options, directions)
+
+
+def smaller_priors(class_counts: Ints) -> Floats:
+    """Return the share of the smaller class in each pair, in the order of `pairs_of`."""
+    first, second = (class_counts[classes] for classes in pairs_of(len(class_counts)))
+    return np.minimum(first, second) / (first + second)
+
+
+def _pair_directions(forests: ClassForests, codes: Ints) -> Any:
+    rows, values, starts = [], [], [0]
+    for a, b in zip(*pairs_of(len(forests.classes)), strict=True):
+        pair = forests.pair(forests.classes[a], forests.classes[b])
+        members = np.asarray(pair.rows)
+        is_second = (codes[members] == b).astype(np.int64)
+        rows.append(members)
+        values.append(error_direction(pair, is_second, 2))
+        starts.append(starts[-1] + pair.n_points)
+    shape = len(rows), forests.n_points
+    return sparse.csr_array((np.concatenate(values), np.concatenate(rows), starts), shape=shape)
+
+
+def _floor_set(cross: CrossEdges, n_classes: int, largest: Any, options: Options, directions: Any) -> FloorSet:
+    floors = floors_of([cross], n_classes, largest, options)
+    floor = np.atleast_1d(floors.estimate)
+    low, high = np.atleast_2d(floors.interval).T
+    return FloorSet(floor, floor - low, high - floor, options.confidence, directions)
+
+
+def criterion_level(X: Floats, codes: Ints, n_classes: int, criterion: str, options: Options) -> FloorLevel:
+    """Return the floor of some points that a criterion asks for: of the whole problem, the mean or the worst pair."""
+    if criterion == "whole":
+        forests = spanning_forests(X, n_trees=options.n_trees, n_jobs=options.n_jobs, random_state=options.random_state)
+        return whole_floor(forests, codes, n_classes, options, directed=False).level()
+    by_class = class_forests(
+        X, codes, n_trees=options.n_trees, n_jobs=options.n_jobs, random_state=options.random_state
+    )
+    pairs = pair_floors(by_class, codes, options, directed=criterion == "mean")
+    return pairs.mean().level() if criterion == "mean" else pairs.level(pairs.worst)
+
+
+def level_without_features(class_counts: Ints, criterion: str) -> FloorLevel:
+    """Return the floor where there is nothing to go by: the error of naming the largest class."""
+    if criterion == "whole":
+        floor = 1.0 - class_counts.max() / class_counts.sum()
+    else:
+        of_pairs = smaller_priors(class_counts)
+        floor = of_pairs.mean() if criterion == "mean" else of_pairs.max()
+    return FloorLevel(float(floor), float(floor), float(floor), 0.0)

@@ -1,0 +1,241 @@
+"""Which features carry the information: selection by the floor, as a scikit-learn selector."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayesfloor.choose.column_groups import check_groups
+from bayesfloor.choose.floor_levels import CRITERIA, FloorLevel, criterion_level, level_without_features
+from bayesfloor.choose.search import Groups, Step, n_candidates_at_most, search_backward, search_forward
+from bayesfloor.choose.selection_path import SelectionPath, SelectionStep
+from bayesfloor.data.sampling import keys_of_values, stratified_rows
+from bayesfloor.floor.trees.assembly import count_cross_edges, whole_result
+from bayesfloor.floor.trees.problem import Options, Problem, Progress, check_options, check_problem
+from bayesfloor.forest.threads import Crew, supervise
+from bayesfloor.runtime.checks import check_max_rows
+from bayesfloor.runtime.limits import check_n_jobs
+
+Ints = NDArray[np.int64]
+
+
+class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Select the features with which the floor is lowest.
+
+    Forward selection starts from nothing and adds the feature with the smallest resulting floor (Berisha, Wisler, Hero
+    and Spanias 2016); backward selection starts from all and removes the one without which the floor is smallest. No
+    classifier is trained. Distances are Euclidean: scale the features as you would for neighbours.
+
+    Parameters
+    ----------
+    n_features_to_select : int or "auto", default="auto"
+        How many features to select, a group counting as one. "auto" adds features as long as each lowers the floor by
+        more than its standard error, and removes them as long as the floor does not rise above the lowest so far by
+        more than that. At least one feature is selected.
+    direction : {"forward", "backward"}, default="forward"
+        Whether to add features or to remove them.
+    criterion : {"whole", "mean", "worst"}, default="whole"
+        The floor to lower: of the whole problem, the mean over all pairs of classes, or that of the worst pair.
+    groups : sequence of sequences or None, default=None
+        Columns that enter or leave together, such as the dummies of one categorical variable: names, or numbers
+        from 0. A column in no group is on its own.
+    lookahead : {1, 2}, default=1
+        2 lets forward selection add two features at once where no single one lowers the floor enough. It then
+        tries all pairs, and finds features that say nothing by themselves, as in an exclusive or.
+    max_rows : int or None, default=5000
+        Use at most so many rows, chosen by the seed, with the same share of each class; None for all.
+    n_trees : int, default=3
+        How many edge-disjoint spanning trees to count in.
+    confidence : float, default=0.95
+        Level of the intervals on the path.
+    n_jobs : int or None, default=None
+        How many sets of features to try at once, in threads; None for every core.
+    random_state : int, None or random generator, default=0
+        Seed of the choice of rows and of how ties are broken. None of it depends on the order of the rows.
+    progress : bool or callable, default=False
+        Show progress on a terminal, or call ``progress(done, total)``. "auto" may be done before the total.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (`n_features_in_`,)
+        Which features are selected.
+    n_features_ : int
+        How many are.
+    path_ : SelectionPath
+        The floor after every step, with ``frame()`` and ``plot()``.
+    floor_ : BayesError
+        The floor of the whole problem with the selected features, and findings.
+    n_rows_ : int
+        How many rows were used.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, when X has names that are all strings.
+
+    Notes
+    -----
+    The floors on the path are those of the best of many candidates, and so a little too low. And features that all
+    help raise the floor when there are too many for the number of rows (finding BF008): this looks for a small set.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from bayesfloor.choose import BayesErrorSelector
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> selector = BayesErrorSelector().fit((X - X.mean()) / X.std(), y)
+    >>> selector.get_feature_names_out().tolist()
+    ['flavanoids', 'color_intensity', 'proline']
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: Any = "auto",
+        *,
+        direction: str = "forward",
+        criterion: str = "whole",
+        groups: Sequence[Sequence[Any]] | None = None,
+        lookahead: int = 1,
+        max_rows: int | None = 5000,
+        n_trees: int = 3,
+        confidence: float = 0.95,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        progress: Progress = False,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.direction = direction
+        self.criterion = criterion
+        self.groups = groups
+        self.lookahead = lookahead
+        self.max_rows = max_rows
+        self.n_trees = n_trees
+        self.confidence = confidence
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Search for features.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The points.
+        y : array-like or series of shape (n_samples,)
+            The labels, of any type that can be sorted.
+
+        Returns
+        -------
+        BayesErrorSelector
+            This selector.
+        """
+        problem = check_problem(X, y)
+        validate_data(self, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{j}" for j in range(self.n_features_in_)]
+        groups = check_groups(self.groups, self.n_features_in_, problem.feature_names)
+        n_wanted = self._check_parameters(len(groups))
+        options = check_options(
+            n_trees=self.n_trees,
+            bias_correction=True,
+            forced_edges="drop",
+            confidence=self.confidence,
+            n_tie_draws=1,
+            n_jobs=1,
+            random_state=self.random_state,
+            progress=False,
+        )
+        most = check_max_rows(self.max_rows, len(problem.classes))
+        keys = keys_of_values(problem.X, problem.codes, options.random_state)
+        rows = stratified_rows(problem.codes, most, keys)
+        sample = Problem(problem.X[rows], problem.classes, problem.codes[rows], problem.feature_names)
+
+        def work(crew: Crew) -> list[Step]:
+            crew.expect(n_candidates_at_most(len(groups), n_wanted, self.direction, self.lookahead))
+            return self._search(sample, groups, n_wanted, options, crew)
+
+        steps = supervise(work, check_n_jobs(self.n_jobs), self.progress)
+        selected = next(step.in_use for step in reversed(steps) if step.selected)
+        columns = np.sort(np.concatenate([groups[group] for group in selected]))
+        self.support_ = np.isin(np.arange(self.n_features_in_), columns)
+        self.n_features_ = len(columns)
+        self.path_ = SelectionPath(
+            tuple(_with_names(step, groups, names) for step in steps),
+            direction=self.direction,
+            criterion=self.criterion,
+            n_rows=len(rows),
+            n_rows_given=len(problem.X),
+            confidence=options.confidence,
+        )
+        self.floor_ = _whole_floor(sample, columns, options)
+        self.n_rows_ = len(rows)
+        self.classes_ = problem.classes
+        return self
+
+    def _check_parameters(self, n_groups: int) -> int | None:
+        """Check what only this selector takes; return how many groups to select, None for "auto"."""
+        for name, allowed in (
+            ("direction", ("forward", "backward")),
+            ("criterion", CRITERIA),
+            ("lookahead", (1, 2)),
+        ):
+            value = getattr(self, name)
+            if isinstance(value, bool) or value not in allowed:
+                among = ", ".join(map(repr, allowed))
+                raise ValueError(f"The '{name}' parameter must be one of {among}. Got {value!r} instead.")
+        wanted = self.n_features_to_select
+        if isinstance(wanted, str) and wanted == "auto":
+            return None
+        if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or not 1 <= wanted <= n_groups:
+            raise ValueError(
+                "The 'n_features_to_select' parameter must be 'auto' or an int from 1 to the number of features"
+                f"{' and groups' if self.groups is not None else ''}, {n_groups}. Got {wanted!r} instead."
+            )
+        return int(wanted)
+
+    def _search(
+        self, sample: Problem, groups: list[Ints], n_wanted: int | None, options: Options, crew: Crew
+    ) -> list[Step]:
+        n_classes = len(sample.classes)
+
+        def level_of(in_use: Groups) -> FloorLevel:
+            columns = np.sort(np.concatenate([groups[group] for group in in_use]))
+            points = np.ascontiguousarray(sample.X[:, columns])
+            return criterion_level(points, sample.codes, n_classes, self.criterion, options)
+
+        def try_all(candidates: Sequence[Groups]) -> list[FloorLevel]:
+            return crew.run(level_of, [(each,) for each in candidates], [1] * len(candidates))
+
+        if self.direction == "backward":
+            return search_backward(try_all, len(groups), n_wanted)
+        start = level_without_features(sample.class_counts, self.criterion)
+        return search_forward(try_all, start, len(groups), n_wanted, lookahead=self.lookahead)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _with_names(step: Step, groups: list[Ints], names: Sequence[Any]) -> SelectionStep:
+    features = tuple(str(names[column]) for group in step.changed for column in groups[group])
+    n_features = sum(len(groups[group]) for group in step.in_use)
+    return SelectionStep(features, n_features, step.level, step.selected, step.n_candidates, step.seconds)
+
+
+def _whole_floor(sample: Problem, columns: Ints, options: Options) -> Any:
+    names = None if sample.feature_names is None else [sample.feature_names[column] for column in columns]
+    part = Problem(np.ascontiguousarray(sample.X[:, columns]), sample.classes, sample.codes, names)
+    return whole_result(count_cross_edges(part, options, whole=True), part, options)

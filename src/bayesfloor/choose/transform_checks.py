@@ -1,0 +1,115 @@
+"""What transforms are accepted, which of them learn from labels, and what a reader should know about them."""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import get_tags
+
+from bayesfloor.choose.default_transforms import default_transforms
+from bayesfloor.data.points import check_points
+from bayesfloor.runtime.findings import Finding
+from bayesfloor.runtime.text import listed, shown
+
+
+def check_transforms(transforms: Any, X: Any) -> dict[str, Any]:
+    """Return the transforms by name; X has the shape that the default set is made for."""
+    if isinstance(transforms, str):
+        if transforms != "default":
+            raise ValueError(f"The 'transforms' parameter must be a dict or 'default'. Got {transforms!r} instead.")
+        return default_transforms(*check_points(X).shape)
+    if not isinstance(transforms, Mapping) or not transforms:
+        raise ValueError("The 'transforms' parameter must be a dict of transformers by name, or 'default'.")
+    for name, transform in transforms.items():
+        if not isinstance(name, str):
+            raise TypeError(f"Names of transforms must be text, got {name!r}.")
+        _check_transform(name, transform)
+    return dict(transforms)
+
+
+def _check_transform(name: str, transform: Any) -> None:
+    if isinstance(transform, str) and transform == "passthrough":
+        return
+    if isinstance(transform, type) or not (hasattr(transform, "fit_transform") or hasattr(transform, "transform")):
+        raise TypeError(f"Transform {shown(name)} must be a transformer or 'passthrough'; got {transform!r}.")
+    if needs_labels(transform) and not takes_new_rows(transform):
+        raise TypeError(
+            f"Transform {shown(name)} learns from the labels and has no transform() for other rows, so its floor could "
+            "only be measured on labels that it has seen."
+        )
+
+
+def takes_new_rows(transform: Any) -> bool:
+    """Tell whether a transform can be applied to rows that it was not fitted to."""
+    return isinstance(transform, str) or hasattr(transform, "transform")
+
+
+def needs_labels(transform: Any) -> bool:
+    """Tell whether a transformer, or any estimator among its parameters, is fitted to labels."""
+    if not hasattr(transform, "get_params"):
+        return False
+    parts = [transform, *transform.get_params(deep=True).values()]
+    return any(hasattr(part, "fit") and not isinstance(part, type) and _is_supervised(part) for part in parts)
+
+
+def _is_supervised(estimator: Any) -> bool:
+    """Tell by the tag, or by the arguments: not all that need labels are tagged, such as SelectKBest and PLS."""
+    try:
+        tagged = bool(get_tags(estimator).target_tags.required)
+    except (AttributeError, TypeError):  # an estimator of another library that has no tags
+        tagged = False
+    return tagged or _requires_y(estimator.fit) or _requires_y(getattr(estimator, "score_func", None))
+
+
+def _requires_y(function: Any) -> bool:
+    if not callable(function):
+        return False
+    argument = inspect.signature(function).parameters.get("y")
+    return argument is not None and argument.default is inspect.Parameter.empty
+
+
+def check_halves(learning: list[str], classes: NDArray[Any], codes: NDArray[np.int64]) -> None:
+    """Refuse to measure on halves of the rows where a class would be missing from one."""
+    alone = np.flatnonzero(np.bincount(codes) < 2)
+    if len(alone):
+        raise ValueError(
+            f"Transform {shown(learning[0])} learns from the labels, so floors are measured on halves of the rows. "
+            f"That takes two rows of each class; there is one of {listed([shown(classes[k]) for k in alone])}."
+        )
+
+
+def find_in_transforms(by_name: dict[str, Any], n_rows: int, n_rows_given: int) -> tuple[Finding, ...]:
+    """Say what bears on the comparison."""
+    findings = []
+    learning = [shown(name) for name, transform in by_name.items() if needs_labels(transform)]
+    if learning:
+        plural = "transforms learn" if len(learning) > 1 else "transform learns"
+        findings.append(
+            Finding(
+                "BF031",
+                f"{len(learning)} {plural} from the labels: {listed(learning)}. All floors are means over two halves "
+                f"of the {n_rows} rows, each measured with what such a transform learned from the other half.",
+                "They compare with each other, and are higher than floors of all rows would be.",
+            )
+        )
+    if n_rows < n_rows_given:
+        findings.append(
+            Finding(
+                "BF032",
+                f"The floors come from {n_rows} of the {n_rows_given} rows, the same share of each class.",
+                "Raise max_rows, or set it to None, to use more.",
+            )
+        )
+    fixed = [shown(name) for name, transform in by_name.items() if not takes_new_rows(transform)]
+    if fixed:
+        plural = "transforms have" if len(fixed) > 1 else "transform has"
+        findings.append(
+            Finding(
+                "BF033",
+                f"{len(fixed)} {plural} no transform() for rows that come later: {listed(fixed)}.",
+                "Their floors tell about these rows; a classifier for new ones needs another map.",
+            )
+        )
+    return tuple(findings)

@@ -1,0 +1,303 @@
+"""Which representation of the data keeps the classes apart: transforms compared by the floor they leave.
+
+A transform that never sees labels cannot flatter itself, and is fitted to all rows. One that learns from labels can: on
+the rows that it was fitted to, classes look farther apart than they are. If there is such a one, rows are cut into two
+halves. It is fitted to one half and its floor is measured on the other, both ways, and *all* transforms are measured
+on these halves, since a floor of fewer rows comes out higher and would not compare with one of all rows.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from bayesfloor.choose.floor_levels import (
+    CRITERIA,
+    FloorSet,
+    class_floors,
+    difference_interval,
+    mean_of_halves,
+    pair_floors,
+    whole_floor,
+)
+from bayesfloor.choose.transform_checks import (
+    check_halves,
+    check_transforms,
+    find_in_transforms,
+    needs_labels,
+    takes_new_rows,
+)
+from bayesfloor.choose.transform_results import TransformComparison, TransformFloors
+from bayesfloor.data.labels import check_labels
+from bayesfloor.data.points import check_points
+from bayesfloor.data.sampling import halves, stratified_rows
+from bayesfloor.floor.trees.cross_edges import pairs_of
+from bayesfloor.floor.trees.problem import Options, check_options
+from bayesfloor.forest import class_forests
+from bayesfloor.runtime.checks import check_max_rows
+from bayesfloor.runtime.text import shown
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def compare_transforms(
+    X: Any,
+    y: Any,
+    transforms: Any = "default",
+    *,
+    criterion: str = "whole",
+    max_rows: int | None = 5000,
+    n_trees: int = 3,
+    confidence: float = 0.95,
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+) -> TransformComparison:
+    """Compare transforms of the data by the floor that is left after each.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The data, as the transforms take it.
+    y : array-like or series of shape (n_samples,)
+        The labels, of any type that can be sorted.
+    transforms : dict or "default", default="default"
+        Transformers by name, or "passthrough" for the data as it is. They are cloned, never fitted themselves.
+        "default" is a set of scalers, principal components, Laplacian eigenmaps and a radial kernel.
+    criterion : {"whole", "mean", "worst"}, default="whole"
+        The floor that ranks them: of the whole problem, the mean over all pairs of classes, or that of the worst pair.
+    max_rows : int or None, default=5000
+        Use at most so many rows, chosen by the seed, with the same share of each class; None for all.
+    n_trees : int, default=3
+        How many edge-disjoint spanning trees to count in.
+    confidence : float, default=0.95
+        Level of the intervals, and of the differences that count.
+    n_jobs : int or None, default=None
+        Threads; None for every core.
+    random_state : int, None or random generator, default=0
+        Seed of the choice of rows, of the halves and of how ties are broken. Transforms have their own.
+
+    Returns
+    -------
+    TransformComparison
+        A ranked table, the best transform for every pair of classes, and findings.
+
+    Notes
+    -----
+    A transform is given the labels only if it, or any estimator inside it, cannot do without. Floors are then measured
+    on rows that it has not seen (finding BF031).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from bayesfloor.choose import compare_transforms
+    >>> X, y = load_wine(return_X_y=True)
+    >>> compared = compare_transforms(X, y, {"raw": "passthrough", "standardised": StandardScaler()})
+    >>> compared.best, compared.distinguishable("raw", "standardised")
+    ('standardised', True)
+    """
+    if criterion not in CRITERIA:
+        raise ValueError(f"The 'criterion' parameter must be a str among {set(CRITERIA)}. Got {criterion!r} instead.")
+    options = check_options(
+        n_trees=n_trees,
+        bias_correction=True,
+        forced_edges="drop",
+        confidence=confidence,
+        n_tie_draws=1,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        progress=False,
+    )
+    n_given = X.shape[0] if hasattr(X, "shape") else len(X)
+    classes, codes = check_labels(y, n_given)
+    keys = np.random.default_rng(options.random_state).integers(2**64, size=n_given, dtype=np.uint64)
+    rows = stratified_rows(codes, check_max_rows(max_rows, len(classes)), keys)
+    if len(rows) < n_given:
+        X, codes, keys = _safe_indexing(X, rows), codes[rows], keys[rows]
+    by_name = check_transforms(transforms, X)
+    learning = [name for name, transform in by_name.items() if needs_labels(transform)]
+    if learning:
+        check_halves(learning, classes, codes)
+    data = _Data(X, classes, codes, halves(codes, keys) if learning else None)
+
+    measured = _ranked([_measure(name, transform, data, options) for name, transform in by_name.items()], criterion)
+    by_criterion = [each.by_criterion(criterion) for each in measured]
+    floors = np.array([each.floor[0] for each in by_criterion])
+    intervals = np.array([[np.concatenate(difference_interval(a, b)) for b in by_criterion] for a in by_criterion])
+    intervals[np.diag_indices(len(measured))] = 0.0
+    return TransformComparison(
+        transforms=tuple(each.summary(classes) for each in measured),
+        criterion=criterion,
+        difference=floors[:, None] - floors[None, :],
+        difference_interval=intervals,
+        classes=classes,
+        pair_floor=np.array([each.pairs.floor for each in measured]),
+        pair_interval=np.array([each.pairs.interval for each in measured]),
+        pair_best=_best_for_pairs(measured),
+        n_rows=len(rows),
+        n_rows_given=n_given,
+        held_out=bool(learning),
+        confidence=options.confidence,
+        findings=find_in_transforms(by_name, len(rows), n_given),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """What transforms are given and, where floors are measured on halves of the rows, which."""
+
+    X: Any
+    classes: NDArray[Any]
+    codes: Ints
+    parts: tuple[Ints, Ints] | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """All floors of one transform."""
+
+    name: str
+    n_features: int
+    seconds: float
+    takes_new_rows: bool
+    whole: FloorSet
+    of_classes: FloorSet
+    pairs: FloorSet
+
+    @property
+    def inconvenience(self) -> tuple[bool, int]:
+        """What decides between equals: a map that leaves out new rows is no use to a classifier; then the dimension."""
+        return not self.takes_new_rows, self.n_features
+
+    def by_criterion(self, criterion: str) -> FloorSet:
+        if criterion == "whole":
+            return self.whole
+        return self.pairs.mean() if criterion == "mean" else self.pairs.among(np.array([self.pairs.worst]))
+
+    def summary(self, classes: NDArray[Any]) -> TransformFloors:
+        first, second = pairs_of(len(classes))
+        worst_pair, worst_class = self.pairs.worst, self.of_classes.worst
+        return TransformFloors(
+            name=self.name,
+            n_features=self.n_features,
+            seconds=self.seconds,
+            takes_new_rows=self.takes_new_rows,
+            whole=self.whole.level(),
+            mean_pair=self.pairs.mean().level(),
+            worst_pair=self.pairs.level(worst_pair),
+            mean_class=self.of_classes.mean().level(),
+            worst_class=self.of_classes.level(worst_class),
+            hardest_pair=(classes[first[worst_pair]], classes[second[worst_pair]]),
+            hardest_class=classes[worst_class],
+        )
+
+
+def _measure(name: str, transform: Any, data: _Data, options: Options) -> _Measured:
+    """Apply a transform and measure all floors of what it makes of the data."""
+    started = perf_counter()
+    if needs_labels(transform) and data.parts is not None:
+        first, second = data.parts
+        views = [_held_out(name, transform, data, second, first), _held_out(name, transform, data, first, second)]
+        seconds = (perf_counter() - started) / 2.0
+    else:
+        points = _transformed(name, transform, data.X, len(data.codes))
+        seconds = perf_counter() - started
+        views = [points] if data.parts is None else [points[part] for part in data.parts]
+    codes = [data.codes] if data.parts is None else [data.codes[part] for part in data.parts]
+    floors = [_floors(*view, len(data.classes), options) for view in zip(views, codes, strict=True)]
+    of_all = floors[0]
+    if len(floors) == 2:
+        whole, of_classes, pairs = (mean_of_halves(a, b) for a, b in zip(*floors, strict=True))
+        of_all = whole, of_classes, pairs
+    n_features = max(points.shape[1] for points in views)
+    return _Measured(name, n_features, seconds, takes_new_rows(transform), *of_all)
+
+
+def _transformed(name: str, transform: Any, X: Any, n_rows: int) -> Floats:
+    """Fit a transform to all rows, without labels, and apply it to them."""
+    if isinstance(transform, str):
+        return _points(name, X, n_rows)
+    transform = clone(transform)
+    with _naming(name):
+        output = transform.fit_transform(X) if hasattr(transform, "fit_transform") else transform.fit(X).transform(X)
+    return _points(name, output, n_rows)
+
+
+def _held_out(name: str, transform: Any, data: _Data, fitted_to: Ints, rows: Ints) -> Floats:
+    """Fit a transform to some rows with their labels, and apply it to others."""
+    labels = data.classes[data.codes[fitted_to]]
+    with _naming(name):
+        fitted = clone(transform).fit(_safe_indexing(data.X, fitted_to), labels)
+        output = fitted.transform(_safe_indexing(data.X, rows))
+    return _points(name, output, len(rows))
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Add to an error in whose code it came up."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"This came up in transform {shown(name)}.")
+        raise
+
+
+def _points(name: str, output: Any, n_rows: int) -> Floats:
+    """Check what a transform returned."""
+    try:
+        points = check_points(output)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"The output of transform {shown(name)} cannot be measured: {error}") from error
+    if len(points) != n_rows:
+        raise ValueError(f"Transform {shown(name)} made {len(points)} rows of {n_rows}.")
+    return points
+
+
+def _floors(points: Floats, codes: Ints, n_classes: int, options: Options) -> tuple[FloorSet, FloorSet, FloorSet]:
+    """Measure the whole problem, each class and each pair from one pass."""
+    forests = class_forests(
+        points, codes, n_trees=options.n_trees, n_jobs=options.n_jobs, random_state=options.random_state
+    )
+    return (
+        whole_floor(forests.whole, codes, n_classes, options, directed=True),
+        class_floors(forests.whole, codes, n_classes, options),
+        pair_floors(forests, codes, options, directed=True),
+    )
+
+
+def _ranked(measured: list[_Measured], criterion: str) -> list[_Measured]:
+    """Order transforms: of those that cannot be told from the lowest floor, the most convenient first."""
+    left, ranked = [(each, each.by_criterion(criterion)) for each in measured], []
+    while left:
+        _, lowest = min(left, key=lambda pair: pair[1].floor[0])
+        alike = [pair for pair in left if not _is_higher(pair[1], lowest)[0]]
+        best = min(alike, key=lambda pair: (*pair[0].inconvenience, pair[1].floor[0]))
+        left.remove(best)
+        ranked.append(best[0])
+    return ranked
+
+
+def _best_for_pairs(measured: list[_Measured]) -> Ints:
+    """Choose a transform for each pair of classes by the same rule."""
+    floors = np.array([each.pairs.floor for each in measured])
+    lowest = floors.argmin(axis=0)
+    by_convenience = sorted(range(len(measured)), key=lambda place: measured[place].inconvenience)
+    best = np.empty_like(lowest)
+    for place in np.unique(lowest):
+        problems = np.flatnonzero(lowest == place)
+        reference = measured[place].pairs.among(problems)
+        alike = np.array([~_is_higher(measured[other].pairs.among(problems), reference) for other in by_convenience])
+        best[problems] = np.array(by_convenience)[alike.argmax(axis=0)]
+    return best
+
+
+def _is_higher(floors: FloorSet, reference: FloorSet) -> NDArray[np.bool_]:
+    """Tell which floors are above those of another representation by more than chance would explain."""
+    return difference_interval(floors, reference)[0] > 0.0

@@ -1,0 +1,188 @@
+"""What classifiers made of binary classifiers share: fitting the parts, asking them, and scikit-learn's protocol.
+
+A part tells one group of classes, its left side, from another, its right side. Its estimator sees the rows of these
+classes only, with labels 0 (left) and 1 (right).
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import _check_method_params, has_fit_parameter
+
+from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
+from bayesfloor.classify.training import Training, check_rows
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryProblem:
+    """One part's share of the training set.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n,), int64
+        Rows of the training set.
+    right : ndarray of shape (n,), int64
+        1 where the row belongs to the right side, else 0.
+    name : str
+        What is told from what, for messages.
+    """
+
+    rows: Ints
+    right: Ints
+    name: str
+
+
+def binary_problem(training: Training, sides: NDArray[np.int8]) -> BinaryProblem:
+    """Take the rows of some classes: -1 for classes on the left side, +1 on the right, 0 for the others."""
+    side = sides[training.codes]
+    rows = np.flatnonzero(side)
+    left, right = (_listed(training.classes[sides == sign].tolist()) for sign in (-1, 1))
+    return BinaryProblem(rows, (side[rows] > 0).astype(np.int64), f"{left} from {right}")
+
+
+def _listed(labels: list[Any], shown: int = 5) -> str:
+    more = f" and {len(labels) - shown} more" if len(labels) > shown else ""
+    return ", ".join(map(repr, labels[:shown])) + more
+
+
+def fit_part(estimator: Any, X: Any, problem: BinaryProblem, fit_params: dict[str, Any], seed: int | None) -> Any:
+    """Fit a clone of an estimator to a problem.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A binary classifier.
+    X : ndarray or sparse matrix
+        All rows of the training set.
+    problem : BinaryProblem
+        Which rows to take, and their sides.
+    fit_params : dict
+        Further arguments of its ``fit``; what has a value for each row of X is cut down to the problem's rows.
+    seed : int or None
+        Put in place of every ``random_state`` of the estimator, unless None.
+
+    Returns
+    -------
+    estimator
+        The fitted clone. An exception carries a note that says which part it was.
+    """
+    part = _seeded_clone(estimator, seed)
+    try:
+        params = _check_method_params(X, fit_params, problem.rows)
+        part.fit(take_rows(X, problem.rows), problem.right, **params)
+    except Exception as error:
+        error.add_note(f"This happened while fitting {type(part).__name__} to tell {problem.name}.")
+        raise
+    return part
+
+
+def _seeded_clone(estimator: Any, seed: int | None) -> Any:
+    part = clone(estimator)
+    if seed is not None:
+        names = [name for name in sorted(part.get_params()) if name.split("__")[-1] == "random_state"]
+        seeds = np.random.SeedSequence(seed).generate_state(len(names)).tolist()
+        part.set_params(**dict(zip(names, seeds, strict=True)))
+    return part
+
+
+def part_scores(part: Any, X: Any) -> Floats:
+    """Return a score for each row, above 0 where the part decides for its right side.
+
+    The decision function; else the probability of the right side less 1/2; else the decision itself as 1 or -1.
+    """
+    if is_regressor(part):
+        scores = np.asarray(part.predict(X)) - 0.5
+    elif hasattr(part, "decision_function"):
+        scores = part.decision_function(X)
+    elif hasattr(part, "predict_proba"):
+        scores = part_probability(part, X) - 0.5
+    else:
+        scores = np.where(part.predict(X) == 1, 1.0, -1.0)
+    return _checked(part, scores, X)
+
+
+def part_probability(part: Any, X: Any) -> Floats:
+    """Return the probability of the right side for each row."""
+    return _checked(part, part.predict_proba(X)[:, 1], X)
+
+
+def _checked(part: Any, values: Any, X: Any) -> Floats:
+    values = np.asarray(values, np.float64).reshape(X.shape[0])
+    if np.isnan(values).any():
+        raise ValueError(f"{type(part).__name__} answered NaN for {np.count_nonzero(np.isnan(values))} rows")
+    return values
+
+
+def take_rows(X: Any, rows: Ints) -> Any:
+    """Take some rows, given ascending; all of them without a copy."""
+    return X if len(rows) == X.shape[0] else X[rows]
+
+
+def _routing_is_on() -> bool:
+    return bool(get_config()["enable_metadata_routing"])
+
+
+class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of several classes made of binary ones, towards scikit-learn: tags, metadata and weights."""
+
+    estimator: Any
+    n_jobs: int | None
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Tell which metadata this classifier and its parts ask for.
+
+        Returns
+        -------
+        MetadataRouter
+            As scikit-learn's user guide on metadata routing describes.
+        """
+        to_fit = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=self._part_estimator(), method_mapping=to_fit)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._accepts_sparse
+        return tags
+
+    @property
+    def _accepts_sparse(self) -> bool:
+        return bool(get_tags(self._part_estimator()).input_tags.sparse)
+
+    def _part_estimator(self) -> Any:
+        """Return the estimator of which parts are clones."""
+        if self.estimator is not None:
+            return self.estimator
+        default = LinearSVCCV(n_jobs=None if self.n_jobs in (None, 1) else 1)  # no pools inside of pools
+        return default.set_fit_request(sample_weight=True) if _routing_is_on() else default
+
+    def _part_params(self, training: Training, X: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
+        """Return what each part's ``fit`` gets besides X and y, with a value for each row of the training set."""
+        params = _check_method_params(X, fit_params, training.rows)
+        if training.sample_weight is not None:
+            params["sample_weight"] = training.sample_weight
+        if _routing_is_on():
+            params = dict(process_routing(self, "fit", **params).estimator.fit)
+        elif fit_params:
+            raise ValueError(
+                f"{type(self).__name__}.fit got {', '.join(map(repr, fit_params))}. Arguments other than "
+                "'sample_weight' need metadata routing: sklearn.set_config(enable_metadata_routing=True)."
+            )
+        if training.class_weight is not None:
+            params["sample_weight"] = training.class_weight * params.get("sample_weight", 1.0)
+        estimator = self._part_estimator()
+        if "sample_weight" in params and not _routing_is_on() and not has_fit_parameter(estimator, "sample_weight"):
+            raise TypeError(f"Underlying estimator {type(estimator).__name__} does not support sample weights.")
+        return params
+
+    def _rows(self, X: Any) -> Any:
+        return check_rows(self, X, accept_sparse=self._accepts_sparse)

@@ -1,0 +1,312 @@
+"""Crammer & Singer's SVM along rising C, by Newton's method on smoothed losses.
+
+The problem is, for rows x_i with a last feature of 1, coefficients W and scores s_i = W x_i,
+
+    minimise  1/2 |W|² + C Σ_i weight_i max_k (δ_ik + s_ik - s_iy).
+
+Its loss has kinks. `crammer_singer_kernels` smooths it by a pull towards shares of the classes, which are the dual
+variables. The smoothed problem is solved by Newton's method; its shares are the next ones to be pulled towards, by
+more; and so on (the proximal method of multipliers, with semismooth Newton steps inside). A row whose loss is due to
+one class alone has no curvature, so nearly all of them drop out of the Newton system.
+
+Shares give a lower bound of the optimum and coefficients an upper one: the search ends when they are close.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from bayesfloor.classify.joint.crammer_singer_kernels import (
+    curved_directions,
+    gradient_in_scores,
+    loss_along,
+    loss_and_dual,
+    sum_hessian,
+    times_curvature,
+)
+
+F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
+
+#: Systems of more unknowns than this are never factorised.
+MOST_UNKNOWNS = 3000
+
+#: How far shares move for a violation of 1, at first; and so many times farther each time.
+FIRST_PULL = 0.3
+PULL_GROWTH = 3.0
+STRONGEST_PULL = 1e9
+
+#: Newton steps under one pull. A search that needs more goes on with newer shares, and with a weaker pull.
+STEPS_PER_PULL = 50
+
+#: Products in one solution by conjugate gradients: at first sight, and at most; and how far these reduce the residual.
+FIRST_PRODUCTS = 30
+MOST_PRODUCTS = 300
+ROUGHNESS = 0.05
+#: What the calls around a product cost, in multiplications.
+CALLS = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """Coefficients at one C.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (n_classes, n_features)
+        The last feature's are the intercepts.
+    n_iter : int
+        Newton steps.
+    gap : float
+        The objective less a lower bound of its smallest value, as a share of it.
+    converged : bool
+        Whether the gap is as small as asked for.
+    """
+
+    coefficients: F64
+    n_iter: int
+    gap: float
+    converged: bool
+
+
+def walk_path(
+    X: Any,
+    codes: I64,
+    weight: F64,
+    n_classes: int,
+    Cs: F64,
+    *,
+    tol: float,
+    max_iter: int,
+    check: Callable[[], None],
+) -> Iterator[Solution]:
+    """Solve the problem at each C, starting from the solution of the one before.
+
+    Parameters
+    ----------
+    X : ndarray or CSR array of shape (n, n_features)
+        Rows, a last feature of 1 included.
+    codes : ndarray of shape (n,)
+        Class of each row, from 0.
+    weight : ndarray of shape (n,)
+        What errors on each row cost, above zero.
+    n_classes : int
+        At least 2.
+    Cs : ndarray
+        Rising values.
+    tol : float
+        Largest gap between the objective and its lower bound, as a share of the objective.
+    max_iter : int
+        Most Newton steps for one C.
+    check : callable
+        Called before each Newton step; may raise, to end the search.
+
+    Yields
+    ------
+    Solution
+    """
+    search = _Search(X, codes, n_classes, tol, max_iter, check)
+    for C in Cs:
+        yield search.solve(C * weight)
+
+
+class _Search:
+    def __init__(
+        self, X: Any, codes: I64, n_classes: int, tol: float, max_iter: int, check: Callable[[], None]
+    ) -> None:
+        n, n_features = X.shape
+        self.X, self.codes, self.tol, self.max_iter, self.check = X, codes, tol, max_iter, check
+        self.W = np.zeros((n_classes, n_features))
+        # As at tiny C, where all scores are the same.
+        self.shares = np.full((n, n_classes), 1.0 / (n_classes - 1))
+        self.shares[np.arange(n), codes] = 0.0
+        self.center = np.empty_like(self.shares)
+        self.trial = np.empty_like(self.shares)
+        self.n_active = np.empty(n, np.int64)
+        self.n_active_of_trial = np.empty(n, np.int64)
+        self.by_score = np.empty_like(self.shares)
+
+    def solve(self, weight: F64) -> Solution:
+        """Minimise the objective for these costs of an error, from where the last search has ended."""
+        self.weight = weight
+        self.pull = FIRST_PULL
+        self.usual_products = FIRST_PRODUCTS
+        n_iter, best = 0, None
+        self._start()
+        while True:
+            n_steps = self._minimise_smoothed(self.max_iter - n_iter)
+            n_iter += max(n_steps, 1)  # so that there is an end, also where rounding leaves nothing to do
+            loss, linear = loss_and_dual(self.scores, self.codes, weight, self.shares)
+            objective = loss + 0.5 * float(np.vdot(self.W, self.W))
+            bound = linear - 0.5 * float(np.vdot(self.W_of_shares, self.W_of_shares))
+            gap = max(objective - bound, 0.0) / objective
+            if best is None or gap < best[0]:
+                best = gap, self.W
+            if gap <= self.tol or n_iter >= self.max_iter:
+                return Solution(best[1], n_iter, best[0], best[0] <= self.tol)
+            factor = PULL_GROWTH if n_steps < STEPS_PER_PULL else 1.0 / PULL_GROWTH
+            self.pull = min(factor * self.pull, STRONGEST_PULL)
+            self._recenter()
+
+    def _start(self) -> None:
+        """Begin with the last coefficients, or with those of the last shares, whichever is better."""
+        self._recenter()
+        gradient_in_scores(self.shares, self.codes, self.weight, self.by_score)
+        values = []
+        for W in (self.W, -self._in_coefficients(self.by_score)):
+            scores = self.X @ W.T
+            values.append((self._smoothed_loss(scores) + 0.5 * float(np.vdot(W, W)), W, scores))
+        _, self.W, self.scores = min(values, key=lambda each: each[0])
+
+    def _smoothed_loss(self, scores: F64) -> float:
+        return self._try(scores, scores, 0.0)[0]
+
+    def _try(self, scores: F64, direction: F64, length: float) -> tuple[float, float]:
+        loss, slope = loss_along(
+            scores,
+            direction,
+            length,
+            self.codes,
+            self.weight,
+            self.center,
+            self.pull,
+            self.trial,
+            self.n_active_of_trial,
+        )
+        return float(loss), float(slope)
+
+    def _adopt_trial(self) -> None:
+        self.shares, self.trial = self.trial, self.shares
+        self.n_active, self.n_active_of_trial = self.n_active_of_trial, self.n_active
+
+    def _recenter(self) -> None:
+        self.center[:] = self.shares
+
+    def _in_coefficients(self, by_score: F64) -> F64:
+        product: F64 = (self.X.T @ by_score).T
+        return product
+
+    def _minimise_smoothed(self, most_steps: int) -> int:
+        """Take Newton steps until the rest is small beside what the next pull will change; return how many."""
+        loss = self._smoothed_loss(self.scores)
+        self._adopt_trial()
+        for n_steps in range(STEPS_PER_PULL + 1):
+            gradient_in_scores(self.shares, self.codes, self.weight, self.by_score)
+            self.W_of_shares = -self._in_coefficients(self.by_score)
+            gradient = self.W - self.W_of_shares
+            # Half the squared norm of the gradient is a bound of what is left to gain.
+            left = float(np.vdot(gradient, gradient))
+            moved = float(self.weight @ np.sum((self.shares - self.center) ** 2, axis=1)) / self.pull
+            objective = loss + 0.5 * float(np.vdot(self.W, self.W))
+            if left <= max(0.1 * moved, 0.1 * self.tol * objective) or n_steps == min(STEPS_PER_PULL, most_steps):
+                break
+            self.check()
+            loss = self._go_along(self._newton_step(gradient), gradient)
+        return n_steps
+
+    def _newton_step(self, gradient: F64) -> F64:
+        """Solve Newton's system in the way that should take the least time, in multiplications by BLAS."""
+        (n_classes, n_features), size = gradient.shape, gradient.size
+        n_active = self.n_active[self.n_active > 1].astype(np.float64)
+        rank, n_pairs = float(np.sum(n_active - 1.0)), float(np.sum(n_active * (n_active + 1.0))) / 2.0
+        ways: dict[Callable[[F64], F64 | None], float] = {
+            self._step_by_conjugate_gradients: self.usual_products * (4.0 * len(n_active) * size + CALLS)
+        }
+        if rank <= MOST_UNKNOWNS:
+            ways[self._step_in_curved_directions] = rank**2 * (n_features + n_classes) + rank**3 / 6
+        if size <= MOST_UNKNOWNS and isinstance(self.X, np.ndarray):
+            ways[self._step_in_coefficients] = n_pairs * n_features**2 + size**3 / 6
+        step = min(ways, key=ways.__getitem__)(gradient)
+        return self._step_by_conjugate_gradients(gradient) if step is None else step
+
+    def _step_in_coefficients(self, gradient: F64) -> F64 | None:
+        hessian = np.empty((gradient.size, gradient.size))
+        sum_hessian(self.X, self.shares, self.n_active, self.weight, self.pull, hessian)
+        solved = _solve(hessian, gradient.ravel())
+        return None if solved is None else -solved.reshape(gradient.shape)
+
+    def _step_in_curved_directions(self, gradient: F64) -> F64 | None:
+        """Invert I + B'B by Woodbury's formula: a row of B is a row's features times one of its curved directions."""
+        rows, vectors = curved_directions(self.shares, self.n_active)
+        X = self.X[rows]
+        vectors *= np.sqrt(self.pull * self.weight[rows])[:, None]
+        products = X @ X.T
+        inner = (products if isinstance(products, np.ndarray) else products.toarray()) * (vectors @ vectors.T)
+        along = np.einsum("ij,ij->i", X @ gradient.T, vectors)
+        solved = _solve(inner, along)
+        return None if solved is None else (X.T @ (vectors * solved[:, None])).T - gradient
+
+    def _step_by_conjugate_gradients(self, gradient: F64) -> F64:
+        curved = np.flatnonzero(self.n_active > 1)
+        X, shares, n_active, weight = self.X[curved], self.shares[curved], self.n_active[curved], self.weight[curved]
+        squares = X * X if isinstance(X, np.ndarray) else X.multiply(X)
+        stiffness = np.where(shares > 0.0, (self.pull * weight * (1.0 - 1.0 / n_active))[:, None], 0.0)
+        preconditioner = 1.0 + (squares.T @ stiffness).T
+        step, residual = np.zeros_like(gradient), -gradient
+        direction = residual / preconditioner
+        size = first_size = float(np.vdot(residual, direction))
+        for n_products in range(1, MOST_PRODUCTS + 1):
+            self.usual_products = n_products
+            product = np.ascontiguousarray(X @ direction.T)
+            times_curvature(product, shares, n_active, weight, self.pull)
+            image = direction + (X.T @ product).T
+            share = size / float(np.vdot(direction, image))
+            step += share * direction
+            residual -= share * image
+            scaled = residual / preconditioner
+            new_size = float(np.vdot(residual, scaled))
+            if new_size <= ROUGHNESS**2 * first_size:
+                break
+            direction = scaled + new_size / size * direction
+            size = new_size
+        return step
+
+    def _go_along(self, step: F64, gradient: F64) -> float:
+        """Go along a step to where the slope is a third of what it was; return the smoothed loss there."""
+        in_scores = np.ascontiguousarray(self.X @ step.T)
+        slope_at_start = float(np.vdot(gradient, step))
+        slope_of_norm, curvature_of_norm = float(np.vdot(self.W, step)), float(np.vdot(step, step))
+        low, low_slope, high, high_slope = 0.0, slope_at_start, np.inf, np.inf
+        length = 1.0
+        for n_trials in range(1, 41):
+            loss, slope = self._try(self.scores, in_scores, length)
+            slope += slope_of_norm + length * curvature_of_norm
+            if abs(slope) <= 0.3 * abs(slope_at_start):
+                break
+            if slope > 0.0:
+                high, high_slope = length, slope
+            else:
+                low, low_slope = length, slope
+            if high == np.inf:
+                length *= 2.0
+            else:
+                share = 0.5 if n_trials % 3 == 0 else low_slope / (low_slope - high_slope)
+                length = low + (high - low) * min(max(share, 0.02), 0.98)
+        self._adopt_trial()
+        self.W = self.W + length * step
+        self.scores = self.scores + length * in_scores
+        return loss
+
+
+def _solve(matrix: F64, vector: F64) -> F64 | None:
+    """Solve (I + matrix) x = vector for a matrix without negative eigenvalues, of which the lower half is looked at.
+
+    None if it is so near to singular that no correction helps.
+    """
+    size = len(matrix)
+    diagonal = matrix.diagonal().copy()
+    for jitter in (0.0, 1e-12, 1e-8, 1e-4):
+        matrix.flat[:: size + 1] = 1.0 + diagonal + jitter * diagonal.max(initial=0.0)
+        try:
+            factor = linalg.cho_factor(matrix.T, check_finite=False)  # the lower half, seen as an upper one
+        except linalg.LinAlgError:
+            continue
+        solved: F64 = linalg.cho_solve(factor, vector, check_finite=False)
+        return solved
+    return None

@@ -1,0 +1,335 @@
+"""GenSVM: a multiclass support vector machine with all classes in one problem."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from bayesfloor.classify.decode_kernels import linear_scores
+from bayesfloor.classify.joint.gensvm_solver import F64, ScaledRows, Solution, scale_rows, walk_path
+from bayesfloor.classify.linear_decisions import LinearDecisions
+from bayesfloor.classify.training import Training, check_rows, check_training
+from bayesfloor.data.folds import fold_keys
+from bayesfloor.data.points import check_points
+from bayesfloor.forest.threads import Crew, supervise
+from bayesfloor.runtime.frames import data_frame
+
+
+def simplex_vertices(n_classes: int) -> F64:
+    """Return the corners of a regular simplex around zero with edges of length 1, (n_classes, n_classes - 1)."""
+    row, column = np.indices((n_classes, n_classes - 1))
+    below = -1.0 / np.sqrt(2.0 * (column + 1.0) * (column + 2.0))
+    return np.where(row <= column, below, np.where(row == column + 1, -(column + 1.0) * below, 0.0))
+
+
+class SimplexClassifier(LinearDecisions):
+    """What GenSVM classifiers share once fitted: each row goes to the nearest of the vertices of a simplex.
+
+    The score of a class is z'u_k, where z = X coef_ + intercept_ and u_k is the class's vertex. All vertices are
+    equally far from zero, so the largest score is that of the nearest one. Differences of scores are the margins in the
+    loss; for two classes, z itself is the difference.
+    """
+
+    loss_: float
+    n_iter_: int
+
+    def _adopt(self, classes: NDArray[Any], rows: ScaledRows, solution: Solution) -> None:
+        self.classes_ = classes
+        self.coef_, self.intercept_ = _unscaled(rows, solution)
+        self.loss_ = solution.loss
+        self.n_iter_ = solution.n_iter
+        if not solution.converged:
+            warnings.warn(
+                f"GenSVM has not converged after {solution.n_iter} steps. Scale the features, or raise max_iter.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _scores(self, X: Any) -> F64:
+        check_is_fitted(self)
+        points = check_rows(self, X, accept_sparse=True)
+        if issparse(points):
+            places = points @ self.coef_ + self.intercept_
+        else:
+            places = linear_scores(points, self.coef_, self.intercept_)
+        if not np.isfinite(places).all():
+            raise ValueError("X holds values so large that scores exceed the range of float64.")
+        return places
+
+    def _class_scores(self, scores: F64) -> F64:
+        if len(self.classes_) == 2:
+            return scores[:, 0]
+        vertices = simplex_vertices(len(self.classes_))
+        return linear_scores(scores, np.ascontiguousarray(vertices.T), np.zeros(len(vertices)))
+
+
+class GenSVC(SimplexClassifier):
+    """Generalized multiclass support vector machine (van den Burg & Groenen 2016), linear.
+
+    Minimises, over the coefficients W and the intercepts t,
+
+        1/n Σ_i ρ_i (Σ_{j ≠ y_i} h(q_ij)^p)^(1/p) + λ tr W'W,    q_ij = (x_i'W + t')(u_{y_i} - u_j),
+
+    where u_k are the vertices of a regular simplex, one for each class, and h is the Huber hinge: 1 - q - (κ+1)/2 up to
+    -κ, (1-q)²/(2(κ+1)) from there to 1, and 0 above. Other weights take the place of n when there are any.
+
+    Parameters
+    ----------
+    p : float, default=1.0
+        Norm in which a row's errors against the other classes are added up, from 1 to 2.
+    kappa : float, default=0.0
+        Where the hinge turns from a parabola into a line, above -1. Near -1 it is the plain hinge.
+    lmd : float, default=2**-8
+        Penalty of the coefficients, above 0. The intercepts are not penalised.
+    weights : {"unit", "group"}, default="unit"
+        ρ: whether all rows count the same, or all classes (what `class_weight` "balanced" is elsewhere).
+    max_iter : int, default=500
+        Most Newton steps.
+    tol : float, default=1e-10
+        How far above its optimum the loss may end, as a part of it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    coef_ : ndarray of shape (n_features, n_classes - 1)
+        W.
+    intercept_ : ndarray of shape (n_classes - 1,)
+        t.
+    loss_ : float
+        The loss reached.
+    n_iter_ : int
+        Newton steps taken.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, when X has names that are all strings.
+
+    See Also
+    --------
+    GenSVCCV : Chooses these parameters by cross-validation.
+    gensvm_path : The solutions for many λ.
+
+    References
+    ----------
+    G. J. J. van den Burg and P. J. F. Groenen, "GenSVM: A Generalized Multiclass Support Vector Machine", Journal of
+    Machine Learning Research 17 (2016).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from bayesfloor import GenSVC
+    >>> X, y = load_wine(return_X_y=True)
+    >>> svm = GenSVC(p=1.5, kappa=0.5).fit(scale(X), y)
+    >>> svm.coef_.shape, round(svm.loss_, 4)
+    ((13, 2), 0.0178)
+    """
+
+    def __init__(
+        self,
+        p: float = 1.0,
+        *,
+        kappa: float = 0.0,
+        lmd: float = 2**-8,
+        weights: str = "unit",
+        max_iter: int = 500,
+        tol: float = 1e-10,
+    ) -> None:
+        self.p = p
+        self.kappa = kappa
+        self.lmd = lmd
+        self.weights = weights
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The points. Features should be on comparable scales. A sparse matrix is made dense.
+        y : array-like of shape (n_samples,)
+            The labels, of any type that can be sorted.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. A row of weight 2 counts like two rows, one of weight zero is as good as absent.
+
+        Returns
+        -------
+        GenSVC
+            This estimator.
+        """
+        check_loss(self.p, self.kappa, self.lmd, self.weights)
+        check_effort(self.max_iter, self.tol)
+        training = check_dense_training(self, X, y, sample_weight)
+        rows = rows_of(training, self.weights)
+        (solution,) = solve(rows, np.array([self.lmd]), self.p, self.kappa, self.tol, self.max_iter)
+        self._adopt(training.classes, rows, solution)
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class GenSVMPath:
+    """Solutions of one GenSVM problem for falling λ.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels, sorted.
+    lmds : ndarray of shape (n_lmds,)
+        The values of λ.
+    coef : ndarray of shape (n_lmds, n_features, n_classes - 1)
+        W at each λ.
+    intercept : ndarray of shape (n_lmds, n_classes - 1)
+        t at each λ.
+    loss : ndarray of shape (n_lmds,)
+        The loss reached.
+    n_iter : ndarray of shape (n_lmds,)
+        Newton steps taken.
+    """
+
+    classes: NDArray[Any]
+    lmds: F64
+    coef: F64
+    intercept: F64
+    loss: F64
+    n_iter: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        first, last = self.lmds[[0, -1]]
+        return f"GenSVMPath({len(self.lmds)} values of λ from {first:.3g} to {last:.3g}, {len(self.classes)} classes)"
+
+    def frame(self) -> Any:
+        """Return a data frame with a row for each λ: lmd, loss and n_iter."""
+        return data_frame({"lmd": self.lmds, "loss": self.loss, "n_iter": self.n_iter})
+
+
+def gensvm_path(
+    X: Any,
+    y: Any,
+    *,
+    lmds: Any = 19,
+    p: float = 1.0,
+    kappa: float = 0.0,
+    weights: str = "unit",
+    sample_weight: Any = None,
+    max_iter: int = 500,
+    tol: float = 1e-10,
+) -> GenSVMPath:
+    """Solve GenSVM for a whole path of λ, each from the solution of the one before.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+        The points.
+    y : array-like of shape (n_samples,)
+        The labels, of any type that can be sorted.
+    lmds : int or array-like, default=19
+        How many values from 2^18 to 2^-18, or the values themselves. They are solved from the largest to the smallest.
+    p, kappa, weights, max_iter, tol
+        As in `GenSVC`.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    GenSVMPath
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from bayesfloor import gensvm_path
+    >>> X, y = load_wine(return_X_y=True)
+    >>> gensvm_path(scale(X), y, kappa=0.5)
+    GenSVMPath(19 values of λ from 2.62e+05 to 3.81e-06, 3 classes)
+    """
+    values = check_lmds(lmds)
+    check_loss(p, kappa, values[-1], weights)
+    check_effort(max_iter, tol)
+    training = check_dense_training(GenSVC(), X, y, sample_weight)
+    rows = rows_of(training, weights)
+    solutions = solve(rows, values, p, kappa, tol, max_iter)
+    missed = [f"{lmd:.3g}" for lmd, solution in zip(values, solutions, strict=True) if not solution.converged]
+    if missed:
+        warnings.warn(f"GenSVM has not converged for λ = {', '.join(missed)}.", ConvergenceWarning, stacklevel=2)
+    coef, intercept = zip(*(_unscaled(rows, solution) for solution in solutions), strict=True)
+    return GenSVMPath(
+        classes=training.classes,
+        lmds=values,
+        coef=np.array(coef),
+        intercept=np.array(intercept),
+        loss=np.array([solution.loss for solution in solutions]),
+        n_iter=np.array([solution.n_iter for solution in solutions]),
+    )
+
+
+def check_dense_training(classifier: Any, X: Any, y: Any, sample_weight: Any) -> Training:
+    """Check what a classifier is fitted on; a sparse X becomes dense, up to the limit for all sparse points."""
+    training = check_training(classifier, X, y, sample_weight=sample_weight, accept_sparse=True)
+    return replace(training, X=check_points(training.X)) if issparse(training.X) else training
+
+
+def rows_of(training: Training, weights: str) -> ScaledRows:
+    """Put dense rows in order for the solver."""
+    keys = fold_keys(training.X, 0)
+    return scale_rows(training.X, training.codes, len(training.classes), training.weight, weights, keys)
+
+
+def solve(rows: ScaledRows, lmds: F64, p: float, kappa: float, tol: float, max_iter: int) -> list[Solution]:
+    """Walk a path on one thread, which Ctrl-C stops."""
+
+    def work(crew: Crew) -> list[Solution]:
+        return list(walk_path(rows, lmds, p, kappa, tol=tol, max_iter=max_iter, check=crew.check))
+
+    return supervise(work, 1, False)
+
+
+def _unscaled(rows: ScaledRows, solution: Solution) -> tuple[F64, F64]:
+    """Return W and t of a solution, in the features as they came."""
+    # U'U = I/2, so W' = 2 U'B solves B = U W'.
+    places = 2.0 * solution.coefficients.T @ simplex_vertices(rows.n_classes)
+    coef = places[:-1] / rows.scale[:, np.newaxis]
+    return coef, places[-1] - rows.centre @ coef
+
+
+def check_lmds(lmds: Any) -> F64:
+    """Return falling values of λ: from 2^18 to 2^-18 for a number of values, or the values given."""
+    if isinstance(lmds, int | np.integer) and not isinstance(lmds, bool):
+        if lmds < 1:
+            raise ValueError(f"The 'lmds' parameter must be an int in the range [1, inf). Got {lmds} instead.")
+        return np.exp2(np.linspace(18, -18, int(lmds))) if lmds > 1 else np.ones(1)
+    values = np.asarray(lmds, np.float64)
+    if values.ndim != 1 or len(values) == 0 or not np.all((values > 0) & np.isfinite(values)):
+        raise ValueError(f"The 'lmds' parameter must be an int or positive numbers. Got {lmds!r} instead.")
+    return np.unique(values)[::-1].copy()
+
+
+def check_loss(p: Any, kappa: Any, lmd: Any, weights: Any) -> None:
+    """Check the parameters of the loss."""
+    _check_number("p", p, "[1, 2]", lambda value: 1 <= value <= 2)
+    _check_number("kappa", kappa, "(-1, inf)", lambda value: -1 < value < np.inf)
+    _check_number("lmd", lmd, "(0, inf)", lambda value: 0 < value < np.inf)
+    if not isinstance(weights, str) or weights not in ("unit", "group"):
+        raise ValueError(f"The 'weights' parameter must be a str among {{'unit', 'group'}}. Got {weights!r} instead.")
+
+
+def check_effort(max_iter: Any, tol: Any) -> None:
+    """Check how long to go on and how near to the optimum."""
+    if isinstance(max_iter, bool) or not isinstance(max_iter, int | np.integer) or max_iter < 1:
+        raise ValueError(f"The 'max_iter' parameter must be an int in the range [1, inf). Got {max_iter!r} instead.")
+    _check_number("tol", tol, "(0, inf)", lambda value: 0 < value < np.inf)
+
+
+def _check_number(name: str, value: Any, allowed: str, is_allowed: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real) or not is_allowed(value):
+        raise ValueError(f"The '{name}' parameter must be a float in the range {allowed}. Got {value!r} instead.")

@@ -1,0 +1,276 @@
+"""Linear support vector machines with the squared hinge, along a whole path of C.
+
+The objective is that of scikit-learn's ``LinearSVC``, intercept included in the penalty:
+
+    1/2 |w|² + C Σ_i s_i max(0, 1 - y_i (x_i, 1)'w)².
+
+`linear_svm_path` solves one problem for many C. `solve_problems` solves all the binary problems into which a multiclass
+problem has been divided, each with and without every fold of a cross-validation. Both start each C from the solution
+of the one before; see `newton_kernels` for how.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+from bayesfloor.classify.linear.newton_kernels import walk_path
+from bayesfloor.classify.linear.sparse_newton import walk_sparse_path
+from bayesfloor.data.folds import fold_keys
+from bayesfloor.data.labels import check_labels
+from bayesfloor.data.points import check_points
+from bayesfloor.data.weights import check_weights
+from bayesfloor.forest.threads import Crew, supervise
+from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.limits import check_memory
+
+F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
+
+#: Largest component of the gradient at the end, in units of the gradient at zero: of the solution, and of the folds.
+TOLERANCES = np.array([1e-11, 1e-6])
+
+#: Beyond this many features the system of Newton's step costs more to solve than conjugate gradients do.
+MOST_FEATURES = 3000
+
+
+@dataclass(frozen=True)
+class FoldedRows:
+    """The rows of a training set, those of each fold together.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix of shape (n, d + 1)
+        The points and a column of ones.
+    codes : ndarray of shape (n,)
+        Class of each row.
+    weight : ndarray of shape (n,)
+        Weight of each row, above zero.
+    fold_start : ndarray of shape (n_folds + 1,)
+        Fold f holds the rows from ``fold_start[f]`` to ``fold_start[f + 1]``. One number alone: no folds.
+    basis : ndarray of shape (d + 1, n) or None
+        Orthonormal columns in which X is written when there are more features than rows.
+    """
+
+    X: Any
+    codes: I64
+    weight: F64
+    fold_start: I64
+    basis: F64 | None = None
+
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are."""
+        return len(self.fold_start) - 1
+
+    def fold(self, number: int) -> slice:
+        """Return the rows of a fold."""
+        return slice(int(self.fold_start[number]), int(self.fold_start[number + 1]))
+
+    def scores(self, part: slice, coefficients: F64) -> F64:
+        """Return the scores of some rows in each problem, given the problems' coefficients (n_problems, d + 1)."""
+        if self.basis is not None:
+            coefficients = coefficients @ self.basis
+        return self.X[part] @ coefficients.T
+
+
+def dense_where_narrow(X: Any) -> Any:
+    """Return a sparse matrix of few features as a dense one: the direct solver is faster on that."""
+    n, d = X.shape
+    if not sparse.issparse(X) or d >= MOST_FEATURES:
+        return X
+    check_memory(8.0 * n * d, f"a sparse matrix of {n} rows and {d} columns made dense")
+    return X.toarray()
+
+
+def fold_rows(X: Any, codes: I64, weight: F64, folds: I64 | None, keys: NDArray[np.uint64]) -> FoldedRows:
+    """Put a training set in order for `solve_problems`.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, d)
+        The points.
+    codes, weight : ndarray of shape (n,)
+        Class and weight of each row.
+    folds : ndarray of shape (n,) or None
+        Fold of each row, counted from 0.
+    keys : ndarray of shape (n,)
+        Rows come in this order within a fold, so that sums do not depend on the order in which they were given.
+
+    Returns
+    -------
+    FoldedRows
+    """
+    n, d = X.shape
+    if folds is None:
+        order, fold_start = np.lexsort((weight, codes, keys)), np.zeros(1, np.int64)
+    else:
+        order = np.lexsort((weight, codes, keys, folds))
+        fold_start = np.searchsorted(folds[order], np.arange(int(folds.max()) + 2))
+    basis = None
+    if sparse.issparse(X):
+        rows = sparse.hstack([X, np.ones((n, 1))], format="csr")[order]
+    else:
+        rows = np.empty((n, d + 1))
+        np.take(X, order, axis=0, out=rows[:, :d])
+        rows[:, d] = 1.0
+        if d + 1 > n:
+            # The solution lies in the span of the rows: n coordinates are enough.
+            basis, triangle = linalg.qr(rows.T, mode="economic", check_finite=False)
+            rows = np.ascontiguousarray(triangle.T)
+    return FoldedRows(rows, codes[order], weight[order], fold_start, basis)
+
+
+def solve_problems(rows: FoldedRows, code_matrix: NDArray[np.int8], Cs: F64, crew: Crew) -> F64:
+    """Solve binary problems on parts of a training set.
+
+    Parameters
+    ----------
+    rows : FoldedRows
+        The training set.
+    code_matrix : ndarray of shape (n_problems, n_classes)
+        What each class is in each problem: -1, +1, or 0 for classes that take no part.
+    Cs : ndarray of shape (n_Cs,)
+        Rising values of C.
+    crew : Crew
+        The threads.
+
+    Returns
+    -------
+    ndarray of shape (1 + n_folds, n_Cs, n_problems, d + 1)
+        Coefficients and intercept: of all rows first, then without each fold.
+    """
+    n_problems, d = len(code_matrix), rows.X.shape[1]
+    penalties = 1.0 / (2.0 * Cs)
+    wide = sparse.issparse(rows.X) or d > MOST_FEATURES
+    walk = walk_sparse_path if wide else walk_path
+    n_parts = 1 + rows.n_folds
+    width = d if rows.basis is None else len(rows.basis)
+    system = 0 if wide else 8 * d * d
+    check_memory(
+        8.0 * n_parts * len(Cs) * n_problems * width + crew.n_threads * n_parts * (system + 20.0 * len(rows.codes)),
+        f"{n_problems} linear problems of {width} coefficients, {len(Cs)} values of C and {rows.n_folds} folds,",
+    )
+    coefficients = np.empty((n_parts, len(Cs), n_problems, width))
+
+    def solve(problem: int) -> None:
+        sign = code_matrix[problem][rows.codes]
+        chosen = np.flatnonzero(sign)
+        fold_start = np.searchsorted(chosen, rows.fold_start)
+        signed = _signed(rows.X, chosen, sign[chosen].astype(np.float64))
+        found = walk(signed, rows.weight[chosen], fold_start, penalties, TOLERANCES, crew.stopped)[0]
+        crew.check()
+        coefficients[:, :, problem] = found if rows.basis is None else found @ rows.basis.T
+
+    class_sizes = np.bincount(rows.codes, minlength=code_matrix.shape[1])
+    sizes = (code_matrix != 0) @ class_sizes
+    largest_first = np.argsort(-sizes, kind="stable")
+    crew.expect(int(sizes.sum()))
+    crew.run(solve, [(int(problem),) for problem in largest_first], sizes[largest_first].tolist())
+    return coefficients
+
+
+def _signed(X: Any, chosen: I64, sign: F64) -> Any:
+    if sparse.issparse(X):
+        return sparse.diags_array(sign) @ X[chosen]
+    signed = X[chosen]
+    signed *= sign[:, np.newaxis]
+    return signed
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSVMPath:
+    """Solutions of one binary problem for rising C.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (2,)
+        The labels; scores above zero speak for the second.
+    Cs : ndarray of shape (n_Cs,)
+        The values of C.
+    coef : ndarray of shape (n_Cs, n_features)
+        Coefficients at each C.
+    intercept : ndarray of shape (n_Cs,)
+        Intercept at each C.
+    """
+
+    classes: NDArray[Any]
+    Cs: F64
+    coef: F64
+    intercept: F64
+
+    def __repr__(self) -> str:
+        n_Cs, n_features = self.coef.shape
+        return f"LinearSVMPath({n_Cs} values of C from {self.Cs[0]:.3g} to {self.Cs[-1]:.3g}, {n_features} features)"
+
+    def frame(self) -> Any:
+        """Return a data frame with a row for each C: C, intercept and the coefficients w0, w1, …"""
+        columns = {f"w{j}": column for j, column in enumerate(self.coef.T)}
+        return data_frame({"C": self.Cs, "intercept": self.intercept, **columns})
+
+
+def linear_svm_path(X: Any, y: Any, *, Cs: Any = 19, sample_weight: Any = None) -> LinearSVMPath:
+    """Solve a linear SVM with the squared hinge for a whole path of C.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The points.
+    y : array-like of shape (n_samples,)
+        Labels of two classes.
+    Cs : int or array-like, default=19
+        How many values from 2^-18 to 2^18, or the values themselves.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows, not below zero.
+
+    Returns
+    -------
+    LinearSVMPath
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from bayesfloor import linear_svm_path
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> linear_svm_path(scale(X), y)
+    LinearSVMPath(19 values of C from 3.81e-06 to 2.62e+05, 30 features)
+    """
+    points = X.tocsr().astype(np.float64) if sparse.issparse(X) else check_points(X)
+    classes, codes = check_labels(y, points.shape[0])
+    if len(classes) > 2:
+        raise ValueError(f"a path is that of one binary problem; y has {len(classes)} classes")
+    values = check_grid(Cs)
+    weight = check_weights(sample_weight, len(codes))
+    kept = weight > 0
+    points = dense_where_narrow(points[kept])
+    rows = fold_rows(points, codes[kept], weight[kept], None, fold_keys(points, 0))
+    sides = np.array([[-1, 1]], np.int8)
+    solved = supervise(lambda crew: solve_problems(rows, sides, values, crew), 1, False)[0, :, 0]
+    return LinearSVMPath(classes, values, solved[:, :-1].copy(), solved[:, -1].copy())
+
+
+def check_values_of_c(C: Any, Cs: Any) -> F64:
+    """Return the values of C to solve for: those of `Cs` where C is "cv", else C alone."""
+    if isinstance(C, str) and C == "cv":
+        return check_grid(Cs)
+    if isinstance(C, bool) or not isinstance(C, Real) or not 0 < float(C) < np.inf:
+        raise ValueError(f"The 'C' parameter must be 'cv' or a positive number. Got {C!r} instead.")
+    return np.array([float(C)])
+
+
+def check_grid(Cs: Any) -> F64:
+    """Return rising values of C: from 2^-18 to 2^18 for a number of values, or the values given."""
+    if isinstance(Cs, int | np.integer) and not isinstance(Cs, bool):
+        if Cs < 1:
+            raise ValueError(f"The 'Cs' parameter must be an int in the range [1, inf). Got {Cs} instead.")
+        return np.exp2(np.linspace(-18, 18, int(Cs))) if Cs > 1 else np.ones(1)
+    values = np.asarray(Cs, np.float64)
+    if values.ndim != 1 or len(values) == 0 or not np.all((values > 0) & np.isfinite(values)):
+        raise ValueError(f"The 'Cs' parameter must be an int or positive numbers. Got {Cs!r} instead.")
+    return np.unique(values)

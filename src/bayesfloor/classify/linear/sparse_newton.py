@@ -1,0 +1,88 @@
+"""Newton's method on the active set for sparse rows, or for very many features: no matrix of features by features.
+
+The same problems, paths and results as in `newton_kernels`. Newton's system is solved by conjugate gradients,
+preconditioned by its diagonal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.classify.linear.newton_kernels import MOST_STEPS, best_step
+
+F64 = NDArray[np.float64]
+
+#: Conjugate gradient steps for one Newton step.
+MOST_INNER_STEPS = 500
+
+
+def walk_sparse_path(
+    Z: Any,
+    weight: F64,
+    fold_start: NDArray[np.int64],
+    penalties: F64,
+    tol: F64,
+    stopped: NDArray[np.uint8],
+) -> tuple[F64, int]:
+    """Solve a problem, and the same problem without each fold, at each penalty; see `newton_kernels.walk_path`.
+
+    Z may be a CSR matrix or a dense one.
+    """
+    d = Z.shape[1]
+    n_problems = len(fold_start)
+    held = [(0, 0), *zip(fold_start[:-1].tolist(), fold_start[1:].tolist(), strict=True)]
+    transposed = Z.T.tocsr() if hasattr(Z, "tocsr") else Z.T
+    squares = Z.power(2).T.tocsr() if hasattr(Z, "tocsr") else np.square(Z).T
+    scale = np.abs(transposed @ weight).max()
+    w = np.zeros((n_problems, d))
+    coefficients = np.empty((n_problems, len(penalties), d))
+    n_steps = 0
+    for level, penalty in enumerate(penalties):
+        last = w[0].copy()
+        for q, (held_from, held_to) in enumerate(held):
+            if q > 0:
+                w[q] += w[0] - last
+            margin = Z @ w[q]
+            share = weight.copy()
+            share[held_from:held_to] = 0.0
+            for _ in range(MOST_STEPS):
+                if stopped[0]:
+                    return coefficients, n_steps
+                active = np.where(margin < 1.0, share, 0.0)
+                gradient = penalty * w[q] - transposed @ (active * (1.0 - margin))
+                if np.abs(gradient).max() <= tol[min(q, 1)] * scale:
+                    break
+                toward = _conjugate_gradients(Z, transposed, active, penalty, gradient, penalty + squares @ active)
+                ahead = margin + Z @ toward
+                slope = float(gradient @ toward)
+                linear, quadratic = penalty * float(toward @ w[q]), penalty * float(toward @ toward)
+                step = best_step(margin, ahead, weight, held_from, held_to, linear, quadratic, slope)
+                w[q] += step * toward
+                margin = Z @ w[q]
+                n_steps += 1
+        coefficients[:, level] = w
+    return coefficients, n_steps
+
+
+def _conjugate_gradients(Z: Any, transposed: Any, active: F64, penalty: float, gradient: F64, diagonal: F64) -> F64:
+    """Solve (penalty I + Z' diag(active) Z) x = -gradient, the closer the smaller the gradient has become."""
+    x = np.zeros_like(gradient)
+    residual = -gradient
+    scaled = residual / diagonal
+    direction = scaled.copy()
+    power = residual @ scaled
+    goal = 1e-4 * np.sqrt(power)
+    for _ in range(MOST_INNER_STEPS):
+        product = penalty * direction + transposed @ (active * (Z @ direction))
+        step = power / (direction @ product)
+        x += step * direction
+        residual -= step * product
+        scaled = residual / diagonal
+        last, power = power, residual @ scaled
+        if np.sqrt(power) <= goal:
+            break
+        direction = scaled + (power / last) * direction
+    return x

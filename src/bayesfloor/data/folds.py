@@ -1,0 +1,72 @@
+"""Which rows are held out together in a cross-validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from bayesfloor.forest.hashing import hash_rows, mix64
+
+I64 = NDArray[np.int64]
+U64 = NDArray[np.uint64]
+
+
+def stratified_folds(codes: I64, n_folds: int, keys: NDArray[Any]) -> I64:
+    """Deal the rows of each class out to the folds, by rising key.
+
+    Where one class stops the next goes on, so folds differ by at most one row in all and in each class. There are never
+    more folds than rows.
+    """
+    order = np.lexsort((keys, codes))
+    folds = np.empty(len(codes), np.int64)
+    folds[order] = np.arange(len(codes)) % min(n_folds, len(codes))
+    return folds
+
+
+def check_folds(cv: Any, codes: I64, keys: U64) -> I64:
+    """Return the fold of each row, counted from 0.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable
+        A number of folds, or anything that scikit-learn splits by, so long as each row is tested once.
+    codes : ndarray of shape (n,)
+        Class of each row.
+    keys : ndarray of shape (n,)
+        Random numbers by which a number of folds is dealt out, see `fold_keys`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        if cv < 2:
+            raise ValueError(f"The 'cv' parameter must be an int in the range [2, inf). Got {cv} instead.")
+        return stratified_folds(codes, int(cv), keys)
+    from sklearn.model_selection import check_cv  # loads all of scikit-learn
+
+    folds = np.full(len(codes), -1)
+    splits = check_cv(cv, codes, classifier=True).split(np.zeros((len(codes), 1)), codes)
+    for number, (train, test) in enumerate(splits):
+        if np.any(folds[test] >= 0) or len(train) + len(test) != len(codes):
+            raise ValueError("The 'cv' parameter must test each row once and train on all rows that it does not test.")
+        folds[test] = number
+    if np.any(folds < 0):
+        raise ValueError("The 'cv' parameter must test each row once and train on all rows that it does not test.")
+    return folds
+
+
+def fold_keys(X: Any, seed: int) -> U64:
+    """Return a random number for each row that depends on its values and the seed, not on where the row stands."""
+    n = X.shape[0]
+    if sparse.issparse(X):
+        entries = mix64(X.data.view(np.uint64) ^ mix64(X.indices.astype(np.uint64)))
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])
+        hashes = sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+    else:
+        hashes = np.empty(n, np.uint64)
+        hash_rows(X.view(np.uint64), 0, n, hashes)
+    return mix64(hashes ^ mix64(np.uint64(seed)))

@@ -1,0 +1,111 @@
+"""What callers of displays pass -> arrays that can be drawn."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.runtime.text import shown
+from bayesfloor.tree.class_tree import check_classes
+
+Floats = NDArray[np.float64]
+
+
+def fitted_step(estimator: Any) -> Any:
+    """Return a fitted estimator itself; of a pipeline, its last step."""
+    from sklearn.utils.validation import check_is_fitted
+
+    if hasattr(estimator, "steps"):
+        estimator = estimator.steps[-1][1]
+    check_is_fitted(estimator)
+    return estimator
+
+
+def check_labels_of(n: int, classes: Any) -> NDArray[Any]:
+    """Return n different labels; 0 to n − 1 where none are given."""
+    labels = check_classes(np.arange(n) if classes is None else classes)
+    if len(labels) != n:
+        raise ValueError(f"{n} values need {n} labels in classes, got {len(labels)}")
+    return labels
+
+
+def check_values(values: Any, what: str, shape: tuple[int, ...]) -> Floats:
+    """Return an array of finite numbers, of a given shape."""
+    array = _numbers(values, what)
+    if array.shape != shape:
+        raise ValueError(f"{what} should have the shape {shape}, got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{what} should be finite, got {np.count_nonzero(~np.isfinite(array))} NaN or infinite values")
+    return array
+
+
+def _numbers(values: Any, what: str) -> Floats:
+    """Return a new array of numbers."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{what} should be numbers, got an array of type {array.dtype}")
+    return array.astype(np.float64)
+
+
+def check_pairs(values: Any, classes: Any) -> tuple[Floats, NDArray[Any]]:
+    """Return a symmetric matrix with a zero diagonal, and the label of each row."""
+    shape = np.shape(values)
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(f"Pairs of classes need a square matrix, got an array of shape {shape}")
+    labels = check_labels_of(shape[0], classes)
+    what = "The matrix of pairs"
+    matrix = _numbers(values, what)
+    np.fill_diagonal(matrix, 0.0)  # not used, and often NaN
+    matrix = check_values(matrix, what, shape)
+    apart = np.argwhere(~np.isclose(matrix, matrix.T, rtol=1e-9, atol=0.0))
+    if len(apart):
+        a, b = apart[0]
+        raise ValueError(
+            f"{what} should be symmetric: {shown(labels[a])} and {shown(labels[b])} "
+            f"have {matrix[a, b]:g} and {matrix[b, a]:g}"
+        )
+    if (matrix < 0).any():
+        a, b = np.argwhere(matrix < 0)[0]
+        raise ValueError(f"A floor is never negative: {shown(labels[a])} and {shown(labels[b])} have {matrix[a, b]:g}")
+    return matrix, labels
+
+
+def check_order(order: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the codes of all classes in the order that is asked for: "name", or a sequence of the labels."""
+    code_of = {label: code for code, label in enumerate(classes.tolist())}
+    if isinstance(order, str) and order == "name":
+        return np.arange(len(classes))
+    codes = [code_of.get(label, -1) for label in np.ravel(order).tolist()]
+    if sorted(codes) != list(range(len(classes))):
+        raise ValueError(f"The 'order' parameter must name each class once, or be a word that is known. Got {order!r}.")
+    return np.array(codes, dtype=np.int64)
+
+
+def check_interval(interval: Any, n: int) -> Floats:
+    """Return n intervals, each with its lower end first."""
+    ends = check_values(interval, "interval", (n, 2))
+    if (ends[:, 0] > ends[:, 1]).any():
+        raise ValueError("interval should have the lower end of each interval first")
+    return ends
+
+
+def interval_in(columns: Mapping[str, Any], low: str, high: str) -> Floats | None:
+    """Return the intervals that two columns hold, or None where one is missing."""
+    if low not in columns or high not in columns:
+        return None
+    return check_interval(np.column_stack([columns[low], columns[high]]), len(columns[low]))
+
+
+def columns_of(table: Any, needed: Sequence[str], others: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Return columns of a data frame or dict, all of one length: those that are needed, and others if there."""
+    missing = [name for name in needed if name not in table]
+    if missing:
+        raise ValueError(f"There is no column {missing[0]!r}")
+    columns = {name: np.asarray(table[name]) for name in (*needed, *others) if name in table}
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"Columns should be of one length, got {lengths}")
+    if not len(columns[needed[0]]):
+        raise ValueError("There are no rows to draw")
+    return columns

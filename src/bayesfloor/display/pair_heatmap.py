@@ -1,0 +1,275 @@
+"""The heat map of all pairs of classes: which can be told apart, and which cannot."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.display.canvas import (
+    FAINT,
+    SMALLEST_FONT,
+    as_percent,
+    font_for,
+    load_pyplot,
+    new_axes,
+    points_per_unit,
+    shortened,
+    text_width,
+    write_names,
+)
+from bayesfloor.display.checks import check_order, check_pairs, fitted_step
+from bayesfloor.floor.trees.results import PairwiseBayesError
+from bayesfloor.runtime.frames import data_frame
+from bayesfloor.tree import build_class_tree
+
+Floats = NDArray[np.float64]
+
+
+class PairwiseHeatmapDisplay:
+    """Heat map of the floors of all pairs of classes.
+
+    Make one with `from_estimator` or `from_data`, or with ``pairwise_bayes_error(X, y).plot()``. Each pair is one
+    square, and dark squares are pairs that are hard to tell apart. The colours keep their order in grey.
+
+    Parameters
+    ----------
+    values : ndarray of shape (K, K)
+        A rate for every two classes, symmetric; the diagonal is not used.
+    classes : ndarray of shape (K,)
+        The labels.
+    interval : ndarray of shape (K, K, 2), optional
+        Confidence intervals of the values, for `frame`.
+    quantity : str, default="floor"
+        What the values are.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where the picture is.
+    figure_ : matplotlib Figure
+        The figure that it is on.
+    image_ : matplotlib AxesImage
+        The squares.
+    text_ : list of matplotlib Text
+        The printed values; empty where there was no room.
+    order_ : ndarray of shape (K,)
+        The labels in the order of the picture.
+
+    See Also
+    --------
+    ClassFloorsDisplay : Each class against all others.
+    ClassTreeDisplay : The class tree that such floors give.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from bayesfloor import pairwise_bayes_error
+    >>> from bayesfloor.display import PairwiseHeatmapDisplay
+    >>> X, y = load_wine(return_X_y=True)
+    >>> display = PairwiseHeatmapDisplay.from_data(pairwise_bayes_error(X, y))
+    >>> display.order_.tolist()
+    [0, 1, 2]
+    >>> len(display.text_)
+    3
+    """
+
+    def __init__(
+        self, values: Floats, *, classes: NDArray[Any], interval: Floats | None = None, quantity: str = "floor"
+    ) -> None:
+        self.values = values
+        self.classes = classes
+        self.interval = interval
+        self.quantity = quantity
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **options: Any) -> Self:
+        """Draw the pairwise floors that a fitted estimator has found.
+
+        Parameters
+        ----------
+        estimator : estimator or Pipeline
+            A fitted `BayesErrorEstimator`, or a classifier that built its class tree from floors, such as `SmartSVC`.
+            Of a pipeline, the last step.
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+        **options
+            Those of `from_data` and `plot`.
+
+        Returns
+        -------
+        PairwiseHeatmapDisplay
+            The display, drawn.
+        """
+        estimator = fitted_step(estimator)
+        floors, classes = getattr(estimator, "pairwise_bayes_error_", None), None
+        if floors is None and getattr(estimator, "floors_", None) is not None:
+            floors, classes = estimator.floors_, estimator.classes_
+            measured = isinstance(estimator.affinity, str) and estimator.affinity == "henze-penrose"
+            options.setdefault("quantity", "normalized floor" if measured else "affinity")
+        if floors is None:
+            raise TypeError(f"{type(estimator).__name__} has no pairwise floors: no pairwise_bayes_error_ or floors_")
+        return cls.from_data(floors, classes, ax=ax, **options)
+
+    @classmethod
+    def from_data(
+        cls, floors: Any, classes: Any = None, *, quantity: str | None = None, ax: Any = None, **options: Any
+    ) -> Self:
+        """Draw pairwise floors, or any other rates of every two classes.
+
+        Parameters
+        ----------
+        floors : PairwiseBayesError, or array-like of shape (K, K)
+            The floors. Of a PairwiseBayesError the normalized ones are drawn, unless its `normalize` is off.
+        classes : array-like of shape (K,), optional
+            The labels; by default those of `floors`, or 0 to K − 1.
+        quantity : str, optional
+            What the values are, for the colour bar; by default "floor" or "normalized floor".
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+        **options
+            Those of `plot`.
+
+        Returns
+        -------
+        PairwiseHeatmapDisplay
+            The display, drawn.
+        """
+        interval = None
+        values = floors
+        if isinstance(floors, PairwiseBayesError):
+            values, interval, classes = floors.estimate, floors.interval, floors.classes if classes is None else classes
+            if floors.normalize:
+                first, second = floors.class_counts[:, None], floors.class_counts[None, :]
+                smaller_prior = np.minimum(first, second) / (first + second)
+                values, interval = floors.normalized, interval / smaller_prior[..., None]
+            quantity = quantity or ("normalized floor" if floors.normalize else "floor")
+        values, classes = check_pairs(values, classes)
+        return cls(values, classes=classes, interval=interval, quantity=quantity or "floor").plot(ax, **options)
+
+    def frame(self) -> Any:
+        """Return a data frame with one row per pair, in the order of the classes."""
+        first, second = np.triu_indices(len(self.classes), 1)
+        columns = {"first": self.classes[first], "second": self.classes[second], "value": self.values[first, second]}
+        if self.interval is not None:
+            columns["interval_low"], columns["interval_high"] = self.interval[first, second].T
+        return data_frame(columns)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        order: Any = "tree",
+        full: bool = False,
+        print_values: bool | None = None,
+        cmap: Any = "Blues",
+        vmax: float | None = None,
+        colorbar: bool = True,
+    ) -> Self:
+        """Draw the heat map.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure, large enough for all classes.
+        order : "tree", "name", ClassTree or sequence of labels, default="tree"
+            The order of the classes. "tree" puts classes next to each other that are hard to tell apart: the leaves of
+            `build_class_tree` with average linkage.
+        full : bool, default=False
+            Draw each pair twice, on both sides of the diagonal, rather than once below it.
+        print_values : bool, optional
+            Print each value, in percent, into its square; by default if they fit in a legible size.
+        cmap : str or matplotlib Colormap, default="Blues"
+            Colours from low to high.
+        vmax : float, optional
+            The value of the darkest colour; by default the largest there is.
+        colorbar : bool, default=True
+            Explain the colours.
+
+        Returns
+        -------
+        PairwiseHeatmapDisplay
+            This display.
+        """
+        load_pyplot()
+        codes = self._codes(order)
+        rows, columns = (codes, codes) if full else (codes[1:], codes[:-1])
+        shown = np.ma.array(self.values[np.ix_(rows, columns)], mask=np.equal.outer(rows, columns))
+        if not full:
+            shown[np.triu_indices(len(rows), 1)] = np.ma.masked
+        names = shortened(self.classes)
+        row_names, column_names = [names[code] for code in rows], [names[code] for code in columns]
+        beside = full or len(rows) < 5  # there is no room for the colour bar above the diagonal
+        if ax is None:
+            ax = _axes_for(row_names, 1.2 if beside and colorbar else 0.2)
+
+        highest = float(shown.max()) if vmax is None else float(vmax)
+        self.order_ = self.classes[codes]
+        self.ax_, self.figure_ = ax, ax.figure
+        self.image_ = ax.imshow(shown, cmap=cmap, vmin=0.0, vmax=highest if highest > 0 else 1.0, aspect="equal")
+        ax.set_facecolor(FAINT if full else "none")  # what shows on the diagonal is no floor of 0
+        ax.spines[:].set_visible(False)
+        if colorbar and beside:
+            self.figure_.colorbar(self.image_, ax=ax, label=self.quantity, shrink=0.8, **_bar_manners())
+        # names first, as they take room from the squares; then see how large the squares are
+        pitch, _ = points_per_unit(ax)
+        write_names(ax.yaxis, row_names, pitch)
+        write_names(ax.xaxis, column_names, pitch, upright=text_width(column_names) * font_for(pitch) > 0.95 * pitch)
+        pitch, _ = points_per_unit(ax)
+        if colorbar and not beside:
+            self._explain_colours_above(pitch * len(rows))
+        self._part_squares(pitch)
+        self.text_ = [] if print_values is False else self._print_values(shown, pitch, forced=bool(print_values))
+        return self
+
+    def _codes(self, order: Any) -> NDArray[np.int64]:
+        """Return the codes of the classes in the order of the picture."""
+        if isinstance(order, str) and order == "tree":
+            order = build_class_tree(self.values, self.classes, cut="average-linkage")
+        return check_order(getattr(order, "leaves", order), self.classes)
+
+    def _explain_colours_above(self, side: float) -> None:
+        """Put a colour bar into the empty corner of a triangle with sides of so many points."""
+        width, height, title = min(0.45, 160 / side), 8 / side, 16 / side
+        place = self.ax_.inset_axes([1 - width, 1 - title - height, width, height])
+        self.figure_.colorbar(self.image_, cax=place, orientation="horizontal", **_bar_manners())
+        place.set_title(self.quantity, fontsize=9)
+        place.tick_params(labelsize=8)
+
+    def _part_squares(self, pitch: float) -> None:
+        """Draw thin lines, of the colour of the page, between squares that are not tiny."""
+        for axis, n in zip((self.ax_.yaxis, self.ax_.xaxis), self.image_.get_size(), strict=True):
+            axis.set_ticks(np.arange(n + 1) - 0.5 if pitch > 6 else [], minor=True)
+            axis.set_tick_params(which="both", length=0)
+            axis.grid(False, which="major")
+            axis.grid(which="minor", color=self.figure_.get_facecolor(), linewidth=min(1.0, pitch / 20))
+
+    def _print_values(self, shown: Any, pitch: float, *, forced: bool) -> list[Any]:
+        """Print values in percent into squares of `pitch` points, if a legible size of letters allows it."""
+        largest = 100 * float(shown.max())
+        digits = 0 if largest >= 100 else 1 if largest >= 10 else 2  # so that no value is longer than 12.3
+        size = min(9.0, 0.42 * pitch, 0.86 * pitch / text_width([f"{largest:.{digits}f}"]))
+        if size < SMALLEST_FONT and not forced:
+            return []
+        written = []
+        for row, column in np.argwhere(~np.ma.getmaskarray(shown)).tolist():
+            value = float(shown[row, column])
+            text = f"{100 * value:.{digits}f}" if value else "0"
+            red, green, blue, _ = self.image_.cmap(self.image_.norm(value))
+            colour = "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 else "black"
+            written.append(self.ax_.text(column, row, text, ha="center", va="center", color=colour, fontsize=size))
+        return written
+
+
+def _axes_for(names: Sequence[str], bar: float) -> Any:
+    """Make axes with room for as many squares as there are names, for the names, and for a bar of so many inches."""
+    n = len(names)
+    side = float(np.clip(4.0 / n, 0.36, 0.8)) if n <= 30 else 10.8 / n
+    beside = text_width(names) * font_for(72 * side) / 72 + 0.2
+    return new_axes(side * n + beside + bar, max(side * n + beside, 1.8 if bar > 1 else 0), "compressed")
+
+
+def _bar_manners() -> dict[str, Any]:
+    from matplotlib.ticker import MaxNLocator
+
+    return {"ticks": MaxNLocator(4, steps=[1, 2, 5, 10]), "format": as_percent}

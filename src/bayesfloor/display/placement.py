@@ -1,0 +1,167 @@
+"""Labels within a picture: each near what it names, on the axes, and over nothing else."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesfloor.display.canvas import points_per_unit, text_width
+
+Floats = NDArray[np.float64]
+
+#: Letters within a picture, in points: on axes with room for them, and on the smallest.
+USUAL, SMALL = 9.0, 6.0
+#: Points between two places that are looked at along a line, and around a label.
+STEP, PADDING = 2.0, 1.5
+#: Height of a line of text as a multiple of its letters.
+LEADING = 1.25
+#: Share of a text that lies before the point it is aligned with.
+BEFORE = {"left": 0.0, "bottom": 0.0, "center": 0.5, "right": 1.0, "top": 1.0}
+
+
+class Place(NamedTuple):
+    """Where a label could stand: a point of the data, points (1/72 inch) beside it, and how to align the text there."""
+
+    x: float
+    y: float
+    right: float
+    up: float
+    ha: str
+    va: str
+
+
+class FreeRoom:
+    """What is taken on axes, and labels in what is left of them.
+
+    Axes are laid out first: limits, ticks and everything around them must be final.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        The axes.
+    size : float
+        Size of the letters.
+    """
+
+    def __init__(self, ax: Any, size: float) -> None:
+        points_per_unit(ax)
+        self.ax, self.size = ax, size
+        self._point = ax.figure.figure.dpi / 72
+        self._taken: list[Floats] = []
+
+    def keep_marks_clear(self, x: ArrayLike, y: ArrayLike, radius: float) -> None:
+        """Take the room of marks at points of the data, of a radius in points (1/72 inch)."""
+        self._take(self._pixels(x, y), radius)
+
+    def keep_line_clear(self, x: ArrayLike, y: ArrayLike) -> None:
+        """Take the room of a line through points of the data."""
+        corners = self._pixels(x, y)
+        lengths = np.hypot(*np.diff(corners, axis=0).T) / (STEP * self._point)
+        for start, end, length in zip(corners[:-1], corners[1:], lengths, strict=True):
+            self._take(np.linspace(start, end, int(length) + 2), 1.0)
+
+    def keep_level_clear(self, y: float) -> None:
+        """Take the room of a level line over the whole width."""
+        self.keep_line_clear(self.ax.get_xlim(), [y, y])
+
+    def write(self, wordings: Sequence[str], places: Iterable[Place], **manners: Any) -> Any:
+        """Write a label in the first place that is free, or else where it covers least; return it.
+
+        Parameters
+        ----------
+        wordings : sequence of str
+            Ways to put it. All are tried in a place before the next place is.
+        places : iterable of Place
+            Where it could stand, the best first.
+        **manners
+            Those of the text.
+
+        Returns
+        -------
+        matplotlib Annotation
+        """
+        extents = {text: self._extent(text) for text in wordings}
+        options = [(text, place) for place in places for text in wordings]
+        boxes = self._boxes(np.array([extents[text] for text, _ in options]), [place for _, place in options])
+        best = int(np.argmin(self._covered(boxes)))
+        self._taken.append(boxes[best : best + 1])
+        text, (x, y, right, up, ha, va) = options[best]
+        aligned = {"ha": ha, "va": va, "multialignment": ha, "linespacing": LEADING, "fontsize": self.size}
+        literal = {"parse_math": False, "usetex": False}
+        return self.ax.annotate(
+            text, (x, y), (right, up), textcoords="offset points", zorder=5, **aligned, **literal, **manners
+        )
+
+    def _take(self, centres: Floats, radius: float) -> None:
+        self._taken.append(np.hstack([centres - radius * self._point, centres + radius * self._point]))
+
+    def _pixels(self, x: ArrayLike, y: ArrayLike) -> Floats:
+        return np.asarray(self.ax.transData.transform(np.column_stack(np.broadcast_arrays(x, y))), dtype=np.float64)
+
+    def _extent(self, text: str) -> Floats:
+        """Return width and height of a text, in pixels."""
+        lines = text.split("\n")
+        return self._point * self.size * np.array([text_width(lines), LEADING * len(lines)])
+
+    def _boxes(self, extents: Floats, places: Sequence[Place]) -> Floats:
+        """Return left, bottom, right and top of labels, in pixels."""
+        x, y, right, up = (np.array([place[field] for place in places]) for field in range(4))
+        before = np.array([(BEFORE[place.ha], BEFORE[place.va]) for place in places])
+        corners = self._pixels(x, y) + self._point * np.column_stack([right, up]) - before * extents
+        return np.hstack([corners, corners + extents])
+
+    def _covered(self, boxes: Floats) -> Floats:
+        """Return how much each box covers: of what is taken and, far worse, of what lies around the axes."""
+        boxes = boxes + PADDING * self._point * np.array([-1, -1, 1, 1])
+        taken = np.concatenate(self._taken)
+        left, bottom, right, top = ((boxes[:, None, side], taken[None, :, side]) for side in range(4))
+        across = np.minimum(*right) - np.maximum(*left)
+        along = np.minimum(*top) - np.maximum(*bottom)
+        covered = np.count_nonzero((across > 0) & (along > 0), axis=1)
+        edges = self.ax.get_window_extent().extents
+        over = np.maximum(edges[:2] - boxes[:, :2], 0).sum(axis=1) + np.maximum(boxes[:, 2:] - edges[2:], 0).sum(axis=1)
+        return np.asarray(covered + 100.0 * over, dtype=np.float64)
+
+
+def up_and_down(x: float, y: float, right: float, ha: str, *, apart: float = 3.0, reach: float = 200.0) -> list[Place]:
+    """Return places above and below a point, the nearest first, and those below before those above."""
+    return [
+        Place(x, y, right, sign * distance, ha, va)
+        for distance in np.arange(apart, reach, STEP)
+        for sign, va in ((-1, "top"), (1, "bottom"))
+    ]
+
+
+def letters_for(ax: Any) -> float:
+    """Return the size of letters that goes well with axes, and shrink what is around small axes to match."""
+    points_per_unit(ax)
+    box, point = ax.get_window_extent(), ax.figure.figure.dpi / 72
+    size = float(np.clip(min(box.width / 26, box.height / 13) / point, SMALL, USUAL))
+    if size < USUAL:
+        ax.tick_params(labelsize=size + 1)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.label.set_fontsize(size + 1)
+    return size
+
+
+def legend_above(ax: Any, handles: Sequence[Any], labels: Sequence[str], size: float) -> Any:
+    """Put a legend above the axes, in as many columns as fit; return it."""
+    room = ax.get_window_extent().width / (ax.figure.figure.dpi / 72)
+    spacing = {"handlelength": 1.8, "handletextpad": 0.7, "columnspacing": 1.4, "labelspacing": 0.3}
+    around = sum(spacing.values()) - spacing["labelspacing"]
+    columns = len(labels)
+    while columns > 1:
+        n_rows = -(-len(labels) // columns)
+        widest = [text_width(labels[start : start + n_rows]) for start in range(0, len(labels), n_rows)]
+        if size * (sum(widest) + around * len(widest) - spacing["columnspacing"]) <= room:
+            break
+        columns -= 1
+    manners = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False, "borderpad": 0, "fontsize": size}
+    return ax.legend(handles, labels, ncols=columns, **manners, **spacing)
+
+
+def rates_text(rates: Iterable[float], largest: float) -> list[str]:
+    """Write rates in percent, without the sign, to as many decimals as their scale asks for."""
+    decimals = 1 if largest >= 0.01 else 2 if largest >= 0.001 else 3
+    return [f"{100 * rate:.{decimals}f}" if rate else "0" for rate in rates]

@@ -1,0 +1,218 @@
+"""The floor along a feature selection."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.display.canvas import (
+    BLUE,
+    FAINT,
+    LARGEST_FONT,
+    as_percent,
+    font_for,
+    load_pyplot,
+    new_axes,
+    points_per_unit,
+    shortened,
+    text_width,
+    with_certainty,
+    write_names,
+)
+from bayesfloor.display.checks import check_values, columns_of, fitted_step, interval_in
+from bayesfloor.runtime.frames import data_frame
+
+Floats = NDArray[np.float64]
+
+#: What the criteria of a selector are, for the axis.
+QUANTITIES = {"whole": "floor", "mean": "mean floor of all pairs", "worst": "floor of the worst pair"}
+
+
+class SelectionPathDisplay:
+    """The floor after every step of a feature selection, with its interval.
+
+    Make one with `from_estimator` or `from_data`, or with ``selector.path_.plot()``.
+
+    Parameters
+    ----------
+    floors : ndarray of shape (n_steps,)
+        The floor at the start and after every step.
+    features : sequence of str
+        What each step added or removed; "" for the start.
+    interval : ndarray of shape (n_steps, 2), optional
+        Confidence intervals of the floors.
+    confidence : float, optional
+        Level of the intervals.
+    selected : ndarray of shape (n_steps,), optional
+        Whether each step was kept; by default all were.
+    direction : {"forward", "backward"}, default="forward"
+        Whether features are added or removed.
+    quantity : str, default="floor"
+        What the floors are.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where the picture is.
+    figure_ : matplotlib Figure
+        The figure that it is on.
+    line_ : matplotlib Line2D
+        The path, with a mark for each step that was kept.
+    dropped_ : matplotlib Line2D
+        Open marks for steps that were not.
+    interval_lines_ : matplotlib LineCollection or None
+        The intervals.
+
+    Examples
+    --------
+    >>> from bayesfloor.display import SelectionPathDisplay
+    >>> path = {"features": ["", "petal width", "petal length"], "floor": [0.667, 0.051, 0.042]}
+    >>> display = SelectionPathDisplay.from_data(path)
+    >>> [label.get_text() for label in display.ax_.get_xticklabels()]
+    ['start', '+ petal width', '+ petal length']
+    """
+
+    def __init__(
+        self,
+        floors: Floats,
+        *,
+        features: Sequence[str],
+        interval: Floats | None = None,
+        confidence: float | None = None,
+        selected: NDArray[np.bool_] | None = None,
+        direction: str = "forward",
+        quantity: str = "floor",
+    ) -> None:
+        self.floors = floors
+        self.features = features
+        self.interval = interval
+        self.confidence = confidence
+        self.selected = selected
+        self.direction = direction
+        self.quantity = quantity
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Draw the path of a fitted `BayesErrorSelector`.
+
+        Parameters
+        ----------
+        estimator : BayesErrorSelector or Pipeline
+            Fitted; of a pipeline, the last step.
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        SelectionPathDisplay
+            The display, drawn.
+        """
+        estimator = fitted_step(estimator)
+        if not hasattr(estimator, "path_"):
+            raise TypeError(f"{type(estimator).__name__} has no path of a selection: no path_")
+        return cls.from_data(estimator.path_, ax=ax)
+
+    @classmethod
+    def from_data(cls, path: Any, *, direction: str = "forward", ax: Any = None) -> Self:
+        """Draw a path.
+
+        Parameters
+        ----------
+        path : SelectionPath, data frame or dict
+            The path, or columns such as those of its ``frame()``: ``floor`` and, if there are any, ``features``,
+            ``interval_low``, ``interval_high`` and ``selected``.
+        direction : {"forward", "backward"}, default="forward"
+            Whether features are added or removed; a SelectionPath knows.
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        SelectionPathDisplay
+            The display, drawn.
+        """
+        from bayesfloor.choose import SelectionPath
+
+        confidence, quantity = None, "floor"
+        if isinstance(path, SelectionPath):
+            direction, confidence, quantity = path.direction, path.confidence, QUANTITIES[path.criterion]
+            path = path.frame()
+        if direction not in ("forward", "backward"):
+            raise ValueError(f"The 'direction' parameter must be 'forward' or 'backward'. Got {direction!r} instead.")
+        columns = columns_of(path, ["floor"], ["features", "interval_low", "interval_high", "selected"])
+        floors = check_values(columns["floor"], "floor", (len(columns["floor"]),))
+        features = columns.get("features", ["", *(f"step {step}" for step in range(1, len(floors)))])
+        display = cls(
+            floors,
+            features=[str(name) for name in features],
+            interval=interval_in(columns, "interval_low", "interval_high"),
+            confidence=confidence,
+            selected=np.asarray(columns["selected"], dtype=bool) if "selected" in columns else None,
+            direction=direction,
+            quantity=quantity,
+        )
+        return display.plot(ax)
+
+    def frame(self) -> Any:
+        """Return a data frame with one row per step, the start first."""
+        columns: dict[str, Any] = {"features": list(self.features), "floor": self.floors}
+        if self.interval is not None:
+            columns["interval_low"], columns["interval_high"] = self.interval.T
+        columns["selected"] = self._kept()
+        return data_frame(columns)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the path from left to right.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure with room for all steps.
+
+        Returns
+        -------
+        SelectionPathDisplay
+            This display.
+        """
+        load_pyplot()
+        sign = "+" if self.direction == "forward" else "−"
+        names = [f"{sign} {name}" for name in shortened(self.features)]
+        names = [name if feature else "start" for name, feature in zip(names, self.features, strict=True)]
+        steps, kept = np.arange(len(names)), self._kept()
+        if ax is None:
+            ax = _axes_for(names)
+        self.ax_, self.figure_ = ax, ax.figure
+        self.interval_lines_ = None
+        if self.interval is not None:
+            low, high = self.interval.T
+            self.interval_lines_ = ax.vlines(steps, low, high, color=BLUE, linewidth=1.8, alpha=0.5)
+        manners = {"color": BLUE, "marker": "o", "markersize": 5, "zorder": 3}
+        (self.line_,) = ax.plot(steps[kept], self.floors[kept], label="kept", **manners)
+        open_marks = {"linestyle": "none", "markerfacecolor": "white", "label": "not kept"}
+        (self.dropped_,) = ax.plot(steps[~kept], self.floors[~kept], **manners | open_marks)
+        if not kept.all():
+            ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderpad=0, fontsize=9)
+
+        ax.set_xlim(-0.5, len(names) - 0.5)
+        ax.update_datalim([(0, 0)], updatex=False)
+        ax.margins(y=0.03)
+        ax.set_ylabel(with_certainty(self.quantity, self.confidence))
+        ax.yaxis.set_major_formatter(as_percent)
+        ax.yaxis.grid(color=FAINT, linewidth=0.8)
+        ax.set_axisbelow(True)
+        ax.spines[["top", "right"]].set_visible(False)
+        pitch, _ = points_per_unit(ax)
+        write_names(ax.xaxis, names, pitch, upright=text_width(names) * font_for(pitch) > 0.95 * pitch)
+        return self
+
+    def _kept(self) -> NDArray[np.bool_]:
+        return np.ones(len(self.floors), dtype=bool) if self.selected is None else self.selected
+
+
+def _axes_for(names: Sequence[str]) -> Any:
+    """Make axes with room for the names of all steps: side by side while that stays narrow, else upright."""
+    width = text_width(names) * LARGEST_FONT / 72
+    if 1.15 * width * len(names) < 6.0:
+        return new_axes(max(3.2, 1.15 * width * len(names)) + 0.8, 3.0)
+    return new_axes(max(3.2, 0.32 * len(names)) + 0.8, 2.8 + width)

@@ -1,0 +1,163 @@
+"""Two Gaussian classes: the exact floor and the classical bounds.
+
+With known parameters these are references; with parameters fitted to data (`GaussianPair.fit`)
+they are the plug-in estimates that the paper's estimator is compared with.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
+
+from bayesfloor.data.labels import check_labels
+from bayesfloor.data.points import check_points
+from bayesfloor.floor.known.densities import KnownMixture, known_mixture
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianPair:
+    """Two Gaussian densities and the prior of the first.
+
+    Attributes
+    ----------
+    first_mean, second_mean : ndarray of shape (d,)
+        Means.
+    first_covariance, second_covariance : ndarray of shape (d, d)
+        Covariances.
+    prior : float
+        Prior of the first class.
+    """
+
+    first_mean: Floats
+    second_mean: Floats
+    first_covariance: Floats
+    second_covariance: Floats
+    prior: float
+
+    @classmethod
+    def with_common_covariance(
+        cls,
+        first_mean: ArrayLike,
+        second_mean: ArrayLike,
+        covariance: ArrayLike = 1.0,
+        prior: float = 0.5,
+    ) -> Self:
+        """Two Gaussians of one shape; a number or a vector stands for a diagonal covariance."""
+        first = np.atleast_1d(np.asarray(first_mean, np.float64))
+        second = np.atleast_1d(np.asarray(second_mean, np.float64))
+        shape = np.asarray(covariance, np.float64)
+        if shape.ndim < 2:
+            shape = np.diag(np.broadcast_to(shape, first.shape))
+        return cls(first, second, shape, shape, float(prior))
+
+    @classmethod
+    def fit(cls, X: Any, y: Any) -> Self:
+        """Estimate the parameters from points of two classes, by maximum likelihood."""
+        points = check_points(X)
+        classes, codes = check_labels(y, len(points))
+        if len(classes) != 2:
+            raise ValueError(f"needs two classes, got {len(classes)}")
+        means, covariances = [], []
+        for code in range(2):
+            own = points[codes == code]
+            means.append(own.mean(axis=0))
+            centred = own - means[-1]
+            covariances.append(centred.T @ centred / len(own))
+        return cls(means[0], means[1], covariances[0], covariances[1], float(np.mean(codes == 0)))
+
+    def pooled(self) -> Self:
+        """The same means with the covariances averaged by prior, as in linear discriminants."""
+        shape = self.prior * self.first_covariance + (1.0 - self.prior) * self.second_covariance
+        return type(self)(self.first_mean, self.second_mean, shape, shape, self.prior)
+
+    def distance(self) -> float:
+        """Mahalanobis distance between the means, for a common covariance."""
+        self._check_common()
+        return float(np.sqrt(_squared_length(self._gap(), self.first_covariance)))
+
+    def bayes_error(self) -> float:
+        """The exact floor for a common covariance and any priors.
+
+        With Δ the Mahalanobis distance and t = log(p1/p2) / Δ it is
+        p1 Φ(−Δ/2 − t) + p2 Φ(−Δ/2 + t); the smaller prior for Δ = 0.
+        """
+        delta, p = self.distance(), self.prior
+        if delta == 0.0 or p in (0.0, 1.0):
+            return min(p, 1.0 - p)
+        shift = (np.log(p) - np.log1p(-p)) / delta
+        return float(p * ndtr(-delta / 2 - shift) + (1 - p) * ndtr(-delta / 2 + shift))
+
+    def chernoff_bound(self, alpha: float = 0.5) -> float:
+        """p1^α p2^(1−α) ∫ f1^α f2^(1−α) in closed form, an upper bound for every 0 < α < 1.
+
+        The integral is exp(−k) with S = α Σ2 + (1−α) Σ1, m the difference of means and
+        k = ½ α (1−α) mᵀ S⁻¹ m + ½ log |S| − ½ (1−α) log |Σ1| − ½ α log |Σ2|.
+        """
+        mixed = alpha * self.second_covariance + (1.0 - alpha) * self.first_covariance
+        log_det, log_first, log_second = (
+            np.linalg.slogdet(matrix)[1] for matrix in (mixed, self.first_covariance, self.second_covariance)
+        )
+        k = 0.5 * alpha * (1.0 - alpha) * _squared_length(self._gap(), mixed)
+        k += 0.5 * (log_det - (1.0 - alpha) * log_first - alpha * log_second)
+        return float(self.prior**alpha * (1.0 - self.prior) ** (1.0 - alpha) * np.exp(-k))
+
+    def bhattacharyya_bound(self) -> float:
+        """The Chernoff bound at α = ½, P_BC of the paper's Figure 1."""
+        return self.chernoff_bound(0.5)
+
+    def mixture(self, n_nodes: int | None = None) -> KnownMixture:
+        """Return the densities at quadrature nodes, for the divergences and bounds of `KnownMixture`.
+
+        With a common covariance only the direction between the means matters, so one dimension
+        is enough whatever d is. Otherwise d must be at most 3.
+        """
+        if self._is_common():
+            delta = self.distance()
+            line = type(self)(np.zeros(1), np.array([delta]), np.eye(1), np.eye(1), self.prior)
+            return line._on_grid(n_nodes or 20_001)
+        if len(self.first_mean) > 3:
+            raise ValueError(
+                f"{len(self.first_mean)} dimensions are too many for quadrature with unequal "
+                "covariances; the limit is 3. See pooled()."
+            )
+        return self._on_grid(n_nodes or (20_001, 1001, 161)[len(self.first_mean) - 1])
+
+    def _on_grid(self, n_nodes: int) -> KnownMixture:
+        means = np.stack([self.first_mean, self.second_mean])
+        shapes = (self.first_covariance, self.second_covariance)
+        reach = 9.0 * np.sqrt(np.stack([np.diag(shape) for shape in shapes]))
+        low, high = (means - reach).min(axis=0), (means + reach).max(axis=0)
+        densities = [
+            lambda x, mean=mean, shape=shape: _density(x, mean, shape)
+            for mean, shape in zip(means, shapes, strict=True)
+        ]
+        priors = [self.prior, 1.0 - self.prior]
+        return known_mixture(densities, priors, list(zip(low, high, strict=True)), n_nodes)
+
+    def _gap(self) -> Floats:
+        return self.second_mean - self.first_mean
+
+    def _is_common(self) -> bool:
+        return bool(np.array_equal(self.first_covariance, self.second_covariance))
+
+    def _check_common(self) -> None:
+        if not self._is_common():
+            raise ValueError(
+                "The exact floor is known for a common covariance only; use pooled(), or "
+                "mixture().bayes_error() in up to three dimensions."
+            )
+
+
+def _squared_length(gap: Floats, covariance: Floats) -> float:
+    return float(gap @ np.linalg.solve(covariance, gap))
+
+
+def _density(x: Floats, mean: Floats, covariance: Floats) -> Floats:
+    centred = x - mean
+    exponent = np.einsum("ij,ij->i", centred, np.linalg.solve(covariance, centred.T).T)
+    _, log_det = np.linalg.slogdet(2.0 * np.pi * covariance)
+    return np.exp(-0.5 * (exponent + log_det))

@@ -1,0 +1,133 @@
+"""Learners that take classes to be Gaussian, or made of Gaussian clusters."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.special import softmax
+from sklearn.covariance import ledoit_wolf_shrinkage
+
+from bayesfloor.floor.learned.training_rows import Train, narrow, squared_distances
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Clusters of each class.
+N_CLUSTERS = (4, 12)
+
+
+def gaussian(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return the prior, LDA, QDA and naive Bayes."""
+    counts, n_features = train.counts, train.X.shape[1]
+    means = class_means(train)
+    residuals = train.X - means[train.codes]
+    variances = (train.one_hot.T @ residuals**2 + 1e-3 * n_features) / (counts + 1e-3 * n_features)[:, None]
+    log_prior = np.log(train.prior)
+    naive = np.empty((len(test), train.n_classes))
+    for k in range(train.n_classes):
+        naive[:, k] = -0.5 * (((test - means[k]) ** 2) / variances[k] + np.log(variances[k])).sum(axis=1)
+    narrow_train, narrow_test = narrow(train, test)
+    return {
+        "prior": np.tile(train.prior, (len(test), 1)),
+        "LDA": linear_discriminant(narrow_train, narrow_test),
+        "QDA": softmax(log_prior + _quadratic_scores(narrow_train, narrow_test), axis=1),
+        "Gaussian naive Bayes": softmax(log_prior + naive, axis=1),
+    }
+
+
+def class_means(train: Train) -> Floats:
+    """Return mean rows of the classes; that of a class without rows is the mean of all."""
+    sums = train.one_hot.T @ train.X
+    counts = train.counts[:, None]
+    return np.where(counts > 0, sums / np.maximum(counts, 1), train.X.mean(axis=0))
+
+
+def linear_discriminant(train: Train, test: Floats) -> Floats:
+    """Return probabilities of Gaussian classes with a common covariance."""
+    means = class_means(train)
+    factor = _shrunken_factor(train.X - means[train.codes])
+    centres = linalg.solve_triangular(factor, means.T, lower=True)
+    rows = linalg.solve_triangular(factor, test.T, lower=True)
+    scores = rows.T @ centres - 0.5 * (centres**2).sum(axis=0)
+    return softmax(scores + np.log(train.prior), axis=1)
+
+
+def _shrunken_factor(residuals: Floats) -> Floats:
+    """Return the Cholesky factor of a Ledoit-Wolf covariance."""
+    return linalg.cholesky(_shrunken_covariance(residuals), lower=True)
+
+
+def _shrunken_covariance(residuals: Floats) -> Floats:
+    """Return the covariance of centred rows, drawn to a multiple of the identity (Ledoit and Wolf 2004)."""
+    n, d = residuals.shape
+    covariance = residuals.T @ residuals / max(n, 1)
+    scale = max(np.trace(covariance) / d, 1e-12)
+    share = ledoit_wolf_shrinkage(residuals, assume_centered=True) if n > 1 and d > 1 else 0.0
+    share = min(max(share, 1e-6), 1.0)
+    covariance *= 1.0 - share
+    covariance[np.diag_indices(d)] += share * scale
+    return covariance
+
+
+def _quadratic_scores(train: Train, test: Floats) -> Floats:
+    """Return log densities of Gaussians whose covariances lean on the common one where a class has few rows."""
+    d = train.X.shape[1]
+    means = class_means(train)
+    residuals = train.X - means[train.codes]
+    common = _shrunken_covariance(residuals)
+    scores = np.empty((len(test), train.n_classes))
+    for k, count in enumerate(train.counts):
+        covariance = common
+        if count > 2:
+            share = count / (count + 0.5 * d + 2.0)
+            covariance = share * _shrunken_covariance(residuals[train.codes == k]) + (1.0 - share) * common
+        factor = linalg.cholesky(covariance, lower=True)
+        rows = linalg.solve_triangular(factor, (test - means[k]).T, lower=True)
+        scores[:, k] = -0.5 * (rows**2).sum(axis=0) - np.log(np.diag(factor)).sum()
+    return scores
+
+
+# --- several Gaussians in each class
+
+
+def clusters(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return discriminants of classes that are mixtures: of clusters with a common covariance."""
+    train, test = narrow(train, test)
+    rng = np.random.default_rng(seed)
+    return {f"{n_clusters} clusters": _mixture(train, test, n_clusters, rng) for n_clusters in N_CLUSTERS}
+
+
+def _mixture(train: Train, test: Floats, n_clusters: int, rng: np.random.Generator) -> Floats:
+    """Return probabilities of classes that are mixtures of clusters with a common covariance."""
+    centres, shares, of_class, residuals = [], [], [], np.empty_like(train.X)
+    for k in range(train.n_classes):
+        rows = np.flatnonzero(train.codes == k)
+        if not len(rows):
+            continue
+        means, nearest = _k_means(train.X[rows], min(n_clusters, max(1, len(rows) // 5)), rng)
+        residuals[rows] = train.X[rows] - means[nearest]
+        centres.append(means)
+        shares.append(np.bincount(nearest, minlength=len(means)) / len(train.X))
+        of_class.append(np.full(len(means), k))
+    factor = _shrunken_factor(residuals)
+    means = linalg.solve_triangular(factor, np.concatenate(centres).T, lower=True)
+    rows = linalg.solve_triangular(factor, test.T, lower=True)
+    log_share = np.log(np.maximum(np.concatenate(shares), 1e-300))
+    responsibility = softmax(rows.T @ means - 0.5 * (means**2).sum(axis=0) + log_share, axis=1)
+    return responsibility @ np.eye(train.n_classes)[np.concatenate(of_class)]
+
+
+def _k_means(X: Floats, n_clusters: int, rng: np.random.Generator) -> tuple[Floats, Ints]:
+    """Return centres of clusters and the nearest of them to each row, by Lloyd's method from spread starts."""
+    centres = X[rng.integers(len(X), size=1)]
+    distance = squared_distances(X, centres)[:, 0]
+    for _ in range(n_clusters - 1):
+        total = distance.sum()
+        p = distance / total if total > 0 else None
+        centres = np.concatenate([centres, X[rng.choice(len(X), size=1, p=p)]])
+        distance = np.minimum(distance, squared_distances(X, centres[-1:])[:, 0])
+    for _ in range(10):
+        nearest = squared_distances(X, centres).argmin(axis=1)
+        members = np.eye(n_clusters)[nearest]
+        counts = members.sum(axis=0)
+        centres = np.where(counts[:, None] > 0, members.T @ X / np.maximum(counts, 1)[:, None], centres)
+    return centres, squared_distances(X, centres).argmin(axis=1)

@@ -1,0 +1,185 @@
+"""Does an estimate of the floor move as theory says when labels are redrawn at random?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.floor.learned.estimate import choose_rows, learned_floor
+from bayesfloor.floor.trees.problem import Progress, check_problem
+from bayesfloor.runtime.checks import check_max_rows, check_random_state_seed
+from bayesfloor.runtime.frames import data_frame
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelNoiseCheck:
+    """Estimates of the floor with more and more labels redrawn, beside what they should be.
+
+    Attributes
+    ----------
+    share : ndarray of shape (n_shares,)
+        Shares of the labels that were redrawn, from 0 up.
+    estimate : ndarray of shape (n_shares,)
+        The floor as estimated.
+    interval : ndarray of shape (n_shares, 2)
+        Its intervals.
+    expected : ndarray of shape (n_shares,)
+        Where the floor must be if the estimate without noise is right.
+    deviation : ndarray of shape (n_shares,)
+        `estimate` less `expected`.
+    mean_deviation : float
+        Mean size of the deviations, that at share 0 left out.
+    reached : ndarray of shape (n_shares,)
+        What the stack reaches.
+    n_samples, n_classes : int
+        Rows used, classes.
+    confidence : float
+        Level of the intervals.
+    """
+
+    share: Floats
+    estimate: Floats
+    interval: Floats
+    expected: Floats
+    deviation: Floats
+    mean_deviation: float
+    reached: Floats
+    n_samples: int
+    n_classes: int
+    confidence: float
+
+    def __repr__(self) -> str:
+        shares = ", ".join(f"{share:g}" for share in self.share[1:])
+        return (
+            f"LabelNoiseCheck(mean deviation {self.mean_deviation:.4f} over shares {shares}, "
+            f"{self.n_samples} samples, {self.n_classes} classes)"
+        )
+
+    def frame(self) -> Any:
+        """Return a data frame with a row for each share."""
+        return data_frame(
+            {
+                "share": self.share,
+                "estimate": self.estimate,
+                "interval_low": self.interval[:, 0],
+                "interval_high": self.interval[:, 1],
+                "expected": self.expected,
+                "deviation": self.deviation,
+                "reached": self.reached,
+            }
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the estimates beside the line on which they should lie.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        LabelNoiseDisplay
+        """
+        from bayesfloor.display import LabelNoiseDisplay
+
+        return LabelNoiseDisplay(self).plot(ax=ax)
+
+
+def label_noise_check(
+    X: Any,
+    y: Any,
+    *,
+    shares: Sequence[float] = (0.1, 0.2, 0.4),
+    confidence: float = 0.95,
+    cv: int = 5,
+    max_rows: int | None = 10_000,
+    learners: Any = "default",
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+    progress: Progress = False,
+) -> LabelNoiseCheck:
+    """Test the learned floor on your own data, by redrawing labels.
+
+    Where a share ρ of the labels is replaced by classes drawn uniformly at random, the floor of K classes moves from f
+    to f + ρ ((K - 1) / K - f), whatever the data. An estimate that does not follow that line is off by at least as much
+    somewhere on it (the idea of FeeBee, Renggli et al. 2021). One that does may still be wrong.
+
+    Parameters
+    ----------
+    X, y
+        As for `learned_floor`.
+    shares : sequence of float, default=(0.1, 0.2, 0.4)
+        Shares of the labels to redraw, between 0 and 1. The larger ones redraw the labels of the smaller, and more.
+    confidence, cv, max_rows, learners, n_jobs, random_state, progress
+        As for `learned_floor`, which is called once for each share and once without noise.
+
+    Returns
+    -------
+    LabelNoiseCheck
+
+    See Also
+    --------
+    learned_floor : The estimate that is checked.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from bayesfloor import label_noise_check
+    >>> check = label_noise_check(*load_iris(return_X_y=True), shares=[0.3])
+    >>> check.share.tolist()
+    [0.0, 0.3]
+    """
+    levels = _check_shares(shares)
+    problem = check_problem(X, y)
+    n_classes = len(problem.classes)
+    seed = check_random_state_seed(random_state)
+    rows = choose_rows(problem, check_max_rows(max_rows, n_classes), seed)
+    points, codes = problem.X[rows], problem.codes[rows]
+    rng = np.random.default_rng([seed, 1])
+    order, drawn = rng.permutation(len(rows)), rng.integers(0, n_classes, len(rows))
+    floors = []
+    for share in levels:
+        noisy = codes.copy()
+        redrawn = order[: round(share * len(rows))]
+        noisy[redrawn] = drawn[redrawn]
+        floors.append(
+            learned_floor(
+                points,
+                noisy,
+                confidence=confidence,
+                cv=cv,
+                max_rows=None,
+                learners=learners,
+                n_jobs=n_jobs,
+                random_state=seed,
+                progress=progress,
+            )
+        )
+    estimate = np.array([floor.estimate for floor in floors])
+    expected = estimate[0] + levels * ((n_classes - 1) / n_classes - estimate[0])
+    deviation = estimate - expected
+    return LabelNoiseCheck(
+        share=levels,
+        estimate=estimate,
+        interval=np.array([floor.interval for floor in floors]),
+        expected=expected,
+        deviation=deviation,
+        mean_deviation=float(np.abs(deviation[1:]).mean()),
+        reached=np.array([floor.reached for floor in floors]),
+        n_samples=len(rows),
+        n_classes=n_classes,
+        confidence=floors[0].confidence,
+    )
+
+
+def _check_shares(shares: Any) -> Floats:
+    """Return 0 and the shares asked for, ascending."""
+    levels = np.asarray(shares, np.float64)
+    if levels.ndim != 1 or not len(levels) or not np.all((levels > 0) & (levels <= 1)):
+        raise ValueError(f"The 'shares' parameter must be numbers above 0 and at most 1. Got {shares!r} instead.")
+    return np.concatenate([[0.0], np.unique(levels)])

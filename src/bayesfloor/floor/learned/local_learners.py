@@ -1,0 +1,130 @@
+"""Learners that go by what is near: neighbours, kernels and trees."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from bayesfloor.floor.learned.training_rows import Train, squared_distances
+from bayesfloor.floor.learned.tree_kernels import grow_trees
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Neighbours that vote.
+N_NEIGHBORS = (5, 15, 50)
+#: Landmarks of the Nystroem method, at the most.
+N_LANDMARKS = 300
+#: Widths of the kernel, as shares of the median distance between rows.
+WIDTHS = (0.25, 0.5, 1.0)
+#: Trees, and rows in a leaf at the least.
+N_TREES, MIN_LEAF = 100, 3
+#: Trees between two looks at whether to go on.
+TREES_AT_ONCE = 5
+
+
+def neighbours(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return the votes of 5, 15 and 50 nearest rows."""
+    return {f"{k} neighbours": votes for k, votes in _votes(train, test, N_NEIGHBORS).items()}
+
+
+def _votes(train: Train, test: Floats, numbers: tuple[int, ...]) -> dict[int, Floats]:
+    n = len(train.X)
+    most = min(max(numbers), n)
+    near_codes = np.empty((len(test), most), np.int64)
+    for rows in _blocks(len(test), n):
+        distances = squared_distances(test[rows].astype(np.float32), train.X.astype(np.float32))
+        near = np.argpartition(distances, most - 1, axis=1)[:, :most]
+        order = np.argsort(np.take_along_axis(distances, near, axis=1), axis=1, kind="stable")
+        near_codes[rows] = train.codes[np.take_along_axis(near, order, axis=1)]
+    votes = {}
+    for number in numbers:
+        k = min(number, most)
+        counts = np.zeros((len(test), train.n_classes))
+        for column in range(k):
+            counts[np.arange(len(test)), near_codes[:, column]] += 1.0
+        votes[number] = (counts + train.prior) / (k + 1.0)
+    return votes
+
+
+def _blocks(n_rows: int, n_columns: int) -> list[slice]:
+    """Cut rows into blocks of a few million distances."""
+    step = max(1, 2_000_000 // max(n_columns, 1))
+    return [slice(first, first + step) for first in range(0, n_rows, step)]
+
+
+def kernels(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return kernel ridge regression at several widths."""
+    return {f"kernel ridge {width}": p for width, p in _kernel_ridge(train, test, seed, WIDTHS).items()}
+
+
+def _kernel_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...]) -> dict[float, Floats]:
+    """Regress indicators of the classes on RBF features of random landmarks.
+
+    The penalty is chosen by generalised cross-validation.
+    """
+    n = len(train.X)
+    n_landmarks = min(N_LANDMARKS, max(n // 2, 50))
+    landmarks = train.X[np.random.default_rng(seed).permutation(n)[:n_landmarks]]
+    to_train, to_test = squared_distances(train.X, landmarks), squared_distances(test, landmarks)
+    between = squared_distances(landmarks, landmarks)
+    typical = np.median(between[np.triu_indices(len(landmarks), 1)]) if len(landmarks) > 1 else 1.0
+    prior = train.counts / n
+    targets = train.one_hot - prior
+    fitted = {}
+    for width in widths:
+        scale = -0.5 / max(width**2 * typical, 1e-300)
+        kernel = np.exp(scale * between)
+        kernel[np.diag_indices(len(landmarks))] += 1e-6
+        factor = linalg.cholesky(kernel, lower=True)
+        features = np.exp(scale * to_train)
+        half = linalg.solve_triangular(factor, features.T @ features, lower=True)
+        s, axes = linalg.eigh(linalg.solve_triangular(factor, half.T, lower=True), driver="evd")
+        moments = axes.T @ linalg.solve_triangular(factor, features.T @ targets, lower=True)
+        s = np.maximum(s, 0.0)
+        power = (moments**2).sum(axis=1)
+        penalties = np.geomspace(1e-6, 1.0, 19) * n
+        shares = s[:, None] / (s[:, None] + penalties)
+        residual = (targets**2).sum() - ((2.0 - shares) * power[:, None] / (s[:, None] + penalties)).sum(axis=0)
+        gcv = np.maximum(residual, 0.0) / np.maximum(n - 1.0 - shares.sum(axis=0), 1e-9) ** 2
+        penalty = penalties[gcv.argmin()]
+        solution = axes @ (moments / (s + penalty)[:, None])
+        coefficients = linalg.solve_triangular(factor, solution, lower=True, trans="T")
+        fitted[width] = np.clip(np.exp(scale * to_test) @ coefficients + prior, 0.5 / (n + 1.0), None)
+    return fitted
+
+
+# --- trees
+
+
+def trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return randomised trees, and neighbours and kernel ridge where features are scaled by their importance."""
+    n_features = train.X.shape[1]
+    probability = np.zeros((len(test), train.n_classes))
+    importance = np.zeros(n_features)
+    n_tries = min(n_features, max(10, min(n_features // 3, 40)))
+    columns = np.ascontiguousarray(train.X.T)
+    state, features = np.array([seed], np.uint64), np.arange(n_features)
+    for _ in range(N_TREES // TREES_AT_ONCE):
+        train.check()
+        grow_trees(
+            columns,
+            train.codes,
+            train.n_classes,
+            test,
+            TREES_AT_ONCE,
+            n_tries,
+            MIN_LEAF,
+            state,
+            features,
+            probability,
+            importance,
+        )
+    if not importance.max() > 0:
+        importance[:] = 1.0
+    scale = importance / importance.max()
+    scaled = Train(train.X * scale, train.codes, train.n_classes)
+    return {
+        "trees": probability,
+        "15 neighbours, scaled": _votes(scaled, test * scale, (15,))[15],
+        "kernel ridge, scaled": _kernel_ridge(scaled, test * scale, seed, (0.5,))[0.5],
+    }

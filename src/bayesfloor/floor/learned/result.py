@@ -1,0 +1,181 @@
+"""What `learned_floor` returns."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.runtime.findings import Finding
+from bayesfloor.runtime.frames import data_frame
+
+Floats = NDArray[np.float64]
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningCurve:
+    """Errors of the stack at a few training sizes, the largest first.
+
+    Attributes
+    ----------
+    size : ndarray
+        Rows trained on.
+    error : ndarray
+        Share of rows predicted wrongly.
+    expected : ndarray
+        The same as the stack itself expects it, from its probabilities.
+    middle : ndarray
+        The mean of both, which the curve is fitted to.
+    fitted : ndarray
+        The curve at these sizes.
+    limit : float
+        Where it ends. The estimate of the floor is the mean of this and of a second curve's end, and moves to the error
+        of the largest class where nothing surely beats that.
+    rate : float
+        The power of the size with which it gets there.
+    """
+
+    size: Floats
+    error: Floats
+    expected: Floats
+    middle: Floats
+    fitted: Floats
+    limit: float
+    rate: float
+
+    def __repr__(self) -> str:
+        points = ", ".join(f"{size:.0f}: {error:.4f}" for size, error in zip(self.size, self.error, strict=True))
+        return f"LearningCurve({points}, limit {self.limit:.4f})"
+
+    def at(self, size: Any) -> Floats:
+        """Return the fitted curve at any training size.
+
+        Parameters
+        ----------
+        size : array-like
+            Rows trained on.
+
+        Returns
+        -------
+        ndarray
+        """
+        excess = self.fitted[0] - self.limit
+        return self.limit + excess * (np.asarray(size, np.float64) / self.size[0]) ** -self.rate
+
+    def frame(self) -> Any:
+        """Return a data frame with a row for each size."""
+        return data_frame(
+            {
+                "size": self.size,
+                "error": self.error,
+                "expected": self.expected,
+                "middle": self.middle,
+                "fitted": self.fitted,
+            }
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LearnedFloor:
+    """The floor as the limit of what can be learned.
+
+    Attributes
+    ----------
+    estimate : float
+        The floor.
+    interval : (float, float)
+        Where it lies. The upper end is proven, up to sampling, by a model that exists; the lower end assumes that the
+        learning curve goes on as it does.
+    reached : float
+        The error that the stack attains by cross-validation.
+    reached_interval : (float, float)
+        Clopper and Pearson's interval of that.
+    majority_error : float
+        The error of always naming the largest class.
+    curve : LearningCurve
+        The stack's errors at three training sizes.
+    tree_bounds : (float, float)
+        Henze-Penrose bounds from spanning trees in the space of the learned posterior.
+    residual_z : float
+        Do neighbours err alike? Above 2.33, there is local signal that no learner caught.
+    class_reached : ndarray of shape (n_classes,)
+        The stack's error at telling each class from the rest, among all rows.
+    pair_reached : ndarray of shape (n_classes, n_classes)
+        The stack's error at telling two classes apart, among the rows of these two.
+    weights : dict
+        Exponents of the learners in the stack, the largest first; mean over the folds.
+    n_samples, n_rows, n_classes : int
+        Rows given, rows used, classes.
+    classes : ndarray of shape (n_classes,)
+        The labels, sorted.
+    confidence : float
+        Level of the intervals.
+    findings : tuple of Finding
+        What a reader should know.
+    seconds : float
+        Time taken.
+    """
+
+    estimate: float
+    interval: Range
+    reached: float
+    reached_interval: Range
+    majority_error: float
+    curve: LearningCurve
+    tree_bounds: Range
+    residual_z: float
+    class_reached: Floats
+    pair_reached: Floats
+    weights: dict[str, float]
+    n_samples: int
+    n_rows: int
+    n_classes: int
+    classes: NDArray[Any]
+    confidence: float
+    findings: tuple[Finding, ...] = field(default=())
+    seconds: float = 0.0
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        return (
+            f"LearnedFloor({self.estimate:.4f}, {100 * self.confidence:g}% interval {low:.4f} to {high:.4f}, "
+            f"reached {self.reached:.4f}, {self.n_rows} of {self.n_samples} samples, {self.n_classes} classes)"
+        )
+
+    def frame(self) -> Any:
+        """Return a data frame of one row."""
+        return data_frame(
+            {
+                "estimate": [self.estimate],
+                "interval_low": [self.interval[0]],
+                "interval_high": [self.interval[1]],
+                "reached": [self.reached],
+                "reached_low": [self.reached_interval[0]],
+                "reached_high": [self.reached_interval[1]],
+                "majority_error": [self.majority_error],
+                "tree_lower": [self.tree_bounds[0]],
+                "tree_upper": [self.tree_bounds[1]],
+                "residual_z": [self.residual_z],
+                "n_samples": [self.n_samples],
+                "n_rows": [self.n_rows],
+                "n_classes": [self.n_classes],
+                "seconds": [self.seconds],
+            }
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the learning curve with its limit, the interval, and what was reached.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        LearnedFloorDisplay
+        """
+        from bayesfloor.display import LearnedFloorDisplay
+
+        return LearnedFloorDisplay(self).plot(ax=ax)

@@ -1,0 +1,115 @@
+"""From a checked problem to records: build forests, count once per tie draw, apply the equations.
+
+One set of forests serves every view of the problem that is asked for: the whole, each class, each pair.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bayesfloor.floor.trees import henze_penrose as hp
+from bayesfloor.floor.trees.cross_edges import CrossEdges, as_matrix, of_each_class, of_each_pair, of_whole, pairs_of
+from bayesfloor.floor.trees.findings import find_in_test
+from bayesfloor.floor.trees.problem import Options, Problem, floors_of
+from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
+from bayesfloor.forest import ClassForests, Forests
+from bayesfloor.runtime.findings import Finding, in_order
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Cross edges by tie draw, of those views of the problem that were asked for; and the first draw's forests."""
+
+    whole: list[CrossEdges]
+    classes: list[CrossEdges]
+    pairs: list[CrossEdges]
+    findings: tuple[Finding, ...]
+    forests: Forests | None = None
+
+
+def count_cross_edges(
+    problem: Problem,
+    options: Options,
+    *,
+    whole: bool = False,
+    classes: bool = False,
+    pairs: bool = False,
+    grown: Sequence[ClassForests] = (),
+) -> Draws:
+    """Build forests once per tie draw, or take those grown already, and count in them; findings come from the first."""
+    draws = Draws([], [], [], ())
+    K = len(problem.classes)
+    for draw, seed in enumerate(options.seeds()):
+        if pairs:
+            by_class = grown[draw] if grown else options.class_forests(problem, seed)
+            forests = by_class.whole
+            draws.pairs.append(of_each_pair(by_class, problem.codes))
+        else:
+            forests = options.forests(problem, seed)
+        if whole:
+            draws.whole.append(of_whole(forests, problem.codes, K))
+        if classes:
+            draws.classes.append(of_each_class(forests, problem.codes, K))
+        if seed == options.random_state:
+            draws = replace(draws, findings=options.findings(problem, forests), forests=forests)
+    return draws
+
+
+def whole_result(
+    draws: Draws, problem: Problem, options: Options, pairs: PairwiseBayesError | None = None
+) -> BayesError:
+    """Make the record of the whole problem; with the sum of pairs if these are given."""
+    counts = problem.class_counts
+    largest_floor = 1.0 - counts.max() / counts.sum()
+    floors = floors_of(draws.whole, len(counts), largest_floor, options)
+    scalars: dict[str, Any] = {
+        name: float(value) if value.ndim == 0 else (float(value[0]), float(value[1]))
+        for name, value in vars(floors).items()
+    }
+    return BayesError(
+        **scalars,
+        sum_of_pairs=None if pairs is None else pairs.sum_of_pairs,
+        n_samples=int(counts.sum()),
+        n_classes=len(counts),
+        n_trees=options.n_trees,
+        classes=problem.classes,
+        class_counts=counts,
+        confidence=options.confidence,
+        findings=in_order([*draws.findings, *find_in_test(float(floors.p_value))]),
+    )
+
+
+def pairwise_result(draws: Draws, problem: Problem, options: Options, normalize: bool) -> PairwiseBayesError:
+    """Make the record of all pairs."""
+    counts = problem.class_counts
+    first, second = (counts[classes] for classes in pairs_of(len(counts)))
+    floors = floors_of(draws.pairs, 2, np.minimum(first, second) / (first + second), options)
+    matrices = {
+        name: as_matrix(values, len(counts), diagonal=1.0 if name == "p_value" else 0.0)
+        for name, values in vars(floors).items()
+    }
+    return PairwiseBayesError(
+        **matrices,
+        classes=problem.classes,
+        sum_of_pairs=hp.sum_of_pairs_bounds(matrices["lower"], matrices["upper"], counts),
+        class_counts=counts,
+        normalize=bool(normalize),
+        confidence=options.confidence,
+        findings=draws.findings,
+    )
+
+
+def one_vs_rest_result(draws: Draws, problem: Problem, options: Options) -> OneVsRestBayesError:
+    """Make the record of each class against the rest."""
+    counts = problem.class_counts
+    priors = counts / counts.sum()
+    floors = floors_of(draws.classes, 2, np.minimum(priors, 1.0 - priors), options)
+    return OneVsRestBayesError(
+        **vars(floors),
+        classes=problem.classes,
+        class_counts=counts,
+        confidence=options.confidence,
+        findings=draws.findings,
+    )

@@ -1,0 +1,123 @@
+"""From forests and labels to cross edges: how many, how sure, how many by chance.
+
+::
+
+    forests + labels ──► EdgeSums ────────► CrossEdges ──► the equations of henze_penrose
+                         (identical rows    R, its variance, its permutation moments,
+                          interchangeable)  and the forced edges among them
+
+The three ways to look at one pass over the data are `of_whole`, `of_each_class` and
+`of_each_pair`; their results have shape (), (K,) and (K(K−1)/2,).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.floor.trees.uncertainty import (
+    cross_edge_interval,
+    cross_edge_variance,
+    permutation_moments,
+    permutation_p_value,
+)
+from bayesfloor.forest import ClassForests, Forests
+from bayesfloor.forest.results import EdgeSums
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CrossEdges:
+    """Cross edges of one or many problems, as a mean per spanning tree.
+
+    Where a tree does not span, the share of cross edges among all edges stands in: R is that share
+    times n − 1, the edges of a spanning tree.
+
+    Attributes
+    ----------
+    count : ndarray
+        R, label-averaged, before any correction.
+    forced : ndarray
+        Edges per tree that are there only because a tree must join classes that share no point.
+    variance : ndarray
+        Sampling variance of R.
+    null_mean, null_variance : ndarray
+        Mean and variance of R when labels are dealt at random.
+    n_points : ndarray
+        Rows of each problem.
+    """
+
+    count: Floats
+    forced: Floats
+    variance: Floats
+    null_mean: Floats
+    null_variance: Floats
+    n_points: Floats
+
+    def interval(self, confidence: float) -> tuple[Floats, Floats]:
+        """Interval for the mean of R."""
+        n_edges = np.maximum(self.n_points - 1.0, 1.0)
+        return cross_edge_interval(self.count, self.variance, n_edges, confidence)
+
+    def p_value(self) -> Floats:
+        """Probability of so few cross edges if labels had nothing to do with the points."""
+        return permutation_p_value(self.count, self.null_mean, self.null_variance)
+
+
+def mean_of_draws(draws: Sequence[CrossEdges]) -> CrossEdges:
+    """Average over several ways to break ties.
+
+    The variance is that of a single draw: averaging removes the part that ties cause, never more.
+    """
+    fields = CrossEdges.__dataclass_fields__
+    return CrossEdges(*(np.mean([getattr(draw, name) for draw in draws], axis=0) for name in fields))
+
+
+def of_whole(forests: Forests, codes: Ints, n_classes: int) -> CrossEdges:
+    """Edges between any two classes in the forests of all rows."""
+    return _measure(forests.edge_sums(codes), np.bincount(codes, minlength=n_classes))
+
+
+def of_each_class(forests: Forests, codes: Ints, n_classes: int) -> CrossEdges:
+    """Edges between each class and all others in the forests of all rows, shape (K,)."""
+    counts = np.bincount(codes, minlength=n_classes)
+    return _measure(forests.one_vs_rest_edge_sums(codes), np.column_stack([counts, len(codes) - counts]))
+
+
+def of_each_pair(forests: ClassForests, codes: Ints) -> CrossEdges:
+    """Edges between the two classes in the forests of each pair, in the order of `pairs_of`."""
+    first, second = pairs_of(len(forests.classes))
+    counts = np.bincount(codes, minlength=len(forests.classes))
+    return _measure(forests.pair_edge_sums, np.column_stack([counts[first], counts[second]]))
+
+
+def pairs_of(n_classes: int) -> tuple[Ints, Ints]:
+    """Return the two classes of every pair: (0, 1), (0, 2), ..., (1, 2), ..."""
+    first, second = np.triu_indices(n_classes, 1)
+    return first, second
+
+
+def as_matrix(values: Floats, n_classes: int, diagonal: float = 0.0) -> Floats:
+    """Turn values of all pairs, along the first axis, into a symmetric matrix."""
+    first, second = pairs_of(n_classes)
+    matrix = np.full((n_classes, n_classes, *values.shape[1:]), diagonal)
+    matrix[first, second] = matrix[second, first] = values
+    return matrix
+
+
+def _measure(sums: EdgeSums, class_counts: Ints) -> CrossEdges:
+    """Turn sums over all trees into means per spanning tree; class counts are along the last axis."""
+    n_points = np.asarray(class_counts.sum(axis=-1), np.float64)
+    null_mean, null_variance = permutation_moments(sums, class_counts)
+    per_tree = (n_points - 1.0) / sums.total
+    return CrossEdges(
+        count=sums.cross * per_tree,
+        forced=sums.n_spanning * (sums.n_groups - 1) * per_tree,
+        variance=cross_edge_variance(sums) * per_tree**2,
+        null_mean=null_mean * per_tree,
+        null_variance=null_variance * per_tree**2,
+        n_points=n_points,
+    )

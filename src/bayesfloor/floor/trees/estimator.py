@@ -1,0 +1,216 @@
+"""All floors of a problem at once, in the shape of a scikit-learn estimator."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import validate_data
+
+from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
+from bayesfloor.floor.trees.far_points import is_far
+from bayesfloor.floor.trees.problem import Options, Problem, Progress, check_options, check_problem_anywhere
+from bayesfloor.floor.trees.stream import Stream, advance, begin, first_batch
+from bayesfloor.forest import ClassForests
+
+FITTED = ("bayes_error_", "one_vs_rest_bayes_error_", "pairwise_bayes_error_", "findings_")
+
+
+class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
+    """Estimate the floor of the whole problem, of every class and of every pair from one pass.
+
+    Parameters
+    ----------
+    n_trees : int, default=3
+        How many edge-disjoint spanning trees to count in.
+    bias_correction : bool, default=True
+        Hold estimates at the error of always naming the larger class.
+    normalize : bool, default=True
+        Whether ``pairwise_bayes_error_.hardest`` ranks by the normalized floor.
+    forced_edges : {"drop", "keep"}, default="drop"
+        Whether to leave out edges that only join classes that share no point.
+    confidence : float, default=0.95
+        Level of the intervals.
+    n_tie_draws : int, default=1
+        Over how many ways to break ties to average.
+    n_jobs : int or None, default=None
+        Threads; None for every core.
+    device : {"auto", "cpu", "cuda"} or torch.device, default="auto"
+        Where distances are computed, as for `spanning_forests`; the result is the same.
+    random_state : int, default=0
+        Seed of the tie-breaks.
+    progress : bool or callable, default=False
+        Show progress on a terminal, or call ``progress(done, total)``.
+    client : dask.distributed.Client or None, default=None
+        Compute the forests on this cluster, as for `spanning_forests`; the result is the same. `partial_fit` computes
+        here.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    bayes_error_ : BayesError
+        The whole problem, with the sum-of-pairs bounds.
+    one_vs_rest_bayes_error_ : OneVsRestBayesError
+        Each class against all others.
+    pairwise_bayes_error_ : PairwiseBayesError
+        Every pair of classes.
+    findings_ : tuple of Finding
+        What a reader should know about the data.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, when X has names that are all strings.
+
+    See Also
+    --------
+    bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error : One of the three on its own.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from bayesfloor import BayesErrorEstimator
+    >>> X, y = load_wine(return_X_y=True)
+    >>> floors = BayesErrorEstimator().fit(scale(X), y)
+    >>> floors.bayes_error_.n_classes, floors.pairwise_bayes_error_.estimate.shape
+    (3, (3, 3))
+    """
+
+    def __init__(
+        self,
+        *,
+        n_trees: int = 3,
+        bias_correction: bool = True,
+        normalize: bool = True,
+        forced_edges: str = "drop",
+        confidence: float = 0.95,
+        n_tie_draws: int = 1,
+        n_jobs: int | None = None,
+        device: Any = "auto",
+        random_state: Any = 0,
+        progress: Progress = False,
+        client: Any = None,
+    ) -> None:
+        self.n_trees = n_trees
+        self.bias_correction = bias_correction
+        self.normalize = normalize
+        self.forced_edges = forced_edges
+        self.confidence = confidence
+        self.n_tie_draws = n_tie_draws
+        self.n_jobs = n_jobs
+        self.device = device
+        self.random_state = random_state
+        self.progress = progress
+        self.client = client
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Estimate all floors.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The points.
+        y : array-like or series of shape (n_samples,)
+            The labels, of any type that can be sorted.
+
+        Returns
+        -------
+        BayesErrorEstimator
+            This estimator.
+        """
+        problem = check_problem_anywhere(X, y, self.client)
+        seen = problem.X if is_far(X) else X
+        validate_data(self, seen, skip_check_array=True)  # only n_features_in_, feature_names_in_
+        self._estimate(problem, self._options(self.random_state), ())
+        self.__dict__.pop("_stream", None)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Add a batch of rows: estimate all floors from the rows of all batches so far.
+
+        The result equals that of `fit` on all of these rows, in time for the new rows' distances only. The first
+        call begins a stream, and so does the first after `fit`, whose rows are not kept. Until rows of a second class
+        have come, there are no floors.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The new points; one is enough.
+        y : array-like or series of shape (n_samples,)
+            Their labels.
+        classes : array-like or None, default=None
+            All labels that there can be. None takes any; then new ones may come with any batch. Classes without rows
+            do not count.
+
+        Returns
+        -------
+        BayesErrorEstimator
+            This estimator.
+
+        Notes
+        -----
+        All rows are kept, and the floors are those of all of them: of classes that drift, of their mixture over time.
+        For the floor of late, fit a window of rows. `n_trees`, `n_tie_draws` and `random_state` must stay the same
+        from batch to batch.
+        """
+        before: Stream | None = getattr(self, "_stream", None)
+        asked = (self.n_trees, self.n_tie_draws, self.random_state)
+        if before is None:
+            options = self._options(self.random_state)
+            batch = first_batch(X, y, classes)
+            validate_data(self, X, skip_check_array=True)
+            stream = begin(*batch, options, asked)
+        else:
+            if any(now is not then and now != then for now, then in zip(asked, before.asked, strict=True)):
+                raise ValueError(
+                    "n_trees, n_tie_draws and random_state cannot change from batch to batch; "
+                    "use fit, or a new estimator."
+                )
+            options = self._options(before.seed)
+            validate_data(self, X, skip_check_array=True, reset=False)
+            stream = advance(before, X, y, classes, options)
+        if stream.forests:
+            self._estimate(stream.problem, options, stream.forests)
+        else:
+            for name in FITTED:
+                self.__dict__.pop(name, None)
+            self.classes_ = stream.problem.classes
+        self._stream = stream
+        return self
+
+    def _options(self, random_state: Any) -> Options:
+        return check_options(
+            n_trees=self.n_trees,
+            bias_correction=self.bias_correction,
+            forced_edges=self.forced_edges,
+            confidence=self.confidence,
+            n_tie_draws=self.n_tie_draws,
+            n_jobs=self.n_jobs,
+            device=self.device,
+            random_state=random_state,
+            progress=self.progress,
+            client=self.client,
+        )
+
+    def _estimate(self, problem: Problem, options: Options, grown: Sequence[ClassForests]) -> None:
+        """Estimate all floors, from forests that are there already where there are any."""
+        draws = count_cross_edges(problem, options, whole=True, classes=True, pairs=True, grown=grown)
+        pairs = pairwise_result(draws, problem, options, self.normalize)
+        whole = whole_result(draws, problem, options, pairs)
+        by_class = one_vs_rest_result(draws, problem, options)
+        self.classes_ = problem.classes
+        self.bayes_error_ = whole
+        self.one_vs_rest_bayes_error_ = by_class
+        self.pairwise_bayes_error_ = pairs
+        self.findings_ = whole.findings
+
+    def __sklearn_clone__(self) -> Self:
+        """Copy the parameters, but not the client: a connection to a cluster is shared."""
+        params = self.get_params(deep=False)
+        return type(self)(**{name: v if name == "client" else clone(v, safe=False) for name, v in params.items()})
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,225 @@
+"""What all functions of this room share: checked input, checked options, and their floors."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bayesfloor.data.labels import check_labels
+from bayesfloor.data.points import check_points
+from bayesfloor.floor.trees import henze_penrose as hp
+from bayesfloor.floor.trees.cross_edges import CrossEdges, mean_of_draws
+from bayesfloor.floor.trees.far_points import FarPoints, is_far, names_of
+from bayesfloor.floor.trees.findings import find_in_data
+from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
+from bayesfloor.forest.device import host_array
+from bayesfloor.runtime.checks import check_confidence, check_n_trees, check_random_state_seed
+from bayesfloor.runtime.findings import Finding
+
+Floats = NDArray[np.float64]
+Progress = bool | Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Points and labels that passed all checks."""
+
+    X: Floats
+    classes: NDArray[Any]
+    codes: NDArray[np.int64]
+    feature_names: Sequence[Any] | None
+
+    @property
+    def class_counts(self) -> NDArray[np.int64]:
+        """Rows per class."""
+        return np.bincount(self.codes, minlength=len(self.classes))
+
+
+def check_problem(X: Any, y: Any) -> Problem:
+    """Check points and labels."""
+    names = names_of(X)
+    points = check_points(host_array(X)[0])
+    classes, codes = check_labels(y, len(points))
+    return Problem(points, classes, codes, names)
+
+
+def check_problem_anywhere(X: Any, y: Any, client: Any) -> Problem:
+    """Check labels, and points unless they are in a file or a Dask collection; the engine checks those part by part."""
+    if not is_far(X):
+        return check_problem(X, y)
+    points: Any = FarPoints(X, client)
+    classes, codes = check_labels(y, len(points))
+    return Problem(points, classes, codes, points.columns)
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to count and what to make of it; see `bayes_error` for what each one means."""
+
+    n_trees: int
+    bias_correction: bool
+    forced_edges: str
+    confidence: float
+    n_tie_draws: int
+    n_jobs: int | None
+    device: Any
+    random_state: int
+    progress: Progress
+    client: Any = None
+
+    def seeds(self) -> list[int]:
+        """Return one seed per tie draw, the first being the caller's own."""
+        further = np.random.SeedSequence(self.random_state).generate_state(self.n_tie_draws - 1, np.uint64)
+        return [self.random_state, *map(int, further)]
+
+    def forests(self, problem: Problem, seed: int) -> Forests:
+        """Build the forests of all rows."""
+        return spanning_forests(
+            getattr(problem.X, "source", problem.X),
+            n_trees=self.n_trees,
+            n_jobs=self.n_jobs,
+            device=self.device,
+            random_state=seed,
+            progress=self.progress,
+            client=self.client,
+        )
+
+    def class_forests(self, problem: Problem, seed: int) -> ClassForests:
+        """Build the forests of every pair of classes and of all rows."""
+        return class_forests(
+            getattr(problem.X, "source", problem.X),
+            problem.codes,
+            n_trees=self.n_trees,
+            n_jobs=self.n_jobs,
+            device=self.device,
+            random_state=seed,
+            progress=self.progress,
+            client=self.client,
+        )
+
+    def findings(self, problem: Problem, whole: Forests) -> tuple[Finding, ...]:
+        """Look at the points, the labels and the forests of all rows."""
+        return find_in_data(problem.X, problem.feature_names, problem.classes, problem.codes, whole, self.n_trees)
+
+
+def check_options(
+    *,
+    n_trees: Any,
+    bias_correction: Any,
+    forced_edges: Any,
+    confidence: Any,
+    n_tie_draws: Any,
+    n_jobs: Any,
+    device: Any = "auto",
+    random_state: Any,
+    progress: Any,
+    client: Any = None,
+) -> Options:
+    """Check every option, in scikit-learn's words; `n_jobs`, `device`, `progress` and `client` the engine checks."""
+    if forced_edges not in ("drop", "keep"):
+        raise ValueError(
+            f"The 'forced_edges' parameter must be a str among {{'drop', 'keep'}}. Got {forced_edges!r} instead."
+        )
+    confidence = check_confidence(confidence)
+    is_whole = isinstance(n_tie_draws, int | np.integer) and not isinstance(n_tie_draws, bool)
+    if not is_whole or n_tie_draws < 1:
+        raise ValueError(
+            f"The 'n_tie_draws' parameter must be an int in the range [1, inf). Got {n_tie_draws!r} instead."
+        )
+    return Options(
+        n_trees=check_n_trees(n_trees),
+        bias_correction=bool(bias_correction),
+        forced_edges=forced_edges,
+        confidence=confidence,
+        n_tie_draws=int(n_tie_draws),
+        n_jobs=n_jobs,
+        device=device,
+        random_state=check_random_state_seed(random_state),
+        progress=progress,
+        client=client,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Floors:
+    """Floors of one or many problems with everything that goes with them, as arrays."""
+
+    estimate: Floats
+    lower: Floats
+    upper: Floats
+    interval: Floats
+    lower_interval: Floats
+    upper_interval: Floats
+    normalized: Floats
+    cross_edges: Floats
+    cross_edges_interval: Floats
+    forced_edges: Floats
+    p_value: Floats
+    tie_range: Floats
+
+
+def floors_of(draws: Sequence[CrossEdges], n_classes: int, largest_floor: ArrayLike, options: Options) -> Floors:
+    """Put cross edges through the equations, averaged over tie draws.
+
+    The interval of R goes through the same equations. Its lower end loses the forced edges as R
+    itself does; its upper end keeps them, because whether classes would have touched there is
+    exactly what a small sample cannot tell.
+
+    Parameters
+    ----------
+    draws : sequence of CrossEdges
+        One per tie draw, all of one shape.
+    n_classes : int
+        Classes in each problem.
+    largest_floor : array-like
+        One minus the largest prior of each problem; the smaller prior for two classes.
+    options : Options
+        Which corrections to make, and at which confidence.
+
+    Returns
+    -------
+    Floors
+        Arrays of the shape of the draws; intervals have one more axis, of length two.
+    """
+    cross = mean_of_draws(draws)
+    n, largest = cross.n_points, np.asarray(largest_floor, np.float64)
+    limit = np.asarray(np.inf)
+    if options.bias_correction:
+        if n_classes == 2:
+            limit = hp.gamma(n, largest)
+        else:
+            limit = hp.multiclass_gamma(n, n_classes, largest)
+
+    def equations(R: Floats) -> tuple[Floats, Floats, Floats]:
+        R = hp.corrected_cross_edges(np.maximum(R, 0.0), limit)
+        if n_classes == 2:
+            u = hp.u_from_cross_edges(R, n)
+            return hp.lower_bound(u), hp.upper_bound(u), hp.estimate(u)
+        return (
+            hp.multiclass_lower_bound(R, n, n_classes),
+            hp.multiclass_upper_bound(R, n, n_classes),
+            hp.multiclass_estimate(R, n, n_classes),
+        )
+
+    is_dropped = 1.0 if options.forced_edges == "drop" else 0.0
+    lower, upper, estimate = equations(cross.count - is_dropped * cross.forced)
+    low, high = cross.interval(options.confidence)
+    at_low, at_high = equations(low - is_dropped * cross.forced), equations(high)
+    intervals = [np.stack(ends, axis=-1) for ends in zip(at_low, at_high, strict=True)]
+    by_draw = [equations(draw.count - is_dropped * draw.forced)[2] for draw in draws]
+    return Floors(
+        estimate=estimate,
+        lower=lower,
+        upper=upper,
+        lower_interval=intervals[0],
+        upper_interval=intervals[1],
+        interval=intervals[2],
+        normalized=hp.normalized(estimate, largest),
+        cross_edges=cross.count,
+        cross_edges_interval=np.stack([low, high], axis=-1),
+        forced_edges=cross.forced,
+        p_value=cross.p_value(),
+        tie_range=np.stack([np.min(by_draw, axis=0), np.max(by_draw, axis=0)], axis=-1),
+    )

@@ -1,0 +1,376 @@
+"""What the functions of this room return: frozen records that print short and become tables."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.runtime.findings import Finding
+from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.text import shown
+
+Floats = NDArray[np.float64]
+Range = tuple[float, float]
+
+
+def _percent(confidence: float) -> str:
+    return f"{100 * confidence:g}%"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BayesError:
+    """The floor of a whole problem.
+
+    Attributes
+    ----------
+    estimate : float
+        The floor: the mean of the two bounds.
+    lower, upper : float
+        Bounds on the floor as the number of rows grows: equation (4) for two classes, those of
+        Sekeh, Oselio and Hero for more.
+    interval : (float, float)
+        Confidence interval of `estimate`: what sampling alone may change. It knows nothing of the
+        bias in high dimension (finding BF008).
+    lower_interval, upper_interval : (float, float)
+        The same for the two bounds.
+    normalized : float
+        `estimate` over its largest possible value, 1 − max prior.
+    cross_edges : float
+        Label-averaged cross edges per tree, before any correction.
+    cross_edges_interval : (float, float)
+        Confidence interval of its mean.
+    forced_edges : float
+        Edges per tree that are there only to join classes that share no point.
+    p_value : float
+        Probability of so few cross edges if labels had nothing to do with the points.
+    tie_range : (float, float)
+        Lowest and highest estimate among the tie draws.
+    sum_of_pairs : (float, float) or None
+        Bounds from the floors of all pairs; None where they were not asked for.
+    n_samples, n_classes, n_trees : int
+        Rows, classes, and trees asked for.
+    classes : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_counts : ndarray of shape (n_classes,)
+        Rows per class.
+    confidence : float
+        Level of the intervals.
+    findings : tuple of Finding
+        What a reader should know about the data.
+    """
+
+    estimate: float
+    lower: float
+    upper: float
+    interval: Range
+    lower_interval: Range
+    upper_interval: Range
+    normalized: float
+    cross_edges: float
+    cross_edges_interval: Range
+    forced_edges: float
+    p_value: float
+    tie_range: Range
+    sum_of_pairs: Range | None
+    n_samples: int
+    n_classes: int
+    n_trees: int
+    classes: NDArray[Any]
+    class_counts: NDArray[np.int64]
+    confidence: float
+    findings: tuple[Finding, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        return (
+            f"BayesError({self.estimate:.4f}, {_percent(self.confidence)} interval "
+            f"{low:.4f} to {high:.4f}, bounds {self.lower:.4f} to {self.upper:.4f}, "
+            f"{self.n_samples} samples, {self.n_classes} classes)"
+        )
+
+    def frame(self) -> Any:
+        """Return a data frame of one row."""
+        low, high = self.interval
+        return data_frame(
+            {
+                "estimate": [self.estimate],
+                "interval_low": [low],
+                "interval_high": [high],
+                "lower": [self.lower],
+                "upper": [self.upper],
+                "normalized": [self.normalized],
+                "cross_edges": [self.cross_edges],
+                "p_value": [self.p_value],
+                "n_samples": [self.n_samples],
+                "n_classes": [self.n_classes],
+            }
+        )
+
+
+class ClassPair(NamedTuple):
+    """One pair of classes and its floor."""
+
+    first: Any
+    second: Any
+    estimate: float
+    normalized: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairwiseBayesError:
+    """The floor of every pair of classes on its own.
+
+    Matrices are symmetric with a zero diagonal; rows and columns follow `classes`.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (K,)
+        The labels, sorted.
+    estimate : ndarray of shape (K, K)
+        The floor of each pair, among the rows of its two classes only.
+    normalized : ndarray of shape (K, K)
+        `estimate` over the smaller of the pair's two priors, equation (9).
+    lower, upper : ndarray of shape (K, K)
+        The bounds of equation (4).
+    interval, lower_interval, upper_interval : ndarray of shape (K, K, 2)
+        Confidence intervals of the three.
+    cross_edges : ndarray of shape (K, K)
+        Label-averaged cross edges per tree, before any correction.
+    cross_edges_interval : ndarray of shape (K, K, 2)
+        Confidence interval of its mean.
+    forced_edges : ndarray of shape (K, K)
+        Edges per tree that are there only to join two classes that share no point.
+    p_value : ndarray of shape (K, K)
+        Probability of so few cross edges by chance; 1 on the diagonal.
+    tie_range : ndarray of shape (K, K, 2)
+        Lowest and highest estimate among the tie draws.
+    sum_of_pairs : (float, float)
+        Bounds on the floor of the whole problem from those of all pairs.
+    class_counts : ndarray of shape (K,)
+        Rows per class.
+    normalize : bool
+        Whether `hardest` ranks by `normalized` rather than `estimate`.
+    confidence : float
+        Level of the intervals.
+    findings : tuple of Finding
+        What a reader should know about the data.
+    """
+
+    classes: NDArray[Any]
+    estimate: Floats
+    normalized: Floats
+    lower: Floats
+    upper: Floats
+    interval: Floats
+    lower_interval: Floats
+    upper_interval: Floats
+    cross_edges: Floats
+    cross_edges_interval: Floats
+    forced_edges: Floats
+    p_value: Floats
+    tie_range: Floats
+    sum_of_pairs: Range
+    class_counts: NDArray[np.int64]
+    normalize: bool
+    confidence: float
+    findings: tuple[Finding, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        hardest = self.hardest(1)[0]
+        return (
+            f"PairwiseBayesError({len(self.classes)} classes, hardest pair {shown(hardest.first)} and "
+            f"{shown(hardest.second)}: {hardest.estimate:.4f}, normalized {hardest.normalized:.4f})"
+        )
+
+    def hardest(self, n: int | None = None) -> list[ClassPair]:
+        """List the n pairs with the highest floors, hardest first; all pairs by default.
+
+        Ranks by the normalized floor, or by the floor itself if `normalize` is off. Pairs that are
+        equally hard follow the order of the classes.
+        """
+        first, second = np.triu_indices(len(self.classes), 1)
+        key = self.normalized if self.normalize else self.estimate
+        order = np.argsort(-key[first, second], kind="stable")
+        return [
+            ClassPair(
+                self.classes[a],
+                self.classes[b],
+                float(self.estimate[a, b]),
+                float(self.normalized[a, b]),
+            )
+            for a, b in zip(first[order][:n], second[order][:n], strict=True)
+        ]
+
+    def frame(self) -> Any:
+        """Return a data frame with one row per pair, in the order of the classes."""
+        pairs = np.triu_indices(len(self.classes), 1)
+        return data_frame(
+            {
+                "first": self.classes[pairs[0]],
+                "second": self.classes[pairs[1]],
+                "n_first": self.class_counts[pairs[0]],
+                "n_second": self.class_counts[pairs[1]],
+                "estimate": self.estimate[pairs],
+                "interval_low": self.interval[pairs][:, 0],
+                "interval_high": self.interval[pairs][:, 1],
+                "lower": self.lower[pairs],
+                "upper": self.upper[pairs],
+                "normalized": self.normalized[pairs],
+                "cross_edges": self.cross_edges[pairs],
+                "p_value": self.p_value[pairs],
+            }
+        )
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw a heat map of all pairs; see `PairwiseHeatmapDisplay` for the options."""
+        from bayesfloor.display import PairwiseHeatmapDisplay
+
+        return PairwiseHeatmapDisplay.from_data(self, ax=ax, **options)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OneVsRestBayesError:
+    """The floor of telling each class from all others together.
+
+    It is Q_{e,k} of the paper's appendix A, the floor of class k and the mixture of all others, and never above
+    P_{e,k} of equation (11), the errors about class k of the rule that is best for all classes at once.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (K,)
+        The labels, sorted.
+    estimate : ndarray of shape (K,)
+        The floor of each class against the rest, among all rows.
+    normalized : ndarray of shape (K,)
+        `estimate` over the smaller of p_k and 1 − p_k.
+    lower, upper : ndarray of shape (K,)
+        The bounds of equation (4) for class k and the mixture of the others.
+    interval, lower_interval, upper_interval : ndarray of shape (K, 2)
+        Confidence intervals of the three.
+    cross_edges : ndarray of shape (K,)
+        Label-averaged edges per tree between the class and the others, before any correction.
+    cross_edges_interval : ndarray of shape (K, 2)
+        Confidence interval of its mean.
+    forced_edges : ndarray of shape (K,)
+        Edges per tree that are there only to join the class to the others.
+    p_value : ndarray of shape (K,)
+        Probability of so few cross edges by chance.
+    tie_range : ndarray of shape (K, 2)
+        Lowest and highest estimate among the tie draws.
+    class_counts : ndarray of shape (K,)
+        Rows per class.
+    confidence : float
+        Level of the intervals.
+    findings : tuple of Finding
+        What a reader should know about the data.
+    """
+
+    classes: NDArray[Any]
+    estimate: Floats
+    normalized: Floats
+    lower: Floats
+    upper: Floats
+    interval: Floats
+    lower_interval: Floats
+    upper_interval: Floats
+    cross_edges: Floats
+    cross_edges_interval: Floats
+    forced_edges: Floats
+    p_value: Floats
+    tie_range: Floats
+    class_counts: NDArray[np.int64]
+    confidence: float
+    findings: tuple[Finding, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        hardest = int(np.argmax(self.normalized))
+        return (
+            f"OneVsRestBayesError({len(self.classes)} classes, hardest "
+            f"{shown(self.classes[hardest])}: {self.estimate[hardest]:.4f}, "
+            f"normalized {self.normalized[hardest]:.4f})"
+        )
+
+    def frame(self) -> Any:
+        """Return a data frame with one row per class."""
+        return data_frame(
+            {
+                "class": self.classes,
+                "n": self.class_counts,
+                "estimate": self.estimate,
+                "interval_low": self.interval[:, 0],
+                "interval_high": self.interval[:, 1],
+                "lower": self.lower,
+                "upper": self.upper,
+                "normalized": self.normalized,
+                "cross_edges": self.cross_edges,
+                "p_value": self.p_value,
+            }
+        )
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the floors of all classes with their intervals; see `ClassFloorsDisplay` for the options."""
+        from bayesfloor.display import ClassFloorsDisplay
+
+        return ClassFloorsDisplay.from_data(self, ax=ax, **options)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HenzePenroseDivergence:
+    """The Henze-Penrose divergence between every two classes: 0 the same, 1 disjoint.
+
+    ``float(...)`` gives the number itself when there are two classes.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (K,)
+        The labels, sorted.
+    estimate : ndarray of shape (K, K)
+        The divergence of each pair, equation (3).
+    interval : ndarray of shape (K, K, 2)
+        Its confidence interval.
+    cross_edges : ndarray of shape (K, K)
+        Label-averaged cross edges per tree, before any correction.
+    class_counts : ndarray of shape (K,)
+        Rows per class.
+    confidence : float
+        Level of the intervals.
+    findings : tuple of Finding
+        What a reader should know about the data.
+    """
+
+    classes: NDArray[Any]
+    estimate: Floats
+    interval: Floats
+    cross_edges: Floats
+    class_counts: NDArray[np.int64]
+    confidence: float
+    findings: tuple[Finding, ...] = field(default=())
+
+    def __float__(self) -> float:
+        if len(self.classes) != 2:
+            raise TypeError(
+                f"{len(self.classes)} classes have {len(self.classes)} x {len(self.classes)} "
+                "divergences, not one number; see .estimate"
+            )
+        return float(self.estimate[0, 1])
+
+    def __repr__(self) -> str:
+        first, second = np.triu_indices(len(self.classes), 1)
+        values = self.estimate[first, second]
+        shown = f"{values[0]:.4f}" if len(values) == 1 else f"{values.min():.4f} to {values.max():.4f}"
+        return f"HenzePenroseDivergence({shown}, {len(self.classes)} classes)"
+
+    def frame(self) -> Any:
+        """Return a data frame with one row per pair, in the order of the classes."""
+        pairs = np.triu_indices(len(self.classes), 1)
+        return data_frame(
+            {
+                "first": self.classes[pairs[0]],
+                "second": self.classes[pairs[1]],
+                "estimate": self.estimate[pairs],
+                "interval_low": self.interval[pairs][:, 0],
+                "interval_high": self.interval[pairs][:, 1],
+                "cross_edges": self.cross_edges[pairs],
+            }
+        )

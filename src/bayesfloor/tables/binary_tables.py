@@ -1,0 +1,255 @@
+"""Tables in binary formats: Parquet, Arrow and Feather by polars, and NumPy's NPZ.
+
+Nothing that could run code is ever loaded: arrays of Python objects are refused.
+"""
+
+import io
+import math
+import zipfile
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.runtime.limits import check_memory, in_gib
+from bayesfloor.runtime.text import counted
+from bayesfloor.tables.columns import (
+    Column,
+    NumberColumn,
+    OtherColumn,
+    RawTable,
+    TextColumn,
+    check_names,
+    in_natural_order,
+    text_column,
+)
+from bayesfloor.tables.unpacking import UNPACKED_LIMIT, Contents
+
+_LARGEST_EXACT_INTEGER = 2**53
+_X_NAMES = ("X", "x", "data")
+_Y_NAMES = ("y", "target", "labels")
+
+
+def read_frame(contents: Contents, kind: str) -> RawTable:
+    """Read a Parquet ("parquet"), Arrow or Feather ("arrow") or Arrow stream ("stream") file.
+
+    Parameters
+    ----------
+    contents : Contents
+        The file.
+    kind : str
+        Which of them it is.
+
+    Returns
+    -------
+    RawTable
+    """
+    polars = _polars(contents.name)
+    data = contents.data
+    try:
+        if kind == "parquet":
+            lazy = polars.scan_parquet(io.BytesIO(data))
+        elif kind == "arrow":
+            lazy = polars.scan_ipc(io.BytesIO(data))
+        else:
+            lazy = polars.read_ipc_stream(io.BytesIO(data)).lazy()
+        # what the file says of itself, before its columns are unpacked
+        n_rows = int(lazy.select(polars.len()).collect().item())
+        _check_size(n_rows, len(lazy.collect_schema()), contents.name)
+        frame = lazy.collect()
+    except (polars.exceptions.PolarsError, OSError) as error:
+        raise _unreadable(contents.name, kind, error) from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # polars' own name for a crash inside it
+            raise
+        raise _unreadable(contents.name, kind, error) from error
+    if frame.width == 0 or frame.height == 0:
+        raise ValueError(f"{contents.name} holds {frame.height} rows and {frame.width} columns")
+    columns = [_from_series(frame[name], polars) for name in frame.columns]
+    label = {"parquet": "Parquet", "arrow": "Arrow", "stream": "Arrow stream"}[kind]
+    lines = np.arange(1, frame.height + 1)
+    return RawTable(contents.name, columns, frame.height, lines, None, [f"{label} file."], unit="row")
+
+
+def _polars(name: str) -> Any:
+    try:
+        import polars
+    except ImportError as error:
+        raise ImportError(f"{name}: Parquet and Arrow files are read by polars: pip install polars") from error
+    return polars
+
+
+def _unreadable(name: str, kind: str, error: BaseException) -> ValueError:
+    first = (str(error).splitlines() or [""])[0]
+    return ValueError(f"{name} cannot be read as {kind.capitalize()}: {first[:200]}")
+
+
+def _check_size(n_rows: int, n_columns: int, name: str) -> None:
+    n_bytes = 8 * n_rows * n_columns
+    if n_bytes > UNPACKED_LIMIT:
+        raise ValueError(
+            f"{name} unpacks to {counted(n_rows)} rows of {counted(n_columns)} columns, {in_gib(n_bytes)}; "
+            f"the limit is {in_gib(UNPACKED_LIMIT)}"
+        )
+    check_memory(2 * n_bytes, name)
+
+
+def _from_series(series: Any, polars: Any) -> Column:
+    name, kind = str(series.name), series.dtype
+    if kind == polars.Boolean or kind.is_numeric() or kind == polars.Null:
+        rounded = 0
+        if kind.is_integer() and kind not in (polars.Int8, polars.Int16, polars.Int32):
+            whole = series.drop_nulls()
+            exact = whole.cast(polars.Float64).cast(kind, strict=False)
+            rounded = int((whole != exact).fill_null(True).sum()) if len(whole) else 0
+        values = series.cast(polars.Float64).fill_null(math.nan).to_numpy().astype(np.float64)
+        return NumberColumn(name, values, rounded, is_truth=kind == polars.Boolean)
+    if kind in (polars.String, polars.Categorical, polars.Enum):
+        texts = series.cast(polars.String)
+        distinct = texts.unique().drop_nulls().to_list()
+        code_of = {text: code for code, text in enumerate(distinct)}
+        codes = np.array([code_of.get(text, -1) for text in texts], dtype=np.int64)
+        # here null says what is missing, and text is text
+        return text_column(name, distinct, codes, frozenset())
+    return OtherColumn(name, str(kind))
+
+
+def read_npz(contents: Contents) -> RawTable:
+    """Read an NPZ file: arrays X and y, or one array whose last column is y.
+
+    Parameters
+    ----------
+    contents : Contents
+        The file. ``feature_names`` and ``classes`` (the label of each code in y) are used where they are there.
+
+    Returns
+    -------
+    RawTable
+        With y last, as its target.
+
+    Raises
+    ------
+    ValueError
+        For arrays of Python objects, which are pickles and could run code, arrays that are too large, and arrays that
+        do not fit each other.
+    """
+    name = contents.name
+    arrays = _load_arrays(contents)
+    x_name = next((key for key in _X_NAMES if key in arrays), None)
+    y_name = next((key for key in _Y_NAMES if key in arrays), None)
+    if x_name is None and len(arrays) == 1:
+        (x_name,) = arrays
+    if x_name is None:
+        raise ValueError(f"{name} has no array X; it has {', '.join(map(repr, arrays)) or 'none'}")
+    X = arrays[x_name]
+    if X.ndim != 2:
+        raise ValueError(f"{name}: {x_name} has shape {X.shape}; rows and columns are needed")
+    if X.dtype.kind not in "biufU":
+        raise ValueError(f"{name}: {x_name} holds {X.dtype}, not numbers")
+    if 0 in X.shape:
+        raise ValueError(f"{name}: {x_name} has shape {X.shape}: it is empty")
+    y = None if y_name is None else arrays[y_name]
+    if y is not None and y.shape != (len(X),):
+        raise ValueError(f"{name}: {x_name} has {len(X)} rows, but {y_name} has shape {y.shape}")
+    target = y_name if y_name is not None else f"x{X.shape[1]}"
+    names = _names_of_features(arrays, X.shape[1], name)
+    notes = [f"NPZ file: {x_name} of shape {X.shape}, {y_name or 'no y'}."]
+    columns = [_from_array(label, X[:, j]) for j, label in enumerate(names)]
+    if y is not None:
+        while target in names:
+            target += "_"
+        columns.append(_labels(target, y, arrays.get("classes"), name, notes))
+    else:
+        target = names[-1]
+    unused = sorted(arrays.keys() - {x_name, y_name, "feature_names", "classes"})
+    if unused:
+        notes.append(f"Arrays not used: {', '.join(map(repr, unused))}.")
+    return RawTable(name, columns, len(X), np.arange(1, len(X) + 1), target, notes, unit="row")
+
+
+def _load_arrays(contents: Contents) -> dict[str, NDArray[Any]]:
+    """Load the arrays of an NPZ file whose headers show that they are plain and small enough."""
+    name = contents.name
+    arrays: dict[str, NDArray[Any]] = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(contents.data)) as archive:
+            total, with_objects = 0, []
+            for member in archive.infolist():
+                with archive.open(member) as stream:
+                    shape, kind = _read_array_header(stream)
+                total += max(math.prod(shape) * kind.itemsize, member.file_size)
+                if kind.hasobject:
+                    with_objects.append(member.filename.removesuffix(".npy"))
+            if with_objects:
+                raise ValueError(
+                    f"{name}: {', '.join(map(repr, with_objects))} of type object hold pickles, which can run code "
+                    "when they are loaded; they are refused. Save numbers, or text as type str"
+                )
+            if total > UNPACKED_LIMIT:
+                raise ValueError(f"{name} unpacks to {in_gib(total)}; the limit is {in_gib(UNPACKED_LIMIT)}")
+            check_memory(2 * total, name)
+        with np.load(io.BytesIO(contents.data), allow_pickle=False) as stored:
+            for key in stored.files:
+                arrays[key] = stored[key]
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise ValueError(f"{name} is no NPZ file, or it is damaged ({error})") from error
+    except ValueError as error:
+        if str(error).startswith(name):
+            raise
+        raise ValueError(f"{name} is no NPZ file, or it is damaged ({error})") from error
+    return arrays
+
+
+def _read_array_header(stream: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    version = np.lib.format.read_magic(stream)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, kind = read(stream)
+    return shape, kind
+
+
+def _names_of_features(arrays: dict[str, NDArray[Any]], n_columns: int, name: str) -> list[str]:
+    stored = arrays.get("feature_names")
+    if stored is None:
+        return [f"x{j + 1}" for j in range(n_columns)]
+    names = [str(text) for text in stored.ravel()]
+    if len(names) != n_columns:
+        raise ValueError(f"{name}: feature_names has {len(names)} names for {n_columns} columns")
+    check_names(names, f"{name}, feature_names")
+    return names
+
+
+def _from_array(name: str, values: NDArray[Any]) -> Column:
+    if values.dtype.kind == "U":
+        distinct, codes = np.unique(values, return_inverse=True)
+        return text_column(name, distinct.tolist(), codes.astype(np.int64))
+    with np.errstate(over="ignore"):
+        numbers = np.ascontiguousarray(values, dtype=np.float64)
+    rounded = 0
+    if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
+        large = np.abs(numbers) >= _LARGEST_EXACT_INTEGER
+        rounded = sum(int(value) != int(number) for value, number in zip(values[large], numbers[large], strict=True))
+    return NumberColumn(name, numbers, rounded, is_truth=values.dtype.kind == "b")
+
+
+def _labels(target: str, y: NDArray[Any], classes: Any, name: str, notes: list[str]) -> Column:
+    """Return y as a column; codes become the labels that `classes` gives them."""
+    if y.dtype.kind == "S":
+        y = np.char.decode(y, "utf-8")
+    if y.dtype.kind not in "biufU":
+        raise ValueError(f"{name}: {target} holds {y.dtype}, not labels")
+    if classes is None or y.dtype.kind not in "iu":
+        if y.dtype.kind == "U":
+            distinct, codes = np.unique(y, return_inverse=True)
+            return text_column(target, distinct.tolist(), codes.astype(np.int64), frozenset({""}))
+        return _from_array(target, y)
+    texts = [str(text) for text in classes.ravel()]
+    if y.min() < 0 or y.max() >= len(texts):
+        raise ValueError(f"{name}: {target} goes from {y.min()} to {y.max()}, but classes has {len(texts)} labels")
+    notes.append(f"The codes in {target} stand for the labels in classes.")
+    order = in_natural_order(texts)
+    if len(set(texts)) != len(texts):
+        raise ValueError(f"{name}: classes names a label twice")
+    code_of = {text: code for code, text in enumerate(order)}
+    place = np.array([code_of[text] for text in texts], dtype=np.int64)
+    return TextColumn(target, tuple(order), place[y.astype(np.int64)])

@@ -1,0 +1,296 @@
+"""The columns of a file before anything is done to them: numbers, or text.
+
+Every format is read into a `RawTable`. Text is kept as a list of different values and a code for each row, so that a
+column of a million "yes" and "no" stays small.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.runtime.text import counted, quoted
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Texts that stand for a missing value in a feature. In a target only empty text does: "NA" may be a class.
+MISSING_TEXTS = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "<null>"})
+
+#: A column is one of numbers when at most this share of its values are none; those are then errors.
+STRAY_SHARE = 0.1
+
+_LARGEST_EXACT_INTEGER = 2**53
+
+
+class UnknownColumnError(ValueError):
+    """A column was named that the table does not have."""
+
+
+@dataclass
+class NumberColumn:
+    """Numbers; NaN where one is missing. `rounded` counts integers that float64 cannot hold; dummies are not scaled."""
+
+    name: str
+    values: Floats
+    rounded: int = 0
+    is_truth: bool = False
+    is_dummy: bool = False
+
+
+@dataclass
+class TextColumn:
+    """Text: the different values, and each row's position among them, or -1 where it is missing."""
+
+    name: str
+    categories: tuple[str, ...]
+    codes: Ints
+    was_stripped: bool = False  # blanks around values were taken off
+
+
+@dataclass
+class OtherColumn:
+    """What is neither: dates, lists and the like. Only its type is kept."""
+
+    name: str
+    type_name: str
+
+
+Column = NumberColumn | TextColumn | OtherColumn
+
+
+@dataclass
+class RawTable:
+    """What a file holds.
+
+    Attributes
+    ----------
+    source : str
+        The file's name, for messages.
+    columns : list
+        Its columns.
+    n_rows : int
+        Number of rows.
+    lines : ndarray
+        The line on which each row begins; the row's number from 1 where a file has no lines.
+    target : str or None
+        The target that the file itself names.
+    notes, cautions : list of str
+        What was detected or assumed, and what to look at.
+    """
+
+    source: str
+    columns: list[Column]
+    n_rows: int
+    lines: Ints
+    target: str | None = None
+    notes: list[str] = field(default_factory=list)
+    cautions: list[str] = field(default_factory=list)
+    unit: str = "line"  # what `lines` counts
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns."""
+        return [column.name for column in self.columns]
+
+    def at(self, row: int) -> str:
+        """Say where a row stands, as messages do: 'data.csv, line 17'."""
+        return f"{self.source}, {self.unit} {int(self.lines[row])}"
+
+    def take(self, rows: NDArray[Any]) -> "RawTable":
+        """Keep some of the rows."""
+        columns: list[Column] = []
+        for column in self.columns:
+            if isinstance(column, NumberColumn):
+                column = replace(column, values=column.values[rows])
+            elif isinstance(column, TextColumn):
+                column = without_unused(replace(column, codes=column.codes[rows]))
+            columns.append(column)
+        n_rows = len(np.arange(self.n_rows)[rows])
+        return replace(self, columns=columns, n_rows=n_rows, lines=self.lines[rows])
+
+
+def to_number(text: str, decimal: str = ".") -> float | None:
+    """Read a number; None when the text is none. Underscores, which Python allows, are none."""
+    if "_" in text or not text.isascii():
+        return None
+    if decimal == ",":
+        if "." in text:
+            return None
+        text = text.replace(",", ".")
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+class NumberBuilder:
+    """Collects a column of numbers block by block, with the values that are none."""
+
+    def __init__(self, name: str, decimal: str = "."):
+        self.name = name
+        self.decimal = decimal
+        self.blocks: list[Floats] = []
+        self.n_rows = 0
+        self.n_missing = 0
+        self.strays: list[tuple[int, str]] = []  # row, text
+        self.infinite: tuple[int, str] | None = None
+        self.rounded = 0
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Read the next values."""
+        values = None
+        joined = "".join(texts)
+        if self.decimal == "." and "_" not in joined and joined.isascii():
+            try:
+                values = np.array(list(map(float, texts)))
+            except ValueError:  # missing, or no number: look at each
+                values = None
+        if values is None:
+            values = np.array([self._read(text, self.n_rows + i) for i, text in enumerate(texts)])
+        self.n_missing += int(np.count_nonzero(np.isnan(values)))
+        self._look_at_large(values, texts)
+        self.blocks.append(values)
+        self.n_rows += len(texts)
+
+    def _read(self, text: str, row: int) -> float:
+        text = text.strip()
+        if text in MISSING_TEXTS:
+            return math.nan
+        value = to_number(text, self.decimal)
+        if value is None:
+            self.strays.append((row, text))
+            return math.nan
+        return value
+
+    def _look_at_large(self, values: Floats, texts: Sequence[str]) -> None:
+        for place in np.flatnonzero(np.abs(values) >= _LARGEST_EXACT_INTEGER):
+            text = texts[int(place)].strip()
+            if np.isinf(values[place]):
+                self.infinite = self.infinite or (self.n_rows + int(place), text)
+            elif text.lstrip("+-").isdecimal() and int(text) != int(values[place]):
+                self.rounded += 1
+
+    @property
+    def is_text(self) -> bool:
+        """Whether so many values are no numbers that this is a column of text."""
+        n_values = self.n_rows - self.n_missing + len(self.strays)
+        return len(self.strays) > STRAY_SHARE * n_values
+
+    def column(self) -> NumberColumn:
+        """Return the finished column."""
+        values = np.concatenate(self.blocks) if self.blocks else np.empty(0)
+        return NumberColumn(self.name, values, self.rounded)
+
+    def complain(self, table: RawTable, hint: str = "") -> None:
+        """Raise an error that names the first value that is no number, or is infinite."""
+        if self.strays:
+            row, text = self.strays[0]
+            n_others = self.n_rows - self.n_missing
+            more = f"; {counted(len(self.strays))} such values" if len(self.strays) > 1 else ""
+            raise ValueError(
+                f"{table.at(row)}, column {self.name!r}: {quoted(text)} is not a number "
+                f"(the other {counted(n_others)} values are{more}){hint}"
+            )
+        if self.infinite:
+            row, text = self.infinite
+            raise ValueError(
+                f"{table.at(row)}, column {self.name!r}: {quoted(text)} is infinite or too large for a float64"
+            )
+
+
+class TextBuilder:
+    """Collects a column of text block by block: the different values, and a code for each row."""
+
+    def __init__(self, name: str, missing: Iterable[str] = MISSING_TEXTS):
+        self.name = name
+        self.missing = frozenset(missing)
+        self.code_of: dict[str, int] = {}
+        self.blocks: list[Ints] = []
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Read the next values."""
+        known = self.code_of
+        self.blocks.append(np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64))
+
+    def column(self) -> TextColumn:
+        """Return the finished column: blanks around values stripped, missing values coded as -1, values sorted."""
+        raw_codes = np.concatenate(self.blocks) if self.blocks else np.empty(0, np.int64)
+        return text_column(self.name, list(self.code_of), raw_codes, self.missing)
+
+
+def text_column(name: str, texts: Sequence[str], codes: Ints, missing: frozenset[str] = MISSING_TEXTS) -> TextColumn:
+    """Make a column of the texts that codes point to (-1: missing); equal texts are merged, and all sorted."""
+    stripped = [text.strip() for text in texts]
+    categories = in_natural_order({text for text in stripped if text not in missing})
+    place = {text: code for code, text in enumerate(categories)}
+    new_code = np.array([place.get(text, -1) for text in stripped] + [-1], dtype=np.int64)
+    was_stripped = any(text != short for text, short in zip(texts, stripped, strict=True) if short)
+    return without_unused(TextColumn(name, tuple(categories), new_code[codes], was_stripped))
+
+
+def without_unused(column: TextColumn) -> TextColumn:
+    """Leave out values that no row has."""
+    used = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories)) > 0
+    if used.all():
+        return column
+    new_code = np.append(np.cumsum(used) - 1, -1)
+    kept = tuple(text for text, is_used in zip(column.categories, used, strict=True) if is_used)
+    return replace(column, categories=kept, codes=new_code[column.codes])
+
+
+def in_natural_order(texts: Iterable[str]) -> list[str]:
+    """Sort texts; as numbers when all of them are."""
+    texts = sorted(texts)
+    numbers = [to_number(text) for text in texts]
+    if all(number is not None and not math.isnan(number) for number in numbers):
+        return [text for _, text in sorted(zip(numbers, texts, strict=True), key=lambda pair: pair[0] or 0.0)]
+    return texts
+
+
+def count_gaps(column: Column) -> int:
+    """Count the missing values of a column."""
+    return int(np.count_nonzero(find_gaps(column)))
+
+
+def find_gaps(column: Column) -> NDArray[np.bool_]:
+    """Mark the rows where a column has no value."""
+    if isinstance(column, NumberColumn):
+        return np.isnan(column.values)
+    if isinstance(column, TextColumn):
+        return column.codes < 0
+    return np.zeros(0, dtype=bool)
+
+
+def as_text(column: Column) -> Column:
+    """Return a column of numbers as one of text: whole numbers without a point."""
+    if not isinstance(column, NumberColumn):
+        return column
+    known = ~np.isnan(column.values)
+    distinct, inverse = np.unique(column.values[known], return_inverse=True)
+    texts = [number_text(value, column.is_truth) for value in distinct.tolist()]
+    order = in_natural_order(texts)
+    code_of = {text: code for code, text in enumerate(order)}
+    place = np.array([code_of[text] for text in texts], dtype=np.int64)
+    codes = np.full(len(column.values), -1, dtype=np.int64)
+    codes[known] = place[inverse]
+    return TextColumn(column.name, tuple(order), codes)
+
+
+def number_text(value: float, is_truth: bool = False) -> str:
+    """Write a number as a label."""
+    if is_truth:
+        return str(bool(value))
+    return str(int(value)) if math.isfinite(value) and value == int(value) else repr(value)
+
+
+def check_names(names: Sequence[str], where: str) -> None:
+    """Refuse a name that two columns share."""
+    seen: dict[str, int] = {}
+    for position, name in enumerate(names, start=1):
+        if name in seen:
+            raise ValueError(f"{where}: columns {seen[name]} and {position} have the same name, {name!r}")
+        seen[name] = position

@@ -1,0 +1,166 @@
+"""How columns are made ready, in plain sentences: what was done, what to look at, and what cannot be used."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from shlex import quote
+
+import numpy as np
+
+from bayesfloor.runtime.text import counted, quoted
+from bayesfloor.tables.columns import Column, NumberColumn, OtherColumn, RawTable, TextColumn, count_gaps
+
+#: A text column in which more than this share of the values are different is a name or an id.
+ID_SHARE = 0.5
+_FEWEST_ID_VALUES = 20
+
+
+@dataclass(frozen=True)
+class PreparedColumn:
+    """How one column of a file becomes columns of X.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the file.
+    kind : str
+        "number", "dummies" (0 or 1 for each value but the first) or "codes" (0, 1, 2 and so on).
+    categories : tuple of str
+        The values of a text column, in the order of their codes.
+    fill : float, str or None
+        What stands in for a missing value; None where none may be missing.
+    center, spread : float
+        Numbers become ``(value - center) / spread``.
+    """
+
+    name: str
+    kind: str
+    categories: tuple[str, ...] = ()
+    fill: float | str | None = None
+    center: float = 0.0
+    spread: float = 1.0
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of its columns in X."""
+        if self.kind == "dummies":
+            return tuple(f"{self.name}={category}" for category in self.categories[1:])
+        return (self.name,)
+
+
+def check_feature(column: Column, table: RawTable) -> None:
+    """Refuse columns that cannot be used as asked, with what to add."""
+    where = f"{table.source}: column {column.name!r}"
+    leave_out = f"leave it out with drop=[{column.name!r}] (--drop {as_argument(column.name)})"
+    if isinstance(column, OtherColumn):
+        raise ValueError(f"{where} holds {column.type_name}, which is neither numbers nor text; {leave_out}")
+    if isinstance(column, NumberColumn):
+        if np.isnan(column.values).all():
+            raise ValueError(f"{where} has no values at all; {leave_out}")
+        return
+    n_values = int(np.count_nonzero(column.codes >= 0))
+    if not n_values:
+        raise ValueError(f"{where} has no values at all; {leave_out}")
+    n_different = len(column.categories)
+    if n_different > ID_SHARE * n_values and n_different > _FEWEST_ID_VALUES:
+        raise ValueError(
+            f"{where} has {counted(n_different)} different texts in {counted(n_values)} rows, like a name or an id; "
+            f"{leave_out}"
+        )
+
+
+def check_text(texts: Sequence[Column], table: RawTable, encode: str | None) -> None:
+    """Refuse text that nothing was asked about, with what to add."""
+    columns = [column for column in texts if isinstance(column, TextColumn)]
+    if columns and encode is None:
+        values = listed_names(columns[0].categories, most=3)
+        which = f"column {columns[0].name!r} is text ({values})"
+        if len(columns) > 1:
+            which = f"columns {listed_names([c.name for c in columns])} are text (the first: {values})"
+        raise ValueError(
+            f"{table.source}: {which}; add encode='onehot' (--encode onehot), or 'ordinal', or 'drop' to leave text out"
+        )
+
+
+def what_was_done(
+    columns: Sequence[PreparedColumn], table: RawTable, encode: str | None, scale: str, impute: str | None
+) -> Iterator[str]:
+    """Say how text was encoded, gaps were filled and numbers were scaled."""
+    texts = [column for column in columns if column.kind != "number"]
+    stripped = [c.name for c in table.columns if isinstance(c, TextColumn) and c.was_stripped]
+    if stripped:
+        yield f"Blanks around the values of {listed_names(stripped)} were taken off."
+    if texts and encode == "onehot":
+        n_dummies = sum(len(column.feature_names) for column in texts)
+        yield (
+            f"{_columns(len(texts), 'text column')} became {_columns(n_dummies, 'column')} of 0 and 1, one for each "
+            f"value but the first: {listed_names([f'{c.name} ({len(c.categories)})' for c in texts])}."
+        )
+        single = [column.name for column in texts if len(column.categories) == 1]
+        if single:
+            yield f"Columns with one value only have no dummies: {listed_names(single)}."
+    elif texts:
+        yield (
+            f"{_columns(len(texts), 'text column')} became codes from 0 in the order of their values: "
+            f"{listed_names([f'{c.name} ({len(c.categories)})' for c in texts])}."
+        )
+    if impute is not None:
+        yield from _what_was_filled(columns, table, impute)
+    what = {
+        "standard": "Numbers are scaled to mean 0 and standard deviation 1",
+        "minmax": "Numbers are scaled to the range from 0 to 1",
+        "none": "Numbers are not scaled",
+    }[scale]
+    has_dummies = bool(texts) and encode == "onehot"
+    if has_dummies and len(texts) == len(columns):
+        yield "All columns are 0 and 1, and none is scaled."
+    else:
+        yield what + ("; dummies stay 0 and 1." if has_dummies and scale != "none" else ".")
+
+
+def _what_was_filled(columns: Sequence[PreparedColumn], table: RawTable, impute: str) -> Iterator[str]:
+    filled = []
+    by_name = {column.name: column for column in table.columns}
+    for prepared in columns:
+        n_gaps = count_gaps(by_name[prepared.name])
+        if n_gaps:
+            fill = f"{prepared.fill:.6g}" if isinstance(prepared.fill, float) else repr(prepared.fill)
+            filled.append(f"{prepared.name} ({counted(n_gaps)}, by {fill})")
+    if filled:
+        how = impute.replace("_", " ")
+        texts = "" if impute == "most_frequent" else " (the most frequent value for text)"
+        yield f"Missing values were filled by the {how}{texts}: {listed_names(filled)}."
+    else:
+        yield "No value was missing, so none was filled."
+
+
+def what_to_look_at(features: Sequence[Column]) -> Iterator[str]:
+    """Name columns that may be ids, and integers that lost digits."""
+    for column in features:
+        if not isinstance(column, NumberColumn):
+            continue
+        if column.rounded:
+            yield (
+                f"Column {column.name!r} has {counted(column.rounded)} integers beyond 2**53, which are rounded: "
+                "an id? Numbers that differ may have become equal."
+            )
+        first = column.values[0]
+        if len(column.values) > _FEWEST_ID_VALUES and (column.values == first + np.arange(len(column.values))).all():
+            yield (
+                f"Column {column.name!r} counts the rows: an id is no feature, and where rows are sorted by class it "
+                f"gives the class away; drop=[{column.name!r}] (--drop {as_argument(column.name)}) leaves it out."
+            )
+
+
+def listed_names(names: Sequence[str], most: int = 6) -> str:
+    """Join names by commas, quoted, the first few only."""
+    more = f" and {counted(len(names) - most)} more" if len(names) > most else ""
+    return ", ".join(quoted(name, 60) for name in names[:most]) + more
+
+
+def _columns(number: int, what: str) -> str:
+    return f"{counted(number)} {what}{'s' if number != 1 else ''}"
+
+
+def as_argument(name: str) -> str:
+    """Write a name as it is typed in a shell."""
+    return quote(name) if name.isprintable() else repr(name)

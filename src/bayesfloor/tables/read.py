@@ -1,0 +1,356 @@
+"""A file -> X, y and names, with every assumption stated."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.data.points import check_points
+from bayesfloor.runtime.checks import check_random_state_seed
+from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.text import counted
+from bayesfloor.tables.columns import RawTable, as_text, count_gaps, find_gaps
+from bayesfloor.tables.encoding import ENCODINGS, IMPUTATIONS, SCALES, Preparation, learn_preparation
+from bayesfloor.tables.formats import read_raw
+from bayesfloor.tables.sampling import stratified_sample
+from bayesfloor.tables.targets import choose_target, find_column, find_missing_labels, read_labels
+from bayesfloor.tables.unpacking import UNPACKED_LIMIT
+
+
+@dataclass(frozen=True, repr=False)
+class Table:
+    """A table made ready: numbers, labels, and what was done to get there.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Finite float64 values, read-only.
+    y : ndarray of shape (n_rows,) or None
+        The labels; None where a table without its target was made ready as another one was.
+    feature_names : tuple of str
+        Names of the columns of X; a dummy is called ``column=value``.
+    classes : ndarray
+        The distinct labels, sorted.
+    target : str
+        Name of the column of labels.
+    groups : tuple of tuples of int
+        For each column of the file, its columns in X, as ``BayesErrorSelector(groups=...)`` takes them.
+    group_names : tuple of str
+        The columns of the file that `groups` stand for.
+    source : str
+        Name of the file.
+    lines : ndarray of shape (n_rows,)
+        The line of the file on which each row begins, or the row's number from 1 where a file has no lines.
+    n_rows_read : int
+        Number of rows in the file.
+    notes : tuple of str
+        Everything that was detected, assumed or done, in plain sentences.
+    cautions : tuple of str
+        What deserves a look before the results are trusted.
+    preparation : Preparation
+        How the columns became X, to make another file ready in the same way.
+    row_word : str
+        What `lines` counts: "line" or "row".
+    """
+
+    X: NDArray[np.float64]
+    y: NDArray[Any] | None
+    feature_names: tuple[str, ...]
+    classes: NDArray[Any]
+    target: str
+    groups: tuple[tuple[int, ...], ...]
+    group_names: tuple[str, ...]
+    source: str
+    lines: NDArray[np.int64]
+    n_rows_read: int
+    notes: tuple[str, ...]
+    cautions: tuple[str, ...]
+    preparation: Preparation
+    row_word: str = "row"
+
+    def __repr__(self) -> str:
+        n_rows, n_features = self.X.shape
+        return (
+            f"Table({self.source!r}: {counted(n_rows)} row{'s' * (n_rows != 1)}, {counted(n_features)} "
+            f"feature{'s' * (n_features != 1)}, {counted(len(self.classes))} classes of {self.target!r})"
+        )
+
+    def frame(self) -> Any:
+        """Return X and, last, y as a data frame: pandas where it is installed, else polars."""
+        columns: dict[str, Any] = {name: self.X[:, j] for j, name in enumerate(self.feature_names)}
+        if self.y is not None:
+            target = self.target
+            while target in columns:
+                target += "_"
+            columns[target] = self.y
+        return data_frame(columns)
+
+
+def read_table(
+    path: str | Path,
+    *,
+    target: str | int | None = None,
+    encode: str | None = None,
+    scale: str = "standard",
+    impute: str | None = None,
+    drop_missing: bool = False,
+    drop: str | Sequence[str] = (),
+    categorical: str | Sequence[str] = (),
+    max_rows: int | None = None,
+    random_state: Any = 0,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    max_bytes: int = UNPACKED_LIMIT,
+    preparation: Preparation | None = None,
+) -> Table:
+    r"""Read a file of samples and make it ready: labels apart, text encoded, numbers scaled.
+
+    CSV and its relatives, Parquet, Arrow and Feather, ARFF and KEEL, NPZ and libsvm files are read, plain or packed by
+    gzip or zip. Whatever is detected or assumed is stated in `Table.notes`; what cannot be used is refused with the
+    line and the column. Nothing in a file is ever run.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    target : str, int or None, default=None
+        The column of labels, by name or position. None takes the one that the file names (KEEL, NPZ, libsvm), else the
+        last.
+    encode : {"onehot", "ordinal", "drop"} or None, default=None
+        What to do with text: k - 1 columns of 0 and 1 for k values, codes in the order of the values, or leave it out.
+        None refuses text.
+    scale : {"standard", "minmax", "none"}, default="standard"
+        Mean 0 and standard deviation 1, or the range from 0 to 1. Dummies stay 0 and 1: two rows that differ in a text
+        column are then about as far apart as two rows are in a standardised number.
+    impute : {"mean", "median", "most_frequent"} or None, default=None
+        How to fill missing numbers; text is filled by its most frequent value. None refuses missing values.
+    drop_missing : bool, default=False
+        Leave out rows with missing values or without a label.
+    drop : str or sequence of str, default=()
+        Columns to leave out, such as an id.
+    categorical : str or sequence of str, default=()
+        Columns to treat as text although they hold numbers, such as codes of states.
+    max_rows : int or None, default=None
+        Use at most so many rows, as large a share of each class. The choice does not depend on the order of the rows.
+    random_state : int, None, numpy Generator or RandomState, default=0
+        Seed of that choice.
+    separator, decimal, encoding, header : optional
+        How a text table is written, where detection errs: for example ``";"``, ``","``, ``"cp1252"``, ``False``.
+    max_bytes : int, default=4 GiB
+        Larger files, and packed files that unpack to more, are refused.
+    preparation : Preparation or None, default=None
+        Make this file ready as another was (`Table.preparation`); `encode`, `scale`, `impute`, `drop`, `categorical`
+        and `target` are then taken from there, and the target may be missing.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError, PermissionError
+        When the file cannot be opened.
+    UnknownColumnError
+        A ValueError: a column was named that is not there; close names are suggested.
+    ValueError
+        When something in the file cannot be used; the message names the file, line and column.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from bayesfloor.tables.read import read_table
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "fruit.csv")
+    ...     _ = file.write_text("weight;kind;sweet\n1,5;pear;yes\n2,5;apple;no\n2;apple;yes\n")
+    ...     table = read_table(file, encode="onehot")
+    >>> table
+    Table('fruit.csv': 3 rows, 2 features, 2 classes of 'sweet')
+    >>> table.feature_names
+    ('weight', 'kind=pear')
+    >>> table.notes[0]
+    'Text table: separator semicolon, encoding utf-8, decimal comma, column names from line 1.'
+    """
+    _check_options(encode, scale, impute, separator, decimal, max_rows)
+    seed = check_random_state_seed(random_state)
+    dropped, as_categories = _as_names(drop, "drop"), _as_names(categorical, "categorical")
+    wanted: str | int | None = target
+    if preparation is not None:
+        wanted = preparation.target
+        dropped = ()
+        as_categories = tuple(column.name for column in preparation.columns if column.categories)
+    raw = read_raw(
+        path,
+        target=wanted,
+        categorical=as_categories,
+        dropped=dropped,
+        separator=separator,
+        decimal=decimal,
+        encoding=encoding,
+        header=header,
+        limit=max_bytes,
+    )
+    if preparation is not None:
+        return _prepare_alike(raw, preparation)
+    if wanted is not None:
+        wanted = find_column(raw, wanted)
+    _choose_columns(raw, wanted, dropped, as_categories)
+    name = choose_target(raw, wanted)
+    return make_table(
+        raw, name, encode=encode, scale=scale, impute=impute, drop_missing=drop_missing, max_rows=max_rows, seed=seed
+    )
+
+
+def make_table(
+    raw: RawTable,
+    target: str,
+    *,
+    encode: str | None,
+    scale: str,
+    impute: str | None = None,
+    drop_missing: bool = False,
+    max_rows: int | None = None,
+    seed: int = 0,
+) -> Table:
+    """Make the columns of a file ready; see `read_table` for the parameters."""
+    n_rows_read = raw.n_rows
+    raw = _without_missing(raw, target, encode=encode, impute=impute, drop_missing=drop_missing)
+    y, classes, codes = read_labels(raw, target)
+    if max_rows is not None and max_rows < raw.n_rows:
+        if max_rows < 2 * len(classes):
+            raise ValueError(f"max_rows={max_rows} is less than two rows for each of the {len(classes)} classes")
+        rows = stratified_sample(raw, codes, max_rows, seed)
+        raw.notes.append(
+            f"A sample of {counted(len(rows))} of {counted(raw.n_rows)} rows is used, as large a share of each class."
+        )
+        raw, y = raw.take(rows), y[rows]
+    learnt = learn_preparation(raw, target, encode=encode, scale=scale, impute=impute)
+    return _assemble(raw, learnt, y, classes, n_rows_read)
+
+
+def _assemble(
+    raw: RawTable, preparation: Preparation, y: NDArray[Any] | None, classes: NDArray[Any], n_rows_read: int
+) -> Table:
+    X = check_points(preparation.apply(raw), min_rows=1)
+    return Table(
+        X=X,
+        y=y,
+        feature_names=preparation.feature_names,
+        classes=classes,
+        target=preparation.target,
+        groups=preparation.groups,
+        group_names=preparation.group_names,
+        source=raw.source,
+        lines=raw.lines,
+        n_rows_read=n_rows_read,
+        notes=tuple(raw.notes),
+        cautions=tuple(raw.cautions),
+        preparation=preparation,
+        row_word=raw.unit,
+    )
+
+
+def _prepare_alike(raw: RawTable, preparation: Preparation) -> Table:
+    """Make a table ready as another was; its target may be missing."""
+    used = {column.name for column in preparation.columns}
+    unused = [name for name in raw.names if name not in used and name != preparation.target]
+    if unused:
+        raw.notes.append(f"Columns not used: {', '.join(map(repr, unused[:6]))}{' and more' * (len(unused) > 6)}.")
+    y, classes = None, np.empty(0)
+    if preparation.target in raw.names and not len(find_missing_labels(raw, preparation.target)):
+        y, classes, _ = read_labels(raw, preparation.target)
+    raw.notes.append("The columns were made ready as those of the first table were.")
+    return _assemble(raw, preparation, y, classes, raw.n_rows)
+
+
+def _choose_columns(raw: RawTable, target: str | None, dropped: Sequence[str], categorical: Sequence[str]) -> None:
+    """Leave out the columns named in `dropped`, and turn those in `categorical` into text."""
+    for name in (*dropped, *categorical):
+        find_column(raw, name)
+    if target in dropped:
+        raise ValueError(f"{raw.source}: {target!r} is the target, and cannot be left out")
+    raw.columns = [column for column in raw.columns if column.name not in dropped]
+    raw.columns = [as_text(c) if c.name in categorical and c.name != target else c for c in raw.columns]
+    if dropped:
+        raw.notes.append(f"Left out as asked: {', '.join(map(repr, dropped))}.")
+    if categorical:
+        raw.notes.append(f"Treated as text, as asked: {', '.join(map(repr, categorical))}.")
+
+
+def _without_missing(
+    raw: RawTable, target: str, *, encode: str | None, impute: str | None, drop_missing: bool
+) -> RawTable:
+    """Leave out rows with gaps where that was asked for; refuse gaps that nothing was asked about."""
+    no_label = find_missing_labels(raw, target)
+    features = [column for column in raw.columns if column.name != target]
+    if encode == "drop":
+        features = [column for column in features if not hasattr(column, "categories")]
+    gaps = [(column.name, count_gaps(column)) for column in features]
+    gaps = [(name, number) for name, number in gaps if number]
+    if not len(no_label) and not gaps:
+        return raw
+    has_gap = np.zeros(raw.n_rows, dtype=bool)
+    if impute is None:
+        for column in features:
+            marked = find_gaps(column)
+            if len(marked):
+                has_gap |= marked
+    if not drop_missing:
+        if len(no_label) == raw.n_rows:
+            raise ValueError(
+                f"{raw.source}: the target {target!r} has no values at all; name another column with target= (--target)"
+                f"{', or leave it out with drop= (--drop) where lines end in a separator' * (raw.unit == 'line')}"
+            )
+        if len(no_label):
+            raise ValueError(
+                f"{raw.at(int(no_label[0]))}: {counted(len(no_label))} missing label{'s' * (len(no_label) > 1)} in "
+                f"{target!r}, the first here; drop_missing=True (--drop-missing) leaves such rows out"
+            )
+        if impute is None:
+            listed = ", ".join(f"{name!r} ({counted(number)})" for name, number in gaps[:6])
+            more = f" and {len(gaps) - 6} more" if len(gaps) > 6 else ""
+            first = int(np.flatnonzero(has_gap)[0])
+            raise ValueError(
+                f"{raw.at(first)}: missing values in {counted(int(has_gap.sum()))} rows, the first here, columns "
+                f"{listed}{more}; add impute='median' (--impute median) to fill them, or drop_missing=True "
+                "(--drop-missing) to leave the rows out"
+            )
+        return raw
+    has_gap[no_label] = True
+    if not has_gap.any():
+        return raw
+    if has_gap.all():
+        raise ValueError(f"{raw.source}: every row has a missing value; none is left")
+    raw.notes.append(
+        f"{counted(int(has_gap.sum()))} of {counted(raw.n_rows)} rows were left out: a value or the label is missing."
+    )
+    return raw.take(np.flatnonzero(~has_gap))
+
+
+def _check_options(encode: Any, scale: Any, impute: Any, separator: Any, decimal: Any, max_rows: Any) -> None:
+    for name, value, allowed in (
+        ("encode", encode, ENCODINGS),
+        ("scale", scale, SCALES),
+        ("impute", impute, IMPUTATIONS),
+    ):
+        if value not in allowed:
+            listed = ", ".join(map(repr, allowed))
+            raise ValueError(f"The '{name}' parameter must be one of {listed}. Got {value!r} instead.")
+    if separator is not None and (not isinstance(separator, str) or len(separator) != 1):
+        raise ValueError(f"The 'separator' parameter must be one character or None. Got {separator!r} instead.")
+    if decimal not in (None, ".", ","):
+        raise ValueError(f"The 'decimal' parameter must be '.', ',' or None. Got {decimal!r} instead.")
+    if max_rows is not None and (isinstance(max_rows, bool) or not isinstance(max_rows, int | np.integer)):
+        raise TypeError(f"The 'max_rows' parameter must be an int or None. Got {max_rows!r} instead.")
+
+
+def _as_names(names: Any, what: str) -> tuple[str, ...]:
+    names = (names,) if isinstance(names, str) else tuple(names)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"The '{what}' parameter must name columns. Got {names!r} instead.")
+    return names

@@ -1,0 +1,214 @@
+"""How a text table is written: its encoding, its separator, its decimal sign, and whether it names its columns.
+
+Each is detected from the file and can be given instead. Detection never changes a value: a guess that does not fit the
+whole file ends in an error that names the line.
+"""
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bayesfloor.tables.columns import MISSING_TEXTS, to_number
+
+SEPARATORS = ",;\t|"
+SEPARATOR_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+
+#: How many lines are looked at to find the separator, the decimal sign and the header.
+SAMPLE_ROWS = 2000
+_SAMPLE_BYTES = 2**20
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_UNDEFINED_IN_CP1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text table is written.
+
+    Attributes
+    ----------
+    separator, decimal : str
+        Between fields, and within numbers.
+    has_header : bool
+        Whether the first row holds the names of the columns.
+    n_skipped : int
+        Lines before the table: 1 where the first line is Excel's ``sep=;``.
+    """
+
+    separator: str
+    decimal: str
+    has_header: bool
+    n_skipped: int = 0
+
+
+def detect_encoding(data: bytes, name: str) -> tuple[str, str]:
+    """Return the encoding of a text and how it was told.
+
+    Parameters
+    ----------
+    data : bytes
+        The file.
+    name : str
+        Its name, for messages.
+
+    Returns
+    -------
+    encoding : str
+        "utf-8", "utf-8-sig", "utf-16" (or its two byte orders), "cp1252" or "latin-1".
+    reason : str
+        A few words; empty for plain UTF-8.
+
+    Raises
+    ------
+    ValueError
+        For a NUL byte in what is no UTF-16.
+    """
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return encoding, "told by its byte order mark"
+    nul = data.find(b"\0")
+    if nul >= 0:
+        head = data[:4096]
+        even, odd = head[::2].count(0), head[1::2].count(0)
+        if min(even, odd) == 0 and max(even, odd) > len(head) / 5:
+            return ("utf-16-be" if even else "utf-16-le"), "told by the zero in every other byte"
+        raise ValueError(f"{name}, line {_line_at(data, nul)}: a NUL byte; this is no text table, or it is damaged")
+    bad = _first_not_utf8(data)
+    if bad is None:
+        return "utf-8", ""
+    reason = f"not UTF-8 from line {_line_at(data, bad)} on"
+    controls = {byte for byte in range(0x80, 0xA0) if data.find(bytes([byte])) >= 0}
+    if controls and not controls & _UNDEFINED_IN_CP1252:
+        return "cp1252", reason
+    return "latin-1", reason
+
+
+def _first_not_utf8(data: bytes) -> int | None:
+    """Find the first byte that is not UTF-8, piece by piece, so that no second copy is made."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    step = 2**22
+    for start in range(0, len(data), step):
+        held = len(decoder.getstate()[0])
+        try:
+            decoder.decode(data[start : start + step], final=start + step >= len(data))
+        except UnicodeDecodeError as error:
+            return start - held + error.start
+    return None
+
+
+def _line_at(data: bytes, position: int) -> int:
+    return data.count(b"\n", 0, position) + 1
+
+
+def open_text(data: bytes, encoding: str) -> io.TextIOWrapper:
+    """Open bytes as lines of text; line ends stay as they are."""
+    return io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="")
+
+
+def sample_rows(data: bytes, encoding: str) -> list[str]:
+    """Return the first lines of a text, at most `SAMPLE_ROWS`, none of them cut."""
+    head = open_text(data[:_SAMPLE_BYTES], encoding)
+    head.reconfigure(errors="replace")
+    lines = [line for _, line in zip(range(SAMPLE_ROWS + 2), head, strict=False)]
+    if len(data) > _SAMPLE_BYTES and len(lines) > 1 and len(lines) < SAMPLE_ROWS + 2:
+        lines.pop()  # cut off by the sample's end
+    return lines
+
+
+def detect_dialect(
+    lines: Sequence[str],
+    *,
+    separator: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
+) -> Dialect:
+    """Tell how a table is written from its first lines; what is given is taken as it is.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        The first lines.
+    separator, decimal, header
+        What the caller knows; None asks for detection.
+
+    Returns
+    -------
+    Dialect
+    """
+    n_skipped = 0
+    if lines and re.fullmatch(r"sep=[,;\t|]\s*", lines[0]):  # Excel's own hint
+        separator = separator or lines[0][4]
+        lines, n_skipped = lines[1:], 1
+    if separator is None:
+        separator = max(SEPARATORS, key=lambda candidate: _fit(lines, candidate))
+    rows = _parse(lines, separator)
+    if decimal is None:
+        decimal = _detect_decimal(rows, separator)
+    if header is None:
+        header = _has_header(rows, decimal)
+    return Dialect(separator, decimal, header, n_skipped)
+
+
+def _parse(lines: Sequence[str], separator: str) -> list[list[str]]:
+    """Split lines into rows as far as they can be read; the real reader reports what cannot."""
+    rows: list[list[str]] = []
+    try:
+        for row in csv.reader(lines, delimiter=separator, skipinitialspace=True):
+            if row:
+                rows.append(row)
+    except csv.Error:
+        return rows
+    return rows
+
+
+def _fit(lines: Sequence[str], separator: str) -> tuple[float, float, int]:
+    """Score a separator: rows of equal length, then cells that are numbers, then the number of columns."""
+    rows = _parse(lines[:100], separator)
+    if not rows:
+        return (0.0, 0.0, 0)
+    width, n_equal = Counter(map(len, rows)).most_common(1)[0]
+    if width == 1:
+        return (0.0, 0.0, 1)
+    cells = [cell for row in rows for cell in row]
+    decimal = _detect_decimal(rows, separator)
+    n_numbers = sum(to_number(cell.strip(), decimal) is not None for cell in cells)
+    return (round(n_equal / len(rows), 1), n_numbers / len(cells), width)
+
+
+def _detect_decimal(rows: Sequence[Sequence[str]], separator: str) -> str:
+    """Tell a decimal comma: numbers have commas, and none has a point."""
+    if separator == ",":
+        return "."
+    cells = [cell.strip() for row in rows for cell in row]
+    if any(_DECIMAL_POINT.fullmatch(cell) for cell in cells):
+        return "."
+    return "," if any(_DECIMAL_COMMA.fullmatch(cell) for cell in cells) else "."
+
+
+def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
+    """Tell whether the first row names the columns.
+
+    It does not when all of it is numbers, or when most of its texts occur again below in the same columns: then they
+    are values.
+    """
+    if not rows:
+        return True
+    first = [cell.strip() for cell in rows[0]]
+    is_value = [cell in MISSING_TEXTS or to_number(cell, decimal) is not None for cell in first]
+    if all(is_value):
+        return not any(cell not in MISSING_TEXTS for cell in first)
+    others = [row for row in rows[1:] if row != rows[0]]
+    texts = [column for column, known in enumerate(is_value) if not known]
+    again = sum(any(len(row) > column and row[column].strip() == first[column] for row in others) for column in texts)
+    return again < (len(texts) + 1) // 2
