@@ -1,17 +1,85 @@
-"""Checks of parameters that mean the same in every public function."""
+"""Checks of parameters: one function for each kind, and one sentence for all of them.
 
+The sentences are scikit-learn's: what the parameter must be, and what came instead.
+"""
+
+from collections.abc import Callable, Iterable
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+#: What `progress` may be: a bar on the terminal or none, or a function of (work done, work in all).
+Progress = Callable[[int, int], object]
+
+
+class ParameterError(ValueError, TypeError):
+    """A parameter that has the wrong type or value."""
+
+    def __init__(self, name: str, expected: str, value: Any) -> None:
+        super().__init__(f"The {name!r} parameter must be {expected}. Got {value!r} instead.")
+
+
+def is_int(value: Any) -> bool:
+    """Tell whether a value is a whole number by its type; True and False are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def check_int(name: str, value: Any, low: int = 1, high: float = np.inf) -> int:
+    """Return an int between two limits, both included."""
+    if not is_int(value) or not low <= value <= high:
+        end = "inf)" if high == np.inf else f"{high}]"
+        raise ParameterError(name, f"an int in the range [{low}, {end}", value)
+    return int(value)
+
+
+def check_float(name: str, value: Any, allowed: str) -> float:
+    """Return a float in an interval that is written as in mathematics, such as "(0, 1]"."""
+    low, high = (float(end) for end in allowed[1:-1].split(","))
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not (
+        is_number
+        and (low < value or (allowed[0] == "[" and low == value))
+        and (value < high or (allowed[-1] == "]" and value == high))
+    ):
+        raise ParameterError(name, f"a float in the range {allowed}", value)
+    return float(value)
+
+
+def check_option(name: str, value: Any, options: Iterable[Any], otherwise: str = "") -> Any:
+    """Return one of the words that a parameter knows; `otherwise` names what else it takes."""
+    known = list(options)
+    if not any(type(value) is type(option) and value == option for option in known):
+        raise ParameterError(name, f"one of {', '.join(map(repr, known))}{otherwise}", value)
+    return value
+
 
 def check_n_trees(n_trees: Any) -> int:
-    """Return the number of trees asked for, an int of at least 1."""
-    if isinstance(n_trees, bool) or not isinstance(n_trees, int | np.integer):
-        raise TypeError(f"The 'n_trees' parameter must be an int. Got {n_trees!r} instead.")
-    if n_trees < 1:
-        raise ValueError(f"The 'n_trees' parameter must be an int in the range [1, inf). Got {n_trees} instead.")
-    return int(n_trees)
+    """Return the number of trees, an int of at least 1."""
+    return check_int("n_trees", n_trees)
+
+
+def check_confidence(confidence: Any) -> float:
+    """Return the level of an interval, a float between 0 and 1."""
+    return check_float("confidence", confidence, "(0, 1)")
+
+
+def check_max_rows(max_rows: Any, n_classes: int, default: int | None) -> int | None:
+    """Return the largest number of rows to use; None stands for the default."""
+    if max_rows is None:
+        return default
+    if not is_int(max_rows):
+        raise ParameterError("max_rows", "an int or None", max_rows)
+    if max_rows < 2 * n_classes:
+        raise ValueError(f"max_rows={max_rows} is less than two rows for each of the {n_classes} classes.")
+    return int(max_rows)
+
+
+def check_progress(progress: Any) -> bool | Progress:
+    """Return whether to show progress, or the function that is told of it."""
+    if not isinstance(progress, bool) and not callable(progress):
+        raise ParameterError("progress", "a bool or a callable", progress)
+    return progress
 
 
 def check_random_state_seed(random_state: Any) -> int:
@@ -34,31 +102,7 @@ def check_random_state_seed(random_state: Any) -> int:
         return int(random_state.integers(2**64, dtype=np.uint64))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**64, dtype=np.uint64))
-    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer):
-        raise TypeError(
-            "The 'random_state' parameter must be an int, None, a numpy Generator or a "
-            f"RandomState. Got {random_state!r} instead."
-        )
-    if not 0 <= random_state < 2**64:
-        raise ValueError(
-            f"The 'random_state' parameter must be an int in the range [0, 2**64). Got {random_state} instead."
-        )
+    if not is_int(random_state) or not 0 <= random_state < 2**64:
+        expected = "an int in the range [0, 2**64), None, a numpy Generator or a RandomState"
+        raise ParameterError("random_state", expected, random_state)
     return int(random_state)
-
-
-def check_confidence(confidence: Any) -> float:
-    """Return the level of an interval, a float between 0 and 1."""
-    if not isinstance(confidence, float | int | np.number) or not 0 < confidence < 1:
-        raise ValueError(f"The 'confidence' parameter must be a float in the range (0, 1). Got {confidence!r} instead.")
-    return float(confidence)
-
-
-def check_max_rows(max_rows: Any, n_classes: int) -> int | None:
-    """Return the largest number of rows to use, or None for all."""
-    if max_rows is None:
-        return None
-    if isinstance(max_rows, bool) or not isinstance(max_rows, int | np.integer):
-        raise TypeError(f"The 'max_rows' parameter must be an int or None. Got {max_rows!r} instead.")
-    if max_rows < 2 * n_classes:
-        raise ValueError(f"max_rows={max_rows} is less than two rows for each of the {n_classes} classes.")
-    return int(max_rows)
