@@ -17,15 +17,16 @@ IN_ROOMS = [path for path in MODULES if path != PACKAGE / "__init__.py"]
 
 # Each room, and the rooms it may import from.
 BELOW = {
-    "data": set(),
-    "forest": {"data"},
-    "floor": {"data", "forest"},
-    "tree": {"data", "forest", "floor"},
-    "classify": {"data", "forest", "floor", "tree"},
-    "meta": {"data", "forest", "floor"},
-    "report": {"data", "forest", "floor", "tree", "meta"},
-    "study": {"data", "forest", "floor", "tree", "classify", "meta", "report"},
-    "cli": {"data", "forest", "floor", "tree", "classify", "meta", "report", "study"},
+    "runtime": set(),
+    "data": {"runtime"},
+    "forest": {"runtime", "data"},
+    "floor": {"runtime", "data", "forest"},
+    "tree": {"runtime", "data", "forest", "floor"},
+    "classify": {"runtime", "data", "forest", "floor", "tree"},
+    "meta": {"runtime", "data", "forest", "floor"},
+    "report": {"runtime", "data", "forest", "floor", "tree", "meta"},
+    "study": {"runtime", "data", "forest", "floor", "tree", "classify", "meta", "report"},
+    "cli": {"runtime", "data", "forest", "floor", "tree", "classify", "meta", "report", "study"},
 }
 
 PUBLIC = {

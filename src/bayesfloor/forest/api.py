@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesfloor.data.validation import (
@@ -27,6 +26,7 @@ from bayesfloor.forest.sides import F64
 from bayesfloor.forest.sweep_kernels import sweep_leaves
 from bayesfloor.forest.threads import Crew, supervise
 from bayesfloor.forest.tiling import choose_axes, tile_points
+from bayesfloor.runtime.kernels import is_compiled
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -192,6 +192,5 @@ def _announce_compilation() -> None:
     if _announced or not sys.stderr.isatty():
         return
     _announced = True
-    cache = Path(str(sweep_leaves.stats.cache_path))
-    if not sweep_leaves.signatures and not any(cache.glob("sweep_kernels.sweep_leaves-*.nbi")):
+    if not is_compiled(sweep_leaves):
         print("bayesfloor: compiling kernels, once on this machine; this takes about a minute", file=sys.stderr)

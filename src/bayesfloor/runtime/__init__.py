@@ -1,0 +1,1 @@
+"""What every room stands on: how kernels are compiled and where their machine code is kept."""
