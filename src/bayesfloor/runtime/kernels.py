@@ -253,16 +253,14 @@ def kernel_sources(package: Path) -> dict[Path, bytes]:
     command line should not cost a minute of compilation.
     """
     texts = {path: path.read_bytes() for path in package.rglob("*.py")}
-    root = package.name.encode()
-    imports = re.compile(rb"\nfrom " + root + rb"\.([\w.]+) import ")
-    marker = b"\nfrom " + root + b".runtime.kernels import "
-    pending = [path for path, text in texts.items() if marker in text]
+    imports = re.compile(rf"\nfrom {package.name}\.([\w.]+) import ".encode())
+    pending = [path for path, text in texts.items() if b"\n@kernel" in text]
     found: dict[Path, bytes] = {}
     while pending:
         path = pending.pop()
         if path in texts and path not in found:
             found[path] = texts[path]
-            for match in imports.finditer(texts[path]):
+            for match in imports.finditer(b"\n" + texts[path]):
                 module = package.joinpath(*match[1].decode().split("."))
                 pending += [module.with_suffix(".py"), module / "__init__.py"]
     return found
