@@ -22,7 +22,7 @@ help:
 	@echo 'make docs       the pages of docs/ and the API reference as HTML, in .venv-docs'
 	@echo 'make study      the paper'\''s study in small, a few minutes, into study/; data sets from ../shared/data or DATA=…'
 	@echo 'make venv       only set up .venv, test extras included'
-	@echo 'make clean      remove environments, caches and compiled kernels'
+	@echo 'make clean      remove environments and caches'
 
 demo: $(VENV)/installed
 	@$(VENV)/bin/bayesfloor report digits --out digits-report.html

@@ -1,10 +1,11 @@
 """Kernels that turn the scores of binary problems into decisions about classes."""
 
 import numpy as np
-from numba import njit
+
+from bayesfloor.runtime.kernels import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def linear_scores(X, coef, intercept):
     """Return X @ coef + intercept, each row summed in the same order whatever the other rows.
 
@@ -23,7 +24,7 @@ def linear_scores(X, coef, intercept):
     return scores
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def votes(scores, n_classes):
     """Return for each class the votes it gets, ties broken by how clear they are.
 
@@ -52,7 +53,7 @@ def votes(scores, n_classes):
     return result
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def dag_margins(scores, n_classes):
     """Return for each class its smallest signed score in the tests of Platt's directed acyclic graph.
 
@@ -74,7 +75,7 @@ def dag_margins(scores, n_classes):
     return result
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def follow(scores, children):
     """Follow each row from the root to a class: right where a node's score is above zero.
 

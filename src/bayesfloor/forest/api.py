@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesfloor.data.labels import check_labels
@@ -22,6 +21,7 @@ from bayesfloor.forest.sweep_kernels import sweep_leaves
 from bayesfloor.forest.threads import Crew, supervise
 from bayesfloor.forest.tiling import choose_axes, tile_points
 from bayesfloor.runtime.checks import check_n_trees, check_random_state_seed
+from bayesfloor.runtime.kernels import is_compiled
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 
 if TYPE_CHECKING:
@@ -188,6 +188,5 @@ def _announce_compilation() -> None:
     if _announced or not sys.stderr.isatty():
         return
     _announced = True
-    cache = Path(str(sweep_leaves.stats.cache_path))
-    if not sweep_leaves.signatures and not any(cache.glob("sweep_kernels.sweep_leaves-*.nbi")):
+    if not is_compiled(sweep_leaves):
         print("bayesfloor: compiling kernels, once on this machine; this takes about a minute", file=sys.stderr)

@@ -5,7 +5,6 @@ there; blocks of tiles are computed whole, four points of the one side at a time
 """
 
 import numpy as np
-from numba import njit
 
 from bayesfloor.forest.blocks import (
     count_within,
@@ -22,9 +21,10 @@ from bayesfloor.forest.kdtree import box_distance
 from bayesfloor.forest.kruskal import order_edges
 from bayesfloor.forest.pair_kernels import merge_forests, walk_with
 from bayesfloor.forest.sweep_kernels import DENSE_SHARE, F32_ROUNDING, widened
+from bayesfloor.runtime.kernels import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def lay_out(side):
     """Return a side's coordinates point by point in float64, and those of its tiles with a multiple of four axes.
 
@@ -44,7 +44,7 @@ def lay_out(side):
     return rows, padded
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def four_rows(points, p, norms, local, offset, width, column_norms, out):
     """Fill rows p .. p + 3 of out with squared distances to the points of a tile.
 
@@ -75,7 +75,7 @@ def four_rows(points, p, norms, local, offset, width, column_norms, out):
             out[p + 3, j] = (((out[p + 3, j] + d0 * x_0) + d1 * x_1) + d2 * x_2) + d3 * x_3
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc"})
+@kernel(fastmath={"contract", "reassoc"})
 def shift_rows(rows, start, chosen, n_rows, centers, leaf, certain, points, norms):
     """Write chosen rows relative to a tile's centre and times -2, and their squared norms times `certain`."""
     for p in range(n_rows):
@@ -88,7 +88,7 @@ def shift_rows(rows, start, chosen, n_rows, centers, leaf, certain, points, norm
         norms[p] = norm * certain
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def block_distances(rows, start, chosen, n_rows, b, leaf, local, points, norms, column_norms, out, bits, least):
     """Fill out with squared distances of points start + chosen of a side to the points of tile leaf of b.
 
@@ -119,7 +119,7 @@ def block_distances(rows, start, chosen, n_rows, b, leaf, local, points, norms, 
         least[p], least[p + 1], least[p + 2], least[p + 3] = least_0, least_1, least_2, least_3
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def nearest_tile(centers, leaf, other_centers):
     """Return the tile of another side whose centre is nearest."""
     nearest, nearest_distance = 0, np.inf
@@ -132,7 +132,7 @@ def nearest_tile(centers, leaf, other_centers):
     return nearest
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def bound_points(starts, low, high, table, logs, lengths, reach, tile_low, tile_high, tile_reach):
     """Choose a representative for each tile and fill in how far each point must look, as `bound_tiles` does."""
     n_gaps = table.shape[1]
@@ -151,7 +151,7 @@ def bound_points(starts, low, high, table, logs, lengths, reach, tile_low, tile_
         tile_reach[leaf] = farthest
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def join_block(a, b, rows, local, ends_a, ends_b, grown_a, grown_b, extra, n_trees, key, scale, sat, room):
     """Return the forests (u, v, d2, tree) of two classes together.
 

@@ -9,13 +9,14 @@ using vectors.
 """
 
 import numpy as np
-from numba import njit
+
+from bayesfloor.runtime.kernels import kernel
 
 FLOAT64_ROUNDING = 2.3e-16
 FAR_AWAY = np.float32(1e18)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def localize(coords, off, items, starts, columns, centers, local, norms, slack):
     """Write each tile's coordinates relative to its centre, axis by axis, in float32.
 
@@ -48,7 +49,7 @@ def localize(coords, off, items, starts, columns, centers, local, norms, slack):
         slack[leaf] = worst * 1.001
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def localize_full(rows, scale, starts, centers, full, norms, slack):
     """Write all scaled features of each tile's points relative to its centre, point by point, in float32."""
     n_features = rows.shape[1]
@@ -80,7 +81,7 @@ def localize_full(rows, scale, starts, centers, full, norms, slack):
             center[f] *= scale
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "reassoc", "nsz"})
+@kernel(fastmath={"contract", "reassoc", "nsz"})
 def roughly_within(x, i, y, j, bound):
     """Tell, in float64 and in any order of summation, whether two rows may be within a squared distance."""
     n_features = x.shape[1]
@@ -97,7 +98,7 @@ def roughly_within(x, i, y, j, bound):
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def squared_distance(x, i, y, j):
     """Return the squared distance of two rows as the strict order defines it: float64, feature by feature."""
     total = 0.0
@@ -107,7 +108,7 @@ def squared_distance(x, i, y, j):
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def edge_lengths(x, y, u, v, out):
     """Fill in the squared lengths of edges from row u of x to row v of y."""
     # Four edges at a time: one sum alone would wait for each addition.
@@ -128,7 +129,7 @@ def edge_lengths(x, y, u, v, out):
         out[e] = squared_distance(x, u[e], y, v[e])
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def row_distances(points, p, local, offset, width, out):
     """Fill row p of out with squared distances from point p to the points of a tile, all relative to its centre."""
     n_axes = points.shape[1]
@@ -157,7 +158,7 @@ def row_distances(points, p, local, offset, width, out):
         f += 1
 
 
-@njit(nogil=True, cache=True, fastmath={"contract"})
+@kernel(fastmath={"contract"})
 def points_to_box(local, offset, width, low, high, out):
     """Fill out with the squared distances of a tile's points to a box, both relative to the tile's centre."""
     step = np.uint64(width)
@@ -175,7 +176,7 @@ def points_to_box(local, offset, width, low, high, out):
         at += step
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def tile_rows(local, offset, width, size, centers, leaf, out):
     """Write a tile's points in the tree's coordinates, point by point."""
     for f in range(out.shape[1]):
@@ -183,7 +184,7 @@ def tile_rows(local, offset, width, size, centers, leaf, out):
             out[r, f] = local[offset + f * width + r] + centers[leaf, f]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def shift(rows, r, centers, leaf, out, p):
     """Write row r relative to a tile's centre into row p, in float32; return its squared norm."""
     norm = 0.0
@@ -194,7 +195,7 @@ def shift(rows, r, centers, leaf, out, p):
     return norm
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def shift_full(full, i, centers, leaf, other_centers, other_leaf, out, p):
     """Write point i of a tile, in all features, relative to another tile's centre; return its squared norm."""
     norm = 0.0
@@ -205,14 +206,14 @@ def shift_full(full, i, centers, leaf, other_centers, other_leaf, out, p):
     return norm
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def leading_rows(points, n_rows):
     """Return the first rows in a form that the compiler knows to be contiguous; a slice would be multiplied slowly."""
     n_axes = points.shape[1]
     return points.reshape(-1)[: n_rows * n_axes].reshape(n_rows, n_axes)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def block_products(points, n_rows, norms, local, local_norms, first, width, product_buffer, out):
     """Fill out with squared distances of points to a tile's by a matrix product; the points are relative to its centre.
 
@@ -225,7 +226,7 @@ def block_products(points, n_rows, norms, local, local_norms, first, width, prod
     expand_products(product, norms, local_norms, first, n_axes, out)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def full_products(points, n_rows, norms, full, full_norms, first, size, product_buffer, out):
     """Do the same in all features, for the points first, first + 1, ... of a tile."""
     n_features = points.shape[1]
@@ -235,7 +236,7 @@ def full_products(points, n_rows, norms, full, full_norms, first, size, product_
     expand_products(product, norms, full_norms, first, n_features, out)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def expand_products(product, norms, other_norms, first, n_axes, out):
     """Turn inner products into squared distances, lowered by what rounding may have added."""
     n_rows, width = product.shape
@@ -247,7 +248,7 @@ def expand_products(product, norms, other_norms, first, n_axes, out):
             out[r, j] = base + (other_norms[start + j] * certain - np.float32(2.0) * product[r, j])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_within(distances, p, first, last, limit, limits):
     """Count the distances in row p, from column first on, within the row's limit or their own."""
     hits = 0
@@ -257,7 +258,7 @@ def count_within(distances, p, first, last, limit, limits):
     return hits
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def center_rows(X, center, scale, first, last, out):
     """Fill rows first..last of out with float32 coordinates: centred and scaled."""
     for i in range(first, last):

@@ -7,13 +7,13 @@ is a comparison in the strict order; a gap that no edge closes holds the number 
 """
 
 import numpy as np
-from numba import njit
 
 from bayesfloor.forest.hashing import edge_hash
 from bayesfloor.forest.kruskal import find, unite
+from bayesfloor.runtime.kernels import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def merge_line(n_points, u, v):
     """Write the points of a tree in a line, as (place of each point, edge in each gap).
 
@@ -50,7 +50,7 @@ def merge_line(n_points, u, v):
     return place, gaps
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def range_max_table(gaps):
     """Return the maxima of all stretches of 1, 2, 4, ... gaps."""
     n = len(gaps)
@@ -66,7 +66,7 @@ def range_max_table(gaps):
     return table
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def tree_line(n_points, u, v, d2, tree, last, scale, hashes, key):
     """Write the last tree of some forests as a line.
 
@@ -94,7 +94,7 @@ def tree_line(n_points, u, v, d2, tree, last, scale, hashes, key):
     return place, range_max_table(gaps), logs, edge_d2, lengths, edge_hashes
 
 
-@njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def heaviest_gap(table, logs, low, high):
     """Return the heaviest gap between two places, -1 when they are one place."""
     width = high - low
@@ -104,7 +104,7 @@ def heaviest_gap(table, logs, low, high):
     return max(table[level, low], table[level, high - (1 << level)])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def point_places(place, copy_start, first_copy, place_low, place_high):
     """Fill in the first and last place of each point's copies."""
     for i in range(len(copy_start) - 1):
@@ -117,7 +117,7 @@ def point_places(place, copy_start, first_copy, place_low, place_high):
         place_high[i] = high
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def bound_tiles(first, last, side, line, bounds, choose):
     """Fill in every point's reach to its representative, in tiles first..last.
 
@@ -153,7 +153,7 @@ def bound_tiles(first, last, side, line, bounds, choose):
         bounds.node_reach[n_leaves + leaf] = reaches[by_reach[start]]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def bound_nodes(side, bounds):
     """Gather what the tiles' bounds say about the nodes above them."""
     for node in range((1 << side.height) - 1, 0, -1):
@@ -163,7 +163,7 @@ def bound_nodes(side, bounds):
         bounds.node_high[node] = max(bounds.node_high[left], bounds.node_high[right])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def tile_gaps(low_a, high_a, low_b, high_b, line):
     """Return the length of the heaviest edge between the representatives of every two tiles of two sides.
 

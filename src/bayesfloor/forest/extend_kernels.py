@@ -5,16 +5,16 @@ nearest to itself, and not its tile for those nearest to the tile.
 """
 
 import numpy as np
-from numba import njit
 
 from bayesfloor.forest.blocks import count_within, row_distances, shift
 from bayesfloor.forest.kdtree import nearest_leaves, point_to_box
 from bayesfloor.forest.seed_kernels import keep_nearest
+from bayesfloor.runtime.kernels import kernel
 
 FEW_AXES = 8  # up to here the tree leaves out most tiles; beyond, looking at all their centres is faster
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def nearest_centers(distances, n_leaves, found, found_distances):
     """Fill found with the leaves of the least distances, nearest first; return how many there are."""
     wanted, n_found = len(found), 0
@@ -33,7 +33,7 @@ def nearest_centers(distances, n_leaves, found, found_distances):
     return n_found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def near_in_side(first, last, coords, side, flat_centers, n_near, offset, best, neighbors):
     """Find near neighbours in a side for points first..last, among the tiles nearest to each.
 

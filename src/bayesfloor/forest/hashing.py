@@ -5,7 +5,8 @@ other rows are with them.
 """
 
 import numpy as np
-from numba import njit
+
+from bayesfloor.runtime.kernels import kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 ROW_FACTOR = np.uint64(0xFF51AFD7ED558CCD)
@@ -18,7 +19,7 @@ DIGIT_MASK = np.uint64((1 << 11) - 1)
 N_DIGIT_VALUES = 1 << 11
 
 
-@njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def mix64(z):
     """Scramble 64 bits so that every input bit reaches every output bit."""
     z = (z ^ (z >> SHIFT_30)) * MIX_FACTOR_1
@@ -26,19 +27,19 @@ def mix64(z):
     return z ^ (z >> SHIFT_31)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def seed_key(seed):
     """Return the word that a seed contributes to every edge's hash."""
     return mix64(seed + GOLDEN)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def edge_hash(hash_u, hash_v, key):
     """Hash an edge from its ends' hashes, the same from either end."""
     return mix64((hash_u + hash_v) ^ key)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def hash_rows(bits, start, stop, out):
     """Hash rows start..stop of the float64 bit patterns of X, reading -0.0 as 0.0."""
     minus_zero = np.uint64(1) << np.uint64(63)
@@ -53,7 +54,7 @@ def hash_rows(bits, start, stop, out):
         out[i] = mix64(h)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def radix_sort_range(keys, items, lo, hi, keys_spare, items_spare):
     """Sort items lo..hi, and their keys, by the low 32 bits of their keys; stable.
 
@@ -97,7 +98,7 @@ def radix_sort_range(keys, items, lo, hi, keys_spare, items_spare):
         items[lo:hi] = items_spare[:n]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def order_of_hashes(hashes):
     """Return the row numbers sorted by hash, rows with equal hashes in their own order."""
     n = len(hashes)
@@ -112,7 +113,7 @@ def order_of_hashes(hashes):
     return items
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def number_sites(X, hashes, order, site_of_rank):
     """Number the runs of identical rows along the order of hashes.
 

@@ -5,10 +5,11 @@ height is node 2**height + t.
 """
 
 import numpy as np
-from numba import njit
+
+from bayesfloor.runtime.kernels import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def leaf_starts(n_points, height):
     """Return where each leaf of a balanced tree starts, and the end of the last."""
     bounds = np.empty((1 << height) + 1, np.int64)
@@ -22,7 +23,7 @@ def leaf_starts(n_points, height):
     return bounds
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def select(items, keys, coords, lo, hi, middle, axis):
     """Rearrange items lo..hi so that those before the middle are not greater along the axis than those after."""
     right = hi - 1
@@ -51,7 +52,7 @@ def select(items, keys, coords, lo, hi, middle, axis):
             return
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def split_points(coords, items, keys, starts, first_leaf, last_leaf, depth):
     """Sort items into the leaves first..last by median splits across the widest extent of a few of them.
 
@@ -84,7 +85,7 @@ def split_points(coords, items, keys, starts, first_leaf, last_leaf, depth):
         stack.append((leaf_mid, leaf_hi, depth - 1))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def node_boxes(coords, items, starts, height, box_low, box_high):
     """Fill in the bounding box of every node."""
     n_leaves = 1 << height
@@ -106,7 +107,7 @@ def node_boxes(coords, items, starts, height, box_low, box_high):
             box_high[node, f] = max(box_high[2 * node, f], box_high[2 * node + 1, f])
 
 
-@njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def box_distance(low_a, high_a, i, low_b, high_b, j):
     """Return the squared distance between box i of one set and box j of another."""
     total = 0.0
@@ -117,7 +118,7 @@ def box_distance(low_a, high_a, i, low_b, high_b, j):
     return total
 
 
-@njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def point_to_box(rows, i, low, high, node):
     """Return the squared distance from a row to a node's box."""
     total = 0.0
@@ -128,7 +129,7 @@ def point_to_box(rows, i, low, high, node):
     return total
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def nearest_leaves(from_centers, from_leaf, centers, box_low, box_high, height, found, distances):
     """Fill found with the leaves whose centres are nearest to a tile's centre; return how many there are."""
     n_leaves = 1 << height

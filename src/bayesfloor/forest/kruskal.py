@@ -5,20 +5,20 @@ smaller (descending). Ranks only ever decide between copies of the same points.
 """
 
 import numpy as np
-from numba import njit
 
 from bayesfloor.forest.hashing import SHIFT_32, edge_hash, radix_sort_range
+from bayesfloor.runtime.kernels import kernel
 
 SHORT_RUN = 24
 
 
-@njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def is_same_edge(a, b, c, d):
     """Tell whether edges (a, b) and (c, d) are one edge."""
     return (a == c and b == d) or (a == d and b == c)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def comes_first(a, b, c, d, hashes, ranks, key):
     """Tell whether edge (a, b) comes before edge (c, d), which is as long, in the strict order."""
     hash_ab = edge_hash(hashes[a], hashes[b], key)
@@ -31,7 +31,7 @@ def comes_first(a, b, c, d, hashes, ranks, key):
     return min(ranks[a], ranks[b]) > min(ranks[c], ranks[d])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def precedes(a, b, u, v, d2, hashes, ranks, key):
     """Tell whether edge a of a list comes before edge b in the strict order."""
     if d2[a] != d2[b]:
@@ -39,7 +39,7 @@ def precedes(a, b, u, v, d2, hashes, ranks, key):
     return comes_first(u[a], v[a], u[b], v[b], hashes, ranks, key)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sort_key(level, edge, d2_bits, u, v, hashes, ranks, key):
     """Return the 32 bits by which a run of edges is sorted at a level of the strict order."""
     if level == 0:
@@ -51,7 +51,7 @@ def sort_key(level, edge, d2_bits, u, v, hashes, ranks, key):
     return np.uint64(max(ranks[u[edge]], ranks[v[edge]]))
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def order_edges(u, v, d2, hashes, ranks, key):
     """Return the edges' numbers in the strict order.
 
@@ -94,7 +94,7 @@ def order_edges(u, v, d2, hashes, ranks, key):
     return order
 
 
-@njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def find(parent, i):
     """Return the root of i, halving its path. Roots hold minus their size."""
     up = parent[i]
@@ -108,7 +108,7 @@ def find(parent, i):
     return np.int64(i)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def unite(parent, a, b):
     """Join two different roots, the smaller below the larger."""
     if parent[a] > parent[b]:
@@ -117,7 +117,7 @@ def unite(parent, a, b):
     parent[b] = a
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def kruskal_forests(n_points, u, v, d2, n_trees):
     """Walk edges, which come in order, and put each into the first forest in which it closes no cycle.
 
@@ -159,7 +159,7 @@ def kruskal_forests(n_points, u, v, d2, n_trees):
     return kept_u[:kept].copy(), kept_v[:kept].copy(), kept_d2[:kept].copy(), kept_tree[:kept].copy()
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def saturation_size(n_trees, limit):
     """Return how many copies of one point it takes until all forests span them, or limit if it takes more."""
     if limit < 2:
@@ -172,7 +172,7 @@ def saturation_size(n_trees, limit):
     return limit
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def join_copy(parent, components, copy, n_trees, out_u, out_v, written):
     """Add one more copy of a point to the forests of the copies before it.
 
@@ -203,7 +203,7 @@ def join_copy(parent, components, copy, n_trees, out_u, out_v, written):
     return written if n_open else -1 - written
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def site_forests(copy_start, n_trees):
     """Return the edges of the first forests inside every site of identical points.
 
@@ -236,7 +236,7 @@ def site_forests(copy_start, n_trees):
     return out_u[:done], out_v[:done]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def component_labels(n_points, u, v):
     """Label the points of a forest by component."""
     parent = np.full(n_points, -1, np.int32)
@@ -248,7 +248,7 @@ def component_labels(n_points, u, v):
     return labels
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def merge_edges(u, v, d2, other_u, other_v, other_d2, hashes, ranks, key):
     """Merge two lists of edges, each in the strict order, into one. An edge that is in both is kept once."""
     n, m = len(u), len(other_u)

@@ -11,12 +11,12 @@ Counts and sums over edges below are those of this weighted graph. It is kept co
 """
 
 import numpy as np
-from numba import njit
 
 from bayesfloor.forest.hashing import mix64
+from bayesfloor.runtime.kernels import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_classes_at_sites(sites, codes, n_sites, n_classes):
     """List the classes present at each site, ascending, with their counts, in compressed rows.
 
@@ -61,7 +61,7 @@ def count_classes_at_sites(sites, codes, n_sites, n_classes):
     return start, label[:n_entries], count[:n_entries]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def site_sizes(start, count):
     """Return the number of rows at each site."""
     size = np.zeros(len(start) - 1, np.int64)
@@ -71,7 +71,7 @@ def site_sizes(start, count):
     return size
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_cross_edges(first, second, tree, start, label, count, counts):
     """Add every edge's expected share of each pair of classes to counts (n_trees, K, K), in both triangles.
 
@@ -95,7 +95,7 @@ def count_cross_edges(first, second, tree, start, label, count, counts):
                     counts[t, label[q], label[p]] += share
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def site_graph(first, second, n_sites):
     """Contract edges to sites: the neighbours of each site, in compressed rows, and the edges inside it.
 
@@ -140,7 +140,7 @@ def site_graph(first, second, n_sites):
     return start, neighbor, edges, inside
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sum_edges(first, second, start, label, count, n_classes, by_class):
     """Sum over the edges between sites all that their variance under sampling and under permutation needs.
 
@@ -214,7 +214,7 @@ def sum_edges(first, second, start, label, count, n_classes, by_class):
     return graph, sums
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def group_classes(start, label, n_classes):
     """Label the classes by group: classes that share a site are in one, and so are those they share one with."""
     group = np.arange(n_classes)
@@ -228,7 +228,7 @@ def group_classes(start, label, n_classes):
     return group
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_distinct(keys):
     """Count equal keys in a table by hash; return its slots, (key, count), with a count of zero in empty ones."""
     mask = 1
@@ -245,7 +245,7 @@ def count_distinct(keys):
     return slots, counts
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def number_by_rank(sites, n_sites, ranks):
     """Number sites anew, by the ranks of their points."""
     number = np.full(n_sites, -1, np.int64)
@@ -258,7 +258,7 @@ def number_by_rank(sites, n_sites, ranks):
         sites[i] = number[sites[i]]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def measure_pair(u, v, tree, sites, n_sites, n_first, ranks, swapped, tree_edges, tree_cross, sums):
     """Count the edges of the forests of two classes, by tree, and those between the classes; sum over all of them.
 
@@ -324,7 +324,7 @@ def measure_pair(u, v, tree, sites, n_sites, n_first, ranks, swapped, tree_edges
         sums[6] += ((m - x) * of_first + x * of_second) * degree
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def record_pair(u, v, d2, tree, copy_start, other_start, twin, ranks, swapped, tree_edges, tree_cross, sums):
     """Measure the forests of a pair of classes and return the edges between (u, v, d2), numbered within each class.
 

@@ -1,16 +1,16 @@
 """Kernels: the forests of two classes merged, and many pairs of small classes joined in one call."""
 
 import numpy as np
-from numba import njit
 
 from bayesfloor.forest.blocks import squared_distance
 from bayesfloor.forest.kruskal import comes_first, find, is_same_edge, order_edges, precedes, unite
 from bayesfloor.forest.labels import measure_pair
+from bayesfloor.runtime.kernels import kernel
 
 FEW_EDGES = 96  # up to here insertion sorts faster than radix
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def merge_forests(u, v, d2, tree, other_u, other_v, other_d2, other_tree, shift, hashes, ranks, key):
     """Merge the forests of two classes into one list in the strict order, the other's points numbered from shift."""
     n, m = len(u), len(other_u)
@@ -33,7 +33,7 @@ def merge_forests(u, v, d2, tree, other_u, other_v, other_d2, other_tree, shift,
     return out_u, out_v, out_d2, out_tree
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def walk_with(n_points, n_trees, u, v, d2, tree, new_u, new_v, new_d2, order, hashes, ranks, key):
     """Run Kruskal's walk over the edges of some forests and over new ones; `order` puts the new ones in order.
 
@@ -90,7 +90,7 @@ def walk_with(n_points, n_trees, u, v, d2, tree, new_u, new_v, new_d2, order, ha
     return kept_u[:kept], kept_v[:kept], kept_d2[:kept], kept_tree[:kept]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def order_few_edges(u, v, d2, hashes, ranks, key):
     """Return the numbers of a few edges in the strict order, by insertion."""
     order = np.empty(len(d2), np.int32)
@@ -103,7 +103,7 @@ def order_few_edges(u, v, d2, hashes, ranks, key):
     return order
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def join_small_pairs(first_class, second_class, X, n_trees, key, copies, touch, tree_edges, tree_cross, sums, n_cross):
     """Join pairs of small classes, all edges between them being candidates.
 
@@ -179,7 +179,7 @@ def join_small_pairs(first_class, second_class, X, n_trees, key, copies, touch, 
     return out_u[:written].copy(), out_v[:written].copy(), out_d2[:written].copy()
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def close_gaps(sites, n_sites):
     """Number sites anew, in order of appearance; return how many there are."""
     number = np.full(n_sites, -1, np.int64)

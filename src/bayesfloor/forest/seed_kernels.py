@@ -4,7 +4,6 @@ Nothing here needs to be exact; the better the graph, the fewer edges survive th
 """
 
 import numpy as np
-from numba import njit
 
 from bayesfloor.forest.blocks import (
     block_products,
@@ -16,9 +15,10 @@ from bayesfloor.forest.blocks import (
     tile_rows,
 )
 from bayesfloor.forest.kdtree import nearest_leaves, point_to_box
+from bayesfloor.runtime.kernels import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def near_neighbors(first, last, a, b, same, n_near, products, work, neighbors):
     """Find near neighbours in side b for the points of tiles first..last of side a, among the nearest tiles.
 
@@ -79,7 +79,7 @@ def near_neighbors(first, last, a, b, same, n_near, products, work, neighbors):
                     keep_nearest(block, p, size_b, start_b, best, r, neighbors, start_a + r)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def keep_nearest(distances, p, size, first, best, r, neighbors, i):
     """Merge a row of distances into the nearest so far of a point."""
     n_wanted = best.shape[1]
@@ -96,7 +96,7 @@ def keep_nearest(distances, p, size, first, best, r, neighbors, i):
         neighbors[i, q] = first + j
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def neighbor_edges(neighbors):
     """Return each neighbour pair once, as (i, j)."""
     n, n_wanted = neighbors.shape
@@ -121,7 +121,7 @@ def neighbor_edges(neighbors):
     return out_u[:written], out_v[:written]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sample_trees(rows, n_trees):
     """Return the edges of the first few minimum spanning trees of a small set of points, by Prim's method."""
     n = len(rows)
@@ -164,7 +164,7 @@ def sample_trees(rows, n_trees):
     return out_u[:written], out_v[:written]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def chain_edges(labels, window):
     """Return edges between points less than a window apart in tile order whose labels differ."""
     n = len(labels)

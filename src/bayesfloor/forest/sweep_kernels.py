@@ -7,7 +7,6 @@ exactly, and decided in float64.
 """
 
 import numpy as np
-from numba import njit
 
 from bayesfloor.forest.blocks import (
     block_products,
@@ -24,6 +23,7 @@ from bayesfloor.forest.blocks import (
 from bayesfloor.forest.bottleneck import heaviest_gap
 from bayesfloor.forest.hashing import edge_hash
 from bayesfloor.forest.kdtree import box_distance, point_to_box
+from bayesfloor.runtime.kernels import kernel
 
 F32_ROUNDING = 6.0e-8
 MANY_ROWS = 8  # enough for vectors of rows to pay
@@ -33,14 +33,14 @@ DENSE_SHARE = 0.05  # of a block: from here on all features of the whole block a
 WITHIN, FORWARD, BACKWARD = 0, 1, 2
 
 
-@njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def widened(length, slack, n_axes):
     """Return the float32 squared distance within which a pair at most a length apart is found."""
     wide = length + slack
     return np.float32(wide * wide * (1.0 + (n_axes + 8) * 2 * F32_ROUNDING) + 1e-35)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def settle_candidates(a, bounds_a, b, bounds_b, line, key, sat, work, out, count):
     """Decide pending candidates in float64 and write the edges that may enter.
 
@@ -79,7 +79,7 @@ def settle_candidates(a, bounds_a, b, bounds_b, line, key, sat, work, out, count
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed, products, work):
     """Gather candidates between one tile and the tiles of a side, from a leaf on.
 
@@ -230,7 +230,7 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
     return n_leaves
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sweep_leaves(
     first, last, from_leaf, a, bounds_a, b, bounds_b, line, key, kind, resumed, sat, products, work, out, count
 ):

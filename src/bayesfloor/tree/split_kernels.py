@@ -1,9 +1,9 @@
 """Compiled loops of the other cuts: all cuts of few classes, sweeps, exchanges and joins; see `cuts`."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from bayesfloor.runtime.kernels import kernel
 from bayesfloor.tree.cut_kernels import comes_first
 
 Floats = NDArray[np.float64]
@@ -11,7 +11,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sum_rows(weights: Floats) -> Floats:
     """Return each vertex's degree."""
     n = weights.shape[0]
@@ -22,7 +22,7 @@ def sum_rows(weights: Floats) -> Floats:
     return degree
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def best_of_all_cuts(weights: Floats, normalized: bool, tie: float) -> Bools:
     """Try every cut and return the left side of the best; only for few vertices.
 
@@ -69,7 +69,7 @@ def best_of_all_cuts(weights: Floats, normalized: bool, tie: float) -> Bools:
     return best
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def best_normalized_prefix(weights: Floats, order: Ints, tie: float) -> int:
     """Return how many vertices, taken in order, make the lowest normalized cut; of equals the most balanced."""
     n = weights.shape[0]
@@ -94,7 +94,7 @@ def best_normalized_prefix(weights: Floats, order: Ints, tie: float) -> int:
     return best
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def exchange_between_halves(weights: Floats, left: Bools, tie: float) -> float:
     """Lower a cut by exchanging vertices between its sides, which keep their sizes; return its value.
 
@@ -147,7 +147,7 @@ def exchange_between_halves(weights: Floats, left: Bools, tie: float) -> float:
             left[from_right[pair]] = True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def join_by_mean_weight(weights: Floats, tie: float) -> Ints:
     """Join two groups at a time, those with the highest mean weight between them.
 

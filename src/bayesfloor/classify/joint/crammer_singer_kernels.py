@@ -14,8 +14,9 @@ a row with one share.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from bayesfloor.runtime.kernels import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -24,7 +25,7 @@ Ints = NDArray[np.int64]
 CHUNK = 2048
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def loss_along(
     scores: Floats,
     direction: Floats,
@@ -89,7 +90,7 @@ def loss_along(
     return loss, slope
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def gradient_in_scores(shares: Floats, codes: Ints, weight: Floats, gradient: Floats) -> None:
     """Fill in the derivative of the loss in the scores, (n, n_classes)."""
     n, n_classes = shares.shape
@@ -99,7 +100,7 @@ def gradient_in_scores(shares: Floats, codes: Ints, weight: Floats, gradient: Fl
         gradient[i, codes[i]] -= weight[i]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def loss_and_dual(scores: Floats, codes: Ints, weight: Floats, shares: Floats) -> tuple[float, float]:
     """Return the loss, not smoothed, and the part of the dual objective that is linear in the shares."""
     n, n_classes = scores.shape
@@ -115,7 +116,7 @@ def loss_and_dual(scores: Floats, codes: Ints, weight: Floats, shares: Floats) -
     return loss, dual
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def times_curvature(vectors: Floats, shares: Floats, n_active: Ints, weight: Floats, pull: float) -> None:
     """Multiply each row, in the scores, by its second derivative."""
     n, n_classes = vectors.shape
@@ -129,7 +130,7 @@ def times_curvature(vectors: Floats, shares: Floats, n_active: Ints, weight: Flo
             vectors[i, k] = weight[i] * pull * (vectors[i, k] - mean) if shares[i, k] > 0.0 else 0.0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def curved_directions(shares: Floats, n_active: Ints) -> tuple[Ints, Floats]:
     """Return unit vectors in the scores that span those with curvature, and the row that each belongs to.
 
@@ -158,7 +159,7 @@ def curved_directions(shares: Floats, n_active: Ints) -> tuple[Ints, Floats]:
     return rows, vectors
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sum_hessian(X: Floats, shares: Floats, n_active: Ints, weight: Floats, pull: float, hessian: Floats) -> None:
     """Fill in the lower half of the second derivative of the loss in the coefficients, class by class.
 
@@ -184,7 +185,7 @@ def sum_hessian(X: Floats, shares: Floats, n_active: Ints, weight: Floats, pull:
                 block += np.dot(left[:size].T, right[:size])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _count_pairs(shares: Floats, n_active: Ints) -> Ints:
     """Return where the rows of each pair of classes begin, were they listed pair by pair."""
     n, n_classes = shares.shape
@@ -200,7 +201,7 @@ def _count_pairs(shares: Floats, n_active: Ints) -> Ints:
     return np.cumsum(start)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _rows_by_pair(shares: Floats, n_active: Ints, start: Ints) -> NDArray[np.int32]:
     n, n_classes = shares.shape
     rows = np.empty(start[-1], np.int32)

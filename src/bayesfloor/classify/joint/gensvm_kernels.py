@@ -13,8 +13,9 @@ graph of classes.
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from bayesfloor.runtime.kernels import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -23,7 +24,7 @@ Ints = NDArray[np.int64]
 TINY = 1e-200
 
 
-@njit(nogil=True, cache=True, inline="always")
+@kernel(inline="always")
 def _power(base: float, exponent: float) -> float:
     # The paper's p = 2 and p = 1.5 need no logarithm.
     if exponent == 1.0:
@@ -33,7 +34,7 @@ def _power(base: float, exponent: float) -> float:
     return base**exponent
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def loss_along(
     scores: Floats, direction: Floats, step: float, codes: Ints, weight: Floats, p: float, width: float
 ) -> tuple[float, float]:
@@ -82,7 +83,7 @@ def loss_along(
     return loss, slope
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def derivatives(
     scores: Floats,
     codes: Ints,
@@ -162,7 +163,7 @@ def derivatives(
     return loss
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def times_curvature(vectors: Floats, codes: Ints, diagonal: Floats, outer: Floats, p: float) -> None:
     """Multiply each row's vector of class scores by the row's Hessian, in place."""
     n, n_classes = vectors.shape
@@ -183,7 +184,7 @@ def times_curvature(vectors: Floats, codes: Ints, diagonal: Floats, outer: Float
         vectors[i, y] = total
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sum_hessian(
     X: Floats, class_start: Ints, diagonal: Floats, outer: Floats, outer_sum: Floats, p: float, hessian: Floats
 ) -> None:
@@ -230,7 +231,7 @@ def sum_hessian(
                     hessian[m * d + e, m * d + f] -= block[e, f]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _add_outer_products(X: Floats, rows: Ints, factors: Floats, n_rows: int, block: Floats) -> None:
     """Add factor * x x' of each row to the lower half of a block; rows and factors have room for three more."""
     # Four rows at a time: each entry of the block is then read and written a quarter as often.

@@ -13,7 +13,8 @@ The matrix of a set differs from that of a similar set by few rows, so it is car
 """
 
 import numpy as np
-from numba import njit
+
+from bayesfloor.runtime.kernels import kernel
 
 #: Sums may be taken in any order: vector units need that.
 REORDER = {"reassoc", "nsz", "contract"}
@@ -22,7 +23,7 @@ REORDER = {"reassoc", "nsz", "contract"}
 MOST_STEPS = 100
 
 
-@njit(nogil=True, cache=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def add_rows(Z, weight, change, gram, total):
     """Add the rows with change +1 to the sums Σ s z z' (lower triangle) and Σ s z, take off those with change -1."""
     n, d = Z.shape
@@ -51,7 +52,7 @@ def add_rows(Z, weight, change, gram, total):
                 gram[a, b] += (f0 * Z[i0, b] + f1 * Z[i1, b]) + (f2 * Z[i2, b] + f3 * Z[i3, b])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def move_sums(Z, weight, change, active, gram, total, peak):
     """Bring active set and sums up to date with a change.
 
@@ -72,7 +73,7 @@ def move_sums(Z, weight, change, active, gram, total, peak):
             peak[j] = gram[j, j]
 
 
-@njit(nogil=True, cache=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def solve_ridge(gram, total, penalty, factor, solution):
     """Minimise the quadratic of one active set, by Cholesky's method on the lower triangle.
 
@@ -102,7 +103,7 @@ def solve_ridge(gram, total, penalty, factor, solution):
             solution[k] -= factor[i, k] * entry
 
 
-@njit(nogil=True, cache=True, fastmath=REORDER)
+@kernel(fastmath=REORDER)
 def slope_along(margin, ahead, weight, first, last, step):
     """Return first and second derivative of the rows' part of f at margin + step (ahead - margin)."""
     slope = 0.0
@@ -116,7 +117,7 @@ def slope_along(margin, ahead, weight, first, last, step):
     return slope, curvature
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def best_step(margin, ahead, weight, held_from, held_to, linear, quadratic, slope_at_start):
     """Minimise f on the line from margin to ahead.
 
@@ -146,7 +147,7 @@ def best_step(margin, ahead, weight, held_from, held_to, linear, quadratic, slop
     return step
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def mark_changes(margin, active, held_from, held_to, change):
     """Set change to +1 where a row enters the active set and -1 where one leaves it; return how many do."""
     n = len(margin)
@@ -160,7 +161,7 @@ def mark_changes(margin, active, held_from, held_to, change):
     return n_changes
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def multiply(gram, w, product):
     """Multiply a symmetric matrix, given by its lower triangle, by a vector."""
     for i in range(len(w)):
@@ -171,7 +172,7 @@ def multiply(gram, w, product):
         product[i] = entry + gram[i, i] * w[i]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def gradient_size(gram, total, penalty, w, product):
     """Return the largest component of the gradient."""
     largest = 0.0
@@ -181,7 +182,7 @@ def gradient_size(gram, total, penalty, w, product):
     return largest
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def newton(Z, weight, penalty, tol, stopped, problems, held_from, held_to, w, margin, active, gram, total, peak):
     """Bring the listed problems to their optimum, in step with one another; return the Newton steps taken.
 
@@ -232,7 +233,7 @@ def newton(Z, weight, penalty, tol, stopped, problems, held_from, held_to, w, ma
     return n_steps
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def walk_path(Z, weight, fold_start, penalties, tol, stopped):
     """Solve a problem, and the same problem without each fold, at each penalty.
 

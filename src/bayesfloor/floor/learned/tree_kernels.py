@@ -1,12 +1,13 @@
 """Kernels: extremely randomised trees (Geurts, Ernst and Wehenkel 2006), grown and asked in one go."""
 
 import numpy as np
-from numba import njit
+
+from bayesfloor.runtime.kernels import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def next_random(state):
     """Advance a splitmix64 generator of one word and return a number in [0, 1)."""
     state[0] += _GOLDEN
@@ -17,7 +18,7 @@ def next_random(state):
     return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+@kernel(fastmath={"nnan", "nsz"})
 def lowest_and_highest(values, n):
     """Return the extremes of the first n values."""
     low = values[0]
@@ -28,7 +29,7 @@ def lowest_and_highest(values, n):
     return low, high
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_up_to(values, start, stop, cut):
     """Count the values from start to stop that are at most the cut."""
     count = 0
@@ -37,7 +38,7 @@ def count_up_to(values, start, stop, cut):
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def grow_trees(columns, codes, n_classes, test, n_trees, n_tries, min_leaf, state, features, probability, importance):
     """Grow trees one after the other, and add up what their leaves say of the test rows.
 

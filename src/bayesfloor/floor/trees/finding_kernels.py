@@ -1,14 +1,15 @@
 """Kernels that findings need: nearest distances in forests, and features that give the label away."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from bayesfloor.runtime.kernels import kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def two_nearest(n_points: int, edges: Ints, lengths: Floats) -> tuple[Floats, Floats]:
     """Return the shortest and second shortest edge at each point, infinity where there is none."""
     nearest = np.full(n_points, np.inf)
@@ -24,7 +25,7 @@ def two_nearest(n_points: int, edges: Ints, lengths: Floats) -> tuple[Floats, Fl
     return nearest, second
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def feature_gives_label(values: Floats, codes: Ints, most: int) -> bool:
     """Tell whether each distinct value occurs in one class only, with at most `most` values.
 

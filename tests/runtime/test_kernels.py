@@ -1,0 +1,356 @@
+"""Where machine code is kept, that it is never stale, and that a start never fails for want of a cache.
+
+A small package with a copy of `kernels.py` stands for the library, whose own kernels take a minute to compile.
+Importing it anew stands for another start of Python.
+"""
+
+import ast
+import errno
+import os
+import re
+import shutil
+import subprocess
+import sys
+import warnings
+from importlib import import_module, invalidate_caches
+from pathlib import Path
+
+import numba
+import pytest
+
+from bayesfloor.runtime import kernels
+
+INNER = "from tiny.runtime.kernels import kernel\n\n\n@kernel\ndef inner(x):\n    return x + {}\n"
+OUTER = """from tiny.inner import inner
+from tiny.runtime.kernels import kernel
+
+
+@kernel
+def outer(x):
+    return 2 * inner(x)
+"""
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home directory, and a folder for temporary files, of this test alone."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    for variable in ("HOME", "USERPROFILE", "LOCALAPPDATA"):
+        monkeypatch.setenv(variable, str(tmp_path / "home"))
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def no_home(home):
+    """A home directory in which nothing can be created, whoever asks."""
+    home.write_text("a file, not a folder")
+    return home
+
+
+@pytest.fixture
+def start(tmp_path, monkeypatch):
+    """Return a function that imports the small package anew and returns its kernel."""
+    package = tmp_path / "source" / "tiny"
+    (package / "runtime").mkdir(parents=True)
+    shutil.copy(kernels.__file__, package / "runtime")
+    (package / "__init__.py").write_text('__version__ = "1.0"\n')
+    (package / "inner.py").write_text(INNER.format(1))
+    (package / "outer.py").write_text(OUTER)
+    monkeypatch.syspath_prepend(str(package.parent))
+    # a file edited within a second of its first compilation would look unchanged to Python's own cache
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def forget():
+        for name in [name for name in sys.modules if name.split(".")[0] == "tiny"]:
+            del sys.modules[name]
+
+    def start():
+        forget()
+        invalidate_caches()
+        return import_module("tiny.outer").outer
+
+    yield start
+    forget()
+
+
+def files_of(outer):
+    return sorted(Path(outer.stats.cache_path).glob("outer.outer-*.bin"))
+
+
+def hits(outer):
+    return sum(outer.stats.cache_hits.values())
+
+
+def test_an_edit_in_another_file_is_noticed(home, start, tmp_path):
+    outer = start()
+    assert outer(1) == 4
+    again = start()
+    assert (again(1), hits(again)) == (4, 1)
+    inner = tmp_path / "source" / "tiny" / "inner.py"
+    inner.write_text(INNER.format(2))
+    edited = start()
+    assert (edited(1), hits(edited)) == (6, 0)
+    inner.write_text(INNER.format(1))
+    undone = start()
+    assert (undone(1), hits(undone)) == (4, 1)
+
+
+def test_folder_is_named_by_version_and_by_what_kernels_depend_on(home, start, tmp_path, monkeypatch):
+    start()
+    package = tmp_path / "source" / "tiny"
+    name = kernels.folder_name(package)
+    assert name.startswith("1.0-")
+    (package / "command_line.py").write_text("x = 1\n")
+    assert kernels.folder_name(package) == name
+    (package / "outer.py").write_text("from tiny.constants import SEVEN\n" + OUTER)
+    with_import = kernels.folder_name(package)
+    (package / "constants.py").write_text("SEVEN = 7\n")
+    with_seven = kernels.folder_name(package)
+    (package / "constants.py").write_text("SEVEN = 8\n")
+    with_eight = kernels.folder_name(package)
+    monkeypatch.setattr(numba, "__version__", "0")
+    assert len({name, with_import, with_seven, with_eight, kernels.folder_name(package)}) == 5
+
+
+def test_all_that_kernels_of_the_library_depend_on_is_looked_at():
+    found = kernels.kernel_sources(kernels.PACKAGE)
+    modules = {".".join(["bayesfloor", *p.relative_to(kernels.PACKAGE).with_suffix("").parts]) for p in found}
+    assert "bayesfloor.forest.kruskal" in modules
+    for path in kernels.PACKAGE.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        # nothing is compiled past the one decorator
+        assert path == Path(kernels.__file__) or not re.search(r"\bn?jit\b", text)
+        assert not re.search(r"@(\w+\.)?kernel\b", text) or path in found
+    for text in found.values():
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.Import):
+                assert not any(alias.name.startswith("bayesfloor") for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0
+                assert not str(node.module).startswith("bayesfloor") or node.module in modules
+
+
+def test_sources_in_a_zip_file_are_not_cached(tmp_path):
+    assert kernels.folder_name(tmp_path / "library.zip" / "tiny") is None
+
+
+def test_options_are_those_of_numba_and_its_settings_stay(home, start):
+    def add(x):
+        return x + 1
+
+    plain, inlined = kernels.kernel(add), kernels.kernel(inline="always", fastmath={"contract"})(add)
+    assert plain.targetoptions == numba.njit(nogil=True)(add).targetoptions
+    assert inlined.targetoptions == {**plain.targetoptions, "inline": "always", "fastmath": {"contract"}}
+    start()
+    assert numba.config.CACHE_DIR == ""
+
+
+def test_without_compilation(home, start, monkeypatch):
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    outer = start()
+    assert outer(1) == 4
+    assert not hasattr(outer, "stats")
+    assert kernels.is_compiled(outer)
+    assert not home.exists()
+
+
+def test_is_compiled_in_this_process_or_on_disk(home, start):
+    def is_compiled(outer):
+        return sys.modules["tiny.runtime.kernels"].is_compiled(outer)
+
+    outer = start()
+    assert not is_compiled(outer)
+    outer(1)
+    assert is_compiled(outer)
+    again = start()
+    assert is_compiled(again)
+    shutil.rmtree(again.stats.cache_path)
+    assert not is_compiled(again)
+
+
+def test_recompile_takes_nothing_from_disk(home, start):
+    outer = start()
+    outer(1)
+    outer.recompile()
+    assert hits(outer) == 0
+    assert len(files_of(outer)) == 1
+
+
+def test_folder_that_the_user_names_is_the_parent(home, start, tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "named"))
+    assert start()(1) == 4
+    assert [path.name for path in (tmp_path / "named").iterdir()] == ["tiny"]
+    assert not home.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere temporary folders are each user's own")
+def test_unwritable_home_leads_to_a_private_temporary_folder(no_home, start, tmp_path, capsys):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        outer = start()
+        assert outer(1) == 4
+    (warning,) = caught
+    assert warning.category is RuntimeWarning
+    kept = tmp_path / "temporary" / f"tiny-{os.geteuid()}"
+    assert str(warning.message).startswith(f"compiled kernels are kept in {str(kept)!r}: ")
+    assert str(no_home) in str(warning.message)
+    assert kept.stat().st_mode & 0o777 == 0o700
+    assert capsys.readouterr().err == ""
+    again = start()  # warnings are errors here, and this one is a line instead
+    assert (again(1), hits(again)) == (4, 1)
+    assert capsys.readouterr().err == f"tiny: warning: {warning.message}\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="users and modes are those of POSIX")
+@pytest.mark.parametrize("trap", ["link", "open to all", "of another user", "replaceable"])
+def test_temporary_folder_that_others_could_write_to_is_refused(trap, no_home, start, tmp_path, capsys, monkeypatch):
+    temporary = tmp_path / "temporary"
+    folder = temporary / f"tiny-{os.geteuid()}"
+    if trap == "link":
+        (tmp_path / "elsewhere").mkdir()
+        folder.symlink_to(tmp_path / "elsewhere")
+    elif trap == "open to all":
+        folder.mkdir()
+        folder.chmod(0o777)
+    elif trap == "of another user":
+        (temporary / "tiny-12345").mkdir()
+        monkeypatch.setattr("os.geteuid", lambda: 12345)
+    else:
+        temporary.chmod(0o777)
+    outer = start()
+    assert outer(1) == 4
+    assert outer.stats.cache_path is None
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("tiny: warning: no folder for compiled kernels, so that every start compiles them")
+    assert not list(tmp_path.rglob("*.bin"))
+
+
+def test_unknown_home_directory(home, start, tmp_path, monkeypatch, capsys):
+    # no HOME, and a user whom the system does not know: "~" stays
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    monkeypatch.delenv("LOCALAPPDATA")
+    monkeypatch.chdir(tmp_path)
+    assert start()(1) == 4
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "'~/.cache/tiny': no such home directory" in line or sys.platform != "linux"
+    assert not (tmp_path / "~").exists()
+
+
+@pytest.mark.parametrize("damage", ["empty", "truncated", "garbage", "one bit", "other types", "unreadable"])
+def test_damaged_files_are_compiled_again(damage, home, start, capsys):
+    outer = start()
+    assert outer(1) == 4
+    (path,) = files_of(outer)
+    content = path.read_bytes()
+    if damage == "empty":
+        path.write_bytes(b"")
+    elif damage == "truncated":
+        path.write_bytes(content[: len(content) // 2])
+    elif damage == "garbage":
+        path.write_bytes(b"\x80\x05garbage" * 50)
+    elif damage == "one bit":
+        middle = len(content) // 2
+        path.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
+    elif damage == "other types":
+        assert outer(0.5) == 3.0
+        (of_float,) = set(files_of(outer)) - {path}
+        shutil.copy(of_float, path)
+    else:
+        path.unlink()
+        path.mkdir()
+    again = start()
+    assert (again(1), hits(again)) == (4, 0)
+    lines = capsys.readouterr().err.splitlines()
+    if damage == "unreadable":
+        (line,) = lines
+        assert str(path) in line
+    else:
+        healed = start()
+        assert (healed(1), hits(healed), lines) == (4, 1, [])
+
+
+def test_full_disk(home, start, capsys, monkeypatch):
+    def replace(source, target):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), source)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("os.replace", replace)
+        outer = start()
+        assert (outer(1), outer(0.5)) == (4, 3.0)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("tiny: warning: compiled kernels are not kept for the next start: ")
+    assert line.endswith(os.strerror(errno.ENOSPC))
+    assert list(Path(outer.stats.cache_path).iterdir()) == []
+
+
+def test_folder_removed_by_another_process(home, start):
+    outer = start()
+    shutil.rmtree(outer.stats.cache_path)
+    assert outer(1) == 4
+    assert len(files_of(outer)) == 1
+
+
+def test_old_folders_are_removed(home, start):
+    folder = Path(start().stats.cache_path)
+    parent = folder.parent
+    folder.rmdir()
+    now = folder.parent.stat().st_mtime
+    old = [parent / f"0.{age}-{age:016x}" for age in range(6)]
+    for age, path in enumerate(old):
+        path.mkdir()
+        (path / "outer.bin").write_bytes(b"")
+        os.utime(path, (now - 3000 * age, now - 3000 * age))
+    mine = parent / "notes"
+    mine.mkdir()
+    os.utime(mine, (0, 0))
+    start()
+    # the new one and the latest three; the others were last used more than an hour ago
+    assert {path.name for path in parent.iterdir()} == {folder.name, "notes", *(path.name for path in old[:3])}
+
+
+def test_folders_in_use_stay(home, start):
+    parent = Path(start().stats.cache_path).parent
+    in_use = [parent / f"0.{k}-{k:016x}" for k in range(6)]
+    for path in in_use:
+        path.mkdir()
+    Path(start().stats.cache_path).rmdir()
+    start()
+    assert all(path.is_dir() for path in in_use)
+
+
+def test_processes_that_start_at_once(home, start, tmp_path):
+    script = "from tiny.outer import outer; print(outer({}), outer({}))"
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "source")}
+    calls = [
+        subprocess.Popen(
+            [sys.executable, "-c", script.format(*arguments)], stdout=-1, stderr=-1, text=True, env=environment
+        )
+        for arguments in [("1", "0.5"), ("0.5", "1")]
+    ]
+    answers = [(*call.communicate(timeout=120), call.returncode) for call in calls]
+    assert answers == [("4 3.0\n", "", 0), ("3.0 4\n", "", 0)]
+    outer = start()
+    assert (outer(1), outer(0.5), hits(outer)) == (4, 3.0, 2)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere temporary folders are each user's own")
+@pytest.mark.parametrize(("taken", "said"), [(False, "compiled kernels are kept in"), (True, "no folder for compiled")])
+def test_command_line_without_a_home(taken, said, no_home, tmp_path):
+    table = tmp_path / "one_class.csv"
+    table.write_text("x,label\n1,a\n2,a\n3,a\n")
+    if taken:
+        (tmp_path / "temporary" / f"bayesfloor-{os.geteuid()}").touch()
+    answer = subprocess.run(
+        [sys.executable, "-m", "bayesfloor.cli", "floor", str(table), "--fast"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"TMPDIR": str(tmp_path / "temporary")},
+    )
+    warning, error = answer.stderr.splitlines()
+    assert warning.startswith(f"bayesfloor: warning: {said}")
+    assert "needs two classes" in error
+    # bad data, and not 1, which says that a floor is too high
+    assert (answer.returncode, answer.stdout) == (3, "")
