@@ -147,6 +147,7 @@ class TasksHere:
         self.graph = graph
 
     def run(self, report: Any) -> dict[str, Any]:
+        """Have all jobs done and return the wanted results."""
         known = {name: sent(value) for name, value in self.graph.data.items()}
         waiting = dict(self.graph.jobs)
         while waiting:
@@ -181,7 +182,7 @@ def tasks_here(seed: int, number: int) -> Iterator[Any]:
     stand_in = mock.Mock(n_slots=2)
     with (
         mock.patch.object(elsewhere, "check_client", lambda client: client),
-        mock.patch.object(elsewhere, "Cluster", lambda client: stand_in),
+        mock.patch.object(elsewhere, "Cluster", return_value=stand_in),
         mock.patch.object(elsewhere, "ClusterRun", TasksHere),
         mock.patch.object(cluster_rows, "ClusterRun", TasksHere),
     ):
