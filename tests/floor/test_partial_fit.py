@@ -202,3 +202,16 @@ def test_the_example_watches_the_floor_rise(example, tmp_path, capsys):
         assert rows[-1][f"{name}_estimate"] > rows[0][f"{name}_high"]
         assert rows[-1][f"{name}_low"] < rows[-1][f"{name}_floor"] + 0.03
     assert rows[-1]["window_estimate"] > rows[-1]["all_high"]
+
+
+@pytest.mark.parametrize("first_classes", [2, 1])
+def test_batches_in_one_reused_array(first_classes):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    y[:100] %= first_classes
+    X = rng.standard_normal((300, 2)) + y[:, None]
+    estimator, array, labels = BayesErrorEstimator(), np.empty((100, 2)), np.empty(100, int)
+    for start in range(0, 300, 100):
+        array[:], labels[:] = X[start : start + 100], y[start : start + 100]
+        estimator.partial_fit(array, labels)
+    assert_same_floors(estimator, BayesErrorEstimator().fit(X, y))

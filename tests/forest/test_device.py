@@ -2,6 +2,8 @@
 
 import builtins
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -198,3 +200,70 @@ def test_floors_from_a_device():
     X = np.random.default_rng(0).normal(size=(400, 4))
     y = np.arange(400) % 2
     assert bayes_error(X, y, device=CPU).cross_edges == bayes_error(X, y).cross_edges
+
+
+@pytest.fixture
+def precision():
+    """The caller's setting, which the tests below change."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    yield torch.get_float32_matmul_precision
+    torch.set_float32_matmul_precision(before)
+
+
+def test_full_precision_in_threads_that_overlap(precision):
+    """The first to leave was the first to come: the other still needs the setting, and the caller's comes back."""
+    entered, left = threading.Barrier(2, timeout=60), threading.Barrier(2, timeout=60)
+
+    def leaves_first():
+        with device_module.full_precision():
+            entered.wait()
+        left.wait()
+
+    def leaves_last():
+        with device_module.full_precision():
+            entered.wait()
+            left.wait()
+            return precision()
+
+    with ThreadPoolExecutor(2) as pool:
+        first, last = pool.submit(leaves_first), pool.submit(leaves_last)
+        assert last.result() == "highest"
+        first.result()
+    assert precision() == "high"
+
+
+def test_every_product_in_full_precision_though_the_setting_changes(precision, monkeypatch):
+    """A change by somebody else lasts for no product, and is there at the end."""
+    multiply, seen = torch.Tensor.__matmul__, []
+
+    def spied(a, b):
+        seen.append(precision())
+        return multiply(a, b)
+
+    lowered_distances = device_module.DeviceRows.lowered_distances
+
+    def changed(self, a, b):
+        torch.set_float32_matmul_precision("medium")
+        return lowered_distances(self, a, b)
+
+    monkeypatch.setattr(torch.Tensor, "__matmul__", spied)
+    monkeypatch.setattr(device_module.DeviceRows, "lowered_distances", changed)
+    X = make_points("gaussian", 500, 6)
+    assert_same(spanning_forests(X, device=CPU), spanning_forests(X, device="cpu"))
+    assert set(seen) == {"highest"}
+    assert precision() == "medium"
+
+
+@pytest.mark.skipif(not hasattr(torch.backends, "fp32_precision"), reason="this torch has one setting for all backends")
+def test_full_precision_where_backends_are_set_one_by_one(precision):
+    torch.set_float32_matmul_precision("highest")
+    cuda = torch.backends.cuda.matmul
+    before = cuda.fp32_precision
+    try:
+        cuda.fp32_precision = "tf32"
+        with device_module.full_precision():
+            assert cuda.fp32_precision == "ieee"
+        assert cuda.fp32_precision == "tf32"
+    finally:
+        cuda.fp32_precision = before

@@ -222,12 +222,18 @@ def test_an_interrupted_extension_changes_nothing(monkeypatch):
     assert_equal_to_full(forests.extend(X[800:]), X)
 
 
-def test_an_array_that_was_written_to_is_noticed():
-    X = np.random.default_rng(0).random((800, 3))
-    forests = spanning_forests(X)
-    X[5] += 1.0
+@pytest.mark.parametrize("rows", [5, slice(None)])
+@pytest.mark.parametrize("change", [1.0, 1e200], ids=["moved", "another power of two"])
+def test_an_array_that_was_written_to_is_noticed(rows, change):
+    """Even when all rows moved alike, which leaves every length as it was."""
+    X = np.random.default_rng(0).integers(0, 9, (300, 3)).astype(float)
+    y = np.arange(300) % 2
+    forests, of_classes = spanning_forests(X), class_forests(X, y)
+    X[rows] += change
     with pytest.raises(ValueError, match="rows of their X were changed"):
         forests.extend(X[:1])
+    with pytest.raises(ValueError, match="rows of their X were changed"):
+        of_classes.extend(X[:1], y[:1])
 
 
 def test_docstring():

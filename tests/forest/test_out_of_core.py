@@ -4,6 +4,8 @@ import errno
 import subprocess
 import sys
 import tempfile
+import threading
+import warnings
 
 import numpy as np
 import polars
@@ -195,6 +197,23 @@ def test_files_that_cannot_be_read(tmp_path):
     np.save(tmp_path / "objects.npy", np.array([[1, "a"]], dtype=object), allow_pickle=True)
     with pytest.raises(ValueError, match=r"cannot be read as \.npy: .*Python objects"):
         spanning_forests(tmp_path / "objects.npy")
+
+
+def test_warnings_are_told_once_and_filters_left_alone(tmp_path, in_small_blocks, monkeypatch):
+    """Filters belong to the process: threads that save and restore them leave them as another thread had them."""
+
+    class InTheMainThread(warnings.catch_warnings):
+        def __init__(self, **arguments):
+            assert threading.current_thread() is threading.main_thread()
+            super().__init__(**arguments)
+
+    X = np.column_stack((2**53 + np.arange(900), np.arange(900)))
+    path = saved(tmp_path / "X.npy", X)
+    monkeypatch.setattr(warnings, "catch_warnings", InTheMainThread)
+    with pytest.warns(UserWarning, match=r"beyond 2\*\*53 may be rounded in float64: column 0") as told:
+        forests = spanning_forests(path, n_jobs=2)
+    assert len(told) == 1
+    assert_same_forests(forests, local(X.astype(np.float64)))
 
 
 def test_labels_are_checked_before_the_file_is_sorted(tmp_path, in_small_blocks):

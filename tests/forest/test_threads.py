@@ -2,6 +2,7 @@
 
 import multiprocessing
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from bayesfloor import class_forests, spanning_forests
+from bayesfloor.forest.threads import supervise
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 
@@ -68,6 +70,32 @@ def test_class_calls_from_eight_threads():
         for result in pool.map(lambda _: class_forests(X, y), range(8)):
             np.testing.assert_array_equal(result.pair_cross_counts, expected.pair_cross_counts)
             assert_same_forests(result.whole, expected.whole)
+
+
+def test_a_failure_is_raised_while_earlier_tasks_run():
+    """And these are told to stop, which is what ends them."""
+    stops = []
+
+    def task(crew, number):
+        if number == 1:
+            raise LookupError("of the second task")
+        stops.append(wait_until(lambda: crew.stopped[0]))
+
+    def work(crew):
+        crew.run(task, [(crew, number) for number in range(5)])
+
+    with pytest.raises(LookupError, match="of the second task"):
+        supervise(work, 2, False)
+    assert stops
+    assert all(stops)
+
+
+def wait_until(condition, seconds=20.0):
+    """Tell whether a condition comes true in time."""
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.001)
+    return bool(condition())
 
 
 def test_no_thread_is_left_behind():

@@ -54,6 +54,14 @@ def check_points(X: Any, *, min_rows: int = 2) -> NDArray[np.float64]:
     UserWarning
         When there are integers beyond 2**53, not all of which float64 can hold.
     """
+    points, warned = read_points(X, min_rows)
+    if warned is not None:
+        warnings.warn(warned, UserWarning, stacklevel=3)
+    return points
+
+
+def read_points(X: Any, min_rows: int) -> tuple[NDArray[np.float64], str | None]:
+    """Return what `check_points` returns, and what it warns of: in a thread, filters of warnings are out of reach."""
     frame = _as_frame(X)
     if frame is not None:
         _check_shape(frame.shape, min_rows)
@@ -73,12 +81,11 @@ def check_points(X: Any, *, min_rows: int = 2) -> NDArray[np.float64]:
     with np.errstate(over="ignore"):  # what overflows becomes inf, and is refused as such
         points = np.require(array, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
     _check_finite(points, names)
-    if large:
-        where = _columns_at(large, names)
-        warnings.warn(f"integers beyond 2**53 may be rounded in float64: {where}", UserWarning, stacklevel=3)
     points = points.view()
     points.flags.writeable = False
-    return points
+    if not large:
+        return points, None
+    return points, f"integers beyond 2**53 may be rounded in float64: {_columns_at(large, names)}"
 
 
 def _as_frame(X: Any) -> Any:

@@ -100,7 +100,7 @@ def spanning_forests(
             sites=points.sites,
             exponent=points.exponent,
             n_trees_asked=n_trees,
-            origin=Origin(X, seed),
+            origin=Origin(X, points.hashes, seed),
         )
 
     def run(chosen: Any) -> Any:

@@ -72,7 +72,7 @@ class RowsInMemory:
         """Rank the rows of a checked array."""
         points = rank_points(X)
         ranked = RankedRows(X.shape[1], points.exponent, points.hashes, points.order, points.sites)
-        return cls(points.X, ranked, choose_axes(points, plan.current().projection), Origin(X, seed))
+        return cls(points.X, ranked, choose_axes(points, plan.current().projection), Origin(X, points.hashes, seed))
 
     def coordinates(self, n_axes: int) -> F64:
         """Return the leading coordinates of all rows."""

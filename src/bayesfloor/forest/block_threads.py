@@ -19,7 +19,9 @@ def run_in_threads(graph: Graph, crew: Crew) -> dict[str, Any]:
         while len(levels) < depth[name]:
             levels.append([])
         levels[depth[name] - 1].append(name)
-    last_use = {need: depth[name] for name, job in graph.jobs.items() for need in job.names()}
+    last_use: dict[str, int] = {}
+    for name, job in graph.jobs.items():
+        last_use.update((need, max(last_use.get(need, 0), depth[name])) for need in job.names())
     for number, names in enumerate(levels, 1):
         jobs = [graph.jobs[name] for name in names]
         results = crew.run(lambda job: call(job, known), [(job,) for job in jobs], [job.amount for job in jobs])

@@ -9,6 +9,7 @@ by edge, whatever the device.
 from __future__ import annotations
 
 import contextlib
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -158,7 +159,8 @@ class DeviceRows:
         norms_a, norms_b = ((x * x).sum(dim=1, keepdim=True) * keep for x in (a, b))
         left = torch.cat((a, norms_a, torch.ones_like(norms_a)), dim=1)
         right = torch.cat((-2.0 * b, torch.ones_like(norms_b), norms_b), dim=1)
-        return left @ right.T
+        with full_precision():
+            return left @ right.T
 
     def in_blocks(self, work: Callable[[int], T]) -> T:
         """Call work with the number of distances that fit into a block; halve it when memory runs out."""
@@ -173,17 +175,54 @@ class DeviceRows:
                     self.torch.cuda.empty_cache()
 
 
-@contextlib.contextmanager
-def full_precision() -> Iterator[None]:
-    """Have float32 products computed in float32, whatever the caller has set."""
+_precision_lock = threading.Lock()
+_precision_users = 0
+_precision_before: tuple[str, ...] = ("highest",)
+#: Full precision as the one setting for all, and as those of CUDA and of the CPU's library.
+_FULL = {1: ("highest",), 2: ("ieee", "ieee")}
+
+
+def matmul_precision() -> tuple[str, ...]:
+    """Return the precision of float32 products: one setting, or two where backends were set one by one."""
     import torch
 
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")
+    try:
+        return (torch.get_float32_matmul_precision(),)
+    except RuntimeError:  # torch refuses to sum up settings that differ
+        return tuple(backend.matmul.fp32_precision for backend in (torch.backends.cuda, torch.backends.mkldnn))
+
+
+def set_matmul_precision(setting: tuple[str, ...]) -> None:
+    """Set the precision as `matmul_precision` returned it."""
+    import torch
+
+    if len(setting) == 1:
+        torch.set_float32_matmul_precision(setting[0])
+    else:
+        torch.backends.cuda.matmul.fp32_precision, torch.backends.mkldnn.matmul.fp32_precision = setting
+
+
+@contextlib.contextmanager
+def full_precision() -> Iterator[None]:
+    """Have float32 products computed in float32, whatever the caller has set.
+
+    The setting belongs to the process. The last of several threads to leave restores it, unless somebody else has
+    changed it meanwhile. It is held for one product at a time, so that a change by others lasts for none.
+    """
+    global _precision_users, _precision_before
+    with _precision_lock:
+        setting = matmul_precision()
+        if _precision_users == 0 or setting not in _FULL.values():
+            _precision_before = setting
+        set_matmul_precision(_FULL[len(setting)])
+        _precision_users += 1
     try:
         yield
     finally:
-        torch.set_float32_matmul_precision(before)
+        with _precision_lock:
+            _precision_users -= 1
+            if _precision_users == 0 and matmul_precision() in _FULL.values():
+                set_matmul_precision(_precision_before)
 
 
 def nearest_across(device: DeviceRows, rows_a: np.ndarray, rows_b: np.ndarray) -> tuple[I64, I64]:
@@ -299,8 +338,7 @@ def on_device(device: Any, shape: tuple[int, int], work: Callable[[torch.device 
     chosen = choose_device(device, *shape)
     if chosen is not None:
         try:
-            with full_precision():
-                return work(chosen)
+            return work(chosen)
         except DeviceError as error:
             if device != "auto":
                 raise

@@ -26,7 +26,7 @@ from bayesfloor.forest.engine import Grown, Task, last_line
 from bayesfloor.forest.extend_batch import Part, Stock, by_rank, ends_of, extend_stock, grow_stock
 from bayesfloor.forest.kruskal import order_edges
 from bayesfloor.forest.points import Points, exponent_of, rank_points
-from bayesfloor.forest.sides import F64
+from bayesfloor.forest.sides import F64, U64
 from bayesfloor.forest.threads import Crew, supervise
 from bayesfloor.forest.tiling import choose_axes, tile_points
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
@@ -34,6 +34,7 @@ from bayesfloor.runtime.limits import check_memory, check_n_jobs
 if TYPE_CHECKING:
     from bayesfloor.forest.results import Forests
 
+ROWS_CHANGED = "These forests cannot be extended: rows of their X were changed after they were computed."
 SPARE = 0.5  # of the rows: room kept behind them for more
 
 
@@ -79,8 +80,8 @@ class Living:
 class Origin:
     """Where forests come from, which is what it takes to extend them."""
 
-    def __init__(self, X: F64, seed: int, living: Living | None = None):
-        self.X, self.seed = X, seed
+    def __init__(self, X: F64, hashes: U64, seed: int, living: Living | None = None):
+        self.X, self.hashes, self.seed = X, hashes, seed
         self._living = [] if living is None else [living]
 
     def take_living(self) -> Living | None:
@@ -95,10 +96,10 @@ class Origin:
         self._living.append(living)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"X": self.X, "seed": self.seed}
+        return {"X": self.X, "hashes": self.hashes, "seed": self.seed}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["X"], state["seed"])  # type: ignore[misc]
+        self.__init__(**state)  # type: ignore[misc]
 
 
 def check_new_points(X_new: Any, n_features: int, whose: str) -> F64:
@@ -146,6 +147,8 @@ def with_more_rows(forests: Forests, origin: Origin, before: Living | None, X: F
     amount = (n_all - n_old) * (n_all + n_old) // 2
     crew.expect(amount)
     points = rank_points(X, crew)
+    if not np.array_equal(points.hashes[:n_old], origin.hashes):
+        raise ValueError(ROWS_CHANGED)
     task = Task.of(forests.n_trees_asked, origin.seed, n_all)
     exponent = before.points.exponent if before is not None else exponent_of(X[:n_old])
     if points.exponent == exponent:
@@ -159,7 +162,7 @@ def with_more_rows(forests: Forests, origin: Origin, before: Living | None, X: F
         sites=points.sites,
         exponent=points.exponent,
         n_trees_asked=forests.n_trees_asked,
-        origin=Origin(X, origin.seed, Living(points, stock, rows)),
+        origin=Origin(X, points.hashes, origin.seed, Living(points, stock, rows)),
     )
 
 
@@ -171,8 +174,6 @@ def stock_of(forests: Forests, points: Points, task: Task, crew: Crew) -> Stock:
     u, v = (np.ascontiguousarray(end, np.int32) for end in forests.edges.T)
     d2 = np.empty(len(u))
     edge_lengths(points.X, points.X, u, v, d2)
-    if not np.array_equal(np.ldexp(np.sqrt(d2), points.exponent), forests.weights):
-        raise ValueError("These forests cannot be extended: rows of their X were changed after they were computed.")
     order = order_edges(u, v, d2, ends.hashes, ends.ranks, task.key)
     grown = Grown(u.take(order), v.take(order), d2.take(order), forests.tree.take(order).astype(np.int32))
     axes = choose_axes(points, plan.current().projection)

@@ -18,7 +18,7 @@ from bayesfloor.forest import plan
 from bayesfloor.forest.blocks import edge_lengths
 from bayesfloor.forest.engine import Grown, Task, grow, last_line, merge
 from bayesfloor.forest.engine import settle as settle_edges
-from bayesfloor.forest.extend import Rows, check_new_points
+from bayesfloor.forest.extend import ROWS_CHANGED, Rows, check_new_points
 from bayesfloor.forest.extend_batch import (
     FEW_POINTS,
     BlockSweep,
@@ -108,6 +108,8 @@ def with_more_rows(
 
     n_old, n = forests.n_points, len(X)
     points = rank_points(X, crew)
+    if not np.array_equal(points.hashes[:n_old], forests._points.hashes):
+        raise ValueError(ROWS_CHANGED)
     task = replace(forests._task, n_trees=min(forests._task.n_trees_asked, n - 1))
     codes = np.empty(n, np.int64)
     for c, tiled in zip(old_codes, forests._tiled, strict=True):

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesfloor.data.points import read_points
 from bayesfloor.forest import plan
 from bayesfloor.forest.block_graph import RankedRows
 from bayesfloor.forest.hashing import hash_rows, order_of_hashes
@@ -43,7 +44,7 @@ class ChunkFacts:
     low: F64  # of every feature
     high: F64
     sample: F64
-    warned: tuple[str, ...]
+    warned: str | None
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -74,12 +75,10 @@ def look_at(raw: Any, where: str, n_sampled: int) -> ChunkFacts | None:
     """
     if len(raw) == 0:
         return None
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        try:
-            X = as_points(raw)
-        except ValueError as error:
-            raise ValueError(f"{error} (of {where})") from error
+    try:
+        X, warned = read_points(raw, min_rows=1)
+    except ValueError as error:
+        raise ValueError(f"{error} (of {where})") from error
     n = len(X)
     hashes, other_hashes = np.empty(n, np.uint64), np.empty(n, np.uint64)
     hash_rows(X.view(np.uint64), 0, n, hashes)
@@ -87,13 +86,12 @@ def look_at(raw: Any, where: str, n_sampled: int) -> ChunkFacts | None:
     bits.flags.writeable = False  # as above: kernels are compiled for that
     hash_rows(bits, 0, n, other_hashes)
     sample = X[np.unique(np.linspace(0, n - 1, max(1, min(n, n_sampled))).astype(np.int64))]
-    texts = tuple(str(warning.message) for warning in warned)
-    return ChunkFacts(hashes, other_hashes, X.min(axis=0), X.max(axis=0), sample, texts)
+    return ChunkFacts(hashes, other_hashes, X.min(axis=0), X.max(axis=0), sample, warned)
 
 
 def rank_chunks(facts: Sequence[ChunkFacts]) -> tuple[RankedRows, Axes]:
     """Rank the rows of all chunks and choose axes for them."""
-    for text in dict.fromkeys(text for own in facts for text in own.warned):
+    for text in dict.fromkeys(own.warned for own in facts if own.warned is not None):
         warnings.warn(text, UserWarning, stacklevel=2)
     hashes = np.concatenate([own.hashes for own in facts])
     other_hashes = np.concatenate([own.other_hashes for own in facts])

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bayesfloor.data.points import check_points
+from bayesfloor.data.points import check_points, read_points
 from bayesfloor.forest.sides import F64
 
 
@@ -142,5 +142,5 @@ def _rows_of_map(array: np.memmap[Any, Any]) -> RowsInArrayFile | RowsOfMap:
 
 
 def as_points(raw: Any) -> F64:
-    """Check some rows as `check_points` does, even if it is a single one."""
-    return check_points(raw, min_rows=1)
+    """Check some rows as `check_points` does, even if it is a single one, without its warnings."""
+    return read_points(raw, min_rows=1)[0]

@@ -82,7 +82,9 @@ class Crew:
             return [do(number) for number in range(len(arguments))]
         futures = [self._pool.submit(copy_context().run, do, number) for number in range(len(arguments))]
         try:
-            wait(futures, return_when=FIRST_EXCEPTION)
+            done = wait(futures, return_when=FIRST_EXCEPTION).done
+            for future in done:  # one that failed, before those that still run are waited for
+                future.result()
             return [future.result() for future in futures]
         except BaseException:
             self.stop()

@@ -29,7 +29,7 @@ class Stream:
 def first_batch(X: Any, y: Any, classes: Any) -> tuple[Problem, NDArray[Any] | None]:
     """Check the first batch."""
     names = getattr(X, "column_names", getattr(X, "columns", None))
-    points = check_points(host_array(X)[0], min_rows=1)
+    points = check_points(host_array(X)[0], min_rows=1).copy()  # the caller may put the next batch into the same array
     seen, codes = check_labels(y, len(points), min_classes=1)
     declared = check_declared(classes, None, seen)
     return Problem(points, seen, codes, None if names is None else list(names)), declared
