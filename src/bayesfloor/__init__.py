@@ -48,7 +48,8 @@ if TYPE_CHECKING:
     from bayesfloor.classify.one_vs_one import OneVsOneSVC
     from bayesfloor.classify.smart_svc import SmartSVC
     from bayesfloor.data.datasets import DatasetInfo, list_datasets, load_dataset
-    from bayesfloor.data.tables import Table, read_table
+    from bayesfloor.data.prepared_table import Table
+    from bayesfloor.data.tables import read_table
     from bayesfloor.floor import (
         BayesError,
         Finding,
@@ -183,7 +184,7 @@ _HOME_OF = {
     "SelectionPath": "bayesfloor.meta",
     "SelectionPathDisplay": "bayesfloor.report",
     "SmartSVC": "bayesfloor.classify.smart_svc",
-    "Table": "bayesfloor.data.tables",
+    "Table": "bayesfloor.data.prepared_table",
     "TransformComparison": "bayesfloor.meta",
     "TransformComparisonDisplay": "bayesfloor.report",
     "bayes_class_weight": "bayesfloor.meta",

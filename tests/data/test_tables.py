@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from bayesfloor.data import unpacking
 from bayesfloor.data.columns import UnknownColumnError
+from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.sniffing import detect_encoding
-from bayesfloor.data.tables import Table, read_table
+from bayesfloor.data.tables import read_table
 from bayesfloor.data.validation import check_points
 from bayesfloor.meta.column_groups import check_groups
 

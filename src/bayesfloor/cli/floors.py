@@ -10,7 +10,7 @@ from bayesfloor.cli.exits import ABOVE, OK
 from bayesfloor.cli.input import named_columns, open_table
 from bayesfloor.cli.options import TableOptions
 from bayesfloor.cli.output import progress_on_stderr, say, say_findings, write_json, write_table
-from bayesfloor.data.tables import Table
+from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.visible_text import visible
 from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
 

@@ -8,7 +8,8 @@ from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.options import TableOptions
 from bayesfloor.cli.output import say
 from bayesfloor.data.datasets import ALIASES, list_datasets, load_dataset
-from bayesfloor.data.tables import Table, read_table
+from bayesfloor.data.prepared_table import Table
+from bayesfloor.data.tables import read_table
 
 #: Options about columns. The sets known by name come prepared, and take none of them.
 _FOR_FILES = ("target", "encode", "impute", "drop_missing", "drop", "categorical")

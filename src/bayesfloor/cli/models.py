@@ -17,7 +17,8 @@ from bayesfloor.cli.model_file import Model, pack_model, unpack_model
 from bayesfloor.cli.options import RunOptions, TableOptions
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json, write_table
 from bayesfloor.data.encoding import Preparation
-from bayesfloor.data.tables import Table, read_table
+from bayesfloor.data.prepared_table import Table
+from bayesfloor.data.tables import read_table
 from bayesfloor.data.unpacking import UNPACKED_LIMIT
 from bayesfloor.data.visible_text import visible
 

@@ -15,7 +15,7 @@ from bayesfloor.data.visible_text import visible
 from bayesfloor.data.writing import write_whole
 
 if TYPE_CHECKING:
-    from bayesfloor.data.tables import Table
+    from bayesfloor.data.prepared_table import Table
 
 #: A bar appears when something takes longer than this.
 _PATIENCE_S = 1.0

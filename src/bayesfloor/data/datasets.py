@@ -18,7 +18,8 @@ from bayesfloor.data.columns import Column, NumberColumn, RawTable, counted, tex
 from bayesfloor.data.dataset_fingerprints import FINGERPRINTS, Fingerprint
 from bayesfloor.data.dataset_recipes import RECIPES, follow
 from bayesfloor.data.encoding import SCALES
-from bayesfloor.data.tables import Table, make_table
+from bayesfloor.data.prepared_table import Table
+from bayesfloor.data.tables import make_table
 from bayesfloor.data.unpacking import read_contents
 from bayesfloor.data.validation import check_random_state_seed
 

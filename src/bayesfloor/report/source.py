@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.tables import Table
+from bayesfloor.data.prepared_table import Table
 from bayesfloor.floor.problem import Problem, check_problem
 
 
