@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.spatial.distance import pdist, squareform
 
+from bayesfloor.data.prepared_table import points_and_labels
 from bayesfloor.data.validation import check_labels, check_memory, check_points
 from bayesfloor.floor import henze_penrose as hp
 from bayesfloor.forest import ClassForests, class_forests
@@ -28,8 +29,8 @@ _CONSTANT = 1e-10
 
 def class_affinity(
     X: Any,
-    y: Any,
-    affinity: Any,
+    y: Any = None,
+    affinity: Any = "henze-penrose",
     *,
     n_trees: int = 3,
     n_jobs: int | None = None,
@@ -39,11 +40,12 @@ def class_affinity(
 
     Parameters
     ----------
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The points.
-    y : array-like of shape (n_samples,)
-        The labels.
-    affinity : {"henze-penrose", "bhattacharyya"} or array-like of shape (n_classes, n_classes)
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features), or Table
+        The points. A `Table` from `read_table` has its labels with it.
+    y : array-like of shape (n_samples,), default=None
+        The labels; left out with a Table.
+    affinity : {"henze-penrose", "bhattacharyya"} or array-like of shape (n_classes, n_classes), \
+default="henze-penrose"
         The measure, or its values: symmetric, finite and not negative. Their diagonal is not read.
     n_trees, n_jobs, random_state
         As for `pairwise_bayes_error`; read by "henze-penrose" only.
@@ -63,6 +65,7 @@ def class_affinity(
     >>> matrix.round(3).tolist()
     [[0.0, 0.0, 0.0], [0.0, 0.0, 0.115], [0.0, 0.115, 0.0]]
     """
+    X, y = points_and_labels(X, y)
     X = check_points(X)
     classes, codes = check_labels(y, len(X))
     matrix = affinity_matrix(

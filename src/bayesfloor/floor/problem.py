@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bayesfloor.data.prepared_table import Table, points_and_labels
 from bayesfloor.data.validation import (
     check_labels,
     check_n_trees,
@@ -40,8 +41,9 @@ class Problem:
 
 
 def check_problem(X: Any, y: Any) -> Problem:
-    """Check points and labels."""
-    names = names_of(X)
+    """Check points and labels, or a table that holds both."""
+    names = X.feature_names if isinstance(X, Table) else names_of(X)
+    X, y = points_and_labels(X, y)
     points = check_points(host_array(X)[0])
     classes, codes = check_labels(y, len(points))
     return Problem(points, classes, codes, names)
