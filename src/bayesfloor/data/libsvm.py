@@ -6,7 +6,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from bayesfloor.data.columns import Column, NumberColumn, RawTable, counted, shortened, text_column, to_number
+from bayesfloor.data.columns import (
+    Column,
+    NumberColumn,
+    RawTable,
+    check_n_columns,
+    counted,
+    shortened,
+    text_column,
+    to_number,
+)
 from bayesfloor.data.limits import check_memory, in_gib
 from bayesfloor.data.points import SPARSE_LIMIT
 from bayesfloor.data.sniffing import detect_encoding, open_text
@@ -77,6 +86,7 @@ def read_libsvm(contents: Contents) -> RawTable:
             f"{name}: {counted(n_rows)} rows of {counted(n_columns)} columns take {in_gib(n_bytes)} as a dense table; "
             f"the limit is {in_gib(SPARSE_LIMIT)}"
         )
+    check_n_columns(n_columns, name)
     check_memory(n_bytes, name)
     X = np.zeros((n_columns, n_rows))
     X[np.array(indices) - first, np.repeat(np.arange(n_rows), lengths)] = values
