@@ -4,7 +4,7 @@
     python benchmarks/compare_results.py record new.json     # with the other
     python benchmarks/compare_results.py compare old.json new.json
 
-`record` runs over the data sets in $BAYESFLOOR_DATA (or ../shared/data) and writes one SHA-256 checksum for each result:
+`record` runs over the data sets in $BAYESFLOOR_DATA (or ../shared/data) and writes a SHA-256 checksum for each result:
 edges and lengths of forests, floors with their intervals, class trees, predictions and coefficients. `compare` lists
 what differs and exits with 1 if anything does.
 """
@@ -55,7 +55,8 @@ def floors(X: Any, y: Any) -> Iterator[tuple[str, str]]:
     for name, floor in (("bayes_error", whole), ("pairwise", pairs), ("one_vs_rest", classes)):
         yield name, checksum(floor.estimate, floor.interval, floor.lower, floor.upper, floor.p_value)
     for cut in ("min-cut", "average-linkage", "normalized-cut"):
-        yield f"tree by {cut}", checksum(repr(bf.build_class_tree(pairs.normalized, pairs.classes, cut=cut).to_nested()))
+        tree = bf.build_class_tree(pairs.normalized, pairs.classes, cut=cut)
+        yield f"tree by {cut}", checksum(repr(tree.to_nested()))
     half = len(X) // 2
     grown = bf.spanning_forests(X[:half]).extend(X[half:])
     yield "extend", of_forests(grown)
@@ -64,7 +65,8 @@ def floors(X: Any, y: Any) -> Iterator[tuple[str, str]]:
 def learned(X: Any, y: Any) -> Iterator[tuple[str, str]]:
     """The learned floor, and choices by floors."""
     floor = bf.learned_floor(X, y)
-    yield "learned_floor", checksum(floor.estimate, floor.interval, floor.reached, floor.curve.error, floor.class_reached)
+    curve = floor.curve.error
+    yield "learned_floor", checksum(floor.estimate, floor.interval, floor.reached, curve, floor.class_reached)
     weights = bf.bayes_class_weight(X, y)
     yield "bayes_class_weight", checksum(list(weights.values()))
     selector = bf.BayesErrorSelector(n_features_to_select=3).fit(X[:, :20], y)
@@ -98,7 +100,8 @@ def record(file: Path) -> None:
         order = np.random.default_rng(0).permutation(len(X))
         X, y = X[order[:LARGEST]], y[order[:LARGEST]]
         few_X, few_y = X[:FEW], y[:FEW]
-        kept = np.isin(few_y, [label for label, count in zip(*np.unique(few_y, return_counts=True)) if count >= 20])
+        labels, counts = np.unique(few_y, return_counts=True)
+        kept = np.isin(few_y, labels[counts >= 20])
         few_X, few_y = few_X[kept], few_y[kept]
         spread = few_X.std(axis=0)
         few_X = (few_X - few_X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
     from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
     from bayesfloor.classify.linear.smart_svc import SmartSVC
+    from bayesfloor.data.prepared_table import Table
     from bayesfloor.display import (
         ClassFloorsDisplay,
         ClassTreeDisplay,
@@ -83,7 +84,7 @@ if TYPE_CHECKING:
     from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
     from bayesfloor.report.difficulty import DifficultyReport, difficulty_report
     from bayesfloor.tables.datasets import DatasetInfo, list_datasets, load_dataset
-    from bayesfloor.tables.read import Table, read_table
+    from bayesfloor.tables.read import read_table
     from bayesfloor.tree import ClassNode, ClassTree, build_class_tree
 
     __version__: str
@@ -183,7 +184,7 @@ _HOME_OF = {
     "SelectionPath": "bayesfloor.choose",
     "SelectionPathDisplay": "bayesfloor.display",
     "SmartSVC": "bayesfloor.classify.linear.smart_svc",
-    "Table": "bayesfloor.tables.read",
+    "Table": "bayesfloor.data.prepared_table",
     "TransformComparison": "bayesfloor.choose",
     "TransformComparisonDisplay": "bayesfloor.display",
     "bayes_class_weight": "bayesfloor.choose",

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from bayesfloor.choose.column_groups import check_groups
 from bayesfloor.data.points import check_points
+from bayesfloor.data.prepared_table import Table
 from bayesfloor.tables import unpacking
 from bayesfloor.tables.columns import UnknownColumnError
-from bayesfloor.tables.read import Table, read_table
+from bayesfloor.tables.read import read_table
 from bayesfloor.tables.sniffing import detect_encoding
 
 PLAIN = "a,b,class\n1,2.5,x\n3,4.5,y\n5,6,x\n"

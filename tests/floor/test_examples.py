@@ -41,8 +41,9 @@ def test_page_has_examples_and_its_links_lead_somewhere():
 
 def test_every_code_is_on_the_page():
     listed = set(re.findall(r"^\| (BF\d{3}) \|", PAGE, flags=re.MULTILINE))
-    in_code = set(re.findall(r"^(BF\d{3}) ", sys.modules["bayesfloor.floor.trees.findings"].__doc__, flags=re.MULTILINE))
-    used = set(re.findall(r'"(BF\d{3})"', Path(sys.modules["bayesfloor.floor.trees.findings"].__file__).read_text()))
+    module = sys.modules["bayesfloor.floor.trees.findings"]
+    in_code = set(re.findall(r"^(BF\d{3}) ", module.__doc__, flags=re.MULTILINE))
+    used = set(re.findall(r'"(BF\d{3})"', Path(module.__file__).read_text()))
     assert listed == in_code == used
 
 

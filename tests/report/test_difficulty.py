@@ -271,11 +271,11 @@ def test_arguments_are_checked_first(arguments, error, says):
 
 
 def test_labels_come_with_a_table_or_by_themselves(tmp_path):
-    with pytest.raises(TypeError, match="needs the labels"):
+    with pytest.raises(ValueError, match="only a Table has its labels with it"):
         difficulty_report(load_iris().data)
     file = tmp_path / "t.csv"
     file.write_text("x,kind\n1,a\n2,b\n3,a\n")
-    with pytest.raises(TypeError, match="leave out y"):
+    with pytest.raises(ValueError, match="leave out y"):
         difficulty_report(read_table(file), [1, 2, 1])
 
 

@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 def bayes_class_weight(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     strength: float = 1.0,
     by: str = "classes",
@@ -42,10 +42,10 @@ def bayes_class_weight(
 
     Parameters
     ----------
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The points, scaled as you would for neighbours.
-    y : array-like or series of shape (n_samples,)
-        The labels, of any type that can be sorted.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features), or Table
+        The points, scaled as you would for neighbours. A `Table` from `read_table` has its labels with it.
+    y : array-like or series of shape (n_samples,), default=None
+        The labels, of any type that can be sorted; left out with a Table.
     strength : float, default=1.0
         How many times its base weight a class that nothing tells from the others gets on top.
     by : {"classes", "pairs"}, default="classes"
@@ -151,7 +151,7 @@ class CostMatrix:
 
 def bayes_cost_matrix(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     strength: float = 1.0,
     base: str = "balanced",

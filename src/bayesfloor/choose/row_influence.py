@@ -1,6 +1,6 @@
 """Which rows a number of cross edges hangs on, so that two numbers from the same rows can be compared.
 
-The sampling variance of R sums r_e r_f over pairs of edges that share a row (`bayesfloor.floor.trees.uncertainty`), and with
+The sampling variance of R sums r_e r_f over pairs of edges that share a row (`floor.trees.uncertainty`), and with
 S_v = Σ_{e at v} r_e its main part is Σ_v S_v². In the same way the covariance of two counts on the same rows, in two
 graphs, is Σ_v S_v S'_v, the sum over pairs of edges that share a row. So S, as a vector over the rows, says in which
 direction a count errs: where two of them point the same way, so do their errors, and the difference of the counts is

@@ -36,6 +36,7 @@ from bayesfloor.choose.transform_checks import (
 from bayesfloor.choose.transform_results import TransformComparison, TransformFloors
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
+from bayesfloor.data.prepared_table import points_and_labels
 from bayesfloor.data.sampling import halves, stratified_rows
 from bayesfloor.floor.trees.cross_edges import pairs_of
 from bayesfloor.floor.trees.problem import Options, check_options
@@ -49,7 +50,7 @@ Ints = NDArray[np.int64]
 
 def compare_transforms(
     X: Any,
-    y: Any,
+    y: Any = None,
     transforms: Any = "default",
     *,
     criterion: str = "whole",
@@ -63,10 +64,10 @@ def compare_transforms(
 
     Parameters
     ----------
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The data, as the transforms take it.
-    y : array-like or series of shape (n_samples,)
-        The labels, of any type that can be sorted.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features), or Table
+        The data, as the transforms take it. A `Table` from `read_table` has its labels with it.
+    y : array-like or series of shape (n_samples,), default=None
+        The labels, of any type that can be sorted; left out with a Table.
     transforms : dict or "default", default="default"
         Transformers by name, or "passthrough" for the data as it is. They are cloned, never fitted themselves.
         "default" is a set of scalers, principal components, Laplacian eigenmaps and a radial kernel.
@@ -115,6 +116,7 @@ def compare_transforms(
         random_state=random_state,
         progress=False,
     )
+    X, y = points_and_labels(X, y)
     n_given = X.shape[0] if hasattr(X, "shape") else len(X)
     classes, codes = check_labels(y, n_given)
     keys = np.random.default_rng(options.random_state).integers(2**64, size=n_given, dtype=np.uint64)

@@ -15,6 +15,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
+from bayesfloor.data.prepared_table import points_and_labels
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.forest import ClassForests, class_forests
 from bayesfloor.runtime.limits import check_memory
@@ -30,8 +31,8 @@ _CONSTANT = 1e-10
 
 def class_affinity(
     X: Any,
-    y: Any,
-    affinity: Any,
+    y: Any = None,
+    affinity: Any = "henze-penrose",
     *,
     n_trees: int = 3,
     n_jobs: int | None = None,
@@ -41,11 +42,12 @@ def class_affinity(
 
     Parameters
     ----------
-    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The points.
-    y : array-like of shape (n_samples,)
-        The labels.
-    affinity : {"henze-penrose", "bhattacharyya"} or array-like of shape (n_classes, n_classes)
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features), or Table
+        The points. A `Table` from `read_table` has its labels with it.
+    y : array-like of shape (n_samples,), default=None
+        The labels; left out with a Table.
+    affinity : {"henze-penrose", "bhattacharyya"} or array-like of shape (n_classes, n_classes), \
+default="henze-penrose"
         The measure, or its values: symmetric, finite and not negative. Their diagonal is not read.
     n_trees, n_jobs, random_state
         As for `pairwise_bayes_error`; read by "henze-penrose" only.
@@ -65,6 +67,7 @@ def class_affinity(
     >>> matrix.round(3).tolist()
     [[0.0, 0.0, 0.0], [0.0, 0.0, 0.115], [0.0, 0.115, 0.0]]
     """
+    X, y = points_and_labels(X, y)
     X = check_points(X)
     classes, codes = check_labels(y, len(X))
     matrix = affinity_matrix(

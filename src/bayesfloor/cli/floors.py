@@ -10,9 +10,9 @@ from bayesfloor.cli.exits import ABOVE, OK
 from bayesfloor.cli.input import named_columns, open_table
 from bayesfloor.cli.options import TableOptions
 from bayesfloor.cli.output import progress_on_stderr, say, say_findings, write_json, write_table
+from bayesfloor.data.prepared_table import Table
 from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
 from bayesfloor.runtime.text import visible
-from bayesfloor.tables.read import Table
 
 #: Rows that the learned floor takes unless told otherwise.
 MANY_ROWS = 10_000

@@ -7,8 +7,9 @@ from typing import Any
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.options import TableOptions
 from bayesfloor.cli.output import say
+from bayesfloor.data.prepared_table import Table
 from bayesfloor.tables.datasets import ALIASES, list_datasets, load_dataset
-from bayesfloor.tables.read import Table, read_table
+from bayesfloor.tables.read import read_table
 
 #: Options about columns. The sets known by name come prepared, and take none of them.
 _FOR_FILES = ("target", "encode", "impute", "drop_missing", "drop", "categorical")

@@ -16,9 +16,10 @@ from bayesfloor.cli.input import is_file, open_table, say_notes
 from bayesfloor.cli.model_file import Model, pack_model, unpack_model
 from bayesfloor.cli.options import RunOptions, TableOptions
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json, write_table
+from bayesfloor.data.prepared_table import Table
 from bayesfloor.runtime.text import visible
 from bayesfloor.tables.encoding import Preparation
-from bayesfloor.tables.read import Table, read_table
+from bayesfloor.tables.read import read_table
 from bayesfloor.tables.unpacking import UNPACKED_LIMIT
 
 #: A spreadsheet takes a cell that begins with one of these for a formula.

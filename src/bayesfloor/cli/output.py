@@ -15,7 +15,7 @@ from bayesfloor.runtime.files import write_whole
 from bayesfloor.runtime.text import visible
 
 if TYPE_CHECKING:
-    from bayesfloor.tables.read import Table
+    from bayesfloor.data.prepared_table import Table
 
 #: A bar appears when something takes longer than this.
 _PATIENCE_S = 1.0

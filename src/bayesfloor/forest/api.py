@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
+from bayesfloor.data.prepared_table import points_and_labels, points_of
 from bayesfloor.forest import plan
 from bayesfloor.forest.classes import ClassForests, forests_of_classes
 from bayesfloor.forest.device import host_array, on_device
@@ -42,7 +43,7 @@ def spanning_forests(
 
     Parameters
     ----------
-    X : array-like, path or Dask collection of shape (n_points, n_features)
+    X : array-like, Table, path or Dask collection of shape (n_points, n_features)
         Points. Distances are Euclidean, in float64. A path (`os.PathLike`) to a .npy or a Parquet file, and a
         `numpy.memmap`, may be larger than memory: they are read some rows at a time, and sorted into blocks in the
         folder for temporary files. A Dask array or data frame is computed by the workers of its cluster.
@@ -78,7 +79,7 @@ def spanning_forests(
     >>> forests.edges.tolist(), forests.weights.tolist()
     ([[0, 1], [1, 2], [2, 3]], [1.0, 2.0, 4.0])
     """
-    X, tensor = host_array(X)
+    X, tensor = host_array(points_of(X))
     source, X = X, here(X, client, check_n_trees(n_trees))
     if X is None:
         return forests_elsewhere(source, client, device, _request(n_trees, random_state, n_jobs, progress))
@@ -111,7 +112,7 @@ def spanning_forests(
 
 def class_forests(
     X: Any,
-    y: ArrayLike,
+    y: ArrayLike | None = None,
     *,
     n_trees: int = 3,
     n_jobs: int | None = None,
@@ -124,10 +125,10 @@ def class_forests(
 
     Parameters
     ----------
-    X : array-like, path or Dask collection of shape (n_points, n_features)
-        Points, as for `spanning_forests`.
-    y : array-like of shape (n_points,)
-        Labels of at least two classes, of any one sortable type.
+    X : array-like, path or Dask collection of shape (n_points, n_features), or Table
+        Points, as for `spanning_forests`. A `Table` from `read_table` has its labels with it.
+    y : array-like of shape (n_points,), default=None
+        Labels of at least two classes, of any one sortable type; left out with a Table.
     n_trees, n_jobs, device, random_state, progress, client
         As for `spanning_forests`.
 
@@ -142,6 +143,7 @@ def class_forests(
     >>> forests.pair_cross_counts[0].tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
+    X, y = points_and_labels(X, y)
     X, tensor = host_array(X)
     source, X = X, here(X, client, check_n_trees(n_trees))
     if X is None:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.prepared_table import Table, points_and_labels
 from bayesfloor.floor.trees.problem import Problem, check_problem
-from bayesfloor.tables.read import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,21 +52,13 @@ class Source:
 
 def source_of(X: Any, y: Any, title: str | None) -> Source:
     """Take points and labels, or a table that was read from a file."""
-    if isinstance(X, Table):
-        if y is not None:
-            raise TypeError("A Table has its labels with it; leave out y.")
-        if X.y is None:
-            raise ValueError(f"{X.source} was read without its labels, and a report needs them.")
-        return _of_table(X, title)
-    if y is None:
-        raise TypeError("A report needs the labels y, unless X is a Table.")
-    return _of_arrays(X, y, title)
+    points_and_labels(X, y)  # refuses what has no labels, or has them twice
+    return _of_table(X, title) if isinstance(X, Table) else _of_arrays(X, y, title)
 
 
 def _of_table(table: Table, title: str | None) -> Source:
-    problem = check_problem(table.X, table.y)
     return Source(
-        problem=Problem(problem.X, problem.classes, problem.codes, list(table.feature_names)),
+        problem=check_problem(table, None),
         title=title or table.source,
         target=table.target,
         rows=table.lines,

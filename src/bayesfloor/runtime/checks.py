@@ -64,7 +64,7 @@ def check_confidence(confidence: Any) -> float:
     return check_float("confidence", confidence, "(0, 1)")
 
 
-def check_max_rows(max_rows: Any, n_classes: int, default: int | None) -> int | None:
+def check_max_rows(max_rows: Any, n_classes: int, default: int | None = None) -> int | None:
     """Return the largest number of rows to use; None stands for the default."""
     if max_rows is None:
         return default

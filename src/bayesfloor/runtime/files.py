@@ -1,13 +1,13 @@
 """Files that appear whole or not at all."""
 
 import os
-import tempfile
+import secrets
 from contextlib import suppress
 from pathlib import Path
 
 
 def write_whole(file: Path, contents: bytes, *, replace: bool = True) -> None:
-    """Write a file aside and rename it.
+    """Write a file aside and give it its name.
 
     Parameters
     ----------
@@ -16,7 +16,7 @@ def write_whole(file: Path, contents: bytes, *, replace: bool = True) -> None:
     contents : bytes
         What.
     replace : bool, default=True
-        Whether a file that is there may be replaced. If not, one that came meanwhile is kept.
+        Whether a file that is there may be replaced, and a link followed. If not, one that came meanwhile is kept.
 
     Raises
     ------
@@ -25,25 +25,39 @@ def write_whole(file: Path, contents: bytes, *, replace: bool = True) -> None:
     OSError
         If it cannot be written; nothing is left behind.
     """
-    file = file.resolve()  # where a link leads to
+    place = Path(os.path.realpath(file)) if replace else file
+    aside = place.with_name(f".{place.name[:50]}.{secrets.token_hex(8)}.part")
     try:
-        handle, aside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:50]}.", suffix=".part")
+        # the system takes the umask off; to ask for it is to change it for all threads
+        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(contents)
+                stream.flush()
+                os.fsync(stream.fileno())
+            if replace:
+                os.replace(aside, place)
+            else:
+                _name_new_file(aside, place)
+        finally:
+            with suppress(OSError):
+                os.unlink(aside)
+    except FileExistsError as error:
+        raise FileExistsError(f"{str(file)!r} exists") from error
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(file)) from error
+
+
+def _name_new_file(aside: Path, place: Path) -> None:
+    """Give a file a name that no other has; the system checks that and does it in one step."""
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(contents)
-            stream.flush()
-            os.fsync(stream.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(aside, 0o666 & ~mask)  # a file made aside is for its owner only
-        if not replace and file.exists():
-            raise FileExistsError(f"{str(file)!r} exists")
-        os.replace(aside, file)
-    except BaseException as error:
-        with suppress(OSError):
-            os.unlink(aside)
-        if isinstance(error, OSError) and error.errno is not None:
-            raise OSError(error.errno, error.strerror, str(file)) from error
+        os.link(aside, place)
+    except FileExistsError:
         raise
+    except OSError:  # a file system without hard links: take the name, then replace what is known to be our own
+        os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        try:
+            os.replace(aside, place)
+        except OSError:
+            os.unlink(place)
+            raise

@@ -14,6 +14,7 @@ from bayesfloor.tables.columns import (
     RawTable,
     TextBuilder,
     TextColumn,
+    check_n_columns,
     check_names,
     without_unused,
 )
@@ -70,6 +71,7 @@ def read_arff(contents: Contents) -> RawTable:
     encoding, reason = detect_encoding(contents.data, name)
     lines = enumerate(open_text(contents.data, encoding), start=1)
     attributes, outputs, relation = _read_header(lines, name)
+    check_n_columns(len(attributes), name)
     check_names([attribute.name for attribute in attributes], name)
     builders = [_builder(attribute) for attribute in attributes]
     starts: list[int] = []

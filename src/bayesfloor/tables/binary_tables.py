@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.parquet_sizes import unpacked_sizes
 from bayesfloor.runtime.limits import check_memory, in_gib
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import (
@@ -20,6 +21,7 @@ from bayesfloor.tables.columns import (
     OtherColumn,
     RawTable,
     TextColumn,
+    check_n_columns,
     check_names,
     in_natural_order,
     text_column,
@@ -27,6 +29,8 @@ from bayesfloor.tables.columns import (
 from bayesfloor.tables.unpacking import UNPACKED_LIMIT, Contents
 
 _LARGEST_EXACT_INTEGER = 2**53
+#: Memory that a column of text takes while it is read, in units of its unpacked bytes: measured with polars.
+_COPIES_OF_TEXT = 4
 _X_NAMES = ("X", "x", "data")
 _Y_NAMES = ("y", "target", "labels")
 
@@ -47,6 +51,8 @@ def read_frame(contents: Contents, kind: str) -> RawTable:
     """
     polars = _polars(contents.name)
     data = contents.data
+    if kind == "parquet":
+        _check_pages(contents)
     try:
         if kind == "parquet":
             lazy = polars.scan_parquet(io.BytesIO(data))
@@ -55,21 +61,27 @@ def read_frame(contents: Contents, kind: str) -> RawTable:
         else:
             lazy = polars.read_ipc_stream(io.BytesIO(data)).lazy()
         # what the file says of itself, before its columns are unpacked
+        schema = lazy.collect_schema()
+        check_n_columns(len(schema), contents.name)
         n_rows = int(lazy.select(polars.len()).collect().item())
-        _check_size(n_rows, len(lazy.collect_schema()), contents.name)
-        frame = lazy.collect()
+        _check_size(n_rows, len(schema), contents.name)
+        # lists and structs cannot be used, and a few bytes can hold any number of values
+        frame = lazy.select(name for name, dtype in schema.items() if not dtype.is_nested()).collect()
     except (polars.exceptions.PolarsError, OSError) as error:
         raise _unreadable(contents.name, kind, error) from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":  # polars' own name for a crash inside it
             raise
         raise _unreadable(contents.name, kind, error) from error
-    if frame.width == 0 or frame.height == 0:
-        raise ValueError(f"{contents.name} holds {frame.height} rows and {frame.width} columns")
-    columns = [_from_series(frame[name], polars) for name in frame.columns]
+    if not schema or n_rows == 0:
+        raise ValueError(f"{contents.name} holds {n_rows} rows and {len(schema)} columns")
+    columns = [
+        OtherColumn(name, str(dtype)) if dtype.is_nested() else _from_series(frame[name], polars)
+        for name, dtype in schema.items()
+    ]
     label = {"parquet": "Parquet", "arrow": "Arrow", "stream": "Arrow stream"}[kind]
-    lines = np.arange(1, frame.height + 1)
-    return RawTable(contents.name, columns, frame.height, lines, None, [f"{label} file."], unit="row")
+    lines = np.arange(1, n_rows + 1)
+    return RawTable(contents.name, columns, n_rows, lines, None, [f"{label} file."], unit="row")
 
 
 def _polars(name: str) -> Any:
@@ -83,6 +95,19 @@ def _polars(name: str) -> Any:
 def _unreadable(name: str, kind: str, error: BaseException) -> ValueError:
     first = (str(error).splitlines() or [""])[0]
     return ValueError(f"{name} cannot be read as {kind.capitalize()}: {first[:200]}")
+
+
+def _check_pages(contents: Contents) -> None:
+    """Refuse a Parquet file whose pages unpack to too much."""
+    try:
+        n_columns, n_text_bytes, n_other_bytes = unpacked_sizes(contents.data)
+    except ValueError as error:
+        raise _unreadable(contents.name, "parquet", error) from error
+    check_n_columns(n_columns, contents.name)
+    n_bytes = n_text_bytes + n_other_bytes
+    if n_bytes > UNPACKED_LIMIT:
+        raise ValueError(f"{contents.name} unpacks to {in_gib(n_bytes)}; the limit is {in_gib(UNPACKED_LIMIT)}")
+    check_memory(_COPIES_OF_TEXT * n_text_bytes + n_other_bytes, f"Reading {contents.name}")
 
 
 def _check_size(n_rows: int, n_columns: int, name: str) -> None:
@@ -178,6 +203,8 @@ def _load_arrays(contents: Contents) -> dict[str, NDArray[Any]]:
             for member in archive.infolist():
                 with archive.open(member) as stream:
                     shape, kind = _read_array_header(stream)
+                if len(shape) == 2:
+                    check_n_columns(shape[1], name)
                 total += max(math.prod(shape) * kind.itemsize, member.file_size)
                 if kind.hasobject:
                     with_objects.append(member.filename.removesuffix(".npy"))

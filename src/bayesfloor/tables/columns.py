@@ -23,6 +23,9 @@ MISSING_TEXTS = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NAN", "null", "N
 #: A column is one of numbers when at most this share of its values are none; those are then errors.
 STRAY_SHARE = 0.1
 
+#: Columns of a file, at most: each is a Python object, and a million of them take minutes before the first distance.
+MOST_COLUMNS = 100_000
+
 _LARGEST_EXACT_INTEGER = 2**53
 
 
@@ -285,6 +288,15 @@ def number_text(value: float, is_truth: bool = False) -> str:
     if is_truth:
         return str(bool(value))
     return str(int(value)) if math.isfinite(value) and value == int(value) else repr(value)
+
+
+def check_n_columns(n_columns: int, name: str) -> None:
+    """Refuse a file with too many columns, before any work is done on each."""
+    if n_columns > MOST_COLUMNS:
+        raise ValueError(
+            f"{name} has {counted(n_columns)} columns; the limit is {counted(MOST_COLUMNS)}. Are rows and columns "
+            "exchanged?"
+        )
 
 
 def check_names(names: Sequence[str], where: str) -> None:

@@ -13,6 +13,7 @@ from urllib.error import URLError
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.prepared_table import Table
 from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.binary_tables import read_npz
@@ -20,7 +21,7 @@ from bayesfloor.tables.columns import Column, NumberColumn, RawTable, text_colum
 from bayesfloor.tables.dataset_fingerprints import FINGERPRINTS, Fingerprint
 from bayesfloor.tables.dataset_recipes import RECIPES, follow
 from bayesfloor.tables.encoding import SCALES
-from bayesfloor.tables.read import Table, make_table
+from bayesfloor.tables.read import make_table
 from bayesfloor.tables.unpacking import read_contents
 
 #: The variable that names a local folder of data sets.

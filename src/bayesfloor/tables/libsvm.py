@@ -9,7 +9,7 @@ import numpy as np
 from bayesfloor.data.points import SPARSE_LIMIT
 from bayesfloor.runtime.limits import check_memory, in_gib
 from bayesfloor.runtime.text import counted, quoted
-from bayesfloor.tables.columns import Column, NumberColumn, RawTable, text_column, to_number
+from bayesfloor.tables.columns import Column, NumberColumn, RawTable, check_n_columns, text_column, to_number
 from bayesfloor.tables.sniffing import detect_encoding, open_text
 from bayesfloor.tables.unpacking import Contents
 
@@ -78,6 +78,7 @@ def read_libsvm(contents: Contents) -> RawTable:
             f"{name}: {counted(n_rows)} rows of {counted(n_columns)} columns take {in_gib(n_bytes)} as a dense table; "
             f"the limit is {in_gib(SPARSE_LIMIT)}"
         )
+    check_n_columns(n_columns, name)
     check_memory(n_bytes, name)
     X = np.zeros((n_columns, n_rows))
     X[np.array(indices) - first, np.repeat(np.arange(n_rows), lengths)] = values

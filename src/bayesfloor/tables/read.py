@@ -1,7 +1,6 @@
 """A file -> X, y and names, with every assumption stated."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.points import check_points
+from bayesfloor.data.prepared_table import Table
 from bayesfloor.runtime.checks import check_random_state_seed
-from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import RawTable, as_text, count_gaps, find_gaps
 from bayesfloor.tables.encoding import ENCODINGS, IMPUTATIONS, SCALES, Preparation, learn_preparation
@@ -18,75 +17,6 @@ from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.sampling import stratified_sample
 from bayesfloor.tables.targets import choose_target, find_column, find_missing_labels, read_labels
 from bayesfloor.tables.unpacking import UNPACKED_LIMIT
-
-
-@dataclass(frozen=True, repr=False)
-class Table:
-    """A table made ready: numbers, labels, and what was done to get there.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Finite float64 values, read-only.
-    y : ndarray of shape (n_rows,) or None
-        The labels; None where a table without its target was made ready as another one was.
-    feature_names : tuple of str
-        Names of the columns of X; a dummy is called ``column=value``.
-    classes : ndarray
-        The distinct labels, sorted.
-    target : str
-        Name of the column of labels.
-    groups : tuple of tuples of int
-        For each column of the file, its columns in X, as ``BayesErrorSelector(groups=...)`` takes them.
-    group_names : tuple of str
-        The columns of the file that `groups` stand for.
-    source : str
-        Name of the file.
-    lines : ndarray of shape (n_rows,)
-        The line of the file on which each row begins, or the row's number from 1 where a file has no lines.
-    n_rows_read : int
-        Number of rows in the file.
-    notes : tuple of str
-        Everything that was detected, assumed or done, in plain sentences.
-    cautions : tuple of str
-        What deserves a look before the results are trusted.
-    preparation : Preparation
-        How the columns became X, to make another file ready in the same way.
-    row_word : str
-        What `lines` counts: "line" or "row".
-    """
-
-    X: NDArray[np.float64]
-    y: NDArray[Any] | None
-    feature_names: tuple[str, ...]
-    classes: NDArray[Any]
-    target: str
-    groups: tuple[tuple[int, ...], ...]
-    group_names: tuple[str, ...]
-    source: str
-    lines: NDArray[np.int64]
-    n_rows_read: int
-    notes: tuple[str, ...]
-    cautions: tuple[str, ...]
-    preparation: Preparation
-    row_word: str = "row"
-
-    def __repr__(self) -> str:
-        n_rows, n_features = self.X.shape
-        return (
-            f"Table({self.source!r}: {counted(n_rows)} row{'s' * (n_rows != 1)}, {counted(n_features)} "
-            f"feature{'s' * (n_features != 1)}, {counted(len(self.classes))} classes of {self.target!r})"
-        )
-
-    def frame(self) -> Any:
-        """Return X and, last, y as a data frame: pandas where it is installed, else polars."""
-        columns: dict[str, Any] = {name: self.X[:, j] for j, name in enumerate(self.feature_names)}
-        if self.y is not None:
-            target = self.target
-            while target in columns:
-                target += "_"
-            columns[target] = self.y
-        return data_frame(columns)
 
 
 def read_table(

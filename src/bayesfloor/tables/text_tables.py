@@ -14,6 +14,7 @@ from bayesfloor.tables.columns import (
     OtherColumn,
     RawTable,
     TextBuilder,
+    check_n_columns,
     check_names,
 )
 from bayesfloor.tables.sniffing import (
@@ -163,6 +164,7 @@ def read_text_table(
     dialect = detect_dialect(lines, separator=separator, decimal=decimal, header=header)
     reader = _Reader(contents, encoding, dialect)
     names, first_line = reader.header()
+    check_n_columns(len(names), name)
     notes = [_how_it_is_written(dialect, encoding, reason, first_line)]
     names = _fill_names(names, notes)
     check_names(names, f"{name}, line {first_line}")

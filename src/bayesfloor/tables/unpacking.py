@@ -158,6 +158,7 @@ def _read_up_to(packed: IO[bytes] | gzip.GzipFile, limit: int, name: str) -> byt
         total += len(piece)
         if total > limit:
             raise _too_large(name, limit)
+        check_memory(2 * total, f"Unpacking {name}")  # the pieces, and the whole that they become
         pieces.append(piece)
     return b"".join(pieces)
 

@@ -19,6 +19,7 @@ from bayesfloor.classify.linear_decisions import LinearDecisions
 from bayesfloor.classify.training import Training, check_rows, check_training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.points import check_points
+from bayesfloor.data.prepared_table import points_and_labels
 from bayesfloor.forest.threads import Crew, supervise
 from bayesfloor.runtime.frames import data_frame
 
@@ -215,7 +216,7 @@ class GenSVMPath:
 
 def gensvm_path(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     lmds: Any = 19,
     p: float = 1.0,
@@ -229,10 +230,10 @@ def gensvm_path(
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features)
-        The points.
-    y : array-like of shape (n_samples,)
-        The labels, of any type that can be sorted.
+    X : array-like or data frame of shape (n_samples, n_features), or Table
+        The points. A `Table` from `read_table` has its labels with it.
+    y : array-like of shape (n_samples,), default=None
+        The labels, of any type that can be sorted; left out with a Table.
     lmds : int or array-like, default=19
         How many values from 2^18 to 2^-18, or the values themselves. They are solved from the largest to the smallest.
     p, kappa, weights, max_iter, tol
@@ -256,6 +257,7 @@ def gensvm_path(
     values = check_lmds(lmds)
     check_loss(p, kappa, values[-1], weights)
     check_effort(max_iter, tol)
+    X, y = points_and_labels(X, y)
     training = check_dense_training(GenSVC(), X, y, sample_weight)
     rows = rows_of(training, weights)
     solutions = solve(rows, values, p, kappa, tol, max_iter)

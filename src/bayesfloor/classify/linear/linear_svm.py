@@ -24,6 +24,7 @@ from bayesfloor.classify.linear.sparse_newton import walk_sparse_path
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
+from bayesfloor.data.prepared_table import points_and_labels
 from bayesfloor.data.weights import check_weights
 from bayesfloor.forest.threads import Crew, supervise
 from bayesfloor.runtime.frames import data_frame
@@ -214,15 +215,15 @@ class LinearSVMPath:
         return data_frame({"C": self.Cs, "intercept": self.intercept, **columns})
 
 
-def linear_svm_path(X: Any, y: Any, *, Cs: Any = 19, sample_weight: Any = None) -> LinearSVMPath:
+def linear_svm_path(X: Any, y: Any = None, *, Cs: Any = 19, sample_weight: Any = None) -> LinearSVMPath:
     """Solve a linear SVM with the squared hinge for a whole path of C.
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        The points.
-    y : array-like of shape (n_samples,)
-        Labels of two classes.
+    X : array-like or sparse matrix of shape (n_samples, n_features), or Table
+        The points. A `Table` from `read_table` has its labels with it.
+    y : array-like of shape (n_samples,), default=None
+        Labels of two classes; left out with a Table.
     Cs : int or array-like, default=19
         How many values from 2^-18 to 2^18, or the values themselves.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -241,6 +242,7 @@ def linear_svm_path(X: Any, y: Any, *, Cs: Any = 19, sample_weight: Any = None) 
     >>> linear_svm_path(scale(X), y)
     LinearSVMPath(19 values of C from 3.81e-06 to 2.62e+05, 30 features)
     """
+    X, y = points_and_labels(X, y)
     points = X.tocsr().astype(np.float64) if sparse.issparse(X) else check_points(X)
     classes, codes = check_labels(y, points.shape[0])
     if len(classes) > 2:

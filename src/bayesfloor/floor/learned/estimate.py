@@ -49,7 +49,7 @@ MIN_FOLDS = 5
 
 def learned_floor(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     confidence: float = 0.95,
     cv: int = 5,
@@ -66,10 +66,10 @@ def learned_floor(
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features)
-        The points. Learners standardise them.
-    y : array-like or series of shape (n_samples,)
-        The labels, of any type that can be sorted.
+    X : array-like or data frame of shape (n_samples, n_features), or Table
+        The points. Learners standardise them. A `Table` from `read_table` has its labels with it.
+    y : array-like or series of shape (n_samples,), default=None
+        The labels, of any type that can be sorted; left out with a Table.
     confidence : float, default=0.95
         Level of the intervals.
     cv : int, default=5

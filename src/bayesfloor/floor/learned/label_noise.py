@@ -92,7 +92,7 @@ class LabelNoiseCheck:
 
 def label_noise_check(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     shares: Sequence[float] = (0.1, 0.2, 0.4),
     confidence: float = 0.95,

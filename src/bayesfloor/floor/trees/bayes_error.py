@@ -17,7 +17,7 @@ from bayesfloor.floor.trees.results import BayesError, HenzePenroseDivergence, O
 
 def bayes_error(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     n_trees: int = 3,
     bias_correction: bool = True,
@@ -35,11 +35,11 @@ def bayes_error(
 
     Parameters
     ----------
-    X : array-like, data frame, path or Dask collection of shape (n_samples, n_features)
+    X : array-like, data frame, path or Dask collection of shape (n_samples, n_features), or Table
         The points, as for `spanning_forests`. Distances are Euclidean, so scale the features as you would for
-        neighbours.
-    y : array-like or series of shape (n_samples,)
-        The labels, of any type that can be sorted.
+        neighbours. A `Table` from `read_table` has its labels with it.
+    y : array-like or series of shape (n_samples,), default=None
+        The labels, of any type that can be sorted; left out with a Table.
     n_trees : int, default=3
         How many edge-disjoint spanning trees to count in; more trees, less variance.
     bias_correction : bool, default=True
@@ -98,7 +98,7 @@ def bayes_error(
 
 def pairwise_bayes_error(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     n_trees: int = 3,
     bias_correction: bool = True,
@@ -157,7 +157,7 @@ progress, client
 
 def one_vs_rest_bayes_error(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     n_trees: int = 3,
     bias_correction: bool = True,
@@ -210,7 +210,7 @@ progress, client
 
 def henze_penrose_divergence(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     n_trees: int = 3,
     forced_edges: str = "drop",

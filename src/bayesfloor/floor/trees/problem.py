@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
+from bayesfloor.data.prepared_table import Table, points_and_labels
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.cross_edges import CrossEdges, mean_of_draws
 from bayesfloor.floor.trees.far_points import FarPoints, is_far, names_of
@@ -38,8 +39,9 @@ class Problem:
 
 
 def check_problem(X: Any, y: Any) -> Problem:
-    """Check points and labels."""
-    names = names_of(X)
+    """Check points and labels, or a table that holds both."""
+    names = X.feature_names if isinstance(X, Table) else names_of(X)
+    X, y = points_and_labels(X, y)
     points = check_points(host_array(X)[0])
     classes, codes = check_labels(y, len(points))
     return Problem(points, classes, codes, names)

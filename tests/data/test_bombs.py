@@ -1,0 +1,134 @@
+"""Small files that would fill the memory or take minutes are refused before they do."""
+
+import gzip
+import zipfile
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bayesfloor import read_table
+from bayesfloor.data.parquet_sizes import unpacked_sizes
+from bayesfloor.runtime import limits
+
+MIB = 2**20
+
+
+@pytest.fixture
+def small_machine(monkeypatch):
+    monkeypatch.setattr(limits, "available_memory", lambda: 8 * MIB)
+
+
+@pytest.fixture
+def frames_read(monkeypatch):
+    """Count the frames that polars unpacks; those of one number are counts of rows."""
+    shapes = []
+    collect = pl.LazyFrame.collect
+
+    def spy(*arguments, **options):
+        frame = collect(*arguments, **options)
+        shapes.append(frame.shape)
+        return frame
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", spy)
+    return shapes
+
+
+def test_a_parquet_file_of_long_text(tmp_path, small_machine, frames_read):
+    file = tmp_path / "text.parquet"
+    pl.DataFrame({"a": ["x" * 4 * MIB, "b"], "y": ["u", "v"]}).write_parquet(file)
+    assert file.stat().st_size < 10_000
+    with pytest.raises(MemoryError, match=r"Reading text\.parquet would take about 16\.0 MiB of memory; 8\.0 MiB are"):
+        read_table(file)
+    assert frames_read == []
+
+
+def test_a_parquet_file_beyond_the_limit(tmp_path, monkeypatch, frames_read):
+    monkeypatch.setattr("bayesfloor.tables.binary_tables.UNPACKED_LIMIT", MIB)
+    file = tmp_path / "text.parquet"
+    pl.DataFrame({"a": ["x" * 4 * MIB, "b"], "y": ["u", "v"]}).write_parquet(file)
+    with pytest.raises(ValueError, match=r"text\.parquet unpacks to 4\.0 MiB; the limit is 1\.0 MiB"):
+        read_table(file)
+    assert frames_read == []
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_lists_are_refused_unread(tmp_path, kind, frames_read):
+    file = tmp_path / f"lists.{kind}"
+    frame = pl.DataFrame({"a": [[0.0] * 100_000] * 4, "b": [1.0, 2.0, 3.0, 4.0], "y": list("uvuv")})
+    (frame.write_parquet if kind == "parquet" else frame.write_ipc)(file)
+    with pytest.raises(ValueError, match=r"column 'a' holds List"):
+        read_table(file)
+    assert frames_read == [(1, 1), (4, 2)]
+    assert read_table(file, drop="a").feature_names == ("b",)
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "zstd"])
+def test_sizes_of_pages_are_those_that_pyarrow_tells(tmp_path, version, codec):
+    file = tmp_path / "t.parquet"
+    table = pa.table({"s": [f"text {i % 700}" for i in range(5000)], "x": np.arange(5000.0), "l": [[1, 2]] * 5000})
+    pq.write_table(table, file, compression=codec, data_page_version=version, row_group_size=2000, data_page_size=4096)
+    n_columns, n_text, n_other = unpacked_sizes(file.read_bytes())
+    about = pq.read_metadata(file)
+    chunks = [about.row_group(g).column(c) for g in range(about.num_row_groups) for c in range(2)]
+    expected = {
+        kind: sum(chunk.total_uncompressed_size for chunk in chunks if chunk.physical_type == kind)
+        for kind in ("BYTE_ARRAY", "DOUBLE")
+    }
+    assert n_columns == 3
+    # pyarrow counts the headers of pages too, some tens of bytes each
+    assert n_text == pytest.approx(expected["BYTE_ARRAY"], rel=0.05)
+    assert n_other == pytest.approx(expected["DOUBLE"], rel=0.05)
+
+
+def test_damaged_headers_are_refused(tmp_path):
+    file = tmp_path / "t.parquet"
+    pl.DataFrame({"a": [1.0, 2.0, 3.0], "y": ["u", "v", "u"]}).write_parquet(file)
+    good = file.read_bytes()
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        bad = bytearray(good)
+        for place in rng.integers(4, len(good) - 4, 3):
+            bad[place] = rng.integers(256)
+        try:
+            sizes = unpacked_sizes(bytes(bad))
+        except ValueError:
+            continue
+        assert min(sizes) >= 0
+
+
+@pytest.mark.parametrize("packed", ["gz", "zip"])
+def test_unpacking_stops_where_memory_ends(tmp_path, small_machine, packed):
+    file = tmp_path / f"t.csv.{packed}"
+    text = b"a,y\n" + b"1,u\n2,v\n" * (2 * MIB)
+    if packed == "gz":
+        file.write_bytes(gzip.compress(text))
+    else:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("t.csv", text)
+    with pytest.raises(MemoryError, match=r"Unpacking t\.csv\.\w+ would take about 16\.0 MiB of memory; 8\.0 MiB are"):
+        read_table(file)
+
+
+WIDE = {
+    "wide.csv": lambda path: path.write_text("a,b,c,d,y\n1,2,3,4,u\n1,2,3,4,v\n"),
+    "wide.parquet": lambda path: pl.DataFrame({name: [1, 2] for name in "abcde"}).write_parquet(path),
+    "wide.arrow": lambda path: pl.DataFrame({name: [1, 2] for name in "abcde"}).write_ipc(path),
+    "wide.feather": lambda path: pl.DataFrame({name: [1, 2] for name in "abcde"}).write_ipc_stream(path),
+    "wide.npz": lambda path: np.savez(path, X=np.ones((2, 5)), y=np.array([0, 1])),
+    "wide.libsvm": lambda path: path.write_text("1 1:2 5:3\n2 1:4 2:1\n"),
+    "wide.arff": lambda path: path.write_text(
+        "@relation r\n" + "".join(f"@attribute {name} numeric\n" for name in "abcde") + "@data\n1,2,3,4,0\n1,2,3,4,1\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_too_many_columns(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("bayesfloor.tables.columns.MOST_COLUMNS", 4, raising=False)
+    WIDE[name](tmp_path / name)
+    with pytest.raises(ValueError, match=rf"{name} has 5 columns; the limit is 4\. Are rows and columns exchanged\?"):
+        read_table(tmp_path / name)
