@@ -56,7 +56,7 @@ def start(tmp_path, monkeypatch):
     package = tmp_path / "source" / "tiny"
     (package / "runtime").mkdir(parents=True)
     shutil.copy(kernels.__file__, package / "runtime")
-    (package / "__init__.py").write_text('__version__ = "1.0"\n')
+    (package / "__init__.py").touch()
     (package / "inner.py").write_text(INNER.format(1))
     (package / "outer.py").write_text(OUTER)
     monkeypatch.syspath_prepend(str(package.parent))
@@ -102,7 +102,10 @@ def test_folder_is_named_by_version_and_by_what_kernels_depend_on(home, start, t
     start()
     package = tmp_path / "source" / "tiny"
     name = kernels.folder_name(package)
-    assert name.startswith("1.0-")
+    assert name.startswith("source-")
+    with monkeypatch.context() as patched:
+        patched.setattr("importlib.metadata.version", {"tiny": "1.0"}.get)
+        assert kernels.folder_name(package) == name.replace("source", "1.0")
     (package / "command_line.py").write_text("x = 1\n")
     assert kernels.folder_name(package) == name
     (package / "outer.py").write_text("from tiny.constants import SEVEN\n" + OUTER)

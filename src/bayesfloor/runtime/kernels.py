@@ -31,7 +31,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from functools import cache
-from importlib import import_module
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -243,7 +243,11 @@ def folder_name(package: Path) -> str | None:
     for path in sorted(sources):
         digest.update(f"\n{path.relative_to(package).as_posix()} {len(sources[path])}\n".encode())
         digest.update(sources[path])
-    return f"{import_module(package.name).__version__}-{digest.hexdigest()[:16]}"
+    try:
+        version = metadata.version(package.name)
+    except metadata.PackageNotFoundError:  # on the path, but not installed
+        version = "source"
+    return f"{version}-{digest.hexdigest()[:16]}"
 
 
 def kernel_sources(package: Path) -> dict[Path, bytes]:
