@@ -23,7 +23,13 @@ from bayesfloor.classify.fold_choice import fold_keys
 from bayesfloor.classify.newton_kernels import walk_path
 from bayesfloor.classify.sparse_newton import walk_sparse_path
 from bayesfloor.data.frames import data_frame
-from bayesfloor.data.validation import check_labels, check_memory, check_points
+from bayesfloor.data.validation import (
+    check_labels,
+    check_memory,
+    check_points,
+    check_sparse_points,
+    check_weights,
+)
 from bayesfloor.forest.threads import Crew, supervise
 
 F64 = NDArray[np.float64]
@@ -238,7 +244,7 @@ def linear_svm_path(X: Any, y: Any, *, Cs: Any = 19, sample_weight: Any = None) 
     >>> linear_svm_path(scale(X), y)
     LinearSVMPath(19 values of C from 3.81e-06 to 2.62e+05, 30 features)
     """
-    points = X.tocsr().astype(np.float64) if sparse.issparse(X) else check_points(X)
+    points = (check_sparse_points if sparse.issparse(X) else check_points)(X, squares=True)
     classes, codes = check_labels(y, points.shape[0])
     if len(classes) > 2:
         raise ValueError(f"a path is that of one binary problem; y has {len(classes)} classes")
@@ -271,19 +277,3 @@ def check_grid(Cs: Any) -> F64:
     if values.ndim != 1 or len(values) == 0 or not np.all((values > 0) & np.isfinite(values)):
         raise ValueError(f"The 'Cs' parameter must be an int or positive numbers. Got {Cs!r} instead.")
     return np.unique(values)
-
-
-def check_weights(sample_weight: Any, n_rows: int) -> F64:
-    """Return a weight for each row: ones where none are given."""
-    if sample_weight is None:
-        return np.ones(n_rows)
-    weight = np.asarray(sample_weight, np.float64)
-    if weight.ndim == 0:
-        weight = np.full(n_rows, float(weight))
-    if weight.shape != (n_rows,):
-        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}!")
-    if not np.all(np.isfinite(weight)) or np.any(weight < 0):
-        raise ValueError("sample_weight must be finite and not below zero")
-    if not np.any(weight > 0):
-        raise ValueError("sample_weight must be above zero for at least one row")
-    return weight

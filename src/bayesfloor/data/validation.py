@@ -7,10 +7,11 @@ and the rest of the arguments are checked here.
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesfloor.data.labels import check_labels
-from bayesfloor.data.limits import check_memory, check_n_jobs
-from bayesfloor.data.points import SPARSE_LIMIT, check_points
+from bayesfloor.data.limits import check_memory, check_n_jobs, one_of_a_pool
+from bayesfloor.data.points import SPARSE_LIMIT, check_points, check_sparse_points
 
 __all__ = [
     "SPARSE_LIMIT",
@@ -20,6 +21,9 @@ __all__ = [
     "check_n_trees",
     "check_points",
     "check_random_state_seed",
+    "check_sparse_points",
+    "check_weights",
+    "one_of_a_pool",
 ]
 
 
@@ -62,3 +66,19 @@ def check_random_state_seed(random_state: Any) -> int:
             f"The 'random_state' parameter must be an int in the range [0, 2**64). Got {random_state} instead."
         )
     return int(random_state)
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return a weight for each row: ones where none are given."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = np.asarray(sample_weight, np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}!")
+    if not np.all(np.isfinite(weight)) or np.any(weight < 0):
+        raise ValueError("sample_weight must be finite and not below zero")
+    if not np.any(weight > 0):
+        raise ValueError("sample_weight must be above zero for at least one row")
+    return weight
