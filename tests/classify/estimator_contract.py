@@ -18,15 +18,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, PredefinedSplit, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
-
-OBJECTS = (
-    "a dict among numbers is a ValueError that names the column; the check wants numpy's TypeError, which names nothing"
-)
 
 REPEATED_ROWS = dict.fromkeys(
     ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
@@ -236,6 +232,24 @@ def check_rows_of_weight_zero_are_absent(classifier):
             clone(classifier).fit(X, y, sample_weight=bad)
 
 
+def check_splitter_beside_rows_of_weight_zero(classifier):
+    """Rows of weight zero leave their folds: the same as without these rows, in the folds that are left."""
+    if "cv" not in classifier.get_params(deep=False):
+        pytest.skip("is not cross-validated")
+    X, y = blobs()
+    folds = np.arange(len(y)) % 4
+    weight = np.where((np.arange(len(y)) % 3 == 0) | (folds == 1), 0.0, 1.0)
+    kept = weight > 0
+    left = clone(classifier).set_params(cv=PredefinedSplit(folds[kept])).fit(X[kept], y[kept])
+    splits = list(PredefinedSplit(folds).split())
+    for cv in (PredefinedSplit(folds), splits):
+        assert_same_outputs(clone(classifier).set_params(cv=cv).fit(X, y, sample_weight=weight), left, X)
+    if classifier.get_params().get("C", "cv") != "cv" and getattr(classifier, "routing", "hard") == "hard":
+        return  # no folds are made
+    with pytest.raises(ValueError, match="at least two folds"):
+        classifier.set_params(cv=splits).fit(X, y, sample_weight=(folds == 1).astype(float))
+
+
 def check_tools_of_scikit_learn(classifier):
     X, y = blobs()
     assert cross_val_score(make_pipeline(StandardScaler(), classifier), X, y, cv=3).mean() > 0.6
@@ -292,6 +306,7 @@ CONTRACT = [
     check_nan_is_named_when_predicting,
     check_sparse_input,
     check_rows_of_weight_zero_are_absent,
+    check_splitter_beside_rows_of_weight_zero,
     check_tools_of_scikit_learn,
     check_several_threads,
     check_skops,

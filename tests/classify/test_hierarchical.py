@@ -1,14 +1,15 @@
 """The classifier on a class tree: scikit-learn's checks, the room's contract, and what is its own."""
 
 import doctest
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import sklearn
+from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_wine
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
@@ -21,15 +22,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesfloor.classify.affinity import class_affinity
 from bayesfloor.classify.hierarchical import tree_classifier as hierarchical
+from bayesfloor.classify.hierarchical.dag import DAGClassifier
 from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier
 from bayesfloor.classify.routing import fit_platt, leaf_probabilities
 from bayesfloor.floor import pairwise_bayes_error
+from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.tree import ClassTree, build_class_tree
 
 from .estimator_contract import (
     BAD_INPUT,
     CONTRACT,
-    OBJECTS,
     REPEATED_ROWS,
     assert_same_outputs,
     blobs,
@@ -46,7 +48,7 @@ DEFAULT = HierarchicalClassifier()
 
 
 def expected_failures(classifier):
-    failures = {"check_dtype_object": OBJECTS}
+    failures = {}
     if isinstance(classifier.estimator, GaussianNB):
         failures["check_sample_weight_equivalence_on_dense_data"] = (
             "GaussianNB smooths by a share of the unweighted variance; logarithms of probabilities as small as "
@@ -315,7 +317,7 @@ def test_probabilities_need_soft_routing():
     assert not hasattr(fitted, "predict_proba")
     with pytest.raises(AttributeError) as raised:
         fitted.predict_proba(blobs()[0])
-    assert "needs routing='soft'" in str(raised.value.__cause__)
+    assert "available when fitted with routing='soft'" in str(raised.value.__cause__)
 
 
 def test_routing_counts_from_the_next_fit_on():
@@ -324,9 +326,9 @@ def test_routing_counts_from_the_next_fit_on():
     hard = fitted.predict(X)
     fitted.set_params(routing="soft")
     np.testing.assert_array_equal(fitted.predict(X), hard)
-    with pytest.raises(NotFittedError, match="fitted with routing='hard'"):
-        fitted.predict_proba(X)
-    assert fitted.fit(X, y).predict_proba(X).shape == (120, 4)
+    assert not hasattr(fitted, "predict_proba")
+    soft = fitted.fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(fitted.set_params(routing="hard").predict_proba(X), soft)
 
 
 @pytest.mark.parametrize(
@@ -517,3 +519,27 @@ def test_examples_run_as_they_stand():
     outcome = doctest.testmod(hierarchical)
     assert outcome.attempted > 5
     assert outcome.failed == 0
+
+
+class _Threads(LinearSVC):
+    """Notes how many threads it would take if it asked for every core."""
+
+    seen: ClassVar[set[int]] = set()
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen.add(check_n_jobs(None))
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize("outer", [HierarchicalClassifier, DAGClassifier])
+def test_pools_do_not_nest(outer, monkeypatch):
+    monkeypatch.setattr("bayesfloor.runtime.limits.usable_cores", lambda: 8)
+    X, y = blobs()
+    _Threads.seen.clear()
+    outer(_Threads(), n_jobs=4).fit(X, y)
+    assert _Threads.seen == {1}
+    _Threads.seen.clear()
+    outer(_Threads(), n_jobs=1).fit(X, y)
+    with parallel_config(n_jobs=2):
+        outer(make_pipeline(_Threads())).fit(X, y)
+    assert _Threads.seen == {1, 8}

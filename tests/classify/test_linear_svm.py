@@ -137,6 +137,15 @@ def test_extreme_scales_give_numbers(factor):
     assert np.all(np.isfinite(solutions(linear_svm_path(X * factor, y))))
 
 
+def test_sparse_rows_that_are_no_numbers():
+    X, y = noisy()
+    for value, message in ((np.nan, "NaN in 1 row, column 1"), (np.inf, "infinity"), (1e155, "overflow.* column 1")):
+        X[3, 1] = value
+        for points in (X, sparse.csr_array(X)):
+            with pytest.raises(ValueError, match=message):
+                linear_svm_path(points, y)
+
+
 def test_all_rows_identical():
     path = linear_svm_path(np.ones((20, 3)), np.arange(20) % 2)
     np.testing.assert_allclose(solutions(path), 0.0, atol=1e-12)

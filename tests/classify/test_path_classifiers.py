@@ -16,13 +16,13 @@ from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassif
 from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
 from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
 from bayesfloor.classify.linear.smart_svc import SmartSVC
+from bayesfloor.classify.training import check_training
 from bayesfloor.data.folds import check_folds, fold_keys, stratified_folds
 from bayesfloor.tree import build_class_tree
 
 from .estimator_contract import (
     BAD_INPUT,
     CONTRACT,
-    OBJECTS,
     assert_same_outputs,
     blobs,
     check_kinds_of_array,
@@ -42,7 +42,7 @@ FOLDS = "a repeated row falls into several folds, and a row of weight 2 into one
 
 
 def expected_failures(classifier):
-    failures = {"check_dtype_object": OBJECTS}
+    failures = {}
     if classifier.C == "cv":
         what = "the sigmoid" if getattr(classifier, "routing", "hard") == "soft" else "C"
         failures["check_sample_weight_equivalence_on_dense_data"] = FOLDS.format(what)
@@ -226,13 +226,22 @@ def test_folds_are_even(n_folds, counts):
 def test_folds_depend_on_values_and_seed_only():
     X, y = blobs()
     order = np.random.default_rng(0).permutation(len(y))
-    folds = check_folds(4, y, fold_keys(X, 0))
-    np.testing.assert_array_equal(check_folds(4, y[order], fold_keys(X[order], 0)), folds[order])
-    assert np.any(check_folds(4, y, fold_keys(X, 1)) != folds)
+    training, reordered = (check_training(SmartSVC(), X[rows], y[rows]) for rows in (slice(None), order))
+    folds = check_folds(4, training, fold_keys(X, 0))
+    np.testing.assert_array_equal(check_folds(4, reordered, fold_keys(X[order], 0)), folds[order])
+    assert np.any(check_folds(4, training, fold_keys(X, 1)) != folds)
+
+
+@pytest.mark.parametrize(("before", "after"), [("hard", "soft"), ("soft", "hard")])
+def test_routing_counts_from_the_next_fit_on(before, after):
+    X, y = blobs()
+    fitted = SmartSVC(1.0, cv=3, routing=before, affinity="bhattacharyya").fit(X, y)
+    unchanged = clone(fitted).fit(X, y)
+    assert_same_outputs(fitted.set_params(routing=after), unchanged, X)
 
 
 def test_folds_of_a_splitter():
     X, y = blobs()
-    folds = check_folds(KFold(3), y, fold_keys(X, 0))
+    folds = check_folds(KFold(3), check_training(SmartSVC(), X, y), fold_keys(X, 0))
     for number, (_, test) in enumerate(KFold(3).split(X)):
         assert np.all(folds[test] == number)

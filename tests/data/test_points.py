@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays, floating_dtypes, integer_dtypes
 
 from bayesfloor.data import points as points_module
-from bayesfloor.data.points import check_points
+from bayesfloor.data.points import check_points, check_sparse_points
 
 VALUES = [[1.0, 2.0, 0.0], [3.0, 4.0, 1.0]]
 
@@ -166,6 +166,35 @@ def test_nan_is_found_beside_infinity():
 def test_columns_that_are_no_numbers_are_named(X, columns):
     refused(X, f"could not convert to float: columns {columns} (")
     refused(X, "--encode onehot")
+
+
+class Celsius:
+    def __float__(self):
+        return 2.5
+
+
+def test_objects_are_numbers_where_float_takes_them():
+    np.testing.assert_array_equal(
+        check_points(np.array([[Celsius(), 1], [2, Fraction(1, 2)]], object)), [[2.5, 1], [2, 0.5]]
+    )
+    message = "float() argument must be a string or a real number, not 'dict': column 1"
+    refused(np.array([[1, {}], [2, 3]], object), message, error=TypeError)
+    refused(pd.DataFrame({"a": [1, 2], "b": [1, {}]}), message.replace("1", "'b'"), error=TypeError)
+
+
+def test_squares_that_overflow():
+    X = np.array([[1.0, 2.0, -1e150], [1e200, 3.0, 4.0]])
+    message = "Input X contains values beyond 2.4e+153, whose squares overflow, in 1 row, column 0"
+    np.testing.assert_array_equal(check_points(X), X)
+    refused(X, message, squares=True)
+    refused(
+        pd.DataFrame(-X, columns=["a", "b", "c"]), message.replace("column 0", "column 'a'"), squares=True
+    )
+    for container in (scipy.sparse.csc_array, scipy.sparse.coo_matrix):
+        with pytest.raises(ValueError, match=r"beyond .* in 1 row, column 0"):
+            check_sparse_points(container(X), squares=True)
+        with pytest.raises(ValueError, match=r"infinity .* in 1 row, column 1"):
+            check_sparse_points(container(np.where(X == 2.0, np.inf, X)))
 
 
 def test_many_columns_are_cut_short_and_control_characters_escaped():

@@ -10,16 +10,8 @@ from bayesfloor.floor.trees.estimator import BayesErrorEstimator
 
 from .samples import gaussian_classes
 
-EXPECTED_FAILURES = {
-    "check_dtype_object": "a dict among numbers is a ValueError that names the column; the check wants the TypeError "
-    "of numpy, which names nothing",
-}
 
-
-@parametrize_with_checks(
-    [BayesErrorEstimator(), BayesErrorEstimator(n_trees=1, bias_correction=False, n_tie_draws=2)],
-    expected_failed_checks=lambda _: EXPECTED_FAILURES,
-)
+@parametrize_with_checks([BayesErrorEstimator(), BayesErrorEstimator(n_trees=1, bias_correction=False, n_tie_draws=2)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -157,6 +157,14 @@ def test_a_curve_that_still_falls():
     assert floor.estimate < floor.reached
 
 
+@pytest.mark.parametrize("size", [1e20, 1e200])
+def test_one_cell_far_from_all_others(size):
+    X, y = two_gaussians(100)
+    X[3, 1] = size
+    floor = learned_floor(X, y, learners=["gaussian", "neighbours", "kernels"])
+    assert 0 <= floor.interval[0] <= floor.estimate <= floor.reached < 0.4
+
+
 def test_learners_of_ones_own():
     X, y = two_gaussians(100)
     named = learned_floor(X, y, learners={"bayes": GaussianNB(), "forest": RandomForestClassifier(5)})
@@ -207,6 +215,8 @@ def test_records():
         ({"learners": []}, ValueError, "at least one learner"),
         ({"learners": [3]}, TypeError, "must be a classifier with predict_proba. Got 3"),
         ({"learners": [GaussianNB(), GaussianNB()]}, ValueError, "two learners called 'GaussianNB'"),
+        ({"learners": {"all": "default", "LDA": GaussianNB()}}, ValueError, "two learners called 'LDA'"),
+        ({"learners": {"50 neighbours": GaussianNB(), "fast": "neighbours"}}, ValueError, "called '50 neighbours'"),
         ({"random_state": "x"}, TypeError, "'random_state' parameter"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),
         ({"progress": "loud"}, TypeError, "'progress' parameter"),

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from bayesfloor.floor.learned import learners
-from bayesfloor.floor.learned.learners import GROUPS, group_of
+from bayesfloor.floor.learned.learners import GROUPS, NAMES, group_of
 from bayesfloor.floor.learned.training_rows import Train, narrow, safe, standardised
 from bayesfloor.floor.learned.tree_kernels import grow_trees
 
@@ -32,7 +32,9 @@ def halved(n_classes=3, **options):
 @pytest.mark.parametrize("name", GROUPS)
 def test_probabilities(name):
     train, test, _ = halved()
-    for p in GROUPS[name](train, test, 0).values():
+    found = GROUPS[name](train, test, 0)
+    assert tuple(found) == NAMES[name]
+    for p in found.values():
         p = safe(p, train)
         assert p.shape == (len(test), 3)
         assert np.all(p > 0)

@@ -17,16 +17,8 @@ from bayesfloor.floor import bayes_error, pairwise_bayes_error
 
 from .samples import exclusive_or, shifted_classes, table_of_dummies
 
-EXPECTED_FAILURES = {
-    "check_dtype_object": "a dict among numbers is a ValueError that names the column; the check wants the TypeError "
-    "of numpy, which names nothing",
-}
 
-
-@parametrize_with_checks(
-    [BayesErrorSelector(), BayesErrorSelector(1, criterion="worst", lookahead=2, max_rows=50)],
-    expected_failed_checks=lambda _: EXPECTED_FAILURES,
-)
+@parametrize_with_checks([BayesErrorSelector(), BayesErrorSelector(1, criterion="worst", lookahead=2, max_rows=50)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

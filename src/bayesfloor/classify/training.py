@@ -16,7 +16,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
 from bayesfloor.data.labels import check_labels
-from bayesfloor.data.points import check_points
+from bayesfloor.data.points import check_points, check_sparse_points
 from bayesfloor.data.weights import check_weights
 
 Floats = NDArray[np.float64]
@@ -41,6 +41,8 @@ class Training:
         What each row weighs because of its class, above zero.
     rows : ndarray of shape (n_rows,), int64
         Which of the caller's rows these are.
+    given_codes : ndarray of shape (n_samples,), int64
+        The classes of all of the caller's rows, those of weight zero included.
     """
 
     X: Any
@@ -49,6 +51,7 @@ class Training:
     sample_weight: Floats | None
     class_weight: Floats | None
     rows: Ints
+    given_codes: Ints
 
     @property
     def weight(self) -> Floats:
@@ -68,6 +71,7 @@ def check_training(
     sample_weight: Any = None,
     class_weight: Any = None,
     accept_sparse: bool = False,
+    squares: bool = False,
 ) -> Training:
     """Check what a classifier is fitted on, and note its features in the classifier.
 
@@ -87,16 +91,19 @@ def check_training(
         What rows of each class weigh; "balanced" gives all classes the same weight in sum.
     accept_sparse : bool, default=False
         Whether the classifier can work on a sparse X. Otherwise one is refused.
+    squares : bool, default=False
+        Whether to refuse values whose squares cannot be added up, as in `check_points`.
 
     Returns
     -------
     Training
     """
-    points = _check_points(X, 2, accept_sparse)
+    points = _check_points(X, 2, accept_sparse, squares)
     validate_data(classifier, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
     if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
         y = column_or_1d(y, warn=True)
     classes, codes = check_labels(y, points.shape[0])
+    given_codes = codes
     weight = None if sample_weight is None else check_weights(sample_weight, points.shape[0])
     of_class = _check_class_weight(class_weight, classes, codes, weight)
 
@@ -106,7 +113,7 @@ def check_training(
         points, of_class = points[rows], of_class[rows]
         weight = None if weight is None else weight[rows]
         classes, codes = check_labels(classes[codes[rows]], len(rows))
-    return Training(points, classes, codes, weight, None if class_weight is None else of_class, rows)
+    return Training(points, classes, codes, weight, None if class_weight is None else of_class, rows, given_codes)
 
 
 def check_rows(classifier: Any, X: Any, *, accept_sparse: bool = False) -> Any:
@@ -116,10 +123,10 @@ def check_rows(classifier: Any, X: Any, *, accept_sparse: bool = False) -> Any:
     return points
 
 
-def _check_points(X: Any, min_rows: int, accept_sparse: bool) -> Any:
+def _check_points(X: Any, min_rows: int, accept_sparse: bool, squares: bool = False) -> Any:
     """Return X as a finite float64 array, or as a CSR array where it is sparse and may be."""
     if not issparse(X):
-        return check_points(X, min_rows=min_rows)
+        return check_points(X, min_rows=min_rows, squares=squares)
     points = check_array(
         X,
         accept_sparse="csr" if accept_sparse else False,
@@ -128,11 +135,7 @@ def _check_points(X: Any, min_rows: int, accept_sparse: bool) -> Any:
         ensure_min_samples=min_rows,
         input_name="X",
     )
-    is_bad = ~np.isfinite(points.data)
-    if is_bad.any():
-        row_of = np.repeat(np.arange(points.shape[0]), np.diff(points.indptr))
-        check_points(points[np.unique(row_of[is_bad])], min_rows=1)  # raises, and names the columns
-    return points
+    return check_sparse_points(points, min_rows=min_rows, squares=squares)
 
 
 def _check_class_weight(class_weight: Any, classes: NDArray[Any], codes: Ints, sample_weight: Floats | None) -> Floats:

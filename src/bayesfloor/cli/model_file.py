@@ -1,8 +1,10 @@
 """Model files: a trained classifier and the preparation of its table, written by skops.
 
 A pickle runs whatever code its writer put in. What skops writes is a zip file of a description in JSON and of plain
-arrays. Of the types named there only those below, and those that skops itself knows to be harmless, are ever made; any
-other is refused before anything is built.
+arrays. Only types that skops itself knows to be harmless are ever made; any other is refused before anything is built.
+
+The file holds the parts that predictions need, as plain arrays and lists. The classifier is put together again from
+them, and parts that do not go together are refused.
 """
 
 import io
@@ -15,18 +17,12 @@ import numpy as np
 from bayesfloor.classify.linear.smart_svc import SmartSVC
 from bayesfloor.runtime.text import visible
 from bayesfloor.tables.encoding import Preparation
-
-#: Types of this library that a model is made of.
-TRUSTED = (
-    "bayesfloor.classify.linear.smart_svc.SmartSVC",
-    "bayesfloor.tree.class_tree.ClassNode",
-    "bayesfloor.tree.class_tree.ClassTree",
-)
+from bayesfloor.tree import ClassTree
 
 #: What a model file may unpack to.
 UNPACKED_MODEL_LIMIT = 2**30
 
-_FORMAT = "bayesfloor model 1"
+_FORMAT = "bayesfloor model 2"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +37,13 @@ def pack_model(model: Model) -> bytes:
     """Return the contents of a model file."""
     from skops import io as skops_io  # type: ignore[import-untyped]
 
+    classifier = model.classifier
     stored = {
         "format": _FORMAT,
-        "classifier": model.classifier,
+        "tree": classifier.tree_.to_dict(),
+        "coef": classifier.coef_,
+        "intercept": classifier.intercept_,
+        "platt": classifier.platt_,
         "preparation": model.preparation.to_dict(),
     }
     return bytes(skops_io.dumps(stored))
@@ -72,18 +72,18 @@ def unpack_model(contents: bytes, name: str) -> Model:
 
     _check_archive(contents, name)
     try:
-        unknown = sorted(set(skops_io.get_untrusted_types(data=contents)) - set(TRUSTED))
+        unknown = sorted(skops_io.get_untrusted_types(data=contents))
     except Exception as error:  # whatever a damaged description makes skops stumble over
         raise _no_model(name, error) from error
     if unknown:
         more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
         raise ValueError(f"{name} holds types that are not known, and is refused: {', '.join(unknown[:5])}{more}")
     try:
-        stored = skops_io.loads(contents, trusted=list(TRUSTED))
+        stored = skops_io.loads(contents)
         if stored["format"] != _FORMAT:
             raise ValueError(f"its format is {visible(stored['format'])!r}")
-        model = Model(stored["classifier"], Preparation.from_dict(stored["preparation"]))
-        _check_model(model)
+        preparation = Preparation.from_dict(stored["preparation"])
+        model = Model(_classifier_of(stored, len(preparation.feature_names)), preparation)
     except Exception as error:
         raise _no_model(name, error) from error
     return model
@@ -99,17 +99,19 @@ def _check_archive(contents: bytes, name: str) -> None:
         raise ValueError(f"{name} unpacks to more than {UNPACKED_MODEL_LIMIT / 2**30:g} GiB; no model is that large")
 
 
-def _check_model(model: Model) -> None:
-    """Refuse parts that do not belong together."""
-    classifier: Any = model.classifier
-    if not isinstance(classifier, SmartSVC):
-        raise ValueError(f"it holds a {type(classifier).__name__}")
-    n_classes, n_features = len(classifier.classes_), classifier.n_features_in_
-    if n_features != len(model.preparation.feature_names):
-        raise ValueError("the classifier and the table that it goes with have different numbers of columns")
-    shapes = [np.shape(each) for each in (classifier.coef_, classifier.intercept_, classifier.platt_)]
-    if shapes != [(n_classes - 1, n_features), (n_classes - 1,), (n_classes - 1, 2)]:
-        raise ValueError("the classifier's coefficients have other shapes than its classes and columns ask for")
+def _classifier_of(stored: dict[str, Any], n_features: int) -> SmartSVC:
+    """Put a classifier together from its parts; refuse those that do not belong together."""
+    tree = ClassTree.from_dict(stored["tree"])
+    classifier = SmartSVC(routing="soft")
+    classifier.classes_, classifier.tree_, classifier.n_features_in_ = tree.classes, tree, n_features
+    for name, shape in (("coef", (n_features,)), ("intercept", ()), ("platt", (2,))):
+        values = stored[name]
+        if not isinstance(values, np.ndarray) or values.dtype != np.float64 or values.shape != (tree.n_nodes, *shape):
+            raise ValueError(f"the array {name!r} has another shape than the classes and columns ask for")
+        if not np.isfinite(values).all():
+            raise ValueError(f"the array {name!r} holds values that are no finite numbers")
+        setattr(classifier, f"{name}_", values)
+    return classifier
 
 
 def _no_model(name: str, error: Exception) -> ValueError:

@@ -26,17 +26,24 @@ def stratified_folds(codes: I64, n_folds: int, keys: NDArray[Any]) -> I64:
     return folds
 
 
-def check_folds(cv: Any, codes: I64, keys: U64) -> I64:
-    """Return the fold of each row, counted from 0.
+def check_folds(cv: Any, codes: I64, keys: U64, given_codes: I64, rows: I64) -> I64:
+    """Return the fold of each row that is used, counted from 0.
+
+    A splitter divides all rows that the caller has given, as its indices count them; rows that are not used, such as
+    those of weight zero, then leave their folds, and a fold without rows is none.
 
     Parameters
     ----------
     cv : int, splitter or iterable
         A number of folds, or anything that scikit-learn splits by, so long as each row is tested once.
     codes : ndarray of shape (n,)
-        Class of each row.
+        Class of each row that is used.
     keys : ndarray of shape (n,)
         Random numbers by which a number of folds is dealt out, see `fold_keys`.
+    given_codes : ndarray of shape (n_given,)
+        Class of each row that the caller has given.
+    rows : ndarray of shape (n,)
+        Which of these are used.
 
     Returns
     -------
@@ -48,14 +55,17 @@ def check_folds(cv: Any, codes: I64, keys: U64) -> I64:
         return stratified_folds(codes, int(cv), keys)
     from sklearn.model_selection import check_cv  # loads all of scikit-learn
 
-    folds = np.full(len(codes), -1)
-    splits = check_cv(cv, codes, classifier=True).split(np.zeros((len(codes), 1)), codes)
+    folds = np.full(len(given_codes), -1)
+    splits = check_cv(cv, given_codes, classifier=True).split(np.zeros((len(given_codes), 1)), given_codes)
     for number, (train, test) in enumerate(splits):
-        if np.any(folds[test] >= 0) or len(train) + len(test) != len(codes):
+        if np.any(folds[test] >= 0) or len(train) + len(test) != len(given_codes):
             raise ValueError("The 'cv' parameter must test each row once and train on all rows that it does not test.")
         folds[test] = number
     if np.any(folds < 0):
         raise ValueError("The 'cv' parameter must test each row once and train on all rows that it does not test.")
+    numbers, folds = np.unique(folds[rows], return_inverse=True)
+    if len(numbers) < 2:
+        raise ValueError("The 'cv' parameter must leave rows of a weight above zero in at least two folds.")
     return folds
 
 

@@ -9,8 +9,6 @@ import math
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -27,7 +25,7 @@ MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})
 _LARGEST_EXACT_INTEGER = 2**53
 
 
-def check_points(X: Any, *, min_rows: int = 2) -> NDArray[np.float64]:
+def check_points(X: Any, *, min_rows: int = 2, squares: bool = False) -> NDArray[np.float64]:
     """Return X as a finite float64 array of shape (n, d), C-contiguous and read-only.
 
     Parameters
@@ -37,6 +35,8 @@ def check_points(X: Any, *, min_rows: int = 2) -> NDArray[np.float64]:
         float64 and C-contiguous is not copied.
     min_rows : int, default=2
         Fewer rows are an error.
+    squares : bool, default=False
+        Whether values are an error whose squares cannot be added up over all rows, for methods that do so.
 
     Returns
     -------
@@ -46,21 +46,23 @@ def check_points(X: Any, *, min_rows: int = 2) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        For NaN, infinity, values too large for float64, columns that are not numbers, complex
+        For NaN, infinity, values too large for float64 or their squares, columns that are not numbers, complex
         numbers, any shape that is not (n, d), and a sparse X beyond `SPARSE_LIMIT`.
+    TypeError
+        For columns of objects that are neither numbers nor text.
 
     Warns
     -----
     UserWarning
         When there are integers beyond 2**53, not all of which float64 can hold.
     """
-    points, warned = read_points(X, min_rows)
+    points, warned = read_points(X, min_rows, squares)
     if warned is not None:
         warnings.warn(warned, UserWarning, stacklevel=3)
     return points
 
 
-def read_points(X: Any, min_rows: int) -> tuple[NDArray[np.float64], str | None]:
+def read_points(X: Any, min_rows: int, squares: bool = False) -> tuple[NDArray[np.float64], str | None]:
     """Return what `check_points` returns, and what it warns of: in a thread, filters of warnings are out of reach."""
     frame = _as_frame(X)
     if frame is not None:
@@ -80,12 +82,23 @@ def read_points(X: Any, min_rows: int) -> tuple[NDArray[np.float64], str | None]
             large = [j for j in names if _has_large_integers(array[:, j])] if _has_large_integers(array) else []
     with np.errstate(over="ignore"):  # what overflows becomes inf, and is refused as such
         points = np.require(array, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
-    _check_finite(points, names)
+    _check_finite(points, names, _largest(len(points), squares))
     points = points.view()
     points.flags.writeable = False
     if not large:
         return points, None
     return points, f"integers beyond 2**53 may be rounded in float64: {_columns_at(large, names)}"
+
+
+def check_sparse_points(X: Any, *, min_rows: int = 2, squares: bool = False) -> Any:
+    """Return a sparse X as a finite float64 matrix in CSR format; `check_points` describes what is refused."""
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported")
+    _check_shape(X.shape, min_rows)
+    points = X.tocsr().astype(np.float64)
+    rows = np.repeat(np.arange(points.shape[0]), np.diff(points.indptr))
+    _check_values(points.data, rows, points.indices, range(points.shape[1]), _largest(points.shape[0], squares))
+    return points
 
 
 def _as_frame(X: Any) -> Any:
@@ -155,11 +168,14 @@ def _join_columns(
     not_real: list[int] = []
     not_numbers: list[int] = []
     large: list[int] = []
+    refused: set[type] = set()
     for j, column in enumerate(columns):
         types = set(map(type, column)) if column.dtype.kind == "O" else {column.dtype.type}
-        if not all(map(_is_real, types)):
-            are_numbers = all(_is_real(kind) or issubclass(kind, complex | np.complexfloating) for kind in types)
-            (not_real if are_numbers else not_numbers).append(j)
+        strange = {kind for kind in types if not _is_real(kind)}
+        if strange:
+            are_complex = all(issubclass(kind, complex | np.complexfloating) for kind in strange)
+            (not_real if are_complex else not_numbers).append(j)
+            refused |= strange
             continue
         if column.dtype.kind == "O":
             joined[:, j] = [_to_float(value) for value in column]
@@ -170,6 +186,11 @@ def _join_columns(
             large.append(j)
     if not_real:
         raise ValueError(f"Complex data not supported: {_columns_at(not_real, names)}")
+    if not_numbers and not any(issubclass(kind, str | bytes | list | np.ndarray | np.generic) for kind in refused):
+        kind = min(kind.__name__ for kind in refused)
+        raise TypeError(
+            f"float() argument must be a string or a real number, not {kind!r}: {_columns_at(not_numbers, names)}"
+        )
     if not_numbers:
         raise ValueError(
             f"could not convert to float: {_columns_at(not_numbers, names)} "
@@ -183,7 +204,9 @@ def _is_real(kind: type) -> bool:
     """Tell whether values of a type are real numbers, booleans, or missing."""
     if issubclass(kind, np.timedelta64):  # numpy counts it among the integers
         return False
-    return issubclass(kind, Real | Decimal | np.bool_) or kind.__name__ in MISSING_TYPES
+    if issubclass(kind, np.generic | np.ndarray):
+        return issubclass(kind, np.bool_ | np.integer | np.floating)
+    return hasattr(kind, "__float__") or kind.__name__ in MISSING_TYPES
 
 
 def _to_float(value: Any) -> float:
@@ -203,20 +226,35 @@ def _has_large_integers(values: NDArray[Any]) -> bool:
     return bool(values.max() > _LARGEST_EXACT_INTEGER or values.min() < -_LARGEST_EXACT_INTEGER)
 
 
-def _check_finite(points: NDArray[np.float64], names: Sequence[Any]) -> None:
+def _largest(n_rows: int, squares: bool) -> float:
+    """Return the largest absolute value allowed: any, or one whose squares and products sum up over all rows."""
+    return float(np.sqrt(np.finfo(np.float64).max / n_rows)) / 4.0 if squares else math.inf
+
+
+def _check_finite(points: NDArray[np.float64], names: Sequence[Any], largest: float) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(points.sum()):
-            return
+        total = points.sum()
+    if np.isfinite(total) and (largest == math.inf or max(points.max(), -points.min()) <= largest):
+        return
+    rows, columns = np.indices(points.shape, sparse=True)
+    shape = points.shape
+    _check_values(points, np.broadcast_to(rows, shape), np.broadcast_to(columns, shape), names, largest)
+
+
+def _check_values(
+    values: NDArray[np.float64], rows: NDArray[Any], columns: NDArray[Any], names: Sequence[Any], largest: float
+) -> None:
+    """Refuse values of the given rows and columns, naming the columns."""
     for find, what in (
         (np.isnan, "NaN"),
         (np.isinf, "infinity or a value too large for dtype('float64')"),
+        (lambda array: np.abs(array) > largest, f"values beyond {largest:.2g}, whose squares overflow,"),
     ):
-        bad = find(points)
-        if bad.any():
-            n_bad = int(np.count_nonzero(bad.any(axis=1)))
-            rows = "1 row" if n_bad == 1 else f"{n_bad} rows"
-            columns = _columns_at(np.flatnonzero(bad.any(axis=0)).tolist(), names)
-            raise ValueError(f"Input X contains {what} in {rows}, {columns}")
+        is_bad = find(values)
+        if is_bad.any():
+            n_bad = len(np.unique(rows[is_bad]))
+            where = _columns_at(np.unique(columns[is_bad]).tolist(), names)
+            raise ValueError(f"Input X contains {what} in {'1 row' if n_bad == 1 else f'{n_bad} rows'}, {where}")
 
 
 def _columns_at(positions: list[int], names: Sequence[Any], shown: int = 10) -> str:

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from bayesfloor.runtime.limits import one_of_a_pool
+
 Progress = Callable[[int, int], object]
 T = TypeVar("T")
 
@@ -73,7 +75,8 @@ class Crew:
 
         def do(number: int) -> Any:
             self.check()
-            result = task(*arguments[number])
+            with one_of_a_pool(1 if self._pool is None else self.n_threads):
+                result = task(*arguments[number])
             if amounts:
                 self.advance(amounts[number])
             return result

@@ -4,8 +4,11 @@ Containers and job schedulers lower both through control groups (cgroups, versio
 without a limit, or a system without groups, leaves the machine's own figures.
 """
 
+import contextlib
 import math
 import os
+from collections.abc import Iterator
+from contextvars import ContextVar
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -13,6 +16,19 @@ import numpy as np
 
 _PROC = Path("/proc")
 _CGROUPS = Path("/sys/fs/cgroup")
+
+#: Whether the caller is one of several threads that share the cores.
+_in_a_pool: ContextVar[bool] = ContextVar("in_a_pool", default=False)
+
+
+@contextlib.contextmanager
+def one_of_a_pool(n_threads: int) -> Iterator[None]:
+    """Mark this thread as one of a pool, so that "every core" means one thread here: pools do not nest."""
+    token = _in_a_pool.set(_in_a_pool.get() or n_threads > 1)
+    try:
+        yield
+    finally:
+        _in_a_pool.reset(token)
 
 
 def check_n_jobs(n_jobs: Any) -> int:
@@ -22,20 +38,21 @@ def check_n_jobs(n_jobs: Any) -> int:
     ----------
     n_jobs : int or None
         None means every core this process may use. Negative numbers count from there, as in
-        joblib: -1 is all of them, -2 all but one.
+        joblib: -1 is all of them, -2 all but one. A thread of a pool may use one core.
 
     Returns
     -------
     int
         At least 1.
     """
+    n_cores = 1 if _in_a_pool.get() else usable_cores()
     if n_jobs is None:
-        return usable_cores()
+        return n_cores
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer):
         raise TypeError(f"The 'n_jobs' parameter must be an int or None. Got {n_jobs!r} instead.")
     if n_jobs == 0:
         raise ValueError("n_jobs == 0 has no meaning; use None for all cores, or 1 for one.")
-    return int(n_jobs) if n_jobs > 0 else max(1, usable_cores() + 1 + int(n_jobs))
+    return int(n_jobs) if n_jobs > 0 else max(1, n_cores + 1 + int(n_jobs))
 
 
 def usable_cores() -> int:

@@ -6,7 +6,7 @@ another table can be made ready in the same way.
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -73,9 +73,24 @@ class Preparation:
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> "Preparation":
-        """Take back what `to_dict` gave."""
-        columns = (PreparedColumn(**{**c, "categories": tuple(c["categories"])}) for c in stored["columns"])
-        return cls(tuple(columns), stored["target"])
+        """Take back what `to_dict` gave.
+
+        Raises
+        ------
+        ValueError
+            Where a column is not one that `to_dict` can have given.
+        """
+        expected = {field.name for field in fields(PreparedColumn)}
+        for column in stored["columns"]:
+            if column.keys() != expected:
+                raise ValueError(f"a column is described by {sorted(column)} in place of {sorted(expected)}")
+        columns = tuple(PreparedColumn(**{**c, "categories": tuple(c["categories"])}) for c in stored["columns"])
+        names = [stored["target"], *(column.name for column in columns)]
+        if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+            raise ValueError("the columns need different names")
+        for column in columns:
+            _check_prepared(column)
+        return cls(columns, stored["target"])
 
     def as_in_file(self, row: Floats) -> tuple[str, ...]:
         """Write one row of X as the file has it, column by column of `group_names`.
@@ -146,6 +161,24 @@ class Preparation:
                     X[rows, place + codes[rows] - 1] = 1.0
             place += width
         return X
+
+
+def _check_prepared(column: PreparedColumn) -> None:
+    """Refuse a column that `learn_preparation` does not make."""
+    numbers = [column.center, column.spread]
+    if column.kind == "number" and column.fill is not None:
+        numbers.append(column.fill)
+    known = column.categories
+    if (
+        column.kind not in ("number", "codes", "dummies")
+        or not all(isinstance(number, int | float) and math.isfinite(number) for number in numbers)
+        or column.spread <= 0
+        or not all(isinstance(category, str) for category in known)
+        or len(set(known)) < len(known)
+        or (column.kind == "number") == bool(known)
+        or (column.kind != "number" and column.fill is not None and column.fill not in known)
+    ):
+        raise ValueError(f"column {column.name!r} is described by values that do not go together")
 
 
 def _numbers(prepared: PreparedColumn, column: Column, table: RawTable) -> Floats:

@@ -4,19 +4,23 @@ A part tells one group of classes, its left side, from another, its right side. 
 classes only, with labels 0 (left) and 1 (right).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, has_fit_parameter
 
 from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
 from bayesfloor.classify.training import Training, check_rows
+from bayesfloor.runtime.limits import one_of_a_pool
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -136,6 +140,7 @@ class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     estimator: Any
     n_jobs: int | None
+    estimators_: list[Any]
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Tell which metadata this classifier and its parts ask for.
@@ -162,7 +167,7 @@ class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Return the estimator of which parts are clones."""
         if self.estimator is not None:
             return self.estimator
-        default = LinearSVCCV(n_jobs=None if self.n_jobs in (None, 1) else 1)  # no pools inside of pools
+        default = LinearSVCCV()
         return default.set_fit_request(sample_weight=True) if _routing_is_on() else default
 
     def _part_params(self, training: Training, X: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
@@ -185,4 +190,18 @@ class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return params
 
     def _rows(self, X: Any) -> Any:
-        return check_rows(self, X, accept_sparse=self._accepts_sparse)
+        return check_rows(self, X, accept_sparse=get_tags(self.estimators_[0]).input_tags.sparse)
+
+    def _run(self, task: Any, arguments: Iterable[tuple[Any, ...]]) -> list[Any]:
+        """Call a task with each of the arguments, in `n_jobs` threads.
+
+        Threads, because numerical estimators mostly release the lock, and X need not be copied to other processes.
+        """
+        n_threads = effective_n_jobs(self.n_jobs)
+
+        def run(*each: Any) -> Any:
+            with one_of_a_pool(n_threads):
+                return task(*each)
+
+        parallel = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        return list(parallel(delayed(run)(*each) for each in arguments))

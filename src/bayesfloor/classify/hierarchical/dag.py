@@ -1,10 +1,10 @@
 """A decision DAG over all pairs of classes: each test drops one class from a list, until one is left."""
 
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from bayesfloor.classify.hierarchical.binary_parts import (
@@ -89,11 +89,9 @@ class DAGClassifier(BinaryPartsClassifier):
         training = check_training(self, X, y, sample_weight=sample_weight, accept_sparse=self._accepts_sparse)
         params = self._part_params(training, X, fit_params)
         n_classes = len(training.classes)
-        self.estimators_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(_fit_pair)(self._part_estimator(), training, first, second, params)
-            for first in range(n_classes)
-            for second in range(first + 1, n_classes)
-        )
+        estimator = self._part_estimator()
+        pairs = combinations(range(n_classes), 2)
+        self.estimators_ = self._run(_fit_pair, ((estimator, training, *pair, params) for pair in pairs))
         self.classes_ = training.classes
         return self
 

@@ -4,9 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from bayesfloor.classify.hierarchical.binary_parts import (
@@ -32,9 +30,12 @@ _N_FOLDS = 5
 
 
 def _routes_softly(classifier: Any) -> bool:
-    if classifier.routing != "soft":
+    is_soft = (
+        classifier.calibration_ is not None if hasattr(classifier, "calibration_") else classifier.routing == "soft"
+    )
+    if not is_soft:
         raise AttributeError(
-            f"predict_proba needs routing='soft'; this {type(classifier).__name__} has routing={classifier.routing!r}"
+            f"predict_proba of {type(classifier).__name__} is available when fitted with routing='soft'"
         )
     return True
 
@@ -172,11 +173,9 @@ default="average-linkage"
         seeds: list[int | None] = np.random.SeedSequence(seed).generate_state(tree.n_nodes).tolist()
         if self.random_state is None:
             seeds = [None] * tree.n_nodes
-        # Threads: numerical estimators mostly release the lock, and X need not be copied to other processes.
-        fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(_fit_node)(self._part_estimator(), training, sides, params, node_seed, self.routing == "soft")
-            for sides, node_seed in zip(tree.sides, seeds, strict=True)
-        )
+        estimator, soft = self._part_estimator(), self.routing == "soft"
+        nodes = zip(tree.sides, seeds, strict=True)
+        fitted = self._run(_fit_node, ((estimator, training, sides, params, seed, soft) for sides, seed in nodes))
         self.classes_ = training.classes
         self.tree_ = tree
         self.floors_ = floors
@@ -240,8 +239,6 @@ default="average-linkage"
             Rows sum to 1.
         """
         check_is_fitted(self)
-        if self.calibration_ is None:
-            raise NotFittedError(f"This {type(self).__name__} was fitted with routing='hard'; fit it again.")
         return self._probability(X)
 
     def _probability(self, X: Any) -> Floats:

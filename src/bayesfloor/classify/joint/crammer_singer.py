@@ -25,9 +25,6 @@ from bayesfloor.runtime.limits import check_n_jobs
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
-#: Squares of larger values cannot be added up.
-LARGEST_VALUE = 1e100
-
 #: Sparse rows are made dense where Newton's system is solved directly and they take no more numbers than this.
 MOST_DENSE_NUMBERS = 2**25
 
@@ -140,10 +137,12 @@ class CrammerSingerSVC(LinearDecisions):
         n_threads = check_n_jobs(self.n_jobs)
         seed = check_random_state_seed(self.random_state)
         training = check_training(
-            self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=True
+            self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=True, squares=True
         )
         keys = fold_keys(training.X, seed)
-        folds = check_folds(self.cv, training.codes, keys) if isinstance(self.C, str) else None
+        folds = None
+        if isinstance(self.C, str):
+            folds = check_folds(self.cv, training.codes, keys, training.given_codes, training.rows)
         order = np.lexsort((training.weight, training.codes, keys))
         n_classes = len(training.classes)
         points = _with_ones(training.X, n_classes)[order]
@@ -228,9 +227,6 @@ class _Rows:
 def _with_ones(X: Any, n_classes: int) -> Any:
     """Return X with a last feature of 1; sparse only where it is worth it."""
     n, n_features = X.shape[0], X.shape[1] + 1
-    values = X.data if sparse.issparse(X) else X
-    if np.max(np.abs(values), initial=0.0) > LARGEST_VALUE:
-        raise ValueError(f"X holds values above {LARGEST_VALUE:g}, whose squares cannot be added up.")
     if sparse.issparse(X):
         if n_features * n_classes > MOST_UNKNOWNS or n * n_features > MOST_DENSE_NUMBERS:
             return sparse.hstack([X, np.ones((n, 1))], format="csr")

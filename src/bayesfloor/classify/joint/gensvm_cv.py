@@ -121,7 +121,8 @@ class GenSVCCV(SimplexClassifier):
         check_effort(self.max_iter, self.tol)
         n_threads = check_n_jobs(self.n_jobs)
         training = check_dense_training(self, X, y, sample_weight)
-        folds = check_folds(self.cv, training.codes, fold_keys(training.X, check_random_state_seed(self.random_state)))
+        keys = fold_keys(training.X, check_random_state_seed(self.random_state))
+        folds = check_folds(self.cv, training.codes, keys, training.given_codes, training.rows)
         scores, self.n_not_converged_ = self._cross_validate(training, folds, losses, lmds, n_threads)
 
         # λ first, because argmax takes the first of several maxima

@@ -23,7 +23,7 @@ from bayesfloor.classify.linear.newton_kernels import walk_path
 from bayesfloor.classify.linear.sparse_newton import walk_sparse_path
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.labels import check_labels
-from bayesfloor.data.points import check_points
+from bayesfloor.data.points import check_points, check_sparse_points
 from bayesfloor.data.prepared_table import points_and_labels
 from bayesfloor.data.weights import check_weights
 from bayesfloor.forest.threads import Crew, supervise
@@ -243,7 +243,7 @@ def linear_svm_path(X: Any, y: Any = None, *, Cs: Any = 19, sample_weight: Any =
     LinearSVMPath(19 values of C from 3.81e-06 to 2.62e+05, 30 features)
     """
     X, y = points_and_labels(X, y)
-    points = X.tocsr().astype(np.float64) if sparse.issparse(X) else check_points(X)
+    points = (check_sparse_points if sparse.issparse(X) else check_points)(X, squares=True)
     classes, codes = check_labels(y, points.shape[0])
     if len(classes) > 2:
         raise ValueError(f"a path is that of one binary problem; y has {len(classes)} classes")

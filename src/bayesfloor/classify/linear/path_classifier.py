@@ -73,11 +73,13 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
         Cs = check_values_of_c(self.C, self.Cs)
         n_threads = check_n_jobs(self.n_jobs)
         training = check_training(
-            self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=True
+            self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=True, squares=True
         )
         X = dense_where_narrow(training.X)
         keys = fold_keys(X, check_random_state_seed(self.random_state))
-        folds = check_folds(self.cv, training.codes, keys) if self._needs_folds else None
+        folds = None
+        if self._needs_folds:
+            folds = check_folds(self.cv, training.codes, keys, training.given_codes, training.rows)
         self.classes_ = training.classes
         code_matrix = self._divide(training)
         rows = fold_rows(X, training.codes, training.weight, folds, keys)

@@ -24,8 +24,9 @@ from bayesfloor.runtime.checks import check_random_state_seed
 
 
 def _has_probabilities(classifier: SmartSVC) -> bool:
-    if classifier.routing != "soft":
-        raise AttributeError("predict_proba is available when routing='soft'")
+    is_soft = classifier.platt_ is not None if hasattr(classifier, "platt_") else classifier.routing == "soft"
+    if not is_soft:
+        raise AttributeError("predict_proba is available when fitted with routing='soft'")
     return True
 
 
@@ -75,8 +76,8 @@ class SmartSVC(PathClassifier):
         Coefficients at each node, in the order of ``tree_.nodes``; a score above zero goes right.
     intercept_ : ndarray of shape (n_classes - 1,)
         Intercepts.
-    platt_ : ndarray of shape (n_classes - 1, 2)
-        Slope and offset of the sigmoid at each node, with soft routing.
+    platt_ : ndarray of shape (n_classes - 1, 2) or None
+        Slope and offset of the sigmoid at each node; None with hard routing.
     Cs_ : ndarray of shape (n_Cs,)
         The values that were tried, rising.
     cv_scores_ : ndarray of shape (n_Cs, n_folds)
@@ -155,7 +156,7 @@ class SmartSVC(PathClassifier):
 
         Without its only row a class is unknown, and that row's score says nothing: the final one is taken instead.
         """
-        self.__dict__.pop("platt_", None)
+        self.platt_: Any = None
         if self.routing != "soft":
             return
         final = rows.scores(slice(0, len(rows.codes)), coefficients[0])
@@ -170,7 +171,7 @@ class SmartSVC(PathClassifier):
 
     def _class_scores(self, scores: F64) -> F64:
         """Return the worst score on the way to each class, or with soft routing the logarithm of its probability."""
-        if self.routing == "soft":
+        if self.platt_ is not None:
             return log_scores(leaf_probabilities(self._right(scores), self.tree_))
         return scores[:, 0] if len(self.classes_) == 2 else leaf_margins(scores, self.tree_)
 

@@ -126,15 +126,18 @@ def cross_fit(
     amounts = [sum(len(members[fold]) for fold in runs[number].train) for number, _ in tasks]
     crew.expect(sum(amounts))
     outputs = crew.run(learn, tasks, amounts)
-    names = [name for output in outputs[: len(groups)] for name in output]
+    learners = [(group, name) for group, output in enumerate(outputs[: len(groups)]) for name in output]
+    place = {learner: number for number, learner in enumerate(learners)}
+    names = [name for _, name in learners]
     log_p = [np.empty((len(names), n_views, len(X), n_classes), np.float32) for n_views in VIEWS]
-    for (number, _), output in zip(tasks, outputs, strict=True):
+    for task, ((number, _), output) in enumerate(zip(tasks, outputs, strict=True)):
         run = runs[number]
         for name, values in output.items():
+            learner = place[task % len(groups), name]
             first = 0
             for fold, view in run.tests:
                 rows = members[fold]
-                log_p[run.size][names.index(name), view, rows] = values[first : first + len(rows)]
+                log_p[run.size][learner, view, rows] = values[first : first + len(rows)]
                 first += len(rows)
     sizes = [
         float(np.mean([sum(len(members[fold]) for fold in run.train) for run in runs if run.size == size]))

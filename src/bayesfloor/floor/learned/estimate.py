@@ -19,6 +19,7 @@ it does: no method can give a lower bound that holds for every distribution.
 """
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,7 +30,7 @@ from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.sampling import keys_of_values, stratified_rows
 from bayesfloor.floor.learned.cross_fitting import VIEWS, cross_fit
 from bayesfloor.floor.learned.findings import find_in_learned
-from bayesfloor.floor.learned.learners import GROUPS, Group, group_of
+from bayesfloor.floor.learned.learners import GROUPS, NAMES, Group, group_of
 from bayesfloor.floor.learned.residuals import posterior_bounds, residual_test
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.row_errors import errors_by_class
@@ -172,6 +173,7 @@ def check_learners(learners: Any) -> dict[str, Group]:
     else:
         named = [(item if isinstance(item, str) else type(item).__name__, item) for item in learners]
     groups: dict[str, Group] = {}
+    own: list[str] = []
     for name, learner in named:
         if isinstance(learner, str):
             if learner != "default" and learner not in GROUPS:
@@ -180,12 +182,15 @@ def check_learners(learners: Any) -> dict[str, Group]:
             groups |= GROUPS if learner == "default" else {learner: GROUPS[learner]}
         elif not hasattr(learner, "fit") or not hasattr(learner, "predict_proba"):
             raise TypeError(f"Learner {name!r} must be a classifier with predict_proba. Got {learner!r} instead.")
-        elif name in groups:
-            raise ValueError(f"There are two learners called {name!r}; name them in a dict.")
         else:
-            groups[str(name)] = group_of(str(name), learner)
+            own.append(str(name))
+            groups[f"own learner {len(own)}"] = group_of(str(name), learner)
     if not groups:
         raise ValueError("The 'learners' parameter must name at least one learner.")
+    names = Counter([*own, *(name for group in groups for name in NAMES.get(group, ()))])
+    taken = [name for name in own if names[name] > 1]
+    if taken:
+        raise ValueError(f"There are two learners called {taken[0]!r}; name them in a dict.")
     return groups
 
 

@@ -21,8 +21,8 @@ from scipy import optimize
 from scipy.special import log_softmax, ndtri, softmax
 from sklearn.base import clone
 
-from bayesfloor.floor.learned.gaussian_learners import clusters, gaussian, linear_discriminant
-from bayesfloor.floor.learned.local_learners import kernels, neighbours, trees
+from bayesfloor.floor.learned.gaussian_learners import N_CLUSTERS, clusters, gaussian, linear_discriminant
+from bayesfloor.floor.learned.local_learners import N_NEIGHBORS, WIDTHS, kernels, neighbours, trees
 from bayesfloor.floor.learned.training_rows import Train, narrow, standardised
 
 Floats = NDArray[np.float64]
@@ -80,6 +80,17 @@ def logistic(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     coefficients = found.x.reshape(d + 1, K)
     return {"logistic": softmax(test @ coefficients[:-1] + coefficients[-1], axis=1)}
 
+
+#: The learners of each group, by the names that appear in results.
+NAMES: dict[str, tuple[str, ...]] = {
+    "gaussian": ("prior", "LDA", "QDA", "Gaussian naive Bayes"),
+    "clusters": tuple(f"{n_clusters} clusters" for n_clusters in N_CLUSTERS),
+    "marginals": ("histogram naive Bayes", "LDA of ranks"),
+    "logistic": ("logistic",),
+    "neighbours": tuple(f"{k} neighbours" for k in N_NEIGHBORS),
+    "kernels": tuple(f"kernel ridge {width}" for width in WIDTHS),
+    "trees": ("trees", "15 neighbours, scaled", "kernel ridge, scaled"),
+}
 
 GROUPS: dict[str, Group] = {
     "gaussian": gaussian,

@@ -12,6 +12,9 @@ Ints = NDArray[np.int64]
 #: Features from which a covariance of all of them is too large; so many random combinations stand in for them.
 MANY_FEATURES, N_COMBINATIONS = 1000, 500
 
+#: Deviations from the mean beyond which a test row is moved nearer, so that float32 holds the squares of its distances.
+FARTHEST = 1e15
+
 
 def _go_on() -> None:
     """Find nothing against going on."""
@@ -55,13 +58,19 @@ class Train(NamedTuple):
 
 
 def standardised(X: Floats, test: Floats) -> tuple[Floats, Floats]:
-    """Scale training rows to mean 0 and deviation 1, and test rows alike; what is constant in training becomes 0."""
+    """Scale training rows to mean 0 and deviation 1, and test rows alike; what is constant in training becomes 0.
+
+    Test rows are held within `FARTHEST` deviations.
+    """
     largest = np.abs(X).max(axis=0, initial=0.0)
     largest[~(largest > 0)] = 1.0
-    X, test = X / largest, test / largest  # squares of large and small numbers stay within range
+    X = X / largest  # squares of large and small numbers stay within range
     centre, spread = X.mean(axis=0), X.std(axis=0)
     scale = np.where(spread > 1e-12, 1.0 / np.maximum(spread, 1e-12), 0.0)
-    return (X - centre) * scale, (test - centre) * scale
+    with np.errstate(over="ignore"):  # what overflows is held back as well
+        test = np.clip(test / largest, -1e300, 1e300)
+        others = np.clip((test - centre) * scale, -FARTHEST, FARTHEST)
+    return (X - centre) * scale, others
 
 
 def safe(probability: Floats, train: Train) -> Floats:
