@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.mixing import GOLDEN
 from bayesfloor.data.stratified import copy_numbers, stratified_rows
-from bayesfloor.forest.hashing import GOLDEN, hash_rows, mix64
+from bayesfloor.forest.hashing import hash_rows, mix64
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -3,18 +3,15 @@
 import numpy as np
 from numba import njit
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+from bayesfloor.data.mixing import GOLDEN
+from bayesfloor.forest.hashing import mix64
 
 
 @njit(nogil=True, cache=True)
 def next_random(state):
     """Advance a splitmix64 generator of one word and return a number in [0, 1)."""
-    state[0] += _GOLDEN
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    state[0] += GOLDEN
+    return np.float64(mix64(state[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})

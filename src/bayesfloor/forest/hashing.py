@@ -7,23 +7,18 @@ other rows are with them.
 import numpy as np
 from numba import njit
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+from bayesfloor.data import mixing
+from bayesfloor.data.mixing import GOLDEN
+
 ROW_FACTOR = np.uint64(0xFF51AFD7ED558CCD)
-MIX_FACTOR_1 = np.uint64(0xBF58476D1CE4E5B9)
-MIX_FACTOR_2 = np.uint64(0x94D049BB133111EB)
-SHIFT_27, SHIFT_30, SHIFT_31, SHIFT_32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+SHIFT_32 = np.uint64(32)
 
 DIGIT_BITS = np.uint64(11)
 DIGIT_MASK = np.uint64((1 << 11) - 1)
 N_DIGIT_VALUES = 1 << 11
 
 
-@njit(nogil=True, cache=True, inline="always")
-def mix64(z):
-    """Scramble 64 bits so that every input bit reaches every output bit."""
-    z = (z ^ (z >> SHIFT_30)) * MIX_FACTOR_1
-    z = (z ^ (z >> SHIFT_27)) * MIX_FACTOR_2
-    return z ^ (z >> SHIFT_31)
+mix64 = njit(nogil=True, cache=True, inline="always")(mixing.mix64)
 
 
 @njit(nogil=True, cache=True)
