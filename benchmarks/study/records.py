@@ -101,6 +101,8 @@ def read_record(file: Path) -> Record:
     BadRecordError
         If the file is cut off, was changed, or is of another version.
     """
+    if not file.is_file():
+        raise BadRecordError(f"{file.name} is not a plain file")
     try:
         content = json.loads(file.read_bytes())
     except ValueError as error:

@@ -1,6 +1,7 @@
 """Files and Dask collections: read or computed a part at a time, with the forests of the array they hold."""
 
 import errno
+import os
 import subprocess
 import sys
 import tempfile
@@ -197,6 +198,37 @@ def test_files_that_cannot_be_read(tmp_path):
     np.save(tmp_path / "objects.npy", np.array([[1, "a"]], dtype=object), allow_pickle=True)
     with pytest.raises(ValueError, match=r"cannot be read as \.npy: .*Python objects"):
         spanning_forests(tmp_path / "objects.npy")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("name", ["X.npy", "X.parquet", "parts.parquet/X.parquet"])
+def test_a_pipe_is_refused(tmp_path, name):
+    """In a process of its own, because opening a pipe waits for somebody to write to it."""
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    os.mkfifo(tmp_path / name)
+    script = f"""
+from pathlib import Path
+from bayesfloor import spanning_forests
+spanning_forests(Path({str(tmp_path / name.split("/")[0])!r}))
+"""
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert f"ValueError: {tmp_path / name} is not a plain file" in answer.stderr
+
+
+def test_a_folder_of_parquet_files(tmp_path, in_small_blocks):
+    X = make_points("gaussian", 600, 3)
+    folder = tmp_path / "X.parquet"
+    folder.mkdir()
+    as_parquet(folder / "0.parquet", X[:250])
+    as_parquet(folder / "1.parquet", X[250:])
+    assert_same_forests(spanning_forests(folder), local(X))
+    with pytest.raises(ValueError, match=r"X\.npy is not a plain file"):
+        spanning_forests(saved_folder(tmp_path / "X.npy"))
+
+
+def saved_folder(path):
+    path.mkdir()
+    return path
 
 
 def test_warnings_are_told_once_and_filters_left_alone(tmp_path, in_small_blocks, monkeypatch):

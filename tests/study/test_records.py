@@ -1,6 +1,8 @@
 """Records: whole, or known not to be."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -69,6 +71,14 @@ def test_damage_is_detected(tmp_path, damage, message):
     assert [record.cell.method for record in records] == ["OvO"]
     assert len(complaints) == 1
     assert "bad.json" in complaints[0]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_no_record(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "read_bytes", lambda _: pytest.fail("reading a pipe waits for a writer"))
+    os.mkfifo(tmp_path / "cell.json")
+    with pytest.raises(BadRecordError, match=r"cell\.json is not a plain file"):
+        read_record(tmp_path / "cell.json")
 
 
 def test_a_record_that_was_only_reindented_is_whole(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesfloor.forest.hashing import hash_rows, mix64
+from bayesfloor.runtime.hashing import hash_rows, mix64
 
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
@@ -79,4 +79,4 @@ def fold_keys(X: Any, seed: int) -> U64:
     else:
         hashes = np.empty(n, np.uint64)
         hash_rows(X.view(np.uint64), 0, n, hashes)
-    return mix64(hashes ^ mix64(np.uint64(seed)))
+    return mix64(hashes ^ mix64(np.array([seed], np.uint64)))

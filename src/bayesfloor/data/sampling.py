@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.forest.hashing import GOLDEN, hash_rows, mix64
+from bayesfloor.runtime.hashing import GOLDEN, hash_rows, mix64
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -64,7 +64,7 @@ def keys_of_values(X: Floats, codes: Ints, seed: int) -> Keys:
     hashes = np.empty(len(X), np.uint64)
     hash_rows(X.view(np.uint64), 0, len(X), hashes)
     copy = copy_numbers(hashes, codes)
-    return mix64((hashes + copy * GOLDEN) ^ mix64(np.uint64(seed) + GOLDEN))
+    return mix64((hashes + copy * GOLDEN) ^ mix64(np.array([seed], np.uint64) + GOLDEN))
 
 
 def halves(codes: Ints, keys: Keys) -> tuple[Ints, Ints]:

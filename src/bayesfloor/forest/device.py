@@ -189,7 +189,8 @@ def matmul_precision() -> tuple[str, ...]:
     try:
         return (torch.get_float32_matmul_precision(),)
     except RuntimeError:  # torch refuses to sum up settings that differ
-        return tuple(backend.matmul.fp32_precision for backend in (torch.backends.cuda, torch.backends.mkldnn))
+        backends: tuple[Any, ...] = (torch.backends.cuda, torch.backends.mkldnn)
+        return tuple(backend.matmul.fp32_precision for backend in backends)
 
 
 def set_matmul_precision(setting: tuple[str, ...]) -> None:
@@ -199,7 +200,9 @@ def set_matmul_precision(setting: tuple[str, ...]) -> None:
     if len(setting) == 1:
         torch.set_float32_matmul_precision(setting[0])
     else:
-        torch.backends.cuda.matmul.fp32_precision, torch.backends.mkldnn.matmul.fp32_precision = setting
+        backends: tuple[Any, ...] = (torch.backends.cuda, torch.backends.mkldnn)
+        for backend, value in zip(backends, setting, strict=True):
+            backend.matmul.fp32_precision = value
 
 
 @contextlib.contextmanager

@@ -6,25 +6,15 @@ other rows are with them.
 
 import numpy as np
 
+from bayesfloor.runtime.hashing import GOLDEN, SHIFT_32
+from bayesfloor.runtime.hashing import compiled_mix64 as mix64
 from bayesfloor.runtime.kernels import kernel
-
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-ROW_FACTOR = np.uint64(0xFF51AFD7ED558CCD)
-MIX_FACTOR_1 = np.uint64(0xBF58476D1CE4E5B9)
-MIX_FACTOR_2 = np.uint64(0x94D049BB133111EB)
-SHIFT_27, SHIFT_30, SHIFT_31, SHIFT_32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 DIGIT_BITS = np.uint64(11)
 DIGIT_MASK = np.uint64((1 << 11) - 1)
 N_DIGIT_VALUES = 1 << 11
 
 
-@kernel(inline="always")
-def mix64(z):
-    """Scramble 64 bits so that every input bit reaches every output bit."""
-    z = (z ^ (z >> SHIFT_30)) * MIX_FACTOR_1
-    z = (z ^ (z >> SHIFT_27)) * MIX_FACTOR_2
-    return z ^ (z >> SHIFT_31)
 
 
 @kernel
@@ -37,21 +27,6 @@ def seed_key(seed):
 def edge_hash(hash_u, hash_v, key):
     """Hash an edge from its ends' hashes, the same from either end."""
     return mix64((hash_u + hash_v) ^ key)
-
-
-@kernel
-def hash_rows(bits, start, stop, out):
-    """Hash rows start..stop of the float64 bit patterns of X, reading -0.0 as 0.0."""
-    minus_zero = np.uint64(1) << np.uint64(63)
-    for i in range(start, stop):
-        h = GOLDEN
-        for f in range(bits.shape[1]):
-            b = bits[i, f]
-            if b == minus_zero:
-                b = np.uint64(0)
-            h = (h ^ b) * ROW_FACTOR
-            h ^= h >> SHIFT_32
-        out[i] = mix64(h)
 
 
 @kernel

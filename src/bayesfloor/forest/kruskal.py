@@ -6,7 +6,8 @@ smaller (descending). Ranks only ever decide between copies of the same points.
 
 import numpy as np
 
-from bayesfloor.forest.hashing import SHIFT_32, edge_hash, radix_sort_range
+from bayesfloor.forest.hashing import edge_hash, radix_sort_range
+from bayesfloor.runtime.hashing import SHIFT_32
 from bayesfloor.runtime.kernels import kernel
 
 SHORT_RUN = 24

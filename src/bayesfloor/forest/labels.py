@@ -12,7 +12,7 @@ Counts and sums over edges below are those of this weighted graph. It is kept co
 
 import numpy as np
 
-from bayesfloor.forest.hashing import mix64
+from bayesfloor.runtime.hashing import compiled_mix64 as mix64
 from bayesfloor.runtime.kernels import kernel
 
 

@@ -7,9 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from bayesfloor.forest.hashing import hash_rows, number_sites, order_of_hashes
+from bayesfloor.forest.hashing import number_sites, order_of_hashes
 from bayesfloor.forest.sides import F64, I32, I64, U64
 from bayesfloor.forest.threads import Crew
+from bayesfloor.runtime.hashing import hash_rows
 
 LARGEST_EXPONENT, SMALLEST_EXPONENT = 300, -200
 

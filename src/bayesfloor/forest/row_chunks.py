@@ -24,11 +24,12 @@ import numpy as np
 from bayesfloor.data.points import read_points
 from bayesfloor.forest import plan
 from bayesfloor.forest.block_graph import RankedRows
-from bayesfloor.forest.hashing import hash_rows, order_of_hashes
+from bayesfloor.forest.hashing import order_of_hashes
 from bayesfloor.forest.points import Points, exponent_of
 from bayesfloor.forest.row_store import as_points
 from bayesfloor.forest.sides import F64, I64, U64
 from bayesfloor.forest.tiling import Axes, choose_axes
+from bayesfloor.runtime.hashing import hash_rows
 
 CHUNK_BYTES = 8 * 2**20
 SAMPLE_ROWS = 2_000  # to choose axes from

@@ -110,6 +110,12 @@ def open_rows(X: Any) -> StoredRows | None:
 
 
 def _open_path(path: Path) -> StoredRows:
+    is_parquet = path.suffix in (".parquet", ".pq")
+    inside = path.rglob("*") if is_parquet and path.is_dir() else ()
+    for file in (path, *inside):
+        # a pipe is read but once, and waits for whoever writes to it
+        if file.exists() and not file.is_file() and not (is_parquet and file.is_dir()):
+            raise ValueError(f"{file} is not a plain file")
     if path.suffix == ".npy":
         try:
             array = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -119,7 +125,7 @@ def _open_path(path: Path) -> StoredRows:
             check_points(array)  # says what is wrong with it
             raise ValueError(f"{path} holds {array.dtype} in shape {array.shape}, not rows of numbers")
         return _rows_of_map(array)
-    if path.suffix in (".parquet", ".pq"):
+    if is_parquet:
         import polars
 
         try:

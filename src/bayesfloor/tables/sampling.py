@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.sampling import copy_numbers, stratified_rows
+from bayesfloor.runtime.hashing import GOLDEN, mix64
 from bayesfloor.tables.columns import NumberColumn, RawTable, TextColumn
 
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def stratified_sample(table: RawTable, codes: Ints, n_rows: int, seed: int) -> Ints:
@@ -47,16 +46,9 @@ def _row_keys(table: RawTable, codes: Ints, seed: int) -> Keys:
             values = np.array([_text_hash(text) for text in texts], np.uint64)[column.codes]
         else:
             continue
-        hashes = _mix(hashes + _GOLDEN ^ values)
+        hashes = mix64(hashes + GOLDEN ^ values)
     copy = copy_numbers(hashes, codes)
-    return _mix(hashes + copy * _GOLDEN ^ _mix(np.array([seed], np.uint64) + _GOLDEN))
-
-
-def _mix(keys: Keys) -> Keys:
-    """Mix 64 bits so that each depends on all (the finalizer of splitmix64)."""
-    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return keys ^ (keys >> np.uint64(31))
+    return mix64(hashes + copy * GOLDEN ^ mix64(np.array([seed], np.uint64) + GOLDEN))
 
 
 def _text_hash(text: str) -> int:

@@ -2,20 +2,16 @@
 
 import numpy as np
 
+from bayesfloor.runtime.hashing import GOLDEN
+from bayesfloor.runtime.hashing import compiled_mix64 as mix64
 from bayesfloor.runtime.kernels import kernel
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @kernel
 def next_random(state):
     """Advance a splitmix64 generator of one word and return a number in [0, 1)."""
-    state[0] += _GOLDEN
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    state[0] += GOLDEN
+    return np.float64(mix64(state[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @kernel(fastmath={"nnan", "nsz"})
