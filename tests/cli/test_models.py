@@ -142,13 +142,13 @@ def test_nothing_is_replaced_unasked(run, model, tmp_path):
     assert {file.name for file in tmp_path.iterdir()} == {"table.csv", "model.skops", "p.csv"}
 
 
-@pytest.mark.parametrize("step", ["fsync", "replace", "chmod"])
+@pytest.mark.parametrize("step", ["fsync", "replace"])
 def test_a_full_disk_leaves_no_half_file(run, table, monkeypatch, step):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, step, full)
-    outcome = run("fit table.csv --out model.skops")
+    outcome = run("fit table.csv --out model.skops --force")
     assert outcome.code == 3
     assert outcome.err.splitlines()[-1].endswith("model.skops': No space left on device")
     assert [file.name for file in table.parent.iterdir()] == ["table.csv"]
@@ -158,7 +158,7 @@ def test_a_folder_where_nothing_can_be_written(run, table, monkeypatch):
     def denied(*_, **__):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "aside")
 
-    monkeypatch.setattr("tempfile.mkstemp", denied)
+    monkeypatch.setattr("tempfile.TemporaryFile", denied)
     outcome = run("fit table.csv --out model.skops")
     assert outcome.code == 3
     assert "model.skops': Permission denied" in outcome.err
@@ -167,7 +167,7 @@ def test_a_folder_where_nothing_can_be_written(run, table, monkeypatch):
 def test_a_link_is_followed(run, model, tmp_path):
     (tmp_path / "inner").mkdir()
     (tmp_path / "link.csv").symlink_to(tmp_path / "inner" / "p.csv")
-    assert run("predict model.skops table.csv --out link.csv").code == 0
+    assert run("predict model.skops table.csv --out link.csv --force").code == 0
     assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "inner" / "p.csv").read_text().startswith("line,")
 

@@ -27,7 +27,7 @@ def test_help_loads_nothing_heavy():
 def test_there_is_a_script():
     root = Path(__file__).resolve().parents[2]
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["scripts"] == {"bayesfloor": "bayesfloor.cli:main"}
+    assert project["scripts"] == {"bayesfloor": "bayesfloor.cli:script"}
 
 
 def test_exit_codes_reach_the_shell(tmp_path):

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from bayesfloor import read_table
-from bayesfloor.data.parquet_sizes import unpacked_sizes
 from bayesfloor.runtime import limits
+from bayesfloor.tables.parquet_sizes import unpacked_sizes
 
 MIB = 2**20
 

@@ -1,7 +1,5 @@
 """``python -m bayesfloor.cli`` is ``bayesfloor``."""
 
-import sys
+from bayesfloor.cli import script
 
-from bayesfloor.cli.start import main
-
-sys.exit(main())
+script()

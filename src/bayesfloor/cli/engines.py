@@ -1,5 +1,6 @@
 """Where distances are computed: here, on a GPU, or on a cluster."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -35,11 +36,18 @@ def client_of(address: str | None) -> Iterator[Any]:
         return
     try:
         from distributed import Client
+        from distributed.comm.addressing import get_address_host_port
     except ImportError as error:
         raise ImportError("--cluster needs Dask; install bayesfloor[dask].", name="distributed") from error
+    logger = logging.getLogger("distributed")
+    level = logger.level
     try:
+        get_address_host_port(address)  # a client of an address that is none stays behind, and complains at the end
+        logger.setLevel(logging.CRITICAL + 1)  # retries; that nothing answers is said in one line
         client: Any = Client(address, timeout=_PATIENCE_S, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
         raise ConnectionError(f"--cluster {address!r}: no Dask scheduler answers there ({error})") from error
+    finally:
+        logger.setLevel(level)
     with client:
         yield client

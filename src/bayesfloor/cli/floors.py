@@ -1,6 +1,5 @@
 """floor, pairs and classes."""
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -184,5 +183,5 @@ def verdict_on(estimate: float, name: str, fail_above: float | None) -> int:
     """Return 1, and say so, where an estimate is above what was allowed."""
     if fail_above is None or estimate <= fail_above:
         return OK
-    print(visible(f"bayesfloor: {name} is {estimate:.4g}, above {fail_above:g}"), file=sys.stderr)
+    say(f"bayesfloor: {name} is {estimate:.4g}, above {fail_above:g}")
     return ABOVE

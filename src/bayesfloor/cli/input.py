@@ -7,6 +7,7 @@ from typing import Any
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.options import TableOptions
 from bayesfloor.cli.output import say
+from bayesfloor.cli.streams import without_messages_of_libraries
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.tables.datasets import ALIASES, list_datasets, load_dataset
 from bayesfloor.tables.read import read_table
@@ -36,23 +37,26 @@ def open_table(file: str, options: TableOptions) -> Table:
         table = _load(file, options)
     elif path.is_dir():
         raise UsageError(f"{file!r} is a folder; name one file in it")
+    elif path.exists() and not path.is_file():
+        raise UsageError(f"{file!r} is not a plain file")
     elif not path.exists():
         close = get_close_matches(file.lower(), known, n=3)
         hint = f"did you mean {' or '.join(map(repr, close))}?" if close else "'bayesfloor datasets' lists these"
         raise UsageError(f"{file!r}: no such file, and no data set of that name; {hint}")
     else:
-        table = read_table(
-            path,
-            target=options.target,
-            encode=options.encode,
-            scale=options.scale,
-            impute=options.impute,
-            drop_missing=options.drop_missing,
-            drop=options.drop,
-            categorical=options.categorical,
-            max_rows=options.max_rows,
-            random_state=options.seed,
-        )
+        with without_messages_of_libraries():
+            table = read_table(
+                path,
+                target=options.target,
+                encode=options.encode,
+                scale=options.scale,
+                impute=options.impute,
+                drop_missing=options.drop_missing,
+                drop=options.drop,
+                categorical=options.categorical,
+                max_rows=options.max_rows,
+                random_state=options.seed,
+            )
     say_notes(table, options.quiet)
     return table
 

@@ -16,6 +16,7 @@ from bayesfloor.cli.input import is_file, open_table, say_notes
 from bayesfloor.cli.model_file import Model, pack_model, unpack_model
 from bayesfloor.cli.options import RunOptions, TableOptions
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json, write_table
+from bayesfloor.cli.streams import without_messages_of_libraries
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.runtime.text import visible
 from bayesfloor.tables.encoding import Preparation
@@ -61,9 +62,12 @@ def predict_file(model: str, file: str, options: RunOptions, *, out: str | None,
         raise UsageError("--json writes to stdout, and --out a CSV file; take one of them")
     for path in (model, file):
         if not is_file(Path(path)):
-            raise UsageError(f"{path!r} is a folder" if Path(path).is_dir() else f"{path!r}: no such file")
+            there = Path(path).exists()
+            why = " is a folder" if Path(path).is_dir() else " is not a plain file" if there else ": no such file"
+            raise UsageError(f"{path!r}{why}")
     trained = unpack_model(_read(Path(model)), Path(model).name)
-    table = _read_alike(file, trained.preparation, options.quiet)
+    with without_messages_of_libraries():
+        table = _read_alike(file, trained.preparation, options.quiet)
     classifier = trained.classifier.set_params(n_jobs=options.threads)
     probability = classifier.predict_proba(table.X)
     labels = classifier.predict(table.X)

@@ -4,13 +4,15 @@ import json
 import math
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesfloor.cli.exits import UsageError
+from bayesfloor.cli.streams import abandon, tell
 from bayesfloor.runtime.files import write_whole
 from bayesfloor.runtime.text import visible
 
@@ -24,7 +26,7 @@ _PATIENCE_S = 1.0
 def say(text: str, *, quiet: bool = False) -> None:
     """Say something on stderr, unless quiet was asked for."""
     if not quiet:
-        print(visible(text), file=sys.stderr)
+        tell(visible(text))
 
 
 def say_findings(findings: Iterable[Any], quiet: bool) -> None:
@@ -39,17 +41,9 @@ def write(text: str) -> None:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        abandon_stdout()
+        abandon(sys.stdout)
     except OSError as error:
         raise OSError(error.errno, error.strerror, "stdout") from error
-
-
-def abandon_stdout() -> None:
-    """Send what is still to come to nowhere, so that nothing fails when Python closes stdout."""
-    with suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
 
 
 def write_json(command: str, result: dict[str, Any], *, table: "Table | None" = None, findings: Any = ()) -> None:
@@ -143,9 +137,17 @@ def check_output(path: str, force: bool) -> Path:
         raise UsageError(f"{path!r} is not a plain file")  # a device must not be replaced
     if file.exists() and not force:
         raise UsageError(f"{path!r} exists; --force replaces it")
-    if not file.parent.is_dir():
+    if file.is_symlink() and not file.exists() and not force:
+        raise UsageError(f"{path!r} is a link to a file that is not there; --force writes it")
+    folder = Path(os.path.realpath(file)).parent
+    if not folder.is_dir():
         raise UsageError(f"{str(file.parent)!r}: no such folder")
-    return file
+    try:
+        # permissions, quotas and read-only disks have many forms; trying is the test for all of them
+        with tempfile.TemporaryFile(dir=folder):
+            return file
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from error
 
 
 def write_file(file: Path, contents: bytes, *, force: bool) -> None:

@@ -30,7 +30,10 @@ def write_report(
     fail_above: float | None,
 ) -> int:
     """Write the report of a file; return the exit code."""
-    place = None if options.json and out is None else _place_for(file, out, force)
+    place = None if options.json and out is None else _place_for(file, out)
+    force = force or (place is not None and _is_own_page(place))
+    if place is not None:
+        check_output(str(place), force)
     table = open_table(file, options)
     if features is not None and features > len(table.groups):
         raise UsageError(f"--features {features}: {table.source} has {len(table.groups)} columns beside the target")
@@ -50,7 +53,7 @@ def write_report(
         )
     if place is not None:
         contents = getattr(report, _FORMATS[place.suffix.lower()])()
-        write_file(place, contents.encode(), force=True)
+        write_file(place, contents.encode(), force=force)
     if options.json:
         write_json("report", report.summary, table=table, findings=(*report.trees.findings, *_of_models(report)))
     else:
@@ -81,11 +84,8 @@ def _show(summary: dict[str, Any]) -> None:
     write(render_text(summary, width, colour=is_terminal and "NO_COLOR" not in os.environ))
 
 
-def _place_for(file: str, out: str | None, force: bool) -> Path:
-    """Say where the report goes, before any work is done.
-
-    A page that was made by this command may be replaced by the next one; no other file without being told so.
-    """
+def _place_for(file: str, out: str | None) -> Path:
+    """Say where the report goes."""
     if out is None:
         stem = Path(file).name.split(".")[0] or "table"
         place = Path(f"{stem}-report.html")
@@ -94,10 +94,11 @@ def _place_for(file: str, out: str | None, force: bool) -> Path:
         if place.suffix.lower() not in _FORMATS:
             known = ", ".join(_FORMATS)
             raise UsageError(f"--out {out!r}: the ending says what to write, and must be one of {known}")
-    return check_output(str(place), force or _is_own_page(place))
+    return place
 
 
 def _is_own_page(place: Path) -> bool:
+    """Tell whether a file was made by this command, and may be replaced without being told so."""
     if not place.is_file():
         return False
     with place.open("rb") as stream:

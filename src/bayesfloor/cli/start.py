@@ -1,6 +1,8 @@
 """Where ``bayesfloor`` begins and ends."""
 
+import errno
 import io
+import os
 import sys
 import traceback
 import warnings
@@ -8,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bayesfloor.cli.exits import BAD_DATA, INTERRUPTED, OK, USAGE, exit_code_of, one_line
+from bayesfloor.cli.streams import abandon, fill_closed_descriptors, tell
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,6 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         interrupted.
     """
     tokens = list(sys.argv[1:] if arguments is None else arguments)
+    fill_closed_descriptors()
+    if sys.stdout is None:
+        return _report(OSError(errno.EBADF, os.strerror(errno.EBADF), "stdout"), debug=False)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -35,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        _abandon_stdout()
+        abandon(sys.stdout)
         return OK
     except BaseException as error:
         if isinstance(error, SystemExit):
@@ -54,7 +60,7 @@ def _run(tokens: list[str]) -> int:
         code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         if "--debug" in tokens:
-            traceback.print_exc()
+            tell(traceback.format_exc().rstrip())
         _complain(f"{one_line(error)} See 'bayesfloor --help'.")
         return USAGE
     return OK if code is None else int(code)
@@ -64,11 +70,12 @@ def _report(error: BaseException, *, debug: bool) -> int:
     """Say what went wrong; return the exit code."""
     code = exit_code_of(error)
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except OSError:  # it is stdout that is full: closing it must not fail again
-        _abandon_stdout()
+        abandon(sys.stdout)
     if debug and code != INTERRUPTED:
-        traceback.print_exception(error)
+        tell("".join(traceback.format_exception(error)).rstrip())
     if code is None:
         _complain(f"unexpected {type(error).__name__}: {one_line(error)}; --debug shows where. Please report this.")
         return BAD_DATA
@@ -77,13 +84,7 @@ def _report(error: BaseException, *, debug: bool) -> int:
 
 
 def _complain(text: str) -> None:
-    print(f"bayesfloor: {text}", file=sys.stderr, flush=True)
-
-
-def _abandon_stdout() -> None:
-    from bayesfloor.cli.output import abandon_stdout
-
-    abandon_stdout()
+    tell(f"bayesfloor: {text}")
 
 
 def _warn_in_one_line(

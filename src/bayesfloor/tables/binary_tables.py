@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.parquet_sizes import unpacked_sizes
 from bayesfloor.runtime.limits import check_memory, in_gib
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import (
@@ -26,6 +25,7 @@ from bayesfloor.tables.columns import (
     in_natural_order,
     text_column,
 )
+from bayesfloor.tables.parquet_sizes import unpacked_sizes
 from bayesfloor.tables.unpacking import UNPACKED_LIMIT, Contents
 
 _LARGEST_EXACT_INTEGER = 2**53
