@@ -17,7 +17,6 @@ from .estimator_contract import (
     BAD_INPUT,
     CONTRACT,
     OBJECTS,
-    REPEATED_ROWS,
     blobs,
     check_kinds_of_array,
     check_search_in_processes,
@@ -26,11 +25,8 @@ from .estimator_contract import (
 SVM = LinearSVC(dual=False)
 
 
-def expected_failures(classifier):
-    return {"check_dtype_object": OBJECTS} | (REPEATED_ROWS if classifier.estimator is None else {})
-
-
-@parametrize_with_checks([DAGClassifier(SVM), DAGClassifier()], expected_failed_checks=expected_failures)
+@pytest.mark.usefixtures("array_api_checks")
+@parametrize_with_checks([DAGClassifier(SVM)], expected_failed_checks=lambda _: {"check_dtype_object": OBJECTS})
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -16,10 +16,8 @@ EXPECTED_FAILURES = {
 }
 
 
-@parametrize_with_checks(
-    [BayesErrorEstimator(), BayesErrorEstimator(n_trees=1, bias_correction=False, n_tie_draws=2)],
-    expected_failed_checks=lambda _: EXPECTED_FAILURES,
-)
+@pytest.mark.usefixtures("array_api_checks")
+@parametrize_with_checks([BayesErrorEstimator()], expected_failed_checks=lambda _: EXPECTED_FAILURES)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

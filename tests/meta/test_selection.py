@@ -23,10 +23,8 @@ EXPECTED_FAILURES = {
 }
 
 
-@parametrize_with_checks(
-    [BayesErrorSelector(), BayesErrorSelector(1, criterion="worst", lookahead=2, max_rows=50)],
-    expected_failed_checks=lambda _: EXPECTED_FAILURES,
-)
+@pytest.mark.usefixtures("array_api_checks")
+@parametrize_with_checks([BayesErrorSelector(1)], expected_failed_checks=lambda _: EXPECTED_FAILURES)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
