@@ -30,6 +30,15 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return 2 if usable_cores() > 1 else 0
 
 
+@pytest.fixture
+def array_api_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let scikit-learn check estimators with its array API dispatch on, which it skips without this variable.
+
+    SciPy looks at it when it is imported, so that SciPy works as it does for a user who has not set it.
+    """
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 

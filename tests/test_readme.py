@@ -30,6 +30,7 @@ def test_python_blocks_run(page, tmp_path, monkeypatch):
         with contextlib.redirect_stdout(output):
             exec(compile(source, page, "exec"), namespace)
         assert_same_text(output.getvalue().strip(), printed.strip())
+    assert len(namespace) > 1  # or the page has no examples
 
 
 def assert_same_text(text, expected, tolerance=0.01):
@@ -39,16 +40,14 @@ def assert_same_text(text, expected, tolerance=0.01):
         assert abs(float(found) - float(stated)) <= tolerance
 
 
-@pytest.mark.parametrize("page", WITH_EXAMPLES)
-def test_there_are_examples(page):
-    assert BLOCK.search(TEXTS[page])
+def test_links_lead_somewhere():
+    assert LINKS
+    broken = [(page, link) for page, link in LINKS if not (PAGES[page].parent / link.split("#")[0]).exists()]
+    assert broken == []
 
 
-@pytest.mark.parametrize(("page", "target"), LINKS)
-def test_links_lead_somewhere(page, target):
-    assert (PAGES[page].parent / target.split("#")[0]).exists()
-
-
-@pytest.mark.parametrize("command", sorted(set(re.findall(r"^make (\S+)", README, flags=re.MULTILINE))))
-def test_commands_exist(command):
-    assert re.search(rf"^{command}:", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+def test_commands_exist():
+    commands = set(re.findall(r"^make (\S+)", README, flags=re.MULTILINE))
+    assert commands
+    rules = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert commands <= set(rules)

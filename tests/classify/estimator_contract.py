@@ -7,6 +7,8 @@ Each function of `CONTRACT` takes an unfitted classifier and fails where that br
     def test_contract(classifier, check):
         check(clone(classifier))
 
+One instance of a class meets all of them; its variants meet `VARIANT_CONTRACT`, where a parameter can matter.
+
 `BAD_INPUT` names data that ``fit`` refuses, and the reason it gives.
 """
 
@@ -309,6 +311,14 @@ CONTRACT = [
     check_splitter_beside_rows_of_weight_zero,
     check_tools_of_scikit_learn,
     check_several_threads,
+    check_skops,
+]
+
+VARIANT_CONTRACT = [
+    check_decisions_agree,
+    check_rows_do_not_depend_on_their_batch,
+    check_sparse_input,
+    check_rows_of_weight_zero_are_absent,
     check_skops,
 ]
 

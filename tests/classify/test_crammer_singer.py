@@ -12,7 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import PredefinedSplit, cross_val_score
 from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_sample_weight_equivalence_on_dense_data,
+    check_sample_weight_equivalence_on_sparse_data,
+    parametrize_with_checks,
+)
 
 from bayesfloor.classify.joint import crammer_singer, crammer_singer_solver
 from bayesfloor.classify.joint.crammer_singer import CrammerSingerSVC
@@ -22,32 +26,39 @@ from .estimator_contract import (
     BAD_INPUT,
     CONTRACT,
     REPEATED_ROWS,
+    VARIANT_CONTRACT,
     assert_same_outputs,
     blobs,
     check_kinds_of_array,
     check_search_in_processes,
 )
 
-CLASSIFIERS = [CrammerSingerSVC(0.2), CrammerSingerSVC(Cs=[0.02, 0.03], cv=3)]
+CHOSEN_C = CrammerSingerSVC(Cs=[0.02, 0.03], cv=3)
 
 
-def expected_failures(classifier):
-    return REPEATED_ROWS if classifier.C == "cv" else {}
-
-
-@parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)
+@pytest.mark.usefixtures("array_api_checks")
+@parametrize_with_checks([CHOSEN_C], expected_failed_checks=lambda _: REPEATED_ROWS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
-def test_contract(classifier, check):
-    check(clone(classifier))
+def test_contract(check):
+    check(clone(CHOSEN_C))
+
+
+@pytest.mark.parametrize("check", VARIANT_CONTRACT, ids=lambda check: check.__name__)
+def test_contract_with_a_given_C(check):
+    check(CrammerSingerSVC(0.2))
+
+
+def test_a_weight_of_two_is_a_row_given_twice():
+    check_sample_weight_equivalence_on_dense_data("CrammerSingerSVC", CrammerSingerSVC(0.2))
+    check_sample_weight_equivalence_on_sparse_data("CrammerSingerSVC", CrammerSingerSVC(0.2))
 
 
 def test_kinds_of_array(tmp_path):
-    check_kinds_of_array(clone(CLASSIFIERS[1]), tmp_path)
+    check_kinds_of_array(clone(CHOSEN_C), tmp_path)
 
 
 @pytest.mark.slow

@@ -16,7 +16,6 @@ from bayesfloor.classify.hierarchical.dag import DAGClassifier
 from .estimator_contract import (
     BAD_INPUT,
     CONTRACT,
-    REPEATED_ROWS,
     blobs,
     check_kinds_of_array,
     check_search_in_processes,
@@ -25,11 +24,8 @@ from .estimator_contract import (
 SVM = LinearSVC(dual=False)
 
 
-def expected_failures(classifier):
-    return REPEATED_ROWS if classifier.estimator is None else {}
-
-
-@parametrize_with_checks([DAGClassifier(SVM), DAGClassifier()], expected_failed_checks=expected_failures)
+@pytest.mark.usefixtures("array_api_checks")
+@parametrize_with_checks([DAGClassifier(SVM)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -22,6 +22,7 @@ from .estimator_contract import (
     BAD_INPUT,
     CONTRACT,
     REPEATED_ROWS,
+    VARIANT_CONTRACT,
     assert_same_outputs,
     blobs,
     check_kinds_of_array,
@@ -30,13 +31,14 @@ from .estimator_contract import (
 
 LOSSES = [(1.0, 0.0), (1.0, -0.9), (1.2, 5.0), (1.5, 0.5), (2.0, -0.9)]
 SMALL_GRID = {"p": [1.0, 2.0], "kappa": [0.5], "lmd": [2.0**-10, 2.0**-4, 1.0]}
-CLASSIFIERS = [GenSVC(), GenSVC(1.5, kappa=-0.5), GenSVCCV(SMALL_GRID, cv=3)]
+CLASSIFIERS = [GenSVC(), GenSVCCV(SMALL_GRID, cv=3)]
 
 
 def expected_failures(classifier):
     return REPEATED_ROWS if isinstance(classifier, GenSVCCV) else {}
 
 
+@pytest.mark.usefixtures("array_api_checks")
 @parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -46,6 +48,11 @@ def test_scikit_learn_checks(estimator, check):
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
 def test_contract(classifier, check):
     check(clone(classifier))
+
+
+@pytest.mark.parametrize("check", VARIANT_CONTRACT, ids=lambda check: check.__name__)
+def test_contract_of_another_loss(check):
+    check(GenSVC(1.5, kappa=-0.5))
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)

@@ -32,7 +32,7 @@ from bayesfloor.tree import ClassTree, build_class_tree
 from .estimator_contract import (
     BAD_INPUT,
     CONTRACT,
-    REPEATED_ROWS,
+    VARIANT_CONTRACT,
     assert_same_outputs,
     blobs,
     check_kinds_of_array,
@@ -47,34 +47,24 @@ OWN_PROBABILITIES = HierarchicalClassifier(GaussianNB(), routing="soft")
 DEFAULT = HierarchicalClassifier()
 
 
-def expected_failures(classifier):
-    failures = {}
-    if isinstance(classifier.estimator, GaussianNB):
-        failures["check_sample_weight_equivalence_on_dense_data"] = (
-            "GaussianNB smooths by a share of the unweighted variance; logarithms of probabilities as small as "
-            "1e-138 show it"
-        )
-    elif classifier.estimator is None or classifier.routing == "soft":
-        failures |= REPEATED_ROWS
-    elif classifier.affinity == "henze-penrose":
-        failures |= dict.fromkeys(
-            REPEATED_ROWS, "forests count rows, whatever their weight: with repeated rows there are other floors"
-        )
-    return failures
-
-
-@parametrize_with_checks([HARD, MIN_CUT, PLATT, OWN_PROBABILITIES, DEFAULT], expected_failed_checks=expected_failures)
+@pytest.mark.usefixtures("array_api_checks")
+@parametrize_with_checks([HARD])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
+def test_contract(check):
+    check(clone(HARD))
+
+
+@pytest.mark.parametrize("check", VARIANT_CONTRACT, ids=lambda check: check.__name__)
 @pytest.mark.parametrize(
     "classifier",
-    [HARD, PLATT, OWN_PROBABILITIES],
-    ids=["hard", "platt", "own probabilities"],
+    [MIN_CUT, PLATT, OWN_PROBABILITIES, DEFAULT],
+    ids=["min-cut", "platt", "own probabilities", "default"],
 )
-def test_contract(classifier, check):
+def test_contract_of_variants(classifier, check):
     check(clone(classifier))
 
 

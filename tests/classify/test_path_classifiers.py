@@ -9,7 +9,11 @@ from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_sample_weight_equivalence_on_dense_data,
+    check_sample_weight_equivalence_on_sparse_data,
+    parametrize_with_checks,
+)
 
 from bayesfloor.classify.hierarchical.dag import DAGClassifier
 from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier
@@ -23,41 +27,49 @@ from bayesfloor.tree import build_class_tree
 from .estimator_contract import (
     BAD_INPUT,
     CONTRACT,
+    REPEATED_ROWS,
+    VARIANT_CONTRACT,
     assert_same_outputs,
     blobs,
     check_kinds_of_array,
     check_search_in_processes,
 )
 
-CLASSIFIERS = [
-    LinearSVCCV(cv=3),
-    OneVsOneSVC(cv=3),
-    OneVsOneSVC(2.0, decision="dag"),
-    SmartSVC(cv=3),
+CLASSIFIERS = [LinearSVCCV(cv=3), OneVsOneSVC(2.0), SmartSVC(cv=3)]
+VARIANTS = [
+    OneVsOneSVC(cv=3, decision="dag"),
     SmartSVC(2.0, tree="balanced", affinity="bhattacharyya"),
     SmartSVC(cv=3, routing="soft"),
 ]
-
-FOLDS = "a repeated row falls into several folds, and a row of weight 2 into one: {} comes out slightly different"
 
 
 def expected_failures(classifier):
     failures = {}
     if classifier.C == "cv":
-        what = "the sigmoid" if getattr(classifier, "routing", "hard") == "soft" else "C"
-        failures["check_sample_weight_equivalence_on_dense_data"] = FOLDS.format(what)
-        failures["check_sample_weight_equivalence_on_sparse_data"] = FOLDS.format(what)
+        failures |= REPEATED_ROWS
     return failures
 
 
+@pytest.mark.usefixtures("array_api_checks")
 @parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+def test_a_weight_of_two_is_a_row_given_twice():
+    check_sample_weight_equivalence_on_dense_data("SmartSVC", VARIANTS[1])
+    check_sample_weight_equivalence_on_sparse_data("SmartSVC", VARIANTS[1])
+
+
 @pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
 def test_contract(classifier, check):
+    check(clone(classifier))
+
+
+@pytest.mark.parametrize("check", VARIANT_CONTRACT, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("classifier", VARIANTS, ids=repr)
+def test_contract_of_variants(classifier, check):
     check(clone(classifier))
 
 
@@ -132,7 +144,7 @@ def test_same_scores_as_a_cross_validation_of_each_C(kind):
     assert_same_outputs(fitted, fast(C=fitted.C_).fit(X, y), X, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
+@pytest.mark.parametrize("classifier", [*CLASSIFIERS, *VARIANTS], ids=repr)
 def test_order_of_rows_and_threads_change_nothing(classifier):
     X, y = blobs(200, 5)
     X = np.round(X, 1)

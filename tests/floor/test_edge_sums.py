@@ -1,10 +1,10 @@
 """Sums over edges, from which all variances and moments are made, against the graph written out as a matrix."""
 
-from itertools import combinations
+from itertools import combinations, cycle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesfloor.floor.trees.averaged_graph import average_identical_rows
@@ -42,8 +42,9 @@ def groups_of_classes(X, y):
     return groups
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("n_classes", "n_trees"), [(2, 3), (3, 1), (7, 4)])
+@pytest.mark.parametrize(
+    ("kind", "n_classes", "n_trees"), list(zip(KINDS, cycle([2, 3, 7]), cycle([3, 1, 4, 2]), strict=False))
+)
 def test_sums_are_those_of_the_dense_graph(kind, n_classes, n_trees):
     X, y = make_points(kind, 40, 2), make_labels(40, n_classes)
     forests = spanning_forests(X, n_trees=n_trees)
@@ -107,21 +108,18 @@ def assert_pairs_are_measured_like_forests_of_two(X, y, n_trees):
             np.testing.assert_allclose(getattr(measured, name)[number], value, rtol=1e-12, atol=1e-12, err_msg=name)
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", KINDS)
-def test_pairs(kind, way, monkeypatch):
-    for name, value in WAYS[way].items():
-        monkeypatch.setattr(joining, name, value)
-    assert_pairs_are_measured_like_forests_of_two(make_points(kind, 90, 3), make_labels(90, 4), 3)
-
-
 @given(
     kind=st.sampled_from(list(KINDS)),
-    n=st.integers(4, 60),
+    n=st.integers(4, 90),
     n_classes=st.integers(2, 4),
     n_trees=st.integers(1, 5),
     seed=st.integers(0, 2**32 - 1),
+    way=st.sampled_from(list(WAYS)),
 )
-def test_pairs_anywhere(kind, n, n_classes, n_trees, seed):
-    X = make_points(kind, n, 2, seed=seed)
-    assert_pairs_are_measured_like_forests_of_two(X, make_labels(n, n_classes, seed=seed), n_trees)
+@settings(max_examples=80)
+def test_pairs_anywhere(kind, n, n_classes, n_trees, seed, way):
+    X, y = make_points(kind, n, 3, seed=seed), make_labels(n, n_classes, seed=seed)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in WAYS[way].items():
+            patch.setattr(joining, name, value)
+        assert_pairs_are_measured_like_forests_of_two(X, y, n_trees)

@@ -32,7 +32,7 @@ def assert_same(a, b):
 
 
 @pytest.mark.parametrize("kind", TABLES)
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 10**6), n_trees=st.integers(1, 4), n_tie_draws=st.integers(1, 2))
 def test_row_order(kind, seed, n_trees, n_tie_draws):
     rng = np.random.default_rng(seed)
@@ -48,7 +48,7 @@ def test_row_order(kind, seed, n_trees, n_tie_draws):
 
 
 @pytest.mark.parametrize("kind", TABLES)
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 10**6))
 def test_names_of_the_classes(kind, seed):
     rng = np.random.default_rng(seed)
@@ -69,7 +69,7 @@ def test_names_of_the_classes(kind, seed):
     assert list(pairs[1].classes) == sorted(new_names)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     seed=st.integers(0, 10**6),
     n_features=st.integers(1, 5),

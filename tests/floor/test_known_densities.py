@@ -22,8 +22,7 @@ def random_mixture(rng, n_classes, n_features=1):
     return known_mixture(densities, priors, [(-13, 13)] * n_features, n_nodes), priors
 
 
-@pytest.mark.parametrize("prior", [0.15, 1 / 3, 0.5, 0.9])
-@pytest.mark.parametrize("distance", [0.0, 0.4, 1.5, 4.0])
+@pytest.mark.parametrize(("distance", "prior"), [(0.0, 1 / 3), (0.4, 0.5), (1.5, 0.15), (1.5, 0.9), (4.0, 0.5)])
 def test_exact_floor_of_gaussians(distance, prior):
     covariance = np.array([[2.0, 0.5], [0.5, 1.0]])
     direction = np.linalg.cholesky(covariance) @ [0.6, 0.8]
@@ -71,7 +70,7 @@ def test_divergence_is_zero_for_equal_and_one_for_disjoint_classes():
     assert far.u() == pytest.approx(1)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_all_bounds_hold(seed):
     mixture, _ = random_mixture(np.random.default_rng(seed), 2)
     floor = mixture.bayes_error()
@@ -85,7 +84,7 @@ def test_all_bounds_hold(seed):
 
 
 @pytest.mark.parametrize("n_features", [1, 2])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_henze_penrose_is_tighter_than_jensen_shannon_at_equal_priors(seed, n_features):
     # Theorem of appendix B
     mixture, priors = random_mixture(np.random.default_rng(seed), 2, n_features)
@@ -94,7 +93,7 @@ def test_henze_penrose_is_tighter_than_jensen_shannon_at_equal_priors(seed, n_fe
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_one_vs_rest_theorems(seed, n_classes):
     # Theorems of appendix A: Q <= P, and P <= the sum of the pairwise errors
     mixture, _ = random_mixture(np.random.default_rng(seed), n_classes)
@@ -110,7 +109,7 @@ def test_one_vs_rest_theorems(seed, n_classes):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_whole_problem_bounds_hold(seed, n_classes):
     from bayesfloor.floor.trees import henze_penrose as hp
 

@@ -133,20 +133,23 @@ def test_interval_is_the_normal_one_where_that_is_good():
     assert cross_edge_interval(0.0, 0.5, 100.0, 0.95)[1] > 1
 
 
+PROBLEMS = {
+    "2-classes-2d": ([0.3, 0.7], [[0], [1.5]], 2),
+    "2-classes-8d": ([0.5, 0.5], [[0], [2.0]], 8),
+    "2-classes-32d": ([0.2, 0.8], [[0], [3.0]], 32),
+    "5-classes-2d": (PRIORS_OF_5, MEANS_OF_5, 2),
+    "5-classes-8d": (PRIORS_OF_5, MEANS_OF_5, 8),
+    "5-classes-32d": (PRIORS_OF_5, 1.5 * MEANS_OF_5, 32),
+}
+
+
 @pytest.mark.parametrize(
-    ("priors", "means", "n_features"),
-    [
-        ([0.3, 0.7], [[0], [1.5]], 2),
-        ([0.5, 0.5], [[0], [2.0]], 8),
-        ([0.2, 0.8], [[0], [3.0]], 32),
-        (PRIORS_OF_5, MEANS_OF_5, 2),
-        (PRIORS_OF_5, MEANS_OF_5, 8),
-        (PRIORS_OF_5, 1.5 * MEANS_OF_5, 32),
-    ],
-    ids=["2-classes-2d", "2-classes-8d", "2-classes-32d", "5-classes-2d", "5-classes-8d", "5-classes-32d"],
+    ("name", "n", "n_repetitions"),
+    [(name, 250, 200) for name in ("2-classes-2d", "2-classes-32d", "5-classes-8d")]
+    + [pytest.param(name, 400, 1000, marks=pytest.mark.slow) for name in PROBLEMS],
 )
-@pytest.mark.parametrize(("n", "n_repetitions"), [(250, 200), pytest.param(400, 1000, marks=pytest.mark.slow)])
-def test_interval_covers_the_mean(priors, means, n_features, n, n_repetitions):
+def test_interval_covers_the_mean(name, n, n_repetitions):
+    priors, means, n_features = PROBLEMS[name]
     rng = np.random.default_rng([len(priors), n_features])
     R, low, high = [], [], []
     for _ in range(n_repetitions):

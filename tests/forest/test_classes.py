@@ -12,12 +12,10 @@ from bayesfloor.forest import plan
 from forest.agreement import assert_same_forests
 from forest.point_sets import KINDS, make_labels, make_points
 from naive_forests import naive_cross_counts, naive_forests
+from pairwise_design import all_pairs
 
-
-@pytest.fixture(autouse=True, scope="module", params=[{}, {"all_pairs_below": 2, "tile_size": 8}])
-def _small_sets_in_tiles_too(request):
-    with plan.override(**request.param):
-        yield
+# As it comes, and with small sets in tiles too.
+PLANS = [{}, {"all_pairs_below": 2, "tile_size": 8}]
 
 
 def assert_is_every_pair_and_the_whole(X, y, n_trees=3, random_state=0):
@@ -42,18 +40,21 @@ def assert_is_every_pair_and_the_whole(X, y, n_trees=3, random_state=0):
     return result
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("d", [1, 3, 20])
-def test_every_kind_of_points(kind, d):
-    X = make_points(kind, 240, d)
-    assert_is_every_pair_and_the_whole(X, make_labels(240, 3))
+@pytest.mark.parametrize(("kind", "plan_"), all_pairs(KINDS, PLANS))
+def test_every_kind_of_points(kind, plan_):
+    for d in (1, 20):
+        X = make_points(kind, 240, d)
+        with plan.override(**plan_):
+            assert_is_every_pair_and_the_whole(X, make_labels(240, 3))
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 5, 8, 12])
-@pytest.mark.parametrize("kind", ["gaussian", "some_copies", "one_hot"])
-def test_numbers_of_classes(kind, n_classes):
+@pytest.mark.parametrize(
+    ("kind", "n_classes", "plan_"), all_pairs(["gaussian", "some_copies", "one_hot"], [2, 5, 12], PLANS)
+)
+def test_numbers_of_classes(kind, n_classes, plan_):
     X = make_points(kind, 260, 4)
-    assert_is_every_pair_and_the_whole(X, make_labels(260, n_classes))
+    with plan.override(**plan_):
+        assert_is_every_pair_and_the_whole(X, make_labels(260, n_classes))
 
 
 @pytest.mark.parametrize(
@@ -82,12 +83,14 @@ def test_against_the_reference(kind):
         )
 
 
-@pytest.mark.parametrize("sizes", [[1, 1], [1, 2], [1, 60], [1, 1, 1], [1, 2, 3, 200], [2] * 6])
+@pytest.mark.parametrize("plan_", PLANS)
 @pytest.mark.parametrize("kind", ["gaussian", "few_distinct", "all_identical"])
-def test_tiny_classes(kind, sizes):
-    y = np.repeat(np.arange(len(sizes)), sizes)
-    X = make_points(kind, len(y), 2)
-    assert_is_every_pair_and_the_whole(X, y)
+def test_tiny_classes(kind, plan_):
+    for sizes in ([1, 1], [1, 2], [1, 60], [1, 1, 1], [1, 2, 3, 200], [2] * 6):
+        y = np.repeat(np.arange(len(sizes)), sizes)
+        X = make_points(kind, len(y), 2)
+        with plan.override(**plan_):
+            assert_is_every_pair_and_the_whole(X, y)
 
 
 def test_two_rows():
@@ -120,11 +123,11 @@ def test_identical_rows_in_different_classes():
     assert (result.pair_cross_counts % 1 != 0).any()
 
 
-@pytest.mark.parametrize("n_trees", [1, 2, 4, 9])
-@pytest.mark.parametrize("seed", [0, 5])
-def test_options(n_trees, seed):
+@pytest.mark.parametrize(("n_trees", "seed", "plan_"), all_pairs([1, 2, 4, 9], [0, 5], PLANS))
+def test_options(n_trees, seed, plan_):
     X = make_points("one_hot", 200, 10)
-    result = assert_is_every_pair_and_the_whole(X, make_labels(200, 3), n_trees=n_trees, random_state=seed)
+    with plan.override(**plan_):
+        result = assert_is_every_pair_and_the_whole(X, make_labels(200, 3), n_trees=n_trees, random_state=seed)
     assert result.n_trees == n_trees
 
 
@@ -135,12 +138,14 @@ def test_options(n_trees, seed):
     n_classes=st.integers(2, 6),
     n_trees=st.integers(1, 4),
     seed=st.integers(0, 2**32 - 1),
+    plan_=st.sampled_from(PLANS),
 )
-@settings(max_examples=30)
-def test_anywhere(kind, n, d, n_classes, n_trees, seed):
+@settings(max_examples=40)
+def test_anywhere(kind, n, d, n_classes, n_trees, seed, plan_):
     X = make_points(kind, n, d, seed=seed)
     y = make_labels(n, n_classes, seed=seed)
-    assert_is_every_pair_and_the_whole(X, y, n_trees=n_trees, random_state=seed)
+    with plan.override(**plan_):
+        assert_is_every_pair_and_the_whole(X, y, n_trees=n_trees, random_state=seed)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from bayesfloor.forest import extend_batch, extend_classes, plan, results
 from forest import point_sets
 from forest.agreement import assert_same_forests
 from naive_forests import naive_forests
+from pairwise_design import all_pairs
 
 KINDS = [
     point_sets.gaussian,
@@ -47,7 +48,7 @@ def assert_equal_to_full(forests, X, **options):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("d", [1, 2, 5, 16, 30])
+@pytest.mark.parametrize("d", [1, 5, 30])
 def test_equals_all_rows_at_once(kind, d):
     X = kind(np.random.default_rng(d), 1400, d)
     assert_equal_to_full(extended(X, [600, 1, 39, 300, 1, 459], n_jobs=2), X)
@@ -272,9 +273,11 @@ def assert_same_class_forests(actual, expected):
         assert_same_forests(actual.pair(a, b), expected.pair(a, b))
 
 
-@pytest.mark.parametrize("rejoin", [5_000, extend_classes.REJOIN])  # pairs that look at what is new, pairs joined anew
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("d", [2, 16, 30])
+@pytest.mark.parametrize(
+    ("kind", "d", "rejoin"),
+    # pairs that look at what is new, pairs joined anew
+    all_pairs(KINDS, [2, 30], [5_000, extend_classes.REJOIN]),
+)
 def test_class_forests_equal_all_rows_at_once(kind, d, rejoin, monkeypatch):
     monkeypatch.setattr(extend_classes, "REJOIN", rejoin)
     monkeypatch.setattr(extend_classes, "FEW_POINTS", 100)

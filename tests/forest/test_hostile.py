@@ -11,7 +11,7 @@ import scipy.sparse
 
 from bayesfloor import class_forests, spanning_forests
 from forest.agreement import assert_same_forests
-from forest.point_sets import KINDS, make_labels, make_points
+from forest.point_sets import make_labels, make_points
 from naive_forests import naive_forests
 
 
@@ -64,9 +64,8 @@ def test_mixed_frame_dtypes():
     assert_same_forests(spanning_forests(pl.DataFrame(columns)), expected)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("d", [2, 25])
-@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(("d", "order"), [(2, "C"), (25, "C"), (2, "F"), (25, "F")])
+@pytest.mark.parametrize("kind", ["gaussian", "some_copies", "one_outlier", "signed_zeros", "mixed_scales"])
 def test_input_is_never_written_to(kind, d, order):
     X = np.array(make_points(kind, 250, d), order=order)
     y = make_labels(250, 3)

@@ -13,7 +13,7 @@ from naive_forests import all_edges_in_order, naive_forests
 
 sizes = {"n": st.integers(2, 120), "d": st.integers(1, 30), "n_trees": st.integers(1, 4)}
 seeds = st.integers(0, 2**32 - 1)
-steady = settings(max_examples=35)
+steady = settings(max_examples=25)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -38,7 +38,7 @@ def test_power_of_two_scales_exactly(n, d, n_trees, seed, exponent):
     np.testing.assert_array_equal(forests.weights, np.ldexp(expected.weights, exponent))
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e-60, 1e-20, 1e20, 1e60, 1e150, 1e300])
+@pytest.mark.parametrize("scale", [1e-300, 1e-60, 1e60, 1e300])
 @pytest.mark.parametrize("d", [2, 20])
 def test_scale(d, scale):
     X = make_points("gaussian", 300, d)
@@ -47,8 +47,9 @@ def test_scale(d, scale):
     assert_same_edges(forests, spanning_forests(X))
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e-30, 1e30, 1e150])
-@pytest.mark.parametrize("kind", ["one_hot", "some_copies", "integer_grid", "clustered", "simplex"])
+@pytest.mark.parametrize(
+    ("kind", "scale"), [("one_hot", 1e-150), ("some_copies", 1e150), ("integer_grid", 1e-30), ("simplex", 1e30)]
+)
 def test_scale_with_ties(kind, scale):
     X = make_points(kind, 250, 10) * scale
     assert_same_forests(spanning_forests(X), naive_forests(X, 3))
@@ -78,8 +79,7 @@ def test_offset(n, d, n_trees, seed, offset):
         assert_same_edges(forests, spanning_forests(fractions, n_trees=n_trees))
 
 
-@pytest.mark.parametrize("offset", [1e3, 1e6, 1e8])
-@pytest.mark.parametrize("d", [2, 20, 100])
+@pytest.mark.parametrize(("d", "offset"), [(2, 1e8), (20, 1e3), (100, 1e6)])
 def test_offset_gives_the_trees_of_centred_data(d, offset):
     X = np.random.default_rng(d).integers(-(2**24), 2**24, (400, d)) * 2.0**-24
     assert smallest_gap(X) > 0
@@ -100,7 +100,7 @@ def test_translation_and_rotation(n, d, n_trees, seed):
 
 
 @given(**sizes, seed=seeds, kind=st.sampled_from(list(KINDS)))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_row_order(n, d, n_trees, seed, kind):
     """Ties or not, the same values are joined in the same order, and the counts agree."""
     X = make_points(kind, n, d, seed=seed)

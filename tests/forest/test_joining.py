@@ -12,6 +12,7 @@ from bayesfloor.forest import joining, plan
 from forest.agreement import assert_same_forests
 from forest.point_sets import KINDS, make_labels, make_points
 from naive_forests import naive_cross_counts, naive_forests
+from pairwise_design import all_pairs
 
 WAYS = {
     "small": {"SMALL_BLOCK": 10**9},
@@ -52,9 +53,7 @@ def reference(kind, d):
     return X, y, naive_forests(X, 3), pairs
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("d", [1, 4, 30])
+@pytest.mark.parametrize(("kind", "d", "way"), all_pairs(KINDS, [1, 4, 30], WAYS))
 def test_against_the_reference(kind, d, way):
     X, y, whole, pairs = reference(kind, d)
     result = joined(way, X, y)
@@ -65,38 +64,31 @@ def test_against_the_reference(kind, d, way):
         np.testing.assert_allclose(result.pair_cross_counts[: len(counts), a, b], counts, rtol=1e-12, atol=1e-12)
 
 
+SETS = [
+    ("gaussian", 2),
+    ("clustered", 8),
+    ("one_hot", 20),
+    ("standardized_one_hot", 34),
+    ("some_copies", 3),
+    ("few_distinct", 5),
+    ("nearly_copies", 30),
+    ("far_from_zero", 40),
+    ("one_outlier", 25),
+    ("mixed_scales", 24),
+    ("cauchy", 30),
+    ("integer_grid", 1),
+    ("hub_in_a_sphere", 6),
+]
+
+
 @pytest.mark.parametrize(
-    "settings_",
-    [
-        {"tile_size": 8},
-        {"tile_size": 8, "survivors_per_point": 0.0},
-        {"survivors_per_point": 0.0},
-        {"tile_size": 5, "projection": "pca"},
-        {"tile_size": 30, "projection": "none"},
-    ],
-    ids=str,
+    ("points", "tile_size", "survivors_per_point", "projection"),
+    all_pairs(SETS, [None, 7], [6.0, 0.0], ["auto", "pca", "none"]),
 )
-@pytest.mark.parametrize(
-    ("kind", "d"),
-    [
-        ("gaussian", 2),
-        ("clustered", 8),
-        ("one_hot", 20),
-        ("standardized_one_hot", 34),
-        ("some_copies", 3),
-        ("few_distinct", 5),
-        ("nearly_copies", 30),
-        ("far_from_zero", 40),
-        ("one_outlier", 25),
-        ("mixed_scales", 24),
-        ("cauchy", 30),
-        ("integer_grid", 1),
-        ("hub_in_a_sphere", 6),
-    ],
-)
-def test_settings_do_not_change_pairs(kind, d, settings_):
+def test_settings_do_not_change_pairs(points, tile_size, survivors_per_point, projection):
+    kind, d = points
     X, y = make_points(kind, 260, d), make_labels(260, 3)
-    with plan.override(**settings_):
+    with plan.override(tile_size=tile_size, survivors_per_point=survivors_per_point, projection=projection):
         assert_every_way_is_the_same(X, y)
 
 
@@ -110,8 +102,9 @@ def test_settling_midway(kind, tile_size):
     assert_same_forests(results["block"].whole, naive_forests(X, 6))
 
 
-@pytest.mark.parametrize("n_trees", [1, 2, 5, 12])
-@pytest.mark.parametrize("kind", ["gaussian", "one_hot", "few_distinct", "all_identical"])
+@pytest.mark.parametrize(
+    ("kind", "n_trees"), [("gaussian", 1), ("one_hot", 2), ("few_distinct", 5), ("all_identical", 12), ("gaussian", 12)]
+)
 def test_numbers_of_trees(kind, n_trees):
     X, y = make_points(kind, 120, 10), make_labels(120, 4)
     with plan.override(tile_size=16):
@@ -169,7 +162,7 @@ def test_points_too_close_for_squares():
     tile_size=st.sampled_from([None, 3, 20]),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_anywhere(kind, n, d, n_classes, n_trees, tile_size, seed):
     X = make_points(kind, n, d, seed=seed)
     y = make_labels(n, n_classes, seed=seed)

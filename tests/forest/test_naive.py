@@ -53,7 +53,7 @@ def test_trees_are_scipys_one_after_the_other(kind, d):
 
 
 @pytest.mark.parametrize("kind", [*TIED_KINDS, "gaussian", "few_distinct", "all_identical"])
-@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("n", [2, 4, 5])
 def test_trees_are_the_lightest_of_all_spanning_trees(kind, n):
     """With ties: edge number p of the order weighs 2**p, and every spanning tree is tried."""
     X = make_points(kind, n, 2) + 0.0
@@ -85,7 +85,7 @@ def test_forests_are_edge_disjoint_and_without_cycles(kind):
         assert (first_tree_without_cycle(n, i, j, 1) == 0).all()
 
 
-@pytest.mark.parametrize("case", range(40))
+@pytest.mark.parametrize("case", range(20))
 def test_forests_compose(case):
     """F_k(A and B) needs only F_k(A), F_k(B) and the edges between A and B."""
     rng = np.random.default_rng(case)

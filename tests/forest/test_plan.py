@@ -10,53 +10,43 @@ from bayesfloor.forest import plan
 from forest.agreement import assert_same_forests
 from forest.point_sets import KINDS, make_labels, make_points
 from naive_forests import naive_forests
+from pairwise_design import all_pairs
 
-SETTINGS = [
-    {"tile_size": 2},
-    {"tile_size": 5},
-    {"tile_size": 16},
-    {"tile_size": 64},
-    {"tile_size": 333},
-    {"tile_size": 100_000},
-    {"buffer_edges": 1},
-    {"buffer_edges": 17, "tile_size": 32},
-    {"near_tiles": 1},
-    {"near_tiles": 50, "tile_size": 8},
-    {"survivors_per_point": 0.01, "buffer_edges": 64},
-    {"all_pairs_below": 100_000},
-    {"projection": "none", "kernel": "differences"},
-    {"projection": "none", "kernel": "products"},
-    {"projection": "pca", "kernel": "differences"},
-    {"projection": "pca", "kernel": "products"},
-    {"projection": "pca", "kernel": "products", "tile_size": 16, "buffer_edges": 50},
+SETS = [
+    ("gaussian", 2),
+    ("clustered", 8),
+    ("one_hot", 20),
+    ("standardized_one_hot", 34),
+    ("some_copies", 3),
+    ("nearly_copies", 30),
+    ("far_from_zero", 40),
+    ("one_outlier", 25),
+    ("mixed_scales", 24),
+    ("cauchy", 30),
+    ("integer_grid", 1),
 ]
+SETTINGS = {
+    "tile_size": [None, 2, 16, 333, 100_000],
+    "buffer_edges": [1 << 16, 1, 50],
+    "near_tiles": [None, 1, 50],
+    "survivors_per_point": [6.0, 0.01],
+    "projection": ["none", "pca"],
+    "kernel": ["differences", "products"],
+}
 
 
-def describe(settings_):
-    return "-".join(f"{name}={value}" for name, value in settings_.items())
-
-
-@pytest.mark.parametrize("settings_", SETTINGS, ids=describe)
-@pytest.mark.parametrize(
-    ("kind", "d"),
-    [
-        ("gaussian", 2),
-        ("clustered", 8),
-        ("one_hot", 20),
-        ("standardized_one_hot", 34),
-        ("some_copies", 3),
-        ("nearly_copies", 30),
-        ("far_from_zero", 40),
-        ("one_outlier", 25),
-        ("mixed_scales", 24),
-        ("cauchy", 30),
-        ("integer_grid", 1),
-    ],
-)
-def test_settings_do_not_change_trees(kind, d, settings_, reference):
-    X, expected = reference(kind, d)
-    with plan.override(**{"all_pairs_below": 2} | settings_):
+@pytest.mark.parametrize(("points", "values"), [(row[0], row[1:]) for row in all_pairs(SETS, *SETTINGS.values())])
+def test_settings_do_not_change_trees(points, values, reference):
+    X, expected = reference(*points)
+    with plan.override(all_pairs_below=2, **dict(zip(SETTINGS, values, strict=True))):
         assert_same_forests(spanning_forests(X), expected)
+
+
+def test_all_pairs_give_the_same_trees(reference):
+    for points in SETS:
+        X, expected = reference(*points)
+        with plan.override(all_pairs_below=100_000):
+            assert_same_forests(spanning_forests(X), expected)
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +56,7 @@ def reference():
 
     def look_up(kind, d):
         if (kind, d) not in known:
-            X = make_points(kind, 420, d)
+            X = make_points(kind, 300, d)
             known[kind, d] = X, naive_forests(X, 3)
         return known[kind, d]
 
@@ -79,10 +69,10 @@ def forests_of_classes():
     return X, y, class_forests(X, y)
 
 
-@pytest.mark.parametrize("settings_", SETTINGS, ids=describe)
-def test_settings_do_not_change_pairs(forests_of_classes, settings_):
+@pytest.mark.parametrize("values", all_pairs(*SETTINGS.values()))
+def test_settings_do_not_change_pairs(forests_of_classes, values):
     X, y, expected = forests_of_classes
-    with plan.override(**{"all_pairs_below": 2} | settings_):
+    with plan.override(all_pairs_below=2, **dict(zip(SETTINGS, values, strict=True))):
         result = class_forests(X, y)
     assert_same_forests(result.whole, expected.whole)
     for a in range(4):
@@ -103,7 +93,7 @@ def test_settings_do_not_change_pairs(forests_of_classes, settings_):
     projection=st.sampled_from(["none", "pca", "auto"]),
     kernel=st.sampled_from(["differences", "products", "auto"]),
 )
-@settings(max_examples=80)
+@settings(max_examples=50)
 def test_any_settings(kind, n, d, n_trees, seed, **settings_):
     X = make_points(kind, n, d, seed=seed)
     with plan.override(all_pairs_below=2, **settings_):

@@ -6,19 +6,26 @@ import pytest
 from bayesfloor import spanning_forests
 from bayesfloor.forest import plan
 from forest.agreement import assert_same_forests, assert_same_partition
-from forest.point_sets import KINDS, TIED_KINDS, make_labels, make_points
+from forest.point_sets import TIED_KINDS, make_labels, make_points
 from naive_forests import enumerated_cross_counts, naive_cross_counts, naive_forests
 
 SEEDS = [0, 1, 12345, 2**64 - 1]
 
 
-@pytest.fixture(autouse=True, scope="module", params=[{}, {"all_pairs_below": 2}])
-def _small_sets_in_tiles_too(request):
-    with plan.override(**request.param):
+@pytest.fixture(autouse=True)
+def in_tiles():
+    with plan.override(all_pairs_below=2):
         yield
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.fixture(params=[2, 200], ids=["in tiles", "all pairs"])
+def both_ways(request, in_tiles):
+    """For sets that are small enough to be joined by all pairs, too."""
+    with plan.override(all_pairs_below=request.param):
+        yield
+
+
+@pytest.mark.parametrize("seed", [1, 2**64 - 1])
 @pytest.mark.parametrize("kind", [*TIED_KINDS, "few_distinct", "some_copies"])
 def test_seeds_break_ties_as_specified(kind, seed):
     X = make_points(kind, 250, 6)
@@ -42,20 +49,14 @@ def test_seeds_do_not_matter_without_ties():
         assert_same_forests(spanning_forests(X, random_state=seed), expected)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_same_seed_same_result(kind):
-    X = make_points(kind, 300, 5)
-    assert_same_forests(spanning_forests(X, random_state=7), spanning_forests(X, random_state=7))
-
-
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 8, 40, 250])
-@pytest.mark.parametrize("n_trees", [1, 2, 3, 4, 7])
-def test_all_rows_identical(n, n_trees):
+def test_all_rows_identical(n, both_ways):
     X = np.tile([1.5, -2.0, 0.1], (n, 1))
-    forests = spanning_forests(X, n_trees=n_trees)
-    assert_same_forests(forests, naive_forests(X, n_trees))
-    assert not forests.weights.any()
-    assert not forests.sites.any()
+    for n_trees in (1, 2, 3, 4, 7):
+        forests = spanning_forests(X, n_trees=n_trees)
+        assert_same_forests(forests, naive_forests(X, n_trees))
+        assert not forests.weights.any()
+        assert not forests.sites.any()
 
 
 def test_copies_are_joined_before_anything_else():
@@ -77,7 +78,7 @@ def test_sites_of_all_sizes(copies, d):
     assert_same_forests(spanning_forests(X, n_trees=4), naive_forests(X, 4))
 
 
-def test_signed_zeros_are_one_value():
+def test_signed_zeros_are_one_value(both_ways):
     X = np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0], [1.0, -0.0], [2.0, 2.0]])
     forests = spanning_forests(X, n_trees=2)
     assert_same_partition(forests.sites, np.array([0, 0, 1, 1, 2]))
@@ -85,7 +86,7 @@ def test_signed_zeros_are_one_value():
     assert_same_forests(spanning_forests(np.abs(X), n_trees=2), forests)
 
 
-def test_squares_that_underflow_are_ties():
+def test_squares_that_underflow_are_ties(both_ways):
     """Distinct rows whose squared distance is zero in float64 are ordered by their hashes."""
     rng = np.random.default_rng(0)
     X = np.vstack([1e-170 * rng.integers(0, 40, (60, 2)), rng.standard_normal((60, 2))])
@@ -93,7 +94,7 @@ def test_squares_that_underflow_are_ties():
 
 
 @pytest.mark.parametrize("arms", [2, 3, 12, 150])
-def test_star(arms):
+def test_star(arms, both_ways):
     """A hub and 2 * arms points around it: T1 uses up the hub, T2 cannot reach it."""
     X = np.vstack([np.zeros(arms), np.eye(arms), -np.eye(arms)])
     forests = spanning_forests(X, n_trees=3)
@@ -107,25 +108,25 @@ def test_star(arms):
     assert spanning_forests(X, n_trees=1).spans
 
 
-@pytest.mark.parametrize("n", [2, 3, 4, 10, 33, 130, 400])
-def test_simplex(n):
+def test_simplex(both_ways):
     """All distances are the square root of two; every choice is a tie."""
-    X = np.eye(n)
-    forests = spanning_forests(X, n_trees=4)
-    assert_same_forests(forests, naive_forests(X, 4))
-    np.testing.assert_array_equal(forests.weights, np.full(len(forests.weights), np.sqrt(2.0)))
+    for n in (2, 3, 4, 10, 33, 130, 300):
+        X = np.eye(n)
+        forests = spanning_forests(X, n_trees=4)
+        assert_same_forests(forests, naive_forests(X, 4))
+        np.testing.assert_array_equal(forests.weights, np.full(len(forests.weights), np.sqrt(2.0)))
 
 
-@pytest.mark.parametrize("n", [2, 3, 5, 12, 30])
 @pytest.mark.parametrize("kind", ["gaussian", "simplex", "few_distinct", "hub_in_a_sphere"])
-def test_trees_run_out_of_edges(kind, n):
+def test_trees_run_out_of_edges(kind, both_ways):
     """From n - 1 trees on every edge has a place: one refused by all trees would need more ends."""
-    X = make_points(kind, n, n)
-    forests = spanning_forests(X, n_trees=n + 3)
-    assert_same_forests(forests, naive_forests(X, n + 3))
-    assert len(forests.edges) == n * (n - 1) // 2
-    assert forests.n_trees <= n - 1
-    assert not forests.spans
+    for n in (2, 3, 5, 12, 30):
+        X = make_points(kind, n, n)
+        forests = spanning_forests(X, n_trees=n + 3)
+        assert_same_forests(forests, naive_forests(X, n + 3))
+        assert len(forests.edges) == n * (n - 1) // 2
+        assert forests.n_trees <= n - 1
+        assert not forests.spans
 
 
 @pytest.mark.parametrize("n_trees", [10**3, 10**6, 10**12])
