@@ -56,10 +56,10 @@ docs: $(DOCS_VENV)/installed
 	@echo 'The pages are in docs/_build/html/index.html'
 
 study: $(VENV)/installed-study
-	$(VENV)/bin/bayesfloor study run --profile quick --data $(DATA) --jobs -1 --out study
-	@$(VENV)/bin/bayesfloor study table study > study/tables.md
-	@$(VENV)/bin/bayesfloor study rank study > study/ranks.md
-	$(VENV)/bin/bayesfloor study figures study
+	$(VENV)/bin/python benchmarks/study run --profile quick --data $(DATA) --jobs -1 --out study
+	@$(VENV)/bin/python benchmarks/study table study > study/tables.md
+	@$(VENV)/bin/python benchmarks/study rank study > study/ranks.md
+	$(VENV)/bin/python benchmarks/study figures study
 
 venv: $(VENV)/installed-test
 
@@ -91,8 +91,8 @@ $(VENV)/installed-test: $(VENV)/created pyproject.toml
 	  echo "PyTorch cannot be installed here: the tests of the GPU engine will be skipped." >&2
 	@touch $(VENV)/installed $@
 
-$(VENV)/installed-study: $(VENV)/created pyproject.toml
-	@$(VENV)/bin/python $(PIP_INSTALL) --editable '.[study]'
+$(VENV)/installed-study: $(VENV)/created pyproject.toml benchmarks/requirements-study.txt
+	@$(VENV)/bin/python $(PIP_INSTALL) --editable . --requirement benchmarks/requirements-study.txt
 	@touch $(VENV)/installed $@
 
 $(BENCH_VENV)/installed: $(BENCH_VENV)/created pyproject.toml benchmarks/requirements.txt

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import numpy as np
 from distributed import Client, LocalCluster
-from point_sets import mixture
 
 from bayesfloor import spanning_forests
+from point_sets import mixture
 
 ROWS, FEATURES = 50_000, 64
 GROWING = (25_000, 50_000, 100_000)

@@ -27,9 +27,9 @@ os.environ.setdefault("NUMBA_NUM_THREADS", str(THREADS))
 
 # The libraries below read the number of threads when they are loaded.
 import numpy as np  # noqa: E402
-from point_sets import DATA, SETS, mixture, real, targets  # noqa: E402
 
 from bayesfloor import class_forests, spanning_forests  # noqa: E402
+from point_sets import DATA, SETS, mixture, real, targets  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results"
 CLASS_SETS = ("pendigits 10 992 x 16", "letter 20 000 x 16", "first 10 000 MNIST digits x 784")

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from point_sets import mixture
 
 from bayesfloor import class_forests, spanning_forests
+from point_sets import mixture
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("BAYESFLOOR_DATA", ROOT.parent / "shared" / "data"))

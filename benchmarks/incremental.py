@@ -30,9 +30,9 @@ os.environ.setdefault("NUMBA_NUM_THREADS", str(THREADS))
 
 # The libraries below read the number of threads when they are loaded.
 import numpy as np  # noqa: E402
-from point_sets import mixture  # noqa: E402
 
 from bayesfloor import BayesErrorEstimator, spanning_forests  # noqa: E402
+from point_sets import mixture  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results"
 ROWS, BATCH, GOAL = 100_000, 1_000, 2.5

@@ -18,7 +18,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
 import numpy as np
-from truth_scenarios import SCENARIOS
 
 from bayesfloor.data.folds import stratified_folds
 from bayesfloor.floor import bayes_error
@@ -30,6 +29,7 @@ from bayesfloor.floor.learned.stacking import fit_stacks
 from bayesfloor.floor.learned.summary import proportion_interval, summarise
 from bayesfloor.floor.trees.problem import check_problem
 from bayesfloor.forest.threads import Crew, supervise
+from truth_scenarios import SCENARIOS
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDS = ROOT / "benchmarks" / "results" / "truth.jsonl"

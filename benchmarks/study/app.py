@@ -1,4 +1,4 @@
-"""`bayesfloor study`: the commands with their options and help."""
+"""The commands of the study, with their options and help."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -27,14 +27,21 @@ class ShowOptions:
 
 _DEFAULTS = ShowOptions()
 
+
+def _examples(*commands: str) -> str:
+    return "\n  ".join(["Examples:", *(f"python benchmarks/study {command}" for command in commands)]) + "\n"
+
+
 study = App(
-    name="study",
+    name="python benchmarks/study",
     help="The paper's simulation study: run it, stop it, go on with it, and make its tables and pictures.",
     help_format="plaintext",
-    help_epilogue="Examples:\n  bayesfloor study run --profile quick --out study\n  bayesfloor study table study",
+    version_flags=(),
+    suppress_keyboard_interrupt=False,
+    help_epilogue=_examples("run --profile quick --out study", "table study"),
 )
 
-Folder = Annotated[str, Parameter(name="FOLDER", help="What 'study run' wrote to.")]
+Folder = Annotated[str, Parameter(name="FOLDER", help="What 'run' wrote to.")]
 
 
 def _names(text: str) -> Parameter:
@@ -42,10 +49,11 @@ def _names(text: str) -> Parameter:
 
 
 @study.command(
-    help_epilogue="""Examples:
-  bayesfloor study run --profile quick --data ../shared/data --jobs 2 --out study
-  bayesfloor study run --profile paper --datasets segment letter --methods SmartSVM OvO --out study
-  bayesfloor study run --methods sklearn.ensemble:RandomForestClassifier --out study"""
+    help_epilogue=_examples(
+        "run --profile quick --data ../shared/data --jobs 2 --out study",
+        "run --profile paper --datasets segment letter --methods SmartSVM OvO --out study",
+        "run --methods sklearn.ensemble:RandomForestClassifier --out study",
+    )
 )
 def run(
     *,
@@ -111,7 +119,7 @@ OnlySets = Annotated[tuple[str, ...], _names("Only these data sets.")]
 OnlyMethods = Annotated[tuple[str, ...], _names("Only these methods.")]
 
 
-@study.command(help_epilogue="Examples:\n  bayesfloor study table study\n  bayesfloor study table study --format latex")
+@study.command(help_epilogue=_examples("table study", "table study --format latex"))
 def table(
     folder: Folder,
     /,
@@ -131,11 +139,7 @@ def table(
     show_tables(folder, options, form=format, time=time, datasets=datasets, methods=methods)
 
 
-@study.command(
-    help_epilogue="""Examples:
-  bayesfloor study rank study
-  bayesfloor study rank study --methods OvO OvR SmartSVM"""
-)
+@study.command(help_epilogue=_examples("rank study", "rank study --methods OvO OvR SmartSVM"))
 def rank(
     folder: Folder,
     /,
@@ -155,7 +159,7 @@ def rank(
     show_ranks(folder, options, time=time, datasets=datasets, methods=methods)
 
 
-@study.command(help_epilogue="Examples:\n  bayesfloor study figures study")
+@study.command(help_epilogue=_examples("figures study"))
 def figures(
     folder: Folder,
     /,

@@ -14,9 +14,9 @@ from functools import lru_cache
 from queue import SimpleQueue
 from typing import IO, Any
 
-from bayesfloor.tables.datasets import load_dataset
 from study.machine import describe_machine, describe_versions
 from study.methods import find_method
+from study.paper_sets import load_paper_set
 from study.plan import Protocol
 from study.protocol import measure_cell
 
@@ -47,7 +47,7 @@ def _measure(request: dict[str, Any], on_start: Any) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def _load(dataset: str, data_dir: str | None) -> tuple[Any, Any]:
-    table = load_dataset(dataset, data_dir=data_dir, scale="none")
+    table = load_paper_set(dataset, data_dir=data_dir)
     return table.X, table.y
 
 

@@ -24,6 +24,7 @@ _COLOURS = {
     "SmartSVM": "#d55e00",
     SEVENTH_METHOD: "#b8860b",
 }
+_INSTALL = "pip install -r benchmarks/requirements-study.txt"
 _OTHERS = ("#332288", "#117733", "#aa4499", "#44aa99", "#661100")
 _MARKERS = "osD^vP*Xh<>"
 
@@ -245,7 +246,7 @@ def _new_figure(width: float, height: float) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError("Pictures need matplotlib: pip install 'bayesfloor[study]'") from error
+        raise ImportError(f"Pictures need matplotlib: {_INSTALL}") from error
     return Figure(figsize=(width, height), layout="constrained")
 
 
@@ -254,5 +255,5 @@ def _load_posthocs() -> tuple[Any, Any]:
         import pandas
         import scikit_posthocs
     except ImportError as error:
-        raise ImportError("Rank plots need scikit-posthocs: pip install 'bayesfloor[study]'") from error
+        raise ImportError(f"Rank plots need scikit-posthocs: {_INSTALL}") from error
     return pandas, scikit_posthocs

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from bayesfloor.runtime.files import write_whole
 
-#: Pictures of the source tree's docs/images: what they show, and what makes them.
+IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
+
+#: Pictures in docs/images: what they show, and what makes them.
 ELSEWHERE = (
     ("floor_figure1.png", "The paper's Figure 1: what the bias correction does", "examples/figure1_bias_correction.py"),
     ("floor_figure2.png", "The paper's Figure 2: more trees, less variance", "examples/figure2_orthogonal_trees.py"),
@@ -19,13 +21,7 @@ ELSEWHERE = (
 )
 
 
-def source_images() -> Path | None:
-    """Return docs/images of the source tree; None where the package was installed without it."""
-    images = Path(__file__).resolve().parents[3] / "docs" / "images"
-    return images if images.is_dir() else None
-
-
-def write_gallery(folder: Path, drawn: Iterable[tuple[str, str]], images: Path | None) -> Path:
+def write_gallery(folder: Path, drawn: Iterable[tuple[str, str]], images: Path = IMAGES) -> Path:
     """Write the page, with copies of pictures from elsewhere where the folder lies outside the source tree.
 
     Parameters
@@ -34,8 +30,8 @@ def write_gallery(folder: Path, drawn: Iterable[tuple[str, str]], images: Path |
         Where the study's pictures are.
     drawn : iterable of (str, str)
         Name and title of each.
-    images : Path or None
-        Folder of the other pictures; None leaves them out.
+    images : Path
+        Folder of the other pictures; those that are not there are left out.
 
     Returns
     -------
@@ -46,10 +42,9 @@ def write_gallery(folder: Path, drawn: Iterable[tuple[str, str]], images: Path |
     for name, title in drawn:
         lines += [f"## {title}", "", f"![{title}]({name})", ""]
     for name, title, maker in ELSEWHERE:
-        if images is not None and (images / name).is_file():
-            lines += [f"## {title}", "", f"Made by `{maker}`.", "", f"![{title}]({_link(folder, images / name)})", ""]
-        else:
-            lines += [f"## {title}", "", f"Made by `{maker}` of the source tree.", ""]
+        lines += [f"## {title}", "", f"Made by `{maker}`.", ""]
+        if (images / name).is_file():
+            lines += [f"![{title}]({_link(folder, images / name)})", ""]
     page = folder / "index.md"
     write_whole(page, "\n".join(lines).encode())
     return page

@@ -36,12 +36,12 @@ def describe_versions() -> dict[str, str | None]:
 
 @cache
 def describe_revision() -> dict[str, Any] | None:
-    """Return the git revision of this package, and whether its files differ from it; None outside a repository."""
-    folder = Path(__file__).resolve().parents[1]
-    revision = _output("git", "-C", str(folder), "rev-parse", "HEAD")
+    """Return the git revision, and whether package or study differ from it; None outside a repository."""
+    root = str(Path(__file__).resolve().parents[2])
+    revision = _output("git", "-C", root, "rev-parse", "HEAD")
     if not revision:
         return None
-    changes = _output("git", "-C", str(folder), "status", "--porcelain", "--", str(folder))
+    changes = _output("git", "-C", root, "status", "--porcelain", "--", "src", "benchmarks/study")
     return {"commit": revision, "modified": None if changes is None else bool(changes)}
 
 

@@ -1,14 +1,15 @@
 """What the study consists of: its cells, how each is measured, and three sizes of it."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from bayesfloor.tables.datasets import ALIASES, list_datasets
+from bayesfloor.tables.datasets import BUILT_IN
+from study.fingerprints import FINGERPRINTS
 
 #: The sets of the paper's Table 1, in its order.
 PAPER_SETS = (
@@ -29,6 +30,9 @@ PAPER_SETS = (
     "wine_white",
     "yeast",
 )
+
+#: Other names of the same sets.
+ALIASES = {"chess": "kr-vs-k", "krkopt": "kr-vs-k", "page-blocks": "pageblocks", "breast-cancer": "breast_cancer"}
 
 #: Those in which the label's own number is among the features.
 LEAKING = ("wine_red", "wine_white")
@@ -153,7 +157,7 @@ def find_profile(name: str) -> Profile:
 def find_dataset(name: str) -> str:
     """Return the name under which a data set is recorded: "krkopt" is "kr-vs-k"."""
     known = ALIASES.get(name, name)
-    names = [info.name for info in list_datasets()]
+    names = [*BUILT_IN, *FINGERPRINTS]
     if known not in names:
         raise UnknownNameError(unknown("data set", name, [*names, *ALIASES]))
     return known
@@ -182,13 +186,12 @@ def plan_cells(datasets: Sequence[str], n_splits: int, methods: Sequence[str]) -
     ]
 
 
-@cache
 def work_of(dataset: str) -> int:
     """Return rows times features times classes of a data set, about in proportion to the work with it."""
-    for info in list_datasets():
-        if info.name == dataset:
-            return info.n_rows * info.n_features * info.n_classes
-    return 0
+    if dataset in FINGERPRINTS:
+        known = FINGERPRINTS[dataset]
+        return known.n_rows * known.n_features * len(known.class_counts)
+    return math.prod(BUILT_IN.get(dataset, (0,)))
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:

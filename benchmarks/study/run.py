@@ -1,10 +1,12 @@
-"""study run."""
+"""Carry out ``run``: measure, show progress, summarise."""
 
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shutil import make_archive
+from tempfile import TemporaryDirectory
 
 from joblib import effective_n_jobs, parallel_config
 
@@ -117,7 +119,9 @@ def _spread_over(cluster: str | None) -> Iterator[None]:
         return
     from bayesfloor.cli.engines import client_of
 
-    with client_of(cluster) as client, parallel_config("dask", client=client):
+    with client_of(cluster) as client, TemporaryDirectory() as folder, parallel_config("dask", client=client):
+        # Workers have bayesfloor installed, but not the study.
+        client.upload_file(make_archive(f"{folder}/study", "zip", Path(__file__).parents[1], "study"))
         yield
 
 
@@ -140,7 +144,7 @@ def _summarise(standing: Standing, n_cells: int, options: ShowOptions) -> None:
             for record in done
         ]
         failed = [{"cell": str(each.cell), "error": each.text} for each in standing.failures]
-        write_json("study run", {"cells": listed, "failed": failed})
+        write_json("run", {"cells": listed, "failed": failed})
     else:
         rows = [
             (

@@ -1,4 +1,4 @@
-"""study table, study rank and study figures: everything from records."""
+"""Carry out ``table``, ``rank`` and ``figures``: everything from records."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -37,7 +37,7 @@ def show_tables(folder: str, options: ShowOptions, *, form: str, time: str, **ch
             "tally": [asdict(each) for each in tally(summary)],
             "far_from_the_paper": [asdict(each) for each in notable_differences(summary)],
         }
-        write_json("study table", result)
+        write_json("table", result)
     else:
         ending = _ENDINGS[form]
         write("\n".join([format_sheet(sheet, ending) for sheet in sheets] + [comparison] * (ending == "md")).rstrip())
@@ -55,7 +55,7 @@ def show_ranks(folder: str, options: ShowOptions, *, time: str, **chosen: Sequen
     write_whole(inner / "ranks.md", text.encode())
     write_whole(inner / "ranks.csv", rankings_to_csv(rankings).encode())
     if options.json:
-        write_json("study rank", {"rankings": [_plain_ranking(each) for each in rankings]})
+        write_json("rank", {"rankings": [_plain_ranking(each) for each in rankings]})
     else:
         write(text.rstrip())
     say(f"written to {inner}", quiet=options.quiet)
@@ -64,14 +64,14 @@ def show_ranks(folder: str, options: ShowOptions, *, time: str, **chosen: Sequen
 def draw_figures(folder: str, options: ShowOptions, *, time: str, **chosen: Sequence[str]) -> None:
     """Draw all pictures, and write a page of them."""
     from study.figures import draw_all
-    from study.gallery import source_images, write_gallery
+    from study.gallery import write_gallery
 
     summary = _summary(folder, options, time, **chosen)
     inner = _inner(folder, "figures")
     drawn = draw_all(summary, inner, datasets=chosen.get("datasets", ()))
-    page = write_gallery(inner, drawn, source_images())
+    page = write_gallery(inner, drawn)
     if options.json:
-        write_json("study figures", {"figures": [{"file": name, "title": title} for name, title in drawn]})
+        write_json("figures", {"figures": [{"file": name, "title": title} for name, title in drawn]})
     else:
         write("\n".join(str(inner / name) for name, _ in drawn) + f"\n{page}")
 
@@ -81,10 +81,10 @@ def _summary(
 ) -> Summary:
     place = Path(folder)
     if not (place / "records").is_dir():
-        raise UsageError(f"{folder!r} has no records; 'bayesfloor study run --out {folder}' makes them")
+        raise UsageError(f"{folder!r} has no records; 'python benchmarks/study run --out {folder}' makes them")
     records, complaints = read_records(place)
     for complaint in complaints:
-        say(f"{complaint}; it is left out, and 'study run' measures it again")
+        say(f"{complaint}; it is left out, and 'run' measures it again")
     known_sets, known_methods = ({getattr(each.cell, name) for each in records} for name in ("dataset", "method"))
     for kind, names, known in (("record of", datasets, known_sets), ("record of", methods, known_methods)):
         for name in names:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesfloor.tables.dataset_fingerprints import FINGERPRINTS
 from bayesfloor.tables.datasets import BUILT_IN, load_dataset
 from study import paper_figures
+from study.fingerprints import FINGERPRINTS
 from study.paper_figures import paper_figure
 from study.plan import LEAKING, PAPER_METHODS
 from study.summary import MEASURES, Entry, Summary, smaller_grids

@@ -138,6 +138,10 @@ def test_datasets(run):
 def test_data_sets_by_name(run, tmp_path):
     assert parsed(run("classes iris --json"))["data"]["source"] == "iris"
     assert run("classes iris --encode onehot").code == 2
+    (tmp_path / "sets").mkdir()
+    np.savez(tmp_path / "sets" / "pets.npz", X=np.eye(8), y=[0, 1] * 4, classes=["cat", "dog"])
+    assert parsed(run("classes pets --json --data sets"))["data"]["classes"] == ["cat", "dog"]
+    assert run("datasets --data sets").out.splitlines()[-1].split() == ["pets", "8", "8", "2", "local"]
     # a file goes before a set of that name
     (tmp_path / "iris").write_text("a,b\n1,x\n2,y\n3,x\n4,y\n")
     assert parsed(run("classes iris --json"))["data"]["n_rows"] == 4
@@ -173,7 +177,7 @@ def test_help_has_examples(run, command):
 
 
 def test_help_names_every_command(run):
-    assert {name for name in app if not name.startswith("-")} == {*COMMANDS, "study"}
+    assert {name for name in app if not name.startswith("-")} == set(COMMANDS)
     shown = run("--help").out
     assert all(f" {command} " in shown for command in COMMANDS)
     assert "Exit codes" in shown

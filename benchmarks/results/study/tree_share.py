@@ -7,18 +7,21 @@ are read from $BAYESFLOOR_DATA, or from shared/data beside the repository.
 """
 
 import os
+import sys
 import time
 from pathlib import Path
 
-from study.methods import find_method
-from study.plan import PAPER_SETS, Cell, Protocol
-from study.protocol import Parts, split_and_scale
-from study.records import read_records
 from threadpoolctl import threadpool_limits
 
-from bayesfloor import load_dataset
-
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parents[1]))
+
+from study.methods import find_method  # noqa: E402
+from study.paper_sets import load_paper_set  # noqa: E402
+from study.plan import PAPER_SETS, Cell, Protocol  # noqa: E402
+from study.protocol import Parts, split_and_scale  # noqa: E402
+from study.records import read_records  # noqa: E402
+
 DATA = Path(os.environ.get("BAYESFLOOR_DATA", HERE.parents[3] / "shared" / "data"))
 
 
@@ -35,7 +38,7 @@ if __name__ == "__main__":
     n_fastest = 0
     sets = [name for name in PAPER_SETS if name != "fars"]
     for name in sets:
-        table = load_dataset(name, data_dir=DATA)
+        table = load_paper_set(name, data_dir=DATA)
         parts = split_and_scale(table.X, table.y, 0, protocol)
         with threadpool_limits(1):
             first = smart.make(0).fit(parts.X_train, parts.y_train)

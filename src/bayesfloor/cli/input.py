@@ -9,7 +9,7 @@ from bayesfloor.cli.options import TableOptions
 from bayesfloor.cli.output import say
 from bayesfloor.cli.streams import without_messages_of_libraries
 from bayesfloor.data.prepared_table import Table
-from bayesfloor.tables.datasets import ALIASES, list_datasets, load_dataset
+from bayesfloor.tables.datasets import BUILT_IN, load_dataset, local_files
 from bayesfloor.tables.read import read_table
 
 #: Options about columns. The sets known by name come prepared, and take none of them.
@@ -33,7 +33,7 @@ def open_table(file: str, options: TableOptions) -> Table:
     """
     path = Path(file)
     check_folder(options.data)
-    if not is_file(path) and file in (known := _known_names()):
+    if not is_file(path) and file in (known := [*BUILT_IN, *local_files(options.data)]):
         table = _load(file, options)
     elif path.is_dir():
         raise UsageError(f"{file!r} is a folder; name one file in it")
@@ -88,10 +88,6 @@ def check_folder(data: str | None) -> None:
     """Refuse a folder of data sets that is not there."""
     if data is not None and not Path(data).is_dir():
         raise UsageError(f"--data {data!r}: no such folder")
-
-
-def _known_names() -> list[str]:
-    return [*(info.name for info in list_datasets()), *ALIASES]
 
 
 def _load(name: str, options: TableOptions) -> Table:

@@ -7,19 +7,24 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesfloor.cli.exits import BAD_DATA, INTERRUPTED, OK, USAGE, exit_code_of, one_line
 from bayesfloor.cli.streams import abandon, fill_closed_descriptors, tell
 
+if TYPE_CHECKING:
+    from cyclopts import App
 
-def main(arguments: Sequence[str] | None = None) -> int:
+
+def main(arguments: Sequence[str] | None = None, *, app: "App | None" = None) -> int:
     """Run a command.
 
     Parameters
     ----------
     arguments : sequence of str or None, default=None
         What follows ``bayesfloor``; None takes it from the command line.
+    app : App or None, default=None
+        Commands to run in place of those of ``bayesfloor``.
 
     Returns
     -------
@@ -37,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     show_warning = warnings.showwarning
     try:
         warnings.showwarning = _ignore if "--quiet" in tokens else _warn_in_one_line
-        code = _run(tokens)
+        code = _run(tokens, app)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -51,17 +56,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         warnings.showwarning = show_warning
 
 
-def _run(tokens: list[str]) -> int:
+def _run(tokens: list[str], app: "App | None") -> int:
     from cyclopts import CycloptsError
 
-    from bayesfloor.cli.app import app
+    if app is None:
+        from bayesfloor.cli.app import app as own
 
+        app = own
     try:
         code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         if "--debug" in tokens:
             tell(traceback.format_exc().rstrip())
-        _complain(f"{one_line(error)} See 'bayesfloor --help'.")
+        _complain(f"{one_line(error)} See '{app.name[0]} --help'.")
         return USAGE
     return OK if code is None else int(code)
 

@@ -1,25 +1,18 @@
-"""Data sets by name: the paper's, MNIST, and those that come with scikit-learn."""
+"""Data sets by name: those that come with scikit-learn, and the NPZ files of a local folder."""
 
-import hashlib
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.runtime.checks import check_random_state_seed
-from bayesfloor.runtime.text import counted
-from bayesfloor.tables.binary_tables import read_npz
+from bayesfloor.tables.binary_tables import npz_sizes, read_npz
 from bayesfloor.tables.columns import Column, NumberColumn, RawTable, text_column
-from bayesfloor.tables.dataset_fingerprints import FINGERPRINTS, Fingerprint
-from bayesfloor.tables.dataset_recipes import RECIPES, follow
 from bayesfloor.tables.encoding import SCALES
 from bayesfloor.tables.read import make_table
 from bayesfloor.tables.unpacking import read_contents
@@ -27,12 +20,10 @@ from bayesfloor.tables.unpacking import read_contents
 #: The variable that names a local folder of data sets.
 DATA_VARIABLE = "BAYESFLOOR_DATA"
 
-#: Other names of the same sets.
-ALIASES = {"chess": "kr-vs-k", "krkopt": "kr-vs-k", "page-blocks": "pageblocks", "breast-cancer": "breast_cancer"}
-
 #: Sets that come with scikit-learn: rows, features and classes.
 BUILT_IN = {"breast_cancer": (569, 30, 2), "digits": (1797, 64, 10), "iris": (150, 4, 3), "wine": (178, 13, 3)}
 
+#: Where in the folder files are looked for; the first that has a name wins.
 _FOLDERS = ("paper", "extra", "")
 
 
@@ -44,16 +35,16 @@ class DatasetInfo:
     ----------
     name : str
         Its name.
-    n_rows, n_features, n_classes : int
-        Its size.
+    n_rows, n_features, n_classes : int or None
+        Its size; None where the header of a local file does not tell.
     origin : str
-        Where `load_dataset` takes it from: "built in", "local" or "OpenML".
+        Where `load_dataset` takes it from: "built in" or "local".
     """
 
     name: str
-    n_rows: int
-    n_features: int
-    n_classes: int
+    n_rows: int | None
+    n_features: int | None
+    n_classes: int | None
     origin: str
 
 
@@ -68,7 +59,7 @@ def list_datasets(*, data_dir: str | Path | None = None) -> tuple[DatasetInfo, .
     Returns
     -------
     tuple of DatasetInfo
-        Those of scikit-learn first.
+        Those of scikit-learn first. Of local files only the headers are read.
 
     Examples
     --------
@@ -76,27 +67,46 @@ def list_datasets(*, data_dir: str | Path | None = None) -> tuple[DatasetInfo, .
     >>> list_datasets()[1]
     DatasetInfo(name='digits', n_rows=1797, n_features=64, n_classes=10, origin='built in')
     """
-    listed = [DatasetInfo(name, *size, "built in") for name, size in BUILT_IN.items()]
-    for name, known in FINGERPRINTS.items():
-        origin = "OpenML" if _local_file(name, data_dir) is None else "local"
-        listed.append(DatasetInfo(name, known.n_rows, known.n_features, len(known.class_counts), origin))
-    return tuple(listed)
+    built_in = [DatasetInfo(name, *size, "built in") for name, size in BUILT_IN.items()]
+    files = local_files(data_dir)
+    return (*built_in, *(DatasetInfo(name, *npz_sizes(file), "local") for name, file in files.items()))
+
+
+def local_files(data_dir: str | Path | None = None) -> dict[str, Path]:
+    """Find the NPZ files of a folder of data sets, by the name of each set.
+
+    Parameters
+    ----------
+    data_dir : str, path-like or None, default=None
+        The folder; None takes $BAYESFLOOR_DATA. Its subfolders ``paper`` and ``extra`` are searched first.
+
+    Returns
+    -------
+    dict of str to Path
+        None of them has the name of a set of scikit-learn.
+    """
+    folder = _folder(data_dir)
+    found: dict[str, Path] = {}
+    if folder is not None:
+        for inner in _FOLDERS:
+            for file in sorted((folder / inner).glob("[!.]*.npz")):
+                if file.is_file() and file.stem not in BUILT_IN:
+                    found.setdefault(file.stem, file)
+    return found
 
 
 def load_dataset(
     name: str,
     *,
     data_dir: str | Path | None = None,
-    download: bool = True,
     scale: str = "none",
     max_rows: int | None = None,
     random_state: Any = 0,
 ) -> Table:
     """Load a data set by name.
 
-    The sets of the paper's Table 1 come prepared as the paper used them: tiny classes merged or left out, categories as
-    k - 1 dummies. They are read from a local folder of NPZ files, else fetched from OpenML. iris, wine, digits and
-    breast_cancer come with scikit-learn and need neither.
+    breast_cancer, digits, iris and wine come with scikit-learn. Any other name is that of an NPZ file in a local
+    folder, with arrays as `read_table` takes them. Features called ``column=value`` count as dummies of one column.
 
     Parameters
     ----------
@@ -104,8 +114,6 @@ def load_dataset(
         See `list_datasets`.
     data_dir : str, path-like or None, default=None
         Folder that holds ``<name>.npz``, or has it in ``paper`` or ``extra``. None takes $BAYESFLOOR_DATA.
-    download : bool, default=True
-        Whether a set that is not there may be fetched from OpenML.
     scale : {"standard", "minmax", "none"}, default="none"
         As in `read_table`.
     max_rows, random_state
@@ -118,18 +126,9 @@ def load_dataset(
     Raises
     ------
     ValueError
-        For an unknown name, and for contents that are not those of the set.
-    ConnectionError
-        When OpenML cannot be reached.
+        For an unknown name, and for a file that cannot be used.
     FileNotFoundError
-        When the set is not in the local folder and `download` is False.
-
-    Notes
-    -----
-    Each set has a fingerprint: rows, features, rows of each class, and a SHA-256 checksum over its rows in any order
-    (`content_checksum`). A local file must agree in all of them. What OpenML sends must agree in size and class counts,
-    else it is refused. Its values may be written differently there (scaled, or with other codes for categories), so a
-    checksum that differs is no error, but a caution in `Table.cautions`.
+        When there is no folder `data_dir`.
 
     Examples
     --------
@@ -137,106 +136,36 @@ def load_dataset(
     >>> load_dataset("iris")
     Table('iris': 150 rows, 4 features, 3 classes of 'class')
     """
-    known = ALIASES.get(name, name)
     if scale not in SCALES:
         listed = ", ".join(map(repr, SCALES))
         raise ValueError(f"The 'scale' parameter must be one of {listed}. Got {scale!r} instead.")
     seed = check_random_state_seed(random_state)
-    if known in BUILT_IN:
-        raw = _from_scikit_learn(known)
+    if name in BUILT_IN:
+        raw = _from_scikit_learn(name)
         return make_table(raw, "class", encode=None, scale=scale, max_rows=max_rows, seed=seed)
-    if known not in FINGERPRINTS:
-        raise ValueError(_unknown(name))
-    file = _local_file(known, data_dir)
-    if file is not None:
-        raw = read_npz(read_contents(file))
-        raw.notes = [f"{known} from the local file {file.name}."]
-        for column in raw.columns:
-            if isinstance(column, NumberColumn):
-                column.is_dummy = "=" in column.name
-    elif download:
-        raw = _from_openml(known, data_dir)
-    else:
-        raise FileNotFoundError(_nowhere(known, data_dir))
+    # The name is looked up among the files found, never joined to a path: no name leads out of the folder.
+    files = local_files(data_dir)
+    if name not in files:
+        raise ValueError(_unknown(name, [*BUILT_IN, *files]))
+    raw = read_npz(read_contents(files[name]))
+    raw.notes = [f"{name} from the local file {files[name].name}."]
+    for column in raw.columns:
+        if isinstance(column, NumberColumn):
+            column.is_dummy = "=" in column.name
     assert raw.target is not None
-    target = raw.target
-    table = make_table(replace(raw, notes=list(raw.notes)), target, encode="onehot", scale="none")
-    caution = check_fingerprint(table.X, table.y, FINGERPRINTS[known], known, strict=file is not None)
-    if scale != "none" or max_rows is not None:
-        table = make_table(raw, target, encode="onehot", scale=scale, max_rows=max_rows, seed=seed)
-    if RECIPES[known].label_as_feature:
-        caution += (
-            f"The last feature of {known} is the label's own number, as in the paper; {known}_noleak is without.",
-        )
+    table = make_table(raw, raw.target, encode="onehot", scale=scale, max_rows=max_rows, seed=seed)
     groups, group_names = _groups_by_name(table.feature_names)
-    return replace(table, source=known, groups=groups, group_names=group_names, cautions=(*table.cautions, *caution))
+    return replace(table, source=name, groups=groups, group_names=group_names)
 
 
-def content_checksum(X: NDArray[Any]) -> str:
-    """Return a SHA-256 checksum of rows of numbers that does not depend on their order.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        The rows; they count as float64.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-    """
-    digests = []
-    for start in range(0, len(X), 4096):
-        block = np.ascontiguousarray(X[start : start + 4096], dtype="<f8") + 0.0  # -0.0 becomes 0.0
-        digests += [hashlib.sha256(row.tobytes()).digest() for row in block]
-    return hashlib.sha256(b"".join(sorted(digests))).hexdigest()
-
-
-def check_fingerprint(X: NDArray[Any], y: Any, known: Fingerprint, name: str, *, strict: bool) -> tuple[str, ...]:
-    """Compare a set with what is known of it.
-
-    Parameters
-    ----------
-    X, y : ndarray
-        The set, not scaled.
-    known : Fingerprint
-        What it should be.
-    name : str
-        Its name, for messages.
-    strict : bool
-        Whether other values are an error.
-
-    Returns
-    -------
-    tuple of str
-        A caution when the values are others, and `strict` is False.
-
-    Raises
-    ------
-    ValueError
-        For another size or other class counts; where `strict`, also for other values.
-    """
-    if X.shape != (known.n_rows, known.n_features):
-        raise ValueError(
-            f"{name} should have {counted(known.n_rows)} rows and {known.n_features} features; "
-            f"this one has {counted(X.shape[0])} and {X.shape[1]}"
-        )
-    counts = sorted(np.unique(y, return_counts=True)[1].tolist())
-    if counts != sorted(known.class_counts):
-        raise ValueError(f"{name} should have {sorted(known.class_counts)} rows in its classes; this one has {counts}")
-    if content_checksum(X) == known.checksum:
-        return ()
-    text = f"the values of {name} are not those of the set that the paper used (another SHA-256 checksum)"
-    if strict:
-        raise ValueError(text)
-    return (f"Size and class counts agree, but {text}: they may be scaled or coded in another way.",)
-
-
-def _unknown(name: str) -> str:
-    names = [*BUILT_IN, *FINGERPRINTS, *ALIASES]
+def _unknown(name: str, names: Sequence[str]) -> str:
     close = get_close_matches(str(name).lower(), names, n=3)
-    hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"known are {', '.join(names)}"
-    return f"there is no data set {name!r}; {hint}"
+    if close:
+        return f"there is no data set {name!r}; did you mean {' or '.join(map(repr, close))}?"
+    return (
+        f"there is no data set {name!r}; known are {', '.join(names)}, and the NPZ files of a folder that data_dir= "
+        f"(--data) or {DATA_VARIABLE} names"
+    )
 
 
 def _folder(data_dir: str | Path | None) -> Path | None:
@@ -247,21 +176,6 @@ def _folder(data_dir: str | Path | None) -> Path | None:
         return folder
     named = os.environ.get(DATA_VARIABLE)
     return Path(named) if named else None
-
-
-def _local_file(name: str, data_dir: str | Path | None) -> Path | None:
-    folder = _folder(data_dir)
-    if folder is None:
-        return None
-    files = (folder / inner / f"{name}.npz" for inner in _FOLDERS)
-    return next((file for file in files if file.is_file()), None)
-
-
-def _nowhere(name: str, data_dir: str | Path | None) -> str:
-    folder = _folder(data_dir)
-    if folder is None:
-        return f"{name} is in no local folder: none is named by data_dir= (--data) or {DATA_VARIABLE}"
-    return f"{name} is not in the local folder {str(folder)!r} (data_dir=, --data or {DATA_VARIABLE})"
 
 
 def _from_scikit_learn(name: str) -> RawTable:
@@ -277,40 +191,6 @@ def _from_scikit_learn(name: str) -> RawTable:
     n_rows = len(bunch.target)
     notes = [f"{name} comes with scikit-learn."]
     return RawTable(name, columns, n_rows, np.arange(1, n_rows + 1), "class", notes, unit="row")
-
-
-def _from_openml(name: str, data_dir: str | Path | None) -> RawTable:
-    """Fetch a set from OpenML and prepare it as the paper did."""
-    from sklearn.datasets import fetch_openml
-
-    recipe = RECIPES[name]
-    try:
-        with warnings.catch_warnings():  # the error below says more than "retrying"
-            warnings.filterwarnings("ignore", message="A network error occurred")
-            bunch = fetch_openml(data_id=recipe.openml, as_frame=False, parser="liac-arff", n_retries=1)
-    except (URLError, TimeoutError, ConnectionError) as error:
-        reason = getattr(error, "reason", None) or error
-        raise ConnectionError(f"{_nowhere(name, data_dir)}, and OpenML cannot be reached ({reason})") from error
-    raw = from_bunch(bunch, name)
-    raw.notes = [f"{name} from OpenML, number {recipe.openml}."]
-    return follow(recipe, raw, "class")
-
-
-def from_bunch(bunch: Any, name: str) -> RawTable:
-    """Make columns of what scikit-learn's ``fetch_openml(as_frame=False)`` returns; the labels are called "class"."""
-    columns: list[Column] = []
-    categories = getattr(bunch, "categories", None) or {}
-    for j, label in enumerate(bunch.feature_names):
-        values = np.asarray(bunch.data[:, j], dtype=np.float64)
-        if label in categories:
-            codes = np.where(np.isnan(values), -1, values).astype(np.int64)
-            columns.append(text_column(str(label), [str(text) for text in categories[label]], codes))
-        else:
-            columns.append(NumberColumn(str(label), values))
-    distinct, codes = np.unique(np.asarray(bunch.target).astype(str), return_inverse=True)
-    columns.append(text_column("class", distinct.tolist(), codes.astype(np.int64), frozenset({""})))
-    n_rows = len(bunch.target)
-    return RawTable(name, columns, n_rows, np.arange(1, n_rows + 1), "class", unit="row")
 
 
 def _groups_by_name(names: Sequence[str]) -> tuple[tuple[tuple[int, ...], ...], tuple[str, ...]]:

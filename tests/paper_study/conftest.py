@@ -8,8 +8,9 @@ from typing import NamedTuple
 import pytest
 
 from bayesfloor.cli import main
+from study.app import study
 
-PATIENT = "study.patient_classifier:PatientClassifier"
+PATIENT = "paper_study.patient_classifier:PatientClassifier"
 
 
 class Outcome(NamedTuple):
@@ -20,12 +21,12 @@ class Outcome(NamedTuple):
 
 @pytest.fixture
 def run(capsys, tmp_path, monkeypatch):
-    """Run ``bayesfloor study …`` in an empty folder."""
+    """Run ``python benchmarks/study …`` in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BAYESFLOOR_DATA", raising=False)
 
     def call(*arguments):
-        code = main(["study", *arguments])
+        code = main(arguments, app=study)
         return Outcome(code, *capsys.readouterr())
 
     return call

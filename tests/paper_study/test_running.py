@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bayesfloor.tables.datasets import load_dataset
 from study.methods import find_method
+from study.paper_sets import load_paper_set
 from study.plan import PROFILES, Cell, plan_cells
 from study.protocol import measure_cell
 from study.records import DONE, Record, describe_protocol, record_file, write_record
@@ -21,7 +21,7 @@ from study.runner import Run, Standing, look_up
 from .conftest import PATIENT, is_gone, wait_for
 from .made_records import made_record
 
-COMMAND = [sys.executable, "-m", "bayesfloor.cli", "study", "run"]
+COMMAND = [sys.executable, Path(__file__).parents[2] / "benchmarks" / "study", "run"]
 SMALL = ["--datasets", "iris", "wine", "--splits", "2"]
 posix = pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
 
@@ -36,7 +36,7 @@ def start(folder, *arguments):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},  # for the patient classifier
     )
 
 
@@ -45,7 +45,7 @@ def record_in_this_process(folder, methods):
     profile = PROFILES["quick"]
     (folder / "records").mkdir(parents=True)
     for cell in plan_cells(["iris", "wine"], 2, methods):
-        method, table = find_method(cell.method, profile.protocol), load_dataset(cell.dataset)
+        method, table = find_method(cell.method, profile.protocol), load_paper_set(cell.dataset)
         result = measure_cell(table.X, table.y, cell.split, method, profile.protocol)
         described = describe_protocol(method, profile.protocol)
         record = Record(cell, described, DONE, result, None, "quick", {})
@@ -103,7 +103,7 @@ def test_over_budget_and_what_cannot_be_measured(run, tmp_path, patience):
     cells = json.loads(outcome.out)["result"]["cells"]
     assert [(cell["method"], cell["status"]) for cell in cells] == [("OvO", "done"), (PATIENT, "over budget")]
     records = tmp_path / "study" / "records"
-    patient = records / "iris.study.patient_classifier.PatientClassifier.0.json"
+    patient = records / "iris.paper_study.patient_classifier.PatientClassifier.0.json"
     assert {file.name for file in records.iterdir()} == {"iris.ovo.0.json", patient.name}
     record = json.loads(patient.read_text())
     assert (record["status"], record["result"], record["budget_seconds"]) == ("over budget", None, 0.5)

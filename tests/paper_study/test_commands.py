@@ -1,4 +1,4 @@
-"""study table, rank and figures, from records made by hand."""
+"""table, rank and figures, from records made by hand."""
 
 import json
 

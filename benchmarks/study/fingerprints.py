@@ -17,7 +17,7 @@ class Fingerprint:
     class_counts : tuple of int
         Rows of each class.
     checksum : str
-        SHA-256 of its values, whatever the order of its rows: see `bayesfloor.tables.datasets.content_checksum`.
+        SHA-256 of its values, whatever the order of its rows: see `study.paper_sets.content_checksum`.
     """
 
     n_rows: int
