@@ -133,7 +133,7 @@ def test_max_rows_is_kept_and_stated():
     X, y = shifted_classes(0, 300, n_features=3, n_classes=3)
     selector = BayesErrorSelector(1, max_rows=100).fit(X, y)
     assert selector.n_rows_ == selector.path_.n_rows == selector.floor_.n_samples == 100
-    assert selector.path_.n_rows_given == 300
+    assert selector.path_.n_samples == 300
     counts = np.bincount(y)
     assert np.abs(selector.floor_.class_counts - counts / 3).max() < 2
     assert BayesErrorSelector(1, max_rows=None).fit(X, y).n_rows_ == 300

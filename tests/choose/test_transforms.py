@@ -234,7 +234,7 @@ def test_maps_without_transform_come_after_their_equals(sample):
 def test_rows_are_sampled_and_that_is_said():
     X, y = shifted_classes(0, 300, n_classes=3)
     compared = compare_transforms(X, y, {"data": "passthrough"}, max_rows=90)
-    assert (compared.n_rows, compared.n_rows_given) == (90, 300)
+    assert (compared.n_rows, compared.n_samples) == (90, 300)
     assert [finding.code for finding in compared.findings] == ["BF032"]
     again = compare_transforms(X, y, {"data": "passthrough"}, max_rows=90)
     other = compare_transforms(X, y, {"data": "passthrough"}, max_rows=90, random_state=1)

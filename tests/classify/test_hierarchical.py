@@ -119,7 +119,7 @@ def test_floors_and_tree_are_those_of_the_pairs():
     X = scale(X)
     fitted = clone(MIN_CUT).fit(X, y)
     expected = pairwise_bayes_error(X, y).normalized
-    np.testing.assert_allclose(fitted.floors_, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(fitted.affinity_, expected, rtol=0, atol=1e-12)
     assert fitted.tree_.to_nested() == build_class_tree(expected, fitted.classes_).to_nested()
     assert len(fitted.estimators_) == fitted.tree_.n_nodes == 2
     assert fitted.calibration_ is None
@@ -130,7 +130,7 @@ def test_by_default_the_tree_joins_what_overlaps_by_bhattacharyya():
     X = scale(X)
     fitted = HierarchicalClassifier(SVM).fit(X, y)
     _, expected = class_affinity(X, y, "bhattacharyya")
-    np.testing.assert_allclose(fitted.floors_, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(fitted.affinity_, expected, rtol=0, atol=1e-12)
     by_hand = build_class_tree(expected, fitted.classes_, cut="average-linkage")
     assert fitted.tree_.to_nested() == by_hand.to_nested()
 
@@ -140,7 +140,7 @@ def test_ways_to_cut(tree):
     X, y = blobs()
     affinity = pairwise_bayes_error(X, y).normalized
     fitted = HierarchicalClassifier(GaussianNB(), tree=tree, affinity=affinity, random_state=3).fit(X, y)
-    np.testing.assert_allclose(fitted.floors_, affinity)
+    np.testing.assert_allclose(fitted.affinity_, affinity)
     assert fitted.tree_.n_classes == 4
     assert fitted.score(X, y) > 0.6
 
@@ -151,7 +151,7 @@ def test_a_tree_by_hand():
     nested = [["a", "d"], ["b", "c"]]
     fitted = HierarchicalClassifier(SVM, tree=nested).fit(X, labels[y])
     assert fitted.tree_.to_nested() == nested
-    assert fitted.floors_ is None
+    assert fitted.affinity_ is None
     by_object = HierarchicalClassifier(SVM, tree=fitted.tree_).fit(X, labels[y])
     assert isinstance(by_object.tree_, ClassTree)
     assert_same_outputs(by_object, fitted, X)
@@ -378,7 +378,7 @@ def test_a_class_of_weight_zero_is_absent():
     X, y = blobs()
     fitted = HierarchicalClassifier(SVM, class_weight={1: 0.0}).fit(X, y)
     assert fitted.classes_.tolist() == [0, 2, 3]
-    assert fitted.floors_.shape == (3, 3)
+    assert fitted.affinity_.shape == (3, 3)
 
 
 def test_weights_that_the_estimator_cannot_take():

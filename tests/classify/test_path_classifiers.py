@@ -173,8 +173,8 @@ def test_smart_svc_follows_a_given_tree():
     for tree in (["ve", ["s", "vi"]], given):
         smart = SmartSVC(1.0, tree=tree).fit(X, names)
         assert smart.tree_.to_nested() == given.to_nested()
-        assert smart.floors_ is None
-    assert SmartSVC(1.0, affinity=np.ones((3, 3))).fit(X, names).floors_.shape == (3, 3)
+        assert smart.affinity_ is None
+    assert SmartSVC(1.0, affinity=np.ones((3, 3))).fit(X, names).affinity_.shape == (3, 3)
 
 
 def test_soft_routing_is_calibrated():

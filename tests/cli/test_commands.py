@@ -153,7 +153,7 @@ def test_options_reach_the_file(run, tmp_path):
     call = "classes t.csv --json --drop id --drop n --encode onehot --categorical code --drop-missing --max-rows 20"
     outcome = run(call)
     data = parsed(outcome)["data"]
-    assert (data["n_rows"], data["n_rows_read"], data["n_features"]) == (20, 40, 3)
+    assert (data["n_rows"], data["n_samples"], data["n_features"]) == (20, 40, 3)
     for note in ("Left out as asked: 'id', 'n'", "Treated as text, as asked: 'code'", "A sample of 20 of 39 rows"):
         assert note in outcome.err
     assert run(call + " --seed 1").out != run(call + " --seed 2").out

@@ -60,7 +60,7 @@ def test_a_plain_table(write):
     assert table.classes.tolist() == ["x", "y"]
     assert table.feature_names == ("a", "b")
     assert table.target == "class"
-    assert table.n_rows_read == 3
+    assert table.n_samples == 3
     assert table.lines.tolist() == [2, 3, 4]
     assert repr(table) == "Table('data.csv': 3 rows, 2 features, 2 classes of 'class')"
     assert any("separator comma" in note and "utf-8" in note for note in table.notes)
@@ -376,7 +376,7 @@ def test_missing_values_are_refused_filled_or_left_out(write, refused):
     table = read_table(write(text), encode="onehot", scale="none", drop_missing=True)
     assert table.lines.tolist() == [2, 6]
     assert table.feature_names == ("a",)
-    assert table.n_rows_read == 5
+    assert table.n_samples == 5
     assert any("3 of 5 rows were left out" in note for note in table.notes)
 
 
@@ -412,7 +412,7 @@ def test_sample_keeps_classes_and_ignores_the_order_of_rows(write):
     table = raw(write("v,y\n" + "\n".join(rows)), max_rows=100)
     assert table.X.shape == (100, 1)
     assert np.unique(table.y, return_counts=True)[1].tolist() == [40, 40, 20]
-    assert table.n_rows_read == 1000
+    assert table.n_samples == 1000
     assert any("A sample of 100 of 1 000 rows" in note for note in table.notes)
     other = raw(write("v,y\n" + "\n".join(rows[::-1])), max_rows=100)
     assert sorted(zip(table.X[:, 0], table.y, strict=True)) == sorted(zip(other.X[:, 0], other.y, strict=True))

@@ -126,7 +126,7 @@ def digits() -> Summary:
             "source": "digits.csv",
             "target": "digit",
             "n_rows": 1797,
-            "n_rows_read": 1797,
+            "n_samples": 1797,
             "n_features": 64,
             "n_classes": 10,
             "notes": ["Separated by commas, UTF-8.", "The target is the last column, 'digit'."],
@@ -239,7 +239,7 @@ def bare() -> Summary:
     summary["floor"] |= {"method": "trees", "estimate": 0.2, "low": 0.14, "high": 0.26, "n_rows": 100}
     summary["floor"] |= {"reached": None, "majority_error": 0.4}
     summary["floor"]["trees"] |= {"estimate": 0.2, "low": 0.14, "high": 0.26, "lower": 0.15, "upper": 0.25, "note": ""}
-    summary["data"] |= {"n_rows": 100, "n_rows_read": 5000, "n_classes": 2, "notes": [], "cautions": []}
+    summary["data"] |= {"n_rows": 100, "n_samples": 5000, "n_classes": 2, "notes": [], "cautions": []}
     summary["pairs"]["rows"][0]["confused"] = None
     return summary
 

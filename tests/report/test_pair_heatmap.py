@@ -237,10 +237,10 @@ def test_from_a_classifier_with_floors():
     names = np.array(["setosa", "versicolor", "virginica"])
     classifier = SmartSVC(1.0).fit(X, names[y])
     display = PairwiseHeatmapDisplay.from_estimator(classifier)
-    np.testing.assert_array_equal(display.values, classifier.floors_)
+    np.testing.assert_array_equal(display.values, classifier.affinity_)
     assert display.classes.tolist() == names.tolist()
     assert display.quantity == "normalized floor"
-    other = SmartSVC(1.0, affinity=classifier.floors_).fit(X, y)
+    other = SmartSVC(1.0, affinity=classifier.affinity_).fit(X, y)
     assert PairwiseHeatmapDisplay.from_estimator(other).quantity == "affinity"
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesfloor.floor import one_vs_rest_bayes_error, pairwise_bayes_error
+from bayesfloor.runtime.checks import check_float, check_option
 from bayesfloor.runtime.frames import data_frame
 
 Floats = NDArray[np.float64]
@@ -77,14 +78,13 @@ def bayes_class_weight(
     >>> {name: round(weight, 2) for name, weight in weights.items()}
     {'setosa': 0.93, 'versicolor': 1.04, 'virginica': 1.03}
     """
-    strength = _check_strength(strength)
-    if by not in ("classes", "pairs"):
-        raise ValueError(f"The 'by' parameter must be 'classes' or 'pairs'. Got {by!r} instead.")
+    strength = check_float("strength", strength, "[0, inf)")
+    check_option("by", by, ("classes", "pairs"))
     if by == "pairs":
         return bayes_cost_matrix(
             X, y, strength=strength, base=base, n_trees=n_trees, n_jobs=n_jobs, random_state=random_state
         ).class_weight()
-    _check_base(base)
+    check_option("base", base, ("balanced", "equal"))
     floors = one_vs_rest_bayes_error(X, y, n_trees=n_trees, n_jobs=n_jobs, random_state=random_state)
     weights = _base(floors.class_counts, base) * (1.0 + strength * floors.normalized)
     return _as_class_weight(floors.classes, floors.class_counts, weights)
@@ -180,8 +180,8 @@ def bayes_cost_matrix(
            [1.  , 0.  , 1.11],
            [1.  , 1.11, 0.  ]])
     """
-    strength = _check_strength(strength)
-    _check_base(base)
+    strength = check_float("strength", strength, "[0, inf)")
+    check_option("base", base, ("balanced", "equal"))
     floors = pairwise_bayes_error(X, y, n_trees=n_trees, n_jobs=n_jobs, random_state=random_state)
     cost = _base(floors.class_counts, base)[:, None] * (1.0 + strength * floors.normalized)
     np.fill_diagonal(cost, 0.0)
@@ -194,19 +194,7 @@ def _base(class_counts: NDArray[np.int64], base: str) -> Floats:
     return class_counts.sum() / (len(class_counts) * class_counts.astype(np.float64))
 
 
-def _check_base(base: Any) -> None:
-    if base not in ("balanced", "equal"):
-        raise ValueError(f"The 'base' parameter must be 'balanced' or 'equal'. Got {base!r} instead.")
-
-
 def _as_class_weight(classes: NDArray[Any], class_counts: NDArray[np.int64], weights: Floats) -> dict[Any, float]:
     """Scale weights to 1 on average over the rows."""
     scaled = weights * class_counts.sum() / np.sum(class_counts * weights)
     return dict(zip(classes.tolist(), scaled.tolist(), strict=True))
-
-
-def _check_strength(strength: Any) -> float:
-    is_number = isinstance(strength, float | int | np.number) and not isinstance(strength, bool)
-    if not is_number or not 0.0 <= strength < np.inf:
-        raise ValueError(f"The 'strength' parameter must be a float in the range [0, inf). Got {strength!r} instead.")
-    return float(strength)

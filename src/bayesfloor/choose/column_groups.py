@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.text import shown
 
 Ints = NDArray[np.int64]
@@ -30,7 +31,7 @@ def check_groups(groups: Any, n_features: int, names: Sequence[Any] | None) -> l
     if groups is None:
         return [np.array([column]) for column in range(n_features)]
     if isinstance(groups, str) or not all(isinstance(group, Sequence | np.ndarray) for group in groups):
-        raise TypeError("The 'groups' parameter must be a sequence of sequences of columns, or None.")
+        raise ParameterError("groups", "a sequence of sequences of columns, or None", groups)
     numbers = {} if names is None else {name: column for column, name in enumerate(names)}
     group_of: dict[int, int] = {}
     for number, group in enumerate(groups):

@@ -17,7 +17,7 @@ from bayesfloor.data.sampling import keys_of_values, stratified_rows
 from bayesfloor.floor.trees.assembly import count_cross_edges, whole_result
 from bayesfloor.floor.trees.problem import Options, Problem, Progress, check_options, check_problem
 from bayesfloor.forest.threads import Crew, supervise
-from bayesfloor.runtime.checks import check_max_rows
+from bayesfloor.runtime.checks import ParameterError, check_max_rows, check_option, is_int
 from bayesfloor.runtime.limits import check_n_jobs
 
 Ints = NDArray[np.int64]
@@ -171,7 +171,7 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             direction=self.direction,
             criterion=self.criterion,
             n_rows=len(rows),
-            n_rows_given=len(problem.X),
+            n_samples=len(problem.X),
             confidence=options.confidence,
         )
         self.floor_ = _whole_floor(sample, columns, options)
@@ -186,18 +186,14 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             ("criterion", CRITERIA),
             ("lookahead", (1, 2)),
         ):
-            value = getattr(self, name)
-            if isinstance(value, bool) or value not in allowed:
-                among = ", ".join(map(repr, allowed))
-                raise ValueError(f"The '{name}' parameter must be one of {among}. Got {value!r} instead.")
+            check_option(name, getattr(self, name), allowed)
         wanted = self.n_features_to_select
         if isinstance(wanted, str) and wanted == "auto":
             return None
-        if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or not 1 <= wanted <= n_groups:
-            raise ValueError(
-                "The 'n_features_to_select' parameter must be 'auto' or an int from 1 to the number of features"
-                f"{' and groups' if self.groups is not None else ''}, {n_groups}. Got {wanted!r} instead."
-            )
+        if not is_int(wanted) or not 1 <= wanted <= n_groups:
+            of_what = "features and groups" if self.groups is not None else "features"
+            expected = f"'auto' or an int from 1 to the number of {of_what}, {n_groups}"
+            raise ParameterError("n_features_to_select", expected, wanted)
         return int(wanted)
 
     def _search(

@@ -52,7 +52,7 @@ class SelectionPath:
         Whether features are added or removed.
     criterion : {"whole", "mean", "worst"}
         Which floor is compared.
-    n_rows, n_rows_given : int
+    n_rows, n_samples : int
         Rows that the floors come from, and rows that there were.
     confidence : float
         Level of the intervals.
@@ -62,7 +62,7 @@ class SelectionPath:
     direction: str
     criterion: str
     n_rows: int
-    n_rows_given: int
+    n_samples: int
     confidence: float
 
     def __repr__(self) -> str:

@@ -10,18 +10,17 @@ from sklearn.utils import get_tags
 
 from bayesfloor.choose.default_transforms import default_transforms
 from bayesfloor.data.points import check_points
+from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.text import listed, shown
 
 
 def check_transforms(transforms: Any, X: Any) -> dict[str, Any]:
     """Return the transforms by name; X has the shape that the default set is made for."""
-    if isinstance(transforms, str):
-        if transforms != "default":
-            raise ValueError(f"The 'transforms' parameter must be a dict or 'default'. Got {transforms!r} instead.")
+    if isinstance(transforms, str) and transforms == "default":
         return default_transforms(*check_points(X).shape)
     if not isinstance(transforms, Mapping) or not transforms:
-        raise ValueError("The 'transforms' parameter must be a dict of transformers by name, or 'default'.")
+        raise ParameterError("transforms", "a dict of transformers by name, or 'default'", transforms)
     for name, transform in transforms.items():
         if not isinstance(name, str):
             raise TypeError(f"Names of transforms must be text, got {name!r}.")
@@ -80,7 +79,7 @@ def check_halves(learning: list[str], classes: NDArray[Any], codes: NDArray[np.i
         )
 
 
-def find_in_transforms(by_name: dict[str, Any], n_rows: int, n_rows_given: int) -> tuple[Finding, ...]:
+def find_in_transforms(by_name: dict[str, Any], n_rows: int, n_samples: int) -> tuple[Finding, ...]:
     """Say what bears on the comparison."""
     findings = []
     learning = [shown(name) for name, transform in by_name.items() if needs_labels(transform)]
@@ -94,11 +93,11 @@ def find_in_transforms(by_name: dict[str, Any], n_rows: int, n_rows_given: int) 
                 "They compare with each other, and are higher than floors of all rows would be.",
             )
         )
-    if n_rows < n_rows_given:
+    if n_rows < n_samples:
         findings.append(
             Finding(
                 "BF032",
-                f"The floors come from {n_rows} of the {n_rows_given} rows, the same share of each class.",
+                f"The floors come from {n_rows} of the {n_samples} rows, the same share of each class.",
                 "Raise max_rows, or set it to None, to use more.",
             )
         )

@@ -84,7 +84,7 @@ class TransformComparison:
         Their confidence intervals.
     pair_best : ndarray of shape (n_pairs,)
         Which transform is the best for each pair, by the same rule.
-    n_rows, n_rows_given : int
+    n_rows, n_samples : int
         Rows that the floors come from, and rows that there were.
     held_out : bool
         Whether floors are means over two halves of the rows, because some transform learns from labels.
@@ -103,7 +103,7 @@ class TransformComparison:
     pair_interval: Floats
     pair_best: Ints
     n_rows: int
-    n_rows_given: int
+    n_samples: int
     held_out: bool
     confidence: float
     findings: tuple[Finding, ...]

@@ -41,7 +41,7 @@ from bayesfloor.data.sampling import halves, stratified_rows
 from bayesfloor.floor.trees.cross_edges import pairs_of
 from bayesfloor.floor.trees.problem import Options, check_options
 from bayesfloor.forest import class_forests
-from bayesfloor.runtime.checks import check_max_rows
+from bayesfloor.runtime.checks import check_max_rows, check_option
 from bayesfloor.runtime.text import shown
 
 Floats = NDArray[np.float64]
@@ -104,8 +104,7 @@ def compare_transforms(
     >>> compared.best, compared.distinguishable("raw", "standardised")
     ('standardised', True)
     """
-    if criterion not in CRITERIA:
-        raise ValueError(f"The 'criterion' parameter must be a str among {set(CRITERIA)}. Got {criterion!r} instead.")
+    check_option("criterion", criterion, CRITERIA)
     options = check_options(
         n_trees=n_trees,
         bias_correction=True,
@@ -144,7 +143,7 @@ def compare_transforms(
         pair_interval=np.array([each.pairs.interval for each in measured]),
         pair_best=_best_for_pairs(measured),
         n_rows=len(rows),
-        n_rows_given=n_given,
+        n_samples=n_given,
         held_out=bool(learning),
         confidence=options.confidence,
         findings=find_in_transforms(by_name, len(rows), n_given),

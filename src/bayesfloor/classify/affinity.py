@@ -18,6 +18,7 @@ from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import points_and_labels
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.forest import ClassForests, class_forests
+from bayesfloor.runtime.checks import check_option
 from bayesfloor.runtime.limits import check_memory
 
 Floats = NDArray[np.float64]
@@ -108,11 +109,7 @@ def affinity_matrix(
     """
     if not isinstance(affinity, str):
         return check_affinity(affinity, n_classes)
-    if affinity not in AFFINITIES:
-        raise ValueError(
-            f"The 'affinity' parameter must be a str among {set(AFFINITIES)} or an array of shape "
-            f"(n_classes, n_classes). Got {affinity!r} instead."
-        )
+    check_option("affinity", affinity, AFFINITIES, " or an array of shape (n_classes, n_classes)")
     points = check_points(X)
     if affinity == "bhattacharyya":
         n, d = points.shape

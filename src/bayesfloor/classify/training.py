@@ -18,6 +18,7 @@ from sklearn.utils.validation import validate_data
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points, check_sparse_points
 from bayesfloor.data.weights import check_weights
+from bayesfloor.runtime.checks import ParameterError, check_int, is_int
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -151,4 +152,15 @@ def _check_class_weight(class_weight: Any, classes: NDArray[Any], codes: Ints, s
         totals = np.bincount(codes, sample_weight, len(classes)).astype(np.float64)
         mean_total = totals.sum() / np.count_nonzero(totals)
         return (mean_total / np.where(totals > 0, totals, 1.0))[codes]
-    raise ValueError(f"The 'class_weight' parameter must be a dict, 'balanced' or None. Got {class_weight!r} instead.")
+    raise ParameterError("class_weight", "a dict, 'balanced' or None", class_weight)
+
+
+def check_penalties(name: str, given: Any) -> NDArray[np.float64]:
+    """Return rising values of a penalty: from 2^-18 to 2^18 for a number of values, or the values given."""
+    if is_int(given):
+        n_values = check_int(name, given)
+        return np.exp2(np.linspace(-18, 18, n_values)) if n_values > 1 else np.ones(1)
+    values = np.asarray(given, np.float64)
+    if values.ndim != 1 or len(values) == 0 or not np.all((values > 0) & np.isfinite(values)):
+        raise ParameterError(name, "an int or positive numbers", given)
+    return np.unique(values)

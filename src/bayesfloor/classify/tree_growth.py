@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.classify.affinity import affinity_matrix
 from bayesfloor.classify.training import Training
-from bayesfloor.runtime.checks import check_n_trees
+from bayesfloor.runtime.checks import check_n_trees, check_option
 from bayesfloor.tree import ClassTree, build_class_tree
 from bayesfloor.tree.build import WEIGHTED_CUTS
 
@@ -44,11 +44,7 @@ def cut_class_tree(
         return build_class_tree(None, classes, cut=tree.to_nested()), None
     if not isinstance(tree, str):
         return build_class_tree(None, classes, cut=tree), None
-    if tree not in CUTS:  # before floors are computed
-        names = ", ".join(map(repr, CUTS))
-        raise ValueError(
-            f"The 'tree' parameter must be one of {names}, a ClassTree or nested lists of labels. Got {tree!r} instead."
-        )
+    check_option("tree", tree, CUTS, ", a ClassTree or nested lists of labels")  # before floors are computed
     affinities = affinity_matrix(
         training.X,
         training.codes,

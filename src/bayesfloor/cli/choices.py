@@ -97,7 +97,7 @@ def show_selection(
         write_table((done, "features", "floor", "from", "to", "kept"), rows)
         write(f"selected: {', '.join(map(visible, selected))}")
     say(
-        f"{path.n_rows} of {path.n_rows_given} rows are used. Each floor is the lowest of many candidates, and so a "
+        f"{path.n_rows} of {path.n_samples} rows are used. Each floor is the lowest of many candidates, and so a "
         "little too low.",
         quiet=options.quiet,
     )

@@ -68,7 +68,7 @@ def write_json(command: str, result: dict[str, Any], *, table: "Table | None" = 
             "source": table.source,
             "target": table.target,
             "n_rows": len(table.X),
-            "n_rows_read": table.n_rows_read,
+            "n_samples": table.n_samples,
             "n_features": table.X.shape[1],
             "classes": table.classes,
             "notes": table.notes,

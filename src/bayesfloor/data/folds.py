@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bayesfloor.runtime.checks import ParameterError, check_int, is_int
 from bayesfloor.runtime.hashing import hash_rows, mix64
 
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
+
+_EACH_ROW_ONCE = "a splitter that tests each row once and trains on all rows that it does not test"
 
 
 def stratified_folds(codes: I64, n_folds: int, keys: NDArray[Any]) -> I64:
@@ -49,23 +52,21 @@ def check_folds(cv: Any, codes: I64, keys: U64, given_codes: I64, rows: I64) -> 
     -------
     ndarray of shape (n,)
     """
-    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
-        if cv < 2:
-            raise ValueError(f"The 'cv' parameter must be an int in the range [2, inf). Got {cv} instead.")
-        return stratified_folds(codes, int(cv), keys)
+    if is_int(cv):
+        return stratified_folds(codes, check_int("cv", cv, 2), keys)
     from sklearn.model_selection import check_cv  # loads all of scikit-learn
 
     folds = np.full(len(given_codes), -1)
     splits = check_cv(cv, given_codes, classifier=True).split(np.zeros((len(given_codes), 1)), given_codes)
     for number, (train, test) in enumerate(splits):
         if np.any(folds[test] >= 0) or len(train) + len(test) != len(given_codes):
-            raise ValueError("The 'cv' parameter must test each row once and train on all rows that it does not test.")
+            raise ParameterError("cv", _EACH_ROW_ONCE, cv)
         folds[test] = number
     if np.any(folds < 0):
-        raise ValueError("The 'cv' parameter must test each row once and train on all rows that it does not test.")
+        raise ParameterError("cv", _EACH_ROW_ONCE, cv)
     numbers, folds = np.unique(folds[rows], return_inverse=True)
     if len(numbers) < 2:
-        raise ValueError("The 'cv' parameter must leave rows of a weight above zero in at least two folds.")
+        raise ParameterError("cv", "a splitter that leaves rows of a weight above zero in at least two folds", cv)
     return folds
 
 

@@ -34,7 +34,7 @@ class Table:
         Name of the file.
     lines : ndarray of shape (n_rows,)
         The line of the file on which each row begins, or the row's number from 1 where a file has no lines.
-    n_rows_read : int
+    n_samples : int
         Number of rows in the file.
     notes : tuple of str
         Everything that was detected, assumed or done, in plain sentences.
@@ -55,7 +55,7 @@ class Table:
     group_names: tuple[str, ...]
     source: str
     lines: NDArray[np.int64]
-    n_rows_read: int
+    n_samples: int
     notes: tuple[str, ...]
     cautions: tuple[str, ...]
     preparation: Any

@@ -103,12 +103,12 @@ class PairwiseHeatmapDisplay:
         """
         estimator = fitted_step(estimator)
         floors, classes = getattr(estimator, "pairwise_bayes_error_", None), None
-        if floors is None and getattr(estimator, "floors_", None) is not None:
-            floors, classes = estimator.floors_, estimator.classes_
+        if floors is None and getattr(estimator, "affinity_", None) is not None:
+            floors, classes = estimator.affinity_, estimator.classes_
             measured = isinstance(estimator.affinity, str) and estimator.affinity == "henze-penrose"
             options.setdefault("quantity", "normalized floor" if measured else "affinity")
         if floors is None:
-            raise TypeError(f"{type(estimator).__name__} has no pairwise floors: no pairwise_bayes_error_ or floors_")
+            raise TypeError(f"{type(estimator).__name__} has no pairwise floors: no pairwise_bayes_error_ or affinity_")
         return cls.from_data(floors, classes, ax=ax, **options)
 
     @classmethod

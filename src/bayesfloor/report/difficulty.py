@@ -9,15 +9,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.figures import compute_figures
 from bayesfloor.report.source import source_of
 from bayesfloor.report.summary import summarise
-from bayesfloor.runtime.checks import check_confidence, check_max_rows, check_random_state_seed
+from bayesfloor.runtime.checks import check_confidence, check_float, check_int, check_max_rows, check_random_state_seed
 from bayesfloor.runtime.files import write_whole
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.tree import ClassTree
@@ -255,23 +253,12 @@ def difficulty_report(
 
 
 def _check_target(target: Any) -> float | None:
-    if target is None:
-        return None
-    is_number = isinstance(target, int | float | np.number) and not isinstance(target, bool)
-    if not is_number or not 0 <= target <= 1:
-        raise ValueError(
-            f"The 'target_error' parameter must be a float in the range [0, 1] or None. Got {target!r} instead."
-        )
-    return float(target)
+    return None if target is None else check_float("target_error", target, "[0, 1]")
 
 
 def _check_n_features(wanted: Any, n_columns: int) -> None:
-    if wanted is None:
-        return
-    if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or not 1 <= wanted <= n_columns:
-        raise ValueError(
-            f"The 'n_features' parameter must be an int in the range [1, {n_columns}] or None. Got {wanted!r} instead."
-        )
+    if wanted is not None:
+        check_int("n_features", wanted, 1, n_columns)
 
 
 def _written(text: str, path: "str | PathLike[str] | None") -> str:

@@ -31,7 +31,7 @@ class Source:
         The columns of X that each of them became.
     values : callable
         From the number of a row to its values, one text per column.
-    n_rows_read : int
+    n_samples : int
         Rows that there were before any was left out.
     notes, cautions : tuple of str
         What was done to the data, and what deserves a look.
@@ -45,7 +45,7 @@ class Source:
     columns: tuple[str, ...]
     groups: tuple[tuple[int, ...], ...]
     values: Callable[[int], Sequence[str]]
-    n_rows_read: int
+    n_samples: int
     notes: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
 
@@ -66,7 +66,7 @@ def _of_table(table: Table, title: str | None) -> Source:
         columns=table.group_names,
         groups=table.groups,
         values=lambda row: table.preparation.as_in_file(table.X[row]),
-        n_rows_read=table.n_rows_read,
+        n_samples=table.n_samples,
         notes=table.notes,
         cautions=table.cautions,
     )
@@ -86,5 +86,5 @@ def _of_arrays(X: Any, y: Any, title: str | None) -> Source:
         columns=tuple(f"x{name}" if problem.feature_names is None else str(name) for name in names),
         groups=tuple((column,) for column in range(n_features)),
         values=lambda row: [f"{value:.6g}" for value in problem.X[row]],
-        n_rows_read=n,
+        n_samples=n,
     )

@@ -61,7 +61,7 @@ def summarise(
             "source": source.title,
             "target": source.target,
             "n_rows": n_rows,
-            "n_rows_read": source.n_rows_read,
+            "n_samples": source.n_samples,
             "n_features": n_features,
             "n_classes": len(source.problem.classes),
             "notes": [*source.notes, *_rows_used(figures, n_rows)],

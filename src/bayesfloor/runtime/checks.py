@@ -49,7 +49,7 @@ def check_float(name: str, value: Any, allowed: str) -> float:
 def check_option(name: str, value: Any, options: Iterable[Any], otherwise: str = "") -> Any:
     """Return one of the words that a parameter knows; `otherwise` names what else it takes."""
     known = list(options)
-    if not any(type(value) is type(option) and value == option for option in known):
+    if isinstance(value, bool) or not any(isinstance(value, type(option)) and value == option for option in known):
         raise ParameterError(name, f"one of {', '.join(map(repr, known))}{otherwise}", value)
     return value
 

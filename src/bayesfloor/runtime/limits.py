@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import numpy as np
+from bayesfloor.runtime.checks import ParameterError, is_int
 
 _PROC = Path("/proc")
 _CGROUPS = Path("/sys/fs/cgroup")
@@ -48,10 +48,8 @@ def check_n_jobs(n_jobs: Any) -> int:
     n_cores = 1 if _in_a_pool.get() else usable_cores()
     if n_jobs is None:
         return n_cores
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int | np.integer):
-        raise TypeError(f"The 'n_jobs' parameter must be an int or None. Got {n_jobs!r} instead.")
-    if n_jobs == 0:
-        raise ValueError("n_jobs == 0 has no meaning; use None for all cores, or 1 for one.")
+    if not is_int(n_jobs) or n_jobs == 0:
+        raise ParameterError("n_jobs", "an int other than 0, or None for all cores", n_jobs)
     return int(n_jobs) if n_jobs > 0 else max(1, n_cores + 1 + int(n_jobs))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.prepared_table import Table
-from bayesfloor.runtime.checks import check_random_state_seed
+from bayesfloor.runtime.checks import check_option, check_random_state_seed
 from bayesfloor.tables.binary_tables import npz_sizes, read_npz
 from bayesfloor.tables.columns import Column, NumberColumn, RawTable, text_column
 from bayesfloor.tables.encoding import SCALES
@@ -136,9 +136,7 @@ def load_dataset(
     >>> load_dataset("iris")
     Table('iris': 150 rows, 4 features, 3 classes of 'class')
     """
-    if scale not in SCALES:
-        listed = ", ".join(map(repr, SCALES))
-        raise ValueError(f"The 'scale' parameter must be one of {listed}. Got {scale!r} instead.")
+    check_option("scale", scale, SCALES)
     seed = check_random_state_seed(random_state)
     if name in BUILT_IN:
         raw = _from_scikit_learn(name)

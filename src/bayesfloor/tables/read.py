@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table
-from bayesfloor.runtime.checks import check_random_state_seed
+from bayesfloor.runtime.checks import ParameterError, check_option, check_random_state_seed, is_int
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import RawTable, as_text, count_gaps, find_gaps
 from bayesfloor.tables.encoding import ENCODINGS, IMPUTATIONS, SCALES, Preparation, learn_preparation
@@ -148,7 +148,7 @@ def make_table(
     seed: int = 0,
 ) -> Table:
     """Make the columns of a file ready; see `read_table` for the parameters."""
-    n_rows_read = raw.n_rows
+    n_samples = raw.n_rows
     raw = _without_missing(raw, target, encode=encode, impute=impute, drop_missing=drop_missing)
     y, classes, codes = read_labels(raw, target)
     if max_rows is not None and max_rows < raw.n_rows:
@@ -160,11 +160,11 @@ def make_table(
         )
         raw, y = raw.take(rows), y[rows]
     learnt = learn_preparation(raw, target, encode=encode, scale=scale, impute=impute)
-    return _assemble(raw, learnt, y, classes, n_rows_read)
+    return _assemble(raw, learnt, y, classes, n_samples)
 
 
 def _assemble(
-    raw: RawTable, preparation: Preparation, y: NDArray[Any] | None, classes: NDArray[Any], n_rows_read: int
+    raw: RawTable, preparation: Preparation, y: NDArray[Any] | None, classes: NDArray[Any], n_samples: int
 ) -> Table:
     X = check_points(preparation.apply(raw), min_rows=1)
     return Table(
@@ -177,7 +177,7 @@ def _assemble(
         group_names=preparation.group_names,
         source=raw.source,
         lines=raw.lines,
-        n_rows_read=n_rows_read,
+        n_samples=n_samples,
         notes=tuple(raw.notes),
         cautions=tuple(raw.cautions),
         preparation=preparation,
@@ -268,15 +268,12 @@ def _check_options(encode: Any, scale: Any, impute: Any, separator: Any, decimal
         ("scale", scale, SCALES),
         ("impute", impute, IMPUTATIONS),
     ):
-        if value not in allowed:
-            listed = ", ".join(map(repr, allowed))
-            raise ValueError(f"The '{name}' parameter must be one of {listed}. Got {value!r} instead.")
+        check_option(name, value, allowed)
     if separator is not None and (not isinstance(separator, str) or len(separator) != 1):
-        raise ValueError(f"The 'separator' parameter must be one character or None. Got {separator!r} instead.")
-    if decimal not in (None, ".", ","):
-        raise ValueError(f"The 'decimal' parameter must be '.', ',' or None. Got {decimal!r} instead.")
-    if max_rows is not None and (isinstance(max_rows, bool) or not isinstance(max_rows, int | np.integer)):
-        raise TypeError(f"The 'max_rows' parameter must be an int or None. Got {max_rows!r} instead.")
+        raise ParameterError("separator", "one character or None", separator)
+    check_option("decimal", decimal, (None, ".", ","))
+    if max_rows is not None and not is_int(max_rows):
+        raise ParameterError("max_rows", "an int or None", max_rows)
 
 
 def _as_names(names: Any, what: str) -> tuple[str, ...]:

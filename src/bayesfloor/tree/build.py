@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.runtime.checks import check_random_state_seed
+from bayesfloor.runtime.checks import check_option, check_random_state_seed
 from bayesfloor.runtime.text import shown
 from bayesfloor.tree import cuts
 from bayesfloor.tree.class_tree import ClassTree, check_classes, enumerated, grow_class_tree
@@ -86,8 +86,7 @@ def build_class_tree(weights: Any, classes: Any = None, *, cut: Any = "min-cut",
     if isinstance(cut, list | tuple):
         return _given_tree(cut, weights, classes)
     if not (isinstance(cut, str) and cut in [*WEIGHTED_CUTS, "random"]):
-        names = ", ".join(map(repr, [*WEIGHTED_CUTS, "random"]))
-        raise ValueError(f"The 'cut' parameter must be one of {names} or nested lists of labels. Got {cut!r} instead.")
+        check_option("cut", cut, [*WEIGHTED_CUTS, "random"], " or nested lists of labels")
     if weights is None:
         raise ValueError("weights may be None only where cut is nested lists of labels")
     labels, matrix = _check_graph(weights, classes)

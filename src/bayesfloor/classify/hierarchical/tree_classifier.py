@@ -20,7 +20,7 @@ from bayesfloor.classify.routing import fit_platt, leaf_margins, leaf_probabilit
 from bayesfloor.classify.training import Training, check_training
 from bayesfloor.classify.tree_growth import cut_class_tree
 from bayesfloor.data.folds import fold_keys, stratified_folds
-from bayesfloor.runtime.checks import check_random_state_seed
+from bayesfloor.runtime.checks import check_option, check_random_state_seed
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -74,7 +74,7 @@ default="average-linkage"
         The labels, sorted.
     tree_ : ClassTree
         The class tree.
-    floors_ : ndarray of shape (n_classes, n_classes) or None
+    affinity_ : ndarray of shape (n_classes, n_classes) or None
         The affinities from which the tree was cut; None when the tree was given.
     estimators_ : list of n_classes - 1 estimators
         One per node, in the order of ``tree_.nodes``. Label 1 is a node's right side.
@@ -153,10 +153,7 @@ default="average-linkage"
         HierarchicalClassifier
             This estimator.
         """
-        if self.routing not in ("hard", "soft"):
-            raise ValueError(
-                f"The 'routing' parameter must be a str among {{'hard', 'soft'}}. Got {self.routing!r} instead."
-            )
+        check_option("routing", self.routing, ("hard", "soft"))
         training = check_training(
             self,
             X,
@@ -178,7 +175,7 @@ default="average-linkage"
         fitted = self._run(_fit_node, ((estimator, training, sides, params, seed, soft) for sides, seed in nodes))
         self.classes_ = training.classes
         self.tree_ = tree
-        self.floors_ = floors
+        self.affinity_ = floors
         self.estimators_ = [part for part, _ in fitted]
         self.calibration_: Any = np.array([ab for _, ab in fitted]) if self.routing == "soft" else None
         return self

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -16,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 from bayesfloor.classify.decode_kernels import linear_scores
 from bayesfloor.classify.joint.gensvm_solver import F64, ScaledRows, Solution, scale_rows, walk_path
 from bayesfloor.classify.linear_decisions import LinearDecisions
-from bayesfloor.classify.training import Training, check_rows, check_training
+from bayesfloor.classify.training import Training, check_penalties, check_rows, check_training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import points_and_labels
 from bayesfloor.forest.threads import Crew, supervise
+from bayesfloor.runtime.checks import check_float, check_int, check_option
 from bayesfloor.runtime.frames import data_frame
 
 
@@ -34,7 +34,7 @@ def simplex_vertices(n_classes: int) -> F64:
 class SimplexClassifier(LinearDecisions):
     """What GenSVM classifiers share once fitted: each row goes to the nearest of the vertices of a simplex.
 
-    The score of a class is z'u_k, where z = X coef_ + intercept_ and u_k is the class's vertex. All vertices are
+    The score of a class is z'u_k, where z = X coef_' + intercept_ and u_k is the class's vertex. All vertices are
     equally far from zero, so the largest score is that of the nearest one. Differences of scores are the margins in the
     loss; for two classes, z itself is the difference.
     """
@@ -58,9 +58,9 @@ class SimplexClassifier(LinearDecisions):
         check_is_fitted(self)
         points = check_rows(self, X, accept_sparse=True)
         if issparse(points):
-            places = points @ self.coef_ + self.intercept_
+            places = points @ self.coef_.T + self.intercept_
         else:
-            places = linear_scores(points, self.coef_, self.intercept_)
+            places = linear_scores(points, np.ascontiguousarray(self.coef_.T), self.intercept_)
         if not np.isfinite(places).all():
             raise ValueError("X holds values so large that scores exceed the range of float64.")
         return places
@@ -101,8 +101,8 @@ class GenSVC(SimplexClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
-    coef_ : ndarray of shape (n_features, n_classes - 1)
-        W.
+    coef_ : ndarray of shape (n_classes - 1, n_features)
+        W', transposed as in scikit-learn.
     intercept_ : ndarray of shape (n_classes - 1,)
         t.
     loss_ : float
@@ -132,7 +132,7 @@ class GenSVC(SimplexClassifier):
     >>> X, y = load_wine(return_X_y=True)
     >>> svm = GenSVC(p=1.5, kappa=0.5).fit(scale(X), y)
     >>> svm.coef_.shape, round(svm.loss_, 4)
-    ((13, 2), 0.0178)
+    ((2, 13), 0.0178)
     """
 
     def __init__(
@@ -297,41 +297,27 @@ def solve(rows: ScaledRows, lmds: F64, p: float, kappa: float, tol: float, max_i
 
 
 def _unscaled(rows: ScaledRows, solution: Solution) -> tuple[F64, F64]:
-    """Return W and t of a solution, in the features as they came."""
+    """Return W' and t of a solution, in the features as they came."""
     # U'U = I/2, so W' = 2 U'B solves B = U W'.
     places = 2.0 * solution.coefficients.T @ simplex_vertices(rows.n_classes)
     coef = places[:-1] / rows.scale[:, np.newaxis]
-    return coef, places[-1] - rows.centre @ coef
+    return np.ascontiguousarray(coef.T), places[-1] - rows.centre @ coef
 
 
 def check_lmds(lmds: Any) -> F64:
     """Return falling values of λ: from 2^18 to 2^-18 for a number of values, or the values given."""
-    if isinstance(lmds, int | np.integer) and not isinstance(lmds, bool):
-        if lmds < 1:
-            raise ValueError(f"The 'lmds' parameter must be an int in the range [1, inf). Got {lmds} instead.")
-        return np.exp2(np.linspace(18, -18, int(lmds))) if lmds > 1 else np.ones(1)
-    values = np.asarray(lmds, np.float64)
-    if values.ndim != 1 or len(values) == 0 or not np.all((values > 0) & np.isfinite(values)):
-        raise ValueError(f"The 'lmds' parameter must be an int or positive numbers. Got {lmds!r} instead.")
-    return np.unique(values)[::-1].copy()
+    return check_penalties("lmds", lmds)[::-1].copy()
 
 
 def check_loss(p: Any, kappa: Any, lmd: Any, weights: Any) -> None:
     """Check the parameters of the loss."""
-    _check_number("p", p, "[1, 2]", lambda value: 1 <= value <= 2)
-    _check_number("kappa", kappa, "(-1, inf)", lambda value: -1 < value < np.inf)
-    _check_number("lmd", lmd, "(0, inf)", lambda value: 0 < value < np.inf)
-    if not isinstance(weights, str) or weights not in ("unit", "group"):
-        raise ValueError(f"The 'weights' parameter must be a str among {{'unit', 'group'}}. Got {weights!r} instead.")
+    check_float("p", p, "[1, 2]")
+    check_float("kappa", kappa, "(-1, inf)")
+    check_float("lmd", lmd, "(0, inf)")
+    check_option("weights", weights, ("unit", "group"))
 
 
 def check_effort(max_iter: Any, tol: Any) -> None:
     """Check how long to go on and how near to the optimum."""
-    if isinstance(max_iter, bool) or not isinstance(max_iter, int | np.integer) or max_iter < 1:
-        raise ValueError(f"The 'max_iter' parameter must be an int in the range [1, inf). Got {max_iter!r} instead.")
-    _check_number("tol", tol, "(0, inf)", lambda value: 0 < value < np.inf)
-
-
-def _check_number(name: str, value: Any, allowed: str, is_allowed: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real) or not is_allowed(value):
-        raise ValueError(f"The '{name}' parameter must be a float in the range {allowed}. Got {value!r} instead.")
+    check_int("max_iter", max_iter)
+    check_float("tol", tol, "(0, inf)")

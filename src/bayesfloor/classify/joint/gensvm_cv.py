@@ -22,7 +22,7 @@ from bayesfloor.classify.joint.gensvm_solver import F64, scale_rows, walk_path
 from bayesfloor.classify.training import Training
 from bayesfloor.data.folds import check_folds, fold_keys
 from bayesfloor.forest.threads import Crew, supervise
-from bayesfloor.runtime.checks import check_random_state_seed
+from bayesfloor.runtime.checks import ParameterError, check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
 
 #: The 342 combinations that the paper tries.
@@ -176,12 +176,10 @@ class GenSVCCV(SimplexClassifier):
 
 def _check_grid(grid: Any) -> tuple[list[tuple[float, float, str]], F64]:
     """Return the combinations of p, kappa and weights, and falling values of λ."""
-    if isinstance(grid, str):
-        if grid != "paper":
-            raise ValueError(f"The 'grid' parameter must be 'paper' or a dict. Got {grid!r} instead.")
+    if isinstance(grid, str) and grid == "paper":
         grid = PAPER_GRID
     if not isinstance(grid, Mapping):
-        raise ValueError(f"The 'grid' parameter must be 'paper' or a dict. Got {grid!r} instead.")
+        raise ParameterError("grid", "'paper' or a dict", grid)
     unknown = sorted(map(repr, grid.keys() - PAPER_GRID.keys()))
     if unknown:
         raise ValueError(f"The 'grid' parameter has no place for {', '.join(unknown)}; it has for {list(PAPER_GRID)}.")

@@ -21,12 +21,14 @@ from scipy import linalg, sparse
 
 from bayesfloor.classify.linear.newton_kernels import walk_path
 from bayesfloor.classify.linear.sparse_newton import walk_sparse_path
+from bayesfloor.classify.training import check_penalties
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points, check_sparse_points
 from bayesfloor.data.prepared_table import points_and_labels
 from bayesfloor.data.weights import check_weights
 from bayesfloor.forest.threads import Crew, supervise
+from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.limits import check_memory
 
@@ -247,7 +249,7 @@ def linear_svm_path(X: Any, y: Any = None, *, Cs: Any = 19, sample_weight: Any =
     classes, codes = check_labels(y, points.shape[0])
     if len(classes) > 2:
         raise ValueError(f"a path is that of one binary problem; y has {len(classes)} classes")
-    values = check_grid(Cs)
+    values = check_penalties("Cs", Cs)
     weight = check_weights(sample_weight, len(codes))
     kept = weight > 0
     points = dense_where_narrow(points[kept])
@@ -260,19 +262,7 @@ def linear_svm_path(X: Any, y: Any = None, *, Cs: Any = 19, sample_weight: Any =
 def check_values_of_c(C: Any, Cs: Any) -> F64:
     """Return the values of C to solve for: those of `Cs` where C is "cv", else C alone."""
     if isinstance(C, str) and C == "cv":
-        return check_grid(Cs)
+        return check_penalties("Cs", Cs)
     if isinstance(C, bool) or not isinstance(C, Real) or not 0 < float(C) < np.inf:
-        raise ValueError(f"The 'C' parameter must be 'cv' or a positive number. Got {C!r} instead.")
+        raise ParameterError("C", "'cv' or a positive number", C)
     return np.array([float(C)])
-
-
-def check_grid(Cs: Any) -> F64:
-    """Return rising values of C: from 2^-18 to 2^18 for a number of values, or the values given."""
-    if isinstance(Cs, int | np.integer) and not isinstance(Cs, bool):
-        if Cs < 1:
-            raise ValueError(f"The 'Cs' parameter must be an int in the range [1, inf). Got {Cs} instead.")
-        return np.exp2(np.linspace(-18, 18, int(Cs))) if Cs > 1 else np.ones(1)
-    values = np.asarray(Cs, np.float64)
-    if values.ndim != 1 or len(values) == 0 or not np.all((values > 0) & np.isfinite(values)):
-        raise ValueError(f"The 'Cs' parameter must be an int or positive numbers. Got {Cs!r} instead.")
-    return np.unique(values)

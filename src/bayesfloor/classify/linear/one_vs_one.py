@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayesfloor.classify.decode_kernels import dag_margins, votes
 from bayesfloor.classify.linear.path_classifier import F64, I64, PathClassifier
 from bayesfloor.classify.training import Training
+from bayesfloor.runtime.checks import check_option
 
 
 class OneVsOneSVC(PathClassifier):
@@ -85,8 +86,7 @@ class OneVsOneSVC(PathClassifier):
         self.random_state = random_state
 
     def _divide(self, training: Training) -> NDArray[np.int8]:
-        if self.decision not in ("vote", "dag"):
-            raise ValueError(f"The 'decision' parameter must be 'vote' or 'dag'. Got {self.decision!r} instead.")
+        check_option("decision", self.decision, ("vote", "dag"))
         n_classes = len(self.classes_)
         first, second = np.triu_indices(n_classes, 1)
         sides = np.zeros((len(first), n_classes), np.int8)

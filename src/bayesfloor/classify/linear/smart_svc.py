@@ -20,7 +20,7 @@ from bayesfloor.classify.routing import (
 )
 from bayesfloor.classify.training import Training
 from bayesfloor.classify.tree_growth import cut_class_tree
-from bayesfloor.runtime.checks import check_random_state_seed
+from bayesfloor.runtime.checks import check_option, check_random_state_seed
 
 
 def _has_probabilities(classifier: SmartSVC) -> bool:
@@ -68,7 +68,7 @@ class SmartSVC(PathClassifier):
         The labels, sorted.
     tree_ : ClassTree
         The class tree.
-    floors_ : ndarray of shape (n_classes, n_classes) or None
+    affinity_ : ndarray of shape (n_classes, n_classes) or None
         The weights from which the tree was cut; None when the tree was given.
     C_ : float
         The C in use.
@@ -136,9 +136,8 @@ class SmartSVC(PathClassifier):
         return super()._needs_folds or self.routing == "soft"
 
     def _divide(self, training: Training) -> NDArray[np.int8]:
-        if self.routing not in ("hard", "soft"):
-            raise ValueError(f"The 'routing' parameter must be 'hard' or 'soft'. Got {self.routing!r} instead.")
-        self.tree_, self.floors_ = cut_class_tree(
+        check_option("routing", self.routing, ("hard", "soft"))
+        self.tree_, self.affinity_ = cut_class_tree(
             training,
             self.tree,
             self.affinity,

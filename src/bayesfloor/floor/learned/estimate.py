@@ -38,7 +38,13 @@ from bayesfloor.floor.learned.stacking import Stack, fit_stacks
 from bayesfloor.floor.learned.summary import summarise
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
 from bayesfloor.forest.threads import Crew, supervise
-from bayesfloor.runtime.checks import check_confidence, check_max_rows, check_random_state_seed
+from bayesfloor.runtime.checks import (
+    ParameterError,
+    check_confidence,
+    check_int,
+    check_max_rows,
+    check_random_state_seed,
+)
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 
 Floats = NDArray[np.float64]
@@ -177,8 +183,8 @@ def check_learners(learners: Any) -> dict[str, Group]:
     for name, learner in named:
         if isinstance(learner, str):
             if learner != "default" and learner not in GROUPS:
-                known = ", ".join(repr(known) for known in ("default", *GROUPS))
-                raise ValueError(f"The 'learners' parameter must be made of {known} and classifiers. Got {learner!r}.")
+                known = ", ".join(map(repr, ("default", *GROUPS)))
+                raise ParameterError("learners", f"made of {known} and classifiers", learner)
             groups |= GROUPS if learner == "default" else {learner: GROUPS[learner]}
         elif not hasattr(learner, "fit") or not hasattr(learner, "predict_proba"):
             raise TypeError(f"Learner {name!r} must be a classifier with predict_proba. Got {learner!r} instead.")
@@ -195,8 +201,7 @@ def check_learners(learners: Any) -> dict[str, Group]:
 
 
 def _check_cv(cv: Any, n_rows: int) -> int:
-    if isinstance(cv, bool) or not isinstance(cv, int | np.integer) or cv < MIN_FOLDS:
-        raise ValueError(f"The 'cv' parameter must be an int in the range [{MIN_FOLDS}, inf). Got {cv!r} instead.")
+    check_int("cv", cv, MIN_FOLDS)
     if n_rows < 4 * cv:
         raise ValueError(f"A learning curve with cv={cv} needs at least {4 * cv} rows. Got {n_rows}.")
     return int(cv)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.floor.learned.estimate import choose_rows, learned_floor
 from bayesfloor.floor.trees.problem import Progress, check_problem
-from bayesfloor.runtime.checks import check_max_rows, check_random_state_seed
+from bayesfloor.runtime.checks import ParameterError, check_max_rows, check_random_state_seed
 from bayesfloor.runtime.frames import data_frame
 
 Floats = NDArray[np.float64]
@@ -181,5 +181,5 @@ def _check_shares(shares: Any) -> Floats:
     """Return 0 and the shares asked for, ascending."""
     levels = np.asarray(shares, np.float64)
     if levels.ndim != 1 or not len(levels) or not np.all((levels > 0) & (levels <= 1)):
-        raise ValueError(f"The 'shares' parameter must be numbers above 0 and at most 1. Got {shares!r} instead.")
+        raise ParameterError("shares", "numbers above 0 and at most 1", shares)
     return np.concatenate([[0.0], np.unique(levels)])

@@ -16,7 +16,7 @@ from bayesfloor.floor.trees.far_points import FarPoints, is_far, names_of
 from bayesfloor.floor.trees.findings import find_in_data
 from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
 from bayesfloor.forest.device import host_array
-from bayesfloor.runtime.checks import check_confidence, check_n_trees, check_random_state_seed
+from bayesfloor.runtime.checks import check_confidence, check_int, check_n_trees, check_option, check_random_state_seed
 from bayesfloor.runtime.findings import Finding
 
 Floats = NDArray[np.float64]
@@ -120,16 +120,9 @@ def check_options(
     client: Any = None,
 ) -> Options:
     """Check every option, in scikit-learn's words; `n_jobs`, `device`, `progress` and `client` the engine checks."""
-    if forced_edges not in ("drop", "keep"):
-        raise ValueError(
-            f"The 'forced_edges' parameter must be a str among {{'drop', 'keep'}}. Got {forced_edges!r} instead."
-        )
+    check_option("forced_edges", forced_edges, ("drop", "keep"))
     confidence = check_confidence(confidence)
-    is_whole = isinstance(n_tie_draws, int | np.integer) and not isinstance(n_tie_draws, bool)
-    if not is_whole or n_tie_draws < 1:
-        raise ValueError(
-            f"The 'n_tie_draws' parameter must be an int in the range [1, inf). Got {n_tie_draws!r} instead."
-        )
+    check_int("n_tie_draws", n_tie_draws)
     return Options(
         n_trees=check_n_trees(n_trees),
         bias_correction=bool(bias_correction),
