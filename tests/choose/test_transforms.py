@@ -32,7 +32,7 @@ def sample():
 @pytest.fixture(scope="module")
 def compared(sample):
     transforms = {"noise": columns(2, 3), "all": "passthrough", "useful": columns(0, 1), "first": columns(0)}
-    return compare_transforms(*sample, transforms)
+    return compare_transforms(*sample, transforms=transforms)
 
 
 def test_floors_are_those_of_the_floor_room(sample, compared):
@@ -94,14 +94,14 @@ def test_a_pair_can_have_a_transform_of_its_own():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], 60)
     X = np.array([[0, 0], [5, 0], [0, 5]])[y] + rng.standard_normal((180, 2))
-    compared = compare_transforms(X, y, {"first": columns(0), "second": columns(1)})
+    compared = compare_transforms(X, y, transforms={"first": columns(0), "second": columns(1)})
     assert [compared.best_for(0, 1), compared.best_for(0, 2)] == ["first", "second"]
 
 
 def test_a_copy_of_every_feature_changes_nothing():
     X, y = shifted_classes(3, 100)
     twice = FunctionTransformer(lambda X: np.hstack([X, X]))
-    compared = compare_transforms(X, y, {"twice": twice, "once": "passthrough"})
+    compared = compare_transforms(X, y, transforms={"twice": twice, "once": "passthrough"})
     assert compared.names == ["once", "twice"]
     assert compared.difference[0, 1] == 0
     assert not compared.distinguishable("once", "twice")
@@ -111,13 +111,14 @@ def test_a_radial_kernel_leaves_the_floor_as_it_is():
     # distances in its feature space rise with those in the data, so the trees are the same
     X, y = shifted_classes(0, 60, n_features=3)
     kernel = KernelPCA(n_components=59, kernel="rbf", gamma=0.1, eigen_solver="dense")
-    compared = compare_transforms(X, y, {"data": "passthrough", "kernel": kernel})
+    compared = compare_transforms(X, y, transforms={"data": "passthrough", "kernel": kernel})
     assert compared.difference[0, 1] == 0
 
 
 @pytest.mark.parametrize(("criterion", "figure"), [("whole", "whole"), ("mean", "mean_pair"), ("worst", "worst_pair")])
 def test_criterion_ranks(sample, criterion, figure):
-    compared = compare_transforms(*sample, {"noise": columns(2, 3), "all": "passthrough"}, criterion=criterion)
+    by_name = {"noise": columns(2, 3), "all": "passthrough"}
+    compared = compare_transforms(*sample, transforms=by_name, criterion=criterion)
     first, second = (getattr(each, figure).floor for each in compared.transforms)
     assert compared.names == ["all", "noise"]
     assert compared.difference[1, 0] == second - first > 0
@@ -151,7 +152,7 @@ def test_labels_do_not_leak():
     X, y = rng.standard_normal((120, 60)), rng.integers(0, 2, 120)
     flattered = LinearDiscriminantAnalysis().fit(X, y).transform(X)
     assert bayes_error(flattered, y).estimate < 0.3
-    compared = compare_transforms(X, y, {"data": "passthrough", "discriminant": SUPERVISED["discriminant"]})
+    compared = compare_transforms(X, y, transforms={"data": "passthrough", "discriminant": SUPERVISED["discriminant"]})
     assert compared.held_out
     assert [finding.code for finding in compared.findings] == ["BF031"]
     assert min(each.whole.floor for each in compared.transforms) > 0.37
@@ -160,7 +161,7 @@ def test_labels_do_not_leak():
 
 def test_a_discriminant_is_recognised_where_it_helps():
     X, y = shifted_classes(0, 300, n_useful=2, n_features=20)
-    compared = compare_transforms(X, y, {"data": "passthrough", "discriminant": SUPERVISED["discriminant"]})
+    compared = compare_transforms(X, y, transforms={"data": "passthrough", "discriminant": SUPERVISED["discriminant"]})
     assert compared.best == "discriminant"
     assert compared.distinguishable("data", "discriminant")
 
@@ -192,7 +193,7 @@ def test_transforms_see_other_rows_than_they_are_measured_on():
     label_of = dict(zip(X[:, 0], np.array(list("abc"))[y], strict=True))
     Witness.seen.clear()
     witness = Witness()
-    compared = compare_transforms(X, list(label_of.values()), {"witness": witness, "data": "passthrough"})
+    compared = compare_transforms(X, list(label_of.values()), transforms={"witness": witness, "data": "passthrough"})
     (_, fitted_1, labels_1), (_, shown_1, _), (_, fitted_2, labels_2), (_, shown_2, _) = Witness.seen
     for fitted, labels, shown in ((fitted_1, labels_1, shown_1), (fitted_2, labels_2, shown_2)):
         assert not set(fitted) & set(shown)
@@ -209,14 +210,14 @@ def test_transforms_see_other_rows_than_they_are_measured_on():
 def test_labels_are_given_to_nobody_else():
     X, y = shifted_classes(0, 40)
     Witness.seen.clear()
-    compare_transforms(X, y, {"witness": Witness(needs_y=False)})
+    compare_transforms(X, y, transforms={"witness": Witness(needs_y=False)})
     assert [(what, labels) for what, _, labels in Witness.seen] == [("fit", None), ("transform", None)]
 
 
 def test_transforms_are_cloned(sample):
     scaler = StandardScaler()
     before = clone(scaler).get_params()
-    compare_transforms(*sample, {"scaler": scaler})
+    compare_transforms(*sample, transforms={"scaler": scaler})
     assert not hasattr(scaler, "mean_")
     assert scaler.get_params() == before
 
@@ -224,7 +225,7 @@ def test_transforms_are_cloned(sample):
 def test_maps_without_transform_come_after_their_equals(sample):
     X, y = sample
     embedding = SpectralEmbedding(2, random_state=0, n_neighbors=15)
-    compared = compare_transforms(X, y, {"embedding": embedding, "data": "passthrough"})
+    compared = compare_transforms(X, y, transforms={"embedding": embedding, "data": "passthrough"})
     if not compared.distinguishable("embedding", "data"):
         assert compared.best == "data"
     assert [finding.code for finding in compared.findings] == ["BF033"]
@@ -233,11 +234,11 @@ def test_maps_without_transform_come_after_their_equals(sample):
 
 def test_rows_are_sampled_and_that_is_said():
     X, y = shifted_classes(0, 300, n_classes=3)
-    compared = compare_transforms(X, y, {"data": "passthrough"}, max_rows=90)
+    compared = compare_transforms(X, y, transforms={"data": "passthrough"}, max_rows=90)
     assert (compared.n_rows, compared.n_samples) == (90, 300)
     assert [finding.code for finding in compared.findings] == ["BF032"]
-    again = compare_transforms(X, y, {"data": "passthrough"}, max_rows=90)
-    other = compare_transforms(X, y, {"data": "passthrough"}, max_rows=90, random_state=1)
+    again = compare_transforms(X, y, transforms={"data": "passthrough"}, max_rows=90)
+    other = compare_transforms(X, y, transforms={"data": "passthrough"}, max_rows=90, random_state=1)
     assert again.transforms[0].whole == compared.transforms[0].whole != other.transforms[0].whole
 
 
@@ -248,12 +249,12 @@ def test_data_frames_with_text():
     y = (frame["colour"] == "red").to_numpy()
     encode = make_column_transformer((OneHotEncoder(sparse_output=True), ["colour"]), remainder="passthrough")
     compared = compare_transforms(
-        frame, y, {"encoded": encode, "size": make_column_transformer(("passthrough", ["size"]))}
+        frame, y, transforms={"encoded": encode, "size": make_column_transformer(("passthrough", ["size"]))}
     )
     assert compared.best == "encoded"
     assert compared.classes.tolist() == [False, True]
     with pytest.raises(ValueError, match=r"output of transform 'as it is' cannot be measured: .*column 'colour'"):
-        compare_transforms(frame, y, {"as it is": "passthrough"})
+        compare_transforms(frame, y, transforms={"as it is": "passthrough"})
 
 
 def test_polars_frames():
@@ -261,7 +262,7 @@ def test_polars_frames():
     X, y = shifted_classes(0, 80, n_features=3)
     frame = polars.DataFrame(X, schema=["a", "b", "c"])
     compared = compare_transforms(
-        frame, polars.Series(y), {"data": "passthrough", "scaled": StandardScaler()}, max_rows=60
+        frame, polars.Series(y), transforms={"data": "passthrough", "scaled": StandardScaler()}, max_rows=60
     )
     assert compared.n_rows == 60
 
@@ -313,7 +314,7 @@ class Spoiler(TransformerMixin, BaseEstimator):
 )
 def test_transforms_are_checked(sample, transforms, error, message):
     with pytest.raises(error, match=message):
-        compare_transforms(*sample, transforms)
+        compare_transforms(*sample, transforms=transforms)
 
 
 class LearnsAndForgets(BaseEstimator):
@@ -335,21 +336,21 @@ def test_errors_name_the_transform(sample):
     X, y = sample
     for transform in (PCA(7), make_pipeline(PCA(7), SUPERVISED["discriminant"])):
         with pytest.raises(ValueError, match="n_components=7") as caught:
-            compare_transforms(X, y, {"too many": transform})
+            compare_transforms(X, y, transforms={"too many": transform})
         assert caught.value.__notes__ == ["This came up in transform 'too many'."]
 
 
 def test_what_can_only_be_measured_on_its_own_labels_is_refused(sample):
     with pytest.raises(TypeError, match=r"Transform 'a' learns from the labels and has no transform\(\)"):
-        compare_transforms(*sample, {"a": LearnsAndForgets()})
+        compare_transforms(*sample, transforms={"a": LearnsAndForgets()})
 
 
 def test_halves_need_two_rows_of_each_class():
     X, y = shifted_classes(0, 40)
     y[3] = 7
     with pytest.raises(ValueError, match="two rows of each class; there is one of 7"):
-        compare_transforms(X, y, {"a": SUPERVISED["discriminant"]})
-    assert compare_transforms(X, y, {"a": "passthrough"}).classes.tolist() == [0, 1, 7]
+        compare_transforms(X, y, transforms={"a": SUPERVISED["discriminant"]})
+    assert compare_transforms(X, y, transforms={"a": "passthrough"}).classes.tolist() == [0, 1, 7]
 
 
 @pytest.mark.parametrize(
@@ -362,7 +363,7 @@ def test_halves_need_two_rows_of_each_class():
 )
 def test_arguments_are_checked(sample, arguments, message):
     with pytest.raises(ValueError, match=message):
-        compare_transforms(*sample, {"a": "passthrough"}, **arguments)
+        compare_transforms(*sample, transforms={"a": "passthrough"}, **arguments)
 
 
 def test_names_that_are_not_there_are_refused(compared):

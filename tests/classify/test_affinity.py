@@ -43,7 +43,7 @@ POINT_SETS = {
 @pytest.mark.parametrize("points", POINT_SETS)
 def test_henze_penrose_is_the_normalised_floor_of_each_pair(points, n_trees):
     X, y = POINT_SETS[points](np.random.default_rng(0))
-    classes, matrix = class_affinity(X, y, "henze-penrose", n_trees=n_trees)
+    classes, matrix = class_affinity(X, y, affinity="henze-penrose", n_trees=n_trees)
     expected = pairwise_bayes_error(X, y, n_trees=n_trees)
     np.testing.assert_array_equal(classes, expected.classes)
     np.testing.assert_allclose(matrix, expected.normalized, rtol=0, atol=1e-12)
@@ -66,7 +66,7 @@ def test_henze_penrose_equals_the_authors_own(name, load, variant, golden_dir):
         X = X + 1e-3 * np.random.RandomState(12345).standard_normal(X.shape) * X.std(0).mean()
     else:
         X = StandardScaler().fit_transform(X)
-    _, matrix = class_affinity(X, y, "henze-penrose")
+    _, matrix = class_affinity(X, y, affinity="henze-penrose")
     np.testing.assert_allclose(matrix, golden[variant]["pairwise_ber_normalized"], rtol=0, atol=1e-12)
 
 
@@ -74,9 +74,9 @@ def test_threads_and_seeds_of_ties():
     rng = np.random.default_rng(3)
     X = np.stack(np.divmod(np.arange(144), 12), axis=1).astype(float)  # a lattice: all shortest distances are equal
     y = np.where(rng.random(144) < 0.2, rng.integers(0, 3, 144), X[:, 0] // 4).astype(int)
-    matrices = [class_affinity(X, y, "henze-penrose", n_jobs=n, random_state=4)[1] for n in (1, 2)]
+    matrices = [class_affinity(X, y, affinity="henze-penrose", n_jobs=n, random_state=4)[1] for n in (1, 2)]
     np.testing.assert_array_equal(*matrices)
-    others = [class_affinity(X, y, "henze-penrose", random_state=seed)[1] for seed in range(5)]
+    others = [class_affinity(X, y, affinity="henze-penrose", random_state=seed)[1] for seed in range(5)]
     assert any((other != matrices[0]).any() for other in others)
 
 
@@ -116,7 +116,7 @@ def test_bhattacharyya_of_gaussians_is_what_theory_says():
     means = np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 2.0]])
     y = np.arange(60_000) % 3
     X = means[y] + rng.multivariate_normal([0, 0], covariance, len(y))
-    _, matrix = class_affinity(X, y, "bhattacharyya")
+    _, matrix = class_affinity(X, y, affinity="bhattacharyya")
     for a, b in [(0, 1), (0, 2), (1, 2)]:
         difference = means[a] - means[b]
         exact = np.exp(-difference @ np.linalg.solve(covariance, difference) / 8)
@@ -125,12 +125,12 @@ def test_bhattacharyya_of_gaussians_is_what_theory_says():
 
 def test_bhattacharyya_does_not_mind_units_offsets_or_order():
     X, y = blobs(200, 4)
-    _, expected = class_affinity(X, y, "bhattacharyya")
+    _, expected = class_affinity(X, y, affinity="bhattacharyya")
     order = np.random.default_rng(1).permutation(200)
     for changed in (X * [1e-150, 1.0, 1e150], X * [1e-320, 1, 1], X - [1e6, -1e6, 0]):
-        _, found = class_affinity(changed, y, "bhattacharyya")
+        _, found = class_affinity(changed, y, affinity="bhattacharyya")
         np.testing.assert_allclose(found, expected, rtol=1e-3 if changed.min() < 1e-300 else 1e-8)
-    _, found = class_affinity(X[order], y[order], "bhattacharyya")
+    _, found = class_affinity(X[order], y[order], affinity="bhattacharyya")
     np.testing.assert_allclose(found, expected, rtol=1e-10)
 
 
@@ -145,20 +145,20 @@ def test_a_weight_counts_like_repeated_rows():
 def test_bhattacharyya_of_awkward_data():
     rng = np.random.default_rng(0)
     X, y = blobs(100, 3)
-    _, plain = class_affinity(X, y, "bhattacharyya")
+    _, plain = class_affinity(X, y, affinity="bhattacharyya")
     constant = np.column_stack([X, np.full(100, 0.1)])
-    np.testing.assert_allclose(class_affinity(constant, y, "bhattacharyya")[1], plain, rtol=1e-12)
+    np.testing.assert_allclose(class_affinity(constant, y, affinity="bhattacharyya")[1], plain, rtol=1e-12)
     collinear = np.column_stack([X, X @ [1.0, 2.0, -1.0]])
-    matrix = class_affinity(collinear, y, "bhattacharyya")[1]
+    matrix = class_affinity(collinear, y, affinity="bhattacharyya")[1]
     np.testing.assert_allclose(matrix, plain, rtol=0, atol=0.1)
     leak = np.column_stack([X, y == 2])  # constant within each class, and tells one of them from the others
-    matrix = class_affinity(leak, y, "bhattacharyya")[1]
+    matrix = class_affinity(leak, y, affinity="bhattacharyya")[1]
     assert matrix[0, 2] == matrix[1, 2] == 0
     np.testing.assert_allclose(matrix[0, 1], plain[0, 1], rtol=0.1)
     np.testing.assert_array_equal(
-        class_affinity(np.full((9, 2), 5.0), np.arange(9) % 3, "bhattacharyya")[1], 1 - np.eye(3)
+        class_affinity(np.full((9, 2), 5.0), np.arange(9) % 3, affinity="bhattacharyya")[1], 1 - np.eye(3)
     )
-    one_row_each = class_affinity(rng.standard_normal((5, 3)), np.arange(5), "bhattacharyya")[1]
+    one_row_each = class_affinity(rng.standard_normal((5, 3)), np.arange(5), affinity="bhattacharyya")[1]
     np.testing.assert_array_equal(one_row_each, np.zeros((5, 5)))
 
 
@@ -166,7 +166,7 @@ def test_bhattacharyya_of_awkward_data():
 @pytest.mark.parametrize("points", POINT_SETS)
 def test_values_are_between_zero_and_one(name, points):
     X, y = POINT_SETS[points](np.random.default_rng(5))
-    classes, matrix = class_affinity(X, y, name)
+    classes, matrix = class_affinity(X, y, affinity=name)
     assert matrix.shape == (len(classes), len(classes))
     assert 0 <= matrix.min() <= matrix.max() <= 1
     assert not np.diag(matrix).any()
@@ -177,14 +177,14 @@ def test_values_are_between_zero_and_one(name, points):
 def test_sparse_points_are_the_same_points(name):
     X, y = blobs(60, 3)
     X = np.where(np.abs(X) < 1, 0.0, X)
-    expected = class_affinity(X, y, name)[1]
-    np.testing.assert_array_equal(class_affinity(sparse.csc_array(X), y, name)[1], expected)
+    expected = class_affinity(X, y, affinity=name)[1]
+    np.testing.assert_array_equal(class_affinity(sparse.csc_array(X), y, affinity=name)[1], expected)
 
 
 def test_given_values_are_checked_and_copied():
     X, y = blobs(30, 3)
     given = np.array([[5.0, 1.0, 2.0], [1.0, 7.0, 3.0], [2.0, 3.0, np.nan]])
-    _, matrix = class_affinity(X, y, given)
+    _, matrix = class_affinity(X, y, affinity=given)
     np.testing.assert_array_equal(matrix, [[0, 1, 2], [1, 0, 3], [2, 3, 0]])
     assert given[0, 0] == 5
     np.testing.assert_array_equal(affinity_matrix(X, y, 3, given.tolist()), matrix)
@@ -203,12 +203,12 @@ def test_given_values_are_checked_and_copied():
 def test_values_that_cannot_be_used(given, message):
     X, y = blobs(30, 3)
     with pytest.raises(ValueError, match=message):
-        class_affinity(X, y, given)
+        class_affinity(X, y, affinity=given)
 
 
 def test_one_class_is_refused():
     with pytest.raises(ValueError, match="needs two classes, got 1: 'a'"):
-        class_affinity(np.eye(3), ["a"] * 3, "bhattacharyya")
+        class_affinity(np.eye(3), ["a"] * 3, affinity="bhattacharyya")
 
 
 def test_examples_run_as_they_stand():

@@ -129,7 +129,7 @@ def test_by_default_the_tree_joins_what_overlaps_by_bhattacharyya():
     X, y = load_wine(return_X_y=True)
     X = scale(X)
     fitted = HierarchicalClassifier(SVM).fit(X, y)
-    _, expected = class_affinity(X, y, "bhattacharyya")
+    _, expected = class_affinity(X, y, affinity="bhattacharyya")
     np.testing.assert_allclose(fitted.affinity_, expected, rtol=0, atol=1e-12)
     by_hand = build_class_tree(expected, fitted.classes_, cut="average-linkage")
     assert fitted.tree_.to_nested() == by_hand.to_nested()

@@ -57,7 +57,7 @@ def test_frame():
 def test_of_a_comparison():
     X, y = load_wine(return_X_y=True)
     compared = compare_transforms(
-        X, y, {"as it is": "passthrough", "StandardScaler": StandardScaler()}, criterion="worst"
+        X, y, transforms={"as it is": "passthrough", "StandardScaler": StandardScaler()}, criterion="worst"
     )
     table = compared.frame()
     for display in (

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesfloor.floor import one_vs_rest_bayes_error, pairwise_bayes_error
-from bayesfloor.runtime.checks import check_float, check_option
+from bayesfloor.runtime.checks import Progress, check_float, check_option
 from bayesfloor.runtime.frames import data_frame
 
 Floats = NDArray[np.float64]
@@ -37,7 +37,10 @@ def bayes_class_weight(
     base: str = "balanced",
     n_trees: int = 3,
     n_jobs: int | None = None,
+    device: Any = "auto",
     random_state: Any = 0,
+    progress: bool | Progress = False,
+    client: Any = None,
 ) -> dict[Any, float]:
     """Weigh classes by how hard they are to tell from the others.
 
@@ -53,7 +56,7 @@ def bayes_class_weight(
         Whether a class is hard by its floor against the rest, or by the mean of its floors against each other class.
     base : {"balanced", "equal"}, default="balanced"
         What the weights start from: n / (K n_k) as ``class_weight="balanced"`` does, or 1.
-    n_trees, n_jobs, random_state
+    n_trees, n_jobs, device, random_state, progress, client
         As for `bayes_error`.
 
     Returns
@@ -80,12 +83,11 @@ def bayes_class_weight(
     """
     strength = check_float("strength", strength, "[0, inf)")
     check_option("by", by, ("classes", "pairs"))
+    engine = _engine(n_trees, n_jobs, device, random_state, progress, client)
     if by == "pairs":
-        return bayes_cost_matrix(
-            X, y, strength=strength, base=base, n_trees=n_trees, n_jobs=n_jobs, random_state=random_state
-        ).class_weight()
+        return bayes_cost_matrix(X, y, strength=strength, base=base, **engine).class_weight()
     check_option("base", base, ("balanced", "equal"))
-    floors = one_vs_rest_bayes_error(X, y, n_trees=n_trees, n_jobs=n_jobs, random_state=random_state)
+    floors = one_vs_rest_bayes_error(X, y, **engine)
     weights = _base(floors.class_counts, base) * (1.0 + strength * floors.normalized)
     return _as_class_weight(floors.classes, floors.class_counts, weights)
 
@@ -157,7 +159,10 @@ def bayes_cost_matrix(
     base: str = "balanced",
     n_trees: int = 3,
     n_jobs: int | None = None,
+    device: Any = "auto",
     random_state: Any = 0,
+    progress: bool | Progress = False,
+    client: Any = None,
 ) -> CostMatrix:
     """Give mistakes between classes a cost: the harder two classes are to tell apart, the higher.
 
@@ -182,7 +187,7 @@ def bayes_cost_matrix(
     """
     strength = check_float("strength", strength, "[0, inf)")
     check_option("base", base, ("balanced", "equal"))
-    floors = pairwise_bayes_error(X, y, n_trees=n_trees, n_jobs=n_jobs, random_state=random_state)
+    floors = pairwise_bayes_error(X, y, **_engine(n_trees, n_jobs, device, random_state, progress, client))
     cost = _base(floors.class_counts, base)[:, None] * (1.0 + strength * floors.normalized)
     np.fill_diagonal(cost, 0.0)
     return CostMatrix(floors.classes, cost, floors.class_counts)
@@ -198,3 +203,17 @@ def _as_class_weight(classes: NDArray[Any], class_counts: NDArray[np.int64], wei
     """Scale weights to 1 on average over the rows."""
     scaled = weights * class_counts.sum() / np.sum(class_counts * weights)
     return dict(zip(classes.tolist(), scaled.tolist(), strict=True))
+
+
+def _engine(
+    n_trees: int, n_jobs: int | None, device: Any, random_state: Any, progress: bool | Progress, client: Any
+) -> dict[str, Any]:
+    """Gather what `bayes_error` and its kin are told about how to compute."""
+    return {
+        "n_trees": n_trees,
+        "n_jobs": n_jobs,
+        "device": device,
+        "random_state": random_state,
+        "progress": progress,
+        "client": client,
+    }

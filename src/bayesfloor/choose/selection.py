@@ -13,7 +13,7 @@ from bayesfloor.choose.column_groups import check_groups
 from bayesfloor.choose.floor_levels import CRITERIA, FloorLevel, criterion_level, level_without_features
 from bayesfloor.choose.search import Groups, Step, n_candidates_at_most, search_backward, search_forward
 from bayesfloor.choose.selection_path import SelectionPath, SelectionStep
-from bayesfloor.data.sampling import keys_of_values, stratified_rows
+from bayesfloor.data.sampling import CHOICE_ROWS, keys_of_values, stratified_rows
 from bayesfloor.floor.trees.assembly import count_cross_edges, whole_result
 from bayesfloor.floor.trees.problem import Options, Problem, Progress, check_options, check_problem
 from bayesfloor.forest.threads import Crew, supervise
@@ -46,8 +46,9 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     lookahead : {1, 2}, default=1
         2 lets forward selection add two features at once where no single one lowers the floor enough. It then
         tries all pairs, and finds features that say nothing by themselves, as in an exclusive or.
-    max_rows : int or None, default=5000
-        Use at most so many rows, chosen by the seed, with the same share of each class; None for all.
+    max_rows : int or None, default=None
+        Use at most so many rows, chosen by the seed, with the same share of each class; None for 5000
+        (`data.sampling.CHOICE_ROWS`).
     n_trees : int, default=3
         How many edge-disjoint spanning trees to count in.
     confidence : float, default=0.95
@@ -101,7 +102,7 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         criterion: str = "whole",
         groups: Sequence[Sequence[Any]] | None = None,
         lookahead: int = 1,
-        max_rows: int | None = 5000,
+        max_rows: int | None = None,
         n_trees: int = 3,
         confidence: float = 0.95,
         n_jobs: int | None = None,
@@ -152,7 +153,7 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             random_state=self.random_state,
             progress=False,
         )
-        most = check_max_rows(self.max_rows, len(problem.classes))
+        most = check_max_rows(self.max_rows, len(problem.classes), CHOICE_ROWS)
         keys = keys_of_values(problem.X, problem.codes, options.random_state)
         rows = stratified_rows(problem.codes, most, keys)
         sample = Problem(problem.X[rows], problem.classes, problem.codes[rows], problem.feature_names)

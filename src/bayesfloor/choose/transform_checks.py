@@ -98,7 +98,7 @@ def find_in_transforms(by_name: dict[str, Any], n_rows: int, n_samples: int) -> 
             Finding(
                 "BF032",
                 f"The floors come from {n_rows} of the {n_samples} rows, the same share of each class.",
-                "Raise max_rows, or set it to None, to use more.",
+                "Raise max_rows to use more.",
             )
         )
     fixed = [shown(name) for name, transform in by_name.items() if not takes_new_rows(transform)]

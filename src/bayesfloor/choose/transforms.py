@@ -37,7 +37,7 @@ from bayesfloor.choose.transform_results import TransformComparison, TransformFl
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import points_and_labels
-from bayesfloor.data.sampling import halves, stratified_rows
+from bayesfloor.data.sampling import CHOICE_ROWS, halves, stratified_rows
 from bayesfloor.floor.trees.cross_edges import pairs_of
 from bayesfloor.floor.trees.problem import Options, check_options
 from bayesfloor.forest import class_forests
@@ -51,14 +51,16 @@ Ints = NDArray[np.int64]
 def compare_transforms(
     X: Any,
     y: Any = None,
-    transforms: Any = "default",
     *,
+    transforms: Any = "default",
     criterion: str = "whole",
-    max_rows: int | None = 5000,
+    max_rows: int | None = None,
     n_trees: int = 3,
     confidence: float = 0.95,
     n_jobs: int | None = None,
+    device: Any = "auto",
     random_state: Any = 0,
+    client: Any = None,
 ) -> TransformComparison:
     """Compare transforms of the data by the floor that is left after each.
 
@@ -73,14 +75,15 @@ def compare_transforms(
         "default" is a set of scalers, principal components, Laplacian eigenmaps and a radial kernel.
     criterion : {"whole", "mean", "worst"}, default="whole"
         The floor that ranks them: of the whole problem, the mean over all pairs of classes, or that of the worst pair.
-    max_rows : int or None, default=5000
-        Use at most so many rows, chosen by the seed, with the same share of each class; None for all.
+    max_rows : int or None, default=None
+        Use at most so many rows, chosen by the seed, with the same share of each class; None for 5000
+        (`data.sampling.CHOICE_ROWS`).
     n_trees : int, default=3
         How many edge-disjoint spanning trees to count in.
     confidence : float, default=0.95
         Level of the intervals, and of the differences that count.
-    n_jobs : int or None, default=None
-        Threads; None for every core.
+    n_jobs, device, client
+        As for `bayes_error`.
     random_state : int, None or random generator, default=0
         Seed of the choice of rows, of the halves and of how ties are broken. Transforms have their own.
 
@@ -100,7 +103,7 @@ def compare_transforms(
     >>> from sklearn.preprocessing import StandardScaler
     >>> from bayesfloor.choose import compare_transforms
     >>> X, y = load_wine(return_X_y=True)
-    >>> compared = compare_transforms(X, y, {"raw": "passthrough", "standardised": StandardScaler()})
+    >>> compared = compare_transforms(X, y, transforms={"raw": "passthrough", "standardised": StandardScaler()})
     >>> compared.best, compared.distinguishable("raw", "standardised")
     ('standardised', True)
     """
@@ -112,14 +115,16 @@ def compare_transforms(
         confidence=confidence,
         n_tie_draws=1,
         n_jobs=n_jobs,
+        device=device,
         random_state=random_state,
         progress=False,
+        client=client,
     )
     X, y = points_and_labels(X, y)
     n_given = X.shape[0] if hasattr(X, "shape") else len(X)
     classes, codes = check_labels(y, n_given)
     keys = np.random.default_rng(options.random_state).integers(2**64, size=n_given, dtype=np.uint64)
-    rows = stratified_rows(codes, check_max_rows(max_rows, len(classes)), keys)
+    rows = stratified_rows(codes, check_max_rows(max_rows, len(classes), CHOICE_ROWS), keys)
     if len(rows) < n_given:
         X, codes, keys = _safe_indexing(X, rows), codes[rows], keys[rows]
     by_name = check_transforms(transforms, X)
@@ -264,7 +269,13 @@ def _points(name: str, output: Any, n_rows: int) -> Floats:
 def _floors(points: Floats, codes: Ints, n_classes: int, options: Options) -> tuple[FloorSet, FloorSet, FloorSet]:
     """Measure the whole problem, each class and each pair from one pass."""
     forests = class_forests(
-        points, codes, n_trees=options.n_trees, n_jobs=options.n_jobs, random_state=options.random_state
+        points,
+        codes,
+        n_trees=options.n_trees,
+        n_jobs=options.n_jobs,
+        device=options.device,
+        random_state=options.random_state,
+        client=options.client,
     )
     return (
         whole_floor(forests.whole, codes, n_classes, options, directed=True),

@@ -18,7 +18,7 @@ from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import points_and_labels
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.forest import ClassForests, class_forests
-from bayesfloor.runtime.checks import check_option
+from bayesfloor.runtime.checks import Progress, check_option
 from bayesfloor.runtime.limits import check_memory
 
 Floats = NDArray[np.float64]
@@ -33,11 +33,14 @@ _CONSTANT = 1e-10
 def class_affinity(
     X: Any,
     y: Any = None,
-    affinity: Any = "henze-penrose",
     *,
+    affinity: Any = "henze-penrose",
     n_trees: int = 3,
     n_jobs: int | None = None,
+    device: Any = "auto",
     random_state: Any = 0,
+    progress: bool | Progress = False,
+    client: Any = None,
 ) -> tuple[NDArray[Any], Floats]:
     """Measure how much every two classes overlap.
 
@@ -50,7 +53,7 @@ def class_affinity(
     affinity : {"henze-penrose", "bhattacharyya"} or array-like of shape (n_classes, n_classes), \
 default="henze-penrose"
         The measure, or its values: symmetric, finite and not negative. Their diagonal is not read.
-    n_trees, n_jobs, random_state
+    n_trees, n_jobs, device, random_state, progress, client
         As for `pairwise_bayes_error`; read by "henze-penrose" only.
 
     Returns
@@ -64,7 +67,7 @@ default="henze-penrose"
     --------
     >>> from sklearn.datasets import load_iris
     >>> from bayesfloor.classify.affinity import class_affinity
-    >>> classes, matrix = class_affinity(*load_iris(return_X_y=True), "bhattacharyya")
+    >>> classes, matrix = class_affinity(*load_iris(return_X_y=True), affinity="bhattacharyya")
     >>> matrix.round(3).tolist()
     [[0.0, 0.0, 0.0], [0.0, 0.0, 0.115], [0.0, 0.115, 0.0]]
     """
@@ -72,7 +75,16 @@ default="henze-penrose"
     X = check_points(X)
     classes, codes = check_labels(y, len(X))
     matrix = affinity_matrix(
-        X, codes, len(classes), affinity, n_trees=n_trees, n_jobs=n_jobs, random_state=random_state
+        X,
+        codes,
+        len(classes),
+        affinity,
+        n_trees=n_trees,
+        n_jobs=n_jobs,
+        device=device,
+        random_state=random_state,
+        progress=progress,
+        client=client,
     )
     return classes, matrix
 
@@ -86,7 +98,10 @@ def affinity_matrix(
     sample_weight: Floats | None = None,
     n_trees: int = 3,
     n_jobs: int | None = None,
+    device: Any = "auto",
     random_state: Any = 0,
+    progress: bool | Progress = False,
+    client: Any = None,
 ) -> Floats:
     """Do the work of `class_affinity` for classes that are known as codes.
 
@@ -98,7 +113,7 @@ def affinity_matrix(
         The class of each row; every class from 0 to n_classes - 1 has some.
     n_classes : int
         Number of classes.
-    affinity, n_trees, n_jobs, random_state
+    affinity, n_trees, n_jobs, device, random_state, progress, client
         As for `class_affinity`.
     sample_weight : ndarray of shape (n_samples,) or None, default=None
         How often each row counts in means and covariances. Spanning forests count rows, whatever their weight.
@@ -115,7 +130,16 @@ def affinity_matrix(
         n, d = points.shape
         check_memory(8 * (3 * n * d + 3 * min(d, n + n_classes) ** 2), f"the covariance of {n} rows, {d} features,")
         return bhattacharyya_coefficients(points, codes, sample_weight)
-    forests = class_forests(points, codes, n_trees=n_trees, n_jobs=n_jobs, random_state=random_state)
+    forests = class_forests(
+        points,
+        codes,
+        n_trees=n_trees,
+        n_jobs=n_jobs,
+        device=device,
+        random_state=random_state,
+        progress=progress,
+        client=client,
+    )
     return normalized_floors(forests)
 
 

@@ -6,15 +6,12 @@ import numpy as np
 
 from bayesfloor.cli.engines import engine
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.input import check_folder, named_columns, open_table
+from bayesfloor.cli.input import check_folder, named_columns, open_table, rows_to_use
 from bayesfloor.cli.options import RunOptions, TableOptions
 from bayesfloor.cli.output import progress_on_stderr, say, say_findings, write, write_json, write_table
 from bayesfloor.floor import pairwise_bayes_error
 from bayesfloor.runtime.text import visible
 from bayesfloor.tables.datasets import list_datasets
-
-#: Rows that a search takes unless told otherwise.
-_SOME_ROWS = 5000
 
 
 def show_tree(file: str, options: TableOptions, *, cut: str, dot: bool) -> None:
@@ -51,7 +48,7 @@ def show_selection(
             criterion=criterion,
             groups=table.groups,
             lookahead=lookahead,
-            max_rows=_SOME_ROWS if options.max_rows is None else None,
+            max_rows=rows_to_use(table, options),
             n_jobs=options.threads,
             random_state=options.seed,
             progress=progress,
@@ -113,7 +110,7 @@ def show_transforms(file: str, options: TableOptions, *, criterion: str) -> None
         table.X,
         table.y,
         criterion=criterion,
-        max_rows=_SOME_ROWS if options.max_rows is None else None,
+        max_rows=rows_to_use(table, options),
         n_jobs=options.threads,
         random_state=options.seed,
     )

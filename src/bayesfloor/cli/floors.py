@@ -6,15 +6,12 @@ import numpy as np
 
 from bayesfloor.cli.engines import engine
 from bayesfloor.cli.exits import ABOVE, OK
-from bayesfloor.cli.input import named_columns, open_table
+from bayesfloor.cli.input import named_columns, open_table, rows_to_use
 from bayesfloor.cli.options import TableOptions
 from bayesfloor.cli.output import progress_on_stderr, say, say_findings, write_json, write_table
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
 from bayesfloor.runtime.text import visible
-
-#: Rows that the learned floor takes unless told otherwise.
-MANY_ROWS = 10_000
 
 
 def show_floor(file: str, options: TableOptions, *, fast: bool, fail_above: float | None) -> int:
@@ -36,7 +33,7 @@ def _from_learners(table: Table, options: TableOptions) -> tuple[dict[str, Any],
         found = learned_floor(
             named_columns(table),
             table.y,
-            max_rows=MANY_ROWS if options.max_rows is None else None,
+            max_rows=rows_to_use(table, options),
             n_jobs=options.threads,
             random_state=options.seed,
             progress=progress,

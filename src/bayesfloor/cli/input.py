@@ -98,3 +98,8 @@ def _load(name: str, options: TableOptions) -> Table:
     return load_dataset(
         name, data_dir=options.data, scale=options.scale, max_rows=options.max_rows, random_state=options.seed
     )
+
+
+def rows_to_use(table: Table, options: TableOptions) -> int | None:
+    """Return how many rows of a table to compute with: all that were asked for by number, else as many as is usual."""
+    return None if options.max_rows is None else len(table.X)

@@ -7,8 +7,8 @@ from typing import Any
 
 from bayesfloor.cli.engines import engine
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.floors import MANY_ROWS, verdict_on
-from bayesfloor.cli.input import open_table
+from bayesfloor.cli.floors import verdict_on
+from bayesfloor.cli.input import open_table, rows_to_use
 from bayesfloor.cli.options import RunOptions, TableOptions
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json
 
@@ -46,8 +46,8 @@ def write_report(
             fast=fast,
             target_error=target_error,
             n_features=features,
-            max_rows=MANY_ROWS if options.max_rows is None else None,
-            max_tree_rows=_TREE_ROWS if options.max_rows is None else None,
+            max_rows=rows_to_use(table, options),
+            max_tree_rows=rows_to_use(table, options),
             command=_command(file, options, asked),
             **how,
         )
@@ -61,10 +61,6 @@ def write_report(
     if place is not None:
         say(f"The report is in {str(place)!r}.", quiet=options.quiet)
     return verdict_on(float(report.summary["floor"]["estimate"]), "the floor", fail_above)
-
-
-#: Rows that trees are grown on unless told otherwise.
-_TREE_ROWS = 50_000
 
 
 def _of_models(report: Any) -> tuple[Any, ...]:

@@ -9,6 +9,14 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
+# Rows that are used where `max_rows` is None, at the most.
+#: By the learned floor: its learners are trained some fifty times.
+LEARNED_ROWS = 10_000
+#: By choices of features and transforms: every candidate has a floor of its own.
+CHOICE_ROWS = 5_000
+#: By the spanning trees of a report.
+TREE_ROWS = 50_000
+
 
 def copy_numbers(hashes: Keys, codes: Ints) -> Keys:
     """Number the rows of one class that share a hash, from 0, so that copies are not all taken or all left out."""

@@ -119,7 +119,7 @@ class TransformComparisonDisplay:
 
         if not isinstance(estimator, Mapping | str):
             estimator = {"as it is": "passthrough", type(estimator).__name__: estimator}
-        return cls.from_data(compare_transforms(X, y, estimator, **options), measure=measure, ax=ax)
+        return cls.from_data(compare_transforms(X, y, transforms=estimator, **options), measure=measure, ax=ax)
 
     @classmethod
     def from_data(cls, comparison: Any, *, measure: str | None = None, ax: Any = None) -> Self:

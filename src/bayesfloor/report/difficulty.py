@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from bayesfloor.data.sampling import LEARNED_ROWS, TREE_ROWS
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
@@ -143,8 +144,8 @@ def difficulty_report(
     n_features: int | None = None,
     n_trees: int = 3,
     confidence: float = 0.95,
-    max_rows: int | None = 10_000,
-    max_tree_rows: int | None = 50_000,
+    max_rows: int | None = None,
+    max_tree_rows: int | None = None,
     title: str | None = None,
     command: str | None = None,
     n_jobs: int | None = None,
@@ -171,10 +172,10 @@ def difficulty_report(
         How many edge-disjoint spanning trees to count in.
     confidence : float, default=0.95
         Level of the intervals.
-    max_rows : int or None, default=10_000
-        Rows to train models on, at the most, as large a share of each class; None for all.
-    max_tree_rows : int or None, default=50_000
-        Rows to grow trees on, at the most.
+    max_rows : int or None, default=None
+        Rows to train models on, at the most, as large a share of each class; None for 10 000.
+    max_tree_rows : int or None, default=None
+        Rows to grow trees on, at the most; None for 50 000.
     title : str or None, default=None
         What the data are called; the name of the file for a Table.
     command : str or None, default=None
@@ -222,8 +223,8 @@ def difficulty_report(
         n_features=n_features,
         n_trees=n_trees,
         confidence=confidence,
-        max_rows=check_max_rows(max_rows, n_classes),
-        max_tree_rows=check_max_rows(max_tree_rows, n_classes),
+        max_rows=check_max_rows(max_rows, n_classes, LEARNED_ROWS),
+        max_tree_rows=check_max_rows(max_tree_rows, n_classes, TREE_ROWS),
         n_jobs=n_jobs,
         device=device,
         client=client,

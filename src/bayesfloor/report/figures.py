@@ -19,8 +19,6 @@ from bayesfloor.tree import ClassTree, build_class_tree
 
 #: How many look-alikes are listed.
 MOST_LOOK_ALIKES = 60
-#: Rows that a search for features takes.
-_SELECTION_ROWS = 5000
 #: Fewer rows cannot be trained and tested on.
 FEWEST_ROWS = 4 * MIN_FOLDS
 
@@ -67,7 +65,7 @@ def compute_figures(
     n_features: int | None,
     n_trees: int,
     confidence: float,
-    max_rows: int | None,
+    max_rows: int,
     max_tree_rows: int | None,
     n_jobs: int | None,
     device: Any,
@@ -139,7 +137,7 @@ def compute_figures(
     selection = None
     if n_features is not None:
         selector = BayesErrorSelector(
-            n_features, groups=groups, max_rows=_SELECTION_ROWS, n_jobs=n_jobs, random_state=seed, progress=progress
+            n_features, groups=groups, n_jobs=n_jobs, random_state=seed, progress=progress
         )
         selection = selector.fit(problem.X, labels).path_
     return Figures(

@@ -64,8 +64,8 @@ def check_confidence(confidence: Any) -> float:
     return check_float("confidence", confidence, "(0, 1)")
 
 
-def check_max_rows(max_rows: Any, n_classes: int, default: int | None = None) -> int | None:
-    """Return the largest number of rows to use; None stands for the default."""
+def check_max_rows(max_rows: Any, n_classes: int, default: int) -> int:
+    """Return the largest number of rows to use, at least two for each class; None stands for the default."""
     if max_rows is None:
         return default
     if not is_int(max_rows):

@@ -24,7 +24,7 @@ WEIGHTED_CUTS: dict[str, Callable[[Floats], cuts.Split]] = {
 }
 
 
-def build_class_tree(weights: Any, classes: Any = None, *, cut: Any = "min-cut", random_state: Any = None) -> ClassTree:
+def build_class_tree(weights: Any, classes: Any = None, *, cut: Any = "min-cut", random_state: Any = 0) -> ClassTree:
     """Build a binary tree of classes by cutting a graph of classes in two, then each part, and so on.
 
     Classes that are easily confused stay together for long, so that as a rule problems get harder along the depth.
@@ -49,7 +49,7 @@ def build_class_tree(weights: Any, classes: Any = None, *, cut: Any = "min-cut",
           as shallow as can be.
         - "random": at random, to compare with.
         - nested lists of labels, such as ``["a", ["b", "c"]]``: this very tree.
-    random_state : int, None, numpy Generator or RandomState, default=None
+    random_state : int, None, numpy Generator or RandomState, default=0
         Seed of "random"; not used otherwise.
 
     Returns

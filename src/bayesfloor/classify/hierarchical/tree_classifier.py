@@ -64,7 +64,7 @@ default="average-linkage"
     n_jobs : int or None, default=None
         How many nodes to fit at once; None for one, unless in a ``joblib.parallel_config``. The floors take as many
         threads, and every core for None.
-    random_state : int, None or random generator, default=None
+    random_state : int, None or random generator, default=0
         Seeds the estimators' own ``random_state``, a random tree, and how ties fall among the floors. None leaves
         estimators as they are, and stands for 0 otherwise.
 
@@ -123,7 +123,7 @@ default="average-linkage"
         n_trees: int = 3,
         class_weight: Any = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.estimator = estimator
         self.tree = tree

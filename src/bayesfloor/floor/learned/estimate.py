@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.folds import stratified_folds
-from bayesfloor.data.sampling import keys_of_values, stratified_rows
+from bayesfloor.data.sampling import LEARNED_ROWS, keys_of_values, stratified_rows
 from bayesfloor.floor.learned.cross_fitting import VIEWS, cross_fit
 from bayesfloor.floor.learned.findings import find_in_learned
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, Group, group_of
@@ -60,7 +60,7 @@ def learned_floor(
     *,
     confidence: float = 0.95,
     cv: int = 5,
-    max_rows: int | None = 10_000,
+    max_rows: int | None = None,
     learners: Any = "default",
     n_jobs: int | None = None,
     random_state: Any = 0,
@@ -81,8 +81,8 @@ def learned_floor(
         Level of the intervals.
     cv : int, default=5
         Folds, at least 5.
-    max_rows : int or None, default=10_000
-        Rows to use at the most, as large a share of each class; None for all.
+    max_rows : int or None, default=None
+        Rows to use at the most, as large a share of each class; None for 10 000 (`data.sampling.LEARNED_ROWS`).
     learners : "default", mapping or list, default="default"
         A dozen fast learners, or others, in a list or by name in a mapping: classifiers with ``predict_proba``, and the
         names of groups of fast ones ("gaussian", "marginals", "logistic", "neighbours", "kernels", "trees"; "default"
@@ -125,7 +125,7 @@ def learned_floor(
     cv = _check_cv(cv, len(problem.X))
     groups = check_learners(learners)
     seed = check_random_state_seed(random_state)
-    rows = choose_rows(problem, check_max_rows(max_rows, n_classes), seed)
+    rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed)
     points, codes = problem.X[rows], problem.codes[rows]
     folds = stratified_folds(codes, cv, np.arange(len(codes)))
     n_learners = 3 * len(groups)

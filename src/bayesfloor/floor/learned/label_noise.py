@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.sampling import LEARNED_ROWS
 from bayesfloor.floor.learned.estimate import choose_rows, learned_floor
 from bayesfloor.floor.trees.problem import Progress, check_problem
 from bayesfloor.runtime.checks import ParameterError, check_max_rows, check_random_state_seed
@@ -97,7 +98,7 @@ def label_noise_check(
     shares: Sequence[float] = (0.1, 0.2, 0.4),
     confidence: float = 0.95,
     cv: int = 5,
-    max_rows: int | None = 10_000,
+    max_rows: int | None = None,
     learners: Any = "default",
     n_jobs: int | None = None,
     random_state: Any = 0,
@@ -138,7 +139,7 @@ def label_noise_check(
     problem = check_problem(X, y)
     n_classes = len(problem.classes)
     seed = check_random_state_seed(random_state)
-    rows = choose_rows(problem, check_max_rows(max_rows, n_classes), seed)
+    rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed)
     points, codes = problem.X[rows], problem.codes[rows]
     rng = np.random.default_rng([seed, 1])
     order, drawn = rng.permutation(len(rows)), rng.integers(0, n_classes, len(rows))
@@ -153,7 +154,7 @@ def label_noise_check(
                 noisy,
                 confidence=confidence,
                 cv=cv,
-                max_rows=None,
+                max_rows=len(rows),
                 learners=learners,
                 n_jobs=n_jobs,
                 random_state=seed,

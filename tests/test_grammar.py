@@ -1,0 +1,110 @@
+"""One grammar: a parameter means the same, and has the same default, in every public function and estimator."""
+
+import inspect
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pytest
+
+import bayesfloor
+from bayesfloor.runtime.checks import ParameterError, check_float, check_int, check_option
+
+DEFAULTS = {
+    "n_jobs": None,
+    "random_state": 0,
+    "confidence": 0.95,
+    "progress": False,
+    "device": "auto",
+    "client": None,
+    "max_rows": None,
+    "max_tree_rows": None,
+    "n_trees": 3,
+    "sample_weight": None,
+    "y": None,
+}
+
+#: Whoever has the first has the others too.
+TOGETHER = {"n_trees": {"n_jobs", "random_state"}, "client": {"device", "n_jobs"}, "device": {"client", "n_jobs"}}
+
+
+def public(kind):
+    return {name: obj for name in bayesfloor.__all__ if kind(obj := getattr(bayesfloor, name))}
+
+
+RECORDS = public(lambda obj: inspect.isclass(obj) and is_dataclass(obj))
+ESTIMATORS = public(lambda obj: inspect.isclass(obj) and hasattr(obj, "get_params"))
+FUNCTIONS = public(inspect.isfunction)
+CALLED = {name: inspect.signature(obj).parameters for name, obj in (FUNCTIONS | ESTIMATORS).items()}
+
+
+def test_a_parameter_has_one_default():
+    assert len(CALLED) > 25
+    others = {
+        f"{name}({parameter})": found.default
+        for name, parameters in CALLED.items()
+        for parameter, found in parameters.items()
+        if parameter in DEFAULTS and found.default != DEFAULTS[parameter]
+    }
+    # points alone, and rows that a stream cannot do without
+    assert others == {}
+
+
+def test_parameters_that_belong_together_come_together():
+    classifiers = {"HierarchicalClassifier", "SmartSVC"}  # their nodes run on a cluster through joblib's backend
+    missing = {
+        f"{name}({parameter})": lacking
+        for name, parameters in CALLED.items()
+        for parameter, others in TOGETHER.items()
+        if parameter in parameters and name not in classifiers and (lacking := others - parameters.keys())
+    }
+    assert missing == {}
+
+
+def test_functions_of_data_take_keywords_only():
+    for name, function in FUNCTIONS.items():
+        parameters = list(inspect.signature(function).parameters.values())
+        data = ("X", "y") if parameters[0].name == "X" else (parameters[0].name, "classes")
+        positional = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+        assert set(positional) <= set(data), name
+
+
+def test_records_say_how_many_rows_were_given_and_used():
+    names = {name: {field.name for field in fields(record)} for name, record in RECORDS.items()}
+    assert not {name for name, known in names.items() if known & {"n_rows_given", "n_rows_read", "n_given"}}
+    assert {name for name, known in names.items() if "n_rows" in known and "n_samples" not in known} == set()
+
+
+def test_attributes_are_named_for_what_they_hold():
+    X, y = np.random.default_rng(0).standard_normal((60, 3)), np.arange(60) % 3
+    classifier = bayesfloor.HierarchicalClassifier().fit(X, y)
+    assert classifier.affinity_.shape == (3, 3)
+    for estimator in (bayesfloor.GenSVC(), bayesfloor.LinearSVCCV(C=1.0), bayesfloor.CrammerSingerSVC(C=1.0)):
+        assert estimator.fit(X, y).coef_.shape[1] == 3
+
+
+@pytest.mark.parametrize("bad", ["1", 1.5, None, True, 0, -3, [1]])
+def test_one_sentence_for_an_int(bad):
+    with pytest.raises(ParameterError, match=r"'n' parameter must be an int in the range \[1, inf\)\. Got .+ instead"):
+        check_int("n", bad)
+    assert check_int("n", np.int8(3)) == 3
+
+
+@pytest.mark.parametrize(("allowed", "good", "bad"), [("(0, 1)", 0.5, 1), ("[0, 1]", 1, -1e-9), ("(-1, inf)", 7.0, -1)])
+def test_one_sentence_for_a_float(allowed, good, bad):
+    assert check_float("x", good, allowed) == good
+    for value in (bad, float("nan"), "0.5", True, None):
+        with pytest.raises(ParameterError, match="The 'x' parameter must be a float in the range"):
+            check_float("x", value, allowed)
+
+
+def test_one_sentence_for_a_word():
+    assert check_option("how", "hard", ("hard", "soft")) == "hard"
+    assert check_option("how", None, ("mean", None)) is None
+    for value in ("Hard", 1, None, True, ["hard"], np.array(["hard", "soft"])):
+        with pytest.raises(ParameterError, match=r"The 'how' parameter must be one of 'hard', 'soft'\. Got"):
+            check_option("how", value, ("hard", "soft"))
+
+
+def test_a_wrong_parameter_is_a_value_error_and_a_type_error():
+    assert issubclass(ParameterError, ValueError)
+    assert issubclass(ParameterError, TypeError)
