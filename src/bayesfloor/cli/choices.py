@@ -128,7 +128,7 @@ def show_transforms(file: str, options: TableOptions, *, criterion: str) -> None
                 "floor": level.floor,
                 "interval": (level.low, level.high),
                 "differs_from_best": found.distinguishable(each.name, found.best),
-                "hardest_pair": each.hardest_pair,
+                "worst_pair_classes": each.worst_pair_classes,
             }
             for each, level in ranked
         ]

@@ -1,6 +1,6 @@
 """Figures -> one plain dict, from which everything that a reader sees is made.
 
-Rates are shares from 0 to 1; names are text as it is, and each renderer makes it harmless. The README beside this file
+Rates are shares from 0 to 1; names are text as it is, and each renderer escapes it. The README beside this file
 lists the keys.
 """
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.report import sentences
-from bayesfloor.report.figures import Figures, classes_by_hardness, pairs_by_hardness
+from bayesfloor.report.figures import Figures
 from bayesfloor.report.source import Source
 
 #: Classes in a heat map, pairs in a table, and columns beside a row, at the most.
@@ -160,7 +160,7 @@ def _classes(figures: Figures) -> list[dict[str, Any]]:
             "normalized": float(floors.normalized[k]),
             "reached": None if learned is None else float(learned.class_reached[k]),
         }
-        for k in classes_by_hardness(floors)
+        for k in floors.by_hardness()
     ]
 
 
@@ -172,7 +172,7 @@ def _pairs(figures: Figures) -> dict[str, Any]:
     if n_classes <= MOST_IN_MAP:
         matrix = [[None if a == b else float(pairs.normalized[a, b]) for b in leaves] for a in leaves]
     rows = []
-    for a, b in pairs_by_hardness(pairs)[:MOST_PAIRS]:
+    for a, b in pairs.by_hardness()[:MOST_PAIRS]:
         rows.append(
             {
                 "first": str(pairs.classes[a]),
