@@ -46,7 +46,16 @@ def test_from_estimators_with_trees_of_some_kind():
 
 @pytest.mark.parametrize(
     "children",
-    [[], [-1, -2], [[-1, -2, -3]], [[-1, 1]], [[-1, -1]], [[-1, 1], [-2, 1]], [[-1, 2], [-3, -4], [-2, 1]], [["a", "b"]]],
+    [
+        [],
+        [-1, -2],
+        [[-1, -2, -3]],
+        [[-1, 1]],
+        [[-1, -1]],
+        [[-1, 1], [-2, 1]],
+        [[-1, 2], [-3, -4], [-2, 1]],
+        [["a", "b"]],
+    ],
 )
 def test_what_is_no_tree(children):
     with pytest.raises(ValueError, match="children should hold each class and each node"):

@@ -1,5 +1,6 @@
 """Each class against all others: its floor, and beside it what a classifier reached."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ from bayesfloor.runtime.frames import data_frame
 Floats = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class ClassFloorsDisplay:
     """One-vs-rest floors with their intervals and, where there are predictions, the confusion rate of each class.
 
@@ -73,22 +75,13 @@ class ClassFloorsDisplay:
     ['dog', 'cat']
     """
 
-    def __init__(
-        self,
-        floors: Floats,
-        *,
-        classes: NDArray[Any],
-        interval: Floats | None = None,
-        confidence: float | None = None,
-        confusion: Floats | None = None,
-        quantity: str = "floor",
-    ) -> None:
-        self.floors = floors
-        self.classes = classes
-        self.interval = interval
-        self.confidence = confidence
-        self.confusion = confusion
-        self.quantity = quantity
+    floors: Floats
+    _: KW_ONLY
+    classes: NDArray[Any]
+    interval: Floats | None = None
+    confidence: float | None = None
+    confusion: Floats | None = None
+    quantity: str = "floor"
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **options: Any) -> Any:
@@ -208,4 +201,3 @@ class ClassFloorsDisplay:
             self.confusion_marks_ = marks
         finish_rows(ax, names, x_label, legend=self.confusion is not None)
         return self
-

@@ -4,6 +4,7 @@ The tree grows from left to right, the smaller side of each node above. Nodes sh
 dashed line with the value of the cut parts those above from those below.
 """
 
+from dataclasses import KW_ONLY, dataclass
 from math import isnan
 from typing import Any, Self
 
@@ -23,6 +24,7 @@ LEAST_WRITTEN = 3.0  # points; smaller letters are left out
 LINE, DASHED, LEAF = "#4c566a", "#b5382a", "#e8edf3"
 
 
+@dataclass(eq=False, repr=False)
 class ClassTreeDisplay:
     """Drawing of a class tree: the easy questions on the left, the hard ones further on.
 
@@ -57,10 +59,10 @@ class ClassTreeDisplay:
     [['cat', 'dog'], ['dog']]
     """
 
-    def __init__(self, children: NDArray[np.int64], *, classes: NDArray[Any], cuts: Floats | None = None) -> None:
-        self.children = children
-        self.classes = classes
-        self.cuts = cuts
+    children: NDArray[np.int64]
+    _: KW_ONLY
+    classes: NDArray[Any]
+    cuts: Floats | None = None
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Any:

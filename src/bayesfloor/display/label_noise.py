@@ -1,6 +1,7 @@
 """Floors with more and more labels redrawn, beside the line on which they should lie."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.text import percent
 
 
+@dataclass(eq=False, repr=False)
 class LabelNoiseDisplay:
     """Estimates of the floor with more and more labels redrawn, beside the line that theory gives.
 
@@ -59,12 +61,10 @@ class LabelNoiseDisplay:
     [0.0, 0.3]
     """
 
-    def __init__(
-        self, checked: Mapping[str, NDArray[np.float64]], *, mean_deviation: float, confidence: float
-    ) -> None:
-        self.checked = checked
-        self.mean_deviation = mean_deviation
-        self.confidence = confidence
+    checked: Mapping[str, NDArray[np.float64]]
+    _: KW_ONLY
+    mean_deviation: float
+    confidence: float
 
     def frame(self) -> Any:
         """Return a data frame with a row for each share."""
@@ -86,10 +86,8 @@ class LabelNoiseDisplay:
         load_pyplot()
         ax = new_axes(4.8, 3.6) if ax is None else ax
         self.ax_, self.figure_ = ax, ax.figure
-        share, estimate, low, high, expected, reached = (
-            self.checked[name]
-            for name in ("share", "estimate", "interval_low", "interval_high", "expected", "reached")
-        )
+        names = ("share", "estimate", "interval_low", "interval_high", "expected", "reached")
+        share, estimate, low, high, expected, reached = (self.checked[name] for name in names)
         (self.expected_line_,) = ax.plot(share, expected, color=DARK, linewidth=1.2, zorder=1.5)
         self.interval_lines_ = ax.vlines(share, low, high, color=BLUE, linewidth=1.8, alpha=0.5, zorder=2)
         hollow = {"markerfacecolor": "white", "markeredgecolor": DARK, "markeredgewidth": 0.9}
@@ -123,17 +121,11 @@ class LabelNoiseDisplay:
         (left, right), (bottom, top) = self.ax_.get_xlim(), self.ax_.get_ylim()
         for tick in self.ax_.get_yticks():
             placement.avoid_level(tick)
-        lower, upper = (bottom, 1, "bottom"), (top, -1, "top")
-        to_right, to_left = (right, -4.0, "right"), (left, 4.0, "left")
-        # the line rises, so that these two corners are mostly free
+        # the line rises, so that the lower right and the upper left corner are mostly free
+        corners = ((right, bottom), (left, top), (left, bottom), (right, top))
         places = [
-            Place(x, y, inward, sign * distance, ha, va)
-            for (y, sign, va), (x, inward, ha) in (
-                (lower, to_right),
-                (upper, to_left),
-                (lower, to_left),
-                (upper, to_right),
-            )
-            for distance in np.arange(2.0, 40.0, 2.0)
+            Place(x, y, -4.0, up, "right", va) if x == right else Place(x, y, 4.0, up, "left", va)
+            for x, y in corners
+            for up, va in [(d, "bottom") if y == bottom else (-d, "top") for d in np.arange(2.0, 40.0, 2.0)]
         ]
         return placement.write([f"mean deviation {percent(self.mean_deviation)}"], places, color=BLUE)

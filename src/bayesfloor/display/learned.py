@@ -1,6 +1,7 @@
 """The learned floor: a learning curve and where it ends."""
 
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ BELOW = 0.75
 TICKS = ((1, 2, 5), (1, 3), (1,))
 
 
+@dataclass(eq=False, repr=False)
 class LearnedFloorDisplay:
     """The learning curve of a learned floor, with what was reached and the floor that it leads to.
 
@@ -85,26 +87,15 @@ class LearnedFloorDisplay:
     [40.0, 20.0, 10.0]
     """
 
-    def __init__(
-        self,
-        curve: Mapping[str, Floats],
-        *,
-        line: tuple[Floats, Floats],
-        floor: float,
-        interval: Range,
-        reached: float,
-        reached_interval: Range,
-        majority_error: float,
-        confidence: float,
-    ) -> None:
-        self.curve = curve
-        self.line = line
-        self.floor = floor
-        self.interval = interval
-        self.reached = reached
-        self.reached_interval = reached_interval
-        self.majority_error = majority_error
-        self.confidence = confidence
+    curve: Mapping[str, Floats]
+    _: KW_ONLY
+    line: tuple[Floats, Floats]
+    floor: float
+    interval: Range
+    reached: float
+    reached_interval: Range
+    majority_error: float
+    confidence: float
 
     def frame(self) -> Any:
         """Return a data frame with a row for each training size; floor and interval are the same in all."""

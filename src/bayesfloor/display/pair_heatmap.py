@@ -1,6 +1,7 @@
 """The heat map of all pairs of classes: which can be told apart, and which cannot."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -31,6 +32,7 @@ from bayesfloor.runtime.text import exact_percent
 Floats = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class PairwiseHeatmapDisplay:
     """Heat map of the floors of all pairs of classes.
 
@@ -74,13 +76,11 @@ class PairwiseHeatmapDisplay:
     ['cat', 'dog', 'car']
     """
 
-    def __init__(
-        self, values: Floats, *, classes: NDArray[Any], interval: Floats | None = None, quantity: str = "floor"
-    ) -> None:
-        self.values = values
-        self.classes = classes
-        self.interval = interval
-        self.quantity = quantity
+    values: Floats
+    _: KW_ONLY
+    classes: NDArray[Any]
+    interval: Floats | None = None
+    quantity: str = "floor"
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **options: Any) -> Any:

@@ -1,6 +1,7 @@
 """The floor along a feature selection."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from bayesfloor.runtime.frames import data_frame
 Floats = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class SelectionPathDisplay:
     """The floor after every step of a feature selection, with its interval.
 
@@ -69,24 +71,14 @@ class SelectionPathDisplay:
     ['start', '+ petal width', '+ petal length']
     """
 
-    def __init__(
-        self,
-        floors: Floats,
-        *,
-        features: Sequence[str],
-        interval: Floats | None = None,
-        confidence: float | None = None,
-        selected: NDArray[np.bool_] | None = None,
-        direction: str = "forward",
-        quantity: str = "floor",
-    ) -> None:
-        self.floors = floors
-        self.features = features
-        self.interval = interval
-        self.confidence = confidence
-        self.selected = selected
-        self.direction = direction
-        self.quantity = quantity
+    floors: Floats
+    _: KW_ONLY
+    features: Sequence[str]
+    interval: Floats | None = None
+    confidence: float | None = None
+    selected: NDArray[np.bool_] | None = None
+    direction: str = "forward"
+    quantity: str = "floor"
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Any:

@@ -1,6 +1,7 @@
 """Transforms of the same data, ranked by the floor that each leaves."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from bayesfloor.runtime.frames import data_frame
 Floats = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class TransformComparisonDisplay:
     """The floor that each of several transforms leaves, with its interval.
 
@@ -66,24 +68,14 @@ class TransformComparisonDisplay:
     [0.12, 0.11]
     """
 
-    def __init__(
-        self,
-        floors: Floats,
-        *,
-        names: Sequence[str],
-        interval: Floats | None = None,
-        confidence: float | None = None,
-        n_features: NDArray[np.int64] | None = None,
-        distinguishable: NDArray[np.bool_] | None = None,
-        quantity: str = "floor",
-    ) -> None:
-        self.floors = floors
-        self.names = names
-        self.interval = interval
-        self.confidence = confidence
-        self.n_features = n_features
-        self.distinguishable = distinguishable
-        self.quantity = quantity
+    floors: Floats
+    _: KW_ONLY
+    names: Sequence[str]
+    interval: Floats | None = None
+    confidence: float | None = None
+    n_features: NDArray[np.int64] | None = None
+    distinguishable: NDArray[np.bool_] | None = None
+    quantity: str = "floor"
 
     @classmethod
     def from_data(
