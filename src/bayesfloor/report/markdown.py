@@ -2,14 +2,8 @@
 
 from typing import Any
 
-from bayesfloor.report.tables import (
-    TextTable,
-    class_table,
-    feature_table,
-    floor_table,
-    pair_table,
-    suspect_table,
-)
+from bayesfloor.report import tables
+from bayesfloor.report.tables import TextTable
 from bayesfloor.runtime.text import exact_percent, in_markdown, percent, visible
 
 #: Rows of each table; JSON and HTML have more.
@@ -38,20 +32,20 @@ def render_markdown(summary: dict[str, Any]) -> str:
         parts.append(
             f"**Target {exact_percent(verdict['target'])}: {verdict['verdict']}.** {in_markdown(verdict['sentence'])}"
         )
-    parts += ["## The floor", _table(floor_table(summary))]
+    parts += ["## The floor", _table(tables.floor_table(summary))]
     if summary["curve"] is not None:
         parts += ["## Learning curve", _curve(summary["curve"])]
     if summary["findings"]:
         parts += ["## Findings", *(_finding(finding) for finding in summary["findings"])]
-    parts += ["## Classes", in_markdown(summary["floor"]["trees"]["note"]), _table(class_table(summary))]
-    parts += ["## Hardest pairs", _table(pair_table(summary))]
+    parts += ["## Classes", in_markdown(summary["floor"]["trees"]["note"]), _table(tables.class_table(summary))]
+    parts += ["## Hardest pairs", _table(tables.pair_table(summary))]
     parts += ["## Rows to look at", in_markdown(summary["suspects"]["note"])]
     if summary["suspects"]["rows"]:
-        parts.append(_table(suspect_table(summary)))
+        parts.append(_table(tables.suspect_table(summary)))
     tree = "\n".join("    " + visible(line) for line in summary["tree"]["text"].splitlines())
     parts += ["## Class tree", tree]
     if summary["features"] is not None:
-        parts += ["## Features", in_markdown(summary["features"]["note"]), _table(feature_table(summary), None)]
+        parts += ["## Features", in_markdown(summary["features"]["note"]), _table(tables.feature_table(summary), None)]
     parts += ["## Data", _data(summary["data"])]
     parts += ["## How to read this"]
     parts += [f"**{each['heading']}.** {each['text']}" for each in summary["how_to_read"]]

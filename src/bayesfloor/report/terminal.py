@@ -3,14 +3,8 @@
 from io import StringIO
 from typing import Any
 
-from bayesfloor.report.tables import (
-    TextTable,
-    class_table,
-    feature_table,
-    floor_table,
-    pair_table,
-    suspect_table,
-)
+from bayesfloor.report import tables
+from bayesfloor.report.tables import TextTable
 from bayesfloor.runtime.text import exact_percent, shortened, visible
 
 #: Rows of each table; the other forms of the report have more.
@@ -64,7 +58,7 @@ def render_text(summary: dict[str, Any], width: int = 100, colour: bool = False)
         console.print(_grid(rows._replace(rows=rows.rows[:_MOST_ROWS])))
 
     heading("The floor")
-    table(floor_table(summary))
+    table(tables.floor_table(summary))
     if summary["curve"] is not None:
         paragraph(summary["curve"]["note"])
     if summary["findings"]:
@@ -72,7 +66,7 @@ def render_text(summary: dict[str, Any], width: int = 100, colour: bool = False)
         for finding in summary["findings"]:
             paragraph(f"{finding['code']}  {finding['sentence']} {finding['hint']}")
 
-    classes, pairs, suspects = class_table(summary), pair_table(summary), suspect_table(summary)
+    classes, pairs, suspects = tables.class_table(summary), tables.pair_table(summary), tables.suspect_table(summary)
     heading(f"Hardest classes{_of(classes)}")
     table(classes.without("rows"))
     if len(classes.rows) > 2:
@@ -93,7 +87,7 @@ def render_text(summary: dict[str, Any], width: int = 100, colour: bool = False)
         paragraph(f"... and {len(lines) - _TREE_LINES} more lines")
     if summary["features"] is not None:
         heading("Features")
-        console.print(_grid(feature_table(summary)))
+        console.print(_grid(tables.feature_table(summary)))
         paragraph(summary["features"]["note"])
     console.print()
     data = summary["data"]
