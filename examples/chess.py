@@ -147,10 +147,11 @@ def draw(outcomes: Sequence[Outcome], names: Sequence[str], path: Path) -> None:
     row_of_axes = figure.subplots(1, len(panels), sharex=True, gridspec_kw={"wspace": 0.05})
     for (outcome, kind), ax in zip(panels, row_of_axes, strict=True):
         ClassFloorsDisplay.from_data(
-            outcome.floors,
+            outcome.floors.estimate,
             [names[label] for label in classes],
-            y_true=np.asarray(names)[outcome.y_test],
-            y_pred=np.asarray(names)[outcome.predictions[kind]],
+            interval=outcome.floors.interval,
+            confidence=outcome.floors.confidence,
+            confusion=outcome.confusion(kind),
             order="name",
             ax=ax,
         )

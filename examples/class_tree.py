@@ -35,12 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(tree)
     print(tree.to_text())
     try:
-        axes = tree.plot()
+        display = tree.plot()
     except ImportError as error:
         print(f"no picture: {error}", file=sys.stderr)
         return
     options.output.mkdir(parents=True, exist_ok=True)
-    axes.figure.savefig(options.output / "class_tree_digits.png", dpi=100)
+    display.figure_.savefig(options.output / "class_tree_digits.png", dpi=100)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def confused_share(y_true: Labels, y_pred: Labels) -> Floats:
 
 
 def print_pairs(floors: PairwiseBayesError, confused: dict[str, Floats]) -> None:
-    """Print all pairs, the hardest first, and how well the order by floor is that by confusion."""
+    """Print all pairs, the highest floor first, and how well the order by floor is that by confusion."""
     pairs = np.triu_indices(len(floors.classes), 1)
     floor, interval = floors.estimate[pairs], floors.interval[pairs]
     print(f"\n  pair   floor        interval{''.join(f'{kind:>20}' for kind in confused)}   (percent of rows of both)")
@@ -84,7 +84,7 @@ def draw(floors: PairwiseBayesError, share: Floats, kind: str, path: Path) -> No
 
     figure = Figure(figsize=(10, 5), layout="constrained")
     left, right = figure.subplots(1, 2)
-    display = PairwiseHeatmapDisplay.from_data(floors, ax=left)
+    display = floors.plot(left)
     PairwiseHeatmapDisplay.from_data(
         share, floors.classes, quantity=f"confused by {kind}", order=display.order_, ax=right
     )

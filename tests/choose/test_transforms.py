@@ -46,10 +46,10 @@ def test_floors_are_those_of_the_floor_room(sample, compared):
         assert (each.whole.low, each.whole.high) == pytest.approx(whole.interval)
         assert each.mean_class.floor == pytest.approx(classes.estimate.mean())
         assert each.worst_class.floor == classes.estimate.max()
-        assert each.hardest_class == classes.estimate.argmax()
+        assert each.worst_class_label == classes.estimate.argmax()
         assert each.mean_pair.floor == pytest.approx(pairs.estimate[upper].mean())
         assert each.worst_pair.floor == pairs.estimate.max()
-        assert pairs.estimate[each.hardest_pair] == pairs.estimate.max()
+        assert pairs.estimate[each.worst_pair_classes] == pairs.estimate.max()
         np.testing.assert_array_equal(pair_floor, pairs.estimate[upper])
         assert each.n_features == len(places[each.name])
         assert each.mean_pair.low < each.mean_pair.floor < each.mean_pair.high

@@ -43,7 +43,7 @@ def test_scikit_learns_sets(name):
     assert table.y.tolist() == bunch.target_names[bunch.target].tolist()
     assert table.feature_names == tuple(bunch.feature_names)
     (info,) = (info for info in list_datasets() if info.name == name)
-    assert (info.n_rows, info.n_features, info.n_classes) == (*table.X.shape, len(table.classes))
+    assert (info.n_samples, info.n_features, info.n_classes) == (*table.X.shape, len(table.classes))
     assert info.origin == "built in"
 
 

@@ -3,7 +3,6 @@
 import sys
 from dataclasses import FrozenInstanceError
 from datetime import date
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -100,16 +99,32 @@ def test_control_characters_in_labels_do_not_reach_the_terminal(sample):
         assert "\x1b" not in repr(function(X, y))
 
 
-def test_hardest_ranks_by_normalized_floor(sample):
+def test_hardest_is_by_the_lower_end_of_the_normalized_floor(sample):
     pairs = pairwise_bayes_error(*sample)
     ranked = pairs.hardest()
     assert len(ranked) == 6
     assert pairs.hardest(2) == ranked[:2]
-    assert all(a.normalized >= b.normalized for a, b in pairwise(ranked))
-    assert ranked[0].normalized == pairs.normalized.max()
-    plain = pairwise_bayes_error(*sample, normalize=False).hardest()
-    assert all(a.estimate >= b.estimate for a, b in pairwise(plain))
-    assert [p[:2] for p in plain] != [p[:2] for p in ranked]  # unequal priors: the two orders differ
+    counts = pairs.class_counts
+    codes = [(a, b) for a in range(4) for b in range(a + 1, 4)]
+    low = {(a, b): pairs.interval[a, b, 0] * (counts[a] + counts[b]) / min(counts[a], counts[b]) for a, b in codes}
+    expected = sorted(codes, key=low.__getitem__, reverse=True)
+    assert pairs.by_hardness().tolist() == [list(pair) for pair in expected]
+    assert [pair[:2] for pair in ranked] == [tuple(pairs.classes[list(pair)]) for pair in expected]
+    plain = pairwise_bayes_error(*sample, normalize=False).by_hardness()
+    assert plain.tolist() == sorted(plain.tolist(), key=lambda pair: pairs.interval[*pair, 0], reverse=True)
+    assert plain.tolist() != pairs.by_hardness().tolist()  # unequal priors: the two orders differ
+
+
+def test_a_class_of_two_rows_is_not_the_hardest_by_chance():
+    rng = np.random.default_rng(4)
+    X = np.concatenate([rng.normal(size=(300, 2)), rng.normal(size=(300, 2)) + 0.8, rng.normal(size=(2, 2)) + 0.3])
+    y = np.repeat(["a", "b", "rare"], [300, 300, 2])
+    pairs, classes = pairwise_bayes_error(X, y), one_vs_rest_bayes_error(X, y)
+    assert pairs.normalized[0, 2] > pairs.normalized[0, 1]
+    assert pairs.hardest(1)[0][:2] == ("a", "b")
+    assert classes.normalized.argmax() == 2
+    assert classes.by_hardness()[-1] == 2
+    assert "'rare'" not in repr(pairs) + repr(classes)
 
 
 def test_hardest_of_equals_follows_the_classes():

@@ -14,11 +14,9 @@ import pytest
 from hypothesis import given, settings
 
 from bayesfloor.report.page.charts import floor_scale, learning_curve
-from bayesfloor.report.page.page import FIRST_ROWS, heat_map, render_page, suspect_rows
-from bayesfloor.report.page.text import count, figure, shortened, sorting_key
+from bayesfloor.report.page.page import FIRST_ROWS, count, figure, heat_map, render_page, sorting_key, suspect_rows
 from bayesfloor.report.page.tree import class_tree, level_of
-from bayesfloor.report.rates import percent, percent_range
-from bayesfloor.runtime.text import visible
+from bayesfloor.runtime.text import cut_middle, exact_percent, percent, percent_range, visible
 from report import sample_summary
 
 SUMMARIES = {
@@ -437,6 +435,7 @@ def test_percent(rate, text):
 def test_other_figures():
     assert percent_range(0.013, 0.151) == "1.3–15.1%"
     assert percent_range(None, 0.1) == "–"
+    assert list(map(exact_percent, [0, 0.125, 1, 0.1 + 0.2, 0.999])) == ["0%", "12.5%", "100%", "30%", "99.9%"]
     assert count(12345) == "12,345"
     assert count(None) == "–"
     written = {0.01234: "0.0123", 4.567: "4.57", 12345.0: "12,300", 0.0: "0", 1e-9: "1.00e-09", None: "–"}
@@ -447,7 +446,8 @@ def test_other_figures():
 
 @given(st.text(max_size=80), st.integers(5, 60))
 def test_shortened_names_keep_both_ends(name, longest):
-    short, whole = shortened(name, longest), visible(name)
+    whole = visible(name)
+    short = cut_middle(whole, longest)
     assert len(short) <= longest
     if len(whole) <= longest:
         assert short == whole

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayesfloor.display.tree_drawing import LONGEST_NAME
+from bayesfloor.display.canvas import LONGEST_NAME
 from bayesfloor.tree import build_class_tree
 
 from .graphs import symmetric
@@ -40,7 +40,7 @@ def texts(ax):
 @pytest.mark.parametrize("cut", ["min-cut", "balanced", "random"])
 def test_letters_are_legible(cut):
     weights = symmetric(np.random.default_rng(0).random((26, 26)))
-    ax = build_class_tree(weights, letters(), cut=cut, random_state=0).plot()
+    ax = build_class_tree(weights, letters(), cut=cut, random_state=0).plot().ax_
     assert set(letters()) <= set(texts(ax))
     ax.figure.canvas.draw()
     boxes = [text.get_window_extent() for text in ax.texts]
@@ -50,19 +50,19 @@ def test_letters_are_legible(cut):
 
 
 def test_nodes_show_their_classes_where_there_is_room():
-    ax = build_class_tree(None, cut=["a", ["b", ["c", "d"]]]).plot()
+    ax = build_class_tree(None, cut=["a", ["b", ["c", "d"]]]).plot().ax_
     assert sorted(texts(ax)) == sorted(["a", "b", "c", "d", "a b c d", "b c d", "c d"])
-    assert "A B" not in " ".join(texts(peel_tree().plot()))
+    assert "A B" not in " ".join(texts(peel_tree().plot().ax_))
 
 
 def test_cut_values_are_written_at_every_node():
     tree = peel_tree(6)
-    assert {f"{node.cut:.3g}" for node in tree.nodes} <= set(texts(tree.plot()))
+    assert {f"{node.cut:.3g}" for node in tree.nodes} <= set(texts(tree.plot().ax_))
 
 
 def test_one_dashed_line_per_node():
     tree = peel_tree()
-    solid, dashed = tree.plot().collections
+    solid, dashed = tree.plot().ax_.collections
     assert len(dashed.get_segments()) == tree.n_nodes
     assert len(solid.get_segments()) == 3 * tree.n_nodes
     for (x0, y0), (x1, y1) in dashed.get_segments():
@@ -71,21 +71,21 @@ def test_one_dashed_line_per_node():
 
 
 def test_smaller_side_is_above():
-    ax = build_class_tree(None, cut=[["a", ["b", "c"]], "d"]).plot()
+    ax = build_class_tree(None, cut=[["a", ["b", "c"]], "d"]).plot().ax_
     height = {text.get_text(): text.get_position()[1] for text in ax.texts}
     assert height["d"] > height["a"] > height["b"] > height["c"]
 
 
 def test_axes_can_be_given(pyplot):
     _, ax = pyplot.subplots()
-    assert peel_tree(4).plot(ax) is ax
+    assert peel_tree(4).plot(ax).ax_ is ax
     assert len(pyplot.get_fignums()) == 1
-    assert peel_tree(4).plot(ax=ax) is ax
+    assert peel_tree(4).plot(ax=ax).ax_ is ax
 
 
 def test_hostile_labels():
     labels = ["$\\frac{1}{$", "two\nlines", "x" * 500, "<b>&amp;</b>"]
-    ax = build_class_tree(None, labels, cut=[[labels[0], labels[1]], [labels[2], labels[3]]]).plot()
+    ax = build_class_tree(None, labels, cut=[[labels[0], labels[1]], [labels[2], labels[3]]]).plot().ax_
     ax.figure.canvas.draw()
     assert "$\\frac{1}{$" in texts(ax)
     assert max(map(len, texts(ax))) < 200
@@ -106,7 +106,7 @@ def test_hostile_labels():
 def test_long_names_stay_different(pyplot, names, small):
     a, b, c, d, e, f, g, h = names
     ax = pyplot.subplots(figsize=(3, 2))[1] if small else None
-    drawn = texts(build_class_tree(None, cut=[[[a, b], [c, d]], [[e, f], [g, h]]]).plot(ax))
+    drawn = texts(build_class_tree(None, cut=[[[a, b], [c, d]], [[e, f], [g, h]]]).plot(ax).ax_)
     short = [text for text in drawn if len(text) <= LONGEST_NAME]
     assert len(short) == len(set(short)) == 8
     assert not any(name in drawn for name in names)
@@ -114,7 +114,7 @@ def test_long_names_stay_different(pyplot, names, small):
 
 def test_names_that_differ_show_where():
     names = [f"a name of some length, number {code}, that goes on and on" for code in "abc"]
-    drawn = " ".join(texts(build_class_tree(None, names, cut=[names[0], names[1:]]).plot()))
+    drawn = " ".join(texts(build_class_tree(None, names, cut=[names[0], names[1:]]).plot().ax_))
     assert all(f"number {code}" in drawn for code in "abc")
 
 
@@ -123,7 +123,7 @@ def test_thousand_classes_stay_within_what_can_be_saved(tmp_path):
     nested = n - 1
     for code in range(n - 2, -1, -1):
         nested = [code, nested]
-    ax = build_class_tree(None, cut=nested).plot()
+    ax = build_class_tree(None, cut=nested).plot().ax_
     assert max(ax.figure.get_size_inches()) < 100
     ax.figure.savefig(tmp_path / "tree.png", dpi=20)
 

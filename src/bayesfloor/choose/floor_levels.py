@@ -28,6 +28,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 CRITERIA = ("whole", "mean", "worst")
+#: The figure of a transform or a step that each criterion is about.
+MEASURE_OF = {"whole": "whole", "mean": "mean_pair", "worst": "worst_pair"}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from bayesfloor.choose.floor_levels import FloorLevel
+from bayesfloor.choose.floor_levels import MEASURE_OF, FloorLevel
+from bayesfloor.display import SelectionPathDisplay
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.text import listed
 
@@ -74,27 +75,42 @@ class SelectionPath:
             f"{kept[-1].level.floor:.4f} with {kept[-1].n_features} features, {self.n_rows} rows)"
         )
 
+    def _columns(self) -> dict[str, list[Any]]:
+        levels = [step.level for step in self.steps]
+        return {
+            "step": list(range(len(self.steps))),
+            "features": [", ".join(step.features) for step in self.steps],
+            "n_features": [step.n_features for step in self.steps],
+            "floor": [level.floor for level in levels],
+            "interval_low": [level.low for level in levels],
+            "interval_high": [level.high for level in levels],
+            "standard_error": [level.standard_error for level in levels],
+            "selected": [step.selected for step in self.steps],
+            "n_candidates": [step.n_candidates for step in self.steps],
+            "n_rows": [self.n_rows] * len(self.steps),
+            "seconds": [step.seconds for step in self.steps],
+        }
+
     def frame(self) -> Any:
         """Return a data frame with one row per step, the start first."""
-        levels = [step.level for step in self.steps]
-        return data_frame(
-            {
-                "step": list(range(len(self.steps))),
-                "features": [", ".join(step.features) for step in self.steps],
-                "n_features": [step.n_features for step in self.steps],
-                "floor": [level.floor for level in levels],
-                "interval_low": [level.low for level in levels],
-                "interval_high": [level.high for level in levels],
-                "standard_error": [level.standard_error for level in levels],
-                "selected": [step.selected for step in self.steps],
-                "n_candidates": [step.n_candidates for step in self.steps],
-                "n_rows": [self.n_rows] * len(self.steps),
-                "seconds": [step.seconds for step in self.steps],
-            }
+        return data_frame(self._columns())
+
+    def plot(self, ax: Any = None) -> SelectionPathDisplay:
+        """Draw the floor after every step.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        SelectionPathDisplay
+        """
+        return SelectionPathDisplay.from_data(
+            self._columns(),
+            direction=self.direction,
+            measure=MEASURE_OF[self.criterion],
+            confidence=self.confidence,
+            ax=ax,
         )
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the floor after every step; see `SelectionPathDisplay`."""
-        from bayesfloor.display import SelectionPathDisplay
-
-        return SelectionPathDisplay.from_data(self, ax=ax, **options)

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.choose.floor_levels import FloorLevel
+from bayesfloor.choose.floor_levels import MEASURE_OF, FloorLevel
+from bayesfloor.display import TransformComparisonDisplay
 from bayesfloor.floor.trees.cross_edges import pairs_of
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.frames import data_frame
@@ -38,9 +39,9 @@ class TransformFloors:
         Mean over all pairs of classes, and the highest among them.
     mean_class, worst_class : FloorLevel
         The same for each class against the rest.
-    hardest_pair : tuple of two labels
+    worst_pair_classes : tuple of two labels
         The pair with the highest floor.
-    hardest_class : label
+    worst_class_label : label
         The class with the highest floor.
     """
 
@@ -53,8 +54,8 @@ class TransformFloors:
     worst_pair: FloorLevel
     mean_class: FloorLevel
     worst_class: FloorLevel
-    hardest_pair: tuple[Any, Any]
-    hardest_class: Any
+    worst_pair_classes: tuple[Any, Any]
+    worst_class_label: Any
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,12 +136,7 @@ class TransformComparison:
         starts, ends = pairs_of(len(labels))
         return self.names[self.pair_best[np.flatnonzero((starts == a) & (ends == b))[0]]]
 
-    def frame(self) -> Any:
-        """Return a data frame with one row per transform, the best first.
-
-        ``difference`` is by how much the criterion's floor is above that of the first, with its confidence interval;
-        ``distinguishable`` whether that leaves out 0.
-        """
+    def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {
             "rank": np.arange(1, len(self.transforms) + 1),
             "transform": self.names,
@@ -156,7 +152,15 @@ class TransformComparison:
         columns["difference"] = self.difference[:, 0]
         columns["difference_low"], columns["difference_high"] = self.difference_interval[:, 0].T
         columns["distinguishable"] = [self.distinguishable(name, self.best) for name in self.names]
-        return data_frame(columns)
+        return columns
+
+    def frame(self) -> Any:
+        """Return a data frame with one row per transform, the best first.
+
+        ``difference`` is by how much the criterion's floor is above that of the first, with its confidence interval;
+        ``distinguishable`` whether that leaves out 0.
+        """
+        return data_frame(self._columns())
 
     def pairs(self) -> Any:
         """Return a data frame with one row per pair of classes and the best transform for it."""
@@ -177,11 +181,24 @@ class TransformComparison:
             }
         )
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the floors of all transforms; see `TransformComparisonDisplay`."""
-        from bayesfloor.display import TransformComparisonDisplay
+    def plot(self, ax: Any = None, *, measure: str | None = None) -> TransformComparisonDisplay:
+        """Draw the floors of all transforms.
 
-        return TransformComparisonDisplay.from_data(self, ax=ax, **options)
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+        measure : {"whole", "mean_pair", "worst_pair", "mean_class", "worst_class"}, optional
+            Which floor to draw; by default the one that the transforms are ranked by.
+
+        Returns
+        -------
+        TransformComparisonDisplay
+        """
+        ranked_by = MEASURE_OF[self.criterion]
+        return TransformComparisonDisplay.from_data(
+            self._columns(), measure=measure or ranked_by, ranked_by=ranked_by, confidence=self.confidence, ax=ax
+        )
 
     def __repr__(self) -> str:
         first = self.transforms[0]

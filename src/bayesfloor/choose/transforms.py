@@ -200,8 +200,8 @@ class _Measured:
             worst_pair=self.pairs.level(worst_pair),
             mean_class=self.of_classes.mean().level(),
             worst_class=self.of_classes.level(worst_class),
-            hardest_pair=(classes[first[worst_pair]], classes[second[worst_pair]]),
-            hardest_class=classes[worst_class],
+            worst_pair_classes=(classes[first[worst_pair]], classes[second[worst_pair]]),
+            worst_class_label=classes[worst_class],
         )
 
 

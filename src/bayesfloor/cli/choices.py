@@ -125,7 +125,7 @@ def show_transforms(file: str, options: TableOptions, *, criterion: str) -> None
                 "floor": level.floor,
                 "interval": (level.low, level.high),
                 "differs_from_best": found.distinguishable(each.name, found.best),
-                "hardest_pair": each.hardest_pair,
+                "worst_pair_classes": each.worst_pair_classes,
             }
             for each, level in ranked
         ]
@@ -181,7 +181,7 @@ def show_datasets(data: str | None, options: RunOptions) -> None:
         names = ("name", "n_rows", "n_features", "n_classes", "origin")
         write_json("datasets", {"datasets": [{name: getattr(info, name) for name in names} for info in listed]})
     else:
-        sizes = ((info.n_rows, info.n_features, info.n_classes) for info in listed)
+        sizes = ((info.n_samples, info.n_features, info.n_classes) for info in listed)
         shown = (["" if number is None else number for number in size] for size in sizes)
         rows = [(info.name, *size, info.origin) for info, size in zip(listed, shown, strict=True)]
         write_table(("name", "rows", "features", "classes", "from"), rows)

@@ -111,8 +111,7 @@ def show_pairs(file: str, options: TableOptions, *, top: int | None, fail_above:
     table = open_table(file, options)
     with engine(options) as how:
         found = pairwise_bayes_error(named_columns(table), table.y, **how)
-    first, second = np.triu_indices(len(found.classes), 1)
-    order = np.argsort(-found.normalized[first, second], kind="stable")[:top]
+    order = found.by_hardness()
     rows = [
         (
             found.classes[a],
@@ -121,14 +120,14 @@ def show_pairs(file: str, options: TableOptions, *, top: int | None, fail_above:
             *map(float, found.interval[a, b]),
             float(found.normalized[a, b]),
         )
-        for a, b in zip(first[order], second[order], strict=True)
+        for a, b in order[:top]
     ]
     if options.json:
         names = ("first", "second", "estimate", "interval", "normalized")
         listed = [
             dict(zip(names, (a, b, floor, (low, high), share), strict=True)) for a, b, floor, low, high, share in rows
         ]
-        result = {"confidence": found.confidence, "n_pairs": len(first), "pairs": listed}
+        result = {"confidence": found.confidence, "n_pairs": len(order), "pairs": listed}
         write_json("pairs", result, table=table, findings=found.findings)
     else:
         headings = ("first", "second", "floor", "from", "to", "normalized")
@@ -144,7 +143,7 @@ def show_classes(file: str, options: TableOptions, *, fail_above: float | None) 
     table = open_table(file, options)
     with engine(options) as how:
         found = one_vs_rest_bayes_error(named_columns(table), table.y, **how)
-    order = np.argsort(-found.normalized, kind="stable")
+    order = found.by_hardness()
     if options.json:
         listed = [
             {

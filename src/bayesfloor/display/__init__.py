@@ -1,30 +1,27 @@
-"""Pictures are displays in scikit-learn's manner.
+"""Displays: pictures in the manner of scikit-learn, drawn from plain values.
 
-A display holds what it draws. ``from_estimator`` and ``from_data`` make one and draw it, ``plot`` draws it
-again, on other axes or in another way, and ``frame`` gives the same as a table::
+This room knows no other but `runtime`. Results call it in their ``plot`` methods, with arrays and mappings; an
+estimator's fitted attribute is asked to plot itself::
 
-    result or estimator ── checks ───── arrays that can be drawn
-                             │
-                             ├──────── pair_heatmap       every two classes         PairwiseHeatmapDisplay
-                             ├──────── class_floors       each class and the rest   ClassFloorsDisplay
-                             ├──────── tree_display       the class tree            ClassTreeDisplay
-                             ├──────── selection_display  steps of a selection      SelectionPathDisplay
-                             ├──────── transform_display  ranked transforms         TransformComparisonDisplay
-                             ├──────── learned_display    a learning curve's end    LearnedFloorDisplay
-                             └──────── noise_display      labels redrawn            LabelNoiseDisplay
-                                         │
-                                         ├─ dot_rows   a row per name, with a mark and an interval
-                                         ├─ free_room  labels where nothing else is
-                                         └─ canvas     axes, the room on them, names as they are
+    result.plot() ──────┐            ┌─ pair_heatmap   every two classes         PairwiseHeatmapDisplay
+    from_data(...) ─────┼─ checks ───┼─ class_floors   each class and the rest   ClassFloorsDisplay
+    from_estimator(...) ┘            ├─ class_tree     the class tree            ClassTreeDisplay
+                                     ├─ selection      steps of a selection      SelectionPathDisplay
+                                     ├─ transforms     ranked transforms         TransformComparisonDisplay
+                                     ├─ learned        the learning curve        LearnedFloorDisplay
+                                     └─ label_noise    labels redrawn            LabelNoiseDisplay
 
-`displays` gathers them for the ``plot`` methods of results, which reach it when they are called. Matplotlib is loaded
-when the first picture is drawn; without it there is an error that says what to install.
+- `checks`: what callers pass -> arrays that can be drawn
+- `canvas`: axes and their scale, names as they are, rates in percent, rows of marks
+- `placement`: labels within a picture, where they cover nothing
+
+A display holds what it draws. ``plot`` draws it again, on other axes or in another way, and ``frame`` gives the same as
+a table. Matplotlib is loaded when the first picture is drawn; without it there is an error that says what to install.
 
 What all pictures keep to: nothing is cut off and nothing overlaps on a figure of their own, for any number of classes;
 on axes that were given, letters shrink and names thin out. Colours keep their order in grey and for every common kind
 of colour vision. Names are shown letter by letter, whatever they mean to TeX. Rates are in percent.
 """
-
 
 from bayesfloor.display.class_floors import ClassFloorsDisplay
 from bayesfloor.display.class_tree import ClassTreeDisplay

@@ -1,21 +1,27 @@
-"""Axes to draw on, the room there is on them, and names that are shown as they are.
+"""What all pictures share: axes and their scale, names as they are, rates in percent, and rows of marks.
 
 Matplotlib is loaded by the first picture and not before.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bayesfloor.display import tree_drawing as drawing
-from bayesfloor.tree.class_tree import label_text
+from bayesfloor.runtime.text import cut_middle, exact_percent, label_text
 
-#: Sizes of letters, in points: no smaller than can be read in print, no larger than the text around a picture.
+Floats = NDArray[np.float64]
+
+#: Smallest and largest size of letters, in points: legible in print, and no larger than the text around a picture.
 SMALLEST_FONT, LARGEST_FONT = 5.5, 10.0
+#: Longest name on a picture, in characters.
+LONGEST_NAME = 26
 #: Two colours that differ in every common kind of colour vision, and in grey.
 BLUE, ORANGE = "#0072b2", "#e69f00"
-FAINT = "#d9d9d9"
+#: Lines that are neither, from the darkest to the faintest.
+DARK, GREY, FAINT = "#333333", "#757575", "#d9d9d9"
 
 
 def load_pyplot() -> Any:
@@ -23,7 +29,7 @@ def load_pyplot() -> Any:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError("Pictures need matplotlib: pip install 'bayesfloor[plot]'") from error
+        raise ImportError("A picture needs matplotlib: pip install 'bayesfloor[plot]'") from error
     return pyplot
 
 
@@ -46,11 +52,6 @@ def points_per_unit(ax: Any) -> tuple[float, float]:
     return box.width / abs(right - left) / point, box.height / abs(top - bottom) / point
 
 
-def shortened(names: Iterable[Any]) -> list[str]:
-    """Write names in one line each, none too long, and none alike."""
-    return drawing.shortened([label_text(name) for name in names])
-
-
 def text_width(texts: Sequence[str]) -> float:
     """Return the width of the widest text as a multiple of the size of its letters."""
     from matplotlib.font_manager import FontProperties
@@ -61,39 +62,104 @@ def text_width(texts: Sequence[str]) -> float:
     return float(max(widths)) / 100
 
 
-def as_percent(value: float, _: int = 0) -> str:
-    """Write a rate as a tick label: 0.125 as 12.5%."""
-    return f"{100 * value:.6g}%"
+def show_percent(axis: Any) -> None:
+    """Write the ticks of an axis of rates in percent."""
+    axis.set_major_formatter(lambda rate, _: exact_percent(rate))
 
 
-def with_certainty(quantity: str, confidence: float | None) -> str:
+def with_level(quantity: str, confidence: float | None) -> str:
     """Name a quantity, and the level of its interval where that is known."""
-    return quantity if confidence is None else f"{quantity}, {100 * confidence:g}% interval"
+    return quantity if confidence is None else f"{quantity}, {exact_percent(confidence)} interval"
+
+
+def shortened(names: Iterable[Any]) -> list[str]:
+    """Write names in one line each, none too long, so that different names stay different.
+
+    A long name loses its middle, since its end often tells it from others. Where that leaves two names alike, they
+    begin shortly before the first letter in which they differ; and where that is no help, they are numbered.
+    """
+    texts = [label_text(name) for name in names]
+    short = [cut_middle(text, LONGEST_NAME) for text in texts]
+    for alike in _places_of_repeated(short):
+        columns = zip(*(texts[place] for place in alike), strict=False)
+        shared = sum(1 for _ in takewhile(lambda letters: len(set(letters)) == 1, columns))
+        start = max(0, shared - LONGEST_NAME // 3)
+        for place in alike:
+            rest = texts[place][start:]
+            rest = rest if len(rest) < LONGEST_NAME else f"{rest[: LONGEST_NAME - 2]}…"
+            short[place] = ("…" if start else "") + rest
+    for alike in _places_of_repeated(short):
+        for place in alike:
+            short[place] = f"{short[place][: LONGEST_NAME - 6]}… {place}"
+    return short
+
+
+def _places_of_repeated(names: list[str]) -> list[list[int]]:
+    """Return the places of each name that occurs more than once."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        places.setdefault(name, []).append(place)
+    return [found for found in places.values() if len(found) > 1]
 
 
 def font_for(pitch: float) -> float:
-    """Return the size of letters that go well with rows that are `pitch` points apart."""
+    """Return the size of letters that goes well with rows that are `pitch` points apart."""
     return float(np.clip(0.8 * pitch, SMALLEST_FONT, LARGEST_FONT))
 
 
-def write_names(axis: Any, names: Sequence[str], pitch: float, *, upright: bool = False) -> None:
+def write_names(axis: Any, names: Sequence[str], pitch: float) -> None:
     """Label positions 0, 1, … of an axis with names, each taken literally; every second or n-th where they crowd.
 
     Parameters
     ----------
     axis : matplotlib Axis
-        ``ax.xaxis`` or ``ax.yaxis``.
+        ``ax.xaxis`` or ``ax.yaxis``. Names below x are turned by 90 degrees where they do not fit side by side.
     names : sequence of str
         One name per position.
     pitch : float
         Points between two positions.
-    upright : bool, default=False
-        Turn the names by 90 degrees.
     """
     size = font_for(pitch)
     step = max(1, int(np.ceil(size / pitch)))
     shown = range(0, len(names), step)
+    upright = axis.axis_name == "x" and text_width(names) * size > 0.95 * pitch
     axis.set_ticks(list(shown), [names[place] for place in shown], fontsize=size)
     for label in axis.get_ticklabels():
         # "$x$" is a name here, not a formula; nor is anything else code for TeX
         label.set(parse_math=False, usetex=False, rotation=90 if upright else 0)
+
+
+def axes_for_rows(names: Sequence[str], legend: bool) -> Any:
+    """Make axes with space for a row per name, and for a legend above them."""
+    pitch = min(0.26, 40 / len(names))
+    beside = text_width(names) * font_for(72 * pitch) / 72
+    return new_axes(beside + 4.4, max(pitch * len(names), 0.8) + (1.0 if legend else 0.6))
+
+
+def draw_row_intervals(ax: Any, rows: Floats, interval: Floats | None) -> Any:
+    """Draw a line over the interval of each row, if there are any; return them."""
+    return None if interval is None else ax.hlines(rows, *interval.T, color=BLUE, linewidth=1.8, zorder=2)
+
+
+def draw_row_marks(ax: Any, rows: Floats, values: Floats, **style: Any) -> Any:
+    """Draw a mark in each row; return them."""
+    usual = {"marker": "o", "markersize": 5, "linestyle": "none", "color": BLUE, "zorder": 3}
+    (marks,) = ax.plot(values, rows, **usual | style)
+    return marks
+
+
+def finish_rows(ax: Any, names: Sequence[str], x_label: str, legend: bool) -> None:
+    """Write a name at each of the rows 0, 1, … from the top, rule them faintly, and make x an axis of rates from 0."""
+    # zero is on the picture, with half a mark beside it, and axes that share x may still widen it
+    ax.update_datalim([(0, 0)], updatey=False)
+    ax.margins(x=0.025)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.set_xlabel(x_label)
+    show_percent(ax.xaxis)
+    ax.spines[["left", "top", "right"]].set_visible(False)
+    ax.tick_params(axis="y", length=0, pad=7)
+    if legend:
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderpad=0, fontsize=9)
+    _, pitch = points_per_unit(ax)
+    write_names(ax.yaxis, names, pitch)
+    ax.hlines(np.arange(len(names)), 0, 1, transform=ax.get_yaxis_transform(), color=FAINT, linewidth=0.8, zorder=0)

@@ -1,15 +1,23 @@
 """What callers of displays pass -> arrays that can be drawn."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.runtime.text import shown
-from bayesfloor.tree.class_tree import check_classes
 
 Floats = NDArray[np.float64]
+
+#: Floors that a selection or a comparison of transforms is about, and what to call them on an axis.
+MEASURES = {
+    "whole": "floor",
+    "mean_pair": "mean floor of all pairs",
+    "worst_pair": "floor of the worst pair",
+    "mean_class": "mean floor of all classes",
+    "worst_class": "floor of the worst class",
+}
 
 
 def fitted_step(estimator: Any) -> Any:
@@ -22,11 +30,32 @@ def fitted_step(estimator: Any) -> Any:
     return estimator
 
 
+def fitted_attribute(estimator: Any, name: str, what: str) -> Any:
+    """Return an attribute of a fitted estimator that can be plotted."""
+    estimator = fitted_step(estimator)
+    found = getattr(estimator, name, None)
+    if not hasattr(found, "plot"):
+        raise TypeError(f"{type(estimator).__name__} has no {what}: no {name}")
+    return found
+
+
+def check_option(value: Any, name: str, allowed: Sequence[str]) -> str:
+    """Return one of a few words."""
+    if value not in allowed:
+        raise ValueError(f"The {name!r} parameter must be one of {list(allowed)}. Got {value!r} instead.")
+    return str(value)
+
+
 def check_labels_of(n: int, classes: Any) -> NDArray[Any]:
     """Return n different labels; 0 to n − 1 where none are given."""
-    labels = check_classes(np.arange(n) if classes is None else classes)
-    if len(labels) != n:
-        raise ValueError(f"{n} values need {n} labels in classes, got {len(labels)}")
+    labels = np.arange(n) if classes is None else np.asarray(classes)
+    if labels.shape != (n,):
+        raise ValueError(f"{n} values need {n} labels in classes, got an array of shape {labels.shape}")
+    seen = set()
+    for label in labels.tolist():
+        if label in seen:
+            raise ValueError(f"classes holds {shown(label)} more than once")
+        seen.add(label)
     return labels
 
 
@@ -53,6 +82,8 @@ def check_pairs(values: Any, classes: Any) -> tuple[Floats, NDArray[Any]]:
     shape = np.shape(values)
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(f"Pairs of classes need a square matrix, got an array of shape {shape}")
+    if shape[0] < 2:
+        raise ValueError(f"A pair needs two classes, got {shape[0]}")
     labels = check_labels_of(shape[0], classes)
     what = "The matrix of pairs"
     matrix = _numbers(values, what)
@@ -73,39 +104,43 @@ def check_pairs(values: Any, classes: Any) -> tuple[Floats, NDArray[Any]]:
 
 def check_order(order: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
     """Return the codes of all classes in the order that is asked for: "name", or a sequence of the labels."""
-    code_of = {label: code for code, label in enumerate(classes.tolist())}
     if isinstance(order, str) and order == "name":
         return np.arange(len(classes))
+    code_of = {label: code for code, label in enumerate(classes.tolist())}
     codes = [code_of.get(label, -1) for label in np.ravel(order).tolist()]
     if sorted(codes) != list(range(len(classes))):
         raise ValueError(f"The 'order' parameter must name each class once, or be a word that is known. Got {order!r}.")
     return np.array(codes, dtype=np.int64)
 
 
-def check_interval(interval: Any, n: int) -> Floats:
-    """Return n intervals, each with its lower end first."""
-    ends = check_values(interval, "interval", (n, 2))
-    if (ends[:, 0] > ends[:, 1]).any():
+def check_interval(interval: Any, shape: tuple[int, ...]) -> Floats | None:
+    """Return intervals of values of some shape, each with its lower end first; None where there are none."""
+    if interval is None:
+        return None
+    ends = check_values(interval, "interval", (*shape, 2))
+    if (ends[..., 0] > ends[..., 1]).any():
         raise ValueError("interval should have the lower end of each interval first")
     return ends
 
 
-def interval_in(columns: Mapping[str, Any], low: str, high: str) -> Floats | None:
-    """Return the intervals that two columns hold, or None where one is missing."""
-    if low not in columns or high not in columns:
-        return None
-    return check_interval(np.column_stack([columns[low], columns[high]]), len(columns[low]))
-
-
-def columns_of(table: Any, needed: Sequence[str], others: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Return columns of a data frame or dict, all of one length: those that are needed, and others if there."""
-    missing = [name for name in needed if name not in table]
+def columns_of(
+    table: Any, value: str, low: str, high: str, needed: Sequence[str], others: Sequence[str]
+) -> tuple[Floats, Floats | None, dict[str, NDArray[Any]]]:
+    """Return values, their intervals if there, and other columns of a data frame or mapping, all of one length."""
+    missing = [name for name in (value, *needed) if name not in table]
     if missing:
         raise ValueError(f"There is no column {missing[0]!r}")
-    columns = {name: np.asarray(table[name]) for name in (*needed, *others) if name in table}
+    columns = {name: np.asarray(table[name]) for name in (value, low, high, *needed, *others) if name in table}
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"Columns should be of one length, got {lengths}")
-    if not len(columns[needed[0]]):
+    n = lengths[value]
+    if not n:
         raise ValueError("There are no rows to draw")
-    return columns
+    ends = np.column_stack([columns[low], columns[high]]) if low in columns and high in columns else None
+    return check_values(columns[value], value, (n,)), check_interval(ends, (n,)), columns
+
+
+def interval_columns(interval: Floats | None) -> dict[str, Floats]:
+    """Return the two columns that intervals are in a table; none where there are none."""
+    return {} if interval is None else {"interval_low": interval[..., 0], "interval_high": interval[..., 1]}

@@ -1,21 +1,35 @@
 """Each class against all others: its floor, and beside it what a classifier reached."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.display.canvas import BLUE, ORANGE, load_pyplot, shortened, with_certainty
-from bayesfloor.display.checks import check_interval, check_labels_of, check_order, check_values, fitted_step
-from bayesfloor.display.dot_rows import axes_for_rows, draw_intervals, draw_marks, prepare_rows
-from bayesfloor.floor.trees.henze_penrose import confusion_rate
-from bayesfloor.floor.trees.results import OneVsRestBayesError
+from bayesfloor.display.canvas import (
+    ORANGE,
+    axes_for_rows,
+    draw_row_intervals,
+    draw_row_marks,
+    finish_rows,
+    load_pyplot,
+    shortened,
+    with_level,
+)
+from bayesfloor.display.checks import (
+    check_interval,
+    check_labels_of,
+    check_order,
+    check_values,
+    fitted_attribute,
+    interval_columns,
+)
 from bayesfloor.runtime.frames import data_frame
-from bayesfloor.runtime.text import shown
 
 Floats = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class ClassFloorsDisplay:
     """One-vs-rest floors with their intervals and, where there are predictions, the confusion rate of each class.
 
@@ -55,59 +69,39 @@ class ClassFloorsDisplay:
 
     Examples
     --------
-    >>> from sklearn.datasets import load_wine
-    >>> from bayesfloor import one_vs_rest_bayes_error
     >>> from bayesfloor.display import ClassFloorsDisplay
-    >>> X, y = load_wine(return_X_y=True)
-    >>> display = ClassFloorsDisplay.from_data(one_vs_rest_bayes_error(X, y), y_true=[0, 1, 2, 2], y_pred=[0, 1, 1, 2])
-    >>> display.confusion.tolist()
-    [0.0, 0.25, 0.25]
+    >>> display = ClassFloorsDisplay.from_data([0.02, 0.05], ["cat", "dog"], confusion=[0.04, 0.06])
+    >>> display.order_.tolist()
+    ['dog', 'cat']
     """
 
-    def __init__(
-        self,
-        floors: Floats,
-        *,
-        classes: NDArray[Any],
-        interval: Floats | None = None,
-        confidence: float | None = None,
-        confusion: Floats | None = None,
-        quantity: str = "floor",
-    ) -> None:
-        self.floors = floors
-        self.classes = classes
-        self.interval = interval
-        self.confidence = confidence
-        self.confusion = confusion
-        self.quantity = quantity
+    floors: Floats
+    _: KW_ONLY
+    classes: NDArray[Any]
+    interval: Floats | None = None
+    confidence: float | None = None
+    confusion: Floats | None = None
+    quantity: str = "floor"
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, y_true: Any = None, y_pred: Any = None, ax: Any = None, **options: Any
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **options: Any) -> Any:
         """Draw the one-vs-rest floors of a fitted `BayesErrorEstimator`.
 
         Parameters
         ----------
         estimator : BayesErrorEstimator or Pipeline
             Fitted; of a pipeline, the last step.
-        y_true, y_pred : array-like, optional
-            Labels of rows that a classifier has not seen, and what it took them for.
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
         **options
-            Those of `from_data` and `plot`.
+            Those of `OneVsRestBayesError.plot`: predictions to compare with, and the order.
 
         Returns
         -------
         ClassFloorsDisplay
             The display, drawn.
         """
-        estimator = fitted_step(estimator)
-        floors = getattr(estimator, "one_vs_rest_bayes_error_", None)
-        if floors is None:
-            raise TypeError(f"{type(estimator).__name__} has no one-vs-rest floors: no one_vs_rest_bayes_error_")
-        return cls.from_data(floors, y_true=y_true, y_pred=y_pred, ax=ax, **options)
+        return fitted_attribute(estimator, "one_vs_rest_bayes_error_", "one-vs-rest floors").plot(ax, **options)
 
     @classmethod
     def from_data(
@@ -116,66 +110,52 @@ class ClassFloorsDisplay:
         classes: Any = None,
         *,
         interval: Any = None,
-        normalize: bool = False,
-        y_true: Any = None,
-        y_pred: Any = None,
+        confidence: float | None = None,
+        confusion: Any = None,
+        quantity: str = "floor",
         ax: Any = None,
-        **options: Any,
+        order: Any = "floor",
     ) -> Self:
         """Draw one-vs-rest floors.
 
         Parameters
         ----------
-        floors : OneVsRestBayesError, or array-like of shape (K,)
+        floors : array-like of shape (K,)
             The floors.
         classes : array-like of shape (K,), optional
-            The labels; by default those of `floors`, or 0 to K − 1.
+            The labels; by default 0 to K − 1.
         interval : array-like of shape (K, 2), optional
-            Confidence intervals, where `floors` are plain numbers.
-        normalize : bool, default=False
-            Draw the floors of a OneVsRestBayesError as shares of the largest that they could be, the smaller of p_k and
-            1 − p_k. This shows which classes are hard; the floors themselves also show which are large.
-        y_true, y_pred : array-like, optional
-            Labels of rows that a classifier has not seen, and what it took them for. Adds the confusion rate C_k,
-            the share of rows wrongly put into class k or wrongly kept out of it, which compares with
-            floors that are not normalized.
+            Confidence intervals of the floors.
+        confidence : float, optional
+            Level of the intervals.
+        confusion : array-like of shape (K,), optional
+            What a classifier reached: the share of rows wrongly put into each class or wrongly kept out of it.
+        quantity : str, default="floor"
+            What the floors are.
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
-        **options
-            Those of `plot`.
+        order : "floor", "name" or sequence of labels, default="floor"
+            As for `plot`.
 
         Returns
         -------
         ClassFloorsDisplay
             The display, drawn.
         """
-        confidence = None
-        values = floors
-        if isinstance(floors, OneVsRestBayesError):
-            priors = floors.class_counts / floors.class_counts.sum()
-            largest = np.minimum(priors, 1 - priors) if normalize else np.ones(len(priors))
-            values, interval = floors.estimate / largest, floors.interval / largest[:, None]
-            classes = floors.classes if classes is None else classes
-            confidence = floors.confidence
-        elif normalize:
-            raise ValueError("normalize needs a OneVsRestBayesError, which knows how large the classes are")
-        values = check_values(values, "floors", (np.size(values),))
-        classes = check_labels_of(len(values), classes)
+        n = np.size(floors)
         display = cls(
-            values,
-            classes=classes,
-            interval=None if interval is None else check_interval(interval, len(values)),
+            check_values(floors, "floors", (n,)),
+            classes=check_labels_of(n, classes),
+            interval=check_interval(interval, (n,)),
             confidence=confidence,
-            confusion=_confusion(y_true, y_pred, classes, normalize),
-            quantity="normalized floor" if normalize else "floor",
+            confusion=None if confusion is None else check_values(confusion, "confusion", (n,)),
+            quantity=quantity,
         )
-        return display.plot(ax, **options)
+        return display.plot(ax, order=order)
 
     def frame(self) -> Any:
         """Return a data frame with one row per class, in the order of the classes."""
-        columns: dict[str, Any] = {"class": self.classes, "floor": self.floors}
-        if self.interval is not None:
-            columns["interval_low"], columns["interval_high"] = self.interval.T
+        columns: dict[str, Any] = {"class": self.classes, "floor": self.floors, **interval_columns(self.interval)}
         if self.confusion is not None:
             columns["confusion"] = self.confusion
         return data_frame(columns)
@@ -186,7 +166,7 @@ class ClassFloorsDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure with room for all classes.
+            Where to draw; by default on a new figure with space for all classes.
         order : "floor", "name" or sequence of labels, default="floor"
             The classes from top to bottom: the highest floor first, in the order of `classes`, or as given.
 
@@ -209,33 +189,15 @@ class ClassFloorsDisplay:
         rows = np.arange(len(names), dtype=np.float64)
         apart = 0.0 if self.confusion is None else 0.16  # two kinds of marks are often at the same place
         interval = None if self.interval is None else self.interval[codes]
-        title = with_certainty(self.quantity, self.confidence)
-        self.interval_lines_ = draw_intervals(ax, rows - apart, interval, BLUE)
-        self.floor_marks_ = draw_marks(ax, rows - apart, self.floors[codes], color=BLUE, label=title)
+        title = with_level(self.quantity, self.confidence)
+        self.interval_lines_ = draw_row_intervals(ax, rows - apart, interval)
+        self.floor_marks_ = draw_row_marks(ax, rows - apart, self.floors[codes], label=title)
         self.confusion_marks_ = None
-        x_label = with_certainty(f"{self.quantity} against the rest", self.confidence)
+        x_label = with_level(f"{self.quantity} against the rest", self.confidence)
         if self.confusion is not None:
             x_label = "share of rows"
-            manners = {"marker": "D", "color": ORANGE, "markeredgecolor": "black", "markeredgewidth": 0.6}
-            marks = draw_marks(ax, rows + apart, self.confusion[codes], label="confusion rate", **manners)
+            diamonds = {"marker": "D", "color": ORANGE, "markeredgecolor": "black", "markeredgewidth": 0.6}
+            marks = draw_row_marks(ax, rows + apart, self.confusion[codes], label="confusion rate", **diamonds)
             self.confusion_marks_ = marks
-        prepare_rows(ax, names, x_label, legend=self.confusion is not None)
+        finish_rows(ax, names, x_label, legend=self.confusion is not None)
         return self
-
-
-def _confusion(y_true: Any, y_pred: Any, classes: NDArray[Any], normalize: bool) -> Floats | None:
-    """Return C_k of each class, or None where there are no predictions."""
-    if y_true is None and y_pred is None:
-        return None
-    if y_true is None or y_pred is None:
-        raise ValueError("y_true and y_pred go together: give both or neither")
-    if normalize:
-        raise ValueError("The confusion rate compares with floors that are not normalized: leave normalize off")
-    known = set(classes.tolist())
-    for name, labels in (("y_true", y_true), ("y_pred", y_pred)):
-        strange = [label for label in dict.fromkeys(np.asarray(labels).tolist()) if label not in known]
-        if strange:
-            raise ValueError(f"{name} holds labels that have no floor: {', '.join(map(shown, strange[:10]))}")
-    if not len(np.asarray(y_true)):
-        raise ValueError("y_true is empty")
-    return np.array([confusion_rate(y_true, y_pred, label) for label in classes.tolist()])

@@ -1,25 +1,44 @@
-"""The class tree as a display."""
+"""The paper's figure of a class tree: where each binary classifier draws its line.
 
-from dataclasses import replace
+The tree grows from left to right, the smaller side of each node above. Nodes show their classes where they fit, and a
+dashed line with the value of the cut parts those above from those below.
+"""
+
+from dataclasses import KW_ONLY, dataclass
+from math import isnan
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bayesfloor.display.canvas import SMALLEST_FONT, load_pyplot, points_per_unit, shortened
-from bayesfloor.display.checks import fitted_step
-from bayesfloor.floor.trees.results import PairwiseBayesError
-from bayesfloor.tree import ClassTree, build_class_tree
+from bayesfloor.display.canvas import SMALLEST_FONT, load_pyplot, new_axes, points_per_unit, shortened, text_width
+from bayesfloor.display.checks import check_labels_of, fitted_attribute
+from bayesfloor.runtime.frames import data_frame
+
+Floats = NDArray[np.float64]
+
+LONGEST_TITLE = 100  # characters of a node's classes
+WIDEST_WITH_TITLES = 14.0  # inches; a wider drawing leaves out the classes of inner nodes
+LARGEST = 60.0  # inches; beyond, everything shrinks, and text that is too small is left out
+LEAST_WRITTEN = 3.0  # points; smaller letters are left out
+LINE, DASHED, LEAF = "#4c566a", "#b5382a", "#e8edf3"
 
 
+@dataclass(eq=False, repr=False)
 class ClassTreeDisplay:
     """Drawing of a class tree: the easy questions on the left, the hard ones further on.
 
-    Make one with `from_estimator` or `from_data`. ``ClassTree.plot`` draws the same.
+    Make one with `from_estimator` or `from_data`, or with ``build_class_tree(...).plot()``.
 
     Parameters
     ----------
-    tree : ClassTree
-        The tree.
+    children : ndarray of shape (K − 1, 2)
+        What is left and right of each node, each node before those below it. A value of 0 or more is the index of a
+        node; a negative value v is the class with code ~v.
+    classes : ndarray of shape (K,)
+        The labels.
+    cuts : ndarray of shape (K − 1,), optional
+        The value of each cut; NaN where it is not known.
 
     Attributes
     ----------
@@ -34,29 +53,25 @@ class ClassTreeDisplay:
 
     Examples
     --------
-    >>> from sklearn.datasets import load_wine
-    >>> from bayesfloor import pairwise_bayes_error
     >>> from bayesfloor.display import ClassTreeDisplay
-    >>> X, y = load_wine(return_X_y=True)
-    >>> display = ClassTreeDisplay.from_data(pairwise_bayes_error(X, y))
-    >>> display.tree.to_nested()
-    [0, [1, 2]]
+    >>> display = ClassTreeDisplay.from_data([[-1, 1], [-2, -3]], ["bird", "cat", "dog"])
+    >>> display.frame()["right"].tolist()
+    [['cat', 'dog'], ['dog']]
     """
 
-    def __init__(self, tree: ClassTree) -> None:
-        self.tree = tree
+    children: NDArray[np.int64]
+    _: KW_ONLY
+    classes: NDArray[Any]
+    cuts: Floats | None = None
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, cut: Any = "min-cut", ax: Any = None) -> Self:
-        """Draw the tree of a fitted estimator.
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Any:
+        """Draw the tree of a fitted classifier.
 
         Parameters
         ----------
-        estimator : estimator or Pipeline
-            A fitted classifier with a ``tree_``, or a fitted `BayesErrorEstimator`, from whose pairwise floors a tree
-            is built. Of a pipeline, the last step.
-        cut : str or nested lists, default="min-cut"
-            How to build a tree where there is none yet, as in `build_class_tree`.
+        estimator : classifier or Pipeline
+            Fitted, with a ``tree_``, such as `SmartSVC` or `HierarchicalClassifier`. Of a pipeline, the last step.
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
 
@@ -65,24 +80,20 @@ class ClassTreeDisplay:
         ClassTreeDisplay
             The display, drawn.
         """
-        estimator = fitted_step(estimator)
-        for name in ("tree_", "pairwise_bayes_error_"):
-            if isinstance(getattr(estimator, name, None), ClassTree | PairwiseBayesError):
-                return cls.from_data(getattr(estimator, name), cut=cut, ax=ax)
-        raise TypeError(f"{type(estimator).__name__} has no class tree: no tree_ or pairwise_bayes_error_")
+        return fitted_attribute(estimator, "tree_", "class tree").plot(ax)
 
     @classmethod
-    def from_data(cls, floors: Any, classes: Any = None, *, cut: Any = "min-cut", ax: Any = None) -> Self:
-        """Draw a tree, or the tree that pairwise floors give.
+    def from_data(cls, children: Any, classes: Any = None, *, cuts: Any = None, ax: Any = None) -> Self:
+        """Draw a tree.
 
         Parameters
         ----------
-        floors : ClassTree, PairwiseBayesError, or array-like of shape (K, K)
-            The tree itself, or floors to build one from; of a PairwiseBayesError the normalized ones.
+        children : array-like of shape (K − 1, 2)
+            The nodes, as in ``ClassTree.children`` and above.
         classes : array-like of shape (K,), optional
-            The labels, where `floors` is not a tree; by default those of `floors`, or 0 to K − 1.
-        cut : str or nested lists, default="min-cut"
-            How to build the tree, as in `build_class_tree`.
+            The labels; by default 0 to K − 1.
+        cuts : array-like of shape (K − 1,), optional
+            The value of each cut; NaN where it is not known.
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
 
@@ -91,15 +102,30 @@ class ClassTreeDisplay:
         ClassTreeDisplay
             The display, drawn.
         """
-        if isinstance(floors, PairwiseBayesError):
-            classes = floors.classes if classes is None else classes
-            floors = floors.normalized
-        tree = floors if isinstance(floors, ClassTree) else build_class_tree(floors, classes, cut=cut)
-        return cls(tree).plot(ax)
+        nodes = np.asarray(children)
+        n = len(nodes)
+        # every class once, and every node but the root once, below an earlier node
+        complete = nodes.shape == (n, 2) and sorted(nodes.ravel().tolist()) == [*range(-n - 1, 0), *range(1, n)]
+        if not n or not complete or ((nodes >= 0) & (nodes <= np.arange(n)[:, None])).any():
+            raise ValueError("children should hold each class and each node but the root once, below an earlier node")
+        values = None if cuts is None else np.asarray(cuts, dtype=np.float64).reshape(n)
+        return cls(nodes, classes=check_labels_of(n + 1, classes), cuts=values).plot(ax)
 
     def frame(self) -> Any:
-        """Return a data frame with one row per node, as `ClassTree.frame` does."""
-        return self.tree.frame()
+        """Return a data frame with one row per node; left and right are lists of labels."""
+        parent, depth, members = _walk(self.children)
+        labels = self.classes.tolist()
+        sides = [[[labels[code] for code in members[child]] for child in pair] for pair in self.children.tolist()]
+        return data_frame(
+            {
+                "node": list(range(len(sides))),
+                "parent": parent,
+                "depth": depth,
+                "left": [left for left, _ in sides],
+                "right": [right for _, right in sides],
+                "cut": np.full(len(sides), np.nan) if self.cuts is None else self.cuts,
+            }
+        )
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the tree from left to right.
@@ -115,30 +141,117 @@ class ClassTreeDisplay:
             This display.
         """
         load_pyplot()
-        n_texts = 0 if ax is None else len(ax.texts)
-        names = shortened(self.tree.classes)
-        self.ax_ = replace(self.tree, classes=np.array(names, dtype=object)).plot(ax)
-        self.figure_ = self.ax_.figure
-        if ax is not None:
-            _fit_texts(ax, ax.texts[n_texts:], set(names))
+        from matplotlib.collections import LineCollection
+
+        names = shortened(self.classes)
+        _, depth, members = _walk(self.children)
+        row = min(0.28, LARGEST / len(names))  # all lengths are in inches
+        step = min(0.62, LARGEST / (1 + max(depth)))
+        font = min(9.0, 45.0 * row, 15.0 * step)
+        titles, columns = _lay_out_columns(names, depth, members, font, step)
+        height = _lay_out_rows(self.children, members, row)
+        right_end = columns[-1] + 0.15 + text_width(names) * font / 72
+        own = ax is None
+        if own:
+            ax = new_axes(max(2.5, right_end + 0.4), max(1.2, row * len(names) + 0.3))
+        self.ax_, self.figure_ = ax, ax.figure
+
+        solid, dashed, leaves, texts = [], [], [], []
+        for index, pair in enumerate(self.children.tolist()):
+            start, end, y = columns[depth[index]], columns[depth[index] + 1], height[index]
+            parting = end - 0.85 * step
+            solid.append([(start, y), (parting, y)])
+            dashed.append([(parting, height[child]) for child in pair])
+            solid += [[(parting, height[child]), (end, height[child])] for child in pair]
+            if font < LEAST_WRITTEN:
+                continue
+            if titles:
+                texts.append(_draw_box(ax, start, y, titles[index], font, "white"))
+            leaves += [_draw_box(ax, end, height[child], names[~child], font, LEAF) for child in pair if child < 0]
+            if self.cuts is not None and not isnan(self.cuts[index]):
+                cut = f"{self.cuts[index]:.3g}"
+                texts.append(ax.text(parting + 0.05, y, cut, fontsize=0.8 * font, color=DASHED, va="center"))
+        thickness = font / 8
+        ax.add_collection(LineCollection(solid, colors=LINE, linewidths=thickness, zorder=1))
+        ax.add_collection(LineCollection(dashed, colors=DASHED, linewidths=thickness, linestyles="--", zorder=1))
+        ax.set(xlim=(-0.1, right_end), ylim=(-row * (len(names) - 0.3), 0.7 * row))
+        ax.set_axis_off()
+        if not own:
+            _fit_texts(ax, leaves, texts)
         return self
 
 
-def _fit_texts(ax: Any, texts: list[Any], names: set[str]) -> None:
-    """Shrink texts that were drawn with one unit for an inch, where the axes have less room than that.
+def _walk(children: NDArray[np.int64]) -> tuple[list[int], list[int], dict[int, list[int]]]:
+    """Return parent and depth of each node, and the codes of the classes below each node and each leaf."""
+    n = len(children)
+    parent, depth = [-1] * n, [0] * n
+    for index, pair in enumerate(children.tolist()):
+        for child in pair:
+            if child >= 0:
+                parent[child], depth[child] = index, depth[index] + 1
+    members = {~code: [code] for code in range(n + 1)}
+    for index in range(n - 1, -1, -1):
+        left, right = children[index].tolist()
+        members[index] = sorted(members[left] + members[right])
+    return parent, depth, members
+
+
+def _lay_out_columns(
+    names: list[str], depth: list[int], members: dict[int, list[int]], font: float, step: float
+) -> tuple[list[str], Floats]:
+    """Return the title of each node, its classes, or no titles, and where the column of each depth starts."""
+    n_columns = 1 + max(depth)
+    separator = " " if max(map(len, names)) <= 2 else ", "
+    if sum(map(len, names)) + len(separator) * (len(names) - 1) <= LONGEST_TITLE:
+        titles = [separator.join(names[code] for code in members[index]) for index in range(len(depth))]
+        widths = np.full(n_columns, step)
+        for column, title in zip(depth, titles, strict=True):
+            widths[column] = max(widths[column], text_width([title]) * font / 72 + 0.1 + step)
+        if widths.sum() <= WIDEST_WITH_TITLES:
+            return titles, np.append(0.0, np.cumsum(widths))
+    return [], step * np.arange(n_columns + 1, dtype=np.float64)
+
+
+def _lay_out_rows(children: NDArray[np.int64], members: dict[int, list[int]], row: float) -> dict[int, float]:
+    """Return the height of each class and of each node, which is half way between its two sides."""
+    height: dict[int, float] = {}
+    waiting = [0]
+    n_placed = 0
+    while waiting:
+        child = waiting.pop()
+        if child < 0:
+            height[child] = -row * n_placed
+            n_placed += 1
+        else:
+            left, right = children[child].tolist()
+            waiting += [left, right] if len(members[right]) < len(members[left]) else [right, left]
+    for index in range(len(children) - 1, -1, -1):
+        height[index] = sum(height[child] for child in children[index].tolist()) / 2
+    return height
+
+
+def _draw_box(ax: Any, x: float, y: float, text: str, font: float, fill: str) -> Any:
+    """Write text in a box that starts at a point; return it."""
+    box = {"boxstyle": "round,pad=0.25", "facecolor": fill, "edgecolor": LINE, "linewidth": 0.8}
+    return ax.text(x, y, text, fontsize=font, va="center", bbox=box, parse_math=False, usetex=False, zorder=2)
+
+
+def _fit_texts(ax: Any, leaves: list[Any], others: list[Any]) -> None:
+    """Shrink texts that were drawn with one unit for an inch, where the axes are smaller than that.
 
     A class is the only thing in its row, so that the height of the row alone decides; its name may need more of the
     width than it was given. What else is left too small to be read is left out.
     """
     across, down = (min(1.0, points / 72) for points in points_per_unit(ax))
-    leaves = {text for text in texts if text.get_bbox_patch() and text.get_text() in names}
-    for text in texts:
-        size = text.get_fontsize() * (down if text in leaves else min(across, down))
-        text.set(fontsize=size, visible=text in leaves or size > SMALLEST_FONT - 1)
+    for text in leaves:
+        text.set_fontsize(text.get_fontsize() * down)
+    for text in others:
+        size = text.get_fontsize() * min(across, down)
+        text.set(fontsize=size, visible=size > SMALLEST_FONT - 1)
     left, right = ax.get_xlim()
     width = ax.get_window_extent().width
     for text in leaves:
         frame = text.get_fontsize() * ax.figure.dpi / 72  # a quarter of a letter and a line on either side, rounded up
-        room = max(width - text.get_window_extent().width - frame, 0.1 * width)
-        right = max(right, left + (text.get_position()[0] - left) * width / room)
+        before = max(width - text.get_window_extent().width - frame, 0.1 * width)
+        right = max(right, left + (text.get_position()[0] - left) * width / before)
     ax.set_xlim(left, right)

@@ -1,6 +1,7 @@
 """The heat map of all pairs of classes: which can be told apart, and which cannot."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +10,6 @@ from numpy.typing import NDArray
 from bayesfloor.display.canvas import (
     FAINT,
     SMALLEST_FONT,
-    as_percent,
     font_for,
     load_pyplot,
     new_axes,
@@ -18,14 +18,21 @@ from bayesfloor.display.canvas import (
     text_width,
     write_names,
 )
-from bayesfloor.display.checks import check_order, check_pairs, fitted_step
-from bayesfloor.floor.trees.results import PairwiseBayesError
+from bayesfloor.display.checks import (
+    check_interval,
+    check_order,
+    check_pairs,
+    fitted_attribute,
+    fitted_step,
+    interval_columns,
+)
 from bayesfloor.runtime.frames import data_frame
-from bayesfloor.tree import build_class_tree
+from bayesfloor.runtime.text import exact_percent
 
 Floats = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class PairwiseHeatmapDisplay:
     """Heat map of the floors of all pairs of classes.
 
@@ -52,7 +59,7 @@ class PairwiseHeatmapDisplay:
     image_ : matplotlib AxesImage
         The squares.
     text_ : list of matplotlib Text
-        The printed values; empty where there was no room.
+        The printed values; empty where they did not fit.
     order_ : ndarray of shape (K,)
         The labels in the order of the picture.
 
@@ -63,27 +70,20 @@ class PairwiseHeatmapDisplay:
 
     Examples
     --------
-    >>> from sklearn.datasets import load_wine
-    >>> from bayesfloor import pairwise_bayes_error
     >>> from bayesfloor.display import PairwiseHeatmapDisplay
-    >>> X, y = load_wine(return_X_y=True)
-    >>> display = PairwiseHeatmapDisplay.from_data(pairwise_bayes_error(X, y))
-    >>> display.order_.tolist()
-    [0, 1, 2]
-    >>> len(display.text_)
-    3
+    >>> floors = [[0, 0.01, 0.2], [0.01, 0, 0.02], [0.2, 0.02, 0]]
+    >>> PairwiseHeatmapDisplay.from_data(floors, ["cat", "car", "dog"]).order_.tolist()
+    ['cat', 'dog', 'car']
     """
 
-    def __init__(
-        self, values: Floats, *, classes: NDArray[Any], interval: Floats | None = None, quantity: str = "floor"
-    ) -> None:
-        self.values = values
-        self.classes = classes
-        self.interval = interval
-        self.quantity = quantity
+    values: Floats
+    _: KW_ONLY
+    classes: NDArray[Any]
+    interval: Floats | None = None
+    quantity: str = "floor"
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **options: Any) -> Self:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **options: Any) -> Any:
         """Draw the pairwise floors that a fitted estimator has found.
 
         Parameters
@@ -94,7 +94,7 @@ class PairwiseHeatmapDisplay:
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
         **options
-            Those of `from_data` and `plot`.
+            Those of `plot`.
 
         Returns
         -------
@@ -102,29 +102,36 @@ class PairwiseHeatmapDisplay:
             The display, drawn.
         """
         estimator = fitted_step(estimator)
-        floors, classes = getattr(estimator, "pairwise_bayes_error_", None), None
-        if floors is None and getattr(estimator, "affinity_", None) is not None:
-            floors, classes = estimator.affinity_, estimator.classes_
-            measured = isinstance(estimator.affinity, str) and estimator.affinity == "henze-penrose"
-            options.setdefault("quantity", "normalized floor" if measured else "affinity")
-        if floors is None:
-            raise TypeError(f"{type(estimator).__name__} has no pairwise floors: no pairwise_bayes_error_ or affinity_")
-        return cls.from_data(floors, classes, ax=ax, **options)
+        affinity = getattr(estimator, "affinity_", None)
+        if affinity is None:
+            return fitted_attribute(estimator, "pairwise_bayes_error_", "pairwise floors").plot(ax, **options)
+        measured = isinstance(estimator.affinity, str) and estimator.affinity == "henze-penrose"
+        quantity = "normalized floor" if measured else "affinity"
+        return cls.from_data(affinity, estimator.classes_, quantity=quantity, ax=ax, **options)
 
     @classmethod
     def from_data(
-        cls, floors: Any, classes: Any = None, *, quantity: str | None = None, ax: Any = None, **options: Any
+        cls,
+        values: Any,
+        classes: Any = None,
+        *,
+        interval: Any = None,
+        quantity: str = "floor",
+        ax: Any = None,
+        **options: Any,
     ) -> Self:
         """Draw pairwise floors, or any other rates of every two classes.
 
         Parameters
         ----------
-        floors : PairwiseBayesError, or array-like of shape (K, K)
-            The floors. Of a PairwiseBayesError the normalized ones are drawn, unless its `normalize` is off.
+        values : array-like of shape (K, K)
+            A rate for every two classes, symmetric; the diagonal is not used.
         classes : array-like of shape (K,), optional
-            The labels; by default those of `floors`, or 0 to K − 1.
-        quantity : str, optional
-            What the values are, for the colour bar; by default "floor" or "normalized floor".
+            The labels; by default 0 to K − 1.
+        interval : array-like of shape (K, K, 2), optional
+            Confidence intervals of the values, for `frame`.
+        quantity : str, default="floor"
+            What the values are, for the colour bar.
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
         **options
@@ -135,31 +142,22 @@ class PairwiseHeatmapDisplay:
         PairwiseHeatmapDisplay
             The display, drawn.
         """
-        interval = None
-        values = floors
-        if isinstance(floors, PairwiseBayesError):
-            values, interval, classes = floors.estimate, floors.interval, floors.classes if classes is None else classes
-            if floors.normalize:
-                first, second = floors.class_counts[:, None], floors.class_counts[None, :]
-                smaller_prior = np.minimum(first, second) / (first + second)
-                values, interval = floors.normalized, interval / smaller_prior[..., None]
-            quantity = quantity or ("normalized floor" if floors.normalize else "floor")
         values, classes = check_pairs(values, classes)
-        return cls(values, classes=classes, interval=interval, quantity=quantity or "floor").plot(ax, **options)
+        interval = check_interval(interval, values.shape)
+        return cls(values, classes=classes, interval=interval, quantity=quantity).plot(ax, **options)
 
     def frame(self) -> Any:
         """Return a data frame with one row per pair, in the order of the classes."""
         first, second = np.triu_indices(len(self.classes), 1)
         columns = {"first": self.classes[first], "second": self.classes[second], "value": self.values[first, second]}
-        if self.interval is not None:
-            columns["interval_low"], columns["interval_high"] = self.interval[first, second].T
-        return data_frame(columns)
+        interval = None if self.interval is None else self.interval[first, second]
+        return data_frame({**columns, **interval_columns(interval)})
 
     def plot(
         self,
         ax: Any = None,
         *,
-        order: Any = "tree",
+        order: Any = "similarity",
         full: bool = False,
         print_values: bool | None = None,
         cmap: Any = "Blues",
@@ -172,9 +170,9 @@ class PairwiseHeatmapDisplay:
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure, large enough for all classes.
-        order : "tree", "name", ClassTree or sequence of labels, default="tree"
-            The order of the classes. "tree" puts classes next to each other that are hard to tell apart: the leaves of
-            `build_class_tree` with average linkage.
+        order : "similarity", "name" or sequence of labels, default="similarity"
+            The order of the classes. "similarity" puts classes next to each other that are hard to tell apart, by
+            average linkage of the values; ``tree.leaves`` of a class tree is an order, too.
         full : bool, default=False
             Draw each pair twice, on both sides of the diagonal, rather than once below it.
         print_values : bool, optional
@@ -192,14 +190,17 @@ class PairwiseHeatmapDisplay:
             This display.
         """
         load_pyplot()
-        codes = self._codes(order)
+        if isinstance(order, str) and order == "similarity":
+            codes = similarity_order(self.values)
+        else:
+            codes = check_order(order, self.classes)
         rows, columns = (codes, codes) if full else (codes[1:], codes[:-1])
         shown = np.ma.array(self.values[np.ix_(rows, columns)], mask=np.equal.outer(rows, columns))
         if not full:
             shown[np.triu_indices(len(rows), 1)] = np.ma.masked
         names = shortened(self.classes)
         row_names, column_names = [names[code] for code in rows], [names[code] for code in columns]
-        beside = full or len(rows) < 5  # there is no room for the colour bar above the diagonal
+        beside = full or len(rows) < 5  # too little space for the colour bar above the diagonal
         if ax is None:
             ax = _axes_for(row_names, 1.2 if beside and colorbar else 0.2)
 
@@ -210,11 +211,11 @@ class PairwiseHeatmapDisplay:
         ax.set_facecolor(FAINT if full else "none")  # what shows on the diagonal is no floor of 0
         ax.spines[:].set_visible(False)
         if colorbar and beside:
-            self.figure_.colorbar(self.image_, ax=ax, label=self.quantity, shrink=0.8, **_bar_manners())
-        # names first, as they take room from the squares; then see how large the squares are
+            self.figure_.colorbar(self.image_, ax=ax, label=self.quantity, shrink=0.8, **_bar_ticks())
+        # names first, as they take space from the squares; then see how large the squares are
         pitch, _ = points_per_unit(ax)
         write_names(ax.yaxis, row_names, pitch)
-        write_names(ax.xaxis, column_names, pitch, upright=text_width(column_names) * font_for(pitch) > 0.95 * pitch)
+        write_names(ax.xaxis, column_names, pitch)
         pitch, _ = points_per_unit(ax)
         if colorbar and not beside:
             self._explain_colours_above(pitch * len(rows))
@@ -222,17 +223,11 @@ class PairwiseHeatmapDisplay:
         self.text_ = [] if print_values is False else self._print_values(shown, pitch, forced=bool(print_values))
         return self
 
-    def _codes(self, order: Any) -> NDArray[np.int64]:
-        """Return the codes of the classes in the order of the picture."""
-        if isinstance(order, str) and order == "tree":
-            order = build_class_tree(self.values, self.classes, cut="average-linkage")
-        return check_order(getattr(order, "leaves", order), self.classes)
-
     def _explain_colours_above(self, side: float) -> None:
         """Put a colour bar into the empty corner of a triangle with sides of so many points."""
         width, height, title = min(0.45, 160 / side), 8 / side, 16 / side
         place = self.ax_.inset_axes([1 - width, 1 - title - height, width, height])
-        self.figure_.colorbar(self.image_, cax=place, orientation="horizontal", **_bar_manners())
+        self.figure_.colorbar(self.image_, cax=place, orientation="horizontal", **_bar_ticks())
         place.set_title(self.quantity, fontsize=9)
         place.tick_params(labelsize=8)
 
@@ -262,14 +257,36 @@ class PairwiseHeatmapDisplay:
 
 
 def _axes_for(names: Sequence[str], bar: float) -> Any:
-    """Make axes with room for as many squares as there are names, for the names, and for a bar of so many inches."""
+    """Make axes with space for as many squares as there are names, for the names, and for a bar of so many inches."""
     n = len(names)
     side = float(np.clip(4.0 / n, 0.36, 0.8)) if n <= 30 else 10.8 / n
     beside = text_width(names) * font_for(72 * side) / 72 + 0.2
     return new_axes(side * n + beside + bar, max(side * n + beside, 1.8 if bar > 1 else 0), "compressed")
 
 
-def _bar_manners() -> dict[str, Any]:
+def _bar_ticks() -> dict[str, Any]:
     from matplotlib.ticker import MaxNLocator
 
-    return {"ticks": MaxNLocator(4, steps=[1, 2, 5, 10]), "format": as_percent}
+    return {"ticks": MaxNLocator(4, steps=[1, 2, 5, 10]), "format": lambda rate, _: exact_percent(rate)}
+
+
+def similarity_order(values: Floats) -> NDArray[np.int64]:
+    """Return the classes in the order of the leaves of average linkage: the highest mean value is joined first.
+
+    Within each group the side with the smaller first class comes first. Of equal means the smaller groups are joined
+    first, then those of the first classes; SciPy's linkage leaves open which, and most floors of easy problems are 0.
+    """
+    groups = [[code] for code in range(len(values))]
+    total = np.array(values, dtype=np.float64)
+    while len(groups) > 1:
+        sizes = np.array([len(group) for group in groups])
+        first, second = np.triu_indices(len(groups), 1)
+        mean = total[first, second] / (sizes[first] * sizes[second])
+        tied = np.flatnonzero(mean >= mean.max() * (1 - 1e-10))
+        best = tied[np.argmin(sizes[first[tied]] + sizes[second[tied]])]
+        a, b = first[best], second[best]
+        groups[a] = groups[a] + groups.pop(b)
+        total[a] += total[b]
+        total[:, a] = total[a]
+        total = np.delete(np.delete(total, b, axis=0), b, axis=1)
+    return np.array(groups[0], dtype=np.int64)

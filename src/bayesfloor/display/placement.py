@@ -10,7 +10,7 @@ from bayesfloor.display.canvas import points_per_unit, text_width
 
 Floats = NDArray[np.float64]
 
-#: Letters within a picture, in points: on axes with room for them, and on the smallest.
+#: Letters within a picture, in points: on large axes, and on the smallest.
 USUAL, SMALL = 9.0, 6.0
 #: Points between two places that are looked at along a line, and around a label.
 STEP, PADDING = 2.0, 1.5
@@ -31,8 +31,8 @@ class Place(NamedTuple):
     va: str
 
 
-class FreeRoom:
-    """What is taken on axes, and labels in what is left of them.
+class LabelPlacement:
+    """Labels on axes, each where it covers nothing: neither what was drawn nor another label.
 
     Axes are laid out first: limits, ticks and everything around them must be final.
 
@@ -50,22 +50,22 @@ class FreeRoom:
         self._point = ax.figure.figure.dpi / 72
         self._taken: list[Floats] = []
 
-    def keep_marks_clear(self, x: ArrayLike, y: ArrayLike, radius: float) -> None:
-        """Take the room of marks at points of the data, of a radius in points (1/72 inch)."""
+    def avoid_marks(self, x: ArrayLike, y: ArrayLike, radius: float) -> None:
+        """Keep labels off marks at points of the data, of a radius in points (1/72 inch)."""
         self._take(self._pixels(x, y), radius)
 
-    def keep_line_clear(self, x: ArrayLike, y: ArrayLike) -> None:
-        """Take the room of a line through points of the data."""
+    def avoid_line(self, x: ArrayLike, y: ArrayLike) -> None:
+        """Keep labels off a line through points of the data."""
         corners = self._pixels(x, y)
         lengths = np.hypot(*np.diff(corners, axis=0).T) / (STEP * self._point)
         for start, end, length in zip(corners[:-1], corners[1:], lengths, strict=True):
             self._take(np.linspace(start, end, int(length) + 2), 1.0)
 
-    def keep_level_clear(self, y: float) -> None:
-        """Take the room of a level line over the whole width."""
-        self.keep_line_clear(self.ax.get_xlim(), [y, y])
+    def avoid_level(self, y: float) -> None:
+        """Keep labels off a level line over the whole width."""
+        self.avoid_line(self.ax.get_xlim(), [y, y])
 
-    def write(self, wordings: Sequence[str], places: Iterable[Place], **manners: Any) -> Any:
+    def write(self, wordings: Sequence[str], places: Iterable[Place], **style: Any) -> Any:
         """Write a label in the first place that is free, or else where it covers least; return it.
 
         Parameters
@@ -74,8 +74,8 @@ class FreeRoom:
             Ways to put it. All are tried in a place before the next place is.
         places : iterable of Place
             Where it could stand, the best first.
-        **manners
-            Those of the text.
+        **style
+            Of the text.
 
         Returns
         -------
@@ -90,7 +90,7 @@ class FreeRoom:
         aligned = {"ha": ha, "va": va, "multialignment": ha, "linespacing": LEADING, "fontsize": self.size}
         literal = {"parse_math": False, "usetex": False}
         return self.ax.annotate(
-            text, (x, y), (right, up), textcoords="offset points", zorder=5, **aligned, **literal, **manners
+            text, (x, y), (right, up), textcoords="offset points", zorder=5, **aligned, **literal, **style
         )
 
     def _take(self, centres: Floats, radius: float) -> None:
@@ -147,21 +147,15 @@ def letters_for(ax: Any) -> float:
 
 def legend_above(ax: Any, handles: Sequence[Any], labels: Sequence[str], size: float) -> Any:
     """Put a legend above the axes, in as many columns as fit; return it."""
-    room = ax.get_window_extent().width / (ax.figure.figure.dpi / 72)
+    width = ax.get_window_extent().width / (ax.figure.figure.dpi / 72)
     spacing = {"handlelength": 1.8, "handletextpad": 0.7, "columnspacing": 1.4, "labelspacing": 0.3}
     around = sum(spacing.values()) - spacing["labelspacing"]
     columns = len(labels)
     while columns > 1:
         n_rows = -(-len(labels) // columns)
         widest = [text_width(labels[start : start + n_rows]) for start in range(0, len(labels), n_rows)]
-        if size * (sum(widest) + around * len(widest) - spacing["columnspacing"]) <= room:
+        if size * (sum(widest) + around * len(widest) - spacing["columnspacing"]) <= width:
             break
         columns -= 1
-    manners = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False, "borderpad": 0, "fontsize": size}
-    return ax.legend(handles, labels, ncols=columns, **manners, **spacing)
-
-
-def rates_text(rates: Iterable[float], largest: float) -> list[str]:
-    """Write rates in percent, without the sign, to as many decimals as their scale asks for."""
-    decimals = 1 if largest >= 0.01 else 2 if largest >= 0.001 else 3
-    return [f"{100 * rate:.{decimals}f}" if rate else "0" for rate in rates]
+    above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False, "borderpad": 0, "fontsize": size}
+    return ax.legend(handles, labels, ncols=columns, **above, **spacing)

@@ -1,6 +1,7 @@
 """The floor along a feature selection."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,25 +11,22 @@ from bayesfloor.display.canvas import (
     BLUE,
     FAINT,
     LARGEST_FONT,
-    as_percent,
-    font_for,
     load_pyplot,
     new_axes,
     points_per_unit,
     shortened,
+    show_percent,
     text_width,
-    with_certainty,
+    with_level,
     write_names,
 )
-from bayesfloor.display.checks import check_values, columns_of, fitted_step, interval_in
+from bayesfloor.display.checks import MEASURES, check_option, columns_of, fitted_attribute, interval_columns
 from bayesfloor.runtime.frames import data_frame
 
 Floats = NDArray[np.float64]
 
-#: What the criteria of a selector are, for the axis.
-QUANTITIES = {"whole": "floor", "mean": "mean floor of all pairs", "worst": "floor of the worst pair"}
 
-
+@dataclass(eq=False, repr=False)
 class SelectionPathDisplay:
     """The floor after every step of a feature selection, with its interval.
 
@@ -73,27 +71,17 @@ class SelectionPathDisplay:
     ['start', '+ petal width', '+ petal length']
     """
 
-    def __init__(
-        self,
-        floors: Floats,
-        *,
-        features: Sequence[str],
-        interval: Floats | None = None,
-        confidence: float | None = None,
-        selected: NDArray[np.bool_] | None = None,
-        direction: str = "forward",
-        quantity: str = "floor",
-    ) -> None:
-        self.floors = floors
-        self.features = features
-        self.interval = interval
-        self.confidence = confidence
-        self.selected = selected
-        self.direction = direction
-        self.quantity = quantity
+    floors: Floats
+    _: KW_ONLY
+    features: Sequence[str]
+    interval: Floats | None = None
+    confidence: float | None = None
+    selected: NDArray[np.bool_] | None = None
+    direction: str = "forward"
+    quantity: str = "floor"
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Any:
         """Draw the path of a fitted `BayesErrorSelector`.
 
         Parameters
@@ -108,22 +96,31 @@ class SelectionPathDisplay:
         SelectionPathDisplay
             The display, drawn.
         """
-        estimator = fitted_step(estimator)
-        if not hasattr(estimator, "path_"):
-            raise TypeError(f"{type(estimator).__name__} has no path of a selection: no path_")
-        return cls.from_data(estimator.path_, ax=ax)
+        return fitted_attribute(estimator, "path_", "path of a selection").plot(ax)
 
     @classmethod
-    def from_data(cls, path: Any, *, direction: str = "forward", ax: Any = None) -> Self:
+    def from_data(
+        cls,
+        path: Any,
+        *,
+        direction: str = "forward",
+        measure: str = "whole",
+        confidence: float | None = None,
+        ax: Any = None,
+    ) -> Self:
         """Draw a path.
 
         Parameters
         ----------
-        path : SelectionPath, data frame or dict
-            The path, or columns such as those of its ``frame()``: ``floor`` and, if there are any, ``features``,
+        path : data frame or mapping
+            Columns such as those of ``SelectionPath.frame()``: ``floor`` and, if there are any, ``features``,
             ``interval_low``, ``interval_high`` and ``selected``.
         direction : {"forward", "backward"}, default="forward"
-            Whether features are added or removed; a SelectionPath knows.
+            Whether features are added or removed.
+        measure : {"whole", "mean_pair", "worst_pair", "mean_class", "worst_class"}, default="whole"
+            Which floor this is.
+        confidence : float, optional
+            Level of the intervals.
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
 
@@ -132,35 +129,25 @@ class SelectionPathDisplay:
         SelectionPathDisplay
             The display, drawn.
         """
-        from bayesfloor.choose import SelectionPath
-
-        confidence, quantity = None, "floor"
-        if isinstance(path, SelectionPath):
-            direction, confidence, quantity = path.direction, path.confidence, QUANTITIES[path.criterion]
-            path = path.frame()
-        if direction not in ("forward", "backward"):
-            raise ValueError(f"The 'direction' parameter must be 'forward' or 'backward'. Got {direction!r} instead.")
-        columns = columns_of(path, ["floor"], ["features", "interval_low", "interval_high", "selected"])
-        floors = check_values(columns["floor"], "floor", (len(columns["floor"]),))
+        floors, interval, columns = columns_of(
+            path, "floor", "interval_low", "interval_high", [], ["features", "selected"]
+        )
         features = columns.get("features", ["", *(f"step {step}" for step in range(1, len(floors)))])
         display = cls(
             floors,
             features=[str(name) for name in features],
-            interval=interval_in(columns, "interval_low", "interval_high"),
+            interval=interval,
             confidence=confidence,
             selected=np.asarray(columns["selected"], dtype=bool) if "selected" in columns else None,
-            direction=direction,
-            quantity=quantity,
+            direction=check_option(direction, "direction", ("forward", "backward")),
+            quantity=MEASURES[check_option(measure, "measure", list(MEASURES))],
         )
         return display.plot(ax)
 
     def frame(self) -> Any:
         """Return a data frame with one row per step, the start first."""
-        columns: dict[str, Any] = {"features": list(self.features), "floor": self.floors}
-        if self.interval is not None:
-            columns["interval_low"], columns["interval_high"] = self.interval.T
-        columns["selected"] = self._kept()
-        return data_frame(columns)
+        columns = {"features": list(self.features), "floor": self.floors, **interval_columns(self.interval)}
+        return data_frame({**columns, "selected": self._kept()})
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the path from left to right.
@@ -168,7 +155,7 @@ class SelectionPathDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure with room for all steps.
+            Where to draw; by default on a new figure with space for all steps.
 
         Returns
         -------
@@ -187,23 +174,23 @@ class SelectionPathDisplay:
         if self.interval is not None:
             low, high = self.interval.T
             self.interval_lines_ = ax.vlines(steps, low, high, color=BLUE, linewidth=1.8, alpha=0.5)
-        manners = {"color": BLUE, "marker": "o", "markersize": 5, "zorder": 3}
-        (self.line_,) = ax.plot(steps[kept], self.floors[kept], label="kept", **manners)
+        style = {"color": BLUE, "marker": "o", "markersize": 5, "zorder": 3}
+        (self.line_,) = ax.plot(steps[kept], self.floors[kept], label="kept", **style)
         open_marks = {"linestyle": "none", "markerfacecolor": "white", "label": "not kept"}
-        (self.dropped_,) = ax.plot(steps[~kept], self.floors[~kept], **manners | open_marks)
+        (self.dropped_,) = ax.plot(steps[~kept], self.floors[~kept], **style | open_marks)
         if not kept.all():
             ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderpad=0, fontsize=9)
 
         ax.set_xlim(-0.5, len(names) - 0.5)
         ax.update_datalim([(0, 0)], updatex=False)
         ax.margins(y=0.03)
-        ax.set_ylabel(with_certainty(self.quantity, self.confidence))
-        ax.yaxis.set_major_formatter(as_percent)
+        ax.set_ylabel(with_level(self.quantity, self.confidence))
+        show_percent(ax.yaxis)
         ax.yaxis.grid(color=FAINT, linewidth=0.8)
         ax.set_axisbelow(True)
         ax.spines[["top", "right"]].set_visible(False)
         pitch, _ = points_per_unit(ax)
-        write_names(ax.xaxis, names, pitch, upright=text_width(names) * font_for(pitch) > 0.95 * pitch)
+        write_names(ax.xaxis, names, pitch)
         return self
 
     def _kept(self) -> NDArray[np.bool_]:
@@ -211,7 +198,7 @@ class SelectionPathDisplay:
 
 
 def _axes_for(names: Sequence[str]) -> Any:
-    """Make axes with room for the names of all steps: side by side while that stays narrow, else upright."""
+    """Make axes with space for the names of all steps: side by side while that stays narrow, else upright."""
     width = text_width(names) * LARGEST_FONT / 72
     if 1.15 * width * len(names) < 6.0:
         return new_axes(max(3.2, 1.15 * width * len(names)) + 0.8, 3.0)

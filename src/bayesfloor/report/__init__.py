@@ -1,4 +1,4 @@
-"""Reports and pictures: floors and what follows from them, made to be read.
+"""Reports: floors and what follows from them, made to be read.
 
 A report is one plain dict in the middle, and a renderer for each thing it is shown on::
 
@@ -8,10 +8,11 @@ A report is one plain dict in the middle, and a renderer for each thing it is sh
                          │
                          ├─────── summary       one dict of plain values, with `sentences` that are true
                          │
-                         ├─────── terminal      text          difficulty_report(...).to_text()
-                         ├─────── markdown      Markdown      .to_markdown()
-                         ├─────── page          HTML          .to_html(), and in notebooks
+                         ├─ tables ─ terminal   text          difficulty_report(...).to_text()
+                         ├─ tables ─ markdown   Markdown      .to_markdown()
+                         ├─────── page/         HTML          .to_html(), and in notebooks
                          └─────── (json)        JSON          .to_json()
 
-`difficulty` holds both; it is not loaded with this room, because it needs all of scikit-learn.
+`difficulty` holds it all together: `difficulty_report` and what it returns. It is not loaded with this room, because it
+needs all of scikit-learn. ``README.md`` beside this file tells more.
 """

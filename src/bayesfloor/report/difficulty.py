@@ -14,8 +14,10 @@ from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.figures import compute_figures
+from bayesfloor.report.markdown import render_markdown
 from bayesfloor.report.source import source_of
 from bayesfloor.report.summary import summarise
+from bayesfloor.report.terminal import render_text
 from bayesfloor.runtime.checks import check_confidence, check_float, check_int, check_max_rows, check_random_state_seed
 from bayesfloor.runtime.files import write_whole
 from bayesfloor.runtime.frames import data_frame
@@ -113,8 +115,6 @@ class DifficultyReport:
         str
             The text.
         """
-        from bayesfloor.report.markdown import render_markdown
-
         return _written(render_markdown(self.summary), path)
 
     def to_text(self, width: int = 100) -> str:
@@ -130,8 +130,6 @@ class DifficultyReport:
         str
             The text.
         """
-        from bayesfloor.report.terminal import render_text
-
         return render_text(self.summary, width)
 
 

@@ -163,26 +163,3 @@ def _share_of(progress: Progress, first: int, last: int) -> Progress:
 
     return draw
 
-
-def pairs_by_hardness(pairs: PairwiseBayesError) -> list[tuple[int, int]]:
-    """Return all pairs of classes, the surely hardest first.
-
-    They are ranked by the lower end of the normalized floor, so that a class of a few rows is not first by chance.
-    """
-    first, second = np.triu_indices(len(pairs.classes), 1)
-    counts = pairs.class_counts
-    largest = np.minimum(counts[first], counts[second]) / (counts[first] + counts[second])
-    order = _hardest_first(pairs.interval[first, second, 0], pairs.normalized[first, second], largest)
-    return list(zip(first[order].tolist(), second[order].tolist(), strict=True))
-
-
-def classes_by_hardness(floors: OneVsRestBayesError) -> list[int]:
-    """Return all classes, the surely hardest first."""
-    share = floors.class_counts / floors.class_counts.sum()
-    order = _hardest_first(floors.interval[:, 0], floors.normalized, np.minimum(share, 1.0 - share))
-    return order.tolist()
-
-
-def _hardest_first(low: NDArray[Any], normalized: NDArray[Any], largest: NDArray[Any]) -> NDArray[np.int64]:
-    surely = np.minimum(np.round(low / np.maximum(largest, 1e-300), 12), 1.0)
-    return np.lexsort((np.arange(len(low)), -normalized, -surely))

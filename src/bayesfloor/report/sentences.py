@@ -12,8 +12,8 @@ from bayesfloor.floor.learned.findings import STILL_FALLING
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.summary import ERR_ALIKE
 from bayesfloor.floor.trees.results import BayesError, PairwiseBayesError
-from bayesfloor.report.figures import FEWEST_ROWS, Figures, pairs_by_hardness
-from bayesfloor.report.rates import as_given, percent, percent_range
+from bayesfloor.report.figures import FEWEST_ROWS, Figures
+from bayesfloor.runtime.text import exact_percent, percent, percent_range
 
 #: A pair is called hard from this share of its largest possible floor on.
 _HARD = 0.005
@@ -28,7 +28,7 @@ def answer(figures: Figures) -> list[str]:
 
 
 def _answer_of_models(learned: LearnedFloor, hardest: str) -> list[str]:
-    level = f"{100 * learned.confidence:g}%"
+    level = exact_percent(learned.confidence)
     first = f"The floor is about {percent(learned.estimate)} ({level} range {percent_range(*learned.interval)})."
     codes = {finding.code for finding in learned.findings}
     if "BF023" in codes:
@@ -51,7 +51,7 @@ def _answer_of_models(learned: LearnedFloor, hardest: str) -> list[str]:
 
 
 def _answer_of_trees(trees: BayesError, hardest: str) -> list[str]:
-    level = f"{100 * trees.confidence:g}%"
+    level = exact_percent(trees.confidence)
     first = (
         f"Spanning trees alone put the floor at about {percent(trees.estimate)} "
         f"({level} range {percent_range(*trees.interval)} for sampling alone)."
@@ -64,7 +64,7 @@ def hardest_pairs(pairs: PairwiseBayesError) -> str:
     """Name the one or two hardest pairs of three or more classes."""
     if len(pairs.classes) < 3:
         return ""
-    hard = [(a, b) for a, b in pairs_by_hardness(pairs)[:2] if pairs.normalized[a, b] >= _HARD]
+    hard = [(a, b) for a, b in pairs.by_hardness()[:2] if pairs.normalized[a, b] >= _HARD]
     if not hard:
         return "no two classes look alike to the spanning trees"
     named = " and ".join(f"{in_text(pairs.classes[a])} against {in_text(pairs.classes[b])}" for a, b in hard)
@@ -95,7 +95,7 @@ def worth(figures: Figures, fast: bool) -> str:
 
 def verdict(figures: Figures, target: float) -> dict[str, Any]:
     """Hold the figures against a target error."""
-    learned, goal = figures.learned, as_given(target)
+    learned, goal = figures.learned, exact_percent(target)
     if learned is None:
         trees = figures.trees
         if trees.upper_interval[1] <= target:

@@ -1,6 +1,6 @@
 """Figures -> one plain dict, from which everything that a reader sees is made.
 
-Rates are shares from 0 to 1; names are text as it is, and each renderer makes it harmless. The README beside this file
+Rates are shares from 0 to 1; names are text as it is, and each renderer escapes it. The README beside this file
 lists the keys.
 """
 
@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesfloor.floor.trees.results import OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report import sentences
-from bayesfloor.report.figures import Figures, classes_by_hardness, pairs_by_hardness
+from bayesfloor.report.figures import Figures
 from bayesfloor.report.source import Source
 
 #: Classes in a heat map, pairs in a table, and columns beside a row, at the most.
@@ -104,28 +105,21 @@ def _floor(figures: Figures) -> dict[str, Any]:
         "p_value": trees.p_value,
         "note": sentences.note_on_trees(figures),
     }
-    if learned is None:
-        return {
-            "method": "trees",
-            "estimate": trees.estimate,
-            "low": trees.interval[0],
-            "high": trees.interval[1],
-            "confidence": trees.confidence,
-            "reached": None,
-            "majority_error": 1.0 - float(trees.class_counts.max()) / trees.n_samples,
-            "n_rows": trees.n_samples,
-            "trees": of_trees,
-        }
-    low, high = learned.reached_interval
+    reached = None
+    if learned is not None:
+        low, high = learned.reached_interval
+        reached = {"error": learned.reached, "low": low, "high": high}
+    of_largest_class = float(trees.class_counts.max()) / trees.n_samples
+    main = trees if learned is None else learned
     return {
-        "method": "learned",
-        "estimate": learned.estimate,
-        "low": learned.interval[0],
-        "high": learned.interval[1],
-        "confidence": learned.confidence,
-        "reached": {"error": learned.reached, "low": low, "high": high},
-        "majority_error": learned.majority_error,
-        "n_rows": learned.n_rows,
+        "method": "trees" if learned is None else "learned",
+        "estimate": main.estimate,
+        "low": main.interval[0],
+        "high": main.interval[1],
+        "confidence": main.confidence,
+        "reached": reached,
+        "majority_error": 1.0 - of_largest_class if learned is None else learned.majority_error,
+        "n_rows": trees.n_samples if learned is None else learned.n_rows,
         "trees": of_trees,
     }
 
@@ -146,6 +140,17 @@ def _curve(figures: Figures) -> dict[str, Any]:
     }
 
 
+def _estimate(floors: OneVsRestBayesError | PairwiseBayesError, of: Any) -> dict[str, float]:
+    """Return the floor of a class or a pair, by its code or codes."""
+    low, high = map(float, floors.interval[of])
+    return {
+        "floor": float(floors.estimate[of]),
+        "low": low,
+        "high": high,
+        "normalized": float(floors.normalized[of]),
+    }
+
+
 def _classes(figures: Figures) -> list[dict[str, Any]]:
     floors, learned = figures.classes, figures.learned
     total = int(floors.class_counts.sum())
@@ -154,13 +159,10 @@ def _classes(figures: Figures) -> list[dict[str, Any]]:
             "name": str(floors.classes[k]),
             "n_rows": int(floors.class_counts[k]),
             "share": int(floors.class_counts[k]) / total,
-            "floor": float(floors.estimate[k]),
-            "low": float(floors.interval[k, 0]),
-            "high": float(floors.interval[k, 1]),
-            "normalized": float(floors.normalized[k]),
+            **_estimate(floors, k),
             "reached": None if learned is None else float(learned.class_reached[k]),
         }
-        for k in classes_by_hardness(floors)
+        for k in floors.by_hardness()
     ]
 
 
@@ -171,20 +173,16 @@ def _pairs(figures: Figures) -> dict[str, Any]:
     matrix = None
     if n_classes <= MOST_IN_MAP:
         matrix = [[None if a == b else float(pairs.normalized[a, b]) for b in leaves] for a in leaves]
-    rows = []
-    for a, b in pairs_by_hardness(pairs)[:MOST_PAIRS]:
-        rows.append(
-            {
-                "first": str(pairs.classes[a]),
-                "second": str(pairs.classes[b]),
-                "n_rows": int(pairs.class_counts[a] + pairs.class_counts[b]),
-                "floor": float(pairs.estimate[a, b]),
-                "low": float(pairs.interval[a, b, 0]),
-                "high": float(pairs.interval[a, b, 1]),
-                "normalized": float(pairs.normalized[a, b]),
-                "confused": None if learned is None else float(learned.pair_reached[a, b]),
-            }
-        )
+    rows = [
+        {
+            "first": str(pairs.classes[a]),
+            "second": str(pairs.classes[b]),
+            "n_rows": int(pairs.class_counts[a] + pairs.class_counts[b]),
+            **_estimate(pairs, (a, b)),
+            "confused": None if learned is None else float(learned.pair_reached[a, b]),
+        }
+        for a, b in pairs.by_hardness()[:MOST_PAIRS]
+    ]
     return {
         "n_pairs": n_classes * (n_classes - 1) // 2,
         "names": [str(pairs.classes[code]) for code in leaves],

@@ -1,9 +1,12 @@
-"""Text shown to people: names and values out of files and arrays, counts and lists, safe wherever they are shown."""
+"""Text shown to people: names and values out of files and arrays, counts, lists and rates, safe wherever they go."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+#: What stands for a figure that is not there.
+NOTHING = "–"
 
 
 def visible(text: Any) -> str:
@@ -45,3 +48,42 @@ def in_markdown(text: Any) -> str:
     for sign in "\\`*_[]#|~":
         shown = shown.replace(sign, "\\" + sign)
     return shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def label_text(label: Any) -> str:
+    """Write a label in one line; with quotes and escapes where it is empty or holds control characters."""
+    text = str(label)
+    return text if text.isprintable() and text.strip() else shown(label)
+
+
+def cut_middle(text: str, longest: int) -> str:
+    """Cut the middle out of a text that is too long: both of its ends tell it from others."""
+    tail = (longest - 1) // 2
+    return text if len(text) <= longest else f"{text[: longest - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def percent(rate: float | None) -> str:
+    """Write an estimated rate in percent, with the digits that matter: 13.5%, 4.4%, 0.04%; None as a dash."""
+    return NOTHING if rate is None else f"{points(rate)}%"
+
+
+def percent_range(low: float | None, high: float | None) -> str:
+    """Write an interval of rates: 0.013 and 0.151 as 1.3–15.1%."""
+    if low is None or high is None:
+        return NOTHING
+    return f"{'0' if 100.0 * low < 0.005 else points(low)}–{points(high)}%"
+
+
+def points(rate: float) -> str:
+    """Write a rate, or a difference of two, in percentage points without a sign for them."""
+    value = 100.0 * rate
+    if value == 0.0 or value >= 99.95:
+        return f"{value:.0f}"
+    if value < 0.005:
+        return "<0.01"
+    return f"{value:.1f}" if value >= 0.995 else f"{value:.2f}"
+
+
+def exact_percent(rate: float) -> str:
+    """Write a rate that somebody chose, a target, a level or a tick, with all of its digits: 0.125 as 12.5%."""
+    return f"{100 * rate:.10g}%"

@@ -35,14 +35,14 @@ class DatasetInfo:
     ----------
     name : str
         Its name.
-    n_rows, n_features, n_classes : int or None
+    n_samples, n_features, n_classes : int or None
         Its size; None where the header of a local file does not tell.
     origin : str
         Where `load_dataset` takes it from: "built in" or "local".
     """
 
     name: str
-    n_rows: int | None
+    n_samples: int | None
     n_features: int | None
     n_classes: int | None
     origin: str
@@ -65,7 +65,7 @@ def list_datasets(*, data_dir: str | Path | None = None) -> tuple[DatasetInfo, .
     --------
     >>> from bayesfloor.tables.datasets import list_datasets
     >>> list_datasets()[1]
-    DatasetInfo(name='digits', n_rows=1797, n_features=64, n_classes=10, origin='built in')
+    DatasetInfo(name='digits', n_samples=1797, n_features=64, n_classes=10, origin='built in')
     """
     built_in = [DatasetInfo(name, *size, "built in") for name, size in BUILT_IN.items()]
     files = local_files(data_dir)

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.labels import check_labels
+from bayesfloor.display import ClassTreeDisplay
 from bayesfloor.runtime.frames import data_frame
-from bayesfloor.runtime.text import shown
+from bayesfloor.runtime.text import label_text, shown
 from bayesfloor.tree.cuts import Split
 
 
@@ -243,7 +244,7 @@ class ClassTree:
             }
         )
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None) -> ClassTreeDisplay:
         """Draw the tree from left to right; needs matplotlib.
 
         Parameters
@@ -253,12 +254,10 @@ class ClassTree:
 
         Returns
         -------
-        matplotlib Axes
-            The drawing.
+        ClassTreeDisplay
         """
-        from bayesfloor.display.tree_drawing import draw_class_tree
-
-        return draw_class_tree(self, ax)
+        cuts = [node.cut for node in self.nodes]
+        return ClassTreeDisplay.from_data(self.children, self.classes, cuts=cuts, ax=ax)
 
 
 def grow_class_tree(
@@ -313,12 +312,6 @@ def enumerated(labels: Sequence[Any] | NDArray[Any]) -> str:
     """Name labels in a message, the first few of many."""
     rest = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
     return ", ".join(map(shown, labels[:8])) + rest
-
-
-def label_text(label: Any) -> str:
-    """Write a label in one line; with quotes and escapes where it is empty or holds control characters."""
-    text = str(label)
-    return text if text.isprintable() and text.strip() else shown(label)
 
 
 def _dot_text(text: str) -> str:

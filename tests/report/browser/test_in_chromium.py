@@ -3,8 +3,7 @@
 import pytest
 
 from bayesfloor.report.page.page import render_page
-from bayesfloor.report.rates import percent, percent_range
-from bayesfloor.runtime.text import visible
+from bayesfloor.runtime.text import percent, percent_range, visible
 from report import sample_summary
 
 SUMMARIES = {

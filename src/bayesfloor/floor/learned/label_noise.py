@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.sampling import LEARNED_ROWS
+from bayesfloor.display import LabelNoiseDisplay
 from bayesfloor.floor.learned.estimate import choose_rows, learned_floor
 from bayesfloor.floor.trees.problem import Progress, check_problem
 from bayesfloor.runtime.checks import ParameterError, check_max_rows, check_random_state_seed
@@ -60,21 +61,22 @@ class LabelNoiseCheck:
             f"{self.n_samples} samples, {self.n_classes} classes)"
         )
 
+    def _columns(self) -> dict[str, Floats]:
+        return {
+            "share": self.share,
+            "estimate": self.estimate,
+            "interval_low": self.interval[:, 0],
+            "interval_high": self.interval[:, 1],
+            "expected": self.expected,
+            "deviation": self.deviation,
+            "reached": self.reached,
+        }
+
     def frame(self) -> Any:
         """Return a data frame with a row for each share."""
-        return data_frame(
-            {
-                "share": self.share,
-                "estimate": self.estimate,
-                "interval_low": self.interval[:, 0],
-                "interval_high": self.interval[:, 1],
-                "expected": self.expected,
-                "deviation": self.deviation,
-                "reached": self.reached,
-            }
-        )
+        return data_frame(self._columns())
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None) -> LabelNoiseDisplay:
         """Draw the estimates beside the line on which they should lie.
 
         Parameters
@@ -86,9 +88,10 @@ class LabelNoiseCheck:
         -------
         LabelNoiseDisplay
         """
-        from bayesfloor.display import LabelNoiseDisplay
-
-        return LabelNoiseDisplay(self).plot(ax=ax)
+        display = LabelNoiseDisplay(
+            self._columns(), mean_deviation=self.mean_deviation, confidence=self.confidence
+        )
+        return display.plot(ax)
 
 
 def label_noise_check(

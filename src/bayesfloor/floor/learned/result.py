@@ -6,11 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.display import LearnedFloorDisplay
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.frames import data_frame
 
 Floats = NDArray[np.float64]
 Range = tuple[float, float]
+
+#: How far a picture of the curve goes beyond the largest training size, as a multiple of it.
+_DRAWN_BEYOND = 10.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,17 +67,13 @@ class LearningCurve:
         excess = self.fitted[0] - self.limit
         return self.limit + excess * (np.asarray(size, np.float64) / self.size[0]) ** -self.rate
 
+    def columns(self) -> dict[str, Floats]:
+        """Return the values at each size, by name."""
+        return {name: getattr(self, name) for name in ("size", "error", "expected", "middle", "fitted")}
+
     def frame(self) -> Any:
         """Return a data frame with a row for each size."""
-        return data_frame(
-            {
-                "size": self.size,
-                "error": self.error,
-                "expected": self.expected,
-                "middle": self.middle,
-                "fitted": self.fitted,
-            }
-        )
+        return data_frame(self.columns())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,7 +164,7 @@ class LearnedFloor:
             }
         )
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Any = None) -> LearnedFloorDisplay:
         """Draw the learning curve with its limit, the interval, and what was reached.
 
         Parameters
@@ -176,6 +176,17 @@ class LearnedFloor:
         -------
         LearnedFloorDisplay
         """
-        from bayesfloor.display import LearnedFloorDisplay
-
-        return LearnedFloorDisplay(self).plot(ax=ax)
+        smallest, largest = float(self.curve.size.min()), float(self.curve.size.max())
+        tried, beyond = np.geomspace(smallest, largest, 60), np.geomspace(largest, _DRAWN_BEYOND * largest, 60)
+        tried[-1] = beyond[0] = largest  # rounding must not leave the last size on one side only
+        sizes = np.concatenate([tried, beyond])
+        return LearnedFloorDisplay(
+            self.curve.columns(),
+            line=(sizes, self.curve.at(sizes)),
+            floor=self.estimate,
+            interval=self.interval,
+            reached=self.reached,
+            reached_interval=self.reached_interval,
+            majority_error=self.majority_error,
+            confidence=self.confidence,
+        ).plot(ax)

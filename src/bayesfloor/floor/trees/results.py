@@ -6,16 +6,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.display import ClassFloorsDisplay, PairwiseHeatmapDisplay
+from bayesfloor.floor.trees.henze_penrose import confusion_rate
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.frames import data_frame
-from bayesfloor.runtime.text import shown
+from bayesfloor.runtime.text import exact_percent, shown
 
 Floats = NDArray[np.float64]
 Range = tuple[float, float]
 
 
-def _percent(confidence: float) -> str:
-    return f"{100 * confidence:g}%"
+def _hardest_first(estimate: Floats, low: Floats, largest: Floats) -> NDArray[np.int64]:
+    """Order floors by the lower end of their intervals, each as a share of the largest value that the floor can have.
+
+    By the lower end, so that a class of a few rows is not first by chance. Of equals, and there are many at 0 and at
+    1, the higher floor goes first, then the one that comes first.
+    """
+    surely = np.minimum(np.round(low / np.maximum(largest, 1e-300), 12), 1.0)
+    return np.lexsort((-estimate, -surely))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,7 +92,7 @@ class BayesError:
     def __repr__(self) -> str:
         low, high = self.interval
         return (
-            f"BayesError({self.estimate:.4f}, {_percent(self.confidence)} interval "
+            f"BayesError({self.estimate:.4f}, {exact_percent(self.confidence)} interval "
             f"{low:.4f} to {high:.4f}, bounds {self.lower:.4f} to {self.upper:.4f}, "
             f"{self.n_samples} samples, {self.n_classes} classes)"
         )
@@ -150,7 +158,7 @@ class PairwiseBayesError:
     class_counts : ndarray of shape (K,)
         Rows per class.
     normalize : bool
-        Whether `hardest` ranks by `normalized` rather than `estimate`.
+        Whether `by_hardness` and `plot` are about the normalized floor rather than the floor itself.
     confidence : float
         Level of the intervals.
     findings : tuple of Finding
@@ -183,24 +191,30 @@ class PairwiseBayesError:
             f"{shown(hardest.second)}: {hardest.estimate:.4f}, normalized {hardest.normalized:.4f})"
         )
 
-    def hardest(self, n: int | None = None) -> list[ClassPair]:
-        """List the n pairs with the highest floors, hardest first; all pairs by default.
+    def by_hardness(self) -> NDArray[np.int64]:
+        """Return an array of shape (n_pairs, 2) with the codes of all pairs of classes, the hardest first.
 
-        Ranks by the normalized floor, or by the floor itself if `normalize` is off. Pairs that are
-        equally hard follow the order of the classes.
+        The hardest has the highest lower end of the interval of its normalized floor, or of the floor itself if
+        `normalize` is off. A class of a few rows is therefore not first by chance.
         """
         first, second = np.triu_indices(len(self.classes), 1)
-        key = self.normalized if self.normalize else self.estimate
-        order = np.argsort(-key[first, second], kind="stable")
+        largest = self._largest[first, second] if self.normalize else np.ones(len(first))
+        estimate = self.normalized if self.normalize else self.estimate
+        order = _hardest_first(estimate[first, second], self.interval[first, second, 0], largest)
+        return np.column_stack([first, second])[order]
+
+    def hardest(self, n: int | None = None) -> list[ClassPair]:
+        """List the n hardest pairs, in the order of `by_hardness`; all pairs by default."""
         return [
-            ClassPair(
-                self.classes[a],
-                self.classes[b],
-                float(self.estimate[a, b]),
-                float(self.normalized[a, b]),
-            )
-            for a, b in zip(first[order][:n], second[order][:n], strict=True)
+            ClassPair(self.classes[a], self.classes[b], float(self.estimate[a, b]), float(self.normalized[a, b]))
+            for a, b in self.by_hardness()[:n].tolist()
         ]
+
+    @property
+    def _largest(self) -> Floats:
+        """The smaller of the two priors of each pair: the largest value that its floor can have."""
+        first, second = self.class_counts[:, None], self.class_counts[None, :]
+        return np.asarray(np.minimum(first, second) / (first + second), dtype=np.float64)
 
     def frame(self) -> Any:
         """Return a data frame with one row per pair, in the order of the classes."""
@@ -222,11 +236,26 @@ class PairwiseBayesError:
             }
         )
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw a heat map of all pairs; see `PairwiseHeatmapDisplay` for the options."""
-        from bayesfloor.display import PairwiseHeatmapDisplay
+    def plot(self, ax: Any = None, **options: Any) -> PairwiseHeatmapDisplay:
+        """Draw a heat map of all pairs: of the normalized floors, unless `normalize` is off.
 
-        return PairwiseHeatmapDisplay.from_data(self, ax=ax, **options)
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+        **options
+            Those of `PairwiseHeatmapDisplay.plot`, such as `order` and `full`.
+
+        Returns
+        -------
+        PairwiseHeatmapDisplay
+        """
+        values, interval, quantity = self.estimate, self.interval, "floor"
+        if self.normalize:
+            values, interval, quantity = self.normalized, interval / self._largest[..., None], "normalized floor"
+        return PairwiseHeatmapDisplay.from_data(
+            values, self.classes, interval=interval, quantity=quantity, ax=ax, **options
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -284,7 +313,7 @@ class OneVsRestBayesError:
     findings: tuple[Finding, ...] = field(default=())
 
     def __repr__(self) -> str:
-        hardest = int(np.argmax(self.normalized))
+        hardest = self.by_hardness()[0]
         return (
             f"OneVsRestBayesError({len(self.classes)} classes, hardest "
             f"{shown(self.classes[hardest])}: {self.estimate[hardest]:.4f}, "
@@ -308,11 +337,77 @@ class OneVsRestBayesError:
             }
         )
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the floors of all classes with their intervals; see `ClassFloorsDisplay` for the options."""
-        from bayesfloor.display import ClassFloorsDisplay
+    def by_hardness(self) -> NDArray[np.int64]:
+        """Return the codes of all classes, the hardest first: by the lower end of the normalized floor's interval."""
+        return _hardest_first(self.normalized, self.interval[:, 0], self._largest)
 
-        return ClassFloorsDisplay.from_data(self, ax=ax, **options)
+    @property
+    def _largest(self) -> Floats:
+        """The smaller of p_k and 1 − p_k: the largest value that the floor of each class can have."""
+        priors = self.class_counts / self.class_counts.sum()
+        return np.asarray(np.minimum(priors, 1 - priors), dtype=np.float64)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        normalize: bool = False,
+        y_true: Any = None,
+        y_pred: Any = None,
+        order: Any = "floor",
+    ) -> ClassFloorsDisplay:
+        """Draw the floors of all classes with their intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+        normalize : bool, default=False
+            Draw the floors as shares of the largest that they could be, the smaller of p_k and 1 − p_k. This shows
+            which classes are hard; the floors themselves also show which are large.
+        y_true, y_pred : array-like, optional
+            Labels of rows that a classifier has not seen, and what it took them for. Adds the confusion rate C_k,
+            the share of rows wrongly put into class k or wrongly kept out of it, which compares with floors that are
+            not normalized.
+        order : "floor", "name" or sequence of labels, default="floor"
+            The classes from top to bottom: the highest floor first, in the order of `classes`, or as given.
+
+        Returns
+        -------
+        ClassFloorsDisplay
+        """
+        confusion = _confusion_rates(y_true, y_pred, self.classes)
+        if normalize and confusion is not None:
+            raise ValueError("The confusion rate compares with floors that are not normalized: leave normalize off")
+        values, interval, quantity = self.estimate, self.interval, "floor"
+        if normalize:
+            values, interval, quantity = self.normalized, interval / self._largest[:, None], "normalized floor"
+        return ClassFloorsDisplay.from_data(
+            values,
+            self.classes,
+            interval=interval,
+            confidence=self.confidence,
+            confusion=confusion,
+            quantity=quantity,
+            ax=ax,
+            order=order,
+        )
+
+
+def _confusion_rates(y_true: Any, y_pred: Any, classes: NDArray[Any]) -> Floats | None:
+    """Return C_k of each class, or None where there are no predictions."""
+    if y_true is None and y_pred is None:
+        return None
+    if y_true is None or y_pred is None:
+        raise ValueError("y_true and y_pred go together: give both or neither")
+    known = set(classes.tolist())
+    for name, labels in (("y_true", y_true), ("y_pred", y_pred)):
+        strange = [label for label in dict.fromkeys(np.asarray(labels).tolist()) if label not in known]
+        if strange:
+            raise ValueError(f"{name} holds labels that have no floor: {', '.join(map(shown, strange[:10]))}")
+    if not len(np.asarray(y_true)):
+        raise ValueError("y_true is empty")
+    return np.array([confusion_rate(y_true, y_pred, label) for label in classes.tolist()])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,5 +1,7 @@
 """The report as one HTML page: no network, no script from elsewhere, light and dark.
 
-`page` fills the templates beside it from the summary; `charts` and `tree` draw its pictures as SVG; `text` shows names
-and figures in it.
+- `page`: `render_page` fills the templates beside it from the summary, and says how names and figures are written
+- `charts`: the scale and the learning curve as SVG, and the elements that all SVG here is made of
+- `tree`: the class tree as SVG
+- ``templates/``: the page from top to bottom, its macros, style sheet and script
 """

@@ -12,10 +12,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from bayesfloor.report.rates import percent, percent_range, points
-from bayesfloor.runtime.text import visible
+from bayesfloor.runtime.text import exact_percent, percent, percent_range, points, visible
 
-#: Width of an average letter as a multiple of its size, with some room to spare.
+#: Width of an average letter as a multiple of its size, with a little to spare.
 LETTER = 0.56
 SIZE = 13.0
 #: The range that matters takes at least this share of a bar, or is shown enlarged.
@@ -97,7 +96,7 @@ def floor_scale(floor: Summary, width: float) -> Markup | None:
     bracket = f"M{at(low):.1f} {top - 5:.1f}V{ceiling:.1f}H{at(high):.1f}V{top - 5:.1f}"
     parts.append(tag("path", d=bracket, class_="bracket"))
     parts.append(tag("line", x1=at(estimate), x2=at(estimate), y1=ceiling - 5, y2=top + thick, class_="floor-mark"))
-    confidence = f"{100 * floor['confidence']:g}%"
+    confidence = exact_percent(floor["confidence"])
     name = f"floor {percent(estimate)}, {confidence} range {percent_range(low, high)}"
     parts.append(_clamped(at(estimate), ceiling - 12, name, left, right, "floor-label"))
 
@@ -152,9 +151,9 @@ def learning_curve(curve: Summary, floor: Summary, width: float) -> Markup | Non
     limit, low, high = curve["limit"], curve["low"], curve["high"]
     largest = max(size for size, _ in dots)
     reached = floor["reached"]["error"] if floor["reached"] else next(error for size, error in dots if size == largest)
-    roomy = width > 500
-    height, left, top = (340.0 if roomy else 336.0), 46.0, 14.0
-    right, bottom = (width - 190.0, height - 46.0) if roomy else (width - 12.0, height - 90.0)
+    spacious = width > 500
+    height, left, top = (340.0 if spacious else 336.0), 46.0, 14.0
+    right, bottom = (width - 190.0, height - 46.0) if spacious else (width - 12.0, height - 90.0)
     sizes = [size for size, _ in dots + line]
     first, last = math.log10(0.85 * min(sizes)), math.log10(max(1.1 * max(sizes), 2.5 * largest))
     heights = [error for _, error in dots + line] + [value for value in (high, reached, limit) if value is not None]
@@ -173,8 +172,8 @@ def learning_curve(curve: Summary, floor: Summary, width: float) -> Markup | Non
         parts.append(_block(left, right, y(high), y(low) - y(high), class_="band", fill=f"url(#{hatch})"))
     for value in ticks:
         parts.append(tag("line", x1=left, x2=right, y1=y(value), y2=y(value), class_="grid"))
-        parts.append(label(left - 8, y(value) + 4, f"{100 * value:.6g}%", "end", "quiet"))
-    parts += _row_marks(first, last, x, bottom, right - left)
+        parts.append(label(left - 8, y(value) + 4, exact_percent(value), "end", "quiet"))
+    parts += _row_marks(first, last, x, bottom)
     parts.append(label((left + right) / 2, bottom + 38, "training rows", "middle", "quiet"))
     tried = [(x(size), y(error)) for size, error in line if size <= largest]
     beyond = tried[-1:] + [(x(size), y(error)) for size, error in line if size > largest]
@@ -185,7 +184,7 @@ def learning_curve(curve: Summary, floor: Summary, width: float) -> Markup | Non
         name = tag("title", f"{size:,.0f} rows: error {percent(error)}")
         parts.append(tag("circle", name, cx=x(size), cy=y(error), r=4.5))
     if limit is not None:
-        if roomy:
+        if spacious:
             parts += _gap(reached, limit, x(largest), right, y)
         else:
             parts += _gap_below(reached, limit, left, right, height)
@@ -213,7 +212,7 @@ def _gap(reached: float, limit: float, at: float, right: float, y: Any) -> list[
 
 
 def _gap_below(reached: float, limit: float, left: float, right: float, height: float) -> list[Markup]:
-    """Write the same below the picture, where there is no room beside it."""
+    """Write the same below the picture, where there is no space beside it."""
     gap = f"{points(reached - limit)} points left to win" if reached > limit else ""
     return [
         label(left, height - 24, f"reached {percent(reached)}", class_="strong"),
@@ -222,7 +221,7 @@ def _gap_below(reached: float, limit: float, left: float, right: float, height: 
     ]
 
 
-def _row_marks(first: float, last: float, x: Any, bottom: float, room: float) -> list[Markup]:
+def _row_marks(first: float, last: float, x: Any, bottom: float) -> list[Markup]:
     """Write numbers of rows below a logarithmic axis, as many as fit."""
     for steps in ((1, 2, 5), (1, 3), (1,)):
         powers = range(math.floor(first), math.ceil(last) + 1)
@@ -241,8 +240,8 @@ def _hatching(key: str) -> Markup:
     return tag("defs", tag("pattern", ground, lines, id=key, width=8, height=8, patternUnits="userSpaceOnUse"))
 
 
-def _block(start: float, stop: float, top: float, thick: float, **manners: str) -> Markup:
-    return tag("rect", x=min(start, stop), y=top, width=abs(stop - start), height=thick, **manners)
+def _block(start: float, stop: float, top: float, thick: float, **style: str) -> Markup:
+    return tag("rect", x=min(start, stop), y=top, width=abs(stop - start), height=thick, **style)
 
 
 def _clamped(x: float, y: float, text: str, left: float, right: float, class_: str) -> Markup:

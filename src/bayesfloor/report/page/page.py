@@ -17,10 +17,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from bayesfloor.report.page.charts import floor_scale, learning_curve
-from bayesfloor.report.page.text import count, figure, shortened, shown, sorting_key
 from bayesfloor.report.page.tree import LEVELS, class_tree, level_of
-from bayesfloor.report.rates import percent, percent_range
-from bayesfloor.runtime.text import visible
+from bayesfloor.runtime.text import NOTHING, cut_middle, exact_percent, percent, percent_range, visible
 
 #: Widths of pictures in pixels: on a desk, and on a phone 375 pixels wide less its margins.
 WIDE, NARROW = 720.0, 335.0
@@ -110,13 +108,13 @@ def heat_map(pairs: Summary, confidence: float | None) -> Summary | None:
         told = [f"{visible(first)} against {visible(second)}", f"{percent(value)} of its maximum"]
         if pair is not None:
             interval = percent_range(pair["low"], pair["high"])
-            level = "" if confidence is None else f"{100 * confidence:g}% "
+            level = "" if confidence is None else f"{exact_percent(confidence)} "
             told.append(f"trees’ estimate {percent(pair['floor'])} ({level}range {interval})")
             if pair["confused"] is not None:
                 told.append(f"best model {percent(pair['confused'])}")
             told.append(f"{count(pair['n_rows'])} rows")
         cells[i].append({"level": level_of(value, largest), "rate": value, "told": Markup("&#10;").join(told)})
-    size = "roomy" if len(names) <= _WITH_FIGURES else "small" if len(names) <= _SMALL else "tiny"
+    size = "large" if len(names) <= _WITH_FIGURES else "small" if len(names) <= _SMALL else "tiny"
     rows = [{"name": names[i], "cells": cells[i]} for i in range(1, len(names))]
     return {"rows": rows, "columns": names[:-1], "largest": largest, "levels": range(LEVELS + 1), "size": size}
 
@@ -161,6 +159,33 @@ def suspect_rows(suspects: Summary) -> list[Summary]:
     return prepared
 
 
+def shown(value: Any) -> Any:
+    """Write anything that a template prints; what is markup already stays as it is."""
+    if value is None:
+        return NOTHING
+    return value if isinstance(value, Markup) else visible(value)
+
+
+def count(number: int | None) -> str:
+    """Write a count with its thousands apart: 12,345."""
+    return NOTHING if number is None else f"{number:,}"
+
+
+def figure(number: float | None) -> str:
+    """Write a number that is no rate, with three digits that count: 0.0123, 4.57, 12,300."""
+    if number is None:
+        return NOTHING
+    if number and not 1e-4 <= abs(number) < 1e7:
+        return f"{number:.2e}"
+    rounded = float(f"{number:.3g}")
+    return f"{rounded:,.0f}" if abs(rounded) >= 100 else f"{rounded:g}"
+
+
+def sorting_key(number: float | None) -> str:
+    """Write a number for the script that sorts; nothing where there is none, which sorts last."""
+    return "" if number is None else repr(float(number))
+
+
 def _paragraphs(text: str) -> list[str]:
     return [" ".join(paragraph.split("\n")) for paragraph in text.split("\n\n")]
 
@@ -178,20 +203,15 @@ def _spread(values: Iterable[str]) -> float:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("bayesfloor.report"),
+        loader=PackageLoader("bayesfloor.report.page"),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=shown,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "percent": percent,
-        "count": count,
-        "figure": figure,
-        "key": sorting_key,
-        "short": shortened,
-    }
+    environment.filters |= {"percent": percent, "count": count, "figure": figure, "key": sorting_key}
+    environment.filters["short"] = lambda name, longest: cut_middle(visible(name), longest)
     environment.globals |= {"percent_range": percent_range}
     return environment
 

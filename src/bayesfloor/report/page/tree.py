@@ -6,16 +6,15 @@ from typing import Any
 from markupsafe import Markup
 
 from bayesfloor.report.page.charts import LETTER, SIZE, label, picture, tag
-from bayesfloor.report.page.text import shortened
-from bayesfloor.report.rates import percent
+from bayesfloor.runtime.text import cut_middle, percent, visible
 
-#: Pixels between rows, and between a decision and the next, where there is room.
+#: Pixels between rows, and between a decision and the next, where there is space.
 _PITCH, _TIGHT_PITCH, _STEP = 26.0, 17.0, 52.0
 #: Pixels between a decision and the next that its floor needs, and the least there is, however deep the tree.
 _LABELLED_STEP, _LEAST_STEP = 36.0, 1.0
 #: With more classes than this, rows are close, names stand where their branch ends rather than in one column, and
 #: floors are shown on hovering only.
-_ROOMY = 30
+_SPACIOUS = 30
 _STUB, _STEM = 10.0, 12.0
 _LONGEST_NAME = 40
 #: Colours of floors, from none to the largest.
@@ -55,14 +54,14 @@ def class_tree(tree: dict[str, Any], width: float) -> Markup | None:
         return None
     floors = {frozenset([*node["left"], *node["right"]]): node["floor"] for node in tree["nodes"]}
     largest = max((floor for floor in floors.values() if floor is not None), default=0.0)
-    roomy = len(root.classes) <= _ROOMY
-    pitch = _PITCH if roomy else _TIGHT_PITCH
-    names = [shortened(name, _LONGEST_NAME) for name in root.classes]
+    spacious = len(root.classes) <= _SPACIOUS
+    pitch = _PITCH if spacious else _TIGHT_PITCH
+    names = [cut_middle(visible(name), _LONGEST_NAME) for name in root.classes]
     beside = 16 + max(map(len, names)) * LETTER * SIZE * 1.1
-    if not roomy:
+    if not spacious:
         beside += _STUB
     step = min((width - beside) / (root.height + 1), _STEP)  # the root's floor needs a step of its own
-    labelled = roomy and step >= _LABELLED_STEP
+    labelled = spacious and step >= _LABELLED_STEP
     if not labelled:
         step = min(max((width - beside - _STEM) / root.height, _LEAST_STEP), _STEP)
     across = step * root.height + (step if labelled else _STEM)
@@ -79,16 +78,16 @@ def class_tree(tree: dict[str, Any], width: float) -> Markup | None:
             continue
         lines.append(f"M{x(place):.1f} {y(place.parts[0]):.1f}V{y(place.parts[-1]):.1f}")
         for part in place.parts:
-            end = x(part) if roomy or part.parts else x(place) + _STUB
+            end = x(part) if spacious or part.parts else x(place) + _STUB
             lines.append(f"M{x(place):.1f} {y(part):.1f}H{end:.1f}")
             if not part.parts:
-                name = label(end + 8, y(part) + 4, shortened(part.classes[0], _LONGEST_NAME))
+                name = label(end + 8, y(part) + 4, cut_middle(visible(part.classes[0]), _LONGEST_NAME))
                 marks.append(tag("g", tag("title", part.classes[0]), name, class_="leaf"))
         floor = floors.get(frozenset(place.classes))
         sides = " against ".join(_listed(part.classes) for part in place.parts)
         level = level_of(floor, largest)
         inside = [tag("title", f"{sides}: {percent(floor)}")]
-        inside.append(tag("circle", cx=x(place), cy=y(place), r=5.0 if roomy else 3.0, class_=f"h{level}"))
+        inside.append(tag("circle", cx=x(place), cy=y(place), r=5.0 if spacious else 3.0, class_=f"h{level}"))
         if labelled and floor is not None:
             inside.append(label(x(place) - 8, y(place) - 5, percent(floor), "end", "quiet small"))
         marks.append(tag("g", *inside, class_="decision"))
@@ -136,5 +135,5 @@ def _lay_out(nested: Any) -> list[_Place]:
 
 def _listed(names: list[str]) -> str:
     """List a few names, and count the rest."""
-    shown = [shortened(name, _LONGEST_NAME) for name in names[:6]]
+    shown = [cut_middle(visible(name), _LONGEST_NAME) for name in names[:6]]
     return ", ".join(shown) + (f" and {len(names) - 6} more" if len(names) > 6 else "")

@@ -8,7 +8,7 @@ from sklearn.metrics import confusion_matrix
 
 from bayesfloor import BayesErrorEstimator, one_vs_rest_bayes_error
 from bayesfloor.display import ClassFloorsDisplay
-from report.layout import assert_readable
+from display.layout import assert_readable
 
 FLOORS = [0.1, 0.3, 0.2]
 INTERVAL = [[0.05, 0.12], [0.2, 0.4], [0.2, 0.25]]
@@ -57,23 +57,23 @@ def test_a_given_order():
         display.plot(order="size")
 
 
-def test_confusion_rates_are_those_of_the_confusion_matrix():
-    rng = np.random.default_rng(0)
-    y_true, y_pred = rng.choice(NAMES, 200), rng.choice(NAMES, 200)
-    display = ClassFloorsDisplay.from_data(FLOORS, NAMES, y_true=y_true, y_pred=y_pred)
-    counts = confusion_matrix(y_true, y_pred, labels=NAMES)
+def test_confusion_rates_are_those_of_the_confusion_matrix(wine_floors):
+    y_true, y_pred = np.random.default_rng(0).integers(3, size=(2, 200))
+    display = wine_floors.plot(y_true=y_true, y_pred=y_pred, order=[1, 2, 0])
+    counts = confusion_matrix(y_true, y_pred, labels=[0, 1, 2])
     expected = (counts.sum(axis=0) + counts.sum(axis=1) - 2 * np.diagonal(counts)) / 200
     np.testing.assert_allclose(display.confusion, expected)
     np.testing.assert_allclose(display.confusion_marks_.get_xdata(), expected[[1, 2, 0]])
     # beside the floor in the same row
     assert np.round(display.confusion_marks_.get_ydata()).tolist() == [0, 1, 2]
     assert (display.confusion_marks_.get_ydata() > display.floor_marks_.get_ydata()).all()
-    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["floor", "confusion rate"]
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["floor, 95% interval", "confusion rate"]
     assert display.frame()["confusion"].tolist() == pytest.approx(expected.tolist())
 
 
 def test_of_a_result(wine, wine_floors):
-    display = ClassFloorsDisplay.from_data(wine_floors, y_true=wine[1], y_pred=wine[1])
+    display = wine_floors.plot(y_true=wine[1], y_pred=wine[1])
     frame = display.frame()
     assert list(frame.columns) == ["class", "floor", "interval_low", "interval_high", "confusion"]
     assert frame["class"].tolist() == [0, 1, 2]
@@ -84,12 +84,12 @@ def test_of_a_result(wine, wine_floors):
 
 
 def test_normalized(wine_floors):
-    display = ClassFloorsDisplay.from_data(wine_floors, ["barolo", "grignolino", "barbera"], normalize=True)
+    display = wine_floors.plot(normalize=True)
     np.testing.assert_allclose(display.floors, wine_floors.normalized)
     shares = np.array([59, 71, 48]) / 178
     np.testing.assert_allclose(display.interval, wine_floors.interval / shares[:, None])
     assert display.ax_.get_xlabel() == "normalized floor against the rest, 95% interval"
-    assert set(rows_of(display)) == {"barolo", "grignolino", "barbera"}
+    assert set(rows_of(display)) == {"0", "1", "2"}
 
 
 def test_from_estimator(wine):
@@ -113,12 +113,7 @@ def test_from_estimator(wine):
         (FLOORS, {"interval": [[0, 1]]}, r"interval should have the shape \(3, 2\), got \(1, 2\)"),
         (FLOORS, {"interval": [[0.2, 0.1]] * 3}, "lower end of each interval first"),
         (FLOORS, {"classes": ["a", "b"]}, "3 values need 3 labels"),
-        (FLOORS, {"normalize": True}, "normalize needs a OneVsRestBayesError"),
-        (FLOORS, {"y_true": [0, 1]}, "y_true and y_pred go together"),
-        (FLOORS, {"y_true": [0, 1], "y_pred": [0, 7]}, "y_pred holds labels that have no floor: 7"),
-        (FLOORS, {"y_true": [0, "x"], "y_pred": [0, 1]}, "y_true holds labels that have no floor: '0', 'x'"),
-        (FLOORS, {"y_true": [0, 1], "y_pred": [0]}, "inconsistent numbers of samples"),
-        (FLOORS, {"y_true": [], "y_pred": []}, "y_true is empty"),
+        (FLOORS, {"confusion": [0.1]}, "confusion should have the shape"),
     ],
 )
 def test_what_cannot_be_drawn(floors, options, message):
@@ -126,9 +121,20 @@ def test_what_cannot_be_drawn(floors, options, message):
         ClassFloorsDisplay.from_data(floors, **options)
 
 
-def test_confusion_does_not_go_with_normalized_floors(wine_floors):
-    with pytest.raises(ValueError, match="leave normalize off"):
-        ClassFloorsDisplay.from_data(wine_floors, normalize=True, y_true=[0], y_pred=[0])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"y_true": [0, 1]}, "y_true and y_pred go together"),
+        ({"y_true": [0, 1], "y_pred": [0, 7]}, "y_pred holds labels that have no floor: 7"),
+        ({"y_true": [0, "x"], "y_pred": [0, 1]}, "y_true holds labels that have no floor: '0', 'x'"),
+        ({"y_true": [0, 1], "y_pred": [0]}, "inconsistent numbers of samples"),
+        ({"y_true": [], "y_pred": []}, "y_true is empty"),
+        ({"y_true": [0], "y_pred": [0], "normalize": True}, "leave normalize off"),
+    ],
+)
+def test_predictions_that_cannot_be_compared(wine_floors, options, message):
+    with pytest.raises(ValueError, match=message):
+        wine_floors.plot(**options)
 
 
 @pytest.mark.parametrize("n", [2, 26, 60])
@@ -136,6 +142,6 @@ def test_readable(n):
     floors = np.linspace(0, 0.5, n)
     interval = np.column_stack([0.9 * floors, 1.1 * floors])
     names = [f"${chr(97 + k % 26)}$ and a name that goes on for {k} more" for k in range(n)]
-    display = ClassFloorsDisplay.from_data(floors, names, interval=interval, y_true=names, y_pred=names)
+    display = ClassFloorsDisplay.from_data(floors, names, interval=interval, confusion=floors)
     assert_readable(display.figure_)
     assert len(set(rows_of(display))) == n

@@ -10,9 +10,8 @@ from matplotlib import pyplot
 
 from bayesfloor.display import LabelNoiseDisplay
 from bayesfloor.display import label_noise as noise_display
-from bayesfloor.floor.learned import label_noise
 from bayesfloor.floor.learned.label_noise import LabelNoiseCheck
-from report.layout import assert_readable
+from display.layout import assert_readable
 
 
 def check_of(floor, n_classes, off, *, half=0.03, above=0.02, share=(0, 0.1, 0.2, 0.4)):
@@ -47,16 +46,16 @@ CASES = {
 # an interval through the corner where the label would stand
 CASES["wide at the end"] = replace(CASES["usual"], interval=np.array([[0.07, 0.15], [0.1, 0.2], [0.1, 0.3], [0, 0.5]]))
 #: Deviations as they are written, those other than 1.0%.
-DEVIATIONS = {0.0: "0", 0.0004: "0.040", 0.012: "1.2", 0.06: "6.0"}
+DEVIATIONS = {0.0: "0", 0.0004: "0.04", 0.012: "1.2", 0.06: "6.0"}
 
 
 @pytest.fixture(scope="module")
 def usual():
-    return LabelNoiseDisplay(CASES["usual"]).plot()
+    return CASES["usual"].plot()
 
 
 def test_what_is_drawn_where(usual):
-    case, display = usual.check, usual
+    case, display = CASES["usual"], usual
     np.testing.assert_array_equal(display.floor_marks_.get_xydata(), np.column_stack([case.share, case.estimate]))
     np.testing.assert_array_equal(display.reached_marks_.get_xydata(), np.column_stack([case.share, case.reached]))
     np.testing.assert_array_equal(display.expected_line_.get_xydata(), np.column_stack([case.share, case.expected]))
@@ -72,7 +71,7 @@ def test_what_is_drawn_where(usual):
 def test_all_is_on_the_picture_and_the_label_over_nothing(name, inches):
     case = CASES[name]
     ax = None if inches is None else pyplot.subplots(figsize=inches, layout="constrained")[1]
-    display = LabelNoiseDisplay(case).plot(ax)
+    display = case.plot(ax)
     assert_readable(display.figure_)
     (left, right), (bottom, top) = display.ax_.get_xlim(), display.ax_.get_ylim()
     assert left < 0 < case.share[-1] < right
@@ -123,23 +122,11 @@ def test_on_given_axes_of_a_subfigure_and_again():
     assert display.ax_ is first
 
 
-def test_from_data_passes_options_on(monkeypatch):
-    calls = []
-    check = CASES["usual"]
-    monkeypatch.setattr(
-        label_noise, "label_noise_check", lambda *data, **options: calls.append((data, options)) or check
-    )
-    _, ax = pyplot.subplots()
-    display = LabelNoiseDisplay.from_data("X", "y", shares=[0.5], ax=ax)
-    assert calls == [(("X", "y"), {"shares": [0.5]})]
-    assert (display.check, display.ax_) == (check, ax)
-
-
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     with pytest.raises(ImportError, match=r"pip install 'bayesfloor\[plot\]'"):
-        LabelNoiseDisplay(CASES["usual"]).plot()
+        CASES["usual"].plot()
 
 
 def test_docstrings():

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from bayesfloor.choose import BayesErrorSelector
 from bayesfloor.display import SelectionPathDisplay
-from report.layout import assert_readable
+from display.layout import assert_readable
 
 PATH = {
     "features": ["", "x", "y, z", "w"],
@@ -89,7 +89,7 @@ def test_what_cannot_be_drawn(path, message):
 
 
 def test_directions_that_are_none():
-    with pytest.raises(ValueError, match="The 'direction' parameter must be 'forward' or 'backward'"):
+    with pytest.raises(ValueError, match="The 'direction' parameter must be one of"):
         SelectionPathDisplay.from_data(PATH, direction="sideways")
 
 

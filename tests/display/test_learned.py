@@ -9,10 +9,8 @@ from matplotlib import pyplot
 
 from bayesfloor.display import LearnedFloorDisplay
 from bayesfloor.display import learned as learned_display
-from bayesfloor.display.placement import rates_text
-from bayesfloor.floor.learned import estimate as learned
 from bayesfloor.floor.learned.result import LearnedFloor, LearningCurve
-from report.layout import assert_readable
+from display.layout import assert_readable
 
 
 def floor_of(
@@ -65,7 +63,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def usual():
-    return LearnedFloorDisplay(USUAL).plot()
+    return USUAL.plot()
 
 
 def texts_of(display):
@@ -79,8 +77,7 @@ def points_of(display):
     levels = [line.get_ydata()[0] for line in (display.floor_line_, display.majority_line_) if line is not None]
     data = [line.get_xydata() for line in (display.error_marks_, display.middle_marks_)]
     data += [np.column_stack([across, np.full(300, level)]) for level in levels]
-    tried = across[across >= display.floor.curve.size.min()]
-    data.append(np.column_stack([tried, display.floor.curve.at(tried)]))
+    data.append(np.column_stack(display.line))
     return ax.transData.transform(np.concatenate(data))
 
 
@@ -93,7 +90,7 @@ def test_what_is_drawn_where(usual):
     np.testing.assert_allclose([band.y0, band.y1], USUAL.interval)
     (segment,) = display.reached_line_.get_segments()
     assert segment.tolist() == [[320, 0.11], [320, 0.151]]
-    assert texts_of(display) == ["reached 13.5%", "floor 4.4%, 95% range 0.3–15.1%"]
+    assert texts_of(display) == ["reached 13.5%", "floor 4.4%, 95% range 0.30–15.1%"]
     assert display.ax_.get_xscale() == "log"
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("training rows", "error")
 
@@ -117,7 +114,7 @@ def test_the_curve_is_dashed_beyond_the_data(usual):
 def test_all_is_on_the_picture_and_labels_are_over_nothing(name, inches):
     case = CASES[name]
     ax = None if inches is None else pyplot.subplots(figsize=inches, layout="constrained")[1]
-    display = LearnedFloorDisplay(case).plot(ax)
+    display = case.plot(ax)
     assert_readable(display.figure_)
     points = points_of(display)
     edges = display.ax_.get_window_extent().padded(1).extents
@@ -136,7 +133,7 @@ def test_all_is_on_the_picture_and_labels_are_over_nothing(name, inches):
 
 def test_the_largest_class_is_shown_where_it_is_on_the_picture(usual):
     assert usual.majority_line_ is None  # 50%, and nothing above 27%
-    display = LearnedFloorDisplay(CASES["noise"]).plot()
+    display = CASES["noise"].plot()
     assert set(display.majority_line_.get_ydata()) == {0.5}
     assert "always the largest class 50.0%" in texts_of(display)
 
@@ -144,20 +141,14 @@ def test_the_largest_class_is_shown_where_it_is_on_the_picture(usual):
 @pytest.mark.parametrize(
     ("name", "text", "rows"),
     [
-        ("small", "floor 0.040%, 95% range 0.020–0.080%", {"100", "200", "500", "1,000", "2,000"}),
+        ("small", "floor 0.04%, 95% range 0.02–0.08%", {"100", "200", "500", "1,000", "2,000"}),
         ("many rows", "floor 19.0%, 95% range 18.0–21.0%", {"10,000,000"}),
     ],
 )
 def test_numbers_have_the_digits_they_need(name, text, rows):
-    display = LearnedFloorDisplay(CASES[name]).plot()
+    display = CASES[name].plot()
     assert text in [label.replace("\n", ", ") for label in texts_of(display)]
     assert rows <= {label.get_text() for label in display.ax_.get_xticklabels()}
-
-
-def test_rates():
-    assert rates_text([0.0, 0.00412, 0.0151], 0.0151) == ["0", "0.4", "1.5"]
-    assert rates_text([0.00412], 0.00412) == ["0.41"]
-    assert rates_text([0.000412], 0.000412) == ["0.041"]
 
 
 def test_frame(usual):
@@ -187,20 +178,11 @@ def test_on_given_axes_of_a_subfigure_and_again():
     assert display.ax_ is first
 
 
-def test_from_data_passes_options_on(monkeypatch):
-    calls = []
-    monkeypatch.setattr(learned, "learned_floor", lambda *data, **options: calls.append((data, options)) or USUAL)
-    _, ax = pyplot.subplots()
-    display = LearnedFloorDisplay.from_data("X", "y", cv=7, ax=ax)
-    assert calls == [(("X", "y"), {"cv": 7})]
-    assert (display.floor, display.ax_) == (USUAL, ax)
-
-
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     with pytest.raises(ImportError, match=r"pip install 'bayesfloor\[plot\]'"):
-        LearnedFloorDisplay(USUAL).plot()
+        USUAL.plot()
 
 
 def test_docstrings():

@@ -11,8 +11,9 @@ from sklearn.preprocessing import StandardScaler
 from bayesfloor import BayesErrorEstimator, pairwise_bayes_error
 from bayesfloor.classify.linear.smart_svc import SmartSVC
 from bayesfloor.display import PairwiseHeatmapDisplay
+from bayesfloor.display.pair_heatmap import similarity_order
 from bayesfloor.tree import build_class_tree
-from report.layout import assert_readable
+from display.layout import assert_readable
 
 # a and c are alike, and so are b and d
 PAIRS = np.array([[0, 0.01, 0.4, 0.02], [0.01, 0, 0.03, 0.25], [0.4, 0.03, 0, 0.0], [0.02, 0.25, 0.0, 0]])
@@ -69,14 +70,20 @@ def test_colours_are_those_of_the_pair():
     assert display.image_.get_clim() == (0.0, 0.4)
 
 
-def test_the_tree_puts_classes_that_are_alike_side_by_side():
+def test_similarity_puts_classes_that_are_alike_side_by_side():
     order = drawn(PAIRS, NAMES).order_.tolist()
     assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset("ac"), frozenset("bd")}
 
 
+@pytest.mark.parametrize("values", [PAIRS, np.zeros((7, 7)), np.ones((6, 6)), *(symmetric(n, n) for n in (2, 5, 20))])
+def test_similarity_is_the_order_of_average_linkage(values):
+    tree = build_class_tree(values, cut="average-linkage")
+    assert similarity_order(values).tolist() == tree.leaves.tolist()
+
+
 def test_the_order_of_a_given_tree():
     tree = build_class_tree(None, cut=["a", [["b", "c"], "d"]])
-    display = drawn(PAIRS, NAMES, order=tree)
+    display = drawn(PAIRS, NAMES, order=tree.leaves)
     assert display.order_.tolist() == tree.leaves.tolist() == ["a", "b", "c", "d"]
     rows = [label.get_text() for label in display.ax_.get_yticklabels()]
     columns = [label.get_text() for label in display.ax_.get_xticklabels()]
@@ -191,7 +198,7 @@ def test_printed_values_stand_out_from_their_square():
 def test_floors_are_normalized_as_the_result_says():
     X, y = load_wine(return_X_y=True)
     floors = pairwise_bayes_error(X, y)
-    display = drawn(floors)
+    display = floors.plot()
     np.testing.assert_array_equal(display.values, floors.normalized)
     assert display.quantity == "normalized floor"
     frame = display.frame()
@@ -203,7 +210,7 @@ def test_floors_are_normalized_as_the_result_says():
     np.testing.assert_allclose(frame["interval_low"], floors.interval[[0, 0, 1], [1, 2, 2], 0] / smaller)
     np.testing.assert_allclose(frame["interval_high"], floors.interval[[0, 0, 1], [1, 2, 2], 1] / smaller)
 
-    plain = drawn(pairwise_bayes_error(X, y, normalize=False))
+    plain = pairwise_bayes_error(X, y, normalize=False).plot()
     np.testing.assert_array_equal(plain.values, floors.estimate)
     assert plain.quantity == "floor"
     np.testing.assert_array_equal(plain.frame()["interval_low"], floors.interval[[0, 0, 1], [1, 2, 2], 0])
@@ -261,8 +268,8 @@ def test_estimators_without_floors():
         ([[0, np.nan], [np.nan, 0]], None, "should be finite, got 2 NaN or infinite"),
         ([[0, 0.1], [0.2, 0]], ["x", "y"], "should be symmetric: 'x' and 'y' have 0.1 and 0.2"),
         ([[0, -0.1], [-0.1, 0]], ["x", "y"], "never negative: 'x' and 'y' have -0.1"),
-        ([[0, 0.1], [0.1, 0]], ["x", "y", "z"], "2 values need 2 labels in classes, got 3"),
-        ([[0, 0.1], [0.1, 0]], ["x", "x"], "more than once|two classes"),
+        ([[0, 0.1], [0.1, 0]], ["x", "y", "z"], "2 values need 2 labels in classes, got an array of shape"),
+        ([[0, 0.1], [0.1, 0]], ["x", "x"], "classes holds 'x' more than once"),
     ],
 )
 def test_what_cannot_be_drawn(values, classes, message):
