@@ -10,9 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 
-from bayesfloor.classify.linear.linear_svm import TOLERANCES, check_grid, fold_rows, linear_svm_path, solve_problems
+from bayesfloor.classify.linear.linear_svm import TOLERANCES, fold_rows, linear_svm_path, solve_problems
 from bayesfloor.classify.linear.newton_kernels import walk_path
 from bayesfloor.classify.linear.sparse_newton import walk_sparse_path
+from bayesfloor.classify.training import check_penalties
 from bayesfloor.forest.threads import Crew, supervise
 
 PAPER_CS = np.exp2(np.arange(-18.0, 19.0, 2.0))
@@ -237,7 +238,7 @@ def test_a_path_keeps_its_labels_and_shows_itself():
 
 
 def test_default_Cs_are_the_papers():
-    np.testing.assert_array_equal(check_grid(19), PAPER_CS)
+    np.testing.assert_array_equal(check_penalties("Cs", 19), PAPER_CS)
 
 
 @pytest.mark.parametrize("Cs", [0, -3, [], [0.0], [-1.0, 1.0], [np.inf], [np.nan], [[1.0]], True])

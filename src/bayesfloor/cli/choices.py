@@ -178,7 +178,7 @@ def show_datasets(data: str | None, options: RunOptions) -> None:
     check_folder(data)
     listed = list_datasets(data_dir=data)
     if options.json:
-        names = ("name", "n_rows", "n_features", "n_classes", "origin")
+        names = ("name", "n_samples", "n_features", "n_classes", "origin")
         write_json("datasets", {"datasets": [{name: getattr(info, name) for name in names} for info in listed]})
     else:
         sizes = ((info.n_samples, info.n_features, info.n_classes) for info in listed)
