@@ -172,7 +172,7 @@ class Preparation:
 
 def _check_prepared(column: PreparedColumn) -> None:
     """Refuse a column that `learn_preparation` does not make."""
-    numbers = [column.center, column.spread]
+    numbers: list[Any] = [column.center, column.spread]
     if column.kind == "number" and column.fill is not None:
         numbers.append(column.fill)
     known = column.categories

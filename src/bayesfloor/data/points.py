@@ -229,7 +229,7 @@ def _check_finite(points: NDArray[np.float64], names: Sequence[Any], largest: fl
         total = points.sum()
     if np.isfinite(total) and (largest == math.inf or max(points.max(), -points.min()) <= largest):
         return
-    rows, columns = np.indices(points.shape, sparse=True)
+    rows, columns = np.arange(len(points))[:, np.newaxis], np.arange(points.shape[1])
     shape = points.shape
     _check_values(points, np.broadcast_to(rows, shape), np.broadcast_to(columns, shape), names, largest)
 
