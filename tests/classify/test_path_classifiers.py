@@ -257,3 +257,24 @@ def test_folds_of_a_splitter():
     folds = check_folds(KFold(3), check_training(SmartSVC(), X, y), fold_keys(X, 0))
     for number, (_, test) in enumerate(KFold(3).split(X)):
         assert np.all(folds[test] == number)
+
+
+@pytest.mark.parametrize(
+    "classifier", [LinearSVCCV(Cs=3, cv=3), OneVsOneSVC(Cs=3, cv=3), SmartSVC(Cs=3, cv=3)], ids=repr
+)
+def test_features_of_any_size(classifier):
+    """Beside large features the penalty is lost in rounding: classes are told apart, and later there are numbers."""
+    X, y = load_wine(return_X_y=True)
+    X = scale(X)
+    assert clone(classifier).fit(X * 1e10, y).score(X * 1e10, y) > 0.97
+    assert np.isfinite(clone(classifier).fit(X * 1e100, y).coef_).all()
+    X[:, 4] *= 1e155
+    with pytest.raises(ValueError, match="whose squares overflow, in 178 rows, column 4"):
+        classifier.fit(X, y)
+
+
+def test_scores_that_overflow():
+    X, y = blobs()
+    fitted = SmartSVC(1.0, routing="soft", cv=3).fit(X, y)
+    with pytest.raises(ValueError, match="scores exceed the range of float64"):
+        fitted.predict_proba(np.full((1, 3), 1.7e308) * np.sign(fitted.coef_[0]))

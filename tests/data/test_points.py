@@ -187,9 +187,7 @@ def test_squares_that_overflow():
     message = "Input X contains values beyond 2.4e+153, whose squares overflow, in 1 row, column 0"
     np.testing.assert_array_equal(check_points(X), X)
     refused(X, message, squares=True)
-    refused(
-        pd.DataFrame(-X, columns=["a", "b", "c"]), message.replace("column 0", "column 'a'"), squares=True
-    )
+    refused(pd.DataFrame(-X, columns=["a", "b", "c"]), message.replace("column 0", "column 'a'"), squares=True)
     for container in (scipy.sparse.csc_array, scipy.sparse.coo_matrix):
         with pytest.raises(ValueError, match=r"beyond .* in 1 row, column 0"):
             check_sparse_points(container(X), squares=True)

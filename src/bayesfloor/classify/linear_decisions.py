@@ -62,8 +62,12 @@ class LinearDecisions(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         points = check_rows(self, X, accept_sparse=True)
         if sparse.issparse(points):
-            return points @ self.coef_.T + self.intercept_
-        return linear_scores(points, np.ascontiguousarray(self.coef_.T), self.intercept_)
+            scores = points @ self.coef_.T + self.intercept_
+        else:
+            scores = linear_scores(points, np.ascontiguousarray(self.coef_.T), self.intercept_)
+        if not np.isfinite(scores).all():
+            raise ValueError("X holds values so large that scores exceed the range of float64.")
+        return scores
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -45,6 +45,9 @@ STRONGEST_PULL = 1e9
 #: Newton steps under one pull. A search that needs more goes on with newer shares, and with a weaker pull.
 STEPS_PER_PULL = 50
 
+#: Searches in a row that end where rounding leaves no way down, before the solution is taken as it is.
+MOST_STUCK = 5
+
 #: Products in one solution by conjugate gradients: at first sight, and at most; and how far these reduce the residual.
 FIRST_PRODUCTS = 30
 MOST_PRODUCTS = 300
@@ -137,7 +140,7 @@ class _Search:
         self.weight = weight
         self.pull = FIRST_PULL
         self.usual_products = FIRST_PRODUCTS
-        n_iter, best = 0, None
+        n_iter, n_stuck, best = 0, 0, None
         self._start()
         while True:
             n_steps = self._minimise_smoothed(self.max_iter - n_iter)
@@ -148,7 +151,8 @@ class _Search:
             gap = max(objective - bound, 0.0) / objective
             if best is None or gap < best[0]:
                 best = gap, self.W
-            if gap <= self.tol or n_iter >= self.max_iter:
+            n_stuck = n_stuck + 1 if self.is_stuck else 0
+            if gap <= self.tol or n_iter >= self.max_iter or n_stuck == MOST_STUCK:
                 return Solution(best[1], n_iter, best[0], best[0] <= self.tol)
             factor = PULL_GROWTH if n_steps < STEPS_PER_PULL else 1.0 / PULL_GROWTH
             self.pull = min(factor * self.pull, STRONGEST_PULL)
@@ -196,6 +200,7 @@ class _Search:
         """Take Newton steps until the rest is small beside what the next pull will change; return how many."""
         loss = self._smoothed_loss(self.scores)
         self._adopt_trial()
+        self.is_stuck = False
         for n_steps in range(STEPS_PER_PULL + 1):
             gradient_in_scores(self.shares, self.codes, self.weight, self.by_score)
             self.W_of_shares = -self._in_coefficients(self.by_score)
@@ -207,7 +212,11 @@ class _Search:
             if left <= max(0.1 * moved, 0.1 * self.tol * objective) or n_steps == min(STEPS_PER_PULL, most_steps):
                 break
             self.check()
-            loss = self._go_along(self._newton_step(gradient), gradient)
+            step = self._newton_step(gradient)
+            self.is_stuck = not float(np.vdot(gradient, step)) < 0.0
+            if self.is_stuck:
+                break
+            loss = self._go_along(step, gradient)
         return n_steps
 
     def _newton_step(self, gradient: F64) -> F64:
@@ -300,13 +309,18 @@ def _solve(matrix: F64, vector: F64) -> F64 | None:
     None if it is so near to singular that no correction helps.
     """
     size = len(matrix)
-    diagonal = matrix.diagonal().copy()
+    diagonal = 1.0 + matrix.diagonal()
+    # A diagonal near 1 makes a correction weigh the same in features on any scale. Powers of 2 leave all digits alone.
+    scale = np.exp2(-np.round(0.5 * np.log2(diagonal)))
+    matrix *= scale[:, np.newaxis]
+    matrix *= scale
+    diagonal *= scale * scale
     for jitter in (0.0, 1e-12, 1e-8, 1e-4):
-        matrix.flat[:: size + 1] = 1.0 + diagonal + jitter * diagonal.max(initial=0.0)
+        matrix.flat[:: size + 1] = diagonal + jitter
         try:
             factor = linalg.cho_factor(matrix.T, check_finite=False)  # the lower half, seen as an upper one
         except linalg.LinAlgError:
             continue
-        solved: F64 = linalg.cho_solve(factor, vector, check_finite=False)
+        solved: F64 = scale * linalg.cho_solve(factor, scale * vector, check_finite=False)
         return solved
     return None

@@ -175,6 +175,8 @@ def solve_problems(rows: FoldedRows, code_matrix: NDArray[np.int8], Cs: F64, cre
     largest_first = np.argsort(-sizes, kind="stable")
     crew.expect(int(sizes.sum()))
     crew.run(solve, [(int(problem),) for problem in largest_first], sizes[largest_first].tolist())
+    if not np.isfinite(coefficients).all():
+        raise ValueError("The features are on such scales that rounding leaves no solution. Scale them first.")
     return coefficients
 
 

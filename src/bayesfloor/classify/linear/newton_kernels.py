@@ -77,30 +77,37 @@ def move_sums(Z, weight, change, active, gram, total, peak):
 def solve_ridge(gram, total, penalty, factor, solution):
     """Minimise the quadratic of one active set, by Cholesky's method on the lower triangle.
 
-    A pivot that drowns in the rounding of its own column is held at the size of that rounding.
+    A pivot that drowns in the rounding of its own column is held at the size of that rounding, and none is below the
+    penalty, as no eigenvalue is.
     """
     d = len(total)
     rounding = 4.0 * d * 2.220446049250313e-16
-    for i in range(np.uint64(d)):
-        for j in range(i + np.uint64(1)):
-            entry = gram[i, j]
-            for k in range(j):
-                entry -= factor[i, k] * factor[j, k]
-            if j < i:
-                factor[i, j] = entry * factor[j, j]
-            else:
-                pivot = max(entry + penalty, rounding * gram[i, i])
-                factor[i, i] = 1.0 / np.sqrt(pivot)  # kept as its inverse
-    for i in range(np.uint64(d)):
-        entry = total[i]
-        for k in range(i):
-            entry -= factor[i, k] * solution[k]
-        solution[i] = entry * factor[i, i]
-    for i in range(d - 1, -1, -1):
-        entry = solution[i] * factor[i, i]
-        solution[i] = entry
-        for k in range(i):
-            solution[k] -= factor[i, k] * entry
+    jitter = 0.0
+    while True:
+        for i in range(np.uint64(d)):
+            for j in range(i + np.uint64(1)):
+                entry = gram[i, j]
+                for k in range(j):
+                    entry -= factor[i, k] * factor[j, k]
+                if j < i:
+                    factor[i, j] = entry * factor[j, j]
+                else:
+                    pivot = max(max(entry, 0.0) + penalty, rounding * gram[i, i]) + jitter * gram[i, i]
+                    factor[i, i] = 1.0 / np.sqrt(pivot)  # kept as its inverse
+        for i in range(np.uint64(d)):
+            entry = total[i]
+            for k in range(i):
+                entry -= factor[i, k] * solution[k]
+            solution[i] = entry * factor[i, i]
+        for i in range(d - 1, -1, -1):
+            entry = solution[i] * factor[i, i]
+            solution[i] = entry
+            for k in range(i):
+                solution[k] -= factor[i, k] * entry
+        # The solution x of (G + λ) x = t has λ |x|² <= t'x. Where rounding has grown from pivot to pivot, it has not.
+        if penalty * np.dot(solution, solution) <= 1.01 * np.dot(total, solution) or jitter > 1.0:
+            break
+        jitter = max(1e3 * jitter, rounding)
 
 
 @kernel(fastmath=REORDER)
@@ -220,6 +227,9 @@ def newton(Z, weight, penalty, tol, stopped, problems, held_from, held_to, w, ma
             multiply(gram[q], toward, product)
             slope = np.dot(toward, product) + quadratic
             step = best_step(margin[q], ahead[k], weight, held_from[q], held_to[q], linear, quadratic, slope)
+            reach = step * np.max(np.abs(ahead[k] - margin[q]))
+            if not np.isfinite(reach + step * np.max(np.abs(toward))):
+                continue  # rounding leaves no way on from here
             w[q] += step * toward
             margin[q] += step * (ahead[k] - margin[q])
             if mark_changes(margin[q], active[q], held_from[q], held_to[q], change) > 0:
