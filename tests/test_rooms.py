@@ -24,8 +24,7 @@ BELOW = {
     "classify": {"data", "forest", "floor", "tree"},
     "meta": {"data", "forest", "floor"},
     "report": {"data", "forest", "floor", "tree", "meta"},
-    "study": {"data", "forest", "floor", "tree", "classify", "meta", "report"},
-    "cli": {"data", "forest", "floor", "tree", "classify", "meta", "report", "study"},
+    "cli": {"data", "forest", "floor", "tree", "classify", "meta", "report"},
 }
 
 PUBLIC = {
