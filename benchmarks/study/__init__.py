@@ -1,11 +1,15 @@
 """The paper's simulation study: sixteen data sets, six methods, and any others beside them.
 
+``python benchmarks/study run|table|rank|figures`` (app, run, show).
+
 ::
 
     plan ────────► which cells there are: (data set, split, method); how each is measured: a `Protocol`
       │ methods    a name ─► a classifier, and what it tries
       ▼
     runner ──────► joblib over the cells ──► cell_child ──► cell_process: one cell at a time, can be killed
+      │                                                        ├─ paper_sets: from a folder or OpenML (recipes),
+      │                                                        │              compared with fingerprints
       │                                                        └─ protocol: split, scale, fit, test once
       ▼
     records ─────► one file for each cell, whole or not at all, with a checksum      (machine: where, with what)

@@ -120,8 +120,11 @@ def _spread_over(cluster: str | None) -> Iterator[None]:
     from bayesfloor.cli.engines import client_of
 
     with client_of(cluster) as client, TemporaryDirectory() as folder, parallel_config("dask", client=client):
-        # Workers have bayesfloor installed, but not the study.
-        client.upload_file(make_archive(f"{folder}/study", "zip", Path(__file__).parents[1], "study"))
+        from distributed.diagnostics.plugin import UploadFile
+
+        # Workers have bayesfloor installed, but not the study. The scheduler, which may be this process, needs neither.
+        archive = make_archive(f"{folder}/study", "zip", Path(__file__).parents[1], "study")
+        client.register_plugin(UploadFile(archive))
         yield
 
 

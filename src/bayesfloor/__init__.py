@@ -27,7 +27,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `compare_transforms`        transforms ranked by the floor they leave
 `bayes_class_weight`        weights for hard classes; `bayes_cost_matrix` for hard pairs
 `read_table`                X and y from a file: CSV, Parquet, Arrow, ARFF, NPZ, libsvm
-`load_dataset`              the paper's sets by name; `list_datasets` for which
+`load_dataset`              data sets by name; `list_datasets` for which
 ==========================  ===========================================================
 
 and the records that they return, with pictures of them (``…Display``).
