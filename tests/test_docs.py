@@ -57,3 +57,14 @@ def test_what_the_package_says_of_itself_is_in_the_same_order():
     rank = {name: place for place, page in enumerate(pages) for _, name in DIRECTIVE.findall(REFERENCE[page])}
     order = [rank[name] for name in told]
     assert order == sorted(order)
+
+
+def test_files_and_rooms_named_in_the_design_exist():
+    text = (DOCS / "design.md").read_text(encoding="utf-8")
+    package = DOCS.parent / "src" / "bayesfloor"
+    named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)*/[a-z_]+\.py)`", text))
+    assert len(named) > 30
+    missing = {name for name in named if not (package / name).is_file() and not (DOCS.parent / name).is_file()}
+    assert missing == set()
+    rooms = {folder.name for folder in package.iterdir() if (folder / "__init__.py").is_file()}
+    assert rooms <= set(re.findall(r"^  ([a-z]+)/", text, flags=re.MULTILINE))
