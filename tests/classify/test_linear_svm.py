@@ -13,7 +13,7 @@ from sklearn.svm import LinearSVC
 from bayesfloor.classify.linear.linear_svm import TOLERANCES, check_grid, fold_rows, linear_svm_path, solve_problems
 from bayesfloor.classify.linear.newton_kernels import walk_path
 from bayesfloor.classify.linear.sparse_newton import walk_sparse_path
-from bayesfloor.forest.threads import Crew, supervise
+from bayesfloor.runtime.threads import Crew, supervise
 
 PAPER_CS = np.exp2(np.arange(-18.0, 19.0, 2.0))
 
