@@ -1,4 +1,4 @@
-"""Random point sets in random blocks: forests from a file and from a cluster's tasks, beside those from an array.
+"""Random point sets in random partitions: forests from a file and from a cluster's tasks, beside those from an array.
 
     python benchmarks/fuzz_partitions.py                       1000 cases: from a file, and a cluster's tasks run here
     python benchmarks/fuzz_partitions.py --seconds 600         as many cases as ten minutes take
@@ -28,8 +28,9 @@ from unittest import mock
 import numpy as np
 
 from bayesfloor import class_forests, spanning_forests
-from bayesfloor.forest import cluster_rows, elsewhere, plan
-from bayesfloor.forest.block_graph import Graph
+from bayesfloor.forest import plan
+from bayesfloor.forest.partitions import cluster_rows, dispatch
+from bayesfloor.forest.partitions.graph import Graph
 
 HOWS = ("file", "tasks", "tasks from a file", "cluster", "cluster from a file")
 SETTINGS: tuple[dict[str, Any], ...] = (
@@ -97,8 +98,8 @@ def draw_case(seed: int, number: int) -> Case:
         y[rng.permutation(n)[:n_classes]] = np.arange(n_classes)
         if rng.random() < 0.3:
             y = y[np.lexsort(X.T)] if rng.random() < 0.5 else np.sort(y)
-    # about 25 blocks at most: what many more cost is tasks, not cases
-    settings = SETTINGS[rng.integers(len(SETTINGS))] | {"block_rows": int(rng.integers(max(1, n // 25), n + 1))}
+    # about 25 partitions at most: what many more cost is tasks, not cases
+    settings = SETTINGS[rng.integers(len(SETTINGS))] | {"partition_rows": int(rng.integers(max(1, n // 25), n + 1))}
     if rng.random() < 0.7:
         settings["all_pairs_below"] = 2
     return Case(X, y, int(rng.integers(1, 4)), int(rng.integers(100)), int(rng.integers(1, 4)), settings)
@@ -181,9 +182,9 @@ def tasks_here(seed: int, number: int) -> Iterator[Any]:
     TasksHere.rng = np.random.default_rng([seed, number, 1])
     stand_in = mock.Mock(n_slots=2)
     with (
-        mock.patch.object(elsewhere, "check_client", lambda client: client),
-        mock.patch.object(elsewhere, "Cluster", return_value=stand_in),
-        mock.patch.object(elsewhere, "ClusterRun", TasksHere),
+        mock.patch.object(dispatch, "check_client", lambda client: client),
+        mock.patch.object(dispatch, "Cluster", return_value=stand_in),
+        mock.patch.object(dispatch, "ClusterRun", TasksHere),
         mock.patch.object(cluster_rows, "ClusterRun", TasksHere),
     ):
         yield stand_in
@@ -191,7 +192,7 @@ def tasks_here(seed: int, number: int) -> Iterator[Any]:
 
 def run_case(case: Case, how: str, folder: Path, client: Any) -> list[str]:
     """Return what differs between the forests of an array and those computed in a given way."""
-    with plan.override(**case.settings | {"block_rows": None}):
+    with plan.override(**case.settings | {"partition_rows": None}):
         expected = forests_of(case, case.X)
     source: Any = case.X
     if "file" in how:

@@ -31,12 +31,12 @@ def pruned(n: float, d: int, cores: float) -> float:
 
 
 def traffic(n: float, d: float, workers: int) -> tuple[float, float, float]:
-    """Return the number of blocks, the bytes that reach one worker, and those of all edges that travel."""
-    blocks = max(4, round((8 * workers) ** 0.5))
-    rows = n / blocks
-    joins = blocks * (blocks - 1) / 2
+    """Return the number of partitions, the bytes that reach one worker, and those of all edges that travel."""
+    partitions = max(4, round((8 * workers) ** 0.5))
+    rows = n / partitions
+    joins = partitions * (partitions - 1) / 2
     received = joins / workers * rows * d * 8
-    return blocks, received, joins * 2 * rows * TREES * LINE
+    return partitions, received, joins * 2 * rows * TREES * LINE
 
 
 def shown(seconds: float) -> str:
@@ -91,8 +91,9 @@ if __name__ == "__main__":
     for n in sizes:
         for d in (64, 1000):
             for workers in (10, 100, 1000):
-                blocks, received, edges = traffic(n, d, workers)
-                holds = 3 * n / blocks * (8 * d + 200 * TREES)
+                partitions, received, edges = traffic(n, d, workers)
+                holds = 3 * n / partitions * (8 * d + 200 * TREES)
                 figures = map(shown_bytes, (holds, received, edges))
-                rows.append([f"{n:.0e}", str(d), str(workers), f"{blocks:.0f}", *figures])
-    table(["n", "d", "workers", "blocks", "memory of a worker", "rows that reach a worker", "edges that travel"], rows)
+                rows.append([f"{n:.0e}", str(d), str(workers), f"{partitions:.0f}", *figures])
+    names = ["n", "d", "workers", "partitions", "memory of a worker", "rows that reach a worker", "edges that travel"]
+    table(names, rows)

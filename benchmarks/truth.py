@@ -28,7 +28,7 @@ from bayesfloor.floor.learned.residuals import posterior_bounds, residual_test
 from bayesfloor.floor.learned.stacking import fit_stacks
 from bayesfloor.floor.learned.summary import proportion_interval, summarise
 from bayesfloor.floor.trees.problem import check_problem
-from bayesfloor.forest.threads import Crew, supervise
+from bayesfloor.runtime.threads import Crew, supervise
 from truth_scenarios import SCENARIOS
 
 ROOT = Path(__file__).resolve().parents[1]

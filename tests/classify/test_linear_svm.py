@@ -14,7 +14,7 @@ from bayesfloor.classify.linear.linear_svm import TOLERANCES, fold_rows, linear_
 from bayesfloor.classify.linear.newton_kernels import walk_path
 from bayesfloor.classify.linear.sparse_newton import walk_sparse_path
 from bayesfloor.classify.training import check_penalties
-from bayesfloor.forest.threads import Crew, supervise
+from bayesfloor.runtime.threads import Crew, supervise
 
 PAPER_CS = np.exp2(np.arange(-18.0, 19.0, 2.0))
 

@@ -217,7 +217,7 @@ def test_a_gpu_that_is_not_there(run, table, command):
 
 
 def test_a_gpu_without_torch(run, table, monkeypatch):
-    from bayesfloor.forest import device
+    from bayesfloor.forest.gpu import device
 
     monkeypatch.setattr(device, "find_spec", lambda name: None)
     assert "bayesfloor[gpu]" in complaint(run("floor table.csv --fast --device cuda --quiet"), 4)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from bayesfloor.floor.trees.averaged_graph import average_identical_rows
 from bayesfloor.floor.trees.cross_edges import of_each_pair, of_whole
-from bayesfloor.forest import class_forests, joining, spanning_forests
+from bayesfloor.forest import class_forests, spanning_forests
+from bayesfloor.forest.classes import joining
 from forest.point_sets import KINDS, make_labels, make_points
 
 from .dense_graph import averaged_adjacency

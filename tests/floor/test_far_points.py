@@ -58,7 +58,7 @@ def test_floors_of_a_file(stored, monkeypatch):
     )
     for floor, options in floors:
         expected = floor(X, y, **options)
-        with plan.override(block_rows=150):
+        with plan.override(partition_rows=150):
             assert_same(floor(source, y, **options), expected)
         assert {"BF003", "BF006", "BF007"} <= {finding.code for finding in expected.findings}
 
@@ -66,7 +66,7 @@ def test_floors_of_a_file(stored, monkeypatch):
 def test_estimator_of_a_file(stored):
     source, X, y = stored
     expected = BayesErrorEstimator().fit(X, y)
-    with plan.override(block_rows=150):
+    with plan.override(partition_rows=150):
         actual = BayesErrorEstimator().fit(source, y)
     assert actual.n_features_in_ == 6
     assert actual.findings_ == expected.findings_
@@ -89,7 +89,7 @@ def test_floors_from_a_cluster(kind):
             source = pytest.importorskip("dask.array").from_array(X, chunks=(200, 6))
         else:
             source = pytest.importorskip("dask.dataframe").from_pandas(table, npartitions=3)
-        with plan.override(block_rows=150):
+        with plan.override(partition_rows=150):
             assert_same(bayes_error(source, y, client=client), bayes_error(expected_from, y))
             estimator = clone(BayesErrorEstimator(n_trees=2, client=client))
             assert estimator.client is client

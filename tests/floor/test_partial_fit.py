@@ -12,7 +12,8 @@ from scipy.stats import norm
 from sklearn.base import clone
 
 from bayesfloor.floor.trees.estimator import BayesErrorEstimator
-from bayesfloor.forest import extend_batch, extend_classes
+from bayesfloor.forest.growing import batch
+from bayesfloor.forest.growing import classes as growing_classes
 
 from .samples import gaussian_classes, one_hot_table
 
@@ -38,9 +39,9 @@ def assert_same_floors(actual, expected):
 @pytest.fixture
 def few_points(monkeypatch):
     """Small classes go through the same steps as large ones."""
-    monkeypatch.setattr(extend_batch, "FEW_POINTS", 40)
-    monkeypatch.setattr(extend_classes, "FEW_POINTS", 40)
-    monkeypatch.setattr(extend_classes, "REJOIN", 5_000)
+    monkeypatch.setattr(batch, "FEW_POINTS", 40)
+    monkeypatch.setattr(growing_classes, "FEW_POINTS", 40)
+    monkeypatch.setattr(growing_classes, "REJOIN", 5_000)
 
 
 def continuous(rng):

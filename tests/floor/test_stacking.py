@@ -14,7 +14,7 @@ from bayesfloor.floor.learned.cross_fitting import VIEWS, Run, cross_fit, runs_o
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.stacking import fit_exponents, fit_stacks
 from bayesfloor.floor.learned.training_rows import Train, safe, standardised
-from bayesfloor.forest.threads import Crew
+from bayesfloor.runtime.threads import Crew
 
 
 @pytest.mark.parametrize("n_folds", [5, 6, 9, 10])

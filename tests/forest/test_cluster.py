@@ -17,29 +17,30 @@ from sklearn.linear_model import LogisticRegression
 
 from bayesfloor import DAGClassifier, HierarchicalClassifier, class_forests, spanning_forests
 from bayesfloor.cli import main
-from bayesfloor.forest import api, block_tasks, cluster, plan
+from bayesfloor.forest import api, plan
+from bayesfloor.forest.partitions import cluster, tasks
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 
-ROWS = 250  # to a block: enough blocks for several levels of merging
+ROWS = 250  # to a partition: enough partitions for several levels of merging
 
 
 @pytest.fixture
-def in_small_blocks():
-    with plan.override(block_rows=ROWS):
+def in_small_partitions():
+    with plan.override(partition_rows=ROWS):
         yield
 
 
 def local(X, **kwargs):
-    """Compute in this process, in one block."""
-    with plan.override(block_rows=None):
+    """Compute in this process, in one partition."""
+    with plan.override(partition_rows=None):
         return spanning_forests(X, **kwargs)
 
 
 def local_classes(X, y, **kwargs):
-    with plan.override(block_rows=None):
+    with plan.override(partition_rows=None):
         return class_forests(X, y, **kwargs)
 
 
@@ -73,19 +74,19 @@ def assert_same_class_forests(actual, expected):
         ("hub_in_a_sphere", 600, 30),
     ],
 )
-def test_forests(client, in_small_blocks, kind, n, d):
+def test_forests(client, in_small_partitions, kind, n, d):
     X = make_points(kind, n, d)
     assert_same_forests(spanning_forests(X, client=client), local(X))
 
 
-def test_the_workers_do_the_work(client, in_small_blocks, monkeypatch):
+def test_the_workers_do_the_work(client, in_small_partitions, monkeypatch):
     X = make_points("gaussian", 600, 3)
     expected = local(X)
 
     def refuse(*_):
         raise AssertionError("computed in this process")
 
-    for module in (api, block_tasks):
+    for module in (api, tasks):
         monkeypatch.setattr(module, "grow", refuse)
     assert_same_forests(spanning_forests(X, client=client), expected)
     with pytest.raises(AssertionError, match="computed in this process"):
@@ -93,12 +94,12 @@ def test_the_workers_do_the_work(client, in_small_blocks, monkeypatch):
 
 
 @pytest.mark.parametrize("scale", [1e-250, 1e250])
-def test_scales_whose_squares_leave_the_range_of_floats(client, in_small_blocks, scale):
+def test_scales_whose_squares_leave_the_range_of_floats(client, in_small_partitions, scale):
     X = scale * make_points("gaussian", 700, 3)
     assert_same_forests(spanning_forests(X, client=client), local(X))
 
 
-def test_number_of_trees_and_seed(client, in_small_blocks):
+def test_number_of_trees_and_seed(client, in_small_partitions):
     X = make_points("one_hot", 900, 10)
     for n_trees, seed in ((1, 0), (7, 5)):
         forests = spanning_forests(X, n_trees=n_trees, random_state=seed, client=client)
@@ -107,23 +108,23 @@ def test_number_of_trees_and_seed(client, in_small_blocks):
 
 
 @pytest.mark.parametrize("n", [2, 10, 2500])
-def test_fewer_blocks_than_workers(client, n):
+def test_fewer_partitions_than_workers(client, n):
     X = make_points("gaussian", n, 3)
     assert_same_forests(spanning_forests(X, n_trees=2, client=client), local(X, n_trees=2))
 
 
 @pytest.mark.parametrize(
     ("kind", "n_classes"),
-    # classes cut into blocks, several in a block, and both: frequencies are unequal
+    # classes cut into partitions, several in a partition, and both: frequencies are unequal
     [("gaussian", 2), ("gaussian", 5), ("one_hot", 3), ("some_copies", 4), ("few_distinct", 6), ("integer_grid", 60)],
 )
-def test_class_forests(client, in_small_blocks, kind, n_classes):
+def test_class_forests(client, in_small_partitions, kind, n_classes):
     X, y = make_points(kind, 1200, 5), make_labels(1200, n_classes)
     names = np.array([f"class {label:02}" for label in y])
     assert_same_class_forests(class_forests(X, names, client=client), local_classes(X, names))
 
 
-def test_forests_from_a_cluster_can_be_extended_and_those_of_classes_say_that_they_cannot(client, in_small_blocks):
+def test_forests_from_a_cluster_can_be_extended_and_those_of_classes_say_that_they_cannot(client, in_small_partitions):
     X = make_points("some_copies", 900, 4)
     assert_same_forests(spanning_forests(X[:800], client=client).extend(X[800:]), local(X))
     by_class = class_forests(X, make_labels(900, 3), client=client)
@@ -131,7 +132,7 @@ def test_forests_from_a_cluster_can_be_extended_and_those_of_classes_say_that_th
         by_class.extend(X[:1], [0])
 
 
-def test_progress(client, in_small_blocks):
+def test_progress(client, in_small_partitions):
     calls = []
     spanning_forests(make_points("gaussian", 1000, 3), client=client, progress=lambda *call: calls.append(call))
     done = [call[0] for call in calls]
@@ -166,16 +167,16 @@ def restored(client):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-def test_a_worker_killed_with_its_blocks(client, monkeypatch):
+def test_a_worker_killed_with_its_partitions(client, monkeypatch):
     X = make_points("gaussian", 8000, 16)
     killer = Killer(client, 0.0)
     repairs = []
     repair = cluster.ClusterRun._repair
     monkeypatch.setattr(cluster.ClusterRun, "_repair", lambda run, lost: (repairs.append(lost), repair(run, lost)))
-    with plan.override(block_rows=1000):
+    with plan.override(partition_rows=1000):
         forests = spanning_forests(X, client=client, progress=killer)
     assert killer.killed
-    assert any(name.startswith("block") for lost in repairs for name in lost)  # scattered data went with the worker
+    assert any(name.startswith("partition") for lost in repairs for name in lost)  # scattered data went with the worker
     assert_same_forests(forests, local(X))
     assert restored(client) != set(killer.pids.values())
 
@@ -184,7 +185,7 @@ def test_a_worker_killed_with_its_blocks(client, monkeypatch):
 def test_a_worker_killed_half_way(client):
     X, y = make_points("some_copies", 5000, 12), make_labels(5000, 5)
     killer = Killer(client, 0.5)
-    with plan.override(block_rows=700):
+    with plan.override(partition_rows=700):
         forests = class_forests(X, y, client=client, progress=killer)
     assert killer.killed
     assert_same_class_forests(forests, local_classes(X, y))
@@ -196,7 +197,7 @@ def test_a_worker_killed_that_read_a_part_of_a_file(client, tmp_path):
     X = make_points("some_copies", 5000, 12)
     np.save(tmp_path / "X.npy", X)
     killer = Killer(client, 0.3)
-    with plan.override(block_rows=700):
+    with plan.override(partition_rows=700):
         forests = spanning_forests(tmp_path / "X.npy", client=client, progress=killer)
     assert killer.killed
     assert_same_forests(forests, local(X))
@@ -211,7 +212,7 @@ def test_an_interrupt_takes_the_work_back(client):
     def interrupt(done, total):
         raise KeyboardInterrupt
 
-    with plan.override(block_rows=1000), pytest.raises(KeyboardInterrupt):
+    with plan.override(partition_rows=1000), pytest.raises(KeyboardInterrupt):
         spanning_forests(make_points("gaussian", 8000, 16), client=client, progress=interrupt)
     deadline = time.monotonic() + 20
     while (left := client.run_on_scheduler(tasks_of_ours)) and time.monotonic() < deadline:
@@ -219,7 +220,7 @@ def test_an_interrupt_takes_the_work_back(client):
     assert left == []
 
 
-def test_nothing_is_left_on_the_workers(client, in_small_blocks):
+def test_nothing_is_left_on_the_workers(client, in_small_partitions):
     spanning_forests(make_points("gaussian", 1000, 3), client=client)
     deadline = time.monotonic() + 20
     while (left := client.run_on_scheduler(tasks_of_ours)) and time.monotonic() < deadline:
@@ -266,7 +267,7 @@ def test_a_scheduler_that_does_not_answer_or_is_gone(lone_scheduler, monkeypatch
                 monkeypatch.setattr(cluster, "PATIENCE_S", 4.0)  # not before: a slow machine is not gone
 
         client = distributed.Client(address, timeout=60)
-        with plan.override(block_rows=500), pytest.raises(ConnectionError, match=f"scheduler at {address} is gone"):
+        with plan.override(partition_rows=500), pytest.raises(ConnectionError, match=f"scheduler at {address} is gone"):
             spanning_forests(X, client=client, progress=send)
         assert sent_once == [sent]
         scheduler.send_signal(signal.SIGCONT)

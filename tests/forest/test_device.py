@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesfloor import bayes_error, class_forests, spanning_forests
-from bayesfloor.forest import device as device_module
 from bayesfloor.forest import plan
+from bayesfloor.forest.gpu import device as device_module
 from forest.agreement import assert_same_forests as assert_same
 from forest.point_sets import KINDS, make_points
 

@@ -12,7 +12,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from bayesfloor import class_forests, spanning_forests
-from bayesfloor.forest import extend_batch, extend_classes, plan, results
+from bayesfloor.forest import plan, results
+from bayesfloor.forest.growing import batch
+from bayesfloor.forest.growing import classes as growing_classes
 from forest import point_sets
 from forest.agreement import assert_same_forests
 from naive_forests import naive_forests
@@ -56,7 +58,7 @@ def test_equals_all_rows_at_once(kind, d):
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_equals_the_naive_reference(kind, monkeypatch):
-    monkeypatch.setattr(extend_batch, "FEW_POINTS", 20)  # so that few points go through tiles and sweeps as well
+    monkeypatch.setattr(batch, "FEW_POINTS", 20)  # so that few points go through tiles and sweeps as well
     X = kind(np.random.default_rng(0), 150, 3)
     with plan.override(all_pairs_below=0, tile_size=7):
         forests = extended(X, [30, 1, 1, 20, 40, 7, 51])
@@ -64,7 +66,7 @@ def test_equals_the_naive_reference(kind, monkeypatch):
 
 
 def test_one_row_at_a_time(monkeypatch):
-    monkeypatch.setattr(extend_batch, "FEW_POINTS", 16)
+    monkeypatch.setattr(batch, "FEW_POINTS", 16)
     X = np.round(np.random.default_rng(0).standard_normal((120, 2)), 1)
     forests = spanning_forests(X[:2])
     for n in range(2, len(X)):
@@ -74,14 +76,14 @@ def test_one_row_at_a_time(monkeypatch):
 
 def test_parts_double(monkeypatch):
     """As a counter carries: no part is smaller than those after it together, so there are few."""
-    monkeypatch.setattr(extend_batch, "FEW_POINTS", 10)
+    monkeypatch.setattr(batch, "FEW_POINTS", 10)
     X = np.random.default_rng(0).random((16 * 40, 3))
     forests = spanning_forests(X[:40])
     for start in range(40, len(X), 40):
         forests = forests.extend(X[start : start + 40])
-        living = forests._origin.take_living()
-        forests._origin.put_back(living)
-        sizes = [part.tiled.n_copies for part in living.stock.parts]
+        tiles = forests._origin.take_tiles()
+        forests._origin.put_back(tiles)
+        sizes = [part.tiled.n_copies for part in tiles.tiled.parts]
         assert sum(sizes) == forests.n_points
         n_batches = forests.n_points // 40
         assert sizes == [40 << bit for bit in range(5, -1, -1) if n_batches >> bit & 1]
@@ -104,7 +106,7 @@ def test_leading_axes():
     rng = np.random.default_rng(0)
     X, y = leading_axes(rng, 2000), rng.integers(0, 2, 2000)
     forests = class_forests(X[:1700], y[:1700])
-    assert not forests._growth.axes.exact
+    assert not forests._origin.axes.exact
     light = [replace(own, side=own.side._replace(full=own.side.full[:0])) for own in forests._tiled]
     expected = class_forests(X, y)
     for one in (forests, replace(forests, _tiled=light)):  # as they come from the CPU, and as they come from a device
@@ -139,7 +141,7 @@ def test_a_batch_that_changes_the_power_of_two(scale):
 
 
 def test_more_trees_than_the_first_points_allow(monkeypatch):
-    monkeypatch.setattr(extend_batch, "FEW_POINTS", 4)
+    monkeypatch.setattr(batch, "FEW_POINTS", 4)
     X = np.random.default_rng(0).random((60, 2))
     forests = spanning_forests(X[:3], n_trees=7)
     assert forests.n_trees == 2
@@ -217,7 +219,7 @@ def test_an_interrupted_extension_changes_nothing(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as context:
-        context.setattr(extend_batch, "carry", fails)
+        context.setattr(batch, "carry", fails)
         with pytest.raises(KeyboardInterrupt):
             forests.extend(X[800:])
     assert_equal_to_full(forests.extend(X[800:]), X)
@@ -276,11 +278,11 @@ def assert_same_class_forests(actual, expected):
 @pytest.mark.parametrize(
     ("kind", "d", "rejoin"),
     # pairs that look at what is new, pairs joined anew
-    all_pairs(KINDS, [2, 30], [5_000, extend_classes.REJOIN]),
+    all_pairs(KINDS, [2, 30], [5_000, growing_classes.REJOIN]),
 )
 def test_class_forests_equal_all_rows_at_once(kind, d, rejoin, monkeypatch):
-    monkeypatch.setattr(extend_classes, "REJOIN", rejoin)
-    monkeypatch.setattr(extend_classes, "FEW_POINTS", 100)
+    monkeypatch.setattr(growing_classes, "REJOIN", rejoin)
+    monkeypatch.setattr(growing_classes, "FEW_POINTS", 100)
     rng = np.random.default_rng(d)
     X = kind(rng, 1400, d)
     y = np.array(["b", "d", "f"])[rng.integers(0, 3, 1400)]

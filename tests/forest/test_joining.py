@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesfloor import class_forests, spanning_forests
-from bayesfloor.forest import joining, plan
+from bayesfloor.forest import plan
+from bayesfloor.forest.classes import joining
 from forest.agreement import assert_same_forests
 from forest.point_sets import KINDS, make_labels, make_points
 from naive_forests import naive_cross_counts, naive_forests

@@ -14,7 +14,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from bayesfloor import class_forests, spanning_forests
-from bayesfloor.forest import elsewhere, out_of_core, plan, row_chunks
+from bayesfloor.forest import plan
+from bayesfloor.forest.partitions import chunks, dispatch, out_of_core
 from bayesfloor.runtime import limits
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
@@ -23,14 +24,14 @@ ROWS = 250
 
 
 @pytest.fixture
-def in_small_blocks():
+def in_small_partitions():
     """Files go out of core however small they are."""
-    with plan.override(block_rows=ROWS):
+    with plan.override(partition_rows=ROWS):
         yield
 
 
 def local(X, **kwargs):
-    with plan.override(block_rows=None):
+    with plan.override(partition_rows=None):
         return spanning_forests(np.array(X), **kwargs)
 
 
@@ -67,28 +68,28 @@ def test_same_forests_as_from_the_array(tmp_path, in_small_blocks, store, kind):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int16, np.bool_])
-def test_other_types(tmp_path, in_small_blocks, dtype):
+def test_other_types(tmp_path, in_small_partitions, dtype):
     X = make_points("integer_grid", 700, 4).astype(dtype)
     assert_same_forests(spanning_forests(saved(tmp_path / "X.npy", X)), local(X))
 
 
 @pytest.mark.parametrize("scale", [1e-250, 1e250])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_scale_and_threads(tmp_path, in_small_blocks, scale, n_jobs):
+def test_scale_and_threads(tmp_path, in_small_partitions, scale, n_jobs):
     X = scale * make_points("cauchy", 900, 30)
     assert_same_forests(spanning_forests(saved(tmp_path / "X.npy", X), n_jobs=n_jobs), local(X))
 
 
-def test_one_far_row_that_no_sample_sees(tmp_path, in_small_blocks):
+def test_one_far_row_that_no_sample_sees(tmp_path, in_small_partitions):
     X = make_points("gaussian", 3000, 4)
     X[1234] *= 1e60
     assert_same_forests(spanning_forests(saved(tmp_path / "X.npy", X)), local(X))
 
 
-def test_rows_that_one_hash_does_not_tell_apart(tmp_path, in_small_blocks, monkeypatch):
+def test_rows_that_one_hash_does_not_tell_apart(tmp_path, in_small_partitions, monkeypatch):
     """The second hash tells them apart where the first is no good."""
     X = make_points("gaussian", 600, 3)
-    hash_rows, calls = row_chunks.hash_rows, []
+    hash_rows, calls = chunks.hash_rows, []
 
     def poor_first_hash(bits, start, stop, out):
         hash_rows(bits, start, stop, out)
@@ -96,7 +97,7 @@ def test_rows_that_one_hash_does_not_tell_apart(tmp_path, in_small_blocks, monke
         if len(calls) % 2 == 1:
             out[:] = out % 100
 
-    monkeypatch.setattr(row_chunks, "hash_rows", poor_first_hash)
+    monkeypatch.setattr(chunks, "hash_rows", poor_first_hash)
     forests = spanning_forests(saved(tmp_path / "X.npy", X), n_jobs=1)
     assert len(calls) >= 6
     assert_same_forests(forests, local(X))  # no two edges are equally long: hashes decide nothing
@@ -104,10 +105,10 @@ def test_rows_that_one_hash_does_not_tell_apart(tmp_path, in_small_blocks, monke
 
 @pytest.mark.parametrize("n_classes", [2, 7, 40])
 @pytest.mark.parametrize("store", ["npy", "parquet"])
-def test_class_forests(tmp_path, in_small_blocks, store, n_classes):
+def test_class_forests(tmp_path, in_small_partitions, store, n_classes):
     X, y = make_points("some_copies", 1000, 4), make_labels(1000, n_classes)
     actual = class_forests(STORED[store](tmp_path, X), y)
-    with plan.override(block_rows=None):
+    with plan.override(partition_rows=None):
         expected = class_forests(X, y)
     assert_same_forests(actual.whole, expected.whole)
     assert_array_equal(actual.pair_cross_counts, expected.pair_cross_counts)
@@ -119,11 +120,11 @@ def test_a_file_that_does_not_fit_is_read_in_parts(tmp_path, monkeypatch):
     path = saved(tmp_path / "X.npy", X)
     expected = local(X)
     in_parts = []
-    on_disk = elsewhere.RowsOnDisk
-    monkeypatch.setattr(elsewhere, "RowsOnDisk", lambda *args: in_parts.append(args) or on_disk(*args))
+    on_disk = dispatch.RowsOnDisk
+    monkeypatch.setattr(dispatch, "RowsOnDisk", lambda *args: in_parts.append(args) or on_disk(*args))
     assert_same_forests(spanning_forests(path), expected)
     assert not in_parts  # it fits
-    for module in (limits, elsewhere):
+    for module in (limits, dispatch):
         monkeypatch.setattr(module, "available_memory", lambda: 6 * 2**20)
     for stored in (path, np.load(path, mmap_mode="r")):
         assert_same_forests(spanning_forests(stored), expected)
@@ -135,7 +136,7 @@ def test_a_file_that_does_not_fit_is_read_in_parts(tmp_path, monkeypatch):
         spanning_forests(path)
 
 
-def test_nothing_is_left_on_disk(tmp_path, in_small_blocks, monkeypatch):
+def test_nothing_is_left_on_disk(tmp_path, in_small_partitions, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     path = saved(tmp_path / "X.npy", make_points("gaussian", 600, 3))
@@ -149,7 +150,7 @@ def test_nothing_is_left_on_disk(tmp_path, in_small_blocks, monkeypatch):
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
-def test_a_full_disk_is_told_before_anything_is_written(tmp_path, in_small_blocks, monkeypatch):
+def test_a_full_disk_is_told_before_anything_is_written(tmp_path, in_small_partitions, monkeypatch):
     usage = out_of_core.shutil.disk_usage(tmp_path)
     monkeypatch.setattr(out_of_core.shutil, "disk_usage", lambda _: usage._replace(free=1000))
     with pytest.raises(OSError, match=r"which has 0\.0 MiB free; TMPDIR names another one") as raised:
@@ -157,7 +158,7 @@ def test_a_full_disk_is_told_before_anything_is_written(tmp_path, in_small_block
     assert raised.value.errno == errno.ENOSPC
 
 
-def test_bad_values_are_named_with_their_rows(tmp_path, in_small_blocks):
+def test_bad_values_are_named_with_their_rows(tmp_path, in_small_partitions):
     X = make_points("gaussian", 600, 3)
     X[300, 1] = np.nan
     with pytest.raises(ValueError, match=r"contains NaN in 1 row, column 1 \(of rows 250 to 499\)"):
@@ -182,7 +183,7 @@ def test_bad_values_are_named_with_their_rows(tmp_path, in_small_blocks):
         (np.array([["a"], ["b"]]), "could not convert to float"),
     ],
 )
-def test_files_of_something_else(tmp_path, in_small_blocks, array, message):
+def test_files_of_something_else(tmp_path, in_small_partitions, array, message):
     with pytest.raises(ValueError, match=message):
         spanning_forests(saved(tmp_path / "X.npy", array))
 
@@ -218,7 +219,7 @@ spanning_forests(Path({str(tmp_path / name.split("/")[0])!r}))
     assert f"ValueError: {tmp_path / name} is not a plain file" in answer.stderr
 
 
-def test_a_folder_of_parquet_files(tmp_path, in_small_blocks):
+def test_a_folder_of_parquet_files(tmp_path, in_small_partitions):
     X = make_points("gaussian", 600, 3)
     folder = tmp_path / "X.parquet"
     folder.mkdir()
@@ -234,7 +235,7 @@ def saved_folder(path):
     return path
 
 
-def test_warnings_are_told_once_and_filters_left_alone(tmp_path, in_small_blocks, monkeypatch):
+def test_warnings_are_told_once_and_filters_left_alone(tmp_path, in_small_partitions, monkeypatch):
     """Filters belong to the process: threads that save and restore them leave them as another thread had them."""
 
     class InTheMainThread(warnings.catch_warnings):
@@ -251,14 +252,14 @@ def test_warnings_are_told_once_and_filters_left_alone(tmp_path, in_small_blocks
     assert_same_forests(forests, local(X.astype(np.float64)))
 
 
-def test_labels_are_checked_before_the_file_is_sorted(tmp_path, in_small_blocks):
+def test_labels_are_checked_before_the_file_is_sorted(tmp_path, in_small_partitions):
     path = saved(tmp_path / "X.npy", make_points("gaussian", 600, 3))
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[600, 3\]"):
         class_forests(path, [0, 1, 1])
 
 
-def test_a_device_that_blocks_do_not_use(tmp_path, in_small_blocks):
-    with pytest.raises(ValueError, match="device='cuda' cannot be had for blocks of rows"):
+def test_a_device_that_partitions_do_not_use(tmp_path, in_small_partitions):
+    with pytest.raises(ValueError, match="device='cuda' cannot be had for partitions of rows"):
         spanning_forests(saved(tmp_path / "X.npy", make_points("gaussian", 600, 3)), device="cuda")
 
 
@@ -275,7 +276,7 @@ def test_memory_stays_below_the_size_of_the_file(tmp_path):
 from pathlib import Path
 from bayesfloor import spanning_forests
 from bayesfloor.forest import plan
-with plan.override(block_rows=1500):
+with plan.override(partition_rows=1500):
     assert spanning_forests(Path({str(tmp_path / "X.npy")!r}), n_jobs=1).spans
 (peak,) = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM:")]
 print(1024 * int(peak.split()[1]))
@@ -294,13 +295,13 @@ def test_files_read_by_workers(client, tmp_path, in_small_blocks, store):
 
 
 @pytest.mark.parametrize("chunks", [(170, 2), (900, 5), (333, 5)])
-def test_dask_array(client, in_small_blocks, chunks):
+def test_dask_array(client, in_small_partitions, chunks):
     array = pytest.importorskip("dask.array")
     X = make_points("some_copies", 900, 5)
     assert_same_forests(spanning_forests(array.from_array(X, chunks=chunks), client=client), local(X))
 
 
-def test_dask_array_of_unknown_length(client, in_small_blocks):
+def test_dask_array_of_unknown_length(client, in_small_partitions):
     array = pytest.importorskip("dask.array")
     X = make_points("gaussian", 900, 3)
     lazy = array.from_array(X, chunks=(200, 3))
@@ -309,18 +310,18 @@ def test_dask_array_of_unknown_length(client, in_small_blocks):
     assert_same_forests(spanning_forests(positive, client=client), local(X[X[:, 0] > 0]))
 
 
-def test_dask_data_frame_and_its_default_client(client, in_small_blocks):
+def test_dask_data_frame_and_its_default_client(client, in_small_partitions):
     frames, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
     X, y = make_points("one_hot", 900, 6), make_labels(900, 3)
     frame = frames.from_pandas(pandas.DataFrame(X, columns=[f"x{j}" for j in range(6)]), npartitions=5)
     frame = frame[frame["x0"] >= 0]  # filters leave nothing known of the partitions' sizes
     assert_same_forests(spanning_forests(frame), local(X))
-    with plan.override(block_rows=None):
+    with plan.override(partition_rows=None):
         expected = class_forests(X, y)
     assert_array_equal(class_forests(frame, y).pair_cross_counts, expected.pair_cross_counts)
 
 
-def test_values_of_a_collection_are_checked_on_the_workers(client, in_small_blocks):
+def test_values_of_a_collection_are_checked_on_the_workers(client, in_small_partitions):
     frames, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": np.arange(800.0), "b": 1.0})
     frame.loc[700, "b"] = np.nan

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bayesfloor import class_forests, spanning_forests
-from bayesfloor.forest.threads import supervise
+from bayesfloor.runtime.threads import supervise
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 

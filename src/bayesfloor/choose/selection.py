@@ -16,9 +16,9 @@ from bayesfloor.choose.selection_path import SelectionPath, SelectionStep
 from bayesfloor.data.sampling import CHOICE_ROWS, keys_of_values, stratified_rows
 from bayesfloor.floor.trees.assembly import count_cross_edges, whole_result
 from bayesfloor.floor.trees.problem import Options, Problem, Progress, check_options, check_problem
-from bayesfloor.forest.threads import Crew, supervise
 from bayesfloor.runtime.checks import ParameterError, check_max_rows, check_option, is_int
 from bayesfloor.runtime.limits import check_n_jobs
+from bayesfloor.runtime.threads import Crew, supervise
 
 Ints = NDArray[np.int64]
 

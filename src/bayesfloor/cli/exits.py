@@ -47,7 +47,7 @@ def _names_no_column(error: BaseException) -> bool:
 def _lacks_device(error: BaseException) -> bool:
     if not isinstance(error, RuntimeError):
         return False
-    from bayesfloor.forest.device import DeviceError
+    from bayesfloor.forest.gpu.device import DeviceError
 
     return isinstance(error, DeviceError)
 

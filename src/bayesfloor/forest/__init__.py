@@ -10,24 +10,29 @@
                           ▲                                        │
                           └──settle (float64)◀── survivors ◀──sweep (float32)
 
-Let F_k(S) be the forests of S under the strict order of edges (`kruskal`). Forests compose: F_k(A ∪ B) needs of A and
-B only what F_k(A) and F_k(B) keep, and the edges between. So every class is grown once, every pair of classes adds
-one block of distances, and the whole set falls out of the pairs (`classes`).
+Let F_k(S) be the forests of S under the strict order of edges (`order`). Forests compose: F_k(A ∪ B) needs of A and B
+only what F_k(A) and F_k(B) keep, and the edges between. So every class is grown once, every pair of classes adds one
+block of distances, and the whole set falls out of the pairs (`classes`).
 
-Within one block (`engine`): a seed graph gives a first last tree; an edge longer than the heaviest edge between its
-ends in that tree can never enter (`bottleneck`); tiles, boxes and one comparison per pair find the few edges that
-still can (`sweep_kernels`); Kruskal's walk over these, in float64, settles the result. `docs/design.md` has the proofs.
+Within one block (`sweep`): a seed graph gives a first last tree; an edge longer than the heaviest edge between its ends
+in that tree can never enter; tiles, boxes and one comparison per pair find the few edges that still can; Kruskal's walk
+over these, in float64, settles the result. `docs/design.md` has the proofs.
 
-Rows that are too many for one process are cut into blocks (`row_blocks`). Tasks grow every block, join every two, and
-merge what these keep, in a tree (`block_tasks`, `block_graph`, `block_runs`). A Dask cluster runs them (`cluster`,
-`cluster_rows`), or threads do, on files larger than memory (`row_store`, `row_chunks`, `out_of_core`,
-`block_threads`). `elsewhere` says which input goes where.
+==============  ==============================================================================
+`order`         the strict order of edges: row hashes, identical rows, Kruskal, bottlenecks
+`sweep`         tiles, seed, bounds, the one driver, and its kernels for the CPU
+`gpu`           the driver's backend on a device
+`classes`       every pair of classes, and the whole from the pairs
+`growing`       rows that keep arriving
+`partitions`    rows cut up for files and clusters: layout, tasks, threads, Dask
+==============  ==============================================================================
 
-Files named ``*_kernels``, and `hashing`, `kruskal`, `bottleneck`, `kdtree`, `blocks` and `labels`, hold kernels only.
+A room imports only from those above it in this list.
+`api` checks arguments, `results` is what users get, `plan` holds the engine's settings.
 """
 
 from bayesfloor.forest.api import class_forests, spanning_forests
-from bayesfloor.forest.classes import ClassForests
+from bayesfloor.forest.classes.class_forests import ClassForests
 from bayesfloor.forest.results import Forests
 
 __all__ = ["ClassForests", "Forests", "class_forests", "spanning_forests"]

@@ -10,20 +10,24 @@ from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import points_and_labels, points_of
 from bayesfloor.forest import plan
-from bayesfloor.forest.classes import ClassForests, forests_of_classes
-from bayesfloor.forest.device import host_array, on_device
-from bayesfloor.forest.elsewhere import Request, bytes_for, forests_elsewhere, here
-from bayesfloor.forest.engine import Task, grow
-from bayesfloor.forest.extend import Origin
-from bayesfloor.forest.points import rank_points
+from bayesfloor.forest.classes.class_forests import ClassForests, forests_of_classes
+from bayesfloor.forest.gpu.backend import with_device
+from bayesfloor.forest.gpu.device import host_array, on_device
+from bayesfloor.forest.growing.classes import ClassGrowth
+from bayesfloor.forest.growing.forests import ForestsOrigin, RowBuffer
+from bayesfloor.forest.order.arrays import F64
+from bayesfloor.forest.order.edges import Task
+from bayesfloor.forest.order.points import rank_points
+from bayesfloor.forest.partitions.dispatch import Request, bytes_for, forests_of_partitions, in_memory
 from bayesfloor.forest.results import Forests, to_forests
-from bayesfloor.forest.sides import F64
-from bayesfloor.forest.sweep_kernels import sweep_leaves
-from bayesfloor.forest.threads import Crew, supervise
-from bayesfloor.forest.tiling import choose_axes, tile_points
+from bayesfloor.forest.sweep.driver import device_for
+from bayesfloor.forest.sweep.grow import grow
+from bayesfloor.forest.sweep.tile_kernels import sweep_leaves
+from bayesfloor.forest.sweep.tiling import choose_axes, tile_points
 from bayesfloor.runtime.checks import check_n_trees, check_random_state_seed
 from bayesfloor.runtime.kernels import is_compiled
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
+from bayesfloor.runtime.threads import Crew, supervise
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -80,9 +84,9 @@ def spanning_forests(
     ([[0, 1], [1, 2], [2, 3]], [1.0, 2.0, 4.0])
     """
     X, tensor = host_array(points_of(X))
-    source, X = X, here(X, client, check_n_trees(n_trees))
+    source, X = X, in_memory(X, client, check_n_trees(n_trees))
     if X is None:
-        return forests_elsewhere(source, client, device, _request(n_trees, random_state, n_jobs, progress))
+        return forests_of_partitions(source, client, device, _request(n_trees, random_state, n_jobs, progress))
     X, n_trees, seed, n_threads = _check(X, n_trees, random_state, n_jobs)
     _announce_compilation()
 
@@ -90,9 +94,9 @@ def spanning_forests(
         crew.expect(len(X) ** 2 // 2)
         points = rank_points(X, crew)
         axes = choose_axes(points, plan.current().projection)
-        task = Task.of(n_trees, seed, len(X)).on(points, axes, chosen, crew, tensor)
+        task = with_device(Task.of(n_trees, seed, len(X)), points, axes, chosen, crew, tensor)
         n_sites = int(points.sites.max()) + 1
-        light = n_sites > plan.current().all_pairs_below and task.on_device(n_sites**2) is not None
+        light = n_sites > plan.current().all_pairs_below and device_for(task, n_sites**2) is not None
         tiled = tile_points(points, points.order, axes, crew, light=light)
         tiled, grown = grow(points, tiled, task, axes, crew, len(X) ** 2 // 2, light)
         return to_forests(
@@ -101,7 +105,7 @@ def spanning_forests(
             sites=points.sites,
             exponent=points.exponent,
             n_trees_asked=n_trees,
-            origin=Origin(X, points.hashes, seed),
+            origin=ForestsOrigin(X, points.hashes, seed),
         )
 
     def run(chosen: Any) -> Any:
@@ -145,10 +149,10 @@ def class_forests(
     """
     X, y = points_and_labels(X, y)
     X, tensor = host_array(X)
-    source, X = X, here(X, client, check_n_trees(n_trees))
+    source, X = X, in_memory(X, client, check_n_trees(n_trees))
     if X is None:
         request = _request(n_trees, random_state, n_jobs, progress, lambda n: check_labels(y, n))
-        return forests_elsewhere(source, client, device, request)
+        return forests_of_partitions(source, client, device, request)
     X, n_trees, seed, n_threads = _check(X, n_trees, random_state, n_jobs)
     classes, codes = check_labels(y, len(X))
     _announce_compilation()
@@ -156,8 +160,9 @@ def class_forests(
     def compute(crew: Crew, chosen: Any) -> ClassForests:
         points = rank_points(X, crew)
         axes = choose_axes(points, plan.current().projection)
-        task = Task.of(n_trees, seed, len(X)).on(points, axes, chosen, crew, tensor)
-        return forests_of_classes(points, classes, codes, axes, task, crew)
+        task = with_device(Task.of(n_trees, seed, len(X)), points, axes, chosen, crew, tensor)
+        origin = ClassGrowth(axes, len(X), RowBuffer())
+        return forests_of_classes(points, classes, codes, axes, task, crew, origin)
 
     def run(chosen: Any) -> Any:
         return supervise(lambda crew: compute(crew, chosen), n_threads, progress)

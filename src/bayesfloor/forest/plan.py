@@ -12,15 +12,24 @@ from dataclasses import dataclass, replace
 class Plan:
     """How the engine cuts up its work."""
 
-    tile_size: int | None = None  # points to a tile; None chooses by the number of axes
-    projection: str = "auto"  # "none", "pca" or "auto": the axes in which tiles are cut and compared
-    kernel: str = "auto"  # "differences", "products" or "auto": how a block of distances is computed
-    buffer_edges: int = 1 << 16  # survivors that one thread collects before handing them on
-    near_tiles: int | None = None  # tiles searched for the seed's neighbours
-    all_pairs_below: int = 200  # up to this many points every edge is a candidate
-    device_pairs: int = 1 << 20  # distances from which a block is worth sending to a device
-    survivors_per_point: float = 6.0  # times the number of trees: the trees are settled anew when more come in
-    block_rows: int | None = None  # rows to a block, on a cluster or out of core; None chooses by the number of workers
+    # Points in a tile; None chooses by the number of axes.
+    tile_size: int | None = None
+    # Axes in which tiles are cut and compared: "none", "pca" or "auto".
+    projection: str = "auto"
+    # How a block of distances is computed: "differences", "products" or "auto".
+    kernel: str = "auto"
+    # Surviving edges that one thread collects before it hands them on.
+    buffer_edges: int = 1 << 16
+    # Tiles searched for the seed's neighbours; None chooses by the number of axes.
+    near_tiles: int | None = None
+    # Points up to which every edge is a candidate.
+    all_pairs_below: int = 200
+    # Distances from which a block is worth sending to a device.
+    device_pairs: int = 1 << 20
+    # Survivors per point and tree from which the trees are settled anew.
+    survivors_per_point: float = 6.0
+    # Rows in a partition, on a cluster or out of core; None chooses by the number of workers.
+    partition_rows: int | None = None
 
     def tile_points(self, n_axes: int, exact_axes: bool) -> int:
         """Return the largest number of points in a tile: few where boxes keep tiles apart, many for products."""

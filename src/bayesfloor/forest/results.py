@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from bayesfloor.data.labels import check_labels
-from bayesfloor.forest.labels import count_classes_at_sites, count_cross_edges, group_classes, sum_edges
-from bayesfloor.forest.sides import F64, I32, I64
+from bayesfloor.forest.order.arrays import F64, I32, I64
+from bayesfloor.forest.order.labels import count_classes_at_sites, count_cross_edges, group_classes, sum_edges
 from bayesfloor.runtime.frames import data_frame
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from bayesfloor.forest.extend import Origin
+
+class Origin(Protocol):
+    """What it takes to extend forests; see `growing.forests`."""
+
+    def extend(self, forests: Forests, X_new: Any, n_jobs: int | None, progress: Any) -> Forests:
+        """Return the forests of all rows."""
 
 
 class EdgeSums(NamedTuple):
@@ -117,9 +122,13 @@ class Forests:
         >>> forests.extend([[9.0], [2.4]]).edges.tolist()
         [[0, 1], [1, 4], [2, 4], [2, 3]]
         """
-        from bayesfloor.forest.extend import extend_forests
-
-        return extend_forests(self, X_new, n_jobs, progress)
+        if self._origin is None:
+            raise ValueError(
+                "These forests cannot be extended, because they do not know their points: they are a part of class "
+                "forests, or their points were not in memory. Extend what class_forests returned, or the result of "
+                "spanning_forests."
+            )
+        return self._origin.extend(self, X_new, n_jobs, progress)
 
     def cross_counts(self, y: ArrayLike) -> F64:
         """Count the edges between classes.

@@ -14,7 +14,7 @@ Here the folder is named by the version and a hash of the sources, so that an ed
     ~/.cache/bayesfloor/                  else the user's own (XDG_CACHE_HOME, macOS and Windows have theirs)
     /tmp/bayesfloor-1000/                 else a private one, with a warning; where that fails too, nothing is kept
         0.1.0-91c4f0e2b7d35a68/           version and hash
-            forest.kruskal.find-21-….bin  one file for each kernel and signature, with its checksum
+            forest.order.kruskal.find-21-….bin  one file for each kernel and signature, with its checksum
 
 A file that is missing, damaged or unreadable means that the kernel is compiled again, never an error.
 """

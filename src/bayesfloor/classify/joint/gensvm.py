@@ -19,9 +19,9 @@ from bayesfloor.classify.training import Training, check_penalties, check_rows, 
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import points_and_labels
-from bayesfloor.forest.threads import Crew, supervise
 from bayesfloor.runtime.checks import check_float, check_int, check_option
 from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.threads import Crew, supervise
 
 
 def simplex_vertices(n_classes: int) -> F64:

@@ -21,9 +21,9 @@ from bayesfloor.classify.joint.gensvm import (
 from bayesfloor.classify.joint.gensvm_solver import F64, scale_rows, walk_path
 from bayesfloor.classify.training import Training
 from bayesfloor.data.folds import check_folds, fold_keys
-from bayesfloor.forest.threads import Crew, supervise
 from bayesfloor.runtime.checks import ParameterError, check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
+from bayesfloor.runtime.threads import Crew, supervise
 
 #: The 342 combinations that the paper tries.
 PAPER_GRID: dict[str, tuple[Any, ...]] = {

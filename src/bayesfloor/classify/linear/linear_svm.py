@@ -27,10 +27,10 @@ from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points, check_sparse_points
 from bayesfloor.data.prepared_table import points_and_labels
 from bayesfloor.data.weights import check_weights
-from bayesfloor.forest.threads import Crew, supervise
 from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.limits import check_memory
+from bayesfloor.runtime.threads import Crew, supervise
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]

@@ -18,9 +18,9 @@ from bayesfloor.classify.linear.linear_svm import (
 from bayesfloor.classify.linear_decisions import LinearDecisions
 from bayesfloor.classify.training import Training, check_training
 from bayesfloor.data.folds import check_folds, fold_keys
-from bayesfloor.forest.threads import Crew, supervise
 from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
+from bayesfloor.runtime.threads import Crew, supervise
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]

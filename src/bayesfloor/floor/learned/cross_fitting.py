@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.floor.learned.learners import Group
 from bayesfloor.floor.learned.training_rows import Train, safe, standardised
-from bayesfloor.forest.threads import Crew
+from bayesfloor.runtime.threads import Crew
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -37,7 +37,6 @@ from bayesfloor.floor.learned.row_errors import errors_by_class
 from bayesfloor.floor.learned.stacking import Stack, fit_stacks
 from bayesfloor.floor.learned.summary import summarise
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
-from bayesfloor.forest.threads import Crew, supervise
 from bayesfloor.runtime.checks import (
     ParameterError,
     check_confidence,
@@ -46,6 +45,7 @@ from bayesfloor.runtime.checks import (
     check_random_state_seed,
 )
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
+from bayesfloor.runtime.threads import Crew, supervise
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

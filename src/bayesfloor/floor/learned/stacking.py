@@ -8,7 +8,7 @@ from scipy import optimize
 from scipy.special import log_softmax
 
 from bayesfloor.floor.learned.cross_fitting import CrossFit
-from bayesfloor.forest.threads import Crew
+from bayesfloor.runtime.threads import Crew
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

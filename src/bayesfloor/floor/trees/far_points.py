@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.points import check_points
-from bayesfloor.forest.cluster_rows import is_collection
-from bayesfloor.forest.elsewhere import here
-from bayesfloor.forest.row_chunks import chunk_starts
-from bayesfloor.forest.row_store import StoredRows, open_rows
+from bayesfloor.forest.partitions.chunks import chunk_starts
+from bayesfloor.forest.partitions.cluster_rows import is_collection
+from bayesfloor.forest.partitions.dispatch import in_memory
+from bayesfloor.forest.partitions.files import StoredRows, open_rows
 
 Floats = NDArray[np.float64]
 
@@ -95,7 +95,7 @@ class FarPoints:
 
 def is_far(X: Any) -> bool:
     """Tell whether X is a path, a Dask collection, or a memory map that does not fit in memory."""
-    return is_collection(X) or isinstance(X, os.PathLike) or here(X, None, 1) is None
+    return is_collection(X) or isinstance(X, os.PathLike) or in_memory(X, None, 1) is None
 
 
 def names_of(X: Any) -> Sequence[Any] | None:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.floor.trees.finding_kernels import feature_gives_label, two_nearest
 from bayesfloor.forest import Forests
-from bayesfloor.forest.labels import count_classes_at_sites
+from bayesfloor.forest.order.labels import count_classes_at_sites
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.text import listed, shown
 

@@ -15,7 +15,7 @@ from bayesfloor.floor.trees.cross_edges import CrossEdges, mean_of_draws
 from bayesfloor.floor.trees.far_points import FarPoints, is_far, names_of
 from bayesfloor.floor.trees.findings import find_in_data
 from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
-from bayesfloor.forest.device import host_array
+from bayesfloor.forest.gpu.device import host_array
 from bayesfloor.runtime.checks import check_confidence, check_int, check_n_trees, check_option, check_random_state_seed
 from bayesfloor.runtime.findings import Finding
 

@@ -10,9 +10,9 @@ from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
 from bayesfloor.floor.trees.problem import Options, Problem
 from bayesfloor.forest import ClassForests, class_forests
-from bayesfloor.forest.device import host_array
-from bayesfloor.forest.extend import check_new_points
-from bayesfloor.forest.extend_classes import join_classes
+from bayesfloor.forest.gpu.device import host_array
+from bayesfloor.forest.growing.classes import join_classes
+from bayesfloor.forest.growing.forests import check_new_points
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,214 @@
+"""The forests of every pair of classes and of the whole set, each distance about once.
+
+Each class's forests are grown once. A pair of classes adds the block of distances between them (`joining`). What the
+forests of all pairs keep, taken together, holds the forests of the whole set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from bayesfloor.forest.classes.joining import Joining, PairEdges, in_turn, joint_ends
+from bayesfloor.forest.order.arrays import F64, I64, Edges, ForestEdges
+from bayesfloor.forest.order.edges import Ends, Task, merged, no_forests, settle, shifted
+from bayesfloor.forest.order.points import Points
+from bayesfloor.forest.results import EdgeSums, Forests, number_anew, to_forests
+from bayesfloor.forest.sweep.grow import grow
+from bayesfloor.forest.sweep.tiling import Axes, Tiled, tile_points
+from bayesfloor.runtime.threads import Crew
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+# Edges between classes that are settled at once for the whole set.
+MANY_EDGES = 1_000_000
+
+
+class ClassOrigin(Protocol):
+    """What it takes to extend class forests beside their tiles; see `growing.classes`."""
+
+    def extend(self, forests: ClassForests, X_new: Any, y_new: Any, n_jobs: int | None, progress: Any) -> ClassForests:
+        """Return the class forests of all rows."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassForests:
+    """The spanning forests of every pair of classes, and of the whole set.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_counts : ndarray of shape (n_classes,), int64
+        Rows of each class.
+    n_points : int
+        Number of rows.
+    n_trees : int
+        Number of trees asked for, at most one fewer than rows.
+    pair_cross_counts : ndarray of shape (n_trees, n_classes, n_classes)
+        Edges between two classes in each tree of the forests of these two classes alone, labels averaged over rows
+        with the same values.
+    pair_edge_sums : EdgeSums of shape (n_classes * (n_classes - 1) / 2,)
+        What the variance of these counts needs, for the pairs (0, 1), (0, 2), ..., (1, 2), ...
+    """
+
+    classes: np.ndarray
+    class_counts: I64
+    n_points: int
+    n_trees: int
+    pair_cross_counts: F64
+    pair_edge_sums: EdgeSums
+    _points: Points
+    _task: Task
+    _tiled: list[Tiled]
+    _grown: list[ForestEdges]
+    _cross: PairEdges
+    _origin: ClassOrigin | None = None
+
+    def __repr__(self) -> str:
+        return f"ClassForests(n_points={self.n_points}, n_classes={len(self.classes)}, n_trees={self.n_trees})"
+
+    @property
+    def _rows_given(self) -> F64:
+        """All rows, as they came."""
+        return self._points.X if self._points.given is None else self._points.given
+
+    def pair(self, a: Any, b: Any) -> Forests:
+        """Return the forests of the rows of two classes, the same as `spanning_forests` gives for these rows."""
+        first, second = sorted((self._code(a), self._code(b)))
+        if first == second:
+            raise ValueError(f"a pair needs two different classes, got {a!r} twice")
+        tiled = self._tiled[first], self._tiled[second]
+        ends = joint_ends(*tiled)
+        known = merged(self._grown[first], self._grown[second], ends, tiled[0].n_copies, self._task)
+        number = first * len(self.classes) - first * (first + 1) // 2 + second - first - 1
+        between = shifted(self._cross.of(number), 0, tiled[0].n_copies)
+        grown = settle(ends, self._task, known, [between])
+        copy_rows = np.concatenate((tiled[0].copy_rows, tiled[1].copy_rows)).astype(np.int64)
+        ascending = np.argsort(copy_rows)
+        number_of = np.empty_like(ascending)
+        number_of[ascending] = np.arange(len(ascending))
+        return self._to_forests(grown, number_of, copy_rows[ascending])
+
+    def extend(
+        self,
+        X_new: Any,
+        y_new: ArrayLike,
+        *,
+        n_jobs: int | None = None,
+        progress: bool | Callable[[int, int], object] = False,
+    ) -> ClassForests:
+        """Add rows: return the forests of every pair of classes, and of the whole set, that all rows together have.
+
+        The result equals that of `class_forests` on all rows. These forests stay as they are.
+
+        Parameters
+        ----------
+        X_new : array-like of shape (n_new, n_features)
+            Rows to come after those that are there; one is enough.
+        y_new : array-like of shape (n_new,)
+            Their labels; there may be new ones among them.
+        n_jobs, progress
+            As for `spanning_forests`.
+
+        Returns
+        -------
+        ClassForests
+        """
+        if self._origin is None:
+            raise ValueError("These class forests cannot be extended: they were not computed in this process's memory.")
+        return self._origin.extend(self, X_new, y_new, n_jobs, progress)
+
+    @cached_property
+    def whole(self) -> Forests:
+        """The forests of all rows, the same as `spanning_forests` gives."""
+        first_copy = np.concatenate(([0], np.cumsum([tiled.n_copies for tiled in self._tiled])))
+        ends = Ends(
+            np.concatenate([tiled.copy_hashes for tiled in self._tiled]),
+            np.concatenate([tiled.copy_ranks for tiled in self._tiled]),
+        )
+        found = [shifted(grown, first, first) for grown, first in zip(self._grown, first_copy[:-1], strict=True)]
+        by_place = np.argsort(self._cross.first, kind="stable")
+        shift_u, shift_v = (
+            np.repeat(first_copy[of[by_place]], self._cross.count[by_place]).astype(np.int32)
+            for of in np.triu_indices(len(self.classes), 1)
+        )
+        u, v, d2 = self._cross.edges
+        grown = no_forests()
+        for start in range(0, len(u), MANY_EDGES):
+            part = slice(start, start + MANY_EDGES)
+            between = Edges(u[part] + shift_u[part], v[part] + shift_v[part], d2[part])
+            grown = settle(ends, self._task, grown, [*found, between])
+            found = []
+        return self._to_forests(grown, np.concatenate([tiled.copy_rows for tiled in self._tiled]), None)
+
+    def _code(self, label: Any) -> int:
+        matches = np.flatnonzero(self.classes == label)
+        if len(matches) != 1:
+            raise ValueError(f"{label!r} is not one of the classes {self.classes.tolist()}")
+        return int(matches[0])
+
+    def _to_forests(self, grown: ForestEdges, row_of: np.ndarray, rows: I64 | None) -> Forests:
+        sites = self._points.sites if rows is None else number_anew(self._points.sites[rows])
+        return to_forests(
+            *grown,
+            row_of=row_of,
+            sites=sites,
+            exponent=self._points.exponent,
+            n_trees_asked=self._task.n_trees_asked,
+            rows=rows,
+        )
+
+
+def grow_classes(
+    points: Points, codes: I64, n_classes: int, axes: Axes, task: Task, crew: Crew
+) -> list[tuple[Tiled, ForestEdges]]:
+    """Cut each class into tiles and grow its forests."""
+    by_class = points.order[np.argsort(codes[points.order], kind="stable")]
+    rows_of = np.split(by_class, np.cumsum(np.bincount(codes, minlength=n_classes))[:-1])
+    grown: dict[int, tuple[Tiled, ForestEdges]] = {}
+
+    def grow_class(c: int, its_crew: Crew) -> None:
+        tiled = tile_points(points, rows_of[c], axes, its_crew)
+        grown[c] = grow(points, tiled, task, axes, its_crew, len(rows_of[c]) ** 2 // 2)
+
+    sizes = [len(rows) ** 2 // 2 for rows in rows_of]
+    in_turn(grow_class, [(c,) for c in range(n_classes)], sizes, crew, task.device is not None)
+    return [grown[c] for c in range(n_classes)]
+
+
+def forests_of_classes(
+    points: Points, classes: np.ndarray, codes: I64, axes: Axes, task: Task, crew: Crew, origin: ClassOrigin
+) -> ClassForests:
+    """Grow every class, join every pair, and sum over the edges between; the origin is for `extend`."""
+    class_counts = np.bincount(codes, minlength=len(classes))
+    crew.expect((len(codes) ** 2 + int(np.sum(class_counts**2))) // 2)
+    grown_classes = grow_classes(points, codes, len(classes), axes, task, crew)
+    tiled = [tiled for tiled, _ in grown_classes]
+    grown = [grown for _, grown in grown_classes]
+    joining = Joining(points, tiled, grown, axes, task)
+    joining.run(crew)
+    counts = np.zeros((task.n_trees, len(classes), len(classes)))
+    first, second = joining.classes
+    counts[:, first, second] = counts[:, second, first] = joining.tree_cross.T
+    result = ClassForests(
+        classes,
+        class_counts,
+        len(codes),
+        task.n_trees,
+        counts,
+        joining.edge_sums(),
+        points,
+        replace(task, device=None),
+        tiled,
+        grown,
+        joining.edges(),
+        origin,
+    )
+    result.whole  # noqa: B018 - part of the pass; kept for later
+    return result

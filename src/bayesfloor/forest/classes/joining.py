@@ -1,0 +1,367 @@
+"""Every pair of classes joined: what their own forests keep, and the edges between.
+
+Pairs of small classes are joined many at a time, all edges between them being candidates and blocks of distances
+of moderate size one by one, each in one call (both in `pair_kernels`); large ones by `sweep.driver`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesfloor.forest import plan
+from bayesfloor.forest.classes.pair_kernels import join_block, join_small_pairs
+from bayesfloor.forest.order.arrays import F64, I32, I64, U64, Edges, ForestEdges
+from bayesfloor.forest.order.edges import Ends, Task, merged, no_edges, settle, shifted
+from bayesfloor.forest.order.kruskal import saturation_size, site_forests
+from bayesfloor.forest.order.labels import record_pair
+from bayesfloor.forest.order.points import Points
+from bayesfloor.forest.results import EdgeSums
+from bayesfloor.forest.sweep.driver import SMALL_CHUNK, Part, Sweep, device_for
+from bayesfloor.forest.sweep.grow import neighbors_of
+from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, new_work
+from bayesfloor.runtime.threads import Crew
+
+# Distances from which the threads may share one block instead of taking one each.
+LARGE_BLOCK = 4_000_000
+# Distances between two classes beyond which they are never joined in one call of one thread.
+AT_ONCE = 20_000_000
+# Distances up to which every edge of a block is a candidate.
+SMALL_BLOCK = 4_096
+# Axes beyond which matrix products win over joining two classes in one call.
+MANY_AXES = 100
+# Cost of a pair of small classes beside its distances, in distances.
+PAIR_COST = 300
+
+
+@dataclass(frozen=True, eq=False)
+class PairEdges:
+    """The edges between the two classes of every pair, one pair after the other in any order.
+
+    Pairs are numbered (0, 1), (0, 2), ..., (1, 2), ...; the ends of an edge are numbered within their classes.
+    """
+
+    edges: Edges
+    first: I64  # (n_pairs,) where a pair's edges start
+    count: I64  # (n_pairs,)
+
+    def of(self, pair: int) -> Edges:
+        """Return the edges of one pair."""
+        part = slice(self.first[pair], self.first[pair] + self.count[pair])
+        return Edges(self.edges.u[part], self.edges.v[part], self.edges.d2[part])
+
+
+def joint_ends(a: Tiled, b: Tiled) -> Ends:
+    """Number the copies of two classes, one after the other."""
+    return Ends(
+        np.concatenate((a.copy_hashes, b.copy_hashes)),
+        np.concatenate((a.copy_ranks, b.copy_ranks)),
+    )
+
+
+def in_turn(
+    work: Callable[..., None],
+    arguments: list[tuple[Any, ...]],
+    sizes: list[int],
+    crew: Crew,
+    on_device: bool = False,
+) -> None:
+    """Do large pieces of work one after the other with the whole crew, then small ones a thread each.
+
+    A device shares its time by itself: there, every piece has a thread where there are enough pieces.
+    """
+    order = sorted(range(len(sizes)), key=lambda number: -sizes[number])
+    n_large = sum(size > LARGE_BLOCK for size in sizes)
+    if on_device and 2 * len(sizes) > crew.n_threads:
+        n_large = 0
+    for number in order[:n_large]:
+        work(*arguments[number], crew)
+    small = order[n_large:]
+    if crew.n_threads == 1:
+        for number in small:
+            work(*arguments[number], crew)
+    elif small:
+        crew.run(work, [(*arguments[number], crew.alone) for number in small], [sizes[number] for number in small])
+
+
+class SharedSites:
+    """The sites at which rows of several classes have the same values."""
+
+    def __init__(self, points: Points, tiled: list[Tiled]):
+        first_copies = [own.side.copy_start[:-1] for own in tiled]
+        sites_of = [points.sites[own.copy_rows[first]] for own, first in zip(tiled, first_copies, strict=True)]
+        n_classes_at = np.bincount(np.concatenate(sites_of))
+        self._points_at = []
+        for sites in sites_of:
+            shared = np.flatnonzero(n_classes_at[sites] > 1)
+            shared = shared[np.argsort(sites[shared])]
+            self._points_at.append((sites[shared], shared))
+
+    def between(self, a: int, b: int) -> tuple[I64, I64]:
+        """Return the points of two classes that coincide."""
+        (sites_a, points_a), (sites_b, points_b) = self._points_at[a], self._points_at[b]
+        if len(sites_a) == 0 or len(sites_b) == 0:
+            return points_a[:0], points_b[:0]
+        _, at_a, at_b = np.intersect1d(sites_a, sites_b, assume_unique=True, return_indices=True)
+        return points_a[at_a], points_b[at_b]
+
+
+def coinciding_edges(a: Tiled, b: Tiled, points_a: I64, points_b: I64, ends: Ends, n_trees: int) -> Edges:
+    """Return the edges of length zero between two classes that the forests of their common sites keep."""
+    copies, groups = [], []
+    for side, points, first in ((a.side, points_a, 0), (b.side, points_b, a.n_copies)):
+        counts = np.diff(side.copy_start)[points]
+        group = np.repeat(np.arange(len(points)), counts)
+        within = np.arange(len(group)) - np.repeat(np.cumsum(counts) - counts, counts)
+        copies.append(side.copy_start[points][group] + within + first)
+        groups.append(group)
+    copy, group = np.concatenate(copies), np.concatenate(groups)
+    ordered = copy[np.lexsort((ends.ranks[copy], group))]
+    starts = np.concatenate(([0], np.cumsum(np.bincount(group))))
+    place_u, place_v = site_forests(starts, n_trees)
+    u, v = ordered[place_u], ordered[place_v]
+    between = (u < a.n_copies) != (v < a.n_copies)
+    return Edges(u[between].astype(np.int32), v[between].astype(np.int32), np.zeros(np.count_nonzero(between)))
+
+
+def join(
+    a: Tiled,
+    b: Tiled,
+    known: ForestEdges,
+    ends: Ends,
+    coinciding: list[Edges],
+    task: Task,
+    axes: Axes,
+    crew: Crew,
+    amount: int,
+) -> ForestEdges:
+    """Return the forests of two classes together, given what their own forests keep."""
+    n_a, n_b = len(a.side.hashes), len(b.side.hashes)
+    if n_a * n_b <= SMALL_BLOCK or min(n_a, n_b) < task.n_trees:
+        i, j = np.repeat(np.arange(n_a), n_b), np.tile(np.arange(n_b), n_a)
+        edges = copy_edges(a, b, i, j, task.n_trees)
+        return settle(ends, task, known, [shifted(edges, 0, a.n_copies), *coinciding])
+    device = device_for(task, n_a * n_b)
+    if device is None:
+        n_wanted = 1 if min(n_a, n_b) > 8 * task.n_trees else task.n_trees + 1
+        near = neighbors_of(a, b, n_wanted, crew, n_near=1)
+        is_found = near.ravel() >= 0  # the nearest tile may hold fewer
+        i, j = np.repeat(np.arange(n_a), near.shape[1])[is_found], near.ravel()[is_found].astype(np.int64)
+    else:
+        near_a, near_b = device.nearest_across(a.point_rows, b.point_rows)
+        i, j = np.concatenate((np.arange(n_a), near_b)), np.concatenate((near_a, np.arange(n_b)))
+    u = a.side.copy_start[i].astype(np.int32)
+    v = (b.side.copy_start[j] + a.n_copies).astype(np.int32)
+    seeds = Edges(u, v, lengths_of(a, b, i, j))
+    grown = settle(ends, task, known, [seeds, *coinciding])
+    return Sweep([(Part(a), Part(b, a.n_copies))], ends, task, axes).run(grown, crew, amount)
+
+
+class Copies(NamedTuple):
+    """The copies and the forests of all classes, one class after the other; ends are numbered within each class."""
+
+    starts: I64  # (n_classes + 1,) first copy of each class
+    rows: I32
+    hashes: U64
+    ranks: I32
+    sites: I64
+    forest_starts: I64  # (n_classes + 1,) first edge of each class
+    u: I32
+    v: I32
+    d2: F64
+    tree: I32
+
+
+def in_a_row(points: Points, tiled: list[Tiled], grown: list[ForestEdges]) -> Copies:
+    """Put the copies and the forests of all classes in a row."""
+    rows = np.concatenate([own.copy_rows for own in tiled])
+    return Copies(
+        starts=np.concatenate(([0], np.cumsum([own.n_copies for own in tiled]))),
+        rows=rows,
+        hashes=np.concatenate([own.copy_hashes for own in tiled]),
+        ranks=np.concatenate([own.copy_ranks for own in tiled]),
+        sites=points.sites[rows],
+        forest_starts=np.concatenate(([0], np.cumsum([len(own.u) for own in grown]))),
+        u=np.concatenate([own.u for own in grown]),
+        v=np.concatenate([own.v for own in grown]),
+        d2=np.concatenate([own.d2 for own in grown]),
+        tree=np.concatenate([own.tree for own in grown]),
+    )
+
+
+class Joining:
+    """Pairs of classes being joined, all of them unless some are given.
+
+    Each pair is one thread's work, or in turn that of all threads.
+    """
+
+    def __init__(
+        self,
+        points: Points,
+        tiled: list[Tiled],
+        grown: list[ForestEdges],
+        axes: Axes,
+        task: Task,
+        pairs: tuple[np.ndarray, np.ndarray] | None = None,
+    ):
+        self.points, self.tiled, self.grown, self.axes, self.task = points, tiled, grown, axes, task
+        self.shared = SharedSites(points, tiled)
+        most_copies = max(int(np.diff(own.side.copy_start).max()) for own in tiled)
+        self.saturation = saturation_size(task.n_trees, most_copies + 1)
+        self.classes = np.triu_indices(len(tiled), 1) if pairs is None else pairs
+        n_pairs, n_trees = len(self.classes[0]), task.n_trees
+        self.tree_edges = np.zeros((n_pairs, n_trees), np.int64)
+        self.tree_cross = np.zeros((n_pairs, n_trees))
+        self.sums = np.zeros((n_pairs, 7))
+        self.touch = np.zeros(n_pairs, np.bool_)
+        self.found: list[tuple[I64, I64, Edges]] = []
+
+    def run(self, crew: Crew) -> None:
+        """Join all pairs."""
+        n_copies = np.array([own.n_copies for own in self.tiled])
+        sizes = n_copies[self.classes[0]] * n_copies[self.classes[1]]
+        is_small = sizes <= SMALL_BLOCK
+        # A block that would keep one thread busy for longer than the others is shared by all of them.
+        fair = max(LARGE_BLOCK, int(sizes.sum()) // crew.n_threads)
+        at_once = sizes <= self.most_at_once(fair)
+        if self.task.device is not None:
+            at_once &= sizes < plan.current().device_pairs
+        large = np.flatnonzero(~at_once)
+        pairs, on_device = [(int(pair),) for pair in large], self.task.device is not None
+        in_turn(self.join_large, pairs, self.work(large, sizes), crew, on_device)
+        in_blocks = np.flatnonzero(at_once & ~is_small)
+        in_blocks = in_blocks[np.argsort(-sizes[in_blocks], kind="stable")]
+        if is_small.any():
+            self.in_a_row = in_a_row(self.points, self.tiled, self.grown)
+        batches = [
+            *((self.join_blocks, pairs) for pairs in in_batches(in_blocks, sizes, crew)),
+            *((self.join_small, pairs) for pairs in in_batches(np.flatnonzero(is_small), sizes, crew)),
+        ]
+        amounts = [int(sizes[pairs].sum()) for _, pairs in batches]
+        crew.run(lambda work, pairs: work(pairs, crew), batches, amounts)
+
+    def most_at_once(self, fair: int) -> int:
+        """Return up to how many distances a pair is joined in one call."""
+        return min(AT_ONCE, fair) if self.axes.n_axes <= MANY_AXES else SMALL_BLOCK
+
+    def work(self, pairs: I64, sizes: I64) -> list[int]:
+        """Return how many distances it takes to join each of some pairs."""
+        return list(map(int, sizes[pairs]))
+
+    def join_large(self, pair: int, crew: Crew) -> None:
+        """Join one pair by a sweep."""
+        a, b = int(self.classes[0][pair]), int(self.classes[1][pair])
+        tiled, task = (self.tiled[a], self.tiled[b]), self.task
+        ends = joint_ends(*tiled)
+        known = merged(self.grown[a], self.grown[b], ends, tiled[0].n_copies, task)
+        coinciding, twin = self.meeting(pair, a, b)
+        size = tiled[0].n_copies * tiled[1].n_copies
+        both = join(*tiled, known, ends, [coinciding], task, self.axes, crew, size)
+        self.record(pair, a, b, both, twin)
+
+    def join_blocks(self, pairs: I64, crew: Crew) -> None:
+        """Join pairs one after the other, each in one call."""
+        classes = np.unique([of[pairs] for of in self.classes])
+        work = new_work(*(self.tiled[c].side for c in classes))
+        n_copies = np.array([own.n_copies for own in self.tiled])
+        n_points = int((n_copies[self.classes[0][pairs]] + n_copies[self.classes[1][pairs]]).max())
+        capacity = int(plan.current().survivors_per_point * self.task.n_trees * n_points)
+        capacity = max(capacity, 4 * self.saturation**2)
+        out = Edges(np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity))
+        for pair in pairs:
+            crew.check()
+            a, b = int(self.classes[0][pair]), int(self.classes[1][pair])
+            if self.tiled[a].n_copies < self.tiled[b].n_copies:  # the larger class finds neighbours in the smaller
+                a, b = b, a
+            (one, grown_one), (other, grown_other) = ((self.tiled[c], self.grown[c]) for c in (a, b))
+            coinciding, twin = self.meeting(pair, a, b)
+            both = join_block(
+                one.side,
+                other.side,
+                (one.copy_hashes, one.copy_ranks),
+                (other.copy_hashes, other.copy_ranks),
+                grown_one,
+                grown_other,
+                coinciding,
+                self.task.n_trees,
+                self.task.key,
+                self.axes.scale,
+                self.saturation,
+                work,
+                out,
+            )
+            self.record(pair, a, b, ForestEdges(*both), twin)
+
+    def join_small(self, pairs: I64, crew: Crew) -> None:
+        """Join many pairs of small classes in one call."""
+        crew.check()
+        X, n_trees, key = self.points.X, self.task.n_trees, self.task.key
+        touch, sums = np.zeros(len(pairs), np.bool_), np.zeros((len(pairs), 7))
+        tree_edges, tree_cross = np.zeros((len(pairs), n_trees), np.int64), np.zeros((len(pairs), n_trees))
+        n_cross = np.zeros(len(pairs), np.int64)
+        first, second = (classes[pairs] for classes in self.classes)
+        edges = join_small_pairs(
+            first, second, X, n_trees, key, self.in_a_row, touch, tree_edges, tree_cross, sums, n_cross
+        )
+        self.touch[pairs], self.sums[pairs] = touch, sums
+        self.tree_edges[pairs], self.tree_cross[pairs] = tree_edges, tree_cross
+        self.found.append((pairs, n_cross, Edges(*edges)))
+
+    def meeting(self, pair: int, a: int, b: int) -> tuple[Edges, I64]:
+        """Return the edges of length zero between two classes, and the point of a at which each point of b lies."""
+        points_a, points_b = self.shared.between(a, b)
+        one, other = self.tiled[a], self.tiled[b]
+        twin = np.full(len(other.side.hashes), -1)
+        if len(points_a) == 0:
+            return no_edges(), twin
+        self.touch[pair] = True
+        twin[points_b] = points_a
+        ends = joint_ends(one, other)
+        return coinciding_edges(one, other, points_a, points_b, ends, self.task.n_trees), twin
+
+    def record(self, pair: int, a: int, b: int, both: ForestEdges, twin: I64) -> None:
+        """Keep what is wanted of the forests of a pair."""
+        edges = Edges(
+            *record_pair(
+                *both,
+                self.tiled[a].side.copy_start,
+                self.tiled[b].side.copy_start,
+                twin,
+                np.concatenate((self.tiled[a].copy_ranks, self.tiled[b].copy_ranks)),
+                a > b,
+                self.tree_edges[pair],
+                self.tree_cross[pair],
+                self.sums[pair],
+            )
+        )
+        if a > b:
+            edges = Edges(edges.v, edges.u, edges.d2)
+        self.found.append((np.array([pair]), np.array([len(edges.u)]), edges))
+
+    def edges(self) -> PairEdges:
+        """Return the edges between the classes of all pairs."""
+        pairs = np.concatenate([pairs for pairs, _, _ in self.found])
+        counts = np.concatenate([counts for _, counts, _ in self.found])
+        first, count = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
+        first[pairs], count[pairs] = np.cumsum(counts) - counts, counts
+        fields = zip(*(edges for _, _, edges in self.found), strict=True)
+        return PairEdges(Edges(*(np.concatenate(field) for field in fields)), first, count)
+
+    def edge_sums(self) -> EdgeSums:
+        """Return the sums over the edges of all pairs."""
+        n_copies = np.array([own.n_copies for own in self.tiled])
+        n_points = n_copies[self.classes[0]] + n_copies[self.classes[1]]
+        n_spanning = np.count_nonzero(self.tree_edges == n_points[:, None] - 1, axis=1)
+        return EdgeSums._make([*self.sums.T.copy(), n_spanning, np.where(self.touch, 1, 2)])
+
+
+def in_batches(pairs: I64, sizes: I64, crew: Crew) -> Iterator[I64]:
+    """Cut a list of pairs into parts of some milliseconds' work, but not into more than keep every thread busy."""
+    if len(pairs) == 0:
+        return
+    costs = np.cumsum(sizes[pairs] + PAIR_COST)
+    batch = max(SMALL_CHUNK, int(costs[-1]) // (32 * crew.n_threads))
+    yield from np.split(pairs, np.flatnonzero(np.diff(costs // batch)) + 1)

@@ -1,0 +1,173 @@
+"""Forests that grow: what a `Forests` keeps of its points, and how rows that arrive later are added.
+
+::
+
+    Forests ──extend(X_new)──▶ Forests ──extend(X_new)──▶ ...
+       │ ForestsOrigin            │ ForestsOrigin
+       ▼                          ▼
+    X, seed               X with X_new after it, seed, and the tiles of all rows (`batch`)
+
+A record holds only its X and its seed until it is extended. Tiles go from a record to the next; an older record that is
+extended again makes its own.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesfloor.data.points import check_points
+from bayesfloor.forest import plan
+from bayesfloor.forest.growing.batch import TiledForests, by_rank, ends_of, extend_tiled, grow_tiled
+from bayesfloor.forest.order.arrays import F64, U64, ForestEdges
+from bayesfloor.forest.order.edges import Task
+from bayesfloor.forest.order.kruskal import order_edges
+from bayesfloor.forest.order.points import Points, exponent_of, rank_points
+from bayesfloor.forest.results import Forests, to_forests
+from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.forest.sweep.driver import Part, last_line
+from bayesfloor.forest.sweep.tiling import choose_axes, tile_points
+from bayesfloor.runtime.limits import check_memory, check_n_jobs
+from bayesfloor.runtime.threads import Crew, supervise
+
+ROWS_CHANGED = "These forests cannot be extended: rows of their X were changed after they were computed."
+# Share of the rows that a buffer has spare capacity for.
+SPARE = 0.5
+
+
+class RowBuffer:
+    """Append-only buffer for rows that keep arriving; the rows of earlier results are prefix views of it."""
+
+    def __init__(self) -> None:
+        self._rows = np.empty((0, 0))
+        self._used = 0
+        self._lock = threading.Lock()
+
+    def append(self, X: F64, X_new: F64) -> F64:
+        """Return X with new rows after it, without a copy where X is all that is in here and there is capacity."""
+        n, n_all = len(X), len(X) + len(X_new)
+        with self._lock:
+            if not (X.base is self._rows and self._used == n and n_all <= len(self._rows)):
+                self._rows = np.empty((n_all + int(SPARE * n_all), X.shape[1]))
+                self._rows[:n] = X
+            self._rows[n:n_all] = X_new
+            self._used = n_all
+            X = self._rows[:n_all]
+        X.flags.writeable = False
+        return X
+
+    def truncate(self, n: int) -> None:
+        """Forget the rows after the first n."""
+        with self._lock:
+            self._used = min(self._used, n)
+
+    def __reduce__(self) -> tuple[type[RowBuffer], tuple[()]]:
+        return RowBuffer, ()
+
+
+@dataclass(frozen=True, eq=False)
+class Extendable:
+    """The points of some forests and their tiles, ready for more rows."""
+
+    points: Points
+    tiled: TiledForests
+    buffer: RowBuffer
+
+
+def check_new_points(X_new: Any, n_features: int, whose: str) -> F64:
+    """Return new rows as `check_points` does; there may be a single one."""
+    X_new = check_points(X_new, min_rows=1)
+    if X_new.shape[1] != n_features:
+        raise ValueError(f"X has {X_new.shape[1]} features, but {whose} is expecting {n_features} features as input.")
+    return X_new
+
+
+class ForestsOrigin:
+    """The points and the seed of forests, and their tiles where these forests come from others by `extend`."""
+
+    def __init__(self, X: F64, hashes: U64, seed: int, extendable: Extendable | None = None):
+        self.X, self.hashes, self.seed = X, hashes, seed
+        self._extendable = [] if extendable is None else [extendable]
+
+    def take_tiles(self) -> Extendable | None:
+        """Return the tiles, if they are still here; the next caller gets None."""
+        try:
+            return self._extendable.pop()
+        except IndexError:
+            return None
+
+    def put_back(self, extendable: Extendable) -> None:
+        """Keep tiles for the next caller."""
+        self._extendable.append(extendable)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"X": self.X, "hashes": self.hashes, "seed": self.seed}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def extend(self, forests: Forests, X_new: Any, n_jobs: int | None, progress: Any) -> Forests:
+        """Return the forests of all rows; see `Forests.extend`."""
+        X_new = check_new_points(X_new, self.X.shape[1], "Forests")
+        n_threads = check_n_jobs(n_jobs)
+        n_all, n_features = len(self.X) + len(X_new), self.X.shape[1]
+        per_point = 4 * 8 * n_features + min(forests.n_trees_asked, n_all - 1) * 200 + 600
+        check_memory(n_all * per_point, f"the forests of {n_all} points in {n_features} dimensions")
+
+        def compute(crew: Crew) -> Forests:
+            before = self.take_tiles()
+            buffer = before.buffer if before is not None else RowBuffer()
+            try:
+                return self._forests_of(forests, before, buffer.append(self.X, X_new), buffer, crew)
+            except BaseException:
+                buffer.truncate(len(self.X))
+                if before is not None:
+                    self.put_back(before)
+                raise
+
+        return supervise(compute, n_threads, progress)
+
+    def _forests_of(
+        self, forests: Forests, before: Extendable | None, X: F64, buffer: RowBuffer, crew: Crew
+    ) -> Forests:
+        """Return the forests of X, which begins with the rows of the forests."""
+        n_old, n_all = forests.n_points, len(X)
+        amount = (n_all - n_old) * (n_all + n_old) // 2
+        crew.expect(amount)
+        points = rank_points(X, crew)
+        if not np.array_equal(points.hashes[:n_old], self.hashes):
+            raise ValueError(ROWS_CHANGED)
+        task = Task.of(forests.n_trees_asked, self.seed, n_all)
+        exponent = before.points.exponent if before is not None else exponent_of(X[:n_old])
+        if points.exponent == exponent:
+            tiled = before.tiled if before is not None else tile_forests(forests, points, task, crew)
+            tiled = extend_tiled(points, tiled, np.arange(n_old, n_all), task, crew, amount)
+        else:  # lengths are kept in units of another power of two now
+            tiled = grow_tiled(points, np.arange(n_all), task, crew, amount)
+        return to_forests(
+            *tiled.forests,
+            row_of=tiled.rows,
+            sites=points.sites,
+            exponent=points.exponent,
+            n_trees_asked=forests.n_trees_asked,
+            origin=ForestsOrigin(X, points.hashes, self.seed, Extendable(points, tiled, buffer)),
+        )
+
+
+def tile_forests(forests: Forests, points: Points, task: Task, crew: Crew) -> TiledForests:
+    """Cut the points of forests into tiles, and put the edges of all trees into the strict order."""
+    n = forests.n_points
+    rows = np.arange(n)
+    ends = ends_of(points, rows)
+    u, v = (np.ascontiguousarray(end, np.int32) for end in forests.edges.T)
+    d2 = np.empty(len(u))
+    edge_lengths(points.X, points.X, u, v, d2)
+    order = order_edges(u, v, d2, ends.hashes, ends.ranks, task.key)
+    grown = ForestEdges(u.take(order), v.take(order), d2.take(order), forests.tree.take(order).astype(np.int32))
+    axes = choose_axes(points, plan.current().projection)
+    tiled = tile_points(points, by_rank(points, rows), axes, crew)
+    place = last_line(ends, Task.of(task.n_trees_asked, 0, n), grown, axes.scale)[0]
+    return TiledForests(rows, axes, (Part(tiled, number=tiled.copy_rows),), grown, place)

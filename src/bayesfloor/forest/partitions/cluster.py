@@ -1,0 +1,251 @@
+"""Tasks on partitions, run by the workers of a Dask cluster.
+
+::
+
+    this process: ranks, layout, graph ──scatter──▶ partitions on the workers ──submit──▶ grow, join, merge ──gather──▶
+
+A worker may die at any time. Dask runs its tasks again elsewhere, as long as what they need can be had: results of
+other tasks are computed anew, but what was scattered to the worker is lost, and with it every task that needs it. So
+this process keeps what it scattered until the end, and hands out again what was lost.
+
+A scheduler that does not answer for `PATIENCE_S` is taken for gone; so is a cluster that has no workers for so long.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bayesfloor.forest.partitions.graph import Graph
+from bayesfloor.runtime.threads import GLANCE_S, Progress
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+T = TypeVar("T")
+
+PATIENCE_S = 30.0
+ASK_EVERY_S = 2.0  # how often the scheduler is asked whether it is there
+MOST_REPAIRS = 100  # times that work is handed out again
+MOST_TRIES = 5  # to hand out data, while workers come and go
+
+
+def check_client(client: Any) -> Client:
+    """Return a client that work can be given to."""
+    distributed = import_distributed()
+    if not isinstance(client, distributed.Client):
+        raise TypeError(f"The 'client' parameter must be a dask.distributed.Client or None. Got {client!r} instead.")
+    if client.asynchronous:
+        raise TypeError("The 'client' parameter must not be an asynchronous client: results are waited for.")
+    return client
+
+
+def import_distributed() -> Any:
+    """Import dask.distributed, which an extra of this package installs."""
+    try:
+        import distributed
+    except ImportError as error:
+        raise ImportError("a cluster needs dask.distributed: pip install 'bayesfloor[dask]'") from error
+    return distributed
+
+
+class Cluster:
+    """A scheduler and its workers, as this process sees them."""
+
+    def __init__(self, client: Client):
+        self.client = client
+        asked_for = getattr(client, "_start_arg", None)  # a closed client knows no scheduler any more
+        known = asked_for if isinstance(asked_for, str) else getattr(asked_for, "scheduler_address", None)
+        self.address = client.scheduler.address if client.scheduler is not None else known or "an unknown address"
+        self._answered = time.monotonic()  # when the scheduler last did
+        self._had_workers = self._answered
+        self.n_slots = 0
+        while True:
+            self.n_slots = sum(self.ask().values())
+            if self.n_slots > 0:
+                break
+            time.sleep(GLANCE_S)
+
+    def check(self) -> None:
+        """Ask the scheduler, now and then, whether it is there; raise when it or all workers are gone for too long."""
+        if self.client.status != "running" or time.monotonic() - self._answered > ASK_EVERY_S:
+            self.ask()
+
+    def ask(self) -> dict[str, int]:
+        """Return the number of threads of every worker."""
+        while True:
+            waited_s = time.monotonic() - self._answered
+            status, scheduler = self.client.status, self.client.scheduler
+            if status not in ("running", "connecting") or scheduler is None:
+                raise self._gone("the connection is closed")
+            if status == "running":
+                with contextlib.suppress(OSError, TimeoutError):  # no answer, or a connection that just broke
+                    limit_s = max(PATIENCE_S - waited_s, GLANCE_S)
+                    threads = self.client.sync(scheduler.ncores, callback_timeout=limit_s)
+                    break
+            if waited_s > PATIENCE_S:
+                raise self._gone(f"no answer for {waited_s:.0f} s")
+            time.sleep(GLANCE_S)
+        self._answered = time.monotonic()
+        if threads:
+            self._had_workers = self._answered
+        elif self._answered - self._had_workers > PATIENCE_S:
+            raise ConnectionError(f"the Dask scheduler at {self.address} has had no workers for {PATIENCE_S:g} s")
+        return threads
+
+    def _gone(self, why: str) -> ConnectionError:
+        return ConnectionError(f"the Dask scheduler at {self.address} is gone: {why}")
+
+    def patiently(self, call: Callable[[], T]) -> T:
+        """Call something that waits for the cluster, and give it up when the scheduler is gone."""
+        outcome: list[tuple[T | None, BaseException | None]] = []
+
+        def do() -> None:
+            try:
+                outcome.append((call(), None))
+            except BaseException as error:  # raised below, where the caller waits
+                outcome.append((None, error))
+
+        thread = threading.Thread(target=do, name="bayesfloor-cluster", daemon=True)
+        thread.start()
+        while thread.is_alive():
+            thread.join(GLANCE_S)
+            self.check()
+        result, error = outcome[0]
+        if error is not None:
+            raise error
+        return result  # type: ignore[return-value]
+
+
+class ClusterRun:
+    """One graph on its way through a cluster."""
+
+    def __init__(self, cluster: Cluster, graph: Graph):
+        self.cluster, self.graph = cluster, graph
+        self.token = uuid.uuid4().hex[:12]
+        self.futures: dict[str, Future[Any]] = {}
+        self.n_repairs = 0
+
+    def run(self, report: Progress | None) -> dict[str, Any]:
+        """Have all jobs done and return the wanted results."""
+        from distributed import CancelledError
+
+        done, total = 0, max(self.graph.amount, 1)
+        try:
+            self._hand_out(set(self.graph.data) | set(self.graph.jobs))
+            while True:
+                self.cluster.check()
+                states = {name: future.status for name, future in self.futures.items()}
+                failed = [name for name, state in states.items() if state == "error"]
+                if failed:
+                    self._raise(failed)
+                if all(states[name] == "finished" for name in self.graph.wanted):
+                    try:
+                        results = self._gather()
+                    except CancelledError:  # lost on the way
+                        time.sleep(GLANCE_S)
+                        continue
+                    if report is not None:
+                        report(total, total)
+                    return results
+                lost = {name for name, state in states.items() if state in ("cancelled", "lost")}
+                if lost:
+                    self._repair(lost)
+                elif report is not None:
+                    finished = (job for name, job in self.graph.jobs.items() if states.get(name) == "finished")
+                    done = max(done, sum(job.amount for job in finished))  # what was lost is done again
+                    report(done, total)
+                time.sleep(GLANCE_S / 2)
+        except BaseException:
+            self._cancel()
+            raise
+        finally:
+            self.futures.clear()
+
+    def _hand_out(self, names: set[str]) -> None:
+        """Scatter data and submit jobs."""
+        from distributed import Future
+
+        client = self.cluster.client
+        suffix = f"{self.token}-{self.n_repairs}"
+        kinds: dict[str, dict[str, Any]] = {}
+        for name, value in self.graph.data.items():
+            if name in names and isinstance(value, Future):
+                self.futures[name] = value
+            elif name in names:
+                kinds.setdefault(name.split()[0], {})[name] = value
+        for kind, data in kinds.items():  # one kind after the other, so that each is spread evenly
+            self.futures.update(self._scatter(data, suffix, to_all=kind == "shared"))
+        for name, job in self.graph.jobs.items():
+            if name in names:
+                needs = [
+                    [self.futures[n] for n in need] if isinstance(need, list) else self.futures[need]
+                    for need in job.needs
+                ]
+                self.futures[name] = client.submit(job.work, *needs, key=f"bayesfloor-{name}-{suffix}")
+        for name, job in self.graph.jobs.items():
+            if not job.is_kept:  # the scheduler lets go of it once all that need it are done
+                self.futures.pop(name, None)
+
+    def _scatter(self, data: dict[str, Any], suffix: str, to_all: bool) -> dict[str, Future[Any]]:
+        """Hand out data to the workers in turn, or to all of them."""
+        keyed = {f"bayesfloor-{name}-{suffix}": value for name, value in data.items()}
+        client = self.cluster.client
+        for left in reversed(range(MOST_TRIES)):
+            try:
+                scattered = self.cluster.patiently(
+                    lambda: client.scatter(keyed, broadcast=to_all, timeout=PATIENCE_S)
+                )
+                break
+            except (OSError, TimeoutError):
+                self.cluster.ask()  # raises when it was not only a worker that went away
+                if left == 0:
+                    raise
+        return dict(zip(data, (scattered[key] for key in keyed), strict=True))
+
+    def _repair(self, lost: set[str]) -> None:
+        """Hand out again what was lost with a worker, and what needs it and is not there yet."""
+        self.n_repairs += 1
+        if self.n_repairs > MOST_REPAIRS:
+            raise RuntimeError(f"{len(lost)} pieces of work were lost again and again; see the workers' logs")
+        from distributed import Future
+
+        if any(isinstance(self.graph.data.get(name), Future) for name in lost):
+            raise RuntimeError("a part of X was lost with its worker, and Dask cannot compute it again")
+        anew = set(lost)
+        for name, job in self.graph.jobs.items():
+            is_done = name in self.futures and self.futures[name].status == "finished"
+            if job.is_kept and not is_done and not anew.isdisjoint(job.names()):
+                anew.add(name)
+        for name, job in reversed(self.graph.jobs.items()):
+            if name in anew:
+                anew.update(need for need in job.names() if need not in self.futures)
+        self._hand_out(anew)
+
+    def _gather(self) -> dict[str, Any]:
+        wanted = {name: self.futures[name] for name in self.graph.wanted}
+        return self.cluster.patiently(lambda: self.cluster.client.gather(wanted))
+
+    def _raise(self, failed: list[str]) -> None:
+        """Raise what went wrong first."""
+        from distributed import KilledWorker
+
+        name = next(name for name in (*self.graph.data, *self.graph.jobs) if name in failed)
+        error = self.cluster.patiently(self.futures[name].exception)
+        if isinstance(error, KilledWorker):
+            raise RuntimeError(
+                f"workers died again and again at the task {name!r}, perhaps for want of memory: {error}"
+            ) from error
+        raise error
+
+    def _cancel(self) -> None:
+        """Take back what is not done yet."""
+        client = self.cluster.client
+        if client.status == "running":
+            with contextlib.suppress(Exception):  # there is something else to raise
+                self.cluster.patiently(lambda: client.cancel(list(self.futures.values())))
+

@@ -1,0 +1,135 @@
+"""Input that does not become forests in the memory of this process: where its rows are, and who computes.
+
+===========================  =============================================================
+array, with a client         cut into partitions here, scattered to the workers
+path or memory map, client   read by the workers, chunk by chunk
+Dask array or data frame     computed by the workers of its client, or of the default one
+path or large memory map     read chunk by chunk, sorted into partitions on disk, threads here
+===========================  =============================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesfloor.data.points import check_points
+from bayesfloor.forest import plan
+from bayesfloor.forest.classes.class_forests import ClassForests
+from bayesfloor.forest.order.arrays import I64
+from bayesfloor.forest.partitions.cluster import Cluster, ClusterRun, check_client, import_distributed
+from bayesfloor.forest.partitions.cluster_rows import is_collection, rows_of_collection, rows_of_file
+from bayesfloor.forest.partitions.files import RowsOfMap, StoredRows, open_rows
+from bayesfloor.forest.partitions.out_of_core import RowsOnDisk, working_folder
+from bayesfloor.forest.partitions.runs import PartitionPlan, RowsInMemory, RowSource, plan_partitions, run_in_threads
+from bayesfloor.forest.results import Forests
+from bayesfloor.runtime.limits import available_memory, check_memory
+from bayesfloor.runtime.threads import Crew, Progress, reporter, supervise
+
+Labels = Callable[[int], tuple[np.ndarray, I64]]  # of a number of rows: the classes, and each row's code
+
+
+class Request(NamedTuple):
+    """What is asked for."""
+
+    n_trees: int
+    seed: int
+    n_threads: int
+    progress: bool | Progress
+    labels: Labels | None  # None for the forests of all rows alone
+
+
+def in_memory(X: Any, client: Any, n_trees: int) -> Any:
+    """Return X to be computed in memory: itself, or what is in its file where that fits; None when it is elsewhere."""
+    if client is not None or is_collection(X):
+        return None
+    stored = open_rows(X)
+    if stored is None:
+        return X
+    if plan.current().partition_rows is not None or not fits(stored.shape, n_trees):
+        return None
+    return X if isinstance(X, np.ndarray) else stored.read(0, stored.shape[0])
+
+
+def fits(shape: tuple[int, int], n_trees: int) -> bool:
+    """Tell whether the forests of so many points leave half of the memory free."""
+    available = available_memory()
+    return available is None or 2 * bytes_for(*shape, n_trees) <= available
+
+
+def bytes_for(n: int, n_features: int, n_trees: int) -> int:
+    """Estimate the memory that forests take; the features count where points are in memory."""
+    return n * (3 * 8 * n_features + min(n_trees, max(n - 1, 1)) * 200 + 600)
+
+
+def forests_of_partitions(X: Any, client: Any, device: Any, request: Request) -> Any:
+    """Compute the forests of input that is not `in_memory`; `ClassForests` where there are labels."""
+    if str(device) not in ("auto", "cpu"):
+        raise ValueError(f"device={device!r} cannot be had for partitions of rows, on a cluster or from a file")
+    reporter(request.progress)  # refuses what is neither
+    if client is None and not is_collection(X):
+        stored = open_rows(X)
+        assert stored is not None
+        return _on_disk(stored, request)
+    cluster = Cluster(check_client(default_client() if client is None else client))
+    rows = _rows_for(cluster, X, request)
+    n = len(rows.ranked.order)
+    check_memory(bytes_for(n, 0, request.n_trees), f"the edges of the forests of {n} points")
+    classes, codes = (None, None) if request.labels is None else request.labels(n)
+    planned = supervise(
+        lambda crew: plan_partitions(rows, codes, request.n_trees, request.seed, cluster.n_slots), 1, False
+    )
+    results = ClusterRun(cluster, planned.graph).run(reporter(request.progress))
+    return _record(planned, results, classes)
+
+
+def _rows_for(cluster: Cluster, X: Any, request: Request) -> RowSource:
+    """Return the rows of X as a cluster gets them."""
+    if is_collection(X):
+        return rows_of_collection(cluster, X)
+    stored = open_rows(X)
+    small_map = stored is not None and isinstance(X, np.ndarray) and fits(stored.shape, request.n_trees)
+    if stored is not None and not small_map and not isinstance(stored, RowsOfMap):
+        _check_shape(stored)
+        return rows_of_file(cluster, stored)
+    array = check_points(X)
+    check_memory(bytes_for(len(array), array.shape[1], request.n_trees), f"the forests of {len(array)} points")
+    return supervise(lambda crew: RowsInMemory.of(array, request.seed), 1, False)
+
+
+def _on_disk(stored: StoredRows, request: Request) -> Forests | ClassForests:
+    """Compute the forests of a file, sorted into partitions in a temporary folder."""
+    _check_shape(stored)
+    n, n_features = stored.shape
+    check_memory(bytes_for(n, 0, request.n_trees), f"the edges of the forests of {n} points")
+    classes, codes = (None, None) if request.labels is None else request.labels(n)
+
+    def compute(folder: Path, crew: Crew) -> Forests | ClassForests:
+        rows = RowsOnDisk(stored, folder, crew)
+        planned = plan_partitions(rows, codes, request.n_trees, request.seed, crew.n_threads)
+        return _record(planned, run_in_threads(planned.graph, crew), classes)
+
+    with working_folder(8 * n * n_features) as folder:
+        return supervise(partial(compute, Path(folder)), request.n_threads, request.progress)
+
+
+def _record(planned: PartitionPlan, results: dict[str, Any], classes: np.ndarray | None) -> Forests | ClassForests:
+    return planned.forests(results) if classes is None else planned.class_forests(results, classes)
+
+
+def _check_shape(stored: StoredRows) -> None:
+    n, n_features = stored.shape
+    if n < 2 or n_features < 1:
+        check_points(stored.read(0, n))  # says what is wrong with it
+
+
+def default_client() -> Any:
+    """Return the client that Dask collections use."""
+    try:
+        return import_distributed().default_client()
+    except ValueError as error:
+        raise ValueError("X is a Dask collection, and there is no cluster to compute it: pass client=") from error

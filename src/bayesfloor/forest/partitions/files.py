@@ -1,0 +1,152 @@
+"""Rows on disk: .npy files, memory maps and Parquet files, read some rows at a time."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from bayesfloor.data.points import check_points, read_points
+from bayesfloor.forest.order.arrays import F64
+
+
+class StoredRows(Protocol):
+    """Rows that are read when they are needed. Any process that sees the file can read them."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of columns."""
+
+    @property
+    def names(self) -> list[str] | None:
+        """The names of the columns, where they have any."""
+
+    def read(self, first: int, last: int) -> Any:
+        """Return rows first..last as an array or a data frame."""
+
+
+@dataclass(frozen=True)
+class RowsInArrayFile:
+    """Rows of an array on disk: a .npy file, or whatever a memory map looks at."""
+
+    path: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, int]
+    offset: int
+    order: str
+
+    @property
+    def names(self) -> None:
+        """Columns have no names."""
+        return None
+
+    def read(self, first: int, last: int) -> Any:
+        """Return a copy of rows first..last."""
+        order: Any = self.order
+        return np.array(np.memmap(self.path, self.dtype, "r", self.offset, self.shape, order)[first:last])
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOfMap:
+    """Rows of a part of a memory map, which only this process can read."""
+
+    array: np.memmap[Any, Any]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of columns."""
+        return self.array.shape[0], self.array.shape[1]
+
+    @property
+    def names(self) -> None:
+        """Columns have no names."""
+        return None
+
+    def read(self, first: int, last: int) -> Any:
+        """Return a copy of rows first..last."""
+        return np.array(self.array[first:last])
+
+
+@dataclass(frozen=True)
+class RowsInParquetFile:
+    """Rows of a Parquet file."""
+
+    path: str
+    shape: tuple[int, int]
+    columns: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.columns)
+
+    def read(self, first: int, last: int) -> Any:
+        """Return rows first..last as a polars frame; only the parts of the file that hold them are unpacked."""
+        import polars
+
+        return polars.scan_parquet(self.path).slice(first, last - first).collect()
+
+
+def open_rows(X: Any) -> StoredRows | None:
+    """Return the rows that a path or a memory map stands for; None for anything else.
+
+    Parameters
+    ----------
+    X : object
+        A path (`os.PathLike`) to a .npy or a Parquet file, or a `numpy.memmap` of two dimensions.
+
+    Returns
+    -------
+    StoredRows or None
+    """
+    if isinstance(X, os.PathLike):
+        return _open_path(Path(X))
+    if isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "biuf":
+        return _rows_of_map(X)
+    return None
+
+
+def _open_path(path: Path) -> StoredRows:
+    is_parquet = path.suffix in (".parquet", ".pq")
+    inside = path.rglob("*") if is_parquet and path.is_dir() else ()
+    for file in (path, *inside):
+        # a pipe is read but once, and waits for whoever writes to it
+        if file.exists() and not file.is_file() and not (is_parquet and file.is_dir()):
+            raise ValueError(f"{file} is not a plain file")
+    if path.suffix == ".npy":
+        try:
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        except ValueError as error:
+            raise ValueError(f"{path} cannot be read as .npy: {error}") from error
+        if not isinstance(array, np.memmap) or array.ndim != 2 or array.dtype.kind not in "biuf":
+            check_points(array)  # says what is wrong with it
+            raise ValueError(f"{path} holds {array.dtype} in shape {array.shape}, not rows of numbers")
+        return _rows_of_map(array)
+    if is_parquet:
+        import polars
+
+        try:
+            lazy = polars.scan_parquet(path)
+            columns = tuple(lazy.collect_schema())
+            n_rows = int(lazy.select(polars.len()).collect().item())
+        except polars.exceptions.PolarsError as error:
+            raise ValueError(f"{path} cannot be read as Parquet: {str(error).splitlines()[0][:200]}") from error
+        return RowsInParquetFile(str(path.absolute()), (n_rows, len(columns)), columns)
+    raise ValueError(f"{path}: only .npy and .parquet files are read row by row; bayesfloor.read_table reads others")
+
+
+def _rows_of_map(array: np.memmap[Any, Any]) -> RowsInArrayFile | RowsOfMap:
+    order = "C" if array.flags.c_contiguous else "F" if array.flags.f_contiguous else ""
+    # A part of another map has the offset of the whole.
+    if order == "" or array.filename is None or isinstance(array.base, np.memmap):
+        return RowsOfMap(array)
+    shape = (array.shape[0], array.shape[1])
+    return RowsInArrayFile(str(Path(str(array.filename)).absolute()), array.dtype, shape, int(array.offset), order)
+
+
+def as_points(raw: Any) -> F64:
+    """Check some rows as `check_points` does, even if it is a single one, without its warnings."""
+    return read_points(raw, min_rows=1)[0]

@@ -1,0 +1,349 @@
+"""What a task does with partitions of rows: grow their forests, join two partitions, merge what was found.
+
+Tasks are pure functions of what they are given, so that a lost one can be run again anywhere. Edges travel between
+them by the numbers of `layout`. Inside a task the rows of its partitions are points of their own: their ranks are anew
+0, 1, ..., in the order of the whole, and `sweep` and `classes` work on them as they do on a whole set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from bayesfloor.forest import plan
+from bayesfloor.forest.classes.joining import Joining
+from bayesfloor.forest.order.arrays import F64, I32, I64, U64, Edges, ForestEdges
+from bayesfloor.forest.order.edges import Ends, Task, no_edges, no_forests, settle
+from bayesfloor.forest.order.labels import measure_pair
+from bayesfloor.forest.order.points import Points
+from bayesfloor.forest.sweep.grow import grow
+from bayesfloor.forest.sweep.tiling import Axes, Tiled, tile_points
+from bayesfloor.runtime.threads import Crew, supervise
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class SharedInputs:
+    """What every task needs beside its partitions."""
+
+    task: Task
+    axes: Axes
+    settings: plan.Plan
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionEnds:
+    """What the strict order knows of the rows of a partition, all that merging needs."""
+
+    first: int  # number of the first row
+    hashes: U64
+    ranks: I32  # in the whole set
+    sites: I64  # in the whole set
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+
+class Partition(Protocol):
+    """A partition of rows that a task can have in memory."""
+
+    @property
+    def ends(self) -> PartitionEnds:
+        """What the strict order knows of the rows."""
+
+    @property
+    def part_starts(self) -> I64:
+        """Where each class starts, and the end."""
+
+    def points(self) -> F64:
+        """Return the points in the order of their numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionInMemory:
+    """A partition with its points, multiplied by a power of two where the whole set is."""
+
+    ends: PartitionEnds
+    part_starts: I64
+    X: F64
+
+    def points(self) -> F64:
+        """Return the points."""
+        return self.X
+
+
+class PartForest(NamedTuple):
+    """The forests of one class in a partition, in the strict order, and how its points lie in tiles."""
+
+    edges: ForestEdges
+    tile_order: I32
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedPairs:
+    """Pairs of classes joined: what counts and sums need, and the edges between, pair after pair."""
+
+    classes: tuple[I64, I64]  # within their partitions
+    tree_edges: I64
+    tree_cross: F64
+    sums: F64
+    touch: np.ndarray
+    edges: Edges
+    edge_starts: I64  # (n_pairs + 1,)
+
+    def of(self, pair: int) -> Edges:
+        """Return the edges of one pair."""
+        part = slice(self.edge_starts[pair], self.edge_starts[pair + 1])
+        return Edges(self.edges.u[part], self.edges.v[part], self.edges.d2[part])
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionForests:
+    """The forests of the classes in a partition, and of their pairs."""
+
+    forests: list[PartForest]
+    pairs: JoinedPairs | None
+
+
+TaskResult = ForestEdges | PartitionForests | JoinedPairs
+
+
+def with_settings(shared: SharedInputs, work: Callable[[Crew], T]) -> T:
+    """Do a task's work off its thread, with one thread, BLAS held to one, and the caller's settings."""
+    with plan.override(**vars(shared.settings)):
+        return supervise(work, 1, False)
+
+
+def points_of(partitions: Sequence[Partition]) -> Points:
+    """Return the rows of some partitions, one partition after the other, as points of their own."""
+    X = np.concatenate([partition.points() for partition in partitions])
+    X.flags.writeable = False  # as checked input is: kernels are compiled for that
+    ends = joined_ends([partition.ends for partition in partitions])
+    sites = np.unique(ends.sites, return_inverse=True)[1]
+    return Points(X, 0, ends.hashes, np.argsort(ends.ranks).astype(np.int32), sites)
+
+
+def part_rows(part_starts: I64, part: int, first: int) -> I32:
+    """Return the rows of one class of a partition that starts at row `first`, by rank."""
+    return np.arange(first + part_starts[part], first + part_starts[part + 1], dtype=np.int32)
+
+
+def grow_partition(shared: SharedInputs, partition: Partition) -> PartitionForests:
+    """Grow the forests of every class in a partition, and join all pairs of them."""
+
+    def work(crew: Crew) -> PartitionForests:
+        points = points_of([partition])
+        first = partition.ends.first
+        tiled, grown, forests = [], [], []
+        for part in range(len(partition.part_starts) - 1):
+            rows = part_rows(partition.part_starts, part, 0)
+            cut = tile_points(points, rows, shared.axes, crew)
+            cut, own = grow(points, cut, shared.task, shared.axes, crew, 0)
+            tiled.append(cut)
+            grown.append(own)
+            u, v = (cut.copy_rows[end] + np.int32(first) for end in (own.u, own.v))
+            forests.append(PartForest(ForestEdges(u, v, own.d2, own.tree), tile_order(points, cut, rows)))
+        if len(tiled) == 1:
+            return PartitionForests(forests, None)
+        pairs = np.triu_indices(len(tiled), 1)
+        numbers = np.arange(first, first + len(partition.ends))
+        return PartitionForests(forests, join_pairs(shared, points, tiled, grown, pairs, numbers, (0, 0), crew))
+
+    return with_settings(shared, work)
+
+
+def join_partitions(
+    shared: SharedInputs, a: Partition, b: Partition, grown_a: PartitionForests, grown_b: PartitionForests
+) -> JoinedPairs:
+    """Join every class of one partition with every class of another; both may hold parts of the same class."""
+
+    def work(crew: Crew) -> JoinedPairs:
+        points = points_of([a, b])
+        tiled, grown = [], []
+        first = 0
+        for partition, known in ((a, grown_a), (b, grown_b)):
+            for part, forest in enumerate(known.forests):
+                rows = part_rows(partition.part_starts, part, first)
+                cut = tile_points(points, rows, shared.axes, crew, forest.tile_order)
+                number = np.empty(len(rows), np.int32)  # of each row's copy
+                number[cut.copy_rows - rows[0]] = np.arange(len(rows), dtype=np.int32)
+                own = forest.edges
+                offset = np.int32(partition.ends.first + partition.part_starts[part])
+                tiled.append(cut)
+                u, v = number[own.u - offset], number[own.v - offset]
+                grown.append(ForestEdges(u, v, own.d2.copy(), own.tree.copy()))
+            first += len(partition.ends)
+        n_a, n_b = len(grown_a.forests), len(grown_b.forests)
+        pairs = np.repeat(np.arange(n_a), n_b), n_a + np.tile(np.arange(n_b), n_a)
+        numbers = np.concatenate([np.arange(len(partition.ends)) + partition.ends.first for partition in (a, b)])
+        return join_pairs(shared, points, tiled, grown, pairs, numbers, (0, n_a), crew)
+
+    return with_settings(shared, work)
+
+
+def tile_order(points: Points, tiled: Tiled, rows: I32) -> I32:
+    """Return how the distinct points of some rows, which come by rank, lie in tiles."""
+    sites = points.sites[rows]
+    site = np.cumsum(np.concatenate(([0], sites[1:] != sites[:-1])))
+    return site[tiled.copy_rows[tiled.side.copy_start[:-1]] - rows[0]].astype(np.int32)
+
+
+def join_pairs(
+    shared: SharedInputs,
+    points: Points,
+    tiled: list[Tiled],
+    grown: list[ForestEdges],
+    pairs: tuple[I64, I64],
+    numbers: I64,
+    first_parts: tuple[int, int],
+    crew: Crew,
+) -> JoinedPairs:
+    """Join pairs of classes and return the edges between by their numbers, which `numbers` has for each row."""
+    joining = Joining(points, tiled, grown, shared.axes, shared.task, pairs)
+    joining.run(crew)
+    found = joining.edges()
+    # The edges of pair 0, then those of pair 1, and so on.
+    starts = np.concatenate(([0], np.cumsum(found.count)))
+    pair = np.repeat(np.arange(len(found.count)), found.count)
+    place = np.arange(starts[-1]) - starts[pair] + found.first[pair]
+    first_copy = np.concatenate(([0], np.cumsum([own.n_copies for own in tiled])))
+    number = numbers[np.concatenate([own.copy_rows for own in tiled])].astype(np.int32)
+    u, v = (
+        number[ends[place] + first_copy[part[pair]]]
+        for ends, part in zip((found.edges.u, found.edges.v), pairs, strict=True)
+    )
+    return JoinedPairs(
+        (pairs[0] - first_parts[0], pairs[1] - first_parts[1]),
+        joining.tree_edges,
+        joining.tree_cross,
+        joining.sums,
+        joining.touch,
+        Edges(u, v, found.edges.d2[place]),
+        starts,
+    )
+
+
+def edges_in(part: TaskResult) -> list[Edges]:
+    """Return the edges that a task found."""
+    if isinstance(part, ForestEdges):
+        return [Edges(part.u, part.v, part.d2)]
+    if isinstance(part, JoinedPairs):
+        return [part.edges]
+    own = [Edges(forest.edges.u, forest.edges.v, forest.edges.d2) for forest in part.forests]
+    return own if part.pairs is None else [*own, part.pairs.edges]
+
+
+def merge_parts(shared: SharedInputs, ends: list[PartitionEnds], parts: list[TaskResult]) -> ForestEdges:
+    """Return the forests of all edges that some tasks found, among the rows of the given partitions."""
+
+    def work(crew: Crew) -> ForestEdges:
+        return settle_numbers(shared.task, ends, [edges for part in parts for edges in edges_in(part)])
+
+    return with_settings(shared, work)
+
+
+def settle_numbers(task: Task, ends: Sequence[PartitionEnds], found: Sequence[Edges]) -> ForestEdges:
+    """Run Kruskal's walk over edges between the numbered rows of some partitions."""
+    ends = sorted(ends, key=lambda own: own.first)
+    firsts = np.array([own.first for own in ends])
+    numbers = np.concatenate([np.arange(own.first, own.first + len(own), dtype=np.int32) for own in ends])
+    # what a number has to be lowered by, for the numbers in between that are not here
+    gaps = (firsts - np.concatenate(([0], np.cumsum([len(own) for own in ends])[:-1]))).astype(np.int32)
+
+    def among_these(number: I32) -> I32:
+        return number - gaps[np.searchsorted(firsts, number, side="right") - 1]
+
+    local = [Edges(among_these(edges.u), among_these(edges.v), edges.d2) for edges in found]
+    both = Ends(np.concatenate([own.hashes for own in ends]), np.concatenate([own.ranks for own in ends]))
+    grown = settle(both, task, no_forests(), [no_edges(), *local])
+    return ForestEdges(numbers[grown.u], numbers[grown.v], grown.d2, grown.tree)
+
+
+def finish_pairs(
+    shared: SharedInputs,
+    ends_a: list[PartitionEnds],
+    ends_b: list[PartitionEnds],
+    class_starts: I64,
+    known: list[TaskResult],
+    found: list[TaskResult],
+) -> JoinedPairs:
+    """Return the pairs of a class that is cut into partitions with all classes of another unit.
+
+    Parameters
+    ----------
+    shared : SharedInputs
+        What is wanted.
+    ends_a, ends_b : list of PartitionEnds
+        Of all partitions of the class, and of the unit.
+    class_starts : ndarray of shape (n_classes of the unit + 1,)
+        The numbers at which the classes of the unit start.
+    known : list
+        The forests of the class and of all classes of the unit.
+    found : list of JoinedPairs
+        Every partition of the one joined with every partition of the other.
+
+    Returns
+    -------
+    JoinedPairs
+    """
+
+    def work(crew: Crew) -> JoinedPairs:
+        n_pairs = len(class_starts) - 1
+        first_a = ends_a[0].first
+        last_a = ends_a[-1].first + len(ends_a[-1])
+        edges = Edges(*map(np.concatenate, zip(*(e for part in (*known, *found) for e in edges_in(part)), strict=True)))
+        is_a = [(first_a <= end) & (end < last_a) for end in (edges.u, edges.v)]
+        of_a = is_a[0] & is_a[1]
+        class_u, class_v = (np.searchsorted(class_starts, end, side="right") - 1 for end in (edges.u, edges.v))
+        other = np.where(is_a[0], class_v, class_u)
+        # an edge between two classes of the unit belongs to no pair of this task
+        other[~is_a[0] & ~is_a[1] & (class_u != class_v)] = -1
+        tree_edges = np.zeros((n_pairs, shared.task.n_trees), np.int64)
+        tree_cross, sums = np.zeros((n_pairs, shared.task.n_trees)), np.zeros((n_pairs, 7))
+        touch = np.zeros(n_pairs, np.bool_)
+        between: list[Edges] = []
+        all_b = joined_ends(ends_b)
+        for pair in range(n_pairs):
+            low, high = class_starts[pair], class_starts[pair + 1]
+            mine = Edges(*(field[of_a | (other == pair)] for field in edges))
+            b = slice(low - all_b.first, high - all_b.first)
+            b_ends = PartitionEnds(int(low), all_b.hashes[b], all_b.ranks[b], all_b.sites[b])
+            both = [joined_ends(ends_a), b_ends]
+            grown = settle_numbers(shared.task, both, [mine])
+            n_a = len(both[0])
+            local_u, local_v = (
+                np.where((first_a <= end) & (end < last_a), end - first_a, end - low + n_a).astype(np.int32)
+                for end in (grown.u, grown.v)
+            )
+            distinct, sites = np.unique(np.concatenate([own.sites for own in both]), return_inverse=True)
+            touch[pair] = len(np.intersect1d(both[0].sites, b_ends.sites)) > 0
+            ranks = np.concatenate([own.ranks for own in both])
+            out = tree_edges[pair], tree_cross[pair], sums[pair]
+            measure_pair(local_u, local_v, grown.tree, sites, len(distinct), n_a, ranks, bool(first_a > low), *out)
+            crossing = (local_u < n_a) != (local_v < n_a)
+            swap = local_u[crossing] >= n_a
+            u, v = grown.u[crossing], grown.v[crossing]
+            between.append(Edges(np.where(swap, v, u), np.where(swap, u, v), grown.d2[crossing]))
+        counts = [len(edges.u) for edges in between]
+        return JoinedPairs(
+            (np.zeros(n_pairs, np.int64), np.arange(n_pairs)),
+            tree_edges,
+            tree_cross,
+            sums,
+            touch,
+            Edges(*map(np.concatenate, zip(*between, strict=True))),
+            np.concatenate(([0], np.cumsum(counts))),
+        )
+
+    return with_settings(shared, work)
+
+
+def joined_ends(ends: Sequence[PartitionEnds]) -> PartitionEnds:
+    """Put the ends of partitions that follow each other in a row."""
+    fields = (np.concatenate([getattr(own, name) for own in ends]) for name in ("hashes", "ranks", "sites"))
+    return PartitionEnds(ends[0].first, *fields)
+

@@ -1,0 +1,116 @@
+"""The exact forests of one set of points: a seed graph, repaired and cut into better tiles, then the sweep.
+
+The seed is near neighbours and the trees of a sample. Its last tree bounds the sweep: the better it is, the fewer edges
+survive. Nothing of it needs to be exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesfloor.forest import plan
+from bayesfloor.forest.order.arrays import I32, Edges, ForestEdges
+from bayesfloor.forest.order.edges import Ends, Task, no_forests, settle
+from bayesfloor.forest.order.kruskal import component_labels, site_forests
+from bayesfloor.forest.order.points import Points
+from bayesfloor.forest.sweep.bounds import bound_tiles, empty_bounds, point_places
+from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.forest.sweep.driver import Part, Sweep, cut_tiles, device_for, last_line
+from bayesfloor.forest.sweep.records import Line, Side
+from bayesfloor.forest.sweep.seed_kernels import chain_edges, near_neighbors, neighbor_edges, sample_trees
+from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, new_work, tile_along
+from bayesfloor.runtime.threads import Crew
+
+# Rounds of joining what the seed left apart; the sweep finds what is still apart then.
+REPAIRS = 4
+# Tiles are mixed when many points reach their representative only by edges this many times as long as the median edge.
+MIXED = 3.5
+# Points in the sample whose trees join far clusters.
+SAMPLE = 1024
+
+
+def grow(
+    points: Points, tiled: Tiled, task: Task, axes: Axes, crew: Crew, amount: int, light: bool = False
+) -> tuple[Tiled, ForestEdges]:
+    """Return the exact forests of one set of points, numbered as copies, and the tiles that they ended up in."""
+    side = tiled.side
+    n = len(side.hashes)
+    ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
+    site_u, site_v = site_forests(side.copy_start, task.n_trees)
+    sites = Edges(site_u, site_v, np.zeros(len(site_u)))
+    if n <= plan.current().all_pairs_below:
+        first, second = np.triu_indices(n, 1)
+        edges = copy_edges(tiled, tiled, first, second, task.n_trees)
+        return tiled, settle(ends, task, no_forests(), [sites, edges])
+    grown = settle(ends, task, no_forests(), [sites, seed_edges(tiled, task, axes, crew)])
+    for _ in range(REPAIRS):
+        last = grown.tree == task.n_trees - 1
+        if np.count_nonzero(last) == len(ends) - 1:
+            break
+        labels = component_labels(len(ends), grown.u[last], grown.v[last])
+        u, v = chain_edges(labels, 2 * task.n_trees + 4)
+        site = np.repeat(np.arange(n), np.diff(side.copy_start))
+        grown = settle(ends, task, grown, [Edges(u, v, lengths_of(tiled, tiled, site[u], site[v]))])
+    if axes.n_axes > 3:
+        place, line = last_line(ends, task, grown, axes.scale)
+        if tiles_are_mixed(side, place, line):
+            tiled, number = tile_along(points, tiled, place, axes, crew, light)
+            grown = ForestEdges(number[grown.u], number[grown.v], grown.d2, grown.tree)
+            ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
+    part = Part(tiled)
+    return tiled, Sweep([(part, part)], ends, task, axes).run(grown, crew, amount)
+
+
+def tiles_are_mixed(side: Side, place: I32, line: Line) -> bool:
+    """Tell whether many points reach their tile's representative only by edges far longer than is usual.
+
+    Their tiles hold parts of several clusters, and would have to look as far as from one cluster to the next. Tiles
+    cut along the line of the last tree hold one cluster each.
+    """
+    bounds = empty_bounds(side, False)
+    point_places(place, side.copy_start, 0, bounds.place_low, bounds.place_high)
+    n_leaves = 1 << side.height
+    looked_at = range(0, n_leaves, max(1, n_leaves // 64))
+    for leaf in looked_at:
+        bound_tiles(leaf, leaf + 1, side, line, bounds, True)
+    reach = np.concatenate([bounds.reach[side.starts[leaf] : side.starts[leaf + 1]] for leaf in looked_at])
+    many_reach = np.sort(reach)[int(0.85 * len(reach))]
+    return bool(many_reach > MIXED * line.lengths[len(line.lengths) // 2])
+
+
+def seed_edges(tiled: Tiled, task: Task, axes: Axes, crew: Crew) -> Edges:
+    """Return near neighbours, and the trees of a sample."""
+    side = tiled.side
+    n = len(side.hashes)
+    device = device_for(task, n * n)
+    if device is None:
+        near = neighbors_of(tiled, tiled, 2 * task.n_trees + 2, crew)
+    else:
+        near = device.nearest_within(tiled.point_rows, 2 * task.n_trees + 2).astype(np.int32)
+    u, v = neighbor_edges(near)
+    sample = np.unique(np.linspace(0, n - 1, min(SAMPLE, n)).astype(np.int64))
+    coordinates = axes.coordinates(side.rows[sample])[0].astype(np.float32)
+    sample_u, sample_v = sample_trees(coordinates, task.n_trees)
+    u = np.concatenate((u, sample[sample_u].astype(np.int32)))
+    v = np.concatenate((v, sample[sample_v].astype(np.int32)))
+    d2 = np.empty(len(u))
+    shares = crew.shares(len(u))
+    crew.run(edge_lengths, [(side.rows, side.rows, u[a:b], v[a:b], d2[a:b]) for a, b in shares])
+    return Edges(side.copy_start[u].astype(np.int32), side.copy_start[v].astype(np.int32), d2)
+
+
+def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, crew: Crew, n_near: int | None = None) -> I32:
+    """Return near neighbours in b of the points of a."""
+    within = a is b
+    n_axes = a.side.centers.shape[1]
+    products = plan.current().use_products(n_axes, len(a.side.full) == 0)
+    neighbors = np.empty((len(a.side.hashes), min(n_wanted, len(b.side.hashes) - within)), np.int32)
+    n_near = plan.current().near_tiles or n_near or (7 if 3 < n_axes <= 20 else 4)
+
+    def search(first: int, last: int) -> None:
+        work = new_work(a.side, b.side)
+        near_neighbors(first, last, a.side, b.side, within, n_near, products, work, neighbors)
+
+    n_others = min(n_near * len(b.side.hashes) >> b.side.height, len(b.side.hashes))
+    crew.run(search, cut_tiles(a.side, crew.n_threads, n_others))
+    return neighbors

@@ -1,0 +1,237 @@
+"""Kernels: near neighbours and a sample's trees, the graph whose last tree bounds the sweep.
+
+Nothing here needs to be exact; the better the graph, the fewer edges survive the sweep.
+"""
+
+import numpy as np
+
+from bayesfloor.forest.sweep.distances import (
+    block_products,
+    count_within,
+    full_products,
+    row_distances,
+    shift,
+    shift_full,
+    tile_rows,
+)
+from bayesfloor.forest.sweep.kdtree import insert_nearest, nearest_leaves, point_to_box
+from bayesfloor.runtime.kernels import kernel
+
+# Axes up to which the tree leaves out most tiles; beyond, it is faster to look at the centres of all.
+FEW_AXES = 8
+
+
+@kernel
+def near_neighbors(first, last, a, b, same, n_near, products, work, neighbors):
+    """Find near neighbours in side b for the points of tiles first..last of side a, among the nearest tiles.
+
+    neighbors (n points of a, how many) receives points of b, nearest first, -1 where there are too few.
+    """
+    n_wanted = neighbors.shape[1]
+    n_axes = a.centers.shape[1]
+    box_low, box_high, centers = b.box_low, b.box_high, b.centers
+    rows, points, full_points, norms = work.rows, work.points, work.full_points, work.norms
+    chosen, block, no_limits = work.chosen, work.block, work.column_limit
+    full = len(a.full) > 0
+    no_limits[:] = -np.inf
+    found = np.empty(min(n_near, 1 << b.height), np.int64)
+    found_distances = np.empty(len(found))
+    best = np.empty((len(chosen), n_wanted), np.float32)
+    for leaf_a in range(first, last):
+        start_a = a.starts[leaf_a]
+        size_a = a.starts[leaf_a + 1] - start_a
+        column_a = a.columns[leaf_a]
+        width_a = a.columns[leaf_a + 1] - column_a
+        neighbors[start_a : start_a + size_a] = -1
+        best[:size_a] = np.inf
+        tile_rows(a.local, column_a * n_axes, width_a, size_a, a.centers, leaf_a, rows)
+        n_found = nearest_leaves(a.centers, leaf_a, centers, box_low, box_high, b.height, found, found_distances)
+        for near in range(n_found):
+            leaf_b = found[near]
+            node_b = (1 << b.height) + leaf_b
+            start_b = b.starts[leaf_b]
+            size_b = b.starts[leaf_b + 1] - start_b
+            n_rows = 0
+            for r in range(size_a):
+                if point_to_box(rows, r, box_low, box_high, node_b) < best[r, n_wanted - 1]:
+                    chosen[n_rows] = r
+                    n_rows += 1
+            if n_rows == 0:
+                continue
+            column_b = b.columns[leaf_b]
+            width_b = b.columns[leaf_b + 1] - column_b
+            for p in range(n_rows):
+                if full:
+                    norms[p] = shift_full(
+                        a.full, start_a + chosen[p], a.full_centers, leaf_a, b.full_centers, leaf_b, full_points, p
+                    )
+                else:
+                    norms[p] = shift(rows, chosen[p], centers, leaf_b, points, p)
+            if full:
+                full_products(full_points, n_rows, norms, b.full, b.full_norms, start_b, size_b, work.product, block)
+            elif products:
+                block_products(points, n_rows, norms, b.local, b.norms, column_b, width_b, work.product, block)
+            else:
+                for p in range(n_rows):
+                    row_distances(points, p, b.local, column_b * n_axes, width_b, block)
+            for p in range(n_rows):
+                r = chosen[p]
+                if same and leaf_a == leaf_b:
+                    block[p, r] = np.inf
+                if count_within(block, p, 0, size_b, best[r, n_wanted - 1], no_limits) > 0:
+                    keep_nearest(block, p, size_b, start_b, best, r, neighbors, start_a + r)
+
+
+@kernel
+def keep_nearest(distances, p, size, first, best, r, neighbors, i):
+    """Merge a row of distances into the nearest so far of a point."""
+    n_wanted = best.shape[1]
+    for j in range(size):
+        distance = distances[p, j]
+        if distance >= best[r, n_wanted - 1]:
+            continue
+        q = n_wanted - 1
+        while q > 0 and best[r, q - 1] > distance:
+            best[r, q] = best[r, q - 1]
+            neighbors[i, q] = neighbors[i, q - 1]
+            q -= 1
+        best[r, q] = distance
+        neighbors[i, q] = first + j
+
+
+@kernel
+def neighbor_edges(neighbors):
+    """Return each neighbour pair once, as (i, j)."""
+    n, n_wanted = neighbors.shape
+    out_u = np.empty(n * n_wanted, np.int32)
+    out_v = np.empty(n * n_wanted, np.int32)
+    written = 0
+    for i in range(n):
+        for p in range(n_wanted):
+            j = neighbors[i, p]
+            if j < 0:
+                break
+            mutual = False
+            if j < i:
+                for q in range(n_wanted):
+                    if neighbors[j, q] == i:
+                        mutual = True
+                        break
+            if not mutual:
+                out_u[written] = i
+                out_v[written] = j
+                written += 1
+    return out_u[:written], out_v[:written]
+
+
+@kernel
+def sample_trees(rows, n_trees):
+    """Return the edges of the first few minimum spanning trees of a small set of points, by Prim's method."""
+    n = len(rows)
+    d2 = np.dot(rows, rows.T)
+    norms = np.empty(n, np.float32)
+    for i in range(n):
+        norms[i] = d2[i, i]
+    for i in range(n):
+        for j in range(n):
+            d2[i, j] = norms[i] + norms[j] - np.float32(2.0) * d2[i, j]
+        d2[i, i] = np.inf
+    out_u = np.empty(n_trees * (n - 1), np.int32)
+    out_v = np.empty(n_trees * (n - 1), np.int32)
+    written = 0
+    distance = np.empty(n, np.float32)
+    source = np.empty(n, np.int32)
+    for _ in range(n_trees):
+        inside = np.zeros(n, np.bool_)
+        distance[:] = np.inf
+        at = 0
+        for _ in range(n - 1):
+            inside[at] = True
+            row = d2[at]
+            nearest, nearest_distance = -1, np.float32(np.inf)
+            for j in range(n):
+                if inside[j]:
+                    continue
+                if row[j] < distance[j]:
+                    distance[j] = row[j]
+                    source[j] = at
+                if distance[j] < nearest_distance:
+                    nearest, nearest_distance = j, distance[j]
+            if nearest < 0:
+                break
+            out_u[written], out_v[written] = source[nearest], nearest
+            written += 1
+            d2[source[nearest], nearest] = np.inf
+            d2[nearest, source[nearest]] = np.inf
+            at = nearest
+    return out_u[:written], out_v[:written]
+
+
+@kernel
+def chain_edges(labels, window):
+    """Return edges between points less than a window apart in tile order whose labels differ."""
+    n = len(labels)
+    room = 0
+    for i in range(n):
+        for j in range(i + 1, min(i + window, n)):
+            room += labels[i] != labels[j]
+    out_u = np.empty(room, np.int32)
+    out_v = np.empty(room, np.int32)
+    written = 0
+    for i in range(n):
+        for j in range(i + 1, min(i + window, n)):
+            if labels[i] != labels[j]:
+                out_u[written], out_v[written] = i, j
+                written += 1
+    return out_u, out_v
+
+
+@kernel
+def nearest_centers(distances, n_leaves, found, found_distances):
+    """Fill found with the leaves of the least distances, nearest first; return how many there are."""
+    n_found = 0
+    for leaf in range(n_leaves):
+        n_found = insert_nearest(leaf, distances[0, leaf], found, found_distances, n_found)
+    return n_found
+
+
+@kernel
+def near_in_side(first, last, coords, side, flat_centers, n_near, offset, best, neighbors):
+    """Find near neighbours in a side for new points first..last, among the tiles nearest to each.
+
+    New points are few and lie far apart, so each looks for the tiles nearest to itself, and not its tile for those
+    nearest to the tile.
+
+    `flat_centers` are the side's centres axis by axis. `best` and `neighbors` (n points, how many) hold what was
+    found before, nearest first, and receive what is nearer; points of the side are numbered from the offset on.
+    """
+    n_axes, n_wanted = coords.shape[1], neighbors.shape[1]
+    n_leaves = 1 << side.height
+    starts, columns, centers, local = side.starts, side.columns, side.centers, side.local
+    box_low, box_high = side.box_low, side.box_high
+    found = np.empty(min(n_near, n_leaves), np.int64)
+    found_distances = np.empty(len(found))
+    widest = 0
+    for leaf in range(n_leaves):
+        widest = max(widest, columns[leaf + 1] - columns[leaf])
+    no_limits = np.full(widest, -np.inf, np.float32)
+    block = np.empty((1, max(widest, n_leaves)), np.float32)
+    point = np.empty((1, n_axes), np.float32)
+    for i in range(first, last):
+        if n_axes <= FEW_AXES:
+            n_found = nearest_leaves(coords, i, centers, box_low, box_high, side.height, found, found_distances)
+        else:
+            for f in range(n_axes):
+                point[0, f] = coords[i, f]
+            row_distances(point, 0, flat_centers, 0, n_leaves, block)
+            n_found = nearest_centers(block, n_leaves, found, found_distances)
+        for near in range(n_found):
+            leaf = found[near]
+            if point_to_box(coords, i, box_low, box_high, n_leaves + leaf) >= best[i, n_wanted - 1]:
+                continue
+            column = columns[leaf]
+            size = starts[leaf + 1] - starts[leaf]
+            shift(coords, i, centers, leaf, point, 0)
+            row_distances(point, 0, local, column * n_axes, columns[leaf + 1] - column, block)
+            if count_within(block, 0, 0, size, best[i, n_wanted - 1], no_limits) > 0:
+                keep_nearest(block, 0, size, starts[leaf] + offset, best, i, neighbors, i)

@@ -1,0 +1,252 @@
+"""Kernels: the sweep over pairs of tiles.
+
+An edge (i, j) can enter the forests only if it precedes the heaviest edge between i and j in the last tree so far.
+With one representative to a tile, that edge is no longer than the longest of reach(i), the heaviest edge between the
+two representatives, and reach(j): a test that costs one comparison. What passes is a candidate; candidates are tested
+exactly, and decided in float64.
+"""
+
+import numpy as np
+
+from bayesfloor.forest.order.bottleneck import heaviest_gap
+from bayesfloor.forest.order.hashing import edge_hash
+from bayesfloor.forest.sweep.distances import (
+    block_products,
+    count_within,
+    full_products,
+    points_to_box,
+    roughly_within,
+    row_distances,
+    shift,
+    shift_full,
+    squared_distance,
+    tile_rows,
+)
+from bayesfloor.forest.sweep.kdtree import box_distance, point_to_box
+from bayesfloor.runtime.kernels import kernel
+
+F32_ROUNDING = 6.0e-8
+MANY_ROWS = 8  # enough for vectors of rows to pay
+FEW_ROWS = 8  # too few for a matrix product to pay
+DENSE_SHARE = 0.05  # of a block: from here on all features of the whole block are compared at once
+
+WITHIN, FORWARD, BACKWARD = 0, 1, 2
+
+
+@kernel(inline="always")
+def widened(length, slack, n_axes):
+    """Return the float32 squared distance within which a pair at most a length apart is found."""
+    wide = length + slack
+    return np.float32(wide * wide * (1.0 + (n_axes + 8) * 2 * F32_ROUNDING) + 1e-35)
+
+
+@kernel
+def settle_candidates(a, bounds_a, b, bounds_b, line, key, sat, work, out, count):
+    """Decide pending candidates in float64 and write the edges that may enter.
+
+    Returns the new count; candidates stay pending when the room runs out.
+    """
+    candidate_i, candidate_j, pending = work.candidate_i, work.candidate_j, work.pending
+    copies_a, copies_b = a.copy_start, b.copy_start
+    rows_a, rows_b, hashes_a, hashes_b = a.rows, b.rows, a.hashes, b.hashes
+    low_a, high_a, low_b, high_b = bounds_a.place_low, bounds_a.place_high, bounds_b.place_low, bounds_b.place_high
+    table, logs, edge_d2, edge_hashes = line.table, line.logs, line.d2, line.hashes
+    out_u, out_v, out_d2 = out.u, out.v, out.d2
+    for at in range(pending[0], pending[1]):
+        i, j = candidate_i[at], candidate_j[at]
+        a0, a1 = copies_a[i], copies_a[i + 1]
+        b0, b1 = copies_b[j], copies_b[j + 1]
+        if count + min(a1 - a0, 2 * sat) * min(b1 - b0, 2 * sat) > len(out_d2):
+            pending[0] = at
+            return count
+        edge = heaviest_gap(table, logs, min(low_a[i], low_b[j]), max(high_a[i], high_b[j]))
+        bound = edge_d2[edge]
+        if not roughly_within(rows_a, i, rows_b, j, bound):
+            continue
+        d2 = squared_distance(rows_a, i, rows_b, j)
+        if d2 > bound or (d2 == bound and edge_hash(hashes_a[i], hashes_b[j], key) > edge_hashes[edge]):
+            continue
+        # Copies beyond the first and last few of a large site never take part in an edge that leaves it.
+        for p in range(a0, a1):
+            if a0 + sat <= p < a1 - sat:
+                continue
+            for q in range(b0, b1):
+                if b0 + sat <= q < b1 - sat:
+                    continue
+                out_u[count], out_v[count], out_d2[count] = p, q, d2
+                count += 1
+    pending[0] = pending[1]
+    return count
+
+
+@kernel
+def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed, products, work):
+    """Gather candidates between one tile and the tiles of a side, from a leaf on.
+
+    Each pair of tiles is met in both directions: in the first, points look as far as the longer of their own reach
+    and the edge between the representatives; in the second, only points whose reach is longer than that edge look.
+    Tiles so near that most points look across are compared whole in the first direction, and skipped in the second.
+    When the sweep is resumed with closer bounds, a pair may have been skipped already because it was to be compared
+    whole, so then the first direction always is.
+
+    Returns the leaf to go on with: the number of leaves when done, an earlier one when out of room for candidates.
+    """
+    n_leaves = 1 << b.height
+    node_a = (1 << a.height) + leaf_a
+    n_axes = a.centers.shape[1]
+    start_a = a.starts[leaf_a]
+    size_a = a.starts[leaf_a + 1] - start_a
+    column_a = a.columns[leaf_a]
+    width_a = a.columns[leaf_a + 1] - column_a
+    slack_a = a.slack[leaf_a]
+    box_low_a, box_high_a, centers_a, local_a = a.box_low, a.box_high, a.centers, a.local
+    starts_b, columns_b, slacks_b = b.starts, b.columns, b.slack
+    box_low_b, box_high_b, centers_b, local_b, norms_b = b.box_low, b.box_high, b.centers, b.local, b.norms
+    full_a, full_centers_a, full_b, full_norms_b, full_centers_b = (
+        a.full, a.full_centers, b.full, b.full_norms, b.full_centers,
+    )
+    reaches_a, by_reach_a = bounds_a.reach, bounds_a.by_reach
+    reaches_b, by_reach_b = bounds_b.reach, bounds_b.by_reach
+    node_reach_b, node_low_b, node_high_b = bounds_b.node_reach, bounds_b.node_low, bounds_b.node_high
+    table, logs, lengths = line.table, line.logs, line.lengths
+    rows, points, norms, full_points = work.rows, work.points, work.norms, work.full_points
+    gaps, low_box, high_box = work.gaps, work.low, work.high
+    chosen, limit_of, limits, product, block = work.chosen, work.limit, work.column_limit, work.product, work.block
+    stack, pending, candidate_i, candidate_j = work.stack, work.pending, work.candidate_i, work.candidate_j
+    two_stages = len(full_a) > 0
+
+    place_low, place_high = bounds_a.node_low[node_a], bounds_a.node_high[node_a]
+    reach_a = bounds_a.node_reach[node_a]
+    half_a = reaches_a[by_reach_a[start_a + size_a // 2]]
+    largest_block = len(chosen) ** 2
+    tile_rows(local_a, column_a * n_axes, width_a, size_a, centers_a, leaf_a, rows)
+    stack[0] = 1
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        if node >= n_leaves and node - n_leaves < from_leaf:
+            continue
+        edge = heaviest_gap(table, logs, min(place_low, node_low_b[node]), max(place_high, node_high_b[node]))
+        between = 0.0 if edge < 0 else lengths[edge]
+        apart = box_distance(box_low_a, box_high_a, node_a, box_low_b, box_high_b, node)
+        farthest = max(between, reach_a)
+        if products or resumed:
+            farthest = max(farthest, node_reach_b[node])
+        if apart > widened(farthest, slack_a + work.largest_slack, n_axes):
+            continue
+        if node < n_leaves:
+            stack[depth] = 2 * node + 1
+            stack[depth + 1] = 2 * node
+            depth += 2
+            continue
+        leaf_b = node - n_leaves
+        if pending[1] + largest_block > len(candidate_i):
+            return leaf_b
+        start_b = starts_b[leaf_b]
+        size_b = starts_b[leaf_b + 1] - start_b
+        forward = kind == FORWARD or (kind == WITHIN and leaf_a <= leaf_b)
+        diagonal = kind == WITHIN and leaf_a == leaf_b
+        # Coordinates are off by the slack, and by the rounding of their shift to the other tile's centre.
+        span = 0.0
+        for f in range(n_axes):
+            wide = max(box_high_a[node_a, f], box_high_b[node, f]) - min(box_low_a[node_a, f], box_low_b[node, f])
+            span += wide * wide
+        slack = slack_a + slacks_b[leaf_b] + F32_ROUNDING * np.sqrt(span)
+        whole = diagonal or (resumed and forward)
+        if products and not whole:
+            half_b = reaches_b[by_reach_b[start_b + size_b // 2]]
+            whole = apart <= widened(max(between, max(half_a, half_b)), slack, n_axes)
+        if whole and not forward:
+            continue
+
+        # Choose the points of the one tile that look across, and how far each looks.
+        n_rows = 0
+        if whole:
+            for r in range(size_a):
+                chosen[r] = r
+                limit_of[r] = widened(max(between, reaches_a[start_a + r]), slack, n_axes)
+            for c in range(size_b):
+                limits[c] = widened(reaches_b[start_b + c], slack, n_axes)
+            n_rows = size_a
+        else:
+            n_looking = 0
+            while n_looking < size_a:
+                reach = reaches_a[by_reach_a[start_a + n_looking]]
+                if apart > widened(max(reach, between), slack, n_axes) or (reach <= between and not forward):
+                    break
+                n_looking += 1
+            many = n_looking >= MANY_ROWS
+            if many:
+                for f in range(n_axes):
+                    low_box[f] = box_low_b[node, f] - centers_a[leaf_a, f]
+                    high_box[f] = box_high_b[node, f] - centers_a[leaf_a, f]
+                points_to_box(local_a, column_a * n_axes, width_a, low_box, high_box, gaps)
+            for p in range(n_looking):
+                r = by_reach_a[start_a + p] - start_a
+                limit = widened(max(reaches_a[start_a + r], between), slack, n_axes)
+                gap = gaps[r] if many else np.float32(point_to_box(rows, r, box_low_b, box_high_b, node))
+                if gap <= limit:
+                    chosen[n_rows] = r
+                    limit_of[n_rows] = limit
+                    n_rows += 1
+            if n_rows == 0:
+                continue
+            for c in range(size_b):
+                limits[c] = np.float32(-np.inf)
+
+        # Compare them with all points of the other tile.
+        column_b = columns_b[leaf_b]
+        width_b = columns_b[leaf_b + 1] - column_b
+        for p in range(n_rows):
+            norms[p] = shift(rows, chosen[p], centers_b, leaf_b, points, p)
+        if products and n_rows >= FEW_ROWS:
+            block_products(points, n_rows, norms, local_b, norms_b, column_b, width_b, product, block)
+        else:
+            for p in range(n_rows):
+                row_distances(points, p, local_b, column_b * n_axes, width_b, block)
+        if two_stages and n_rows >= FEW_ROWS:
+            hits = 0
+            for p in range(n_rows):
+                hits += count_within(block, p, 0, size_b, limit_of[p], limits)
+            if hits > DENSE_SHARE * n_rows * size_b:
+                for p in range(n_rows):
+                    i = start_a + chosen[p]
+                    norms[p] = shift_full(
+                        full_a, i, full_centers_a, leaf_a, full_centers_b, leaf_b, full_points, p
+                    )
+                full_products(full_points, n_rows, norms, full_b, full_norms_b, start_b, size_b, product, block)
+        for p in range(n_rows):
+            r = chosen[p]
+            first = r + 1 if diagonal else 0
+            limit = limit_of[p]
+            if count_within(block, p, first, size_b, limit, limits) == 0:
+                continue
+            for c in range(first, size_b):
+                if block[p, c] <= limit or block[p, c] <= limits[c]:
+                    candidate_i[pending[1]] = start_a + r
+                    candidate_j[pending[1]] = start_b + c
+                    pending[1] += 1
+    return n_leaves
+
+
+@kernel
+def sweep_leaves(
+    first, last, from_leaf, a, bounds_a, b, bounds_b, line, key, kind, resumed, sat, products, work, out, count
+):
+    """Sweep tiles first..last against a side.
+
+    Returns the number of edges written and where to go on: (tile, leaf of the side). That is (last, 0) when done;
+    before that, the room for edges has run out and candidates may be pending.
+    """
+    n_leaves = 1 << b.height
+    leaf_a = first
+    while True:
+        count = settle_candidates(a, bounds_a, b, bounds_b, line, key, sat, work, out, count)
+        if work.pending[0] < work.pending[1] or leaf_a == last:
+            return count, leaf_a, from_leaf
+        work.pending[:] = 0
+        from_leaf = sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed, products, work)
+        if from_leaf == n_leaves:
+            leaf_a += 1
+            from_leaf = 0

@@ -1,0 +1,283 @@
+"""Points become tiles: axes to cut along, a k-d tree, and float32 coordinates relative to each tile's centre."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayesfloor.forest import plan
+from bayesfloor.forest.order.arrays import F64, I32, U64, Edges
+from bayesfloor.forest.order.kruskal import saturation_size
+from bayesfloor.forest.order.points import Points
+from bayesfloor.forest.sweep.distances import FLOAT64_ROUNDING, edge_lengths, localize, localize_full
+from bayesfloor.forest.sweep.kdtree import leaf_starts, node_boxes, split_points
+from bayesfloor.forest.sweep.records import Side, Work
+from bayesfloor.runtime.threads import Crew
+
+# Tiles are padded to a multiple of this many columns: one vector of float32.
+VECTOR = 16
+# Features up to which all principal axes are computed; of more, only the leading ones.
+MANY_FEATURES = 96
+# Principal axes computed where there are more features than that.
+LEADING_AXES = 64
+
+
+@dataclass(frozen=True)
+class Axes:
+    """A map to scaled coordinates in which distances equal the true ones times `scale`, or bound them from below.
+
+    Coordinates are centred, scaled to order one, turned by an orthonormal basis where there is one, and followed by
+    the norm of what the basis leaves out where it leaves out something.
+    """
+
+    center: F64
+    scale: float
+    basis: F64 | None
+    exact: bool
+
+    @property
+    def n_axes(self) -> int:
+        """The number of coordinates."""
+        if self.basis is None:
+            return len(self.center)
+        return self.basis.shape[1] + (not self.exact)
+
+    def coordinates(self, rows: F64) -> tuple[F64, F64]:
+        """Return the coordinates of rows, and how far rounding may have moved each."""
+        centred = (rows - self.center) * self.scale
+        norms = np.sqrt(np.einsum("ij,ij->i", centred, centred))
+        if self.basis is None:
+            return centred, norms * FLOAT64_ROUNDING
+        turned = centred @ self.basis
+        off = FLOAT64_ROUNDING * len(self.center) * np.sqrt(self.basis.shape[1]) + 1e-14
+        if self.exact:
+            return turned, norms * off
+        rest = np.sqrt(np.maximum(norms**2 - np.einsum("ij,ij->i", turned, turned), 0.0))
+        return np.column_stack((turned, rest)), norms * np.sqrt(2 * off)
+
+
+def choose_axes(points: Points, projection: str) -> Axes:
+    """Choose the axes in which tiles are cut and compared, from a sample of the points."""
+    X = points.X
+    n, n_features = X.shape
+    step = max(1, n // 2000)
+    sample = X[points.order[::step]]
+    center = np.median(sample, axis=0)
+    lowest, highest = points.extent
+    largest = max(float(highest - center.min()), float(center.max() - lowest))
+    scale = float(np.ldexp(1.0, -int(np.frexp(largest)[1]))) if largest > 0 else 1.0
+    raw = Axes(center, scale, None, True)
+    if projection == "none" or n_features <= 3 or len(sample) < 2:
+        return raw
+    two_valued = np.all((sample == sample.min(axis=0)) | (sample == sample.max(axis=0)), axis=0)
+    if projection == "auto" and np.mean(two_valued) > 0.5:
+        return raw  # the levels of categories lie apart along the features themselves
+    centred = (sample - center) * scale
+    spread = centred - centred.mean(axis=0)
+    basis, shares = principal_axes(spread)
+    captured = np.cumsum(shares)
+    # Keep axes until 80% of the variance is explained, plus any above 2%, none below three times the mean of the tail.
+    rest = (1.0 - captured[len(captured) // 2]) / (n_features - len(captured) // 2)
+    n_kept = max(int(np.searchsorted(captured, 0.8)) + 1, int(np.count_nonzero(shares > 0.02)))
+    n_kept = max(min(n_kept, int(np.count_nonzero(shares > 3.0 * rest))), 1)
+    n_kept = min(-(-n_kept // 4) * 4 - 1, len(captured))
+    if n_features > 24 and n_kept < n_features // 2 and captured[n_kept - 1] > 0.5:
+        return Axes(center, scale, np.ascontiguousarray(basis[:, :n_kept]), False)
+    return Axes(center, scale, basis, True) if basis.shape[1] == n_features else raw
+
+
+def principal_axes(spread: F64) -> tuple[F64, F64]:
+    """Return orthonormal axes of falling variance and each one's share of it: all of them, or the leading few of many.
+
+    The axes need not be exact, only orthonormal: of many, a random subspace is turned towards the leading ones.
+    """
+    n_features = spread.shape[1]
+    total = max(float(np.einsum("ij,ij->", spread, spread)), 1e-300)
+    if n_features <= MANY_FEATURES:
+        subspace = np.eye(n_features)
+    else:
+        subspace = np.random.default_rng(0).standard_normal((n_features, LEADING_AXES))
+        for _ in range(2):
+            subspace = np.linalg.qr(spread.T @ (spread @ subspace))[0]
+    within = spread @ subspace
+    values, vectors = np.linalg.eigh(within.T @ within)
+    basis = np.linalg.qr(subspace @ vectors[:, ::-1])[0]
+    return np.ascontiguousarray(basis), np.maximum(values[::-1], 0.0) / total
+
+
+@dataclass(frozen=True)
+class Tiled:
+    """A set of points in tile order, and the rows that they are copies of."""
+
+    side: Side
+    n_copies: int
+    copy_rows: I32  # row of each copy, point by point in tile order, copies by rank
+    copy_hashes: U64
+    copy_ranks: I32
+
+    @property
+    def point_rows(self) -> I32:
+        """The row of each point: that of its first copy."""
+        return self.copy_rows[self.side.copy_start[:-1]]
+
+
+def tile_points(
+    points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order: I32 | None = None, light: bool = False
+) -> Tiled:
+    """Cut the points of the given rows, which come by rank, into tiles: by median splits, or along a given order.
+
+    Light tiles lack all features in float32; only a device can compare them.
+    """
+    sites = points.sites.take(ranked_rows)
+    first_copy = np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
+    n = len(first_copy)
+    copies = np.diff(np.append(first_copy, len(ranked_rows)))
+    own_rows = ranked_rows[first_copy]
+    n_axes = axes.n_axes
+    coords, off = np.empty((n, n_axes)), np.empty(n)
+
+    def turn(start: int, stop: int) -> None:
+        coords[start:stop], off[start:stop] = axes.coordinates(points.X.take(own_rows[start:stop], axis=0))
+
+    chunks = crew.shares(n)
+    crew.run(turn, chunks)
+    height = 0
+    while n > plan.current().tile_points(n_axes, axes.exact) << height and n >= 2 << height:
+        height += 1
+    starts = leaf_starts(n, height)
+    n_leaves = 1 << height
+    items = np.arange(n, dtype=np.int32) if order is None else order
+    if order is None:
+        keys = np.empty(n)
+        n_splits = min(crew.n_threads.bit_length() - 1, height)  # enough for every thread to have a part
+        split_points(coords, items, keys, starts, 0, n_leaves, n_splits)
+        part = n_leaves >> n_splits
+        parts = [(coords, items, keys, starts, first, first + part, height) for first in range(0, n_leaves, part)]
+        crew.run(split_points, parts)
+    box_low = np.empty((2 * n_leaves, n_axes))
+    box_high = np.empty((2 * n_leaves, n_axes))
+    node_boxes(coords, items, starts, height, box_low, box_high)
+    centers = np.empty((n_leaves, n_axes))
+    columns = np.concatenate(([0], np.cumsum(-(-np.diff(starts) // VECTOR) * VECTOR)))
+    local = np.empty(columns[-1] * n_axes, np.float32)
+    norms = np.empty(columns[-1], np.float32)
+    slack = np.empty(n_leaves)
+    localize(coords, off, items, starts, columns, centers, local, norms, slack)
+    copy_start = np.concatenate(([0], np.cumsum(copies[items])))
+    if n == len(ranked_rows):
+        copy_rows = ranked_rows[items]
+    else:
+        within = np.arange(len(ranked_rows)) - np.repeat(copy_start[:-1], copies[items])
+        copy_rows = ranked_rows[np.repeat(first_copy[items], copies[items]) + within]
+    tile_rows = own_rows.take(items)
+    rows = np.empty((n, points.X.shape[1]))
+
+    def copy(start: int, stop: int) -> None:
+        points.X.take(tile_rows[start:stop], axis=0, out=rows[start:stop], mode="clip")
+
+    crew.run(copy, chunks)
+    has_full = not axes.exact and not light
+    full_size = n if has_full else 0
+    full = np.empty((full_size, rows.shape[1]), np.float32)
+    full_norms = np.empty(full_size, np.float32)
+    full_centers = np.empty((n_leaves, rows.shape[1]))
+    full_slack = np.empty(n_leaves)
+    if has_full:
+        localize_full(rows, axes.scale, starts, full_centers, full, full_norms, full_slack)
+    side = Side(
+        height=height,
+        starts=starts,
+        box_low=box_low,
+        box_high=box_high,
+        centers=centers,
+        columns=columns,
+        local=local,
+        norms=norms,
+        slack=slack,
+        full=full,
+        full_norms=full_norms,
+        full_centers=full_centers,
+        full_slack=full_slack,
+        rows=rows,
+        hashes=points.hashes.take(tile_rows),
+        copy_start=copy_start,
+    )
+    return Tiled(side, len(ranked_rows), copy_rows, points.hashes.take(copy_rows), points.ranks.take(copy_rows))
+
+
+def tile_along(
+    points: Points, tiled: Tiled, place: I32, axes: Axes, crew: Crew, light: bool = False
+) -> tuple[Tiled, I32]:
+    """Cut the same points into tiles anew, in the order of the places of their copies.
+
+    Returns the tiles, and the new number of each copy.
+    """
+    by_rank = np.argsort(tiled.copy_ranks)
+    rows = tiled.copy_rows[by_rank]
+    sites = points.sites[rows]
+    first_copy = np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
+    order = np.argsort(place[by_rank][first_copy], kind="stable").astype(np.int32)
+    along = tile_points(points, rows, axes, crew, order, light)
+    number_of_rank = np.empty(len(points.order), np.int32)
+    number_of_rank[along.copy_ranks] = np.arange(along.n_copies, dtype=np.int32)
+    return along, number_of_rank[tiled.copy_ranks]
+
+
+def new_work(*sides: Side) -> Work:
+    """Return one thread's buffers for pairs of tiles of some sides."""
+    largest = max(int(np.diff(side.columns).max()) for side in sides)
+    n_axes = sides[0].centers.shape[1]
+    n_full = largest if len(sides[0].full) else 0
+    return Work(
+        rows=np.empty((largest, n_axes)),
+        points=np.empty((largest, n_axes), np.float32),
+        norms=np.empty(largest),
+        full_points=np.empty((n_full, sides[0].full.shape[1]), np.float32),
+        gaps=np.empty(largest, np.float32),
+        low=np.empty(n_axes, np.float32),
+        high=np.empty(n_axes, np.float32),
+        chosen=np.empty(largest, np.int64),
+        limit=np.empty(largest, np.float32),
+        column_limit=np.empty(largest, np.float32),
+        product=np.empty(largest * largest, np.float32),
+        block=np.empty((largest, largest), np.float32),
+        stack=np.empty(max(side.height for side in sides) + 3, np.int64),
+        candidate_i=np.empty(max(1 << 12, 2 * largest * largest), np.int32),
+        candidate_j=np.empty(max(1 << 12, 2 * largest * largest), np.int32),
+        pending=np.zeros(2, np.int64),
+        largest_slack=max(float(side.slack.max()) for side in sides),
+    )
+
+
+def lengths_of(a: Tiled, b: Tiled, i: np.ndarray, j: np.ndarray) -> F64:
+    """Return squared distances of points i of a and j of b."""
+    d2 = np.empty(len(i))
+    edge_lengths(a.side.rows, b.side.rows, i, j, d2)
+    return d2
+
+
+def copy_edges(a: Tiled, b: Tiled, i: np.ndarray, j: np.ndarray, n_trees: int) -> Edges:
+    """Return the edges between all copies of points i of a and j of b that can matter."""
+    d2 = lengths_of(a, b, i, j)
+    copies_a, copies_b = np.diff(a.side.copy_start), np.diff(b.side.copy_start)
+    if a.n_copies == len(copies_a) and b.n_copies == len(copies_b):
+        return Edges(i.astype(np.int32), j.astype(np.int32), d2)
+    saturation = saturation_size(n_trees, int(max(copies_a.max(), copies_b.max())) + 1)
+    outer_a, start_a = outer_copies(a.side, saturation)
+    outer_b, start_b = outer_copies(b.side, saturation)
+    n_a, n_b = np.diff(start_a)[i], np.diff(start_b)[j]
+    pair = np.repeat(np.arange(len(i)), n_a * n_b)
+    within = np.arange(len(pair)) - np.repeat(np.cumsum(n_a * n_b) - n_a * n_b, n_a * n_b)
+    u = outer_a[start_a[i[pair]] + within // n_b[pair]]
+    v = outer_b[start_b[j[pair]] + within % n_b[pair]]
+    return Edges(u.astype(np.int32), v.astype(np.int32), d2[pair])
+
+
+def outer_copies(side: Side, saturation: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first and last copies of each point, those an edge to another point can end in, and their starts."""
+    copies = np.diff(side.copy_start)
+    site = np.repeat(np.arange(len(copies)), copies)
+    place = np.arange(side.copy_start[-1]) - side.copy_start[site]
+    outer = (place < saturation) | (place >= copies[site] - saturation)
+    return np.flatnonzero(outer), np.concatenate(([0], np.cumsum(np.bincount(site[outer], minlength=len(copies)))))
