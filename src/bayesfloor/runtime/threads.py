@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from bayesfloor.runtime.checks import Progress, check_progress
 from bayesfloor.runtime.limits import one_of_a_pool
 
-Progress = Callable[[int, int], object]
 T = TypeVar("T")
 
 GLANCE_S = 0.05  # how often the calling thread looks up from waiting
@@ -121,8 +121,7 @@ def supervise(work: Callable[[Crew], T], n_threads: int, progress: bool | Progre
 
 def reporter(progress: bool | Progress) -> Progress | None:
     """Return whom to tell how far the work is: a bar on a terminal, a callable, or nobody."""
-    if not isinstance(progress, bool) and not callable(progress):
-        raise TypeError(f"The 'progress' parameter must be a bool or a callable. Got {progress!r} instead.")
+    check_progress(progress)
     return _progress_bar() if progress is True else (progress or None)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from bayesfloor.forest.order.arrays import F64, I64
 from bayesfloor.forest.sweep.distances import center_rows
+from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.threads import Crew
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ WORTH_A_GPU = 2e11
 MANY_POINTS = 1 << 17
 #: Bytes of rows that are sent at a time.
 _PIECE = 1 << 28
+
+
+_DEVICES = "'auto', 'cpu', 'cuda' or a torch.device"
 
 
 class DeviceError(RuntimeError):
@@ -75,9 +79,9 @@ def choose_device(device: Any, n_points: int, n_features: int) -> torch.device |
 
         return torch.device("cuda") if torch.cuda.is_available() else None
     if not isinstance(device, str) and type(device).__module__.split(".")[0] != "torch":
-        raise TypeError(f"The 'device' parameter must be 'auto', 'cpu', 'cuda' or a torch.device. Got {device!r}.")
+        raise ParameterError("device", _DEVICES, device)
     if isinstance(device, str) and device.split(":")[0] != "cuda":
-        raise ValueError(f"The 'device' parameter must be 'auto', 'cpu' or 'cuda'. Got {device!r} instead.")
+        raise ParameterError("device", _DEVICES, device)
     if find_spec("torch") is None:
         raise ImportError(f"device={device!r} needs PyTorch; install bayesfloor[gpu].", name="torch")
     import torch

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayesfloor.forest.partitions.graph import Graph
+from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.threads import GLANCE_S, Progress
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def check_client(client: Any) -> Client:
     """Return a client that work can be given to."""
     distributed = import_distributed()
     if not isinstance(client, distributed.Client):
-        raise TypeError(f"The 'client' parameter must be a dask.distributed.Client or None. Got {client!r} instead.")
+        raise ParameterError("client", "a dask.distributed.Client or None", client)
     if client.asynchronous:
         raise TypeError("The 'client' parameter must not be an asynchronous client: results are waited for.")
     return client
