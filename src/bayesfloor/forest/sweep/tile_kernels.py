@@ -93,7 +93,8 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
     When the sweep is resumed with closer bounds, a pair may have been skipped already because it was to be compared
     whole, so then the first direction always is.
 
-    Returns the leaf to go on with: the number of leaves when done, an earlier one when the buffer for candidates is full.
+    Returns the leaf to go on with: the number of leaves when done, an earlier one when there is no capacity for more
+    candidates.
     """
     n_leaves = 1 << b.height
     node_a = (1 << a.height) + leaf_a
