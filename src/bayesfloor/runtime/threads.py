@@ -20,7 +20,8 @@ from bayesfloor.runtime.limits import one_of_a_pool
 
 T = TypeVar("T")
 
-GLANCE_S = 0.05  # how often the calling thread looks up from waiting
+# Seconds between two looks of the waiting thread at progress and interrupts.
+GLANCE_S = 0.05
 
 
 class Crew:

@@ -135,7 +135,7 @@ def gather_across(tile_a, from_tile, a, bounds_a, b, bounds_b, line, work, norms
     """Gather candidates between a tile of a and the tiles of b, from one of them on.
 
     The last four arguments are buffers: float32 norms, the bits of `work.block`, and those of each row's least entry.
-    Returns the tile of b to go on with: their number when done, an earlier one when out of room for candidates.
+    Returns the tile of b to go on with: their number when done, an earlier one when out of capacity for candidates.
     """
     n_tiles_b = 1 << b.height
     n_axes = a.centers.shape[1]
@@ -319,12 +319,12 @@ def join_small_pairs(first_class, second_class, X, n_trees, key, copies, touch, 
     starts, rows, hashes, ranks, sites = copies.starts, copies.rows, copies.hashes, copies.ranks, copies.sites
     forest_starts, forest_u, forest_v = copies.forest_starts, copies.u, copies.v
     forest_d2, forest_tree = copies.d2, copies.tree
-    room = 0
+    capacity = 0
     for pair in range(len(first_class)):
         a, b = first_class[pair], second_class[pair]
         n_a, n_b = starts[a + 1] - starts[a], starts[b + 1] - starts[b]
-        room += min(n_a * n_b, n_trees * (n_a + n_b - 1))
-    out_u, out_v, out_d2 = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.float64)
+        capacity += min(n_a * n_b, n_trees * (n_a + n_b - 1))
+    out_u, out_v, out_d2 = np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity, np.float64)
     written = 0
     for pair in range(len(first_class)):
         a, b = first_class[pair], second_class[pair]

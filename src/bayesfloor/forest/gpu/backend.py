@@ -178,7 +178,7 @@ class DeviceKernels:
 
 
 def empty_work(i: np.ndarray, j: np.ndarray) -> Work:
-    """Return a thread's room that holds candidates and nothing else."""
+    """Return a thread's buffers that hold candidates and nothing else."""
     plane, numbers = np.empty((0, 1), np.float32), np.empty(0, np.float32)
     return Work(
         rows=np.empty((0, 1)),

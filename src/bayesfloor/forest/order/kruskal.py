@@ -10,6 +10,7 @@ from bayesfloor.forest.order.hashing import edge_hash, radix_sort_range
 from bayesfloor.runtime.hashing import SHIFT_32
 from bayesfloor.runtime.kernels import kernel
 
+# Edges of equal key up to which a run is sorted by insertion.
 SHORT_RUN = 24
 
 
@@ -218,7 +219,7 @@ def join_copy(parent, components, copy, n_trees, out_u, out_v, written):
     """Add one more copy of a point to the forests of the copies before it.
 
     The strict order joins a new copy to the latest one first, then to the one before, and so on. Writes the accepted
-    edges where there is room and returns how many are written by now, as -1 - written once every forest spans.
+    edges as far as the buffers go and returns how many are written by now, as -1 - written once every forest spans.
     """
     stride = len(parent) // n_trees
     for tree in range(n_trees):
@@ -251,12 +252,12 @@ def site_forests(copy_start, n_trees):
     Points are numbered site by site and, within a site, by rank.
     """
     n_sites = len(copy_start) - 1
-    room = 0
+    capacity = 0
     for site in range(n_sites):
         copies = copy_start[site + 1] - copy_start[site]
-        room += min(n_trees * (copies - 1), copies * (copies - 1) // 2)
-    out_u = np.empty(room, np.int32)
-    out_v = np.empty(room, np.int32)
+        capacity += min(n_trees * (copies - 1), copies * (copies - 1) // 2)
+    out_u = np.empty(capacity, np.int32)
+    out_v = np.empty(capacity, np.int32)
     done = 0
     for site in range(n_sites):
         first = copy_start[site]

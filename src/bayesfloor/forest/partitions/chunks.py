@@ -31,8 +31,11 @@ from bayesfloor.forest.partitions.graph import RankedRows
 from bayesfloor.forest.sweep.tiling import Axes, choose_axes
 from bayesfloor.runtime.hashing import hash_rows
 
+# Bytes of points that are read at a time.
 CHUNK_BYTES = 8 * 2**20
-SAMPLE_ROWS = 2_000  # to choose axes from
+# Rows in the sample from which axes are chosen.
+SAMPLE_ROWS = 2_000
+# Flips the bits of rows for their second hash.
 OTHER_HASH = np.uint64(0x5851F42D4C957F2D)
 
 

@@ -29,10 +29,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Seconds without an answer, or without workers, after which the cluster is taken for gone.
 PATIENCE_S = 30.0
-ASK_EVERY_S = 2.0  # how often the scheduler is asked whether it is there
-MOST_REPAIRS = 100  # times that work is handed out again
-MOST_TRIES = 5  # to hand out data, while workers come and go
+# Seconds between two questions to the scheduler.
+ASK_EVERY_S = 2.0
+# Times that lost work is submitted again before giving up.
+MOST_REPAIRS = 100
+# Attempts to scatter data while workers come and go.
+MOST_TRIES = 5
 
 
 def check_client(client: Any) -> Client:

@@ -106,7 +106,7 @@ class RowsOnDisk:
 
 
 def working_folder(n_bytes: int) -> tempfile.TemporaryDirectory[str]:
-    """Make a temporary folder with room for so many bytes, or say that there is none."""
+    """Make a temporary folder on a disk with so many bytes free, or raise."""
     folder = tempfile.TemporaryDirectory(prefix="bayesfloor-")
     free = shutil.disk_usage(folder.name).free
     if free < n_bytes:

@@ -12,7 +12,9 @@ import numpy as np
 
 from bayesfloor.runtime.kernels import kernel
 
+# Largest relative error of one float64 operation, rounded up.
 FLOAT64_ROUNDING = 2.3e-16
+# Coordinate of the padding of tiles: far beyond any limit, and its square is finite in float32.
 FAR_AWAY = np.float32(1e18)
 
 

@@ -56,7 +56,7 @@ def select(items, keys, coords, lo, hi, middle, axis):
 def split_points(coords, items, keys, starts, first_leaf, last_leaf, depth):
     """Sort items into the leaves first..last by median splits across the widest extent of a few of them.
 
-    Splits at most depth times over; keys is room for as many numbers as there are items.
+    Splits at most depth times over; keys is a buffer for as many numbers as there are items.
     """
     n_axes = coords.shape[1]
     low = np.empty(n_axes)

@@ -171,12 +171,12 @@ def sample_trees(rows, n_trees):
 def chain_edges(labels, window):
     """Return edges between points less than a window apart in tile order whose labels differ."""
     n = len(labels)
-    room = 0
+    capacity = 0
     for i in range(n):
         for j in range(i + 1, min(i + window, n)):
-            room += labels[i] != labels[j]
-    out_u = np.empty(room, np.int32)
-    out_v = np.empty(room, np.int32)
+            capacity += labels[i] != labels[j]
+    out_u = np.empty(capacity, np.int32)
+    out_v = np.empty(capacity, np.int32)
     written = 0
     for i in range(n):
         for j in range(i + 1, min(i + window, n)):

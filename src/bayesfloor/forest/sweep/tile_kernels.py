@@ -25,10 +25,14 @@ from bayesfloor.forest.sweep.distances import (
 from bayesfloor.forest.sweep.kdtree import box_distance, point_to_box
 from bayesfloor.runtime.kernels import kernel
 
+# Largest relative error of one float32 operation, rounded up.
 F32_ROUNDING = 6.0e-8
-MANY_ROWS = 8  # enough for vectors of rows to pay
-FEW_ROWS = 8  # too few for a matrix product to pay
-DENSE_SHARE = 0.05  # of a block: from here on all features of the whole block are compared at once
+# Rows from which distances to a box are computed for a whole tile at once, with vectors.
+MANY_ROWS = 8
+# Rows below which a matrix product does not pay.
+FEW_ROWS = 8
+# Share of a block's pairs that pass from which the whole block is compared in all features at once.
+DENSE_SHARE = 0.05
 
 WITHIN, FORWARD, BACKWARD = 0, 1, 2
 
@@ -44,7 +48,7 @@ def widened(length, slack, n_axes):
 def settle_candidates(a, bounds_a, b, bounds_b, line, key, sat, work, out, count):
     """Decide pending candidates in float64 and write the edges that may enter.
 
-    Returns the new count; candidates stay pending when the room runs out.
+    Returns the new count; candidates stay pending when `out` is full.
     """
     candidate_i, candidate_j, pending = work.candidate_i, work.candidate_j, work.pending
     copies_a, copies_b = a.copy_start, b.copy_start
@@ -89,7 +93,8 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
     When the sweep is resumed with closer bounds, a pair may have been skipped already because it was to be compared
     whole, so then the first direction always is.
 
-    Returns the leaf to go on with: the number of leaves when done, an earlier one when out of room for candidates.
+    Returns the leaf to go on with: the number of leaves when done, an earlier one when there is no capacity for more
+    candidates.
     """
     n_leaves = 1 << b.height
     node_a = (1 << a.height) + leaf_a
@@ -237,7 +242,7 @@ def sweep_leaves(
     """Sweep tiles first..last against a side.
 
     Returns the number of edges written and where to go on: (tile, leaf of the side). That is (last, 0) when done;
-    before that, the room for edges has run out and candidates may be pending.
+    before that, `out` is full and candidates may be pending.
     """
     n_leaves = 1 << b.height
     leaf_a = first
