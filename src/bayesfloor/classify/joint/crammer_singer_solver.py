@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import linalg
 
 from bayesfloor.classify.joint.crammer_singer_kernels import (
     curved_directions,
@@ -30,9 +28,7 @@ from bayesfloor.classify.joint.crammer_singer_kernels import (
     sum_hessian,
     times_curvature,
 )
-
-F64 = NDArray[np.float64]
-I64 = NDArray[np.int64]
+from bayesfloor.classify.newton import F64, I64, cholesky_solve, conjugate_gradients, line_search
 
 #: Systems of more unknowns than this are never factorised.
 MOST_UNKNOWNS = 3000
@@ -257,23 +253,16 @@ class _Search:
         squares = X * X if isinstance(X, np.ndarray) else X.multiply(X)
         stiffness = np.where(shares > 0.0, (self.pull * weight * (1.0 - 1.0 / n_active))[:, None], 0.0)
         preconditioner = 1.0 + (squares.T @ stiffness).T
-        step, residual = np.zeros_like(gradient), -gradient
-        direction = residual / preconditioner
-        size = first_size = float(np.vdot(residual, direction))
-        for n_products in range(1, MOST_PRODUCTS + 1):
-            self.usual_products = n_products
-            product = np.ascontiguousarray(X @ direction.T)
-            times_curvature(product, shares, n_active, weight, self.pull)
-            image = direction + (X.T @ product).T
-            share = size / float(np.vdot(direction, image))
-            step += share * direction
-            residual -= share * image
-            scaled = residual / preconditioner
-            new_size = float(np.vdot(residual, scaled))
-            if new_size <= ROUGHNESS**2 * first_size:
-                break
-            direction = scaled + new_size / size * direction
-            size = new_size
+
+        def multiply(direction: F64) -> F64:
+            in_scores = np.ascontiguousarray(X @ direction.T)
+            times_curvature(in_scores, shares, n_active, weight, self.pull)
+            product: F64 = direction + (X.T @ in_scores).T
+            return product
+
+        step, self.usual_products, _ = conjugate_gradients(
+            multiply, lambda residual: residual / preconditioner, gradient, ROUGHNESS, MOST_PRODUCTS
+        )
         return step
 
     def _go_along(self, step: F64, gradient: F64) -> float:
@@ -281,22 +270,15 @@ class _Search:
         in_scores = np.ascontiguousarray(self.X @ step.T)
         slope_at_start = float(np.vdot(gradient, step))
         slope_of_norm, curvature_of_norm = float(np.vdot(self.W, step)), float(np.vdot(step, step))
-        low, low_slope, high, high_slope = 0.0, slope_at_start, np.inf, np.inf
-        length = 1.0
-        for n_trials in range(1, 41):
+        loss = np.nan
+
+        def evaluate(length: float) -> tuple[float, bool]:
+            nonlocal loss
             loss, slope = self._try(self.scores, in_scores, length)
             slope += slope_of_norm + length * curvature_of_norm
-            if abs(slope) <= 0.3 * abs(slope_at_start):
-                break
-            if slope > 0.0:
-                high, high_slope = length, slope
-            else:
-                low, low_slope = length, slope
-            if high == np.inf:
-                length *= 2.0
-            else:
-                share = 0.5 if n_trials % 3 == 0 else low_slope / (low_slope - high_slope)
-                length = low + (high - low) * min(max(share, 0.02), 0.98)
+            return slope, abs(slope) <= 0.3 * abs(slope_at_start)
+
+        length = line_search(evaluate, slope_at_start, edge=0.02, bisect_every=3)
         self._adopt_trial()
         self.W = self.W + length * step
         self.scores = self.scores + length * in_scores
@@ -308,19 +290,11 @@ def _solve(matrix: F64, vector: F64) -> F64 | None:
 
     None if it is so near to singular that no correction helps.
     """
-    size = len(matrix)
     diagonal = 1.0 + matrix.diagonal()
     # A diagonal near 1 makes a correction weigh the same in features on any scale. Powers of 2 leave all digits alone.
     scale = np.exp2(-np.round(0.5 * np.log2(diagonal)))
     matrix *= scale[:, np.newaxis]
     matrix *= scale
     diagonal *= scale * scale
-    for jitter in (0.0, 1e-12, 1e-8, 1e-4):
-        matrix.flat[:: size + 1] = diagonal + jitter
-        try:
-            factor = linalg.cho_factor(matrix.T, check_finite=False)  # the lower half, seen as an upper one
-        except linalg.LinAlgError:
-            continue
-        solved: F64 = scale * linalg.cho_solve(factor, scale * vector, check_finite=False)
-        return solved
-    return None
+    solved = cholesky_solve(matrix, (diagonal + jitter for jitter in (0.0, 1e-12, 1e-8, 1e-4)), scale * vector)
+    return None if solved is None else scale * solved

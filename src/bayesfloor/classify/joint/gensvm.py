@@ -13,8 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bayesfloor.classify.decode_kernels import linear_scores
-from bayesfloor.classify.joint.gensvm_solver import F64, ScaledRows, Solution, scale_rows, walk_path
+from bayesfloor.classify.joint.gensvm_solver import ScaledRows, Solution, scale_rows, walk_path
 from bayesfloor.classify.linear_decisions import LinearDecisions
+from bayesfloor.classify.newton import F64
 from bayesfloor.classify.training import Training, check_penalties, check_rows, check_training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.points import check_points

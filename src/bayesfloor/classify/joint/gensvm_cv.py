@@ -18,7 +18,8 @@ from bayesfloor.classify.joint.gensvm import (
     rows_of,
     solve,
 )
-from bayesfloor.classify.joint.gensvm_solver import F64, scale_rows, walk_path
+from bayesfloor.classify.joint.gensvm_solver import scale_rows, walk_path
+from bayesfloor.classify.newton import F64
 from bayesfloor.classify.training import Training
 from bayesfloor.data.folds import check_folds, fold_keys
 from bayesfloor.runtime.checks import ParameterError, check_random_state_seed

@@ -27,13 +27,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from bayesfloor.classify.joint.gensvm_kernels import derivatives, loss_along, sum_hessian, times_curvature
+from bayesfloor.classify.newton import F64, I64, cholesky_solve, conjugate_gradients, line_search
 from bayesfloor.runtime.limits import check_memory
-
-F64 = NDArray[np.float64]
-I64 = NDArray[np.int64]
 
 #: A Hessian of more rows than this is never built (128 MB).
 MOST_UNKNOWNS = 4000
@@ -271,20 +268,14 @@ class _Descent:
         sum_hessian(rows.X, rows.class_start, self.diagonal, self.outer, self.outer_sum, self.p, hessian)
         diagonal = hessian.diagonal().copy()
         penalty = np.tile(self.penalty, rows.n_classes)
-        for jitter in (1e-12, 1e-8, 1e-4):
-            # The same shift of all intercepts changes nothing, so one direction has no curvature at all.
-            hessian.flat[:: gradient.size + 1] = (
-                diagonal + penalty + jitter * (diagonal + 0.01 * diagonal.max()) + 1e-300
-            )
-            try:
-                factor = linalg.cho_factor(hessian.T, check_finite=False)  # the lower half, seen as an upper one
-                break
-            except linalg.LinAlgError:
-                continue
-        else:
+        # The same shift of all intercepts changes nothing, so one direction has no curvature at all.
+        shift = diagonal + 0.01 * diagonal.max()
+        diagonals = (diagonal + penalty + jitter * shift + 1e-300 for jitter in (1e-12, 1e-8, 1e-4))
+        solved = cholesky_solve(hessian, diagonals, gradient.ravel())
+        if solved is None:
             return self._step_by_conjugate_gradients(gradient)
         self.cut_short = False
-        return -linalg.cho_solve(factor, gradient.ravel(), check_finite=False).reshape(gradient.shape)
+        return -solved.reshape(gradient.shape)
 
     def _step_by_conjugate_gradients(self, gradient: F64) -> F64:
         X, codes, diagonal, outer = self.rows.X, self.rows.codes, self.diagonal, self.outer
@@ -304,26 +295,16 @@ class _Descent:
             scaled = residual / preconditioner
             return scaled - scaled.mean(axis=0)  # adding the same to all classes only costs penalty
 
-        step, residual = np.zeros_like(gradient), -gradient
-        direction = precondition(residual)
-        size = first_size = float(np.vdot(residual, direction))
-        for n_products in range(1, MOST_PRODUCTS + 1):
-            self.usual_products = n_products
-            product = X @ direction.T
-            times_curvature(product, codes, diagonal, outer, self.p)
-            image = product.T @ X + self.penalty * direction
-            curvature = float(np.vdot(direction, image))
-            if not curvature > 0.0:
-                break
-            step += size / curvature * direction
-            residual -= size / curvature * image
-            scaled = precondition(residual)
-            new_size = float(np.vdot(residual, scaled))
-            self.cut_short = new_size > ROUGHEST**2 * first_size
-            if new_size <= self.residual**2 * first_size:
-                break
-            direction = scaled + new_size / size * direction
-            size = new_size
+        def multiply(direction: F64) -> F64:
+            in_scores = X @ direction.T
+            times_curvature(in_scores, codes, diagonal, outer, self.p)
+            product: F64 = in_scores.T @ X + self.penalty * direction
+            return product
+
+        step, self.usual_products, left = conjugate_gradients(
+            multiply, precondition, gradient, self.residual, MOST_PRODUCTS
+        )
+        self.cut_short = left > ROUGHEST
         return step
 
     def _line_search(self, step: F64, promise: float, loss: float) -> float:
@@ -333,23 +314,15 @@ class _Descent:
         start = 0.5 * float(np.vdot(self.B, self.penalty * self.B))
         slope_at_start = float(np.vdot(self.B, self.penalty * step))
         curvature = float(np.vdot(step, self.penalty * step))
-        low, low_slope, high, high_slope = 0.0, -promise, np.inf, np.inf
-        length = 1.0
-        for _ in range(40):
+
+        def evaluate(length: float) -> tuple[float, bool]:
             value, slope = loss_along(self.scores, in_scores, length, rows.codes, rows.weight, self.p, self.width)
             value += start + length * slope_at_start + 0.5 * length**2 * curvature
             slope += slope_at_start + length * curvature
             # The second condition is for a slope that turns early and then stays small.
-            if abs(slope) <= 0.1 * promise and value <= loss * (1.0 + 1e-14) + SMALLEST_GAP:
-                break
-            if slope > 0.0:
-                high, high_slope = length, slope
-            else:
-                low, low_slope = length, slope
-            if high == np.inf:
-                length *= 2.0
-            else:
-                length = low + (high - low) * min(max(low_slope / (low_slope - high_slope), 0.1), 0.9)
+            return slope, abs(slope) <= 0.1 * promise and value <= loss * (1.0 + 1e-14) + SMALLEST_GAP
+
+        length = line_search(evaluate, -promise, edge=0.1)
         self.B += length * step
         self.scores += length * in_scores
         return length

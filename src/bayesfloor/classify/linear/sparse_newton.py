@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.classify.linear.newton_kernels import MOST_STEPS, best_step
+from bayesfloor.classify.newton import F64, conjugate_gradients
 
-F64 = NDArray[np.float64]
+#: Most products with the Hessian for one Newton step.
+MOST_PRODUCTS = 500
 
-#: Conjugate gradient steps for one Newton step.
-MOST_INNER_STEPS = 500
+#: Part of the gradient that a Newton step may leave.
+INNER_TOL = 1e-4
 
 
 def walk_sparse_path(
@@ -55,7 +57,7 @@ def walk_sparse_path(
                 gradient = penalty * w[q] - transposed @ (active * (1.0 - margin))
                 if np.abs(gradient).max() <= tol[min(q, 1)] * scale:
                     break
-                toward = _conjugate_gradients(Z, transposed, active, penalty, gradient, penalty + squares @ active)
+                toward = _newton_step(Z, transposed, squares, active, penalty, gradient)
                 ahead = margin + Z @ toward
                 slope = float(gradient @ toward)
                 linear, quadratic = penalty * float(toward @ w[q]), penalty * float(toward @ toward)
@@ -67,22 +69,12 @@ def walk_sparse_path(
     return coefficients, n_steps
 
 
-def _conjugate_gradients(Z: Any, transposed: Any, active: F64, penalty: float, gradient: F64, diagonal: F64) -> F64:
-    """Solve (penalty I + Z' diag(active) Z) x = -gradient, the closer the smaller the gradient has become."""
-    x = np.zeros_like(gradient)
-    residual = -gradient
-    scaled = residual / diagonal
-    direction = scaled.copy()
-    power = residual @ scaled
-    goal = 1e-4 * np.sqrt(power)
-    for _ in range(MOST_INNER_STEPS):
-        product = penalty * direction + transposed @ (active * (Z @ direction))
-        step = power / (direction @ product)
-        x += step * direction
-        residual -= step * product
-        scaled = residual / diagonal
-        last, power = power, residual @ scaled
-        if np.sqrt(power) <= goal:
-            break
-        direction = scaled + (power / last) * direction
-    return x
+def _newton_step(Z: Any, transposed: Any, squares: Any, active: F64, penalty: float, gradient: F64) -> F64:
+    """Solve (penalty I + Z' diag(active) Z) step = -gradient."""
+    diagonal = penalty + squares @ active
+
+    def multiply(direction: F64) -> F64:
+        product: F64 = penalty * direction + transposed @ (active * (Z @ direction))
+        return product
+
+    return conjugate_gradients(multiply, lambda residual: residual / diagonal, gradient, INNER_TOL, MOST_PRODUCTS)[0]
