@@ -9,7 +9,7 @@ size.
     python examples/class_weights.py pageblocks abalone
 
 Reads the sets from $BAYESFLOOR_DATA, or from shared/data beside the repository, and writes class_weights.csv and, where
-matplotlib is installed, class_weights.png. docs/meta.md says what to make of them.
+matplotlib is installed, class_weights.png. docs/choose.md says what to make of them.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""The examples in docstrings, in docs/meta.md and in examples/class_weights.py run, and say what they print."""
+"""The examples in docstrings, in docs/choose.md and in examples/class_weights.py run, and say what they print."""
 
 import contextlib
 import doctest
@@ -14,7 +14,7 @@ import pytest
 import bayesfloor.choose  # noqa: F401  (loaded to be looked up by name)
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "meta.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "choose.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```\s*```text\n(.*?)```", PAGE, flags=re.DOTALL)
 
 
@@ -29,7 +29,7 @@ def test_docstrings(name):
 def test_page(source, printed):
     output = io.StringIO()
     with contextlib.redirect_stdout(output):
-        exec(compile(source, "meta.md", "exec"), {"__name__": "__main__"})
+        exec(compile(source, "choose.md", "exec"), {"__name__": "__main__"})
     lines = [line.rstrip() for line in output.getvalue().strip().splitlines()]
     assert lines == [line.rstrip() for line in printed.strip().splitlines()]
 
@@ -42,7 +42,7 @@ def test_page_has_examples_and_its_links_lead_somewhere():
 
 def test_every_code_is_on_the_page():
     listed = set(re.findall(r"^\| (BF\d{3}) \|", PAGE, flags=re.MULTILINE))
-    sources = (ROOT / "src" / "bayesfloor" / "meta").glob("*.py")
+    sources = (ROOT / "src" / "bayesfloor" / "choose").glob("*.py")
     assert listed == {code for path in sources for code in re.findall(r'"(BF\d{3})"', path.read_text(encoding="utf-8"))}
 
 

@@ -14,7 +14,7 @@ No classifier is trained here. Whatever is to be chosen, the floor says how well
       row_influence     on which rows a floor's error hangs: two floors from the same rows err together
       row_sample ──── some of the rows in place of all
 
-docs/meta.md has the rules and what they were found to be worth.
+docs/choose.md has the rules and what they were found to be worth.
 """
 
 from bayesfloor.choose.class_weight import CostMatrix, bayes_class_weight, bayes_cost_matrix
