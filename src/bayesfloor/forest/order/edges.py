@@ -42,12 +42,15 @@ class Ends:
         return len(self.hashes)
 
 
-def settle(ends: Ends, task: Task, forests: ForestEdges, found: Sequence[Edges]) -> ForestEdges:
+def settle(ends: Ends, task: Task, forests: ForestEdges, edges: Sequence[Edges]) -> ForestEdges:
     """Run Kruskal's walk over the edges of some forests and over new ones, which are in no order."""
-    u, v, d2 = (np.concatenate(field) for field in zip(*found, strict=True))
+    u, v, d2 = (np.concatenate(field) for field in zip(*edges, strict=True))
     order = order_edges(u, v, d2, ends.hashes, ends.ranks, task.key)
+    # Sorted once: of many edges, the walk would wait for memory at each one that it picks out.
+    found = u.take(order), v.take(order), d2.take(order)
+    in_order = np.arange(len(order), dtype=np.int32)
     return ForestEdges(
-        *walk_with(len(ends), task.n_trees, *forests, u, v, d2, order, ends.hashes, ends.ranks, task.key)
+        *walk_with(len(ends), task.n_trees, *forests, *found, in_order, ends.hashes, ends.ranks, task.key)
     )
 
 
