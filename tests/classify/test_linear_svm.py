@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import minimize
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
@@ -138,6 +139,29 @@ def test_extreme_scales_give_numbers(factor):
     assert np.all(np.isfinite(solutions(linear_svm_path(X * factor, y))))
 
 
+def test_a_warning_where_rounding_hides_the_optimum():
+    X, y = load_wine(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="of 19 linear SVMs did not converge.* Scale the features") as caught:
+        path = linear_svm_path(scale(X) * 1e100, y == 1)
+    assert [each.filename for each in caught] == [__file__]
+    assert np.all(np.isfinite(solutions(path)))
+
+
+def test_large_features_leave_the_intercept_to_its_penalty():
+    """In units of the features the same problem, with no penalty but that of the intercept, solved by scipy."""
+    X, y = load_wine(return_X_y=True)
+    X, C = scale(X), 2.0**-18
+    path = linear_svm_path(X * 1e8, y == 2, Cs=[C])
+    Z, penalty = signed_rows(X, y == 2), np.append(np.zeros(X.shape[1]), 1.0 / (2.0 * C))
+
+    def loss(w):
+        residual = np.maximum(0.0, 1.0 - Z @ w)
+        return 0.5 * residual @ residual + 0.5 * penalty @ w**2, penalty * w - Z.T @ residual
+
+    w = solutions(path)[0] * np.append(np.full(X.shape[1], 1e8), 1.0)
+    assert loss(w)[0] == pytest.approx(minimize(loss, np.zeros(len(w)), jac=True, method="BFGS").fun, rel=1e-6)
+
+
 def test_sparse_rows_that_are_no_numbers():
     X, y = noisy()
     for value, message in ((np.nan, "NaN in 1 row, column 1"), (np.inf, "infinity"), (1e155, "overflow.* column 1")):
@@ -181,7 +205,7 @@ def test_a_fold_is_the_problem_without_it(problem):
     folds = np.random.default_rng(0).integers(0, 4, len(y))
     rows = fold_rows(X, y.astype(np.int64), np.ones(len(y)), folds, np.arange(len(y), dtype=np.uint64))
     sides = np.array([[-1, 1]], np.int8)
-    found = supervise(lambda crew: solve_problems(rows, sides, PAPER_CS, crew), 1, False)[:, :, 0]
+    found = supervise(lambda crew: solve_problems(rows, sides, PAPER_CS, crew), 1, False)[0][:, :, 0]
     np.testing.assert_allclose(found[0], solutions(linear_svm_path(X, y, Cs=PAPER_CS)), rtol=1e-6, atol=1e-9)
     for fold in range(4):
         if len(np.unique(y[folds != fold])) < 2:
@@ -197,8 +221,8 @@ def test_conjugate_gradients_end_at_the_same_place(problem):
     Z = signed_rows(X, y)
     folds = np.array([0, 20, 50, len(Z)])
     arguments = np.ones(len(Z)), folds, 1.0 / (2.0 * PAPER_CS[:15]), TOLERANCES, np.zeros(1, np.uint8)
-    direct, _ = walk_path(Z, *arguments)
-    iterative, _ = walk_sparse_path(sparse.csr_array(Z), *arguments)
+    direct, *_ = walk_path(Z, *arguments)
+    iterative, *_ = walk_sparse_path(sparse.csr_array(Z), *arguments)
     size = np.abs(direct).max(axis=2, keepdims=True)
     np.testing.assert_allclose(iterative / size, direct / size, atol=5e-3)  # folds end sooner
     np.testing.assert_allclose(iterative[0] / size[0], direct[0] / size[0], atol=1e-6)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
@@ -21,7 +22,7 @@ from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
 from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
 from bayesfloor.classify.linear.smart_svc import SmartSVC
 from bayesfloor.classify.training import check_training
-from bayesfloor.data.folds import check_folds, fold_keys, stratified_folds
+from bayesfloor.data.folds import fold_keys, stratified_folds
 from bayesfloor.tree import build_class_tree
 
 from .estimator_contract import (
@@ -207,7 +208,7 @@ def test_probabilities_need_soft_routing():
         ({"C": None}, "The 'C' parameter"),
         ({"C": np.inf}, "The 'C' parameter"),
         ({"cv": 1}, "The 'cv' parameter must be an int"),
-        ({"cv": ShuffleSplit(3)}, "must test each row once"),
+        ({"cv": ShuffleSplit(3)}, "tests each row once"),
         ({"routing": "medium"}, "The 'routing' parameter"),
         ({"tree": "oak"}, "The 'tree' parameter must be one of 'min-cut'"),
         ({"affinity": "love"}, "The 'affinity' parameter"),
@@ -239,9 +240,9 @@ def test_folds_depend_on_values_and_seed_only():
     X, y = blobs()
     order = np.random.default_rng(0).permutation(len(y))
     training, reordered = (check_training(SmartSVC(), X[rows], y[rows]) for rows in (slice(None), order))
-    folds = check_folds(4, training, fold_keys(X, 0))
-    np.testing.assert_array_equal(check_folds(4, reordered, fold_keys(X[order], 0)), folds[order])
-    assert np.any(check_folds(4, training, fold_keys(X, 1)) != folds)
+    folds = training.folds(4, fold_keys(X, 0))
+    np.testing.assert_array_equal(reordered.folds(4, fold_keys(X[order], 0)), folds[order])
+    assert np.any(training.folds(4, fold_keys(X, 1)) != folds)
 
 
 @pytest.mark.parametrize(("before", "after"), [("hard", "soft"), ("soft", "hard")])
@@ -254,7 +255,7 @@ def test_routing_counts_from_the_next_fit_on(before, after):
 
 def test_folds_of_a_splitter():
     X, y = blobs()
-    folds = check_folds(KFold(3), check_training(SmartSVC(), X, y), fold_keys(X, 0))
+    folds = check_training(SmartSVC(), X, y).folds(KFold(3), fold_keys(X, 0))
     for number, (_, test) in enumerate(KFold(3).split(X)):
         assert np.all(folds[test] == number)
 
@@ -267,7 +268,9 @@ def test_features_of_any_size(classifier):
     X, y = load_wine(return_X_y=True)
     X = scale(X)
     assert clone(classifier).fit(X * 1e10, y).score(X * 1e10, y) > 0.97
-    assert np.isfinite(clone(classifier).fit(X * 1e100, y).coef_).all()
+    with pytest.warns(ConvergenceWarning, match="did not converge.* Scale the features") as caught:
+        assert np.isfinite(clone(classifier).fit(X * 1e100, y).coef_).all()
+    assert [each.filename for each in caught] == [__file__]
     X[:, 4] *= 1e155
     with pytest.raises(ValueError, match="whose squares overflow, in 178 rows, column 4"):
         classifier.fit(X, y)

@@ -15,6 +15,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
+from bayesfloor.data.folds import check_folds
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points, check_sparse_points
 from bayesfloor.data.weights import check_weights
@@ -62,6 +63,10 @@ class Training:
             if factor is not None:
                 weight *= factor
         return weight
+
+    def folds(self, cv: Any, keys: NDArray[np.uint64]) -> Ints:
+        """Return the fold of each row, see `check_folds`."""
+        return check_folds(cv, self.codes, keys, self.given_codes, self.rows)
 
 
 def check_training(

@@ -17,7 +17,7 @@ from bayesfloor.classify.joint.gensvm import check_effort
 from bayesfloor.classify.linear.linear_svm import check_values_of_c
 from bayesfloor.classify.linear_decisions import LinearDecisions
 from bayesfloor.classify.training import check_training
-from bayesfloor.data.folds import check_folds, fold_keys
+from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
@@ -142,7 +142,7 @@ class CrammerSingerSVC(LinearDecisions):
         keys = fold_keys(training.X, seed)
         folds = None
         if isinstance(self.C, str):
-            folds = check_folds(self.cv, training.codes, keys, training.given_codes, training.rows)
+            folds = training.folds(self.cv, keys)
         order = np.lexsort((training.weight, training.codes, keys))
         n_classes = len(training.classes)
         points = _with_ones(training.X, n_classes)[order]

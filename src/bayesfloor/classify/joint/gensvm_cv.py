@@ -21,7 +21,7 @@ from bayesfloor.classify.joint.gensvm import (
 from bayesfloor.classify.joint.gensvm_solver import scale_rows, walk_path
 from bayesfloor.classify.newton import F64
 from bayesfloor.classify.training import Training
-from bayesfloor.data.folds import check_folds, fold_keys
+from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.checks import ParameterError, check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
@@ -123,7 +123,7 @@ class GenSVCCV(SimplexClassifier):
         n_threads = check_n_jobs(self.n_jobs)
         training = check_dense_training(self, X, y, sample_weight)
         keys = fold_keys(training.X, check_random_state_seed(self.random_state))
-        folds = check_folds(self.cv, training.codes, keys, training.given_codes, training.rows)
+        folds = training.folds(self.cv, keys)
         scores, self.n_not_converged_ = self._cross_validate(training, folds, losses, lmds, n_threads)
 
         # λ first, because argmax takes the first of several maxima

@@ -11,6 +11,7 @@ of the one before; see `newton_kernels` for how.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from bayesfloor.classify.linear.newton_kernels import walk_path
 from bayesfloor.classify.linear.sparse_newton import walk_sparse_path
@@ -129,7 +131,7 @@ def fold_rows(X: Any, codes: I64, weight: F64, folds: I64 | None, keys: NDArray[
     return FoldedRows(rows, codes[order], weight[order], fold_start, basis)
 
 
-def solve_problems(rows: FoldedRows, code_matrix: NDArray[np.int8], Cs: F64, crew: Crew) -> F64:
+def solve_problems(rows: FoldedRows, code_matrix: NDArray[np.int8], Cs: F64, crew: Crew) -> tuple[F64, int]:
     """Solve binary problems on parts of a training set.
 
     Parameters
@@ -145,8 +147,10 @@ def solve_problems(rows: FoldedRows, code_matrix: NDArray[np.int8], Cs: F64, cre
 
     Returns
     -------
-    ndarray of shape (1 + n_folds, n_Cs, n_problems, d + 1)
+    coefficients : ndarray of shape (1 + n_folds, n_Cs, n_problems, d + 1)
         Coefficients and intercept: of all rows first, then without each fold.
+    n_failed : int
+        For how many of these Newton's method ended far from the optimum.
     """
     n_problems, d = len(code_matrix), rows.X.shape[1]
     penalties = 1.0 / (2.0 * Cs)
@@ -160,13 +164,15 @@ def solve_problems(rows: FoldedRows, code_matrix: NDArray[np.int8], Cs: F64, cre
         f"{n_problems} linear problems of {width} coefficients, {len(Cs)} values of C and {rows.n_folds} folds,",
     )
     coefficients = np.empty((n_parts, len(Cs), n_problems, width))
+    n_failed = np.zeros(n_problems, np.int64)
 
     def solve(problem: int) -> None:
         sign = code_matrix[problem][rows.codes]
         chosen = np.flatnonzero(sign)
         fold_start = np.searchsorted(chosen, rows.fold_start)
         signed = _signed(rows.X, chosen, sign[chosen].astype(np.float64))
-        found = walk(signed, rows.weight[chosen], fold_start, penalties, TOLERANCES, crew.stopped)[0]
+        weight = rows.weight[chosen]
+        found, _, n_failed[problem] = walk(signed, weight, fold_start, penalties, TOLERANCES, crew.stopped)
         crew.check()
         coefficients[:, :, problem] = found if rows.basis is None else found @ rows.basis.T
 
@@ -177,7 +183,18 @@ def solve_problems(rows: FoldedRows, code_matrix: NDArray[np.int8], Cs: F64, cre
     crew.run(solve, [(int(problem),) for problem in largest_first], sizes[largest_first].tolist())
     if not np.isfinite(coefficients).all():
         raise ValueError("The features are on such scales that rounding leaves no solution. Scale them first.")
-    return coefficients
+    return coefficients, int(n_failed.sum())
+
+
+def warn_of_failures(n_failed: int, n_solutions: int) -> None:
+    """Warn the caller of a public function or of `fit` where solutions are not optimal."""
+    if n_failed > 0:
+        warnings.warn(
+            f"{n_failed} of {n_solutions} linear SVMs did not converge: the features are on such scales that rounding "
+            "hides the way to the optimum. Scale the features.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
 
 def _signed(X: Any, chosen: I64, sign: F64) -> Any:
@@ -257,7 +274,9 @@ def linear_svm_path(X: Any, y: Any = None, *, Cs: Any = 19, sample_weight: Any =
     points = dense_where_narrow(points[kept])
     rows = fold_rows(points, codes[kept], weight[kept], None, fold_keys(points, 0))
     sides = np.array([[-1, 1]], np.int8)
-    solved = supervise(lambda crew: solve_problems(rows, sides, values, crew), 1, False)[0, :, 0]
+    coefficients, n_failed = supervise(lambda crew: solve_problems(rows, sides, values, crew), 1, False)
+    warn_of_failures(n_failed, len(values))
+    solved = coefficients[0, :, 0]
     return LinearSVMPath(classes, values, solved[:, :-1].copy(), solved[:, -1].copy())
 
 

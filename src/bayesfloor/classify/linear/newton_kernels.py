@@ -22,6 +22,10 @@ REORDER = {"reassoc", "nsz", "contract"}
 #: Newton's method ends after a handful of steps; this only keeps rounding errors from going in circles.
 MOST_STEPS = 100
 
+#: A solution counts as failed where its gradient is above this part of the gradient at zero. Solutions that rounding
+#: spoils were above 1e-3, all others below 1e-6.
+LOOSE_TOL = 1e-5
+
 
 @kernel(fastmath=REORDER)
 def add_rows(Z, weight, change, gram, total):
@@ -180,17 +184,17 @@ def multiply(gram, w, product):
 
 
 @kernel
-def gradient_size(gram, total, penalty, w, product):
-    """Return the largest component of the gradient."""
-    largest = 0.0
+def gradient_vanishes(gram, total, penalty, w, product, limit):
+    """Tell whether no component of the gradient exceeds a limit."""
     multiply(gram, w, product)
+    vanishes = True
     for j in range(len(w)):
-        largest = max(largest, abs(penalty * w[j] + product[j] - total[j]))
-    return largest
+        vanishes &= abs(penalty * w[j] + product[j] - total[j]) <= limit  # False for NaN
+    return vanishes
 
 
 @kernel
-def newton(Z, weight, penalty, tol, stopped, problems, held_from, held_to, w, margin, active, gram, total, peak):
+def newton(Z, weight, penalty, limit, stopped, problems, held_from, held_to, w, margin, active, gram, total, peak):
     """Bring the listed problems to their optimum, in step with one another; return the Newton steps taken.
 
     All take part in one matrix product per step. `w`, `margin`, `active`, `gram`, `total` and `peak` hold the state of
@@ -234,7 +238,7 @@ def newton(Z, weight, penalty, tol, stopped, problems, held_from, held_to, w, ma
             margin[q] += step * (ahead[k] - margin[q])
             if mark_changes(margin[q], active[q], held_from[q], held_to[q], change) > 0:
                 move_sums(Z, weight, change, active[q], gram[q], total[q], peak[q])
-            if gradient_size(gram[q], total[q], penalty, w[q], product) > tol[q]:
+            if not gradient_vanishes(gram[q], total[q], penalty, w[q], product, limit[q]):
                 pending[kept] = q
                 kept += 1
         n_pending = kept
@@ -250,7 +254,8 @@ def walk_path(Z, weight, fold_start, penalties, tol, stopped):
     Parameters: Z (n, d) signed rows with the rows of each fold together, fold q being rows fold_start[q] to
     fold_start[q + 1]; penalties falling; tol for the whole problem and for the folds, relative to the gradient at zero.
 
-    Returns coefficients (1 + n_folds, n_penalties, d), the whole problem first, and the Newton steps taken.
+    Returns coefficients (1 + n_folds, n_penalties, d), the whole problem first; the Newton steps taken; and how many of
+    the solutions are none, because rounding has left no way down.
 
     A fold starts from its solution at the last penalty, moved as the whole problem's solution has moved since. Its sums
     are made from its own last ones or from the whole problem's, whichever differ by fewer rows.
@@ -271,21 +276,23 @@ def walk_path(Z, weight, fold_start, penalties, tol, stopped):
     coefficients = np.empty((n_problems, len(penalties), d))
     change = np.empty(n, np.int8)
     other = np.empty(n, np.int8)
+    product = np.empty(d)
 
     mark_changes(margin[0], active[0], 0, 0, change)
     move_sums(Z, weight, change, active[0], gram[0], total[0], peak[0])
     scale = np.max(np.abs(total[0]))
-    tolerance = np.full(n_problems, tol[1] * scale)
-    tolerance[0] = tol[0] * scale
+    limit = np.full(n_problems, tol[1] * scale)
+    limit[0] = tol[0] * scale
     whole = np.zeros(1, np.int64)
     folds = np.arange(1, n_problems)
 
     n_steps = 0
+    n_failed = 0
     for level, penalty in enumerate(penalties):
         last_w = w[0].copy()
         last_margin = margin[0].copy()
         n_steps += newton(
-            Z, weight, penalty, tolerance, stopped, whole, held_from, held_to, w, margin, active, gram, total, peak
+            Z, weight, penalty, limit, stopped, whole, held_from, held_to, w, margin, active, gram, total, peak
         )
         for q in range(1, n_problems):
             w[q] += w[0] - last_w
@@ -302,7 +309,9 @@ def walk_path(Z, weight, fold_start, penalties, tol, stopped):
                 move_sums(Z, weight, change, active[q], gram[q], total[q], peak[q])
         if n_folds > 0:
             n_steps += newton(
-                Z, weight, penalty, tolerance, stopped, folds, held_from, held_to, w, margin, active, gram, total, peak
+                Z, weight, penalty, limit, stopped, folds, held_from, held_to, w, margin, active, gram, total, peak
             )
         coefficients[:, level] = w
-    return coefficients, n_steps
+        for q in range(n_problems):
+            n_failed += not gradient_vanishes(gram[q], total[q], penalty, w[q], product, LOOSE_TOL * scale)
+    return coefficients, n_steps, n_failed

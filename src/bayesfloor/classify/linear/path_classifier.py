@@ -14,10 +14,11 @@ from bayesfloor.classify.linear.linear_svm import (
     dense_where_narrow,
     fold_rows,
     solve_problems,
+    warn_of_failures,
 )
 from bayesfloor.classify.linear_decisions import LinearDecisions
 from bayesfloor.classify.training import Training, check_training
-from bayesfloor.data.folds import check_folds, fold_keys
+from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
@@ -79,16 +80,17 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
         keys = fold_keys(X, check_random_state_seed(self.random_state))
         folds = None
         if self._needs_folds:
-            folds = check_folds(self.cv, training.codes, keys, training.given_codes, training.rows)
+            folds = training.folds(self.cv, keys)
         self.classes_ = training.classes
         code_matrix = self._divide(training)
         rows = fold_rows(X, training.codes, training.weight, folds, keys)
 
-        def compute(crew: Crew) -> tuple[F64, F64]:
-            coefficients = solve_problems(rows, code_matrix, Cs, crew)
-            return coefficients, self._cross_validate(rows, coefficients, crew)
+        def compute(crew: Crew) -> tuple[F64, int, F64]:
+            coefficients, n_failed = solve_problems(rows, code_matrix, Cs, crew)
+            return coefficients, n_failed, self._cross_validate(rows, coefficients, crew)
 
-        coefficients, cv_scores = supervise(compute, n_threads, False)
+        coefficients, n_failed, cv_scores = supervise(compute, n_threads, False)
+        warn_of_failures(n_failed, coefficients[..., 0].size)
         chosen = int(np.argmax(cv_scores.mean(axis=1))) if isinstance(self.C, str) else 0
         self.C_ = float(Cs[chosen])
         self.Cs_ = Cs

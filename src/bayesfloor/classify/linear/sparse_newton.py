@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.classify.linear.newton_kernels import MOST_STEPS, best_step
+from bayesfloor.classify.linear.newton_kernels import LOOSE_TOL, MOST_STEPS, best_step
 from bayesfloor.classify.newton import F64, conjugate_gradients
 
 #: Most products with the Hessian for one Newton step.
@@ -28,7 +28,7 @@ def walk_sparse_path(
     penalties: F64,
     tol: F64,
     stopped: NDArray[np.uint8],
-) -> tuple[F64, int]:
+) -> tuple[F64, int, int]:
     """Solve a problem, and the same problem without each fold, at each penalty; see `newton_kernels.walk_path`.
 
     Z may be a CSR matrix or a dense one.
@@ -41,7 +41,7 @@ def walk_sparse_path(
     scale = np.abs(transposed @ weight).max()
     w = np.zeros((n_problems, d))
     coefficients = np.empty((n_problems, len(penalties), d))
-    n_steps = 0
+    n_steps, n_failed = 0, 0
     for level, penalty in enumerate(penalties):
         last = w[0].copy()
         for q, (held_from, held_to) in enumerate(held):
@@ -52,7 +52,7 @@ def walk_sparse_path(
             share[held_from:held_to] = 0.0
             for _ in range(MOST_STEPS):
                 if stopped[0]:
-                    return coefficients, n_steps
+                    return coefficients, n_steps, n_failed
                 active = np.where(margin < 1.0, share, 0.0)
                 gradient = penalty * w[q] - transposed @ (active * (1.0 - margin))
                 if np.abs(gradient).max() <= tol[min(q, 1)] * scale:
@@ -65,8 +65,9 @@ def walk_sparse_path(
                 w[q] += step * toward
                 margin = Z @ w[q]
                 n_steps += 1
+            n_failed += not np.abs(gradient).max() <= LOOSE_TOL * scale
         coefficients[:, level] = w
-    return coefficients, n_steps
+    return coefficients, n_steps, n_failed
 
 
 def _newton_step(Z: Any, transposed: Any, squares: Any, active: F64, penalty: float, gradient: F64) -> F64:
