@@ -24,7 +24,7 @@ from bayesfloor.floor import bayes_error
 from bayesfloor.floor.learned.cross_fitting import cross_fit
 from bayesfloor.floor.learned.estimate import choose_rows, learned_floor
 from bayesfloor.floor.learned.learners import GROUPS
-from bayesfloor.floor.learned.residuals import posterior_bounds, residual_test
+from bayesfloor.floor.learned.stack_errors import posterior_bounds, residual_test
 from bayesfloor.floor.learned.stacking import fit_stacks
 from bayesfloor.floor.learned.summary import proportion_interval, summarise
 from bayesfloor.floor.trees.problem import check_problem

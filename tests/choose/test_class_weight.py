@@ -115,7 +115,7 @@ def test_cheapest_label(sample):
         ({"strength": np.nan}, "Got nan"),
         ({"strength": "much"}, "Got 'much'"),
         ({"strength": True}, "Got True"),
-        ({"base": "prior"}, "'base' parameter must be 'balanced' or 'equal'. Got 'prior'"),
+        ({"base": "prior"}, "'base' parameter must be one of 'balanced', 'equal'. Got 'prior'"),
     ],
 )
 def test_arguments_are_checked(sample, weigh, arguments, message):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bayesfloor.choose.column_groups import check_groups
+from bayesfloor.choose.selection import check_groups
 
 
 def columns(groups, n_features=5, names=None):

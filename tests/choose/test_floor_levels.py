@@ -18,16 +18,7 @@ from bayesfloor.forest import class_forests, spanning_forests
 
 from .samples import shifted_classes
 
-OPTIONS = check_options(
-    n_trees=3,
-    bias_correction=True,
-    forced_edges="drop",
-    confidence=0.95,
-    n_tie_draws=1,
-    n_jobs=1,
-    random_state=0,
-    progress=False,
-)
+OPTIONS = check_options(n_jobs=1)
 
 
 def floor_set(floor, below, above, directions):

@@ -13,8 +13,7 @@ from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from bayesfloor.choose import BayesErrorSelector, compare_transforms
-from bayesfloor.choose.default_transforms import default_transforms
-from bayesfloor.choose.transform_checks import needs_labels
+from bayesfloor.choose.transform_inputs import default_transforms, needs_labels
 from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
 
 from .samples import shifted_classes
@@ -301,7 +300,7 @@ class Spoiler(TransformerMixin, BaseEstimator):
 @pytest.mark.parametrize(
     ("transforms", "error", "message"),
     [
-        ("defaults", ValueError, "must be a dict or 'default'. Got 'defaults'"),
+        ("defaults", ValueError, "must be a dict of transformers by name, or 'default'. Got 'defaults'"),
         ({}, ValueError, "must be a dict of transformers by name"),
         ([PCA()], ValueError, "must be a dict of transformers by name"),
         ({1: PCA()}, TypeError, "Names of transforms must be text, got 1"),

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bayesfloor.floor.trees.averaged_graph import average_identical_rows
 from bayesfloor.floor.trees.cross_edges import of_each_pair, of_whole
 from bayesfloor.forest import class_forests, spanning_forests
 from bayesfloor.forest.classes import joining
@@ -60,19 +59,6 @@ def test_sums_are_those_of_the_dense_graph(kind, n_classes, n_trees):
         np.testing.assert_allclose(sums[:N_SUMS], dense_sums(A, y == k), rtol=1e-12, atol=1e-12)
         assert sums[-1] == (2 if {k} in groups else 1)
         assert sums[-2] == whole.n_spanning
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_contracted_graph_is_the_dense_one(kind):
-    forests = spanning_forests(make_points(kind, 40, 2))
-    A, graph = averaged_adjacency(forests), average_identical_rows(forests)
-    contracted = np.zeros((len(graph.sizes), len(graph.sizes)))
-    np.add.at(contracted, (forests.sites[:, None], forests.sites[None, :]), A)
-    expected = np.diag(2 * graph.inner)
-    expected[graph.first, graph.second] += graph.multiplicity
-    expected[graph.second, graph.first] += graph.multiplicity
-    np.testing.assert_allclose(contracted, expected, atol=1e-12)
-    assert len({*zip(graph.first, graph.second, strict=True)}) == len(graph.first)
 
 
 def test_sums_of_one_class_and_of_labels_of_any_kind():

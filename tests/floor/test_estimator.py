@@ -36,12 +36,12 @@ def test_one_fit_gives_everything(sample):
 
 
 def test_forests_are_built_in_one_pass(sample, monkeypatch):
-    from bayesfloor.floor.trees import problem
+    from bayesfloor.floor.trees import assembly
 
     calls = []
-    original = problem.class_forests
-    monkeypatch.setattr(problem, "class_forests", lambda *args, **kw: calls.append(1) or original(*args, **kw))
-    monkeypatch.setattr(problem, "spanning_forests", None)  # nothing else may be built
+    original = assembly.class_forests
+    monkeypatch.setattr(assembly, "class_forests", lambda *args, **kw: calls.append(1) or original(*args, **kw))
+    monkeypatch.setattr(assembly, "spanning_forests", None)  # nothing else may be built
     BayesErrorEstimator().fit(*sample)
     assert len(calls) == 1
 

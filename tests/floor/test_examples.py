@@ -20,7 +20,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```\s*```text\n(.*?)```", PAGE, flags=re.D
 @pytest.mark.parametrize("module", ["bayes_error", "estimator"])
 def test_docstrings(module):
     # bayesfloor.floor.trees.bayes_error is a function as well as a module: the module is the one in sys.modules
-    outcome = doctest.testmod(sys.modules[f"bayesfloor.floor.{module}"])
+    outcome = doctest.testmod(sys.modules[f"bayesfloor.floor.trees.{module}"])
     assert outcome.attempted > 3
     assert outcome.failed == 0
 

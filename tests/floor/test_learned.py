@@ -18,11 +18,11 @@ from tests.floor.samples import gaussian_classes, one_hot_table
 
 import bayesfloor
 from bayesfloor.floor.learned import estimate as learned
-from bayesfloor.floor.learned import findings as learned_findings
 from bayesfloor.floor.learned import label_noise
+from bayesfloor.floor.learned import summary as learned_findings
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.label_noise import label_noise_check
-from bayesfloor.floor.learned.residuals import posterior_bounds, residual_test
+from bayesfloor.floor.learned.stack_errors import posterior_bounds, residual_test
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import binomtest
 
 from bayesfloor.floor.learned.learning_curve import EXCESS, RATES, curve_posterior, split_posterior
-from bayesfloor.floor.learned.row_errors import hard_and_soft, middle_error
+from bayesfloor.floor.learned.stack_errors import hard_and_soft, middle_error
 from bayesfloor.floor.learned.summary import proportion_interval
 
 SIZES = np.array([1.0, 0.5, 0.25])

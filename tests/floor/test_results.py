@@ -219,7 +219,7 @@ def test_progress_is_reported(sample):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"forced_edges": "some"}, ValueError, "'forced_edges' parameter must be a str among"),
+        ({"forced_edges": "some"}, ValueError, "'forced_edges' parameter must be one of 'drop', 'keep'"),
         ({"confidence": 1.0}, ValueError, "'confidence' parameter must be a float in the range"),
         ({"confidence": "high"}, ValueError, "'confidence' parameter"),
         ({"n_tie_draws": 0}, ValueError, "'n_tie_draws' parameter must be an int in the range"),

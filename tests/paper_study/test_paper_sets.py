@@ -8,8 +8,7 @@ import pytest
 import sklearn.datasets
 
 from bayesfloor.tables.columns import NumberColumn, RawTable, TextColumn
-from bayesfloor.tables.formats import read_raw
-from bayesfloor.tables.read import make_table
+from bayesfloor.tables.read import make_table, read_raw
 from study.fingerprints import FINGERPRINTS, Fingerprint
 from study.paper_sets import check_fingerprint, content_checksum, load_paper_set
 from study.plan import PAPER_SETS, work_of

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesfloor.choose.column_groups import check_groups
+from bayesfloor.choose.selection import check_groups
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.tables import unpacking

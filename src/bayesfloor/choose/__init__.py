@@ -1,18 +1,17 @@
 """From floors to choices: which features, which representation, which classes to weigh.
 
-No classifier is trained here. Whatever is to be chosen, the floor says how well any classifier could do with it::
+No classifier is trained here. The floor of each candidate says how well any classifier could do with it::
 
-    selection ─────── BayesErrorSelector: columns of X, one after the other
-      search            the greedy search, and its rule to stop
-      selection_path    the floor after every step
-      column_groups     columns that enter together
-    transforms ────── compare_transforms: representations of the same rows, ranked
-      default_transforms, transform_results
-    class_weight ──── bayes_class_weight, bayes_cost_matrix: harder classes weigh more
+    selection ─────────── BayesErrorSelector: columns of X, one group after the other
+      search                the greedy search, and its rule to stop
+      selection_path        the floor after every step
+    transforms ────────── compare_transforms: representations of the same rows, ranked
+      transform_inputs      the default set, and what is accepted
+      transform_results     the ranked table
+    class_weight ──────── bayes_class_weight, bayes_cost_matrix: harder classes weigh more
 
-      floor_levels ── floors of one set of points as figures that compare with those of another
-      row_influence     on which rows a floor's error hangs: two floors from the same rows err together
-      row_sample ──── some of the rows in place of all
+    floor_levels ──────── floors of one set of points, in a form that compares with those of another
+      row_influence         the rows that a floor's error depends on: floors from the same rows err together
 
 docs/choose.md has the rules and what they were found to be worth.
 """

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bayesfloor.floor import one_vs_rest_bayes_error, pairwise_bayes_error
-from bayesfloor.runtime.checks import Progress, check_float, check_option
+from bayesfloor.floor.trees.problem import Progress
+from bayesfloor.runtime.checks import check_float, check_option
 from bayesfloor.runtime.frames import data_frame
 
 Floats = NDArray[np.float64]
@@ -39,7 +40,7 @@ def bayes_class_weight(
     n_jobs: int | None = None,
     device: Any = "auto",
     random_state: Any = 0,
-    progress: bool | Progress = False,
+    progress: Progress = False,
     client: Any = None,
 ) -> dict[Any, float]:
     """Weigh classes by how hard they are to tell from the others.
@@ -83,7 +84,8 @@ def bayes_class_weight(
     """
     strength = check_float("strength", strength, "[0, inf)")
     check_option("by", by, ("classes", "pairs"))
-    engine = _engine(n_trees, n_jobs, device, random_state, progress, client)
+    engine: dict[str, Any] = {"n_trees": n_trees, "n_jobs": n_jobs, "device": device}
+    engine |= {"random_state": random_state, "progress": progress, "client": client}
     if by == "pairs":
         return bayes_cost_matrix(X, y, strength=strength, base=base, **engine).class_weight()
     check_option("base", base, ("balanced", "equal"))
@@ -161,14 +163,14 @@ def bayes_cost_matrix(
     n_jobs: int | None = None,
     device: Any = "auto",
     random_state: Any = 0,
-    progress: bool | Progress = False,
+    progress: Progress = False,
     client: Any = None,
 ) -> CostMatrix:
     """Give mistakes between classes a cost: the harder two classes are to tell apart, the higher.
 
     Parameters
     ----------
-    X, y, strength, base, n_trees, n_jobs, random_state
+    X, y, strength, base, n_trees, n_jobs, device, random_state, progress, client
         As for `bayes_class_weight`.
 
     Returns
@@ -187,7 +189,9 @@ def bayes_cost_matrix(
     """
     strength = check_float("strength", strength, "[0, inf)")
     check_option("base", base, ("balanced", "equal"))
-    floors = pairwise_bayes_error(X, y, **_engine(n_trees, n_jobs, device, random_state, progress, client))
+    engine: dict[str, Any] = {"n_trees": n_trees, "n_jobs": n_jobs, "device": device}
+    engine |= {"random_state": random_state, "progress": progress, "client": client}
+    floors = pairwise_bayes_error(X, y, **engine)
     cost = _base(floors.class_counts, base)[:, None] * (1.0 + strength * floors.normalized)
     np.fill_diagonal(cost, 0.0)
     return CostMatrix(floors.classes, cost, floors.class_counts)
@@ -203,17 +207,3 @@ def _as_class_weight(classes: NDArray[Any], class_counts: NDArray[np.int64], wei
     """Scale weights to 1 on average over the rows."""
     scaled = weights * class_counts.sum() / np.sum(class_counts * weights)
     return dict(zip(classes.tolist(), scaled.tolist(), strict=True))
-
-
-def _engine(
-    n_trees: int, n_jobs: int | None, device: Any, random_state: Any, progress: bool | Progress, client: Any
-) -> dict[str, Any]:
-    """Gather what `bayes_error` and its kin are told about how to compute."""
-    return {
-        "n_trees": n_trees,
-        "n_jobs": n_jobs,
-        "device": device,
-        "random_state": random_state,
-        "progress": progress,
-        "client": client,
-    }

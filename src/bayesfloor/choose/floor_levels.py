@@ -66,7 +66,7 @@ class FloorSet:
     confidence : float
         Level of the intervals.
     directions : sparse array of shape (n_problems, n_rows) or None
-        For each problem a vector of length one: on which rows its error hangs. None where it was not asked for.
+        For each problem a vector of length one: on which rows its error depends. None where it was not asked for.
     """
 
     floor: Floats
@@ -125,7 +125,7 @@ def difference_interval(first: FloorSet, second: FloorSet) -> tuple[Floats, Floa
 
     The difference is less where the first floor is lower than estimated or the second higher, so its lower arm takes
     the lower arm of the one and the upper arm of the other. Both are vectors over the rows, and what they have in
-    common drops out; of two that hang on different rows, the root of the sum of squares is left.
+    common drops out; of two that depend on different rows, the root of the sum of squares is left.
     """
     difference = first.floor - second.floor
     below = _scaled(first.directions, first.below) - _scaled(second.directions, second.above)
@@ -150,11 +150,8 @@ def _unit_rows(vectors: Any) -> Any:
 def whole_floor(forests: Forests, codes: Ints, n_classes: int, options: Options, *, directed: bool) -> FloorSet:
     """Return the floor of the whole problem, a set of one."""
     largest = 1.0 - np.bincount(codes).max() / len(codes)
-    directions = None
-    if directed:
-        directions = sparse.csr_array(error_direction(forests, codes, n_classes)[None, :])
-    cross = of_whole(forests, codes, n_classes)
-    return _floor_set(cross, n_classes, largest, options, directions)
+    directions = sparse.csr_array(error_direction(forests, codes, n_classes)[None, :]) if directed else None
+    return _floor_set(of_whole(forests, codes, n_classes), n_classes, largest, options, directions)
 
 
 def class_floors(forests: Forests, codes: Ints, n_classes: int, options: Options) -> FloorSet:
@@ -199,12 +196,10 @@ def _floor_set(cross: CrossEdges, n_classes: int, largest: Any, options: Options
 
 def criterion_level(X: Floats, codes: Ints, n_classes: int, criterion: str, options: Options) -> FloorLevel:
     """Return the floor of some points that a criterion asks for: of the whole problem, the mean or the worst pair."""
+    engine = options.engine(options.random_state)
     if criterion == "whole":
-        forests = spanning_forests(X, n_trees=options.n_trees, n_jobs=options.n_jobs, random_state=options.random_state)
-        return whole_floor(forests, codes, n_classes, options, directed=False).level()
-    by_class = class_forests(
-        X, codes, n_trees=options.n_trees, n_jobs=options.n_jobs, random_state=options.random_state
-    )
+        return whole_floor(spanning_forests(X, **engine), codes, n_classes, options, directed=False).level()
+    by_class = class_forests(X, codes, **engine)
     pairs = pair_floors(by_class, codes, options, directed=criterion == "mean")
     return pairs.mean().level() if criterion == "mean" else pairs.level(pairs.worst)
 

@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesfloor.choose.column_groups import check_groups
 from bayesfloor.choose.floor_levels import CRITERIA, FloorLevel, criterion_level, level_without_features
 from bayesfloor.choose.search import Groups, Step, n_candidates_at_most, search_backward, search_forward
 from bayesfloor.choose.selection_path import SelectionPath, SelectionStep
@@ -18,6 +17,7 @@ from bayesfloor.floor.trees.assembly import count_cross_edges, whole_result
 from bayesfloor.floor.trees.problem import Options, Problem, Progress, check_options, check_problem
 from bayesfloor.runtime.checks import ParameterError, check_max_rows, check_option, is_int
 from bayesfloor.runtime.limits import check_n_jobs
+from bayesfloor.runtime.text import shown
 from bayesfloor.runtime.threads import Crew, supervise
 
 Ints = NDArray[np.int64]
@@ -144,14 +144,7 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         groups = check_groups(self.groups, self.n_features_in_, problem.feature_names)
         n_wanted = self._check_parameters(len(groups))
         options = check_options(
-            n_trees=self.n_trees,
-            bias_correction=True,
-            forced_edges="drop",
-            confidence=self.confidence,
-            n_tie_draws=1,
-            n_jobs=1,
-            random_state=self.random_state,
-            progress=False,
+            n_trees=self.n_trees, confidence=self.confidence, n_jobs=1, random_state=self.random_state
         )
         most = check_max_rows(self.max_rows, len(problem.classes), CHOICE_ROWS)
         keys = keys_of_values(problem.X, problem.codes, options.random_state)
@@ -236,3 +229,47 @@ def _whole_floor(sample: Problem, columns: Ints, options: Options) -> Any:
     names = None if sample.feature_names is None else [sample.feature_names[column] for column in columns]
     part = Problem(np.ascontiguousarray(sample.X[:, columns]), sample.classes, sample.codes, names)
     return whole_result(count_cross_edges(part, options, whole=True), part, options)
+
+
+def check_groups(groups: Any, n_features: int, names: Sequence[Any] | None) -> list[Ints]:
+    """Return the columns of each group, groups in the order of their first column.
+
+    Parameters
+    ----------
+    groups : sequence of sequences or None
+        Columns that belong together, by name or by number. A column in none is a group of its own.
+    n_features : int
+        Number of columns.
+    names : sequence or None
+        Names of the columns.
+
+    Returns
+    -------
+    list of ndarray
+    """
+    if groups is None:
+        return [np.array([column]) for column in range(n_features)]
+    if isinstance(groups, str) or not all(isinstance(group, Sequence | np.ndarray) for group in groups):
+        raise ParameterError("groups", "a sequence of sequences of columns, or None", groups)
+    numbers = {} if names is None else {name: column for column, name in enumerate(names)}
+    group_of: dict[int, int] = {}
+    for number, group in enumerate(groups):
+        if isinstance(group, str) or len(group) == 0:
+            raise ValueError(f"Each group must name its columns; got {group!r}.")
+        for column in group:
+            place = _number_of(column, numbers, n_features)
+            if place in group_of:
+                raise ValueError(f"Column {shown(column)} is in more than one group, or twice in one.")
+            group_of[place] = number
+    members: dict[Any, list[int]] = {}
+    for column in range(n_features):
+        members.setdefault(group_of.get(column, ("alone", column)), []).append(column)
+    return [np.array(columns) for columns in members.values()]
+
+
+def _number_of(column: Any, numbers: dict[Any, int], n_features: int) -> int:
+    if column in numbers:
+        return numbers[column]
+    if is_int(column) and 0 <= column < n_features:
+        return int(column)
+    raise ValueError(f"groups names column {shown(column)}, which is not among the {n_features} columns of X.")

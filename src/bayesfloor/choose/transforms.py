@@ -26,7 +26,7 @@ from bayesfloor.choose.floor_levels import (
     pair_floors,
     whole_floor,
 )
-from bayesfloor.choose.transform_checks import (
+from bayesfloor.choose.transform_inputs import (
     check_halves,
     check_transforms,
     find_in_transforms,
@@ -109,16 +109,7 @@ def compare_transforms(
     """
     check_option("criterion", criterion, CRITERIA)
     options = check_options(
-        n_trees=n_trees,
-        bias_correction=True,
-        forced_edges="drop",
-        confidence=confidence,
-        n_tie_draws=1,
-        n_jobs=n_jobs,
-        device=device,
-        random_state=random_state,
-        progress=False,
-        client=client,
+        n_trees=n_trees, confidence=confidence, n_jobs=n_jobs, device=device, random_state=random_state, client=client
     )
     X, y = points_and_labels(X, y)
     n_given = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -131,7 +122,7 @@ def compare_transforms(
     learning = [name for name, transform in by_name.items() if needs_labels(transform)]
     if learning:
         check_halves(learning, classes, codes)
-    data = _Data(X, classes, codes, halves(codes, keys) if learning else None)
+    data = _Data(X, classes, codes, halves(codes, keys) if learning else (slice(None),))
 
     measured = _ranked([_measure(name, transform, data, options) for name, transform in by_name.items()], criterion)
     by_criterion = [each.by_criterion(criterion) for each in measured]
@@ -157,12 +148,12 @@ def compare_transforms(
 
 @dataclass(frozen=True, eq=False)
 class _Data:
-    """What transforms are given and, where floors are measured on halves of the rows, which."""
+    """What transforms are given, and the parts of the rows on which floors are measured: all, or two halves."""
 
     X: Any
     classes: NDArray[Any]
     codes: Ints
-    parts: tuple[Ints, Ints] | None
+    parts: tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,22 +199,20 @@ class _Measured:
 def _measure(name: str, transform: Any, data: _Data, options: Options) -> _Measured:
     """Apply a transform and measure all floors of what it makes of the data."""
     started = perf_counter()
-    if needs_labels(transform) and data.parts is not None:
+    if needs_labels(transform):
         first, second = data.parts
         views = [_held_out(name, transform, data, second, first), _held_out(name, transform, data, first, second)]
-        seconds = (perf_counter() - started) / 2.0
     else:
         points = _transformed(name, transform, data.X, len(data.codes))
-        seconds = perf_counter() - started
-        views = [points] if data.parts is None else [points[part] for part in data.parts]
-    codes = [data.codes] if data.parts is None else [data.codes[part] for part in data.parts]
-    floors = [_floors(*view, len(data.classes), options) for view in zip(views, codes, strict=True)]
-    of_all = floors[0]
-    if len(floors) == 2:
-        whole, of_classes, pairs = (mean_of_halves(a, b) for a, b in zip(*floors, strict=True))
-        of_all = whole, of_classes, pairs
+        views = [points[part] for part in data.parts]
+    seconds = (perf_counter() - started) / (2.0 if needs_labels(transform) else 1.0)
+    floors = [
+        _floors(view, data.codes[part], len(data.classes), options)
+        for view, part in zip(views, data.parts, strict=True)
+    ]
+    whole, of_classes, pairs = floors[0] if len(floors) == 1 else map(mean_of_halves, *floors)
     n_features = max(points.shape[1] for points in views)
-    return _Measured(name, n_features, seconds, takes_new_rows(transform), *of_all)
+    return _Measured(name, n_features, seconds, takes_new_rows(transform), whole, of_classes, pairs)
 
 
 def _transformed(name: str, transform: Any, X: Any, n_rows: int) -> Floats:
@@ -268,15 +257,7 @@ def _points(name: str, output: Any, n_rows: int) -> Floats:
 
 def _floors(points: Floats, codes: Ints, n_classes: int, options: Options) -> tuple[FloorSet, FloorSet, FloorSet]:
     """Measure the whole problem, each class and each pair from one pass."""
-    forests = class_forests(
-        points,
-        codes,
-        n_trees=options.n_trees,
-        n_jobs=options.n_jobs,
-        device=options.device,
-        random_state=options.random_state,
-        client=options.client,
-    )
+    forests = class_forests(points, codes, **options.engine(options.random_state))
     return (
         whole_floor(forests.whole, codes, n_classes, options, directed=True),
         class_floors(forests.whole, codes, n_classes, options),

@@ -16,9 +16,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import validate_data
 
 from bayesfloor.data.folds import check_folds
-from bayesfloor.data.labels import check_labels
+from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.data.points import check_points, check_sparse_points
-from bayesfloor.data.weights import check_weights
 from bayesfloor.runtime.checks import ParameterError, check_int, is_int
 
 Floats = NDArray[np.float64]

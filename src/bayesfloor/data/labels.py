@@ -1,4 +1,4 @@
-"""y as callers hand it in -> the sorted distinct labels, and a code for each row."""
+"""What callers pass for each row beside X: labels as sorted distinct values and codes, and weights."""
 
 from numbers import Real
 from typing import Any
@@ -128,3 +128,19 @@ def _check_discrete(labels: NDArray[Any]) -> None:
             "Unknown label type: continuous. y holds numbers with fractions, such as "
             f"{fractional[0]:g}: this looks like regression, and classes are needed here."
         )
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return a weight for each row: ones where none are given."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = np.asarray(sample_weight, np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n_rows,)}!")
+    if not np.all(np.isfinite(weight)) or np.any(weight < 0):
+        raise ValueError("sample_weight must be finite and not below zero")
+    if not np.any(weight > 0):
+        raise ValueError("sample_weight must be above zero for at least one row")
+    return weight

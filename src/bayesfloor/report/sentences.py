@@ -8,9 +8,8 @@ spanning trees, and nothing at all that a model on the same page has done.
 
 from typing import Any
 
-from bayesfloor.floor.learned.findings import STILL_FALLING
 from bayesfloor.floor.learned.result import LearnedFloor
-from bayesfloor.floor.learned.summary import ERR_ALIKE
+from bayesfloor.floor.learned.summary import ERR_ALIKE, STILL_FALLING
 from bayesfloor.floor.trees.results import BayesError, PairwiseBayesError
 from bayesfloor.report.figures import FEWEST_ROWS, Figures
 from bayesfloor.runtime.text import exact_percent, percent, percent_range

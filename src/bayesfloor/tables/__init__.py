@@ -2,13 +2,20 @@
 
 ::
 
-    a file  --read_contents-->  bytes, unpacked up to a limit            unpacking
-            --read_raw------->  RawTable: columns of numbers and text    formats, and one module for each kind
-            --read_labels---->  y, classes                               targets
-            --(sample)------->  fewer rows, as many of each class        sampling
-            --Preparation---->  X: text encoded, gaps filled, scaled     encoding, notes
-    and all of it by read_table (read); sets by name by load_dataset (datasets).
+    a file ── unpacking ──── its bytes, unpacked up to a limit
+      │
+      ├────── read ───────── read_table: the format, told by the first bytes, then all steps below
+      │         text_tables    CSV and its relatives; `sniffing` finds encoding, separator, decimal sign and header
+      │         binary_tables  Parquet and Arrow by polars, after a look at `parquet_sizes`; NPZ
+      │         arff, libsvm   the other text formats
+      │
+      ├────── columns ────── RawTable: columns of numbers and of text, from any of these
+      ├────── targets ────── which column holds the labels; y and classes
+      └────── encoding ───── Preparation: text encoded, gaps filled, numbers scaled; X
+                notes          the same in plain sentences
 
-Nothing is repaired in silence: what cannot be used is refused with a message that names the columns, labels, lines or
-counts at fault, and what was assumed is stated in ``Table.notes``. Nothing in a file is ever run.
+`datasets` loads data sets by name: those of scikit-learn, and the NPZ files of a folder.
+
+No value is changed silently. What cannot be used is refused with a message that names the columns, labels, lines or
+counts at fault; what was assumed is stated in ``Table.notes``. No code in a file is ever run.
 """

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bayesfloor.runtime.limits import check_memory, in_gib
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import (
+    MISSING_TEXTS,
     Column,
     NumberColumn,
     OtherColumn,
@@ -23,15 +24,18 @@ from bayesfloor.tables.columns import (
     TextColumn,
     check_n_columns,
     check_names,
+    codes_among,
     in_natural_order,
     text_column,
 )
 from bayesfloor.tables.parquet_sizes import unpacked_sizes
 from bayesfloor.tables.unpacking import UNPACKED_LIMIT, Contents
 
+#: Integers up to this are exact in float64.
 _LARGEST_EXACT_INTEGER = 2**53
-#: Memory that a column of text takes while it is read, in units of its unpacked bytes: measured with polars.
+#: Memory that polars takes to read a column of text, as a multiple of its unpacked bytes; measured.
 _COPIES_OF_TEXT = 4
+#: Names under which the features and the labels of an NPZ file are looked for, the first found wins.
 _X_NAMES = ("X", "x", "data")
 _Y_NAMES = ("y", "target", "labels")
 
@@ -51,21 +55,21 @@ def read_frame(contents: Contents, kind: str) -> RawTable:
     RawTable
     """
     polars = _polars(contents.name)
-    data = contents.data
+    stream = io.BytesIO(contents.data)
     if kind == "parquet":
         _check_pages(contents)
     try:
-        if kind == "parquet":
-            lazy = polars.scan_parquet(io.BytesIO(data))
-        elif kind == "arrow":
-            lazy = polars.scan_ipc(io.BytesIO(data))
+        if kind == "stream":
+            lazy = polars.read_ipc_stream(stream).lazy()
         else:
-            lazy = polars.read_ipc_stream(io.BytesIO(data)).lazy()
+            lazy = polars.scan_parquet(stream) if kind == "parquet" else polars.scan_ipc(stream)
         # what the file says of itself, before its columns are unpacked
         schema = lazy.collect_schema()
         check_n_columns(len(schema), contents.name)
         n_rows = int(lazy.select(polars.len()).collect().item())
-        _check_size(n_rows, len(schema), contents.name)
+        n_bytes = 8 * n_rows * len(schema)
+        _check_unpacked(n_bytes, contents.name, f"{counted(n_rows)} rows of {counted(len(schema))} columns, ")
+        check_memory(2 * n_bytes, contents.name)
         # lists and structs cannot be used, and a few bytes can hold any number of values
         frame = lazy.select(name for name, dtype in schema.items() if not dtype.is_nested()).collect()
     except (polars.exceptions.PolarsError, OSError) as error:
@@ -105,20 +109,13 @@ def _check_pages(contents: Contents) -> None:
     except ValueError as error:
         raise _unreadable(contents.name, "parquet", error) from error
     check_n_columns(n_columns, contents.name)
-    n_bytes = n_text_bytes + n_other_bytes
-    if n_bytes > UNPACKED_LIMIT:
-        raise ValueError(f"{contents.name} unpacks to {in_gib(n_bytes)}; the limit is {in_gib(UNPACKED_LIMIT)}")
+    _check_unpacked(n_text_bytes + n_other_bytes, contents.name)
     check_memory(_COPIES_OF_TEXT * n_text_bytes + n_other_bytes, f"Reading {contents.name}")
 
 
-def _check_size(n_rows: int, n_columns: int, name: str) -> None:
-    n_bytes = 8 * n_rows * n_columns
+def _check_unpacked(n_bytes: int, name: str, what: str = "") -> None:
     if n_bytes > UNPACKED_LIMIT:
-        raise ValueError(
-            f"{name} unpacks to {counted(n_rows)} rows of {counted(n_columns)} columns, {in_gib(n_bytes)}; "
-            f"the limit is {in_gib(UNPACKED_LIMIT)}"
-        )
-    check_memory(2 * n_bytes, name)
+        raise ValueError(f"{name} unpacks to {what}{in_gib(n_bytes)}; the limit is {in_gib(UNPACKED_LIMIT)}")
 
 
 def _from_series(series: Any, polars: Any) -> Column:
@@ -134,10 +131,8 @@ def _from_series(series: Any, polars: Any) -> Column:
     if kind in (polars.String, polars.Categorical, polars.Enum):
         texts = series.cast(polars.String)
         distinct = texts.unique().drop_nulls().to_list()
-        code_of = {text: code for code, text in enumerate(distinct)}
-        codes = np.array([code_of.get(text, -1) for text in texts], dtype=np.int64)
-        # here null says what is missing, and text is text
-        return text_column(name, distinct, codes, frozenset())
+        # null marks what is missing, so that no text does
+        return text_column(name, distinct, codes_among(texts, distinct), frozenset())
     return OtherColumn(name, str(kind))
 
 
@@ -228,7 +223,6 @@ def npz_sizes(path: Path) -> tuple[int | None, int | None, int | None]:
 def _load_arrays(contents: Contents) -> dict[str, NDArray[Any]]:
     """Load the arrays of an NPZ file whose headers show that they are plain and small enough."""
     name = contents.name
-    arrays: dict[str, NDArray[Any]] = {}
     try:
         with zipfile.ZipFile(io.BytesIO(contents.data)) as archive:
             total, with_objects = 0, []
@@ -245,19 +239,16 @@ def _load_arrays(contents: Contents) -> dict[str, NDArray[Any]]:
                     f"{name}: {', '.join(map(repr, with_objects))} of type object hold pickles, which can run code "
                     "when they are loaded; they are refused. Save numbers, or text as type str"
                 )
-            if total > UNPACKED_LIMIT:
-                raise ValueError(f"{name} unpacks to {in_gib(total)}; the limit is {in_gib(UNPACKED_LIMIT)}")
+            _check_unpacked(total, name)
             check_memory(2 * total, name)
         with np.load(io.BytesIO(contents.data), allow_pickle=False) as stored:
-            for key in stored.files:
-                arrays[key] = stored[key]
+            return {key: stored[key] for key in stored.files}
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise ValueError(f"{name} is no NPZ file, or it is damaged ({error})") from error
     except ValueError as error:
         if str(error).startswith(name):
             raise
         raise ValueError(f"{name} is no NPZ file, or it is damaged ({error})") from error
-    return arrays
 
 
 def _read_array_header(stream: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -278,10 +269,10 @@ def _names_of_features(arrays: dict[str, NDArray[Any]], n_columns: int, name: st
     return names
 
 
-def _from_array(name: str, values: NDArray[Any]) -> Column:
+def _from_array(name: str, values: NDArray[Any], missing: frozenset[str] = MISSING_TEXTS) -> Column:
     if values.dtype.kind == "U":
         distinct, codes = np.unique(values, return_inverse=True)
-        return text_column(name, distinct.tolist(), codes.astype(np.int64))
+        return text_column(name, distinct.tolist(), codes.astype(np.int64), missing)
     with np.errstate(over="ignore"):
         numbers = np.ascontiguousarray(values, dtype=np.float64)
     rounded = 0
@@ -298,10 +289,7 @@ def _labels(target: str, y: NDArray[Any], classes: Any, name: str, notes: list[s
     if y.dtype.kind not in "biufU":
         raise ValueError(f"{name}: {target} holds {y.dtype}, not labels")
     if classes is None or y.dtype.kind not in "iu":
-        if y.dtype.kind == "U":
-            distinct, codes = np.unique(y, return_inverse=True)
-            return text_column(target, distinct.tolist(), codes.astype(np.int64), frozenset({""}))
-        return _from_array(target, y)
+        return _from_array(target, y, frozenset({""}))
     texts = [str(text) for text in classes.ravel()]
     if y.min() < 0 or y.max() >= len(texts):
         raise ValueError(f"{name}: {target} goes from {y.min()} to {y.max()}, but classes has {len(texts)} labels")
@@ -309,6 +297,4 @@ def _labels(target: str, y: NDArray[Any], classes: Any, name: str, notes: list[s
     order = in_natural_order(texts)
     if len(set(texts)) != len(texts):
         raise ValueError(f"{name}: classes names a label twice")
-    code_of = {text: code for code, text in enumerate(order)}
-    place = np.array([code_of[text] for text in texts], dtype=np.int64)
-    return TextColumn(target, tuple(order), place[y.astype(np.int64)])
+    return TextColumn(target, tuple(order), codes_among(texts, order)[y.astype(np.int64)])

@@ -229,10 +229,15 @@ def text_column(name: str, texts: Sequence[str], codes: Ints, missing: frozenset
     """Make a column of the texts that codes point to (-1: missing); equal texts are merged, and all sorted."""
     stripped = [text.strip() for text in texts]
     categories = in_natural_order({text for text in stripped if text not in missing})
-    place = {text: code for code, text in enumerate(categories)}
-    new_code = np.array([place.get(text, -1) for text in stripped] + [-1], dtype=np.int64)
+    new_code = np.append(codes_among(stripped, categories), -1)
     was_stripped = any(text != short for text, short in zip(texts, stripped, strict=True) if short)
     return without_unused(TextColumn(name, tuple(categories), new_code[codes], was_stripped))
+
+
+def codes_among(texts: Iterable[str], categories: Sequence[str], unknown: int = -1) -> Ints:
+    """Return the position of each text among the categories."""
+    place = {text: code for code, text in enumerate(categories)}
+    return np.array([place.get(text, unknown) for text in texts], dtype=np.int64)
 
 
 def without_unused(column: TextColumn) -> TextColumn:
@@ -276,10 +281,8 @@ def as_text(column: Column) -> Column:
     distinct, inverse = np.unique(column.values[known], return_inverse=True)
     texts = [number_text(value, column.is_truth) for value in distinct.tolist()]
     order = in_natural_order(texts)
-    code_of = {text: code for code, text in enumerate(order)}
-    place = np.array([code_of[text] for text in texts], dtype=np.int64)
     codes = np.full(len(column.values), -1, dtype=np.int64)
-    codes[known] = place[inverse]
+    codes[known] = codes_among(texts, order)[inverse]
     return TextColumn(column.name, tuple(order), codes)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.runtime.limits import check_memory
 from bayesfloor.runtime.text import counted, quoted
-from bayesfloor.tables.columns import Column, NumberColumn, RawTable, TextColumn, as_text
+from bayesfloor.tables.columns import Column, NumberColumn, RawTable, TextColumn, as_text, codes_among
 from bayesfloor.tables.notes import (
     PreparedColumn,
     check_feature,
@@ -199,10 +199,8 @@ def _codes(prepared: PreparedColumn, column: Column, table: RawTable) -> NDArray
     column = as_text(column)
     if not isinstance(column, TextColumn):
         raise ValueError(f"{table.source}: column {column.name!r} must hold text")
-    place = {category: code for code, category in enumerate(prepared.categories)}
-    fill = -1 if prepared.fill is None else place[str(prepared.fill)]
-    new_code = np.array([place.get(category, -2) for category in column.categories] + [fill], dtype=np.int64)
-    codes = new_code[column.codes]
+    fill = -1 if prepared.fill is None else prepared.categories.index(str(prepared.fill))
+    codes = np.append(codes_among(column.categories, prepared.categories, unknown=-2), fill)[column.codes]
     if (codes == -2).any():
         row = int(np.flatnonzero(codes == -2)[0])
         text = column.categories[column.codes[row]]

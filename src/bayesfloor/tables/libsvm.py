@@ -9,7 +9,7 @@ import numpy as np
 from bayesfloor.data.points import SPARSE_LIMIT
 from bayesfloor.runtime.limits import check_memory, in_gib
 from bayesfloor.runtime.text import counted, quoted
-from bayesfloor.tables.columns import Column, NumberColumn, RawTable, check_n_columns, text_column, to_number
+from bayesfloor.tables.columns import Column, NumberColumn, RawTable, TextBuilder, check_n_columns, to_number
 from bayesfloor.tables.sniffing import detect_encoding, open_text
 from bayesfloor.tables.unpacking import Contents
 
@@ -83,10 +83,9 @@ def read_libsvm(contents: Contents) -> RawTable:
     X = np.zeros((n_columns, n_rows))
     X[np.array(indices) - first, np.repeat(np.arange(n_rows), lengths)] = values
     columns: list[Column] = [NumberColumn(f"x{j + first}", X[j]) for j in range(n_columns)]
-    distinct = list(dict.fromkeys(labels))
-    code_of = {label: code for code, label in enumerate(distinct)}
-    codes = np.array([code_of[label] for label in labels], dtype=np.int64)
-    columns.append(text_column("label", distinct, codes, frozenset()))
+    builder = TextBuilder("label", missing=())
+    builder.add(labels)
+    columns.append(builder.column())
     note = f"libsvm file, indices from {first}; what is not given is 0."
     return RawTable(name, columns, n_rows, np.array(starts, dtype=np.int64), "label", [note])
 

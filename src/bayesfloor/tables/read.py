@@ -1,5 +1,6 @@
-"""A file -> X, y and names, with every assumption stated."""
+"""A file -> its format, its columns, and from these X, y and names, with every assumption stated."""
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,14 +10,21 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table
+from bayesfloor.data.sampling import copy_numbers, stratified_rows
 from bayesfloor.runtime.checks import ParameterError, check_option, check_random_state_seed, is_int
-from bayesfloor.runtime.text import counted
-from bayesfloor.tables.columns import RawTable, as_text, count_gaps, find_gaps
+from bayesfloor.runtime.hashing import GOLDEN, mix64
+from bayesfloor.runtime.text import counted, listed
+from bayesfloor.tables.arff import looks_like_arff, read_arff
+from bayesfloor.tables.binary_tables import read_frame, read_npz
+from bayesfloor.tables.columns import NumberColumn, RawTable, TextColumn, as_text, count_gaps, find_gaps
 from bayesfloor.tables.encoding import ENCODINGS, IMPUTATIONS, SCALES, Preparation, learn_preparation
-from bayesfloor.tables.formats import read_raw
-from bayesfloor.tables.sampling import stratified_sample
+from bayesfloor.tables.libsvm import looks_like_libsvm, read_libsvm
 from bayesfloor.tables.targets import choose_target, find_column, find_missing_labels, read_labels
-from bayesfloor.tables.unpacking import UNPACKED_LIMIT
+from bayesfloor.tables.text_tables import read_text_table
+from bayesfloor.tables.unpacking import UNPACKED_LIMIT, Contents, read_contents
+
+_LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
+_READERS = {"arff": read_arff, "libsvm": read_libsvm, "npz": read_npz}
 
 
 def read_table(
@@ -114,17 +122,8 @@ def read_table(
         wanted = preparation.target
         dropped = ()
         as_categories = tuple(column.name for column in preparation.columns if column.categories)
-    raw = read_raw(
-        path,
-        target=wanted,
-        categorical=as_categories,
-        dropped=dropped,
-        separator=separator,
-        decimal=decimal,
-        encoding=encoding,
-        header=header,
-        limit=max_bytes,
-    )
+    how_written = {"separator": separator, "decimal": decimal, "encoding": encoding, "header": header}
+    raw = read_raw(path, max_bytes, target=wanted, categorical=as_categories, dropped=dropped, **how_written)
     if preparation is not None:
         return _prepare_alike(raw, preparation)
     if wanted is not None:
@@ -134,6 +133,75 @@ def read_table(
     return make_table(
         raw, name, encode=encode, scale=scale, impute=impute, drop_missing=drop_missing, max_rows=max_rows, seed=seed
     )
+
+
+def detect_format(contents: Contents) -> str:
+    """Return "parquet", "arrow", "stream", "npz", "arff", "libsvm" or "text".
+
+    Parameters
+    ----------
+    contents : Contents
+        The file.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        When the name promises a format that the bytes do not hold, and for pickles.
+    """
+    data, suffix, name = contents.data, contents.suffix, contents.name
+    if data.startswith(b"PAR1"):
+        return "parquet"
+    if data.startswith(b"ARROW1"):
+        return "arrow"
+    if data.startswith(b"FEA1"):
+        raise ValueError(f"{name} is a Feather file of version 1; write it again as version 2")
+    if suffix == ".npz":
+        return "npz"
+    if data.startswith(b"\x93NUMPY"):
+        raise ValueError(f"{name} is a single NumPy array; save it with numpy.savez(..., X=..., y=...)")
+    if data[0] == 0x80 and len(data) > 1 and data[1] <= 5:
+        raise ValueError(f"{name} is a pickle, and reading one can run code; save the table as Parquet, CSV or NPZ")
+    if data.startswith(b"\xff\xff\xff\xff"):
+        return "stream"
+    if suffix in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
+        raise ValueError(f"{name} is named like a {suffix[1:].capitalize()} file, but it is not one, or it is damaged")
+    if suffix == ".arff" or looks_like_arff(data):
+        return "arff"
+    if suffix in _LIBSVM_SUFFIXES or looks_like_libsvm(data):
+        return "libsvm"
+    return "text"
+
+
+def read_raw(path: Any, limit: int = UNPACKED_LIMIT, **text_options: Any) -> RawTable:
+    """Read a file of any format.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    limit : int
+        The largest number of unpacked bytes.
+    **text_options
+        Those of `read_text_table`; other formats do without.
+
+    Returns
+    -------
+    RawTable
+    """
+    contents = read_contents(path, limit=limit)
+    kind = detect_format(contents)
+    if kind == "text":
+        table = read_text_table(contents, **text_options)
+    elif kind in _READERS:
+        table = _READERS[kind](contents)
+    else:
+        table = read_frame(contents, kind)
+    table.notes[:0] = contents.notes
+    return table
 
 
 def make_table(
@@ -154,13 +222,33 @@ def make_table(
     if max_rows is not None and max_rows < raw.n_rows:
         if max_rows < 2 * len(classes):
             raise ValueError(f"max_rows={max_rows} is less than two rows for each of the {len(classes)} classes")
-        rows = stratified_sample(raw, codes, max_rows, seed)
+        rows = stratified_rows(codes, max_rows, _row_keys(raw, codes, seed))
         raw.notes.append(
             f"A sample of {counted(len(rows))} of {counted(raw.n_rows)} rows is used, as large a share of each class."
         )
         raw, y = raw.take(rows), y[rows]
     learnt = learn_preparation(raw, target, encode=encode, scale=scale, impute=impute)
     return _assemble(raw, learnt, y, classes, n_samples)
+
+
+def _row_keys(table: RawTable, codes: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
+    """Return a random number for each row, from its values and the seed; copies of a row get different ones."""
+    hashes = np.zeros(len(codes), np.uint64)
+    for column in table.columns:
+        if isinstance(column, NumberColumn):
+            values = np.where(np.isnan(column.values), np.nan, column.values + 0.0).view(np.uint64)
+        elif isinstance(column, TextColumn):
+            texts = [*column.categories, "\0missing"]
+            values = np.array([_text_hash(text) for text in texts], np.uint64)[column.codes]
+        else:
+            continue
+        hashes = mix64(hashes + GOLDEN ^ values)
+    copy = copy_numbers(hashes, codes)
+    return mix64(hashes + copy * GOLDEN ^ mix64(np.array([seed], np.uint64) + GOLDEN))
+
+
+def _text_hash(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
 def _assemble(
@@ -225,11 +313,8 @@ def _without_missing(
     if not len(no_label) and not gaps:
         return raw
     has_gap = np.zeros(raw.n_rows, dtype=bool)
-    if impute is None:
-        for column in features:
-            marked = find_gaps(column)
-            if len(marked):
-                has_gap |= marked
+    if impute is None and gaps:
+        has_gap = np.logical_or.reduce([marked for column in features if len(marked := find_gaps(column))])
     if not drop_missing:
         if len(no_label) == raw.n_rows:
             raise ValueError(
@@ -242,12 +327,11 @@ def _without_missing(
                 f"{target!r}, the first here; drop_missing=True (--drop-missing) leaves such rows out"
             )
         if impute is None:
-            listed = ", ".join(f"{name!r} ({counted(number)})" for name, number in gaps[:6])
-            more = f" and {len(gaps) - 6} more" if len(gaps) > 6 else ""
+            columns = listed([f"{name!r} ({counted(number)})" for name, number in gaps], 6)
             first = int(np.flatnonzero(has_gap)[0])
             raise ValueError(
                 f"{raw.at(first)}: missing values in {counted(int(has_gap.sum()))} rows, the first here, columns "
-                f"{listed}{more}; add impute='median' (--impute median) to fill them, or drop_missing=True "
+                f"{columns}; add impute='median' (--impute median) to fill them, or drop_missing=True "
                 "(--drop-missing) to leave the rows out"
             )
         return raw

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.labels import check_labels
-from bayesfloor.runtime.text import counted, quoted
+from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.columns import (
     Column,
     NumberColumn,
@@ -22,9 +22,11 @@ from bayesfloor.tables.columns import (
 
 Ints = NDArray[np.int64]
 
-#: More classes than this, with few rows each, are worth a word.
+#: Classes from which a target with few rows for each is reported as a possible number.
 MANY_CLASSES = 50
+#: Rows for each class, on average, that are few in this sense.
 _FEW_ROWS = 10
+#: Labels that often stand for a missing one; they are kept as classes, with a caution.
 _LOOK_MISSING = frozenset({"NA", "N/A", "NaN", "nan", "null", "NULL", "?", "None"})
 
 
@@ -64,22 +66,18 @@ def _close_names(wanted: str, names: Sequence[str]) -> str:
     close = [lower[match] for match in get_close_matches(str(wanted).lower().strip(), lower, n=3, cutoff=0.6)]
     if close:
         return f"did you mean {' or '.join(map(repr, close))}?"
-    listed = ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-    return f"its columns are {listed}"
+    return f"its columns are {listed(list(map(repr, names)), 8)}"
 
 
 def choose_target(table: RawTable, target: str | int | None) -> str:
     """Return the name of the target, the last column where none is named, and say so in the table's notes."""
     if target is not None:
-        name = find_column(table, target, what="column")
-        table.notes.append(f"Target: {name!r}, as asked.")
-        return name
-    if table.target is not None:
-        name = find_column(table, table.target, what="target")
-        table.notes.append(f"Target: {name!r}, as the file says.")
-        return name
-    name = table.names[-1]
-    table.notes.append(f"Target: {name!r}, the last column, since none was named.")
+        name, why = find_column(table, target), "as asked"
+    elif table.target is not None:
+        name, why = find_column(table, table.target, what="target"), "as the file says"
+    else:
+        name, why = table.names[-1], "the last column, since none was named"
+    table.notes.append(f"Target: {name!r}, {why}.")
     return name
 
 

@@ -13,31 +13,28 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from bayesfloor.runtime.limits import check_memory, in_gib
+from bayesfloor.runtime.text import listed
 
 #: A file, or what a packed file holds, is read up to this many bytes and refused beyond.
 UNPACKED_LIMIT = 4 * 2**30
 
-#: Names that hold several tables, or a table in a form that is not read here, and what to do about each.
+#: Endings of files that hold several tables, or a table in a form that is not read here, and what to do about each.
 _OTHER_PROGRAMS = {
-    ".xlsx": "an Excel workbook; save the sheet as CSV",
-    ".xls": "an Excel workbook; save the sheet as CSV",
-    ".ods": "a spreadsheet; save it as CSV",
-    ".pkl": "a pickle, and reading one can run code; save the table as Parquet, CSV or NPZ",
-    ".pickle": "a pickle, and reading one can run code; save the table as Parquet, CSV or NPZ",
-    ".joblib": "a pickle, and reading one can run code; save the table as Parquet, CSV or NPZ",
-    ".rds": "an R object; save the table as CSV or Parquet",
-    ".rdata": "an R workspace; save the table as CSV or Parquet",
-    ".h5": "an HDF5 file; save the table as Parquet, CSV or NPZ",
-    ".hdf5": "an HDF5 file; save the table as Parquet, CSV or NPZ",
-    ".sqlite": "a database; save the table as CSV or Parquet",
-    ".db": "a database; save the table as CSV or Parquet",
-    ".tar": "an archive; unpack it and name one table",
-    ".7z": "an archive; unpack it and name one table",
-    ".rar": "an archive; unpack it and name one table",
-    ".bz2": "packed by bzip2; unpack it, or pack it with gzip or zip",
-    ".xz": "packed by xz; unpack it, or pack it with gzip or zip",
-    ".zst": "packed by zstd; unpack it, or pack it with gzip or zip",
-    ".tgz": "an archive; unpack it and name one table",
+    suffix: what
+    for suffixes, what in (
+        (".xlsx .xls", "an Excel workbook; save the sheet as CSV"),
+        (".ods", "a spreadsheet; save it as CSV"),
+        (".pkl .pickle .joblib", "a pickle, and reading one can run code; save the table as Parquet, CSV or NPZ"),
+        (".rds", "an R object; save the table as CSV or Parquet"),
+        (".rdata", "an R workspace; save the table as CSV or Parquet"),
+        (".h5 .hdf5", "an HDF5 file; save the table as Parquet, CSV or NPZ"),
+        (".sqlite .db", "a database; save the table as CSV or Parquet"),
+        (".tar .tgz .7z .rar", "an archive; unpack it and name one table"),
+        (".bz2", "packed by bzip2; unpack it, or pack it with gzip or zip"),
+        (".xz", "packed by xz; unpack it, or pack it with gzip or zip"),
+        (".zst", "packed by zstd; unpack it, or pack it with gzip or zip"),
+    )
+    for suffix in suffixes.split()
 }
 
 
@@ -130,11 +127,8 @@ def _unpack_zip(name: str, data: bytes, limit: int) -> Contents:
             # folders, and what macOS adds for itself, are no tables
             members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
             if len(members) != 1:
-                listed = ", ".join(_shown(m.filename) for m in members[:5]) or "none"
-                more = f" and {len(members) - 5} more" if len(members) > 5 else ""
-                raise ValueError(
-                    f"{name}: a zip file must hold exactly one file; it holds {len(members)}: {listed}{more}"
-                )
+                names = listed([_shown(m.filename) for m in members]) or "none"
+                raise ValueError(f"{name}: a zip file must hold exactly one file; it holds {len(members)}: {names}")
             (member,) = members
             if member.flag_bits & 1:
                 raise ValueError(f"{name} is locked by a password; unpack it first")

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.runtime.checks import check_option, check_random_state_seed
-from bayesfloor.runtime.text import shown
+from bayesfloor.runtime.text import listed, shown
 from bayesfloor.tree import cuts
-from bayesfloor.tree.class_tree import ClassTree, check_classes, enumerated, grow_class_tree
+from bayesfloor.tree.class_tree import ClassTree, check_classes, grow_class_tree
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -85,8 +85,7 @@ def build_class_tree(weights: Any, classes: Any = None, *, cut: Any = "min-cut",
     """
     if isinstance(cut, list | tuple):
         return _given_tree(cut, weights, classes)
-    if not (isinstance(cut, str) and cut in [*WEIGHTED_CUTS, "random"]):
-        check_option("cut", cut, [*WEIGHTED_CUTS, "random"], " or nested lists of labels")
+    check_option("cut", cut, [*WEIGHTED_CUTS, "random"], " or nested lists of labels")
     if weights is None:
         raise ValueError("weights may be None only where cut is nested lists of labels")
     labels, matrix = _check_graph(weights, classes)
@@ -100,15 +99,14 @@ def build_class_tree(weights: Any, classes: Any = None, *, cut: Any = "min-cut",
 def _given_tree(nested: Any, weights: Any, classes: Any) -> ClassTree:
     if weights is not None:
         labels, matrix = _check_graph(weights, classes)
-        split = cuts.known_cuts(_halves_of_nested(nested, labels))
-        return grow_class_tree(labels, split, lambda left, right: matrix[np.ix_(left, right)].sum())
-    if classes is None:
-        leaves = [item for node in _nested_nodes(nested) for item in node if not _is_node(item)]
-        labels = np.sort(check_classes(leaves))
-    else:
+    elif classes is not None:
         labels = check_classes(classes)
+    else:
+        labels = np.sort(check_classes([item for node in _nested_nodes(nested) for item in node if not _is_node(item)]))
     split = cuts.known_cuts(_halves_of_nested(nested, labels))
-    return grow_class_tree(labels, split, lambda left, right: nan)
+    return grow_class_tree(
+        labels, split, lambda left, right: nan if weights is None else matrix[np.ix_(left, right)].sum()
+    )
 
 
 def _check_graph(weights: Any, classes: Any) -> tuple[NDArray[Any], Floats]:
@@ -192,5 +190,5 @@ def _halves_of_nested(tree: Any, labels: NDArray[Any]) -> dict[tuple[int, int], 
         codes_below[id(node)] = joined = np.concatenate(sides)
         halves[int(joined.min()), len(joined)] = sides[0]
     if unseen:
-        raise ValueError(f"The tree lacks the classes {enumerated(list(unseen))}")
+        raise ValueError(f"The tree lacks the classes {listed(list(map(shown, unseen)), 8)}")
     return halves

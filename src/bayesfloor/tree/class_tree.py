@@ -1,7 +1,7 @@
 """The class tree itself, and the forms it can be written in."""
 
 import reprlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan, nan
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayesfloor.data.labels import check_labels
 from bayesfloor.display import ClassTreeDisplay
 from bayesfloor.runtime.frames import data_frame
-from bayesfloor.runtime.text import label_text, shown
+from bayesfloor.runtime.text import label_text, listed, shown
 from bayesfloor.tree.cuts import Split
 
 
@@ -222,7 +222,8 @@ class ClassTree:
             try:
                 return halves[frozenset(codes.tolist())]
             except KeyError:
-                raise ValueError(f"No node has exactly these classes below it: {enumerated(classes[codes])}") from None
+                names = listed(list(map(shown, classes[codes])), 8)
+                raise ValueError(f"No node has exactly these classes below it: {names}") from None
 
         return grow_class_tree(
             classes,
@@ -306,12 +307,6 @@ def check_classes(classes: Any) -> NDArray[Any]:
     if len(repeated):
         raise ValueError(f"classes holds {shown(labels[repeated[0]])} more than once")
     return labels[codes]
-
-
-def enumerated(labels: Sequence[Any] | NDArray[Any]) -> str:
-    """Name labels in a message, the first few of many."""
-    rest = f" and {len(labels) - 8} more" if len(labels) > 8 else ""
-    return ", ".join(map(shown, labels[:8])) + rest
 
 
 def _dot_text(text: str) -> str:

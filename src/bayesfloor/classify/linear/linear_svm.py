@@ -25,7 +25,7 @@ from bayesfloor.classify.linear.newton_kernels import walk_path
 from bayesfloor.classify.linear.sparse_newton import walk_sparse_path
 from bayesfloor.classify.training import check_penalties
 from bayesfloor.data.folds import fold_keys
-from bayesfloor.data.labels import check_labels
+from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.data.points import check_points, check_sparse_points
 from bayesfloor.data.prepared_table import points_and_labels
 from bayesfloor.data.weights import check_weights

@@ -2,15 +2,16 @@
 
 ::
 
-    X, y ── estimate ──────── rows, folds and training sizes; the public function
+    X, y ── estimate ──────── rows and folds; the public function, learned_floor
       │
-      ├──── cross_fitting ─── every learner predicts every row, at every training size   (learners, training_rows)
+      ├──── cross_fitting ─── every learner predicts every row, at three training sizes
+      │       learners        the groups of learners  (gaussian_learners, local_learners, tree_kernels)
+      │       training_rows   what every learner starts from
       ├──── stacking ──────── the best mix of learners at each size
-      ├──── row_errors ────── hard and soft errors of that mix, row by row
-      ├──── learning_curve ── a curve through them and where it ends
-      │       summary         estimate, interval and what was reached
-      └──── result ────────── LearnedFloor, with findings
+      ├──── stack_errors ──── errors of that mix: by row, by class, among neighbours
+      ├──── summary ───────── estimate, interval, what was reached, findings
+      │       learning_curve  a curve through the errors and where it ends
+      └──── result ────────── LearnedFloor
 
-`label_noise` redraws labels at known rates and asks whether the floor moves as it should. `residuals` bounds the floor
-from what the stack leaves unexplained.
+`label_noise` redraws labels at known rates and asks whether the floor moves as it should.
 """

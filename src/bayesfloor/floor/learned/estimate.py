@@ -1,21 +1,7 @@
 """The learned floor: what a stack of learners reaches, and where its learning curve ends.
 
-::
-
-    X, y ── row_sample ────── some of the rows, five folds
-      │
-      ├──── cross_fitting ─── a dozen `learners`, three training sizes: probabilities for every row
-      │
-      ├──── stacking ──────── one prediction for each row and size
-      │
-      ├──── row_errors ────── with the label and without: two estimates whose errors cancel
-      │
-      ├──── learning_curve ── the limit of the error as rows are added
-      │
-      └──── residuals ─────── is there signal left that no learner caught?
-
-The upper side of the result is proven by a model that exists. The lower side assumes that the learning curve goes on as
-it does: no method can give a lower bound that holds for every distribution.
+The room's docstring shows the steps. The upper side of the result is proven by a model that exists. The lower side
+assumes that the learning curve goes on as it does: no method can give a lower bound that holds for every distribution.
 """
 
 import time
@@ -29,13 +15,11 @@ from numpy.typing import NDArray
 from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.sampling import LEARNED_ROWS, keys_of_values, stratified_rows
 from bayesfloor.floor.learned.cross_fitting import VIEWS, cross_fit
-from bayesfloor.floor.learned.findings import find_in_learned
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, Group, group_of
-from bayesfloor.floor.learned.residuals import posterior_bounds, residual_test
 from bayesfloor.floor.learned.result import LearnedFloor
-from bayesfloor.floor.learned.row_errors import errors_by_class
+from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
 from bayesfloor.floor.learned.stacking import Stack, fit_stacks
-from bayesfloor.floor.learned.summary import summarise
+from bayesfloor.floor.learned.summary import find_in_learned, summarise
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
 from bayesfloor.runtime.checks import (
     ParameterError,

@@ -11,10 +11,10 @@ import numpy as np
 
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.cross_edges import CrossEdges, as_matrix, of_each_class, of_each_pair, of_whole, pairs_of
-from bayesfloor.floor.trees.findings import find_in_test
+from bayesfloor.floor.trees.findings import find_in_data, find_in_test
 from bayesfloor.floor.trees.problem import Options, Problem, floors_of
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
-from bayesfloor.forest import ClassForests, Forests
+from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
 from bayesfloor.runtime.findings import Finding, in_order
 
 
@@ -41,19 +41,20 @@ def count_cross_edges(
     """Build forests once per tie draw, or take those grown already, and count in them; findings come from the first."""
     draws = Draws([], [], [], ())
     K = len(problem.classes)
+    source = getattr(problem.X, "source", problem.X)  # the engine reads files and Dask collections itself
     for draw, seed in enumerate(options.seeds()):
         if pairs:
-            by_class = grown[draw] if grown else options.class_forests(problem, seed)
+            by_class = grown[draw] if grown else class_forests(source, problem.codes, **options.engine(seed))
             forests = by_class.whole
             draws.pairs.append(of_each_pair(by_class, problem.codes))
         else:
-            forests = options.forests(problem, seed)
+            forests = spanning_forests(source, **options.engine(seed))
         if whole:
             draws.whole.append(of_whole(forests, problem.codes, K))
         if classes:
             draws.classes.append(of_each_class(forests, problem.codes, K))
         if seed == options.random_state:
-            draws = replace(draws, findings=options.findings(problem, forests), forests=forests)
+            draws = replace(draws, findings=find_in_data(problem, forests, options.n_trees), forests=forests)
     return draws
 
 

@@ -80,16 +80,7 @@ def bayes_error(
     """
     problem = check_problem_anywhere(X, y, client)
     options = check_options(
-        n_trees=n_trees,
-        bias_correction=bias_correction,
-        forced_edges=forced_edges,
-        confidence=confidence,
-        n_tie_draws=n_tie_draws,
-        n_jobs=n_jobs,
-        device=device,
-        random_state=random_state,
-        progress=progress,
-        client=client,
+        n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
     )
     draws = count_cross_edges(problem, options, whole=True, pairs=sum_of_pairs)
     pairs = pairwise_result(draws, problem, options, normalize=True) if sum_of_pairs else None
@@ -140,16 +131,7 @@ progress, client
     """
     problem = check_problem_anywhere(X, y, client)
     options = check_options(
-        n_trees=n_trees,
-        bias_correction=bias_correction,
-        forced_edges=forced_edges,
-        confidence=confidence,
-        n_tie_draws=n_tie_draws,
-        n_jobs=n_jobs,
-        device=device,
-        random_state=random_state,
-        progress=progress,
-        client=client,
+        n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
     )
     draws = count_cross_edges(problem, options, pairs=True)
     return pairwise_result(draws, problem, options, normalize)
@@ -193,16 +175,7 @@ progress, client
     """
     problem = check_problem_anywhere(X, y, client)
     options = check_options(
-        n_trees=n_trees,
-        bias_correction=bias_correction,
-        forced_edges=forced_edges,
-        confidence=confidence,
-        n_tie_draws=n_tie_draws,
-        n_jobs=n_jobs,
-        device=device,
-        random_state=random_state,
-        progress=progress,
-        client=client,
+        n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
     )
     draws = count_cross_edges(problem, options, classes=True)
     return one_vs_rest_result(draws, problem, options)
@@ -245,16 +218,7 @@ def henze_penrose_divergence(
     """
     problem = check_problem_anywhere(X, y, client)
     options = check_options(
-        n_trees=n_trees,
-        bias_correction=False,
-        forced_edges=forced_edges,
-        confidence=confidence,
-        n_tie_draws=n_tie_draws,
-        n_jobs=n_jobs,
-        device=device,
-        random_state=random_state,
-        progress=progress,
-        client=client,
+        n_trees, False, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
     )
     draws = count_cross_edges(problem, options, pairs=True)
     cross = mean_of_draws(draws.pairs)

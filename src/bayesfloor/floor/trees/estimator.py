@@ -1,16 +1,23 @@
-"""All floors of a problem at once, in the shape of a scikit-learn estimator."""
+"""All floors of a problem at once, as a scikit-learn estimator that also takes rows in batches."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import validate_data
 
+from bayesfloor.data.labels import check_labels
+from bayesfloor.data.points import check_points
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
-from bayesfloor.floor.trees.far_points import is_far
+from bayesfloor.floor.trees.far_points import is_far, names_of
 from bayesfloor.floor.trees.problem import Options, Problem, Progress, check_options, check_problem_anywhere
-from bayesfloor.floor.trees.stream import Stream, advance, begin, first_batch
-from bayesfloor.forest import ClassForests
+from bayesfloor.forest import ClassForests, class_forests
+from bayesfloor.forest.device import host_array
+from bayesfloor.forest.extend import check_new_points
+from bayesfloor.forest.extend_classes import join_classes
 
 FITTED = ("bayes_error_", "one_vs_rest_bayes_error_", "pairwise_bayes_error_", "findings_")
 
@@ -159,7 +166,7 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
             options = self._options(self.random_state)
             batch = first_batch(X, y, classes)
             validate_data(self, X, skip_check_array=True)
-            stream = begin(*batch, options, asked)
+            stream = Stream(*batch, grow_forests(batch[0], options), options.random_state, asked)
         else:
             if any(now is not then and now != then for now, then in zip(asked, before.asked, strict=True)):
                 raise ValueError(
@@ -179,18 +186,8 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _options(self, random_state: Any) -> Options:
-        return check_options(
-            n_trees=self.n_trees,
-            bias_correction=self.bias_correction,
-            forced_edges=self.forced_edges,
-            confidence=self.confidence,
-            n_tie_draws=self.n_tie_draws,
-            n_jobs=self.n_jobs,
-            device=self.device,
-            random_state=random_state,
-            progress=self.progress,
-            client=self.client,
-        )
+        names = [field.name for field in fields(Options) if field.name != "random_state"]
+        return check_options(random_state=random_state, **{name: getattr(self, name) for name in names})
 
     def _estimate(self, problem: Problem, options: Options, grown: Sequence[ClassForests]) -> None:
         """Estimate all floors, from forests that are there already where there are any."""
@@ -214,3 +211,69 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         return tags
+
+
+# --- rows that arrive in batches
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """All rows so far, and their forests once there are two classes, one for each tie draw."""
+
+    problem: Problem
+    declared: NDArray[Any] | None
+    forests: tuple[ClassForests, ...]
+    seed: int
+    asked: tuple[Any, ...]  # what must stay the same from batch to batch: n_trees, n_tie_draws, random_state
+
+
+def first_batch(X: Any, y: Any, classes: Any) -> tuple[Problem, NDArray[Any] | None]:
+    """Check the first batch."""
+    points = check_points(host_array(X)[0], min_rows=1).copy()  # the caller may put the next batch into the same array
+    seen, codes = check_labels(y, len(points), min_classes=1)
+    declared = check_declared(classes, None, seen)
+    return Problem(points, seen, codes, names_of(X)), declared
+
+
+def check_declared(classes: Any, before: NDArray[Any] | None, seen: NDArray[Any]) -> NDArray[Any] | None:
+    """Return the labels that there may be, None for any; those that were seen must be among them."""
+    declared = before
+    if classes is not None:
+        declared = check_labels(np.asarray(classes), len(classes), min_classes=1)[0]
+        if before is not None and not np.array_equal(declared, before):
+            raise ValueError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {before.tolist()!r}"
+            )
+    if declared is not None:
+        unknown = sorted(set(seen.tolist()) - set(declared.tolist()))
+        if unknown:
+            raise ValueError(f"y has labels that are not among the classes {declared.tolist()!r}: {unknown!r}")
+    return declared
+
+
+def advance(stream: Stream, X: Any, y: Any, classes: Any, options: Options) -> Stream:
+    """Return the stream with one more batch; the stream itself stays as it is."""
+    before = stream.problem
+    X = check_new_points(host_array(X)[0], before.X.shape[1], "BayesErrorEstimator")
+    new_classes, new_codes = check_labels(y, len(X), min_classes=1)
+    seen, codes_of_old, codes_of_new = join_classes(before.classes, new_classes)
+    declared = check_declared(classes, stream.declared, seen)
+    codes = np.concatenate((codes_of_old[before.codes], codes_of_new[new_codes]))
+    if stream.forests:
+        labels = new_classes[new_codes]
+        forests = tuple(
+            forests.extend(X, labels, n_jobs=options.n_jobs, progress=options.progress) for forests in stream.forests
+        )
+        problem = Problem(forests[0]._rows_given, seen, codes, before.feature_names)
+    else:
+        problem = Problem(np.concatenate((before.X, X)), seen, codes, before.feature_names)
+        forests = grow_forests(problem, options)
+    return replace(stream, problem=problem, declared=declared, forests=forests)
+
+
+def grow_forests(problem: Problem, options: Options) -> tuple[ClassForests, ...]:
+    """Grow the forests of each tie draw, as soon as there are two classes."""
+    if len(problem.classes) < 2:
+        return ()
+    labels, here = problem.classes[problem.codes], replace(options, client=None)
+    return tuple(class_forests(problem.X, labels, **here.engine(seed)) for seed in options.seeds())

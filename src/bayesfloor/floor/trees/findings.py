@@ -27,10 +27,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.floor.trees.finding_kernels import feature_gives_label, two_nearest
+from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.forest import Forests
 from bayesfloor.forest.order.labels import count_classes_at_sites
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.text import listed, shown
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 #: A class with fewer rows than this is called tiny.
 TINY_CLASS = 10
@@ -48,26 +52,13 @@ RISING = 1.25
 CHANCE_LEVEL = 0.05
 
 
-def find_in_data(
-    X: NDArray[np.float64],
-    feature_names: Sequence[Any] | None,
-    classes: NDArray[Any],
-    codes: NDArray[np.int64],
-    forests: Forests,
-    n_trees: int,
-) -> tuple[Finding, ...]:
+def find_in_data(problem: Problem, forests: Forests, n_trees: int) -> tuple[Finding, ...]:
     """Look for everything that can be told from the points, the labels and their forests.
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
-        The points.
-    feature_names : sequence or None
-        Names of the features; None numbers them.
-    classes : ndarray of shape (K,)
-        The distinct labels.
-    codes : ndarray of shape (n,)
-        Position of each row's label in `classes`.
+    problem : Problem
+        Points and labels.
     forests : Forests
         The forests of all rows.
     n_trees : int
@@ -78,11 +69,12 @@ def find_in_data(
     tuple of Finding
         In the order of their codes.
     """
-    names = range(X.shape[1]) if feature_names is None else feature_names
+    X, codes = problem.X, problem.codes
+    names = range(X.shape[1]) if problem.feature_names is None else problem.feature_names
     found = [
-        *_about_classes(classes, np.bincount(codes)),
+        *_about_classes(problem.classes, problem.class_counts),
         *_about_ties(forests),
-        *_about_identical_rows(forests, codes, len(classes)),
+        *_about_identical_rows(forests, codes, len(problem.classes)),
         *_about_features(X, names),
         *_about_dimension(X.shape, forests),
         *_about_leaks(X, codes, names),
@@ -102,7 +94,7 @@ def find_in_test(p_value: float) -> Iterator[Finding]:
         )
 
 
-def _about_classes(classes: NDArray[Any], counts: NDArray[np.int64]) -> Iterator[Finding]:
+def _about_classes(classes: NDArray[Any], counts: Ints) -> Iterator[Finding]:
     tiny = np.flatnonzero(counts < TINY_CLASS)
     if len(tiny):
         text = listed([f"{shown(classes[k])} ({counts[k]})" for k in tiny])
@@ -130,7 +122,7 @@ def _about_ties(forests: Forests) -> Iterator[Finding]:
         )
 
 
-def _about_identical_rows(forests: Forests, codes: NDArray[np.int64], n_classes: int) -> Iterator[Finding]:
+def _about_identical_rows(forests: Forests, codes: Ints, n_classes: int) -> Iterator[Finding]:
     n, n_sites = forests.n_points, int(forests.sites.max()) + 1
     if n_sites == n:
         return
@@ -163,7 +155,7 @@ def _about_identical_rows(forests: Forests, codes: NDArray[np.int64], n_classes:
         )
 
 
-def _about_features(X: NDArray[np.float64], names: Sequence[Any]) -> Iterator[Finding]:
+def _about_features(X: Floats, names: Sequence[Any]) -> Iterator[Finding]:
     with np.errstate(over="ignore"):
         width = X.max(axis=0) - X.min(axis=0)
     constant = np.flatnonzero(width == 0).tolist()
@@ -228,7 +220,7 @@ def excess_at_a_tenth(per_doubling: float) -> float:
     return per_doubling / 3.0
 
 
-def _about_leaks(X: NDArray[np.float64], codes: NDArray[np.int64], names: Sequence[Any]) -> Iterator[Finding]:
+def _about_leaks(X: Floats, codes: Ints, names: Sequence[Any]) -> Iterator[Finding]:
     most = min(MOST_CODES, len(X) // 5)
     giving = [j for j in range(X.shape[1]) if feature_gives_label(X[:, j], codes, most)]
     if giving:
@@ -252,7 +244,7 @@ def _about_spanning(forests: Forests, n_trees: int) -> Iterator[Finding]:
         )
 
 
-def _about_later_trees(forests: Forests, codes: NDArray[np.int64]) -> Iterator[Finding]:
+def _about_later_trees(forests: Forests, codes: Ints) -> Iterator[Finding]:
     spanning = np.flatnonzero(forests.n_components == 1)
     if len(spanning) < 2:
         return

@@ -1,4 +1,4 @@
-"""What all functions of this room share: checked input, checked options, and their floors."""
+"""What all functions of this room share: checked points and labels, checked options, and the equations in order."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,11 +13,9 @@ from bayesfloor.data.prepared_table import Table, points_and_labels
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.cross_edges import CrossEdges, mean_of_draws
 from bayesfloor.floor.trees.far_points import FarPoints, is_far, names_of
-from bayesfloor.floor.trees.findings import find_in_data
-from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
+from bayesfloor.floor.trees.results import Floors
 from bayesfloor.forest.gpu.device import host_array
 from bayesfloor.runtime.checks import check_confidence, check_int, check_n_trees, check_option, check_random_state_seed
-from bayesfloor.runtime.findings import Finding
 
 Floats = NDArray[np.float64]
 Progress = bool | Callable[[int, int], None]
@@ -69,93 +67,55 @@ class Options:
     device: Any
     random_state: int
     progress: Progress
-    client: Any = None
+    client: Any
 
     def seeds(self) -> list[int]:
         """Return one seed per tie draw, the first being the caller's own."""
         further = np.random.SeedSequence(self.random_state).generate_state(self.n_tie_draws - 1, np.uint64)
         return [self.random_state, *map(int, further)]
 
-    def forests(self, problem: Problem, seed: int) -> Forests:
-        """Build the forests of all rows."""
-        return spanning_forests(
-            getattr(problem.X, "source", problem.X),
-            n_trees=self.n_trees,
-            n_jobs=self.n_jobs,
-            device=self.device,
-            random_state=seed,
-            progress=self.progress,
-            client=self.client,
-        )
-
-    def class_forests(self, problem: Problem, seed: int) -> ClassForests:
-        """Build the forests of every pair of classes and of all rows."""
-        return class_forests(
-            getattr(problem.X, "source", problem.X),
-            problem.codes,
-            n_trees=self.n_trees,
-            n_jobs=self.n_jobs,
-            device=self.device,
-            random_state=seed,
-            progress=self.progress,
-            client=self.client,
-        )
-
-    def findings(self, problem: Problem, whole: Forests) -> tuple[Finding, ...]:
-        """Look at the points, the labels and the forests of all rows."""
-        return find_in_data(problem.X, problem.feature_names, problem.classes, problem.codes, whole, self.n_trees)
+    def engine(self, seed: int) -> dict[str, Any]:
+        """Return what `spanning_forests` and `class_forests` need to know, with the seed of one tie draw."""
+        return {
+            "n_trees": self.n_trees,
+            "n_jobs": self.n_jobs,
+            "device": self.device,
+            "random_state": seed,
+            "progress": self.progress,
+            "client": self.client,
+        }
 
 
 def check_options(
-    *,
-    n_trees: Any,
-    bias_correction: Any,
-    forced_edges: Any,
-    confidence: Any,
-    n_tie_draws: Any,
-    n_jobs: Any,
+    n_trees: Any = 3,
+    bias_correction: Any = True,
+    forced_edges: Any = "drop",
+    confidence: Any = 0.95,
+    n_tie_draws: Any = 1,
+    n_jobs: Any = None,
     device: Any = "auto",
-    random_state: Any,
-    progress: Any,
+    random_state: Any = 0,
+    progress: Any = False,
     client: Any = None,
 ) -> Options:
-    """Check every option, in scikit-learn's words; `n_jobs`, `device`, `progress` and `client` the engine checks."""
-    check_option("forced_edges", forced_edges, ("drop", "keep"))
-    confidence = check_confidence(confidence)
-    check_int("n_tie_draws", n_tie_draws)
+    """Check options, in scikit-learn's words; `n_jobs`, `device`, `progress` and `client` are left to the engine."""
     return Options(
-        n_trees=check_n_trees(n_trees),
-        bias_correction=bool(bias_correction),
-        forced_edges=forced_edges,
-        confidence=confidence,
-        n_tie_draws=int(n_tie_draws),
-        n_jobs=n_jobs,
-        device=device,
-        random_state=check_random_state_seed(random_state),
-        progress=progress,
-        client=client,
+        check_n_trees(n_trees),
+        bool(bias_correction),
+        check_option("forced_edges", forced_edges, ("drop", "keep")),
+        check_confidence(confidence),
+        check_int("n_tie_draws", n_tie_draws),
+        n_jobs,
+        device,
+        check_random_state_seed(random_state),
+        progress,
+        client,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Floors:
-    """Floors of one or many problems with everything that goes with them, as arrays."""
-
-    estimate: Floats
-    lower: Floats
-    upper: Floats
-    interval: Floats
-    lower_interval: Floats
-    upper_interval: Floats
-    normalized: Floats
-    cross_edges: Floats
-    cross_edges_interval: Floats
-    forced_edges: Floats
-    p_value: Floats
-    tie_range: Floats
-
-
-def floors_of(draws: Sequence[CrossEdges], n_classes: int, largest_floor: ArrayLike, options: Options) -> Floors:
+def floors_of(
+    draws: Sequence[CrossEdges], n_classes: int, largest_floor: ArrayLike, options: Options
+) -> Floors[Floats, Floats]:
     """Put cross edges through the equations, averaged over tie draws.
 
     The interval of R goes through the same equations. Its lower end loses the forced edges as R
@@ -175,17 +135,14 @@ def floors_of(draws: Sequence[CrossEdges], n_classes: int, largest_floor: ArrayL
 
     Returns
     -------
-    Floors
+    Floors of arrays
         Arrays of the shape of the draws; intervals have one more axis, of length two.
     """
     cross = mean_of_draws(draws)
     n, largest = cross.n_points, np.asarray(largest_floor, np.float64)
     limit = np.asarray(np.inf)
     if options.bias_correction:
-        if n_classes == 2:
-            limit = hp.gamma(n, largest)
-        else:
-            limit = hp.multiclass_gamma(n, n_classes, largest)
+        limit = hp.gamma(n, largest) if n_classes == 2 else hp.multiclass_gamma(n, n_classes, largest)
 
     def equations(R: Floats) -> tuple[Floats, Floats, Floats]:
         R = hp.corrected_cross_edges(np.maximum(R, 0.0), limit)

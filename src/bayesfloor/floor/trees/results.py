@@ -1,7 +1,7 @@
 """What the functions of this room return: frozen records that print short and become tables."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,11 @@ from bayesfloor.runtime.text import exact_percent, shown
 
 Floats = NDArray[np.float64]
 Range = tuple[float, float]
+Value = TypeVar("Value")
+Interval = TypeVar("Interval")
+
+#: Attributes that every data frame of floors shows, beside the interval of the estimate.
+FRAME = ("estimate", "lower", "upper", "normalized", "cross_edges", "p_value")
 
 
 def _hardest_first(estimate: Floats, low: Floats, largest: Floats) -> NDArray[np.int64]:
@@ -27,7 +32,32 @@ def _hardest_first(estimate: Floats, low: Floats, largest: Floats) -> NDArray[np
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BayesError:
+class Floors(Generic[Value, Interval]):
+    """Floors with everything that goes with them: numbers and their intervals for one problem, arrays for many."""
+
+    estimate: Value
+    lower: Value
+    upper: Value
+    interval: Interval
+    lower_interval: Interval
+    upper_interval: Interval
+    normalized: Value
+    cross_edges: Value
+    cross_edges_interval: Interval
+    forced_edges: Value
+    p_value: Value
+    tie_range: Interval
+
+    def _columns(self, problems: Any = ...) -> dict[str, Floats]:
+        """Return what the data frames of all floors show, of some of the problems."""
+        interval = np.atleast_2d(np.asarray(self.interval)[problems])
+        values = {name: np.atleast_1d(np.asarray(getattr(self, name))[problems]) for name in FRAME}
+        ends = {"interval_low": interval[:, 0], "interval_high": interval[:, 1]}
+        return {"estimate": values.pop("estimate"), **ends, **values}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BayesError(Floors[float, Range]):
     """The floor of a whole problem.
 
     Attributes
@@ -68,18 +98,6 @@ class BayesError:
         What a reader should know about the data.
     """
 
-    estimate: float
-    lower: float
-    upper: float
-    interval: Range
-    lower_interval: Range
-    upper_interval: Range
-    normalized: float
-    cross_edges: float
-    cross_edges_interval: Range
-    forced_edges: float
-    p_value: float
-    tie_range: Range
     sum_of_pairs: Range | None
     n_samples: int
     n_classes: int
@@ -99,21 +117,7 @@ class BayesError:
 
     def frame(self) -> Any:
         """Return a data frame of one row."""
-        low, high = self.interval
-        return data_frame(
-            {
-                "estimate": [self.estimate],
-                "interval_low": [low],
-                "interval_high": [high],
-                "lower": [self.lower],
-                "upper": [self.upper],
-                "normalized": [self.normalized],
-                "cross_edges": [self.cross_edges],
-                "p_value": [self.p_value],
-                "n_samples": [self.n_samples],
-                "n_classes": [self.n_classes],
-            }
-        )
+        return data_frame({**self._columns(), "n_samples": [self.n_samples], "n_classes": [self.n_classes]})
 
 
 class ClassPair(NamedTuple):
@@ -126,7 +130,7 @@ class ClassPair(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairwiseBayesError:
+class PairwiseBayesError(Floors[Floats, Floats]):
     """The floor of every pair of classes on its own.
 
     Matrices are symmetric with a zero diagonal; rows and columns follow `classes`.
@@ -166,18 +170,6 @@ class PairwiseBayesError:
     """
 
     classes: NDArray[Any]
-    estimate: Floats
-    normalized: Floats
-    lower: Floats
-    upper: Floats
-    interval: Floats
-    lower_interval: Floats
-    upper_interval: Floats
-    cross_edges: Floats
-    cross_edges_interval: Floats
-    forced_edges: Floats
-    p_value: Floats
-    tie_range: Floats
     sum_of_pairs: Range
     class_counts: NDArray[np.int64]
     normalize: bool
@@ -225,14 +217,7 @@ class PairwiseBayesError:
                 "second": self.classes[pairs[1]],
                 "n_first": self.class_counts[pairs[0]],
                 "n_second": self.class_counts[pairs[1]],
-                "estimate": self.estimate[pairs],
-                "interval_low": self.interval[pairs][:, 0],
-                "interval_high": self.interval[pairs][:, 1],
-                "lower": self.lower[pairs],
-                "upper": self.upper[pairs],
-                "normalized": self.normalized[pairs],
-                "cross_edges": self.cross_edges[pairs],
-                "p_value": self.p_value[pairs],
+                **self._columns(pairs),
             }
         )
 
@@ -259,7 +244,7 @@ class PairwiseBayesError:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OneVsRestBayesError:
+class OneVsRestBayesError(Floors[Floats, Floats]):
     """The floor of telling each class from all others together.
 
     It is Q_{e,k} of the paper's appendix A, the floor of class k and the mixture of all others, and never above
@@ -296,18 +281,6 @@ class OneVsRestBayesError:
     """
 
     classes: NDArray[Any]
-    estimate: Floats
-    normalized: Floats
-    lower: Floats
-    upper: Floats
-    interval: Floats
-    lower_interval: Floats
-    upper_interval: Floats
-    cross_edges: Floats
-    cross_edges_interval: Floats
-    forced_edges: Floats
-    p_value: Floats
-    tie_range: Floats
     class_counts: NDArray[np.int64]
     confidence: float
     findings: tuple[Finding, ...] = field(default=())
@@ -322,20 +295,7 @@ class OneVsRestBayesError:
 
     def frame(self) -> Any:
         """Return a data frame with one row per class."""
-        return data_frame(
-            {
-                "class": self.classes,
-                "n": self.class_counts,
-                "estimate": self.estimate,
-                "interval_low": self.interval[:, 0],
-                "interval_high": self.interval[:, 1],
-                "lower": self.lower,
-                "upper": self.upper,
-                "normalized": self.normalized,
-                "cross_edges": self.cross_edges,
-                "p_value": self.p_value,
-            }
-        )
+        return data_frame({"class": self.classes, "n": self.class_counts, **self._columns()})
 
     def by_hardness(self) -> NDArray[np.int64]:
         """Return the codes of all classes, the hardest first: by the lower end of the normalized floor's interval."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bayesfloor.floor.learned.row_errors import errors_by_class
+from bayesfloor.floor.learned.stack_errors import errors_by_class
 
 
 def test_against_plain_loops():

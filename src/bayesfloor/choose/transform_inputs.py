@@ -1,4 +1,4 @@
-"""What transforms are accepted, which of them learn from labels, and what a reader should know about them."""
+"""The inputs of `compare_transforms`: the default set, what is accepted, and which transforms learn from labels."""
 
 import inspect
 from collections.abc import Mapping
@@ -6,13 +6,56 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.decomposition import PCA
+from sklearn.kernel_approximation import Nystroem
+from sklearn.manifold import SpectralEmbedding
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import QuantileTransformer, RobustScaler, StandardScaler
 from sklearn.utils import get_tags
 
-from bayesfloor.choose.default_transforms import default_transforms
 from bayesfloor.data.points import check_points
 from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.text import listed, shown
+
+#: Coordinates of the larger principal-component and eigenmap transforms; the smaller ones have 2.
+_N_COMPONENTS = 10
+#: Landmarks of the Nystroem approximation of the radial kernel: few, so that the floor takes seconds.
+_N_LANDMARKS = 100
+
+
+def default_transforms(n_rows: int, n_features: int) -> dict[str, Any]:
+    """Return transforms by name.
+
+    Scalers change which features distances see; principal components and Laplacian eigenmaps reduce the
+    dimension; the radial kernel's map leaves the order of distances as it is, up to its approximation, and with it the
+    floor. It is there to show that a kernel adds no information, whatever it does for linear classifiers.
+
+    Parameters
+    ----------
+    n_rows, n_features : int
+        Shape of the data. Maps to more dimensions than that are left out.
+
+    Returns
+    -------
+    dict
+    """
+    transforms: dict[str, Any] = {
+        "as it is": "passthrough",
+        "standardised": StandardScaler(),
+        "median and quartiles": RobustScaler(),
+        "normal scores": QuantileTransformer(n_quantiles=min(1000, n_rows), output_distribution="normal"),
+    }
+    for n_components in (2, _N_COMPONENTS):
+        if n_components < min(n_rows, n_features):
+            name = f"{n_components} principal components"
+            transforms[name] = make_pipeline(StandardScaler(), PCA(n_components, random_state=0))
+        if n_components + 1 < n_rows:
+            name = f"{n_components} Laplacian eigenmaps"
+            transforms[name] = make_pipeline(StandardScaler(), SpectralEmbedding(n_components, random_state=0))
+    landmarks = min(_N_LANDMARKS, n_rows)
+    transforms["radial kernel"] = make_pipeline(StandardScaler(), Nystroem(n_components=landmarks, random_state=0))
+    return transforms
 
 
 def check_transforms(transforms: Any, X: Any) -> dict[str, Any]:

@@ -1,0 +1,157 @@
+"""Errors of the stack's probabilities: row by row, by class, and among neighbours.
+
+- `hard_and_soft`, `middle_error`: the error as each row shows it, with and without its label.
+- `errors_by_class`: one class against the rest, and one against another.
+- `posterior_bounds`, `residual_test`: spanning trees in the space of the probabilities bound the floor from there, and
+  those in the space of the features show whether neighbours err alike.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.floor.learned.training_rows import standardised
+from bayesfloor.floor.trees.bayes_error import bayes_error
+from bayesfloor.forest import spanning_forests
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: Spanning trees for the bounds and for the search for neighbours that err alike.
+N_TREES = 3
+
+
+def hard_and_soft(log_q: Floats, codes: Ints) -> tuple[Floats, Floats]:
+    """Return two estimates of each row's error.
+
+    Parameters
+    ----------
+    log_q : ndarray of shape (..., n, n_classes)
+        Logarithms of probabilities.
+    codes : ndarray of shape (n,)
+        Classes of the rows.
+
+    Returns
+    -------
+    hard : ndarray of shape (..., n)
+        1 where the label is not the most probable class. Its mean is the error, above the floor.
+    soft : ndarray of shape (..., n)
+        What the prediction itself expects, 1 - max q. Probabilities that vary by chance have too large a maximum, so
+        its mean is below the floor by about as much as that of `hard` is above.
+    """
+    hard = (log_q.argmax(axis=-1) != codes).astype(np.float64)
+    return hard, 1.0 - np.exp(log_q.max(axis=-1))
+
+
+def middle_error(hard: Floats, soft: Floats) -> Floats:
+    """Return the mean of both, closer to `hard` where probabilities are surely too timid.
+
+    Parameters
+    ----------
+    hard, soft : ndarray of shape (n,)
+        As from `hard_and_soft`, or means of several of them.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    difference = hard - soft
+    mean, error = difference.mean(), difference.std() / np.sqrt(len(difference))
+    # Timid: more error is expected than there is, by more than two standard errors.
+    share = max(0.0, 1.0 - (2.0 * error / mean) ** 2) if mean < 0 else 0.0
+    return soft + difference * (0.5 + 0.5 * share)
+
+
+def errors_by_class(q: Floats, codes: Ints) -> tuple[Floats, Floats]:
+    """Return the errors of telling each class from the rest, and each two classes apart, by the same probabilities.
+
+    Each is the error of a classifier that exists, so, up to sampling, none is below the floor of its problem.
+
+    Parameters
+    ----------
+    q : ndarray of shape (n, n_classes)
+        Probabilities.
+    codes : ndarray of shape (n,)
+        Classes of the rows.
+
+    Returns
+    -------
+    against_rest : ndarray of shape (n_classes,)
+        Share of all rows that are taken for the class wrongly, or wrongly not.
+    in_pairs : ndarray of shape (n_classes, n_classes)
+        Share of the rows of two classes for which the other of them is more probable; ties count half.
+    """
+    n_classes = q.shape[1]
+    counts = np.bincount(codes, minlength=n_classes)
+    named = q.argmax(axis=1)
+    right = np.bincount(codes[named == codes], minlength=n_classes)
+    against_rest = (counts + np.bincount(named, minlength=n_classes) - 2 * right) / len(codes)
+    wrong = np.zeros((n_classes, n_classes))
+    for label in range(n_classes):
+        of_label = q[codes == label]
+        own = of_label[:, label, np.newaxis]
+        wrong[label] = (of_label > own).sum(axis=0) + 0.5 * (of_label == own).sum(axis=0)
+    np.fill_diagonal(wrong, 0.0)
+    return against_rest, (wrong + wrong.T) / np.maximum(counts[:, np.newaxis] + counts, 1)
+
+
+def posterior_bounds(q: Floats, codes: Ints, n_jobs: int | None, seed: int) -> tuple[float, float]:
+    """Return the Henze-Penrose bounds that hold for anyone who sees the learned posterior only.
+
+    Its square roots are the points, so that distances are Hellinger's and the dimension is that of the classes, however
+    many features there are.
+
+    Parameters
+    ----------
+    q : ndarray of shape (n, n_classes)
+        Probabilities for each row by models that have not seen it.
+    codes : ndarray of shape (n,)
+        Classes of the rows.
+    n_jobs : int or None
+        Threads.
+    seed : int
+        Breaks ties.
+
+    Returns
+    -------
+    (float, float)
+    """
+    floor = bayes_error(np.sqrt(q), codes, n_trees=N_TREES, n_jobs=n_jobs, random_state=seed)
+    return floor.lower, floor.upper
+
+
+def residual_test(X: Floats, codes: Ints, q: Floats, folds: Ints, n_jobs: int | None, seed: int) -> float:
+    """Test whether neighbours err alike, which they do where a learned posterior has missed something local.
+
+    Residuals are r = onehot(label) - q. Where q is the true posterior, those of different rows are independent with
+    mean 0 and covariance diag(q) - qq', so products over the edges of a forest have mean 0, variance tr(S_i S_j), and
+    are uncorrelated. The forests join rows of one fold, whose q comes from one model that has seen none of them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The points.
+    codes, q
+        As for `posterior_bounds`.
+    folds : ndarray of shape (n,)
+        The fold of each row.
+    n_jobs, seed
+        As for `posterior_bounds`.
+
+    Returns
+    -------
+    float
+        Approximately standard normal if nothing was missed; large if something was.
+    """
+    residuals = np.eye(q.shape[1])[codes] - q
+    points, _ = standardised(X, X[:0])
+    total = variance = 0.0
+    for fold in range(int(folds.max()) + 1):
+        rows = np.flatnonzero(folds == fold)
+        if len(rows) < 2:
+            continue
+        edges = spanning_forests(points[rows], n_trees=N_TREES, n_jobs=n_jobs, random_state=seed).edges
+        i, j = rows[edges[:, 0]], rows[edges[:, 1]]
+        total += float((residuals[i] * residuals[j]).sum())
+        both = q[i] * q[j]
+        variance += float((both * (1.0 - q[i] - q[j])).sum() + (both.sum(axis=1) ** 2).sum())
+    return total / variance**0.5 if variance > 0 else 0.0
