@@ -250,7 +250,7 @@ def test_many_classes_are_worth_a_word(write):
 def test_a_value_that_is_no_number_is_named(refused):
     lines = "".join(f"{i},{i % 2}\n" for i in range(3812))
     text = "age,y\n" + lines[: lines.index("15,")] + "abc,0\n" + lines[lines.index("15,") :]
-    words = "data.csv, line 17, column 'age': 'abc' is not a number (the other 3 812 values are)"
+    words = "data.csv, line 17, column 'age': 'abc' is not a number (the other 3,812 values are)"
     refused(text, words)
     refused(text, words, encode="onehot")
 
