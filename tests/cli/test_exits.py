@@ -225,9 +225,7 @@ def test_a_gpu_without_torch(run, table, monkeypatch):
 
 def test_a_cluster_that_is_not_there(run, table, monkeypatch):
     pytest.importorskip("distributed", reason="Dask is not installed")
-    from bayesfloor.cli import input
-
-    monkeypatch.setattr(input, "_PATIENCE_S", 1)
+    monkeypatch.setattr("bayesfloor.cli.input._PATIENCE_S", 1)
     line = complaint(run("floor table.csv --fast --cluster tcp://127.0.0.1:9 --quiet"), 4)
     assert "no Dask scheduler answers" in line
 

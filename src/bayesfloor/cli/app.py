@@ -16,7 +16,7 @@ FILE is CSV and its relatives, Parquet, Arrow, ARFF, KEEL, NPZ or libsvm, plain
 or packed by gzip or zip; or the name of a data set ('bayesfloor datasets' lists
 them). Results go to stdout, everything else to stderr."""
 
-_AFTERWORD = """Examples:
+_EPILOGUE = """Examples:
   bayesfloor report patients.csv --target outcome --encode onehot
   bayesfloor floor iris
   bayesfloor pairs patients.csv --target outcome --encode onehot
@@ -58,7 +58,7 @@ def _version() -> str:
 app = App(
     name="bayesfloor",
     help=_ABOUT,
-    help_epilogue=_AFTERWORD,
+    help_epilogue=_EPILOGUE,
     help_format="plaintext",
     version=_version,
     suppress_keyboard_interrupt=False,
