@@ -36,7 +36,7 @@ def report(table: Path, options: list[str]) -> tuple[int, float, float, str]:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         started = time.perf_counter()
         done = subprocess.run(
-            [sys.executable, "-m", "bayesfloor.cli", "report", str(table), *options, "--threads", "2"],
+            [sys.executable, "-m", "bayesfloor", "report", str(table), *options, "--threads", "2"],
             cwd=folder, capture_output=True, text=True, check=False,
         )  # fmt: skip
         seconds = time.perf_counter() - started

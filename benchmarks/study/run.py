@@ -12,7 +12,7 @@ from joblib import effective_n_jobs, parallel_config
 
 from bayesfloor.cli.exits import BAD_DATA, MISSING, OK, UsageError
 from bayesfloor.cli.input import check_folder
-from bayesfloor.cli.output import say, write_json, write_table
+from bayesfloor.cli.output import say, table_text, write, write_json
 from bayesfloor.runtime.text import visible
 from study.app import ShowOptions
 from study.estimate import seconds_left
@@ -117,7 +117,7 @@ def _spread_over(cluster: str | None) -> Iterator[None]:
     if cluster is None:
         yield
         return
-    from bayesfloor.cli.engines import client_of
+    from bayesfloor.cli.input import client_of
 
     with client_of(cluster) as client, TemporaryDirectory() as folder, parallel_config("dask", client=client):
         from distributed.diagnostics.plugin import UploadFile
@@ -158,7 +158,7 @@ def _summarise(standing: Standing, n_cells: int, options: ShowOptions) -> None:
             )
             for record in done
         ]
-        write_table(("data set", "split", "method", "ARI", "accuracy", "seconds"), rows)
+        write(table_text(("data set", "split", "method", "ARI", "accuracy", "seconds"), rows))
     parts = [f"{len(done) - len(over)} of {n_cells} cells measured"]
     parts += [f"{len(over)} over budget"] if over else []
     parts += [f"{len(standing.failures)} failed"] if standing.failures else []

@@ -36,177 +36,105 @@ and the records that they return, with pictures of them (``…Display``).
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from bayesfloor.choose import (
-        BayesErrorSelector,
-        CostMatrix,
-        SelectionPath,
-        TransformComparison,
-        bayes_class_weight,
-        bayes_cost_matrix,
-        compare_transforms,
-    )
-    from bayesfloor.classify.affinity import class_affinity
-    from bayesfloor.classify.hierarchical.dag import DAGClassifier
-    from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier
-    from bayesfloor.classify.joint.crammer_singer import CrammerSingerSVC
-    from bayesfloor.classify.joint.gensvm import GenSVC, GenSVMPath, gensvm_path
-    from bayesfloor.classify.joint.gensvm_cv import GenSVCCV
-    from bayesfloor.classify.linear.linear_svm import LinearSVMPath, linear_svm_path
-    from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
-    from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
-    from bayesfloor.classify.linear.smart_svc import SmartSVC
-    from bayesfloor.data.prepared_table import Table
-    from bayesfloor.display import (
-        ClassFloorsDisplay,
-        ClassTreeDisplay,
-        LabelNoiseDisplay,
-        LearnedFloorDisplay,
-        PairwiseHeatmapDisplay,
-        SelectionPathDisplay,
-        TransformComparisonDisplay,
-    )
-    from bayesfloor.floor import (
-        BayesError,
-        Finding,
-        HenzePenroseDivergence,
-        OneVsRestBayesError,
-        PairwiseBayesError,
-        bayes_error,
-        henze_penrose_divergence,
-        one_vs_rest_bayes_error,
-        pairwise_bayes_error,
-    )
-    from bayesfloor.floor.learned.estimate import learned_floor
-    from bayesfloor.floor.learned.label_noise import LabelNoiseCheck, label_noise_check
-    from bayesfloor.floor.learned.result import LearnedFloor, LearningCurve
-    from bayesfloor.floor.trees.estimator import BayesErrorEstimator
-    from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
-    from bayesfloor.report.difficulty import DifficultyReport, difficulty_report
-    from bayesfloor.tables.datasets import DatasetInfo, list_datasets, load_dataset
-    from bayesfloor.tables.read import read_table
-    from bayesfloor.tree import ClassNode, ClassTree, build_class_tree
+if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ below
+    from bayesfloor.choose import BayesErrorSelector as BayesErrorSelector
+    from bayesfloor.choose import CostMatrix as CostMatrix
+    from bayesfloor.choose import SelectionPath as SelectionPath
+    from bayesfloor.choose import TransformComparison as TransformComparison
+    from bayesfloor.choose import bayes_class_weight as bayes_class_weight
+    from bayesfloor.choose import bayes_cost_matrix as bayes_cost_matrix
+    from bayesfloor.choose import compare_transforms as compare_transforms
+    from bayesfloor.classify.affinity import class_affinity as class_affinity
+    from bayesfloor.classify.hierarchical.dag import DAGClassifier as DAGClassifier
+    from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier as HierarchicalClassifier
+    from bayesfloor.classify.joint.crammer_singer import CrammerSingerSVC as CrammerSingerSVC
+    from bayesfloor.classify.joint.gensvm import GenSVC as GenSVC
+    from bayesfloor.classify.joint.gensvm import GenSVMPath as GenSVMPath
+    from bayesfloor.classify.joint.gensvm import gensvm_path as gensvm_path
+    from bayesfloor.classify.joint.gensvm_cv import GenSVCCV as GenSVCCV
+    from bayesfloor.classify.linear.linear_svm import LinearSVMPath as LinearSVMPath
+    from bayesfloor.classify.linear.linear_svm import linear_svm_path as linear_svm_path
+    from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV as LinearSVCCV
+    from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC as OneVsOneSVC
+    from bayesfloor.classify.linear.smart_svc import SmartSVC as SmartSVC
+    from bayesfloor.data.prepared_table import Table as Table
+    from bayesfloor.display import ClassFloorsDisplay as ClassFloorsDisplay
+    from bayesfloor.display import ClassTreeDisplay as ClassTreeDisplay
+    from bayesfloor.display import LabelNoiseDisplay as LabelNoiseDisplay
+    from bayesfloor.display import LearnedFloorDisplay as LearnedFloorDisplay
+    from bayesfloor.display import PairwiseHeatmapDisplay as PairwiseHeatmapDisplay
+    from bayesfloor.display import SelectionPathDisplay as SelectionPathDisplay
+    from bayesfloor.display import TransformComparisonDisplay as TransformComparisonDisplay
+    from bayesfloor.floor import BayesError as BayesError
+    from bayesfloor.floor import HenzePenroseDivergence as HenzePenroseDivergence
+    from bayesfloor.floor import OneVsRestBayesError as OneVsRestBayesError
+    from bayesfloor.floor import PairwiseBayesError as PairwiseBayesError
+    from bayesfloor.floor import bayes_error as bayes_error
+    from bayesfloor.floor import henze_penrose_divergence as henze_penrose_divergence
+    from bayesfloor.floor import one_vs_rest_bayes_error as one_vs_rest_bayes_error
+    from bayesfloor.floor import pairwise_bayes_error as pairwise_bayes_error
+    from bayesfloor.floor.learned.estimate import learned_floor as learned_floor
+    from bayesfloor.floor.learned.label_noise import LabelNoiseCheck as LabelNoiseCheck
+    from bayesfloor.floor.learned.label_noise import label_noise_check as label_noise_check
+    from bayesfloor.floor.learned.result import LearnedFloor as LearnedFloor
+    from bayesfloor.floor.learned.result import LearningCurve as LearningCurve
+    from bayesfloor.floor.trees.estimator import BayesErrorEstimator as BayesErrorEstimator
+    from bayesfloor.forest import ClassForests as ClassForests
+    from bayesfloor.forest import Forests as Forests
+    from bayesfloor.forest import class_forests as class_forests
+    from bayesfloor.forest import spanning_forests as spanning_forests
+    from bayesfloor.report.difficulty import DifficultyReport as DifficultyReport
+    from bayesfloor.report.difficulty import difficulty_report as difficulty_report
+    from bayesfloor.runtime.findings import Finding as Finding
+    from bayesfloor.tables.datasets import DatasetInfo as DatasetInfo
+    from bayesfloor.tables.datasets import list_datasets as list_datasets
+    from bayesfloor.tables.datasets import load_dataset as load_dataset
+    from bayesfloor.tables.read import read_table as read_table
+    from bayesfloor.tree import ClassNode as ClassNode
+    from bayesfloor.tree import ClassTree as ClassTree
+    from bayesfloor.tree import build_class_tree as build_class_tree
 
     __version__: str
 
-__all__ = [
-    "BayesError",
-    "BayesErrorEstimator",
-    "BayesErrorSelector",
-    "ClassFloorsDisplay",
-    "ClassForests",
-    "ClassNode",
-    "ClassTree",
-    "ClassTreeDisplay",
-    "CostMatrix",
-    "CrammerSingerSVC",
-    "DAGClassifier",
-    "DatasetInfo",
-    "DifficultyReport",
-    "Finding",
-    "Forests",
-    "GenSVC",
-    "GenSVCCV",
-    "GenSVMPath",
-    "HenzePenroseDivergence",
-    "HierarchicalClassifier",
-    "LabelNoiseCheck",
-    "LabelNoiseDisplay",
-    "LearnedFloor",
-    "LearnedFloorDisplay",
-    "LearningCurve",
-    "LinearSVCCV",
-    "LinearSVMPath",
-    "OneVsOneSVC",
-    "OneVsRestBayesError",
-    "PairwiseBayesError",
-    "PairwiseHeatmapDisplay",
-    "SelectionPath",
-    "SelectionPathDisplay",
-    "SmartSVC",
-    "Table",
-    "TransformComparison",
-    "TransformComparisonDisplay",
-    "__version__",
-    "bayes_class_weight",
-    "bayes_cost_matrix",
-    "bayes_error",
-    "build_class_tree",
-    "class_affinity",
-    "class_forests",
-    "compare_transforms",
-    "difficulty_report",
-    "gensvm_path",
-    "henze_penrose_divergence",
-    "label_noise_check",
-    "learned_floor",
-    "linear_svm_path",
-    "list_datasets",
-    "load_dataset",
-    "one_vs_rest_bayes_error",
-    "pairwise_bayes_error",
-    "read_table",
-    "spanning_forests",
-]
-
-_HOME_OF = {
-    "BayesError": "bayesfloor.floor",
-    "BayesErrorEstimator": "bayesfloor.floor.trees.estimator",
-    "BayesErrorSelector": "bayesfloor.choose",
-    "ClassFloorsDisplay": "bayesfloor.display",
-    "ClassForests": "bayesfloor.forest",
-    "ClassNode": "bayesfloor.tree",
-    "ClassTree": "bayesfloor.tree",
-    "ClassTreeDisplay": "bayesfloor.display",
-    "CostMatrix": "bayesfloor.choose",
-    "CrammerSingerSVC": "bayesfloor.classify.joint.crammer_singer",
-    "DAGClassifier": "bayesfloor.classify.hierarchical.dag",
-    "DatasetInfo": "bayesfloor.tables.datasets",
-    "DifficultyReport": "bayesfloor.report.difficulty",
-    "Finding": "bayesfloor.runtime.findings",
-    "Forests": "bayesfloor.forest",
-    "GenSVC": "bayesfloor.classify.joint.gensvm",
-    "GenSVCCV": "bayesfloor.classify.joint.gensvm_cv",
-    "GenSVMPath": "bayesfloor.classify.joint.gensvm",
-    "HenzePenroseDivergence": "bayesfloor.floor",
-    "HierarchicalClassifier": "bayesfloor.classify.hierarchical.tree_classifier",
-    "LabelNoiseCheck": "bayesfloor.floor.learned.label_noise",
-    "LabelNoiseDisplay": "bayesfloor.display",
-    "LearnedFloor": "bayesfloor.floor.learned.result",
-    "LearnedFloorDisplay": "bayesfloor.display",
-    "LearningCurve": "bayesfloor.floor.learned.result",
-    "LinearSVCCV": "bayesfloor.classify.linear.linear_svm_cv",
-    "LinearSVMPath": "bayesfloor.classify.linear.linear_svm",
-    "OneVsOneSVC": "bayesfloor.classify.linear.one_vs_one",
-    "OneVsRestBayesError": "bayesfloor.floor",
-    "PairwiseBayesError": "bayesfloor.floor",
-    "PairwiseHeatmapDisplay": "bayesfloor.display",
-    "SelectionPath": "bayesfloor.choose",
-    "SelectionPathDisplay": "bayesfloor.display",
-    "SmartSVC": "bayesfloor.classify.linear.smart_svc",
-    "Table": "bayesfloor.data.prepared_table",
-    "TransformComparison": "bayesfloor.choose",
-    "TransformComparisonDisplay": "bayesfloor.display",
-    "bayes_class_weight": "bayesfloor.choose",
-    "bayes_cost_matrix": "bayesfloor.choose",
-    "bayes_error": "bayesfloor.floor",
-    "build_class_tree": "bayesfloor.tree",
-    "class_affinity": "bayesfloor.classify.affinity",
-    "class_forests": "bayesfloor.forest",
-    "compare_transforms": "bayesfloor.choose",
-    "difficulty_report": "bayesfloor.report.difficulty",
-    "gensvm_path": "bayesfloor.classify.joint.gensvm",
-    "henze_penrose_divergence": "bayesfloor.floor",
-    "label_noise_check": "bayesfloor.floor.learned.label_noise",
-    "learned_floor": "bayesfloor.floor.learned.estimate",
-    "linear_svm_path": "bayesfloor.classify.linear.linear_svm",
-    "list_datasets": "bayesfloor.tables.datasets",
-    "load_dataset": "bayesfloor.tables.datasets",
-    "one_vs_rest_bayes_error": "bayesfloor.floor",
-    "pairwise_bayes_error": "bayesfloor.floor",
-    "read_table": "bayesfloor.tables.read",
-    "spanning_forests": "bayesfloor.forest",
+#: The public names, by the module of this package that each is loaded from on first use.
+_PUBLIC = {
+    "choose": (
+        "bayes_class_weight bayes_cost_matrix BayesErrorSelector compare_transforms CostMatrix SelectionPath "
+        "TransformComparison"
+    ),
+    "classify.affinity": "class_affinity",
+    "classify.hierarchical.dag": "DAGClassifier",
+    "classify.hierarchical.tree_classifier": "HierarchicalClassifier",
+    "classify.joint.crammer_singer": "CrammerSingerSVC",
+    "classify.joint.gensvm": "GenSVC gensvm_path GenSVMPath",
+    "classify.joint.gensvm_cv": "GenSVCCV",
+    "classify.linear.linear_svm": "linear_svm_path LinearSVMPath",
+    "classify.linear.linear_svm_cv": "LinearSVCCV",
+    "classify.linear.one_vs_one": "OneVsOneSVC",
+    "classify.linear.smart_svc": "SmartSVC",
+    "data.prepared_table": "Table",
+    "display": (
+        "ClassFloorsDisplay ClassTreeDisplay LabelNoiseDisplay LearnedFloorDisplay PairwiseHeatmapDisplay "
+        "SelectionPathDisplay TransformComparisonDisplay"
+    ),
+    "floor": (
+        "bayes_error BayesError henze_penrose_divergence HenzePenroseDivergence "
+        "one_vs_rest_bayes_error OneVsRestBayesError pairwise_bayes_error PairwiseBayesError"
+    ),
+    "floor.learned.estimate": "learned_floor",
+    "floor.learned.label_noise": "label_noise_check LabelNoiseCheck",
+    "floor.learned.result": "LearnedFloor LearningCurve",
+    "floor.trees.estimator": "BayesErrorEstimator",
+    "forest": "class_forests ClassForests Forests spanning_forests",
+    "report.difficulty": "difficulty_report DifficultyReport",
+    "runtime.findings": "Finding",
+    "tables.datasets": "DatasetInfo list_datasets load_dataset",
+    "tables.read": "read_table",
+    "tree": "build_class_tree ClassNode ClassTree",
 }
+_HOME_OF = {name: f"{__name__}.{module}" for module, names in _PUBLIC.items() for name in names.split()}
+if not TYPE_CHECKING:
+    __all__ = sorted([*_HOME_OF, "__version__"])
 
 
 def __getattr__(name: str) -> object:
@@ -223,4 +151,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_HOME_OF, "__version__"})

@@ -126,7 +126,7 @@ def test_weights(run, table):
 def test_datasets(run):
     assert parsed(run("datasets --json"))["result"]["datasets"][1] == {
         "name": "digits",
-        "n_rows": 1797,
+        "n_samples": 1797,
         "n_features": 64,
         "n_classes": 10,
         "origin": "built in",

@@ -143,7 +143,7 @@ def test_interrupt(run, table, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bayesfloor.cli.models.pack_model", interrupted)
+    monkeypatch.setattr("bayesfloor.cli.model_file.pack_model", interrupted)
     assert complaint(run("fit table.csv --out m.skops"), 130) == "bayesfloor: interrupted"
     assert [file.name for file in table.parent.iterdir()] == ["table.csv"]
 
@@ -152,7 +152,7 @@ def test_bugs_are_said_to_be_bugs(run, table, monkeypatch):
     def broken(*_, **__):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr("bayesfloor.cli.models.pack_model", broken)
+    monkeypatch.setattr("bayesfloor.cli.model_file.pack_model", broken)
     assert "unexpected ZeroDivisionError: division by zero" in complaint(run("fit table.csv --out m.skops"), 3)
 
 
@@ -165,7 +165,7 @@ def test_warnings_are_one_line(run, table, monkeypatch):
             warnings.warn("two\nlines", UserWarning, stacklevel=1)
         return b"model"
 
-    monkeypatch.setattr("bayesfloor.cli.models.pack_model", warn)
+    monkeypatch.setattr("bayesfloor.cli.model_file.pack_model", warn)
     assert "bayesfloor: warning: two lines\n" in run("fit table.csv --out m.skops").err
     assert run("fit table.csv --out n.skops --quiet").err == ""
 
@@ -225,9 +225,7 @@ def test_a_gpu_without_torch(run, table, monkeypatch):
 
 def test_a_cluster_that_is_not_there(run, table, monkeypatch):
     pytest.importorskip("distributed", reason="Dask is not installed")
-    from bayesfloor.cli import engines
-
-    monkeypatch.setattr(engines, "_PATIENCE_S", 1)
+    monkeypatch.setattr("bayesfloor.cli.input._PATIENCE_S", 1)
     line = complaint(run("floor table.csv --fast --cluster tcp://127.0.0.1:9 --quiet"), 4)
     assert "no Dask scheduler answers" in line
 

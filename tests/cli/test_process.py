@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 HEAVY = {"numpy", "scipy", "sklearn", "numba", "polars", "pandas", "matplotlib", "skops", "narwhals"}
-COMMAND = [sys.executable, "-m", "bayesfloor.cli"]
+COMMAND = [sys.executable, "-m", "bayesfloor"]
 
 
 def test_help_loads_nothing_heavy():

@@ -169,7 +169,7 @@ def test_ctrl_c_leaves_nothing(run, table, tmp_path, monkeypatch):
 
 def test_in_a_process_of_its_own(table, tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "bayesfloor.cli", "report", "table.csv", "--fast"],
+        [sys.executable, "-m", "bayesfloor", "report", "table.csv", "--fast"],
         cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -12,7 +12,7 @@ from .test_exits import complaint
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="descriptors, signals and FIFOs are those of POSIX")
 
-COMMAND = f"{sys.executable} -m bayesfloor.cli"
+COMMAND = f"{sys.executable} -m bayesfloor"
 FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
 
 
@@ -46,12 +46,12 @@ def test_all_streams_closed(tmp_path):
 TWICE = """
 import os, signal, runpy
 import bayesfloor.cli.start as start
-def run(tokens):
+def run(tokens, app):
     os.kill(os.getpid(), signal.SIGINT)
 def report(text):
     os.kill(os.getpid(), signal.SIGINT)
 start._run, start._complain = run, report
-runpy.run_module("bayesfloor.cli", run_name="__main__")
+runpy.run_module("bayesfloor", run_name="__main__")
 """
 
 # an interrupt comes as soon as the first module of the command line is looked for
@@ -63,7 +63,7 @@ class Interrupt:
             sys.meta_path.remove(self)
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupt())
-runpy.run_module("bayesfloor.cli", run_name="__main__")
+runpy.run_module("bayesfloor", run_name="__main__")
 """
 
 
@@ -79,8 +79,8 @@ def test_an_interrupt_that_is_ignored_stays_so():
     script = (
         "import os, signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"  # as nohup does
         "import bayesfloor.cli.start as start\n"
-        "start._run = lambda tokens: os.kill(os.getpid(), signal.SIGINT)\n"
-        "import runpy\nrunpy.run_module('bayesfloor.cli', run_name='__main__')\n"
+        "start._run = lambda tokens, app: os.kill(os.getpid(), signal.SIGINT)\n"
+        "import runpy\nrunpy.run_module('bayesfloor', run_name='__main__')\n"
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert (answer.returncode, answer.stderr) == (0, "")

@@ -93,7 +93,7 @@ def test_the_order_of_a_given_tree():
 
 @pytest.mark.parametrize("order", ["size", ["a", "b", "c"], ["a", "b", "c", "c"], ["a", "b", "c", "x"], None])
 def test_orders_that_are_none(order):
-    with pytest.raises(ValueError, match="The 'order' parameter must name each class once"):
+    with pytest.raises(ValueError, match="must be one of 'similarity', 'name', or a sequence with each class"):
         PairwiseHeatmapDisplay.from_data(PAIRS, NAMES, order=order)
 
 

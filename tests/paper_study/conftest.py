@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from bayesfloor.cli import main
+from bayesfloor.cli.start import main
 from study.app import study
 
 PATIENT = "paper_study.patient_classifier:PatientClassifier"

@@ -172,5 +172,5 @@ def test_another_set_from_openml_is_refused(data_dir, monkeypatch):
     if not path.is_file():
         pytest.skip(f"no {path}")
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", lambda **_: fetched(path))
-    with pytest.raises(ValueError, match="letter should have 20 000 rows and 16 features; this one has 1 599 and 11"):
+    with pytest.raises(ValueError, match="letter should have 20,000 rows and 16 features; this one has 1,599 and 11"):
         load_paper_set("letter")

@@ -239,6 +239,12 @@ def test_the_order_of_rows_changes_nothing_but_their_numbers(iris):
         assert other.summary[key] == iris.summary[key], key
 
 
+def test_findings_are_those_of_trees_and_models(iris):
+    assert iris.findings == (*iris.trees.findings, *iris.learned.findings)
+    assert [finding.code for finding in iris.findings] == [each["code"] for each in iris.summary["findings"]]
+    assert iris.findings
+
+
 def test_files(iris, tmp_path):
     page = tmp_path / "page.html"
     assert iris.to_html(page) == page.read_text() == iris.to_html()

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 
 from bayesfloor.report.page.charts import floor_scale, learning_curve
-from bayesfloor.report.page.page import FIRST_ROWS, count, figure, heat_map, render_page, sorting_key, suspect_rows
+from bayesfloor.report.page.page import FIRST_ROWS, figure, heat_map, render_page, sorting_key, suspect_rows
 from bayesfloor.report.page.tree import class_tree, level_of
-from bayesfloor.runtime.text import cut_middle, exact_percent, percent, percent_range, visible
+from bayesfloor.runtime.text import counted, cut_middle, exact_percent, percent, percent_range, visible
 from report import sample_summary
 
 SUMMARIES = {
@@ -436,8 +436,8 @@ def test_other_figures():
     assert percent_range(0.013, 0.151) == "1.3–15.1%"
     assert percent_range(None, 0.1) == "–"
     assert list(map(exact_percent, [0, 0.125, 1, 0.1 + 0.2, 0.999])) == ["0%", "12.5%", "100%", "30%", "99.9%"]
-    assert count(12345) == "12,345"
-    assert count(None) == "–"
+    assert counted(12345) == "12,345"
+    assert counted(None) == "–"
     written = {0.01234: "0.0123", 4.567: "4.57", 12345.0: "12,300", 0.0: "0", 1e-9: "1.00e-09", None: "–"}
     assert {number: figure(number) for number in written} == written
     assert sorting_key(None) == ""

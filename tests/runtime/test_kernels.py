@@ -347,7 +347,7 @@ def test_command_line_without_a_home(taken, said, no_home, tmp_path):
     if taken:
         (tmp_path / "temporary" / f"bayesfloor-{os.geteuid()}").touch()
     answer = subprocess.run(
-        [sys.executable, "-m", "bayesfloor.cli", "floor", str(table), "--fast"],
+        [sys.executable, "-m", "bayesfloor", "floor", str(table), "--fast"],
         capture_output=True,
         text=True,
         env=os.environ | {"TMPDIR": str(tmp_path / "temporary")},

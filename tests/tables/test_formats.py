@@ -149,7 +149,7 @@ def test_a_parquet_file_that_says_it_is_large_is_refused(tmp_path, monkeypatch):
     assert path.stat().st_size < 20_000
     monkeypatch.setattr(binary_tables, "UNPACKED_LIMIT", 2**20)
     with pytest.raises(
-        ValueError, match=r"large\.parquet unpacks to 100 000 rows of 2 columns, 1\.5 MiB; the limit is 1\.0"
+        ValueError, match=r"large\.parquet unpacks to 100,000 rows of 2 columns, 1\.5 MiB; the limit is 1\.0"
     ):
         read_table(path)
 

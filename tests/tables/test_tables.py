@@ -250,7 +250,7 @@ def test_many_classes_are_worth_a_word(write):
 def test_a_value_that_is_no_number_is_named(refused):
     lines = "".join(f"{i},{i % 2}\n" for i in range(3812))
     text = "age,y\n" + lines[: lines.index("15,")] + "abc,0\n" + lines[lines.index("15,") :]
-    words = "data.csv, line 17, column 'age': 'abc' is not a number (the other 3 812 values are)"
+    words = "data.csv, line 17, column 'age': 'abc' is not a number (the other 3,812 values are)"
     refused(text, words)
     refused(text, words, encode="onehot")
 
@@ -325,7 +325,7 @@ BROKEN = {
     "NUL byte": (b"a,y\n1,0\n2\x00,1\n", "data.csv, line 3: a NUL byte"),
     "open quote": ('a,y\n1,0\n"2,1\n3,0\n', "data.csv, line 3: a quote is opened here and never closed"),
     "text after a quote": ('a,y\n1,0\n"2"x,1\n', "data.csv, line 3: text follows a closing quote"),
-    "huge field": ("a,y\n1,0\n" + "9" * 200_000 + ",1\n", "data.csv, line 3: a field of more than 131 072 characters"),
+    "huge field": ("a,y\n1,0\n" + "9" * 200_000 + ",1\n", "data.csv, line 3: a field of more than 131,072 characters"),
     "a separator at the end": ("a,y,\n1,0,\n2,1,\n", "target 'column_3' has no values at all; name another column"),
     "a title": ("# made by me\na,y\n1,0\n2,1\n", "data.csv, line 1: one field only, but the next row has 2"),
     "one column": ("a\n1\n2\n", "data.csv has one column only"),
@@ -413,7 +413,7 @@ def test_sample_keeps_classes_and_ignores_the_order_of_rows(write):
     assert table.X.shape == (100, 1)
     assert np.unique(table.y, return_counts=True)[1].tolist() == [40, 40, 20]
     assert table.n_samples == 1000
-    assert any("A sample of 100 of 1 000 rows" in note for note in table.notes)
+    assert any("A sample of 100 of 1,000 rows" in note for note in table.notes)
     other = raw(write("v,y\n" + "\n".join(rows[::-1])), max_rows=100)
     assert sorted(zip(table.X[:, 0], table.y, strict=True)) == sorted(zip(other.X[:, 0], other.y, strict=True))
     third = raw(write("v,y\n" + "\n".join(rows)), max_rows=100, random_state=1)

@@ -2,20 +2,25 @@
 
 ::
 
-    main ──► app ──────────► the commands, their options and their help       (cyclopts; nothing heavy is loaded yet)
-              │
-              ├─ input ────► a file or the name of a data set -> Table, and what was assumed on stderr
-              │
-              ├─ floors ───► floor, pairs, classes
-              ├─ choices ──► tree, select, transforms, weights
-              ├─ models ───► fit, predict, by a `model_file`
-              │
-              └─ output ───► tables or one JSON object on stdout; notes, findings and progress on stderr
-    main ◄── exits: what went wrong, as one line and an exit code
+    script, main ─► start ─► app ──► the commands: one function each, with its options, its help and what it does
+                      │               │
+                      │               ├─ reports      report
+                      │               ├─ floors       floor, pairs, classes
+                      │               ├─ choices      tree, select, transforms, weights, datasets
+                      │               └─ models       fit, predict, by a `model_file`
+                      │
+                      └─ exits: what went wrong, as one line and an exit code
+
+What the commands share:
+
+- `options`: options that several of them take
+- `input`: a file or the name of a data set -> Table, with what was assumed on stderr; where to compute
+- `output`: tables or one JSON object on stdout, files, progress
+- `streams`: stdout and stderr, which may be closed or full
 
 Results go to stdout and everything else to stderr, so that a pipe carries results only. Files appear whole or not at
 all, and none is replaced unless ``--force`` says so. Text that comes from a file is shown with control characters
-written out.
+written out. Modules load what is heavy inside functions, so that help and usage errors come at once.
 """
 
 import signal

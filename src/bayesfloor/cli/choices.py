@@ -1,21 +1,32 @@
-"""tree, select, transforms, weights and datasets."""
+"""The commands tree, select, transforms, weights and datasets."""
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
-import numpy as np
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
-from bayesfloor.cli.engines import engine
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.input import check_folder, named_columns, open_table, rows_to_use
-from bayesfloor.cli.options import RunOptions, TableOptions
-from bayesfloor.cli.output import progress_on_stderr, say, say_findings, write, write_json, write_table
-from bayesfloor.floor import pairwise_bayes_error
+from bayesfloor.cli.input import check_folder, check_n_features, engine, named_columns, open_table, rows_to_use
+from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, Criterion, File, RunOptions, TableOptions, flag
+from bayesfloor.cli.output import progress_on_stderr, records_text, say, show
 from bayesfloor.runtime.text import visible
-from bayesfloor.tables.datasets import list_datasets
+
+_FLOOR = {"floor": "floor", "interval": ""}
 
 
-def show_tree(file: str, options: TableOptions, *, cut: str, dot: bool) -> None:
-    """Show the class tree."""
+def tree(
+    file: File,
+    /,
+    *,
+    cut: Annotated[
+        Literal["min-cut", "normalized-cut", "average-linkage", "balanced", "random"],
+        Parameter(help="How to cut the classes in two, again and again."),
+    ] = "min-cut",
+    dot: Annotated[bool, flag("Write Graphviz's language, for 'dot -Tsvg'.")] = False,
+    options: TableOptions = TABLE_DEFAULTS,
+) -> None:
+    """Show the tree of binary problems that cuts between easily told classes give."""
+    from bayesfloor.floor import pairwise_bayes_error
     from bayesfloor.tree import build_class_tree
 
     if dot and options.json:
@@ -23,24 +34,34 @@ def show_tree(file: str, options: TableOptions, *, cut: str, dot: bool) -> None:
     table = open_table(file, options)
     with engine(options) as how:
         floors = pairwise_bayes_error(named_columns(table), table.y, **how)
-    tree = build_class_tree(floors.normalized, floors.classes, cut=cut, random_state=options.seed)
-    if options.json:
-        result = {"cut": cut, "depth": tree.depth, "nested": tree.to_nested(), **tree.to_dict()}
-        write_json("tree", result, table=table, findings=floors.findings)
-    else:
-        write(tree.to_dot() if dot else tree.to_text())
-    say_findings(floors.findings, options.quiet)
+    found = build_class_tree(floors.normalized, floors.classes, cut=cut, random_state=options.seed)
+    result = {"cut": cut, "depth": found.depth, "nested": found.to_nested(), **found.to_dict()}
+    text = found.to_dot() if dot else found.to_text()
+    show("tree", result, text, options, table=table, findings=floors.findings)
 
 
-def show_selection(
-    file: str, options: TableOptions, *, features: int | None, direction: str, criterion: str, lookahead: int
+def select(
+    file: File,
+    /,
+    *,
+    features: Annotated[
+        int | None,
+        Parameter(help="How many columns to select; as many as lower the floor by default.", validator=Number(gte=1)),
+    ] = None,
+    direction: Annotated[Literal["forward", "backward"], Parameter(help="Add columns, or remove them.")] = "forward",
+    criterion: Criterion = "whole",
+    lookahead: Annotated[Literal[1, 2], Parameter(help="2 may add two columns at once.")] = 1,
+    options: TableOptions = TABLE_DEFAULTS,
 ) -> None:
-    """Show which columns are selected, step by step."""
+    """Find the columns that carry the information, by the floor that they leave.
+
+    Dummies of one text column are selected together. At most 5000 rows are used,
+    unless --max-rows says otherwise.
+    """
     from bayesfloor.choose import BayesErrorSelector
 
     table = open_table(file, options)
-    if features is not None and features > len(table.groups):
-        raise UsageError(f"--features {features}: {table.source} has {len(table.groups)} columns beside the target")
+    check_n_features(features, table)
     with progress_on_stderr(options.quiet) as progress:
         selector = BayesErrorSelector(
             "auto" if features is None else features,
@@ -55,54 +76,44 @@ def show_selection(
         ).fit(named_columns(table), table.y)
     columns = zip(table.group_names, table.groups, strict=True)
     selected = [name for name, members in columns if selector.support_[members[0]]]
-    path, floor = selector.path_, selector.floor_
-    if options.json:
-        steps = [
-            {
-                "features": step.features,
-                "n_features": step.n_features,
-                "floor": step.level.floor,
-                "interval": (step.level.low, step.level.high),
-                "kept": step.selected,
-            }
-            for step in path.steps
-        ]
-        result = {
-            "selected": selected,
-            "floor": floor.estimate,
-            "interval": floor.interval,
-            "direction": direction,
-            "criterion": criterion,
-            "n_rows": path.n_rows,
-            "steps": steps,
+    path, best = selector.path_, selector.floor_
+    steps: list[dict[str, Any]] = [
+        {
+            "features": step.features,
+            "n_features": step.n_features,
+            "floor": step.level.floor,
+            "interval": (step.level.low, step.level.high),
+            "kept": step.selected,
         }
-        write_json("select", result, table=table, findings=floor.findings)
-    else:
-        start = "(no column)" if direction == "forward" else "(all columns)"
-        rows = [
-            (
-                ", ".join(map(visible, step.features)) or start,
-                step.n_features,
-                float(step.level.floor),
-                float(step.level.low),
-                float(step.level.high),
-                bool(step.selected),
-            )
-            for step in path.steps
-        ]
-        done = "added" if direction == "forward" else "removed"
-        write_table((done, "features", "floor", "from", "to", "kept"), rows)
-        write(f"selected: {', '.join(map(visible, selected))}")
+        for step in path.steps
+    ]
+    result = {
+        "selected": selected,
+        "floor": best.estimate,
+        "interval": best.interval,
+        "direction": direction,
+        "criterion": criterion,
+        "n_rows": path.n_rows,
+        "steps": steps,
+    }
+    start, done = ("(no column)", "added") if direction == "forward" else ("(all columns)", "removed")
+    shown = [{**step, "features": ", ".join(step["features"]) or start} for step in steps]
+    text = records_text(shown, {"features": done, "n_features": "features", **_FLOOR, "kept": "kept"})
+    text += f"\nselected: {visible(', '.join(selected))}"
     say(
         f"{path.n_rows} of {path.n_samples} rows are used. Each floor is the lowest of many candidates, and so a "
         "little too low.",
         quiet=options.quiet,
     )
-    say_findings(floor.findings, options.quiet)
+    show("select", result, text, options, table=table, findings=best.findings)
 
 
-def show_transforms(file: str, options: TableOptions, *, criterion: str) -> None:
-    """Rank transforms."""
+def transforms(file: File, /, *, criterion: Criterion = "whole", options: TableOptions = TABLE_DEFAULTS) -> None:
+    """Rank transforms of the data by the floor that each leaves.
+
+    Scalers, principal components, Laplacian eigenmaps and a radial kernel are
+    compared. At most 5000 rows are used, unless --max-rows says otherwise.
+    """
     from bayesfloor.choose import compare_transforms
 
     table = open_table(file, options)
@@ -115,43 +126,45 @@ def show_transforms(file: str, options: TableOptions, *, criterion: str) -> None
         random_state=options.seed,
     )
     level_of = {"whole": "whole", "mean": "mean_pair", "worst": "worst_pair"}[criterion]
-    ranked = [(each, getattr(each, level_of)) for each in found.transforms]
-    if options.json:
-        listed = [
-            {
-                "transform": each.name,
-                "n_features": each.n_features,
-                "takes_new_rows": each.takes_new_rows,
-                "floor": level.floor,
-                "interval": (level.low, level.high),
-                "differs_from_best": found.distinguishable(each.name, found.best),
-                "worst_pair_classes": each.worst_pair_classes,
-            }
-            for each, level in ranked
-        ]
-        result = {"criterion": criterion, "confidence": found.confidence, "n_rows": found.n_rows, "transforms": listed}
-        write_json("transforms", result, table=table, findings=found.findings)
-    else:
-        rows = [
-            (
-                each.name,
-                each.n_features,
-                float(level.floor),
-                float(level.low),
-                float(level.high),
-                found.distinguishable(each.name, found.best),
-            )
-            for each, level in ranked
-        ]
-        write_table(("transform", "features", "floor", "from", "to", "differs from the first"), rows)
-    say_findings(found.findings, options.quiet)
+    levels = [(each, getattr(each, level_of)) for each in found.transforms]
+    ranked = [
+        {
+            "transform": each.name,
+            "n_features": each.n_features,
+            "takes_new_rows": each.takes_new_rows,
+            "floor": level.floor,
+            "interval": (level.low, level.high),
+            "differs_from_best": found.distinguishable(each.name, found.best),
+            "worst_pair_classes": each.worst_pair_classes,
+        }
+        for each, level in levels
+    ]
+    result = {"criterion": criterion, "confidence": found.confidence, "n_rows": found.n_rows, "transforms": ranked}
+    headings = {"transform": "transform", "n_features": "features", **_FLOOR}
+    text = records_text(ranked, {**headings, "differs_from_best": "differs from the first"})
+    show("transforms", result, text, options, table=table, findings=found.findings)
 
 
-def show_weights(file: str, options: TableOptions, *, strength: float, by: str, base: str) -> None:
-    """Show weights of classes."""
+def weights(
+    file: File,
+    /,
+    *,
+    strength: Annotated[
+        float, Parameter(help="How many times its base weight a hopeless class gets on top.", validator=Number(gte=0))
+    ] = 1.0,
+    by: Annotated[
+        Literal["classes", "pairs"], Parameter(help="Hard against the rest, or against each other class.")
+    ] = "classes",
+    base: Annotated[Literal["balanced", "equal"], Parameter(help="What the weights start from.")] = "balanced",
+    options: TableOptions = TABLE_DEFAULTS,
+) -> None:
+    """Give weights of classes for training: hard ones weigh more."""
+    from collections import Counter
+
     from bayesfloor.choose import bayes_class_weight
 
     table = open_table(file, options)
+    assert table.y is not None
     found = bayes_class_weight(
         table.X,
         table.y,
@@ -161,27 +174,24 @@ def show_weights(file: str, options: TableOptions, *, strength: float, by: str, 
         n_jobs=options.threads,
         random_state=options.seed,
     )
-    if options.json:
-        listed = [{"class": label, "weight": weight} for label, weight in found.items()]
-        result = {"strength": strength, "by": by, "base": base, "weights": listed}
-        write_json("weights", result, table=table)
-    else:
-        assert table.y is not None
-        labels, counts = np.unique(table.y, return_counts=True)
-        n_rows: dict[Any, int] = dict(zip(labels.tolist(), counts.tolist(), strict=True))
-        rows = [(visible(label), n_rows[label], float(weight)) for label, weight in found.items()]
-        write_table(("class", "rows", "weight"), rows)
+    listed = [{"class": label, "weight": weight} for label, weight in found.items()]
+    n_rows = Counter(table.y.tolist())
+    shown = [{**each, "n_rows": n_rows[each["class"]]} for each in listed]
+    text = records_text(shown, {"class": "class", "n_rows": "rows", "weight": "weight"})
+    result = {"strength": strength, "by": by, "base": base, "weights": listed}
+    show("weights", result, text, options, table=table)
 
 
-def show_datasets(data: str | None, options: RunOptions) -> None:
-    """List data sets."""
+def datasets(
+    *,
+    data: Annotated[str | None, Parameter(help="Folder of data sets; $BAYESFLOOR_DATA by default.")] = None,
+    options: RunOptions = RUN_DEFAULTS,
+) -> None:
+    """List the data sets that are known by name."""
+    from bayesfloor.tables.datasets import list_datasets
+
     check_folder(data)
-    listed = list_datasets(data_dir=data)
-    if options.json:
-        names = ("name", "n_samples", "n_features", "n_classes", "origin")
-        write_json("datasets", {"datasets": [{name: getattr(info, name) for name in names} for info in listed]})
-    else:
-        sizes = ((info.n_samples, info.n_features, info.n_classes) for info in listed)
-        shown = (["" if number is None else number for number in size] for size in sizes)
-        rows = [(info.name, *size, info.origin) for info, size in zip(listed, shown, strict=True)]
-        write_table(("name", "rows", "features", "classes", "from"), rows)
+    sizes = {"n_samples": "rows", "n_features": "features", "n_classes": "classes"}
+    headings = {"name": "name", **sizes, "origin": "from"}
+    listed = [{name: getattr(info, name) for name in headings} for info in list_datasets(data_dir=data)]
+    show("datasets", {"datasets": listed}, records_text(listed, headings), options)

@@ -1,32 +1,42 @@
-"""floor, pairs and classes."""
+"""The commands floor, pairs and classes."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
-from bayesfloor.cli.engines import engine
 from bayesfloor.cli.exits import ABOVE, OK
-from bayesfloor.cli.input import named_columns, open_table, rows_to_use
-from bayesfloor.cli.options import TableOptions
-from bayesfloor.cli.output import progress_on_stderr, say, say_findings, write_json, write_table
-from bayesfloor.data.prepared_table import Table
-from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
-from bayesfloor.runtime.text import visible
+from bayesfloor.cli.input import engine, named_columns, open_table, rows_to_use
+from bayesfloor.cli.options import TABLE_DEFAULTS, FailAbove, Fast, File, TableOptions
+from bayesfloor.cli.output import progress_on_stderr, records_text, say, show, table_text
+from bayesfloor.runtime.text import exact_percent
+
+if TYPE_CHECKING:
+    from bayesfloor.data.prepared_table import Table
 
 
-def show_floor(file: str, options: TableOptions, *, fast: bool, fail_above: float | None) -> int:
-    """Show the floor of the whole problem; return the exit code."""
+def floor(
+    file: File,
+    /,
+    *,
+    fast: Fast = False,
+    fail_above: FailAbove = None,
+    options: TableOptions = TABLE_DEFAULTS,
+) -> int:
+    """Estimate the lowest error that any classifier can reach.
+
+    A stack of learners is trained at three sizes, and the floor is where its
+    learning curve ends: the upper end of the interval is an error that a model
+    attains, the lower end assumes that the curve goes on as it does.
+    """
     table = open_table(file, options)
     result, rows, findings = (_from_trees if fast else _from_learners)(table, options)
-    if options.json:
-        write_json("floor", result, table=table, findings=findings)
-    else:
-        write_table(("", "error", "from", "to"), rows)
-    say_findings(findings, options.quiet)
+    text = table_text(("", "error", "from", "to"), rows)
+    show("floor", result, text, options, table=table, findings=findings)
     return verdict_on(float(result["estimate"]), "the floor", fail_above)
 
 
-def _from_learners(table: Table, options: TableOptions) -> tuple[dict[str, Any], list[tuple[Any, ...]], Any]:
+def _from_learners(table: "Table", options: TableOptions) -> tuple[dict[str, Any], list[tuple[Any, ...]], Any]:
     from bayesfloor.floor.learned.estimate import learned_floor
 
     with progress_on_stderr(options.quiet) as progress:
@@ -38,26 +48,13 @@ def _from_learners(table: Table, options: TableOptions) -> tuple[dict[str, Any],
             random_state=options.seed,
             progress=progress,
         )
+    in_result = ("estimate", "interval", "confidence", "reached", "reached_interval", "majority_error", "tree_bounds")
+    in_curve = ("size", "error", "expected", "fitted", "limit", "rate")
     result = {
         "method": "learned",
-        "estimate": found.estimate,
-        "interval": found.interval,
-        "confidence": found.confidence,
-        "reached": found.reached,
-        "reached_interval": found.reached_interval,
-        "majority_error": found.majority_error,
-        "tree_bounds": found.tree_bounds,
-        "residual_z": found.residual_z,
-        "curve": {
-            "size": found.curve.size,
-            "error": found.curve.error,
-            "expected": found.curve.expected,
-            "fitted": found.curve.fitted,
-            "limit": found.curve.limit,
-            "rate": found.curve.rate,
-        },
-        "weights": found.weights,
-        "n_rows": found.n_rows,
+        **_fields(found, *in_result, "residual_z"),
+        "curve": _fields(found.curve, *in_curve),
+        **_fields(found, "weights", "n_rows"),
     }
     rows = [
         ("the floor", found.estimate, *found.interval),
@@ -65,30 +62,25 @@ def _from_learners(table: Table, options: TableOptions) -> tuple[dict[str, Any],
         ("naming the largest class", found.majority_error, "", ""),
     ]
     say(
-        f"{100 * found.confidence:g}% intervals. The upper end is an error that a model attains; the lower end assumes "
-        "that the learning curve goes on as it does.",
+        f"{exact_percent(found.confidence)} intervals. The upper end is an error that a model attains; the lower end "
+        "assumes that the learning curve goes on as it does.",
         quiet=options.quiet,
     )
     return result, rows, found.findings
 
 
-def _from_trees(table: Table, options: TableOptions) -> tuple[dict[str, Any], list[tuple[Any, ...]], Any]:
+def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], list[tuple[Any, ...]], Any]:
+    from bayesfloor.floor import bayes_error
+
     with engine(options) as how:
         found = bayes_error(named_columns(table), table.y, **how)
     majority = 1.0 - float(found.class_counts.max()) / found.n_samples
+    in_result = ("estimate", "interval", "confidence", "lower", "lower_interval", "upper", "upper_interval")
     result = {
         "method": "spanning trees",
-        "estimate": found.estimate,
-        "interval": found.interval,
-        "confidence": found.confidence,
-        "lower": found.lower,
-        "lower_interval": found.lower_interval,
-        "upper": found.upper,
-        "upper_interval": found.upper_interval,
-        "normalized": found.normalized,
+        **_fields(found, *in_result, "normalized"),
         "majority_error": majority,
-        "cross_edges": found.cross_edges,
-        "p_value": found.p_value,
+        **_fields(found, "cross_edges", "p_value"),
         "n_rows": found.n_samples,
     }
     rows = [
@@ -98,81 +90,72 @@ def _from_trees(table: Table, options: TableOptions) -> tuple[dict[str, Any], li
         ("naming the largest class", majority, "", ""),
     ]
     say(
-        f"{100 * found.confidence:g}% intervals, for sampling alone. Spanning trees alone tend to come out too high in "
-        "high dimension and small samples, and their bounds hold only as rows are added: a model may do better than "
-        "this. Without --fast, models are tried.",
+        f"{exact_percent(found.confidence)} intervals, for sampling alone. Spanning trees alone tend to come out too "
+        "high in high dimension and small samples, and their bounds hold only as rows are added: a model may do better "
+        "than this. Without --fast, models are tried.",
         quiet=options.quiet,
     )
     return result, rows, found.findings
 
 
-def show_pairs(file: str, options: TableOptions, *, top: int | None, fail_above: float | None) -> int:
-    """List pairs of classes, the hardest first; return the exit code."""
+def _fields(result: Any, *names: str) -> dict[str, Any]:
+    return {name: getattr(result, name) for name in names}
+
+
+def pairs(
+    file: File,
+    /,
+    *,
+    top: Annotated[int | None, Parameter(help="Show so many of the hardest pairs.", validator=Number(gte=1))] = None,
+    fail_above: FailAbove = None,
+    options: TableOptions = TABLE_DEFAULTS,
+) -> int:
+    """List pairs of classes by how hard they are to tell apart, the hardest first.
+
+    'normalized' is the floor as a share of its largest possible value, that of
+    naming the larger class; it ranks pairs.
+    """
+    from bayesfloor.floor import pairwise_bayes_error
+
     table = open_table(file, options)
     with engine(options) as how:
         found = pairwise_bayes_error(named_columns(table), table.y, **how)
     order = found.by_hardness()
-    rows = [
-        (
-            found.classes[a],
-            found.classes[b],
-            float(found.estimate[a, b]),
-            *map(float, found.interval[a, b]),
-            float(found.normalized[a, b]),
-        )
-        for a, b in order[:top]
+    listed = [
+        {"first": found.classes[a], "second": found.classes[b], **_estimate(found, (a, b))} for a, b in order[:top]
     ]
-    if options.json:
-        names = ("first", "second", "estimate", "interval", "normalized")
-        listed = [
-            dict(zip(names, (a, b, floor, (low, high), share), strict=True)) for a, b, floor, low, high, share in rows
-        ]
-        result = {"confidence": found.confidence, "n_pairs": len(order), "pairs": listed}
-        write_json("pairs", result, table=table, findings=found.findings)
-    else:
-        headings = ("first", "second", "floor", "from", "to", "normalized")
-        write_table(headings, [(visible(row[0]), visible(row[1]), *row[2:]) for row in rows])
-    say_findings(found.findings, options.quiet)
-    a, b = np.unravel_index(int(found.estimate.argmax()), found.estimate.shape)
+    result = {"confidence": found.confidence, "n_pairs": len(order), "pairs": listed}
+    text = records_text(listed, {"first": "first", "second": "second", **_HEADINGS})
+    show("pairs", result, text, options, table=table, findings=found.findings)
+    a, b = divmod(int(found.estimate.argmax()), len(found.classes))
     name = f"the floor of {str(found.classes[a])!r} against {str(found.classes[b])!r}"
     return verdict_on(float(found.estimate[a, b]), name, fail_above)
 
 
-def show_classes(file: str, options: TableOptions, *, fail_above: float | None) -> int:
-    """List classes, the hardest first; return the exit code."""
+def classes(file: File, /, *, fail_above: FailAbove = None, options: TableOptions = TABLE_DEFAULTS) -> int:
+    """List classes by how hard each is to tell from all others, the hardest first."""
+    from bayesfloor.floor import one_vs_rest_bayes_error
+
     table = open_table(file, options)
     with engine(options) as how:
         found = one_vs_rest_bayes_error(named_columns(table), table.y, **how)
-    order = found.by_hardness()
-    if options.json:
-        listed = [
-            {
-                "class": found.classes[k],
-                "n_rows": found.class_counts[k],
-                "estimate": found.estimate[k],
-                "interval": found.interval[k],
-                "normalized": found.normalized[k],
-            }
-            for k in order
-        ]
-        result = {"confidence": found.confidence, "classes": listed}
-        write_json("classes", result, table=table, findings=found.findings)
-    else:
-        rows = [
-            (
-                visible(found.classes[k]),
-                int(found.class_counts[k]),
-                float(found.estimate[k]),
-                *map(float, found.interval[k]),
-                float(found.normalized[k]),
-            )
-            for k in order
-        ]
-        write_table(("class", "rows", "floor", "from", "to", "normalized"), rows)
-    say_findings(found.findings, options.quiet)
+    listed = [
+        {"class": found.classes[k], "n_rows": found.class_counts[k], **_estimate(found, k)} for k in found.by_hardness()
+    ]
+    text = records_text(listed, {"class": "class", "n_rows": "rows", **_HEADINGS})
+    result = {"confidence": found.confidence, "classes": listed}
+    show("classes", result, text, options, table=table, findings=found.findings)
     worst = int(found.estimate.argmax())
     name = f"the floor of {str(found.classes[worst])!r} against the rest"
     return verdict_on(float(found.estimate[worst]), name, fail_above)
+
+
+_HEADINGS = {"estimate": "floor", "interval": "", "normalized": "normalized"}
+
+
+def _estimate(found: Any, of: Any) -> dict[str, Any]:
+    """Return the floor of a class or a pair, by its code or codes."""
+    return {name: getattr(found, name)[of] for name in _HEADINGS}
 
 
 def verdict_on(estimate: float, name: str, fail_above: float | None) -> int:

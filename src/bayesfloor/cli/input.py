@@ -1,22 +1,26 @@
-"""A file, or the name of a data set -> a table."""
+"""What a command was given -> what the library takes: a table, and the arguments that say where to compute."""
 
-from difflib import get_close_matches
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.options import TableOptions
-from bayesfloor.cli.output import say
+from bayesfloor.cli.output import progress_on_stderr, say
 from bayesfloor.cli.streams import without_messages_of_libraries
-from bayesfloor.data.prepared_table import Table
-from bayesfloor.tables.datasets import BUILT_IN, load_dataset, local_files
-from bayesfloor.tables.read import read_table
+
+if TYPE_CHECKING:
+    from bayesfloor.data.prepared_table import Table
 
 #: Options about columns. The sets known by name come prepared, and take none of them.
 _FOR_FILES = ("target", "encode", "impute", "drop_missing", "drop", "categorical")
+#: Seconds that a scheduler has to answer.
+_PATIENCE_S = 10
 
 
-def open_table(file: str, options: TableOptions) -> Table:
+def open_table(file: str, options: TableOptions) -> "Table":
     """Read a file; where there is none of that name, load the data set.
 
     Parameters
@@ -31,6 +35,11 @@ def open_table(file: str, options: TableOptions) -> Table:
     Table
         What was detected or assumed has been said on stderr.
     """
+    from difflib import get_close_matches
+
+    from bayesfloor.tables.datasets import BUILT_IN, local_files
+    from bayesfloor.tables.read import read_table
+
     path = Path(file)
     check_folder(options.data)
     if not is_file(path) and file in (known := [*BUILT_IN, *local_files(options.data)]):
@@ -45,23 +54,13 @@ def open_table(file: str, options: TableOptions) -> Table:
         raise UsageError(f"{file!r}: no such file, and no data set of that name; {hint}")
     else:
         with without_messages_of_libraries():
-            table = read_table(
-                path,
-                target=options.target,
-                encode=options.encode,
-                scale=options.scale,
-                impute=options.impute,
-                drop_missing=options.drop_missing,
-                drop=options.drop,
-                categorical=options.categorical,
-                max_rows=options.max_rows,
-                random_state=options.seed,
-            )
+            given = {name: getattr(options, name) for name in (*_FOR_FILES, "scale", "max_rows")}
+            table = read_table(path, **given, random_state=options.seed)
     say_notes(table, options.quiet)
     return table
 
 
-def say_notes(table: Table, quiet: bool) -> None:
+def say_notes(table: "Table", quiet: bool) -> None:
     """Say on stderr what was detected, assumed or done, and what deserves a look."""
     for note in table.notes:
         say(note, quiet=quiet)
@@ -69,7 +68,7 @@ def say_notes(table: Table, quiet: bool) -> None:
         say(f"caution: {caution}", quiet=quiet)
 
 
-def named_columns(table: Table) -> Any:
+def named_columns(table: "Table") -> Any:
     """Return X as a data frame, so that findings can name columns."""
     import polars
 
@@ -90,7 +89,15 @@ def check_folder(data: str | None) -> None:
         raise UsageError(f"--data {data!r}: no such folder")
 
 
-def _load(name: str, options: TableOptions) -> Table:
+def check_n_features(n_features: int | None, table: "Table") -> None:
+    """Refuse to search for more columns than there are."""
+    if n_features is not None and n_features > len(table.groups):
+        raise UsageError(f"--features {n_features}: {table.source} has {len(table.groups)} columns beside the target")
+
+
+def _load(name: str, options: TableOptions) -> "Table":
+    from bayesfloor.tables.datasets import load_dataset
+
     given = [option for option in _FOR_FILES if getattr(options, option)]
     if given:
         listed = ", ".join(f"--{option.replace('_', '-')}" for option in given)
@@ -100,6 +107,46 @@ def _load(name: str, options: TableOptions) -> Table:
     )
 
 
-def rows_to_use(table: Table, options: TableOptions) -> int | None:
+def rows_to_use(table: "Table", options: TableOptions) -> int | None:
     """Return how many rows of a table to compute with: all that were asked for by number, else as many as is usual."""
     return None if options.max_rows is None else len(table.X)
+
+
+@contextmanager
+def engine(options: TableOptions) -> Iterator[dict[str, Any]]:
+    """Give the arguments of a function that grows trees: threads, device, cluster, seed and progress."""
+    if options.cluster is not None and options.device not in ("auto", "cpu"):
+        raise UsageError("--cluster and --device cuda exclude each other")
+    with client_of(options.cluster) as client, progress_on_stderr(options.quiet) as progress:
+        yield {
+            "n_jobs": options.threads,
+            "device": options.device,
+            "client": client,
+            "random_state": options.seed,
+            "progress": progress,
+        }
+
+
+@contextmanager
+def client_of(address: str | None) -> Iterator[Any]:
+    """Connect to the scheduler of a cluster; None where none was asked for."""
+    if address is None:
+        yield None
+        return
+    try:
+        from distributed import Client
+        from distributed.comm.addressing import get_address_host_port
+    except ImportError as error:
+        raise ImportError("--cluster needs Dask; install bayesfloor[dask].", name="distributed") from error
+    logger = logging.getLogger("distributed")
+    level = logger.level
+    try:
+        get_address_host_port(address)  # a client of an address that is none stays behind, and complains at the end
+        logger.setLevel(logging.CRITICAL + 1)  # retries; that nothing answers is said in one line
+        client: Any = Client(address, timeout=_PATIENCE_S, set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ConnectionError(f"--cluster {address!r}: no Dask scheduler answers there ({error})") from error
+    finally:
+        logger.setLevel(level)
+    with client:
+        yield client

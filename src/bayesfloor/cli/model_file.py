@@ -10,16 +10,18 @@ them, and parts that do not go together are refused.
 import io
 import zipfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bayesfloor.classify.linear.smart_svc import SmartSVC
-from bayesfloor.runtime.text import visible
+from bayesfloor.runtime.text import listed, visible
 from bayesfloor.tables.encoding import Preparation
+from bayesfloor.tables.unpacking import UNPACKED_LIMIT
 from bayesfloor.tree import ClassTree
 
-#: What a model file may unpack to.
+#: Bytes that a model file may unpack to; a linear model of 1000 classes and 100 000 columns takes 0.8 GB.
 UNPACKED_MODEL_LIMIT = 2**30
 
 _FORMAT = "bayesfloor model 2"
@@ -49,15 +51,13 @@ def pack_model(model: Model) -> bytes:
     return bytes(skops_io.dumps(stored))
 
 
-def unpack_model(contents: bytes, name: str) -> Model:
-    """Take a model from the contents of a file.
+def read_model(path: Path) -> Model:
+    """Read a model from a file.
 
     Parameters
     ----------
-    contents : bytes
-        What the file holds.
-    name : str
-        Its name, for messages.
+    path : Path
+        The file.
 
     Returns
     -------
@@ -70,14 +70,17 @@ def unpack_model(contents: bytes, name: str) -> Model:
     """
     from skops import io as skops_io
 
+    name = path.name
+    if path.stat().st_size > UNPACKED_LIMIT:
+        raise ValueError(f"{name} is too large for a model file")
+    contents = path.read_bytes()
     _check_archive(contents, name)
     try:
         unknown = sorted(skops_io.get_untrusted_types(data=contents))
     except Exception as error:  # whatever a damaged description makes skops stumble over
         raise _no_model(name, error) from error
     if unknown:
-        more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
-        raise ValueError(f"{name} holds types that are not known, and is refused: {', '.join(unknown[:5])}{more}")
+        raise ValueError(f"{name} holds types that are not known, and is refused: {listed(unknown)}")
     try:
         stored = skops_io.loads(contents)
         if stored["format"] != _FORMAT:

@@ -1,62 +1,85 @@
-"""fit and predict."""
+"""The commands fit and predict."""
 
 import csv
 import io
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-from numpy.typing import NDArray
+from cyclopts import Parameter
 
-from bayesfloor.classify.linear.smart_svc import SmartSVC
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.input import is_file, open_table, say_notes
-from bayesfloor.cli.model_file import Model, pack_model, unpack_model
-from bayesfloor.cli.options import RunOptions, TableOptions
-from bayesfloor.cli.output import check_output, say, write, write_file, write_json, write_table
+from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, File, Force, RunOptions, TableOptions
+from bayesfloor.cli.output import check_output, say, show, table_text, write, write_file, write_json
 from bayesfloor.cli.streams import without_messages_of_libraries
-from bayesfloor.data.prepared_table import Table
 from bayesfloor.runtime.text import visible
-from bayesfloor.tables.encoding import Preparation
-from bayesfloor.tables.read import read_table
-from bayesfloor.tables.unpacking import UNPACKED_LIMIT
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bayesfloor.data.prepared_table import Table
+    from bayesfloor.tables.encoding import Preparation
 
 #: A spreadsheet takes a cell that begins with one of these for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def fit_model(file: str, options: TableOptions, *, out: str, force: bool) -> None:
-    """Train a classifier and write it."""
+def fit(
+    file: File,
+    /,
+    *,
+    out: Annotated[str, Parameter(help="Where to write the model.")],
+    force: Force = False,
+    options: TableOptions = TABLE_DEFAULTS,
+) -> None:
+    """Train a hierarchical classifier with probabilities, and write it with the preparation of the table.
+
+    Linear SVMs along a class tree, by the C that cross-validates best. The model
+    file holds no code, and 'predict' runs none.
+    """
     place = check_output(out, force)
     table = open_table(file, options)
+    from bayesfloor.classify.linear.smart_svc import SmartSVC
+    from bayesfloor.cli.model_file import Model, pack_model
+
     classifier = SmartSVC(routing="soft", n_jobs=options.threads, random_state=options.seed).fit(table.X, table.y)
     classifier.set_params(n_jobs=None)  # whoever predicts has other cores
     write_file(place, pack_model(Model(classifier, table.preparation)), force=force)
-    accuracy = classifier.cv_scores_.mean(axis=1)[int(np.argmin(np.abs(classifier.Cs_ - classifier.C_)))]
-    error = 1.0 - float(accuracy)
-    if options.json:
-        result = {
-            "model": str(place),
-            "C": classifier.C_,
-            "cv_error": error,
-            "n_features": classifier.n_features_in_,
-            "tree": classifier.tree_.to_nested(),
-        }
-        write_json("fit", result, table=table)
-    else:
-        rows = [("model", visible(place)), ("cross-validated error", f"{error:.4f}"), ("C", f"{classifier.C_:g}")]
-        write_table(("", ""), rows)
-        write(classifier.tree_.to_text())
+    chosen = int(abs(classifier.Cs_ - classifier.C_).argmin())
+    error = 1.0 - float(classifier.cv_scores_.mean(axis=1)[chosen])
+    result = {
+        "model": str(place),
+        "C": classifier.C_,
+        "cv_error": error,
+        "n_features": classifier.n_features_in_,
+        "tree": classifier.tree_.to_nested(),
+    }
+    rows = [("model", str(place)), ("cross-validated error", f"{error:.4f}"), ("C", f"{classifier.C_:g}")]
+    text = f"{table_text(('', ''), rows)}\n{classifier.tree_.to_text()}"
+    show("fit", result, text, options, table=table)
     say(
         "The error is that of the best of all C, by going one way down the tree, and so a little too low.",
         quiet=options.quiet,
     )
 
 
-def predict_file(model: str, file: str, options: RunOptions, *, out: str | None, force: bool) -> None:
-    """Predict the rows of a file and write them as CSV."""
+def predict(
+    model: Annotated[str, Parameter(name="MODEL", help="What 'fit' wrote.")],
+    file: Annotated[str, Parameter(name="FILE", help="A file with the columns that the model was trained on.")],
+    /,
+    *,
+    out: Annotated[str | None, Parameter(help="Where to write; stdout by default.")] = None,
+    force: Force = False,
+    options: RunOptions = RUN_DEFAULTS,
+) -> None:
+    """Predict the label of each row of a file, with the probabilities of all classes, as CSV.
+
+    Where the file has labels, stderr says how many of them differ from what was
+    predicted.
+    """
     place = None if out is None else check_output(out, force)
     if options.json and place is not None:
         raise UsageError("--json writes to stdout, and --out a CSV file; take one of them")
@@ -65,7 +88,9 @@ def predict_file(model: str, file: str, options: RunOptions, *, out: str | None,
             there = Path(path).exists()
             why = " is a folder" if Path(path).is_dir() else " is not a plain file" if there else ": no such file"
             raise UsageError(f"{path!r}{why}")
-    trained = unpack_model(_read(Path(model)), Path(model).name)
+    from bayesfloor.cli.model_file import read_model
+
+    trained = read_model(Path(model))
     with without_messages_of_libraries():
         table = _read_alike(file, trained.preparation, options.quiet)
     classifier = trained.classifier.set_params(n_jobs=options.threads)
@@ -102,8 +127,10 @@ def predict_file(model: str, file: str, options: RunOptions, *, out: str | None,
         write("\n".join(map(visible, lines) if sys.stdout.isatty() else lines))
 
 
-def _read_alike(file: str, preparation: Preparation, quiet: bool) -> Table:
+def _read_alike(file: str, preparation: "Preparation", quiet: bool) -> "Table":
     """Read a file as the one that the model was trained on; labels that cannot be used are left aside."""
+    from bayesfloor.tables.read import read_table
+
     try:
         table = read_table(file, preparation=preparation)
     except ValueError as error:
@@ -118,7 +145,7 @@ def _read_alike(file: str, preparation: Preparation, quiet: bool) -> Table:
 
 
 def as_csv(
-    lines: NDArray[np.int64], labels: NDArray[Any], classes: NDArray[Any], probability: NDArray[np.float64]
+    lines: "NDArray[np.int64]", labels: "NDArray[Any]", classes: "NDArray[Any]", probability: "NDArray[np.float64]"
 ) -> tuple[str, int]:
     """Write predictions as CSV.
 
@@ -167,13 +194,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _count_wrong(table: Table, labels: NDArray[Any]) -> int | None:
+def _count_wrong(table: "Table", labels: "NDArray[Any]") -> int | None:
     if table.y is None:
         return None
     return sum(str(a) != str(b) for a, b in zip(table.y.tolist(), labels.tolist(), strict=True))
-
-
-def _read(path: Path) -> bytes:
-    if path.stat().st_size > UNPACKED_LIMIT:
-        raise ValueError(f"{path.name} is too large for a model file")
-    return path.read_bytes()

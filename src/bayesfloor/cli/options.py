@@ -1,7 +1,7 @@
 """Options that several commands share."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
@@ -9,10 +9,23 @@ from cyclopts.validators import Number
 _TABLE = Group("Reading the file", sort_key=2)
 _RUN = Group("Running", sort_key=3)
 
+
+def flag(text: str, **more: Any) -> Parameter:
+    """Describe an option that is given or left out, or given several times: no --no-…, no default to show."""
+    return Parameter(negative="", show_default=False, help=text, **more)
+
+
+File = Annotated[str, Parameter(name="FILE", help="A file, or the name of a data set.")]
+Force = Annotated[bool, flag("Replace a file that is there.")]
+Fast = Annotated[bool, flag("From spanning trees alone, without training anything.")]
 #: The largest floor that passes.
 FailAbove = Annotated[
     float | None,
     Parameter(help="Exit with 1 when an estimate is above this number.", validator=Number(gte=0, lte=1)),
+]
+Criterion = Annotated[
+    Literal["whole", "mean", "worst"],
+    Parameter(help="Which floor: of the whole problem, the mean over all pairs of classes, or of the worst pair."),
 ]
 
 
@@ -24,16 +37,9 @@ class RunOptions:
     threads: Annotated[
         int | None, Parameter(group=_RUN, help="Threads; every core by default.", validator=Number(gte=1))
     ] = None
-    quiet: Annotated[
-        bool,
-        Parameter(
-            group=_RUN, negative="", show_default=False, help="Leave out notes, findings and progress; errors remain."
-        ),
-    ] = False
-    debug: Annotated[
-        bool, Parameter(group=_RUN, negative="", show_default=False, help="Show where an error comes from.")
-    ] = False
-    json: Annotated[bool, Parameter(group=_RUN, negative="", show_default=False, help="Print one JSON object.")] = False
+    quiet: Annotated[bool, flag("Leave out notes, findings and progress; errors remain.", group=_RUN)] = False
+    debug: Annotated[bool, flag("Show where an error comes from.", group=_RUN)] = False
+    json: Annotated[bool, flag("Print one JSON object.", group=_RUN)] = False
 
 
 @Parameter(name="*")
@@ -55,29 +61,12 @@ class TableOptions(RunOptions):
     impute: Annotated[
         Literal["mean", "median", "most_frequent"] | None, Parameter(group=_TABLE, help="How to fill missing values.")
     ] = None
-    drop_missing: Annotated[
-        bool,
-        Parameter(
-            group=_TABLE, negative="", show_default=False, help="Leave out rows with missing values or without a label."
-        ),
-    ] = False
+    drop_missing: Annotated[bool, flag("Leave out rows with missing values or without a label.", group=_TABLE)] = False
     drop: Annotated[
-        tuple[str, ...],
-        Parameter(
-            group=_TABLE,
-            negative="",
-            show_default=False,
-            help="Column to leave out, such as an id; may be given several times.",
-        ),
+        tuple[str, ...], flag("Column to leave out, such as an id; may be given several times.", group=_TABLE)
     ] = ()
     categorical: Annotated[
-        tuple[str, ...],
-        Parameter(
-            group=_TABLE,
-            negative="",
-            show_default=False,
-            help="Column of numbers that are codes; may be given several times.",
-        ),
+        tuple[str, ...], flag("Column of numbers that are codes; may be given several times.", group=_TABLE)
     ] = ()
     max_rows: Annotated[
         int | None,
@@ -97,3 +86,7 @@ class TableOptions(RunOptions):
     cluster: Annotated[
         str | None, Parameter(group=_RUN, help="Address of a Dask scheduler to compute distances on; the same answer.")
     ] = None
+
+
+#: What a command that is given none of these gets.
+RUN_DEFAULTS, TABLE_DEFAULTS = RunOptions(), TableOptions()

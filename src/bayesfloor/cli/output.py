@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,22 +18,20 @@ from bayesfloor.runtime.files import write_whole
 from bayesfloor.runtime.text import visible
 
 if TYPE_CHECKING:
+    from bayesfloor.cli.options import RunOptions
     from bayesfloor.data.prepared_table import Table
+    from bayesfloor.runtime.findings import Finding
 
-#: A bar appears when something takes longer than this.
+#: Seconds before a progress bar appears; shorter work needs none.
 _PATIENCE_S = 1.0
+#: Letters of a full progress bar.
+_BAR_LETTERS = 30
 
 
 def say(text: str, *, quiet: bool = False) -> None:
     """Say something on stderr, unless quiet was asked for."""
     if not quiet:
         tell(visible(text))
-
-
-def say_findings(findings: Iterable[Any], quiet: bool) -> None:
-    """Say on stderr what was found in the data, with hints."""
-    for finding in findings:
-        say(str(finding), quiet=quiet)
 
 
 def write(text: str) -> None:
@@ -46,7 +45,27 @@ def write(text: str) -> None:
         raise OSError(error.errno, error.strerror, "stdout") from error
 
 
-def write_json(command: str, result: dict[str, Any], *, table: "Table | None" = None, findings: Any = ()) -> None:
+def show(
+    command: str,
+    result: dict[str, Any],
+    text: str,
+    options: "RunOptions",
+    *,
+    table: "Table | None" = None,
+    findings: Sequence["Finding"] = (),
+) -> None:
+    """Write a result to stdout, as JSON where that was asked for and else as text; say the findings on stderr."""
+    if options.json:
+        write_json(command, result, table=table, findings=findings)
+    else:
+        write(text)
+    for finding in findings:
+        say(str(finding), quiet=options.quiet)
+
+
+def write_json(
+    command: str, result: dict[str, Any], *, table: "Table | None" = None, findings: Iterable["Finding"] = ()
+) -> None:
     """Write one JSON object: what was read, what was found in it, and the result.
 
     Parameters
@@ -74,8 +93,7 @@ def write_json(command: str, result: dict[str, Any], *, table: "Table | None" = 
             "notes": table.notes,
             "cautions": table.cautions,
         }
-    whole["result"] = result
-    whole["findings"] = [{"code": f.code, "sentence": f.sentence, "hint": f.hint} for f in findings]
+    whole |= {"result": result, "findings": [asdict(finding) for finding in findings]}
     write(json.dumps(plain(whole), indent=2, allow_nan=False))
 
 
@@ -92,8 +110,36 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float) else str(value)
 
 
-def write_table(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write columns to stdout; numbers are aligned to the right.
+def records_text(records: Iterable[dict[str, Any]], headings: dict[str, str]) -> str:
+    """Write a table with one row per record, as text.
+
+    Parameters
+    ----------
+    records : iterable of dict
+        The fields of each row.
+    headings : dict of str
+        The heading of each field that is shown. The field "interval" takes two columns, "from" and "to".
+
+    Returns
+    -------
+    str
+    """
+    ends = ("from", "to")
+    names = [name for field, heading in headings.items() for name in (ends if field == "interval" else (heading,))]
+    rows = []
+    for record in map(plain, records):
+        cells = [(field, record[field]) for field in headings]
+        rows.append([each for field, cell in cells for each in (cell if field == "interval" else [_cell(field, cell)])])
+    return table_text(names, rows)
+
+
+def _cell(field: str, cell: Any) -> Any:
+    """Return a cell; labels are names, even where they look like numbers."""
+    return "" if cell is None else str(cell) if field in ("class", "first", "second") else cell
+
+
+def table_text(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Write columns as text; numbers are aligned to the right.
 
     Parameters
     ----------
@@ -101,6 +147,10 @@ def write_table(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         Their names.
     rows : iterable of sequences
         Their cells. Fractions are shown with four digits.
+
+    Returns
+    -------
+    str
     """
     from io import StringIO
 
@@ -118,7 +168,7 @@ def write_table(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     buffer = StringIO()
     # as wide as it needs to be: a terminal wraps lines, and a file must not lose anything
     Console(file=buffer, width=100_000, force_terminal=sys.stdout.isatty(), highlight=False).print(grid)
-    write("\n".join(line.rstrip() for line in buffer.getvalue().splitlines()))
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
 def shown_cell(cell: Any) -> str:
@@ -173,8 +223,8 @@ def progress_on_stderr(quiet: bool) -> Iterator[Callable[[int, int], None] | boo
         if elapsed < _PATIENCE_S:
             return
         left = f"{elapsed / share - elapsed:.0f} s left" if 0 < share < 1 else f"{elapsed:.0f} s"
-        filled = int(30 * share)
-        print(f"\r\033[K[{'#' * filled}{'.' * (30 - filled)}] {share:4.0%} {left}", end="", file=sys.stderr, flush=True)
+        bar = ("#" * int(_BAR_LETTERS * share)).ljust(_BAR_LETTERS, ".")
+        print(f"\r\033[K[{bar}] {share:4.0%} {left}", end="", file=sys.stderr, flush=True)
         drawn = True
 
     try:

@@ -1,47 +1,65 @@
-"""report."""
+"""The command report."""
 
+import os
 import shlex
+import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from bayesfloor.cli.engines import engine
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.floors import verdict_on
-from bayesfloor.cli.input import open_table, rows_to_use
-from bayesfloor.cli.options import RunOptions, TableOptions
+from bayesfloor.cli.input import check_n_features, engine, open_table, rows_to_use
+from bayesfloor.cli.options import TABLE_DEFAULTS, FailAbove, Fast, File, Force, RunOptions, TableOptions
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json
 
 #: By the ending of a file's name: how a report is written into it.
 _FORMATS = {".html": "to_html", ".htm": "to_html", ".md": "to_markdown", ".json": "to_json", ".txt": "to_text"}
 #: What the beginning of a page says that a report may replace.
 _OWN_PAGE = b'<meta name="generator" content="bayesfloor'
+#: Letters in a line: where there is no terminal, and the fewest and most on one.
+_WIDTH, _NARROWEST, _WIDEST = 100, 60, 110
 
 
-def write_report(
-    file: str,
-    options: TableOptions,
+def report(
+    file: File,
+    /,
     *,
-    fast: bool,
-    target_error: float | None,
-    features: int | None,
-    out: str | None,
-    force: bool,
-    fail_above: float | None,
+    fast: Fast = False,
+    target_error: Annotated[
+        float | None,
+        Parameter(help="An error that you hope for: is it feasible?", validator=Number(gte=0, lte=1)),
+    ] = None,
+    features: Annotated[
+        int | None, Parameter(help="Search for so many columns that carry the information.", validator=Number(gte=1))
+    ] = None,
+    out: Annotated[
+        str | None, Parameter(help="Where to write: .html, .md, .json or .txt. NAME-report.html by default.")
+    ] = None,
+    force: Force = False,
+    fail_above: FailAbove = None,
+    options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
-    """Write the report of a file; return the exit code."""
+    """Report how good any model can get on the data, and where it will hurt.
+
+    The answer on the terminal, and everything in one HTML file that needs no
+    network: the floor and how sure it is, the learning curve, the hardest classes
+    and pairs, and the rows that look alike but are labelled differently.
+    """
     place = None if options.json and out is None else _place_for(file, out)
     force = force or (place is not None and _is_own_page(place))
     if place is not None:
         check_output(str(place), force)
     table = open_table(file, options)
-    if features is not None and features > len(table.groups):
-        raise UsageError(f"--features {features}: {table.source} has {len(table.groups)} columns beside the target")
+    check_n_features(features, table)
     from bayesfloor.report.difficulty import difficulty_report  # after what can go wrong: it takes a second to load
 
     asked = {"fast": fast, "target_error": target_error, "features": features}
     with engine(options) as how:
-        report = difficulty_report(
+        found = difficulty_report(
             table,
             fast=fast,
             target_error=target_error,
@@ -52,44 +70,34 @@ def write_report(
             **how,
         )
     if place is not None:
-        contents = getattr(report, _FORMATS[place.suffix.lower()])()
+        contents = getattr(found, _FORMATS[place.suffix.lower()])()
         write_file(place, contents.encode(), force=force)
     if options.json:
-        write_json("report", report.summary, table=table, findings=(*report.trees.findings, *_of_models(report)))
+        write_json("report", found.summary, table=table, findings=found.findings)
     else:
-        _show(report.summary)
+        _write_text(found.summary)
     if place is not None:
         say(f"The report is in {str(place)!r}.", quiet=options.quiet)
-    return verdict_on(float(report.summary["floor"]["estimate"]), "the floor", fail_above)
+    return verdict_on(float(found.summary["floor"]["estimate"]), "the floor", fail_above)
 
 
-def _of_models(report: Any) -> tuple[Any, ...]:
-    return () if report.learned is None else report.learned.findings
+def _write_text(summary: dict[str, Any]) -> None:
+    from bayesfloor.report.text import render_text
 
-
-def _show(summary: dict[str, Any]) -> None:
-    import os
-    import sys
-
-    from bayesfloor.report.terminal import render_text
-
-    is_terminal = sys.stdout.isatty()
-    width = 100
+    is_terminal, width = sys.stdout.isatty(), _WIDTH
     if is_terminal:
-        width = min(max(os.get_terminal_size(sys.stdout.fileno()).columns, 60), 110)
+        width = min(max(os.get_terminal_size(sys.stdout.fileno()).columns, _NARROWEST), _WIDEST)
     write(render_text(summary, width, colour=is_terminal and "NO_COLOR" not in os.environ))
 
 
 def _place_for(file: str, out: str | None) -> Path:
     """Say where the report goes."""
     if out is None:
-        stem = Path(file).name.split(".")[0] or "table"
-        place = Path(f"{stem}-report.html")
-    else:
-        place = Path(out)
-        if place.suffix.lower() not in _FORMATS:
-            known = ", ".join(_FORMATS)
-            raise UsageError(f"--out {out!r}: the ending says what to write, and must be one of {known}")
+        return Path(f"{Path(file).name.split('.')[0] or 'table'}-report.html")
+    place = Path(out)
+    if place.suffix.lower() not in _FORMATS:
+        known = ", ".join(_FORMATS)
+        raise UsageError(f"--out {out!r}: the ending says what to write, and must be one of {known}")
     return place
 
 
@@ -103,21 +111,17 @@ def _is_own_page(place: Path) -> bool:
 
 def _command(file: str, options: TableOptions, asked: dict[str, Any]) -> str:
     """Write down what makes the same report again."""
-    defaults = TableOptions()
     how_to_run = {*(field.name for field in fields(RunOptions)), "device", "cluster"}
-    given = {
-        field.name: getattr(options, field.name)
-        for field in fields(options)
-        if field.name not in how_to_run and getattr(options, field.name) != getattr(defaults, field.name)
-    }
+    named = [field.name for field in fields(options) if field.name not in how_to_run]
+    given = {name: getattr(options, name) for name in named if getattr(options, name) != getattr(TABLE_DEFAULTS, name)}
     words = ["bayesfloor", "report", file]
     for name, value in {**asked, **given, "seed": options.seed}.items():
-        flag = f"--{name.replace('_', '-')}"
+        if value is None or value is False:
+            continue
+        option = f"--{name.replace('_', '-')}"
         if value is True:
-            words.append(flag)
-        elif isinstance(value, tuple):
-            for each in value:
-                words += [flag, each]
-        elif value is not None and value is not False:
-            words += [flag, str(value)]
+            words.append(option)
+        else:
+            for each in value if isinstance(value, tuple) else (value,):
+                words += [option, str(each)]
     return shlex.join(words)

@@ -14,9 +14,11 @@ from bayesfloor.runtime.text import cut_middle, exact_percent, label_text
 
 Floats = NDArray[np.float64]
 
-#: Smallest and largest size of letters, in points: legible in print, and no larger than the text around a picture.
-SMALLEST_FONT, LARGEST_FONT = 5.5, 10.0
-#: Longest name on a picture, in characters.
+#: Smallest size of letters, in points: the least that is legible in print.
+SMALLEST_FONT = 5.5
+#: Largest size of letters, in points: that of the text around a picture.
+LARGEST_FONT = 10.0
+#: Longest name on a picture, in characters; longer ones would take the space of what is drawn.
 LONGEST_NAME = 26
 #: Two colours that differ in every common kind of colour vision, and in grey.
 BLUE, ORANGE = "#0072b2", "#e69f00"

@@ -1,14 +1,16 @@
 """What callers of displays pass -> arrays that can be drawn."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.text import shown
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 #: Floors that a selection or a comparison of transforms is about, and what to call them on an axis.
 MEASURES = {
@@ -37,13 +39,6 @@ def fitted_attribute(estimator: Any, name: str, what: str) -> Any:
     if not hasattr(found, "plot"):
         raise TypeError(f"{type(estimator).__name__} has no {what}: no {name}")
     return found
-
-
-def check_option(value: Any, name: str, allowed: Sequence[str]) -> str:
-    """Return one of a few words."""
-    if value not in allowed:
-        raise ValueError(f"The {name!r} parameter must be one of {list(allowed)}. Got {value!r} instead.")
-    return str(value)
 
 
 def check_labels_of(n: int, classes: Any) -> NDArray[Any]:
@@ -102,14 +97,31 @@ def check_pairs(values: Any, classes: Any) -> tuple[Floats, NDArray[Any]]:
     return matrix, labels
 
 
-def check_order(order: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the codes of all classes in the order that is asked for: "name", or a sequence of the labels."""
+def check_order(order: Any, classes: NDArray[Any], **known: Callable[[], Ints]) -> Ints:
+    """Return the codes of all classes in the order that is asked for.
+
+    Parameters
+    ----------
+    order : str or sequence of labels
+        "name" for the order of the classes, another word that is known, or each label once.
+    classes : ndarray of shape (K,)
+        The labels.
+    **known : callable
+        For each further word, what gives the codes.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+    """
+    if isinstance(order, str) and order in known:
+        return known[order]()
     if isinstance(order, str) and order == "name":
         return np.arange(len(classes))
     code_of = {label: code for code, label in enumerate(classes.tolist())}
     codes = [code_of.get(label, -1) for label in np.ravel(order).tolist()]
     if sorted(codes) != list(range(len(classes))):
-        raise ValueError(f"The 'order' parameter must name each class once, or be a word that is known. Got {order!r}.")
+        words = ", ".join(map(repr, (*known, "name")))
+        raise ParameterError("order", f"one of {words}, or a sequence with each class once", order)
     return np.array(codes, dtype=np.int64)
 
 

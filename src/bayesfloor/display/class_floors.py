@@ -6,24 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.display.canvas import (
-    ORANGE,
-    axes_for_rows,
-    draw_row_intervals,
-    draw_row_marks,
-    finish_rows,
-    load_pyplot,
-    shortened,
-    with_level,
-)
-from bayesfloor.display.checks import (
-    check_interval,
-    check_labels_of,
-    check_order,
-    check_values,
-    fitted_attribute,
-    interval_columns,
-)
+from bayesfloor.display import canvas, checks
 from bayesfloor.runtime.frames import data_frame
 
 Floats = NDArray[np.float64]
@@ -101,7 +84,7 @@ class ClassFloorsDisplay:
         ClassFloorsDisplay
             The display, drawn.
         """
-        return fitted_attribute(estimator, "one_vs_rest_bayes_error_", "one-vs-rest floors").plot(ax, **options)
+        return checks.fitted_attribute(estimator, "one_vs_rest_bayes_error_", "one-vs-rest floors").plot(ax, **options)
 
     @classmethod
     def from_data(
@@ -144,21 +127,19 @@ class ClassFloorsDisplay:
         """
         n = np.size(floors)
         display = cls(
-            check_values(floors, "floors", (n,)),
-            classes=check_labels_of(n, classes),
-            interval=check_interval(interval, (n,)),
+            checks.check_values(floors, "floors", (n,)),
+            classes=checks.check_labels_of(n, classes),
+            interval=checks.check_interval(interval, (n,)),
             confidence=confidence,
-            confusion=None if confusion is None else check_values(confusion, "confusion", (n,)),
+            confusion=None if confusion is None else checks.check_values(confusion, "confusion", (n,)),
             quantity=quantity,
         )
         return display.plot(ax, order=order)
 
     def frame(self) -> Any:
         """Return a data frame with one row per class, in the order of the classes."""
-        columns: dict[str, Any] = {"class": self.classes, "floor": self.floors, **interval_columns(self.interval)}
-        if self.confusion is not None:
-            columns["confusion"] = self.confusion
-        return data_frame(columns)
+        columns = {"class": self.classes, "floor": self.floors, **checks.interval_columns(self.interval)}
+        return data_frame(columns if self.confusion is None else {**columns, "confusion": self.confusion})
 
     def plot(self, ax: Any = None, *, order: Any = "floor") -> Self:
         """Draw one row per class.
@@ -175,29 +156,26 @@ class ClassFloorsDisplay:
         ClassFloorsDisplay
             This display.
         """
-        load_pyplot()
-        if isinstance(order, str) and order == "floor":
-            codes = np.argsort(-self.floors, kind="stable")
-        else:
-            codes = check_order(order, self.classes)
-        names = shortened(self.classes[codes])
+        canvas.load_pyplot()
+        codes = checks.check_order(order, self.classes, floor=lambda: np.argsort(-self.floors, kind="stable"))
+        names = canvas.shortened(self.classes[codes])
         if ax is None:
-            ax = axes_for_rows(names, self.confusion is not None)
+            ax = canvas.axes_for_rows(names, self.confusion is not None)
         self.order_ = self.classes[codes]
         self.ax_, self.figure_ = ax, ax.figure
 
         rows = np.arange(len(names), dtype=np.float64)
         apart = 0.0 if self.confusion is None else 0.16  # two kinds of marks are often at the same place
         interval = None if self.interval is None else self.interval[codes]
-        title = with_level(self.quantity, self.confidence)
-        self.interval_lines_ = draw_row_intervals(ax, rows - apart, interval)
-        self.floor_marks_ = draw_row_marks(ax, rows - apart, self.floors[codes], label=title)
+        title = canvas.with_level(self.quantity, self.confidence)
+        self.interval_lines_ = canvas.draw_row_intervals(ax, rows - apart, interval)
+        self.floor_marks_ = canvas.draw_row_marks(ax, rows - apart, self.floors[codes], label=title)
         self.confusion_marks_ = None
-        x_label = with_level(f"{self.quantity} against the rest", self.confidence)
+        x_label = canvas.with_level(f"{self.quantity} against the rest", self.confidence)
         if self.confusion is not None:
             x_label = "share of rows"
-            diamonds = {"marker": "D", "color": ORANGE, "markeredgecolor": "black", "markeredgewidth": 0.6}
-            marks = draw_row_marks(ax, rows + apart, self.confusion[codes], label="confusion rate", **diamonds)
+            diamonds = {"marker": "D", "color": canvas.ORANGE, "markeredgecolor": "black", "markeredgewidth": 0.6}
+            marks = canvas.draw_row_marks(ax, rows + apart, self.confusion[codes], label="confusion rate", **diamonds)
             self.confusion_marks_ = marks
-        finish_rows(ax, names, x_label, legend=self.confusion is not None)
+        canvas.finish_rows(ax, names, x_label, legend=self.confusion is not None)
         return self

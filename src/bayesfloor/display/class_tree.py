@@ -11,16 +11,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.display.canvas import SMALLEST_FONT, load_pyplot, new_axes, points_per_unit, shortened, text_width
-from bayesfloor.display.checks import check_labels_of, fitted_attribute
+from bayesfloor.display import canvas, checks
 from bayesfloor.runtime.frames import data_frame
 
 Floats = NDArray[np.float64]
 
-LONGEST_TITLE = 100  # characters of a node's classes
-WIDEST_WITH_TITLES = 14.0  # inches; a wider drawing leaves out the classes of inner nodes
-LARGEST = 60.0  # inches; beyond, everything shrinks, and text that is too small is left out
-LEAST_WRITTEN = 3.0  # points; smaller letters are left out
+#: Characters of all classes together up to which nodes show theirs; more would not fit on a page.
+LONGEST_TITLE = 100
+#: Inches; a wider drawing leaves out the classes of inner nodes.
+WIDEST_WITH_TITLES = 14.0
+#: Inches; a larger tree shrinks to this, and leaves out text that becomes too small.
+LARGEST = 60.0
+#: Points; smaller letters are left out, since nobody can read them.
+LEAST_WRITTEN = 3.0
 LINE, DASHED, LEAF = "#4c566a", "#b5382a", "#e8edf3"
 
 
@@ -80,7 +83,7 @@ class ClassTreeDisplay:
         ClassTreeDisplay
             The display, drawn.
         """
-        return fitted_attribute(estimator, "tree_", "class tree").plot(ax)
+        return checks.fitted_attribute(estimator, "tree_", "class tree").plot(ax)
 
     @classmethod
     def from_data(cls, children: Any, classes: Any = None, *, cuts: Any = None, ax: Any = None) -> Self:
@@ -109,7 +112,7 @@ class ClassTreeDisplay:
         if not n or not complete or ((nodes >= 0) & (nodes <= np.arange(n)[:, None])).any():
             raise ValueError("children should hold each class and each node but the root once, below an earlier node")
         values = None if cuts is None else np.asarray(cuts, dtype=np.float64).reshape(n)
-        return cls(nodes, classes=check_labels_of(n + 1, classes), cuts=values).plot(ax)
+        return cls(nodes, classes=checks.check_labels_of(n + 1, classes), cuts=values).plot(ax)
 
     def frame(self) -> Any:
         """Return a data frame with one row per node; left and right are lists of labels."""
@@ -140,20 +143,20 @@ class ClassTreeDisplay:
         ClassTreeDisplay
             This display.
         """
-        load_pyplot()
+        canvas.load_pyplot()
         from matplotlib.collections import LineCollection
 
-        names = shortened(self.classes)
+        names = canvas.shortened(self.classes)
         _, depth, members = _walk(self.children)
         row = min(0.28, LARGEST / len(names))  # all lengths are in inches
         step = min(0.62, LARGEST / (1 + max(depth)))
         font = min(9.0, 45.0 * row, 15.0 * step)
         titles, columns = _lay_out_columns(names, depth, members, font, step)
         height = _lay_out_rows(self.children, members, row)
-        right_end = columns[-1] + 0.15 + text_width(names) * font / 72
+        right_end = columns[-1] + 0.15 + canvas.text_width(names) * font / 72
         own = ax is None
         if own:
-            ax = new_axes(max(2.5, right_end + 0.4), max(1.2, row * len(names) + 0.3))
+            ax = canvas.new_axes(max(2.5, right_end + 0.4), max(1.2, row * len(names) + 0.3))
         self.ax_, self.figure_ = ax, ax.figure
 
         solid, dashed, leaves, texts = [], [], [], []
@@ -206,7 +209,7 @@ def _lay_out_columns(
         titles = [separator.join(names[code] for code in members[index]) for index in range(len(depth))]
         widths = np.full(n_columns, step)
         for column, title in zip(depth, titles, strict=True):
-            widths[column] = max(widths[column], text_width([title]) * font / 72 + 0.1 + step)
+            widths[column] = max(widths[column], canvas.text_width([title]) * font / 72 + 0.1 + step)
         if widths.sum() <= WIDEST_WITH_TITLES:
             return titles, np.append(0.0, np.cumsum(widths))
     return [], step * np.arange(n_columns + 1, dtype=np.float64)
@@ -242,12 +245,12 @@ def _fit_texts(ax: Any, leaves: list[Any], others: list[Any]) -> None:
     A class is the only thing in its row, so that the height of the row alone decides; its name may need more of the
     width than it was given. What else is left too small to be read is left out.
     """
-    across, down = (min(1.0, points / 72) for points in points_per_unit(ax))
+    across, down = (min(1.0, points / 72) for points in canvas.points_per_unit(ax))
     for text in leaves:
         text.set_fontsize(text.get_fontsize() * down)
     for text in others:
         size = text.get_fontsize() * min(across, down)
-        text.set(fontsize=size, visible=size > SMALLEST_FONT - 1)
+        text.set(fontsize=size, visible=size > canvas.SMALLEST_FONT - 1)
     left, right = ax.get_xlim()
     width = ax.get_window_extent().width
     for text in leaves:

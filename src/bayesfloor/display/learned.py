@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from bayesfloor.display.canvas import BLUE, DARK, GREY, ORANGE, load_pyplot, new_axes, show_percent, text_width
 from bayesfloor.display.placement import LabelPlacement, Place, legend_above, letters_for, up_and_down
 from bayesfloor.runtime.frames import data_frame
-from bayesfloor.runtime.text import exact_percent, percent, percent_range
+from bayesfloor.runtime.text import counted, exact_percent, percent, percent_range
 
 Floats = NDArray[np.float64]
 Range = tuple[float, float]
 
-#: Where the picture starts, as a multiple of the smallest size.
+#: Where the picture starts, as a multiple of the smallest size: the first mark stays clear of the axis.
 BELOW = 0.75
-#: Marks on an axis of rows within each power of ten, the closest first.
+#: Ticks on an axis of rows within each power of ten, the closest first; the first that fit are drawn.
 TICKS = ((1, 2, 5), (1, 3), (1,))
 
 
@@ -203,4 +203,4 @@ def _ticks_that_fit(ax: Any, size: float) -> tuple[int, ...]:
 
 
 def _rows(value: float, _: int) -> str:
-    return f"{value:,.0f}"
+    return counted(round(value))

@@ -7,25 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.display.canvas import (
-    FAINT,
-    SMALLEST_FONT,
-    font_for,
-    load_pyplot,
-    new_axes,
-    points_per_unit,
-    shortened,
-    text_width,
-    write_names,
-)
-from bayesfloor.display.checks import (
-    check_interval,
-    check_order,
-    check_pairs,
-    fitted_attribute,
-    fitted_step,
-    interval_columns,
-)
+from bayesfloor.display import canvas, checks
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.text import exact_percent
 
@@ -101,10 +83,10 @@ class PairwiseHeatmapDisplay:
         PairwiseHeatmapDisplay
             The display, drawn.
         """
-        estimator = fitted_step(estimator)
+        estimator = checks.fitted_step(estimator)
         affinity = getattr(estimator, "affinity_", None)
         if affinity is None:
-            return fitted_attribute(estimator, "pairwise_bayes_error_", "pairwise floors").plot(ax, **options)
+            return checks.fitted_attribute(estimator, "pairwise_bayes_error_", "pairwise floors").plot(ax, **options)
         measured = isinstance(estimator.affinity, str) and estimator.affinity == "henze-penrose"
         quantity = "normalized floor" if measured else "affinity"
         return cls.from_data(affinity, estimator.classes_, quantity=quantity, ax=ax, **options)
@@ -142,8 +124,8 @@ class PairwiseHeatmapDisplay:
         PairwiseHeatmapDisplay
             The display, drawn.
         """
-        values, classes = check_pairs(values, classes)
-        interval = check_interval(interval, values.shape)
+        values, classes = checks.check_pairs(values, classes)
+        interval = checks.check_interval(interval, values.shape)
         return cls(values, classes=classes, interval=interval, quantity=quantity).plot(ax, **options)
 
     def frame(self) -> Any:
@@ -151,7 +133,7 @@ class PairwiseHeatmapDisplay:
         first, second = np.triu_indices(len(self.classes), 1)
         columns = {"first": self.classes[first], "second": self.classes[second], "value": self.values[first, second]}
         interval = None if self.interval is None else self.interval[first, second]
-        return data_frame({**columns, **interval_columns(interval)})
+        return data_frame({**columns, **checks.interval_columns(interval)})
 
     def plot(
         self,
@@ -189,16 +171,13 @@ class PairwiseHeatmapDisplay:
         PairwiseHeatmapDisplay
             This display.
         """
-        load_pyplot()
-        if isinstance(order, str) and order == "similarity":
-            codes = similarity_order(self.values)
-        else:
-            codes = check_order(order, self.classes)
+        canvas.load_pyplot()
+        codes = checks.check_order(order, self.classes, similarity=lambda: similarity_order(self.values))
         rows, columns = (codes, codes) if full else (codes[1:], codes[:-1])
         shown = np.ma.array(self.values[np.ix_(rows, columns)], mask=np.equal.outer(rows, columns))
         if not full:
             shown[np.triu_indices(len(rows), 1)] = np.ma.masked
-        names = shortened(self.classes)
+        names = canvas.shortened(self.classes)
         row_names, column_names = [names[code] for code in rows], [names[code] for code in columns]
         beside = full or len(rows) < 5  # too little space for the colour bar above the diagonal
         if ax is None:
@@ -208,15 +187,15 @@ class PairwiseHeatmapDisplay:
         self.order_ = self.classes[codes]
         self.ax_, self.figure_ = ax, ax.figure
         self.image_ = ax.imshow(shown, cmap=cmap, vmin=0.0, vmax=highest if highest > 0 else 1.0, aspect="equal")
-        ax.set_facecolor(FAINT if full else "none")  # what shows on the diagonal is no floor of 0
+        ax.set_facecolor(canvas.FAINT if full else "none")  # what shows on the diagonal is no floor of 0
         ax.spines[:].set_visible(False)
         if colorbar and beside:
             self.figure_.colorbar(self.image_, ax=ax, label=self.quantity, shrink=0.8, **_bar_ticks())
         # names first, as they take space from the squares; then see how large the squares are
-        pitch, _ = points_per_unit(ax)
-        write_names(ax.yaxis, row_names, pitch)
-        write_names(ax.xaxis, column_names, pitch)
-        pitch, _ = points_per_unit(ax)
+        pitch, _ = canvas.points_per_unit(ax)
+        canvas.write_names(ax.yaxis, row_names, pitch)
+        canvas.write_names(ax.xaxis, column_names, pitch)
+        pitch, _ = canvas.points_per_unit(ax)
         if colorbar and not beside:
             self._explain_colours_above(pitch * len(rows))
         self._part_squares(pitch)
@@ -243,8 +222,8 @@ class PairwiseHeatmapDisplay:
         """Print values in percent into squares of `pitch` points, if a legible size of letters allows it."""
         largest = 100 * float(shown.max())
         digits = 0 if largest >= 100 else 1 if largest >= 10 else 2  # so that no value is longer than 12.3
-        size = min(9.0, 0.42 * pitch, 0.86 * pitch / text_width([f"{largest:.{digits}f}"]))
-        if size < SMALLEST_FONT and not forced:
+        size = min(9.0, 0.42 * pitch, 0.86 * pitch / canvas.text_width([f"{largest:.{digits}f}"]))
+        if size < canvas.SMALLEST_FONT and not forced:
             return []
         written = []
         for row, column in np.argwhere(~np.ma.getmaskarray(shown)).tolist():
@@ -260,8 +239,8 @@ def _axes_for(names: Sequence[str], bar: float) -> Any:
     """Make axes with space for as many squares as there are names, for the names, and for a bar of so many inches."""
     n = len(names)
     side = float(np.clip(4.0 / n, 0.36, 0.8)) if n <= 30 else 10.8 / n
-    beside = text_width(names) * font_for(72 * side) / 72 + 0.2
-    return new_axes(side * n + beside + bar, max(side * n + beside, 1.8 if bar > 1 else 0), "compressed")
+    beside = canvas.text_width(names) * canvas.font_for(72 * side) / 72 + 0.2
+    return canvas.new_axes(side * n + beside + bar, max(side * n + beside, 1.8 if bar > 1 else 0), "compressed")
 
 
 def _bar_ticks() -> dict[str, Any]:

@@ -10,12 +10,18 @@ from bayesfloor.display.canvas import points_per_unit, text_width
 
 Floats = NDArray[np.float64]
 
-#: Letters within a picture, in points: on large axes, and on the smallest.
-USUAL, SMALL = 9.0, 6.0
-#: Points between two places that are looked at along a line, and around a label.
-STEP, PADDING = 2.0, 1.5
-#: Height of a line of text as a multiple of its letters.
-LEADING = 1.25
+#: Size of letters within a picture, in points.
+LARGEST_FONT = 9.0
+#: The same on the smallest axes, where it is still legible.
+SMALLEST_FONT = 6.0
+#: Points between two places that are tried along a line: about a fifth of a letter.
+STEP = 2.0
+#: Points around a label that stay free.
+PADDING = 1.5
+#: Height of a line of text as a multiple of the size of its letters.
+LINE_HEIGHT = 1.25
+#: Reaching one pixel beyond the axes is as bad as covering this many marks.
+OUTSIDE_COST = 100.0
 #: Share of a text that lies before the point it is aligned with.
 BEFORE = {"left": 0.0, "bottom": 0.0, "center": 0.5, "right": 1.0, "top": 1.0}
 
@@ -87,7 +93,7 @@ class LabelPlacement:
         best = int(np.argmin(self._covered(boxes)))
         self._taken.append(boxes[best : best + 1])
         text, (x, y, right, up, ha, va) = options[best]
-        aligned = {"ha": ha, "va": va, "multialignment": ha, "linespacing": LEADING, "fontsize": self.size}
+        aligned = {"ha": ha, "va": va, "multialignment": ha, "linespacing": LINE_HEIGHT, "fontsize": self.size}
         literal = {"parse_math": False, "usetex": False}
         return self.ax.annotate(
             text, (x, y), (right, up), textcoords="offset points", zorder=5, **aligned, **literal, **style
@@ -102,7 +108,7 @@ class LabelPlacement:
     def _extent(self, text: str) -> Floats:
         """Return width and height of a text, in pixels."""
         lines = text.split("\n")
-        return self._point * self.size * np.array([text_width(lines), LEADING * len(lines)])
+        return self._point * self.size * np.array([text_width(lines), LINE_HEIGHT * len(lines)])
 
     def _boxes(self, extents: Floats, places: Sequence[Place]) -> Floats:
         """Return left, bottom, right and top of labels, in pixels."""
@@ -121,7 +127,7 @@ class LabelPlacement:
         covered = np.count_nonzero((across > 0) & (along > 0), axis=1)
         edges = self.ax.get_window_extent().extents
         over = np.maximum(edges[:2] - boxes[:, :2], 0).sum(axis=1) + np.maximum(boxes[:, 2:] - edges[2:], 0).sum(axis=1)
-        return np.asarray(covered + 100.0 * over, dtype=np.float64)
+        return np.asarray(covered + OUTSIDE_COST * over, dtype=np.float64)
 
 
 def up_and_down(x: float, y: float, right: float, ha: str, *, apart: float = 3.0, reach: float = 200.0) -> list[Place]:
@@ -137,8 +143,8 @@ def letters_for(ax: Any) -> float:
     """Return the size of letters that goes well with axes, and shrink what is around small axes to match."""
     points_per_unit(ax)
     box, point = ax.get_window_extent(), ax.figure.figure.dpi / 72
-    size = float(np.clip(min(box.width / 26, box.height / 13) / point, SMALL, USUAL))
-    if size < USUAL:
+    size = float(np.clip(min(box.width / 26, box.height / 13) / point, SMALLEST_FONT, LARGEST_FONT))
+    if size < LARGEST_FONT:
         ax.tick_params(labelsize=size + 1)
         for axis in (ax.xaxis, ax.yaxis):
             axis.label.set_fontsize(size + 1)

@@ -7,20 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.display.canvas import (
-    BLUE,
-    FAINT,
-    LARGEST_FONT,
-    load_pyplot,
-    new_axes,
-    points_per_unit,
-    shortened,
-    show_percent,
-    text_width,
-    with_level,
-    write_names,
-)
-from bayesfloor.display.checks import MEASURES, check_option, columns_of, fitted_attribute, interval_columns
+from bayesfloor.display import canvas, checks
+from bayesfloor.runtime.checks import check_option
 from bayesfloor.runtime.frames import data_frame
 
 Floats = NDArray[np.float64]
@@ -96,7 +84,7 @@ class SelectionPathDisplay:
         SelectionPathDisplay
             The display, drawn.
         """
-        return fitted_attribute(estimator, "path_", "path of a selection").plot(ax)
+        return checks.fitted_attribute(estimator, "path_", "path of a selection").plot(ax)
 
     @classmethod
     def from_data(
@@ -129,7 +117,7 @@ class SelectionPathDisplay:
         SelectionPathDisplay
             The display, drawn.
         """
-        floors, interval, columns = columns_of(
+        floors, interval, columns = checks.columns_of(
             path, "floor", "interval_low", "interval_high", [], ["features", "selected"]
         )
         features = columns.get("features", ["", *(f"step {step}" for step in range(1, len(floors)))])
@@ -139,14 +127,14 @@ class SelectionPathDisplay:
             interval=interval,
             confidence=confidence,
             selected=np.asarray(columns["selected"], dtype=bool) if "selected" in columns else None,
-            direction=check_option(direction, "direction", ("forward", "backward")),
-            quantity=MEASURES[check_option(measure, "measure", list(MEASURES))],
+            direction=check_option("direction", direction, ("forward", "backward")),
+            quantity=checks.MEASURES[check_option("measure", measure, checks.MEASURES)],
         )
         return display.plot(ax)
 
     def frame(self) -> Any:
         """Return a data frame with one row per step, the start first."""
-        columns = {"features": list(self.features), "floor": self.floors, **interval_columns(self.interval)}
+        columns = {"features": list(self.features), "floor": self.floors, **checks.interval_columns(self.interval)}
         return data_frame({**columns, "selected": self._kept()})
 
     def plot(self, ax: Any = None) -> Self:
@@ -162,9 +150,9 @@ class SelectionPathDisplay:
         SelectionPathDisplay
             This display.
         """
-        load_pyplot()
+        canvas.load_pyplot()
         sign = "+" if self.direction == "forward" else "−"
-        names = [f"{sign} {name}" for name in shortened(self.features)]
+        names = [f"{sign} {name}" for name in canvas.shortened(self.features)]
         names = [name if feature else "start" for name, feature in zip(names, self.features, strict=True)]
         steps, kept = np.arange(len(names)), self._kept()
         if ax is None:
@@ -173,8 +161,8 @@ class SelectionPathDisplay:
         self.interval_lines_ = None
         if self.interval is not None:
             low, high = self.interval.T
-            self.interval_lines_ = ax.vlines(steps, low, high, color=BLUE, linewidth=1.8, alpha=0.5)
-        style = {"color": BLUE, "marker": "o", "markersize": 5, "zorder": 3}
+            self.interval_lines_ = ax.vlines(steps, low, high, color=canvas.BLUE, linewidth=1.8, alpha=0.5)
+        style = {"color": canvas.BLUE, "marker": "o", "markersize": 5, "zorder": 3}
         (self.line_,) = ax.plot(steps[kept], self.floors[kept], label="kept", **style)
         open_marks = {"linestyle": "none", "markerfacecolor": "white", "label": "not kept"}
         (self.dropped_,) = ax.plot(steps[~kept], self.floors[~kept], **style | open_marks)
@@ -184,13 +172,13 @@ class SelectionPathDisplay:
         ax.set_xlim(-0.5, len(names) - 0.5)
         ax.update_datalim([(0, 0)], updatex=False)
         ax.margins(y=0.03)
-        ax.set_ylabel(with_level(self.quantity, self.confidence))
-        show_percent(ax.yaxis)
-        ax.yaxis.grid(color=FAINT, linewidth=0.8)
+        ax.set_ylabel(canvas.with_level(self.quantity, self.confidence))
+        canvas.show_percent(ax.yaxis)
+        ax.yaxis.grid(color=canvas.FAINT, linewidth=0.8)
         ax.set_axisbelow(True)
         ax.spines[["top", "right"]].set_visible(False)
-        pitch, _ = points_per_unit(ax)
-        write_names(ax.xaxis, names, pitch)
+        pitch, _ = canvas.points_per_unit(ax)
+        canvas.write_names(ax.xaxis, names, pitch)
         return self
 
     def _kept(self) -> NDArray[np.bool_]:
@@ -199,7 +187,7 @@ class SelectionPathDisplay:
 
 def _axes_for(names: Sequence[str]) -> Any:
     """Make axes with space for the names of all steps: side by side while that stays narrow, else upright."""
-    width = text_width(names) * LARGEST_FONT / 72
+    width = canvas.text_width(names) * canvas.LARGEST_FONT / 72
     if 1.15 * width * len(names) < 6.0:
-        return new_axes(max(3.2, 1.15 * width * len(names)) + 0.8, 3.0)
-    return new_axes(max(3.2, 0.32 * len(names)) + 0.8, 2.8 + width)
+        return canvas.new_axes(max(3.2, 1.15 * width * len(names)) + 0.8, 3.0)
+    return canvas.new_axes(max(3.2, 0.32 * len(names)) + 0.8, 2.8 + width)

@@ -7,16 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.display.canvas import (
-    axes_for_rows,
-    draw_row_intervals,
-    draw_row_marks,
-    finish_rows,
-    load_pyplot,
-    shortened,
-    with_level,
-)
-from bayesfloor.display.checks import MEASURES, check_option, columns_of, interval_columns
+from bayesfloor.display import canvas, checks
+from bayesfloor.runtime.checks import check_option
 from bayesfloor.runtime.frames import data_frame
 
 Floats = NDArray[np.float64]
@@ -108,8 +100,8 @@ class TransformComparisonDisplay:
         TransformComparisonDisplay
             The display, drawn.
         """
-        quantity = MEASURES[check_option(measure, "measure", list(MEASURES))]
-        floors, interval, columns = columns_of(
+        quantity = checks.MEASURES[check_option("measure", measure, checks.MEASURES)]
+        floors, interval, columns = checks.columns_of(
             comparison, measure, f"{measure}_low", f"{measure}_high", ["transform"], ["n_features", "distinguishable"]
         )
         display = cls(
@@ -125,12 +117,9 @@ class TransformComparisonDisplay:
 
     def frame(self) -> Any:
         """Return a data frame with one row per transform, in the order of the picture."""
-        columns = {"transform": list(self.names), "floor": self.floors, **interval_columns(self.interval)}
-        if self.n_features is not None:
-            columns["n_features"] = self.n_features
-        if self.distinguishable is not None:
-            columns["distinguishable"] = self.distinguishable
-        return data_frame(columns)
+        columns = {"transform": list(self.names), "floor": self.floors, **checks.interval_columns(self.interval)}
+        more = {"n_features": self.n_features, "distinguishable": self.distinguishable}
+        return data_frame({**columns, **{name: column for name, column in more.items() if column is not None}})
 
     def plot(self, ax: Any = None) -> Self:
         """Draw one row per transform, the first on top.
@@ -145,20 +134,20 @@ class TransformComparisonDisplay:
         TransformComparisonDisplay
             This display.
         """
-        load_pyplot()
-        names = shortened(self.names)
+        canvas.load_pyplot()
+        names = canvas.shortened(self.names)
         if self.n_features is not None:
             names = [f"{name} (d = {d})" for name, d in zip(names, self.n_features, strict=True)]
         distinct = np.zeros(len(names), dtype=bool)
         if self.distinguishable is not None:
             distinct = np.asarray(self.distinguishable, dtype=bool)
         if ax is None:
-            ax = axes_for_rows(names, bool(distinct.any()))
+            ax = canvas.axes_for_rows(names, bool(distinct.any()))
         self.ax_, self.figure_ = ax, ax.figure
         rows = np.arange(len(names), dtype=np.float64)
-        self.interval_lines_ = draw_row_intervals(ax, rows, self.interval)
-        self.marks_ = draw_row_marks(ax, rows[~distinct], self.floors[~distinct], label="like the first")
+        self.interval_lines_ = canvas.draw_row_intervals(ax, rows, self.interval)
+        self.marks_ = canvas.draw_row_marks(ax, rows[~distinct], self.floors[~distinct], label="like the first")
         open_marks = {"markerfacecolor": "white", "label": "differs from it"}
-        self.distinct_marks_ = draw_row_marks(ax, rows[distinct], self.floors[distinct], **open_marks)
-        finish_rows(ax, names, with_level(self.quantity, self.confidence), legend=bool(distinct.any()))
+        self.distinct_marks_ = canvas.draw_row_marks(ax, rows[distinct], self.floors[distinct], **open_marks)
+        canvas.finish_rows(ax, names, canvas.with_level(self.quantity, self.confidence), legend=bool(distinct.any()))
         return self

@@ -8,8 +8,8 @@ A report is one plain dict in the middle, and a renderer for each thing it is sh
                          │
                          ├─────── summary       one dict of plain values, with `sentences` that are true
                          │
-                         ├─ tables ─ terminal   text          difficulty_report(...).to_text()
-                         ├─ tables ─ markdown   Markdown      .to_markdown()
+                         ├─────── text          a terminal    difficulty_report(...).to_text()
+                         │                      Markdown      .to_markdown()
                          ├─────── page/         HTML          .to_html(), and in notebooks
                          └─────── (json)        JSON          .to_json()
 

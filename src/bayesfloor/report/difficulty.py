@@ -3,23 +3,21 @@
 import json
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from bayesfloor.data.sampling import LEARNED_ROWS, TREE_ROWS
 from bayesfloor.floor.learned.result import LearnedFloor
-from bayesfloor.floor.trees.problem import Progress
+from bayesfloor.floor.trees.problem import Progress, check_options
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.figures import compute_figures
-from bayesfloor.report.markdown import render_markdown
 from bayesfloor.report.source import source_of
 from bayesfloor.report.summary import summarise
-from bayesfloor.report.terminal import render_text
-from bayesfloor.runtime.checks import check_confidence, check_float, check_int, check_max_rows, check_random_state_seed
+from bayesfloor.report.text import render_markdown, render_text
+from bayesfloor.runtime.checks import check_float, check_int, check_max_rows
 from bayesfloor.runtime.files import write_whole
+from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.tree import ClassTree
 
@@ -52,6 +50,11 @@ class DifficultyReport:
     classes: OneVsRestBayesError
     pairs: PairwiseBayesError
     class_tree: ClassTree
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was noticed in the data that bears on the floor."""
+        return (*self.trees.findings, *(() if self.learned is None else self.learned.findings))
 
     def __repr__(self) -> str:
         return f"DifficultyReport({' '.join(self.summary['answer'])!r})"
@@ -208,56 +211,38 @@ def difficulty_report(
     'feasible'
     """
     started = time.perf_counter()
-    confidence = check_confidence(confidence)
-    target_error = _check_target(target_error)
-    seed = check_random_state_seed(random_state)
-    source = source_of(X, y, title)
-    n_classes = len(source.problem.classes)
-    _check_n_features(n_features, len(source.columns))
-    figures = compute_figures(
-        source.problem,
-        source.groups,
-        fast=bool(fast),
-        n_features=n_features,
+    options = check_options(
         n_trees=n_trees,
+        bias_correction=True,
+        forced_edges="drop",
         confidence=confidence,
-        max_rows=check_max_rows(max_rows, n_classes, LEARNED_ROWS),
-        max_tree_rows=check_max_rows(max_tree_rows, n_classes, TREE_ROWS),
+        n_tie_draws=1,
         n_jobs=n_jobs,
         device=device,
         client=client,
-        seed=seed,
+        random_state=random_state,
         progress=progress,
     )
-    given = {"fast": fast or None, "target_error": target_error, "n_features": n_features, "random_state": seed or None}
-    options = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
-    summary = summarise(
+    target_error = None if target_error is None else check_float("target_error", target_error, "[0, 1]")
+    source = source_of(X, y, title)
+    n_classes = len(source.problem.classes)
+    if n_features is not None:
+        check_int("n_features", n_features, 1, len(source.columns))
+    figures = compute_figures(
         source,
-        figures,
+        options,
         fast=bool(fast),
-        target_error=target_error,
-        command=command or f"difficulty_report(X, y{options})",
-        version=version("bayesfloor"),
+        n_features=n_features,
+        max_rows=check_max_rows(max_rows, n_classes, LEARNED_ROWS),
+        max_tree_rows=check_max_rows(max_tree_rows, n_classes, TREE_ROWS),
     )
-    summary["created"] = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    seed = options.random_state
+    given = {"fast": fast or None, "target_error": target_error, "n_features": n_features, "random_state": seed or None}
+    written = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
+    summary = summarise(source, figures, bool(fast), target_error, command or f"difficulty_report(X, y{written})")
     summary["seconds"] = time.perf_counter() - started
-    return DifficultyReport(
-        summary=summary,
-        learned=figures.learned,
-        trees=figures.trees,
-        classes=figures.classes,
-        pairs=figures.pairs,
-        class_tree=figures.class_tree,
-    )
-
-
-def _check_target(target: Any) -> float | None:
-    return None if target is None else check_float("target_error", target, "[0, 1]")
-
-
-def _check_n_features(wanted: Any, n_columns: int) -> None:
-    if wanted is not None:
-        check_int("n_features", wanted, 1, n_columns)
+    shared = ("learned", "trees", "classes", "pairs", "class_tree")
+    return DifficultyReport(summary, **{name: getattr(figures, name) for name in shared})
 
 
 def _written(text: str, path: "str | PathLike[str] | None") -> str:

@@ -1,7 +1,7 @@
 """Everything that a report is about, computed once: records of the other rooms, side by side."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,13 @@ from bayesfloor.data.sampling import keys_of_values, stratified_rows
 from bayesfloor.floor.learned.estimate import MIN_FOLDS, learned_floor
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
-from bayesfloor.floor.trees.problem import Problem, Progress, check_options
+from bayesfloor.floor.trees.problem import Options, Progress
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.look_alikes import LookAlike, find_look_alikes
+from bayesfloor.report.source import Source
 from bayesfloor.tree import ClassTree, build_class_tree
 
-#: How many look-alikes are listed.
+#: Rows that look like another class, at the most: as many as somebody goes through by hand.
 MOST_LOOK_ALIKES = 60
 #: Fewer rows cannot be trained and tested on.
 FEWEST_ROWS = 4 * MIN_FOLDS
@@ -58,87 +59,48 @@ class Figures:
 
 
 def compute_figures(
-    problem: Problem,
-    groups: Any,
-    *,
-    fast: bool,
-    n_features: int | None,
-    n_trees: int,
-    confidence: float,
-    max_rows: int,
-    max_tree_rows: int | None,
-    n_jobs: int | None,
-    device: Any,
-    client: Any,
-    seed: int,
-    progress: Progress,
+    source: Source, options: Options, *, fast: bool, n_features: int | None, max_rows: int, max_tree_rows: int
 ) -> Figures:
     """Grow trees, train models unless `fast`, and look for features if asked.
 
     Parameters
     ----------
-    problem : Problem
-        Checked points and labels.
-    groups : sequence or None
-        Columns of X that belong together, for the search for features.
+    source : Source
+        What the report is about.
+    options : Options
+        How to grow trees. Models take confidence, threads, seed and progress from it, and are trained here.
     fast : bool
         Whether to train nothing.
     n_features : int or None
         How many features to search for.
-    n_trees, confidence, n_jobs, device, client
-        As for `bayes_error`; models are trained here.
-    max_rows, max_tree_rows : int or None
+    max_rows, max_tree_rows : int
         Rows for models and for trees, at the most.
-    seed : int
-        Seed of everything.
-    progress : bool or callable
-        As for `bayes_error`; called for the work as a whole.
 
     Returns
     -------
     Figures
     """
-    n_classes = len(problem.classes)
-    rows = np.arange(len(problem.X))
-    part = problem
-    if max_tree_rows is not None and max_tree_rows < len(rows):
-        rows = stratified_rows(problem.codes, max_tree_rows, keys_of_values(problem.X, problem.codes, seed))
-        rows = np.sort(rows)
-        part = Problem(
-            np.ascontiguousarray(problem.X[rows]), problem.classes, problem.codes[rows], problem.feature_names
-        )
-    options = check_options(
-        n_trees=n_trees,
-        bias_correction=True,
-        forced_edges="drop",
-        confidence=confidence,
-        n_tie_draws=1,
-        n_jobs=n_jobs,
-        device=device,
-        client=client,
-        random_state=seed,
-        progress=_share_of(progress, 0, 20 if not fast else 100),
-    )
-    draws = count_cross_edges(part, options, whole=True, classes=True, pairs=True)
+    problem = source.problem
+    rows, part = np.arange(len(problem.X)), problem
+    if max_tree_rows < len(rows):
+        keys = keys_of_values(problem.X, problem.codes, options.random_state)
+        rows = np.sort(stratified_rows(problem.codes, max_tree_rows, keys))
+        part = replace(problem, X=np.ascontiguousarray(problem.X[rows]), codes=problem.codes[rows])
+    growing = replace(options, progress=_share_of(options.progress, 0, 100 if fast else 20))
+    draws = count_cross_edges(part, growing, whole=True, classes=True, pairs=True)
     assert draws.forests is not None  # the first draw's are kept
     pairs = pairwise_result(draws, part, options, normalize=True)
     labels = problem.classes[problem.codes]
+    how: dict[str, Any] = {"n_jobs": options.n_jobs, "random_state": options.random_state}
     learned = None
     if not fast and len(problem.X) >= FEWEST_ROWS:
+        progress = _share_of(options.progress, 20, 100)
         learned = learned_floor(
-            problem.X,
-            labels,
-            confidence=confidence,
-            max_rows=max_rows,
-            n_jobs=n_jobs,
-            random_state=seed,
-            progress=_share_of(progress, 20, 100),
+            problem.X, labels, confidence=options.confidence, max_rows=max_rows, progress=progress, **how
         )
     selection = None
     if n_features is not None:
-        selector = BayesErrorSelector(
-            n_features, groups=groups, n_jobs=n_jobs, random_state=seed, progress=progress
-        )
+        selector = BayesErrorSelector(n_features, groups=source.groups, progress=options.progress, **how)
         selection = selector.fit(problem.X, labels).path_
     return Figures(
         trees=whole_result(draws, part, options, pairs),
@@ -146,7 +108,7 @@ def compute_figures(
         pairs=pairs,
         learned=learned,
         class_tree=build_class_tree(pairs.normalized, problem.classes),
-        look_alikes=find_look_alikes(draws.forests, part.codes, n_classes, MOST_LOOK_ALIKES),
+        look_alikes=find_look_alikes(draws.forests, part.codes, len(problem.classes), MOST_LOOK_ALIKES),
         selection=selection,
         tree_rows=rows,
     )
@@ -162,4 +124,3 @@ def _share_of(progress: Progress, first: int, last: int) -> Progress:
         show(first * max(total, 1) + (last - first) * done, 100 * max(total, 1))
 
     return draw
-

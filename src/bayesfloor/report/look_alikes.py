@@ -14,8 +14,8 @@ from bayesfloor.forest import Forests
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Neighbours' worth of doubt: a row with few neighbours is suspected less than one with many.
-_DOUBT = 1.0
+#: Added to the number of neighbours in a score, so that a row with few neighbours scores less than one with many.
+_PRIOR_NEIGHBOURS = 1.0
 
 
 class LookAlike(NamedTuple):
@@ -64,7 +64,7 @@ def find_look_alikes(forests: Forests, codes: Ints, n_classes: int, most: int) -
     word = np.bincount(of_edge, weights=trust)
     row, label = key // n_classes, key % n_classes
     is_other = label != codes[row]
-    score = (word - own[row]) / (total[row] + _DOUBT)
+    score = (word - own[row]) / (total[row] + _PRIOR_NEIGHBOURS)
     candidates = np.flatnonzero(is_other & (score > 0))
     # equal scores: the closer pair first, and then the rows' order, so that the list is always the same
     nearest = _nearest_edge(of_edge, length, len(key))

@@ -4,6 +4,9 @@ Rates are shares from 0 to 1; names are text as it is, and each renderer escapes
 lists the keys.
 """
 
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -13,20 +16,21 @@ from bayesfloor.report import sentences
 from bayesfloor.report.figures import Figures
 from bayesfloor.report.source import Source
 
-#: Classes in a heat map, pairs in a table, and columns beside a row, at the most.
+#: Classes of a heat map, at the most; with more, its squares are too small to point at.
 MOST_IN_MAP = 60
+#: Pairs of classes in the table, at the most; 100 classes have 4950.
 MOST_PAIRS = 500
+#: Columns shown beside a row to look at, at the most.
 MOST_COLUMNS = 8
-#: JSON cannot hold lists in lists in lists without end.
+#: Depth up to which the class tree is given as nested lists; parsers of JSON refuse deep ones.
 MOST_NESTED = 200
-#: How far to the right of the last point a learning curve is drawn, in times the rows.
+#: A learning curve is drawn up to this many times the largest training size.
 _AHEAD = 8.0
+#: Version of the layout of the summary.
 SCHEMA = 1
 
 
-def summarise(
-    source: Source, figures: Figures, *, fast: bool, target_error: float | None, command: str, version: str
-) -> dict[str, Any]:
+def summarise(source: Source, figures: Figures, fast: bool, target_error: float | None, command: str) -> dict[str, Any]:
     """Put everything that a report shows into one dict of plain values.
 
     Parameters
@@ -41,8 +45,6 @@ def summarise(
         The error that the reader hopes for.
     command : str
         What makes this report again.
-    version : str
-        Of this package.
 
     Returns
     -------
@@ -52,9 +54,9 @@ def summarise(
     n_rows, n_features = source.problem.X.shape
     return {
         "schema": SCHEMA,
-        "version": version,
+        "version": version("bayesfloor"),
         "title": source.title,
-        "created": None,
+        "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "answer": sentences.answer(figures),
         "worth": sentences.worth(figures, fast),
         "verdict": None if target_error is None else sentences.verdict(figures, target_error),
@@ -68,7 +70,7 @@ def summarise(
             "notes": [*source.notes, *_rows_used(figures, n_rows)],
             "cautions": list(source.cautions),
         },
-        "findings": _findings(figures),
+        "findings": [asdict(f) for f in (*figures.trees.findings, *(learned.findings if learned else ()))],
         "floor": _floor(figures),
         "curve": None if learned is None else _curve(figures),
         "learners": [] if learned is None else [{"name": k, "weight": v} for k, v in learned.weights.items()],
@@ -87,11 +89,6 @@ def _rows_used(figures: Figures, n_rows: int) -> list[str]:
     if len(figures.tree_rows) == n_rows:
         return []
     return [f"Spanning trees were grown on {len(figures.tree_rows)} of the rows, as large a share of each class."]
-
-
-def _findings(figures: Figures) -> list[dict[str, str]]:
-    found = [*figures.trees.findings, *(figures.learned.findings if figures.learned is not None else ())]
-    return [{"code": f.code, "sentence": f.sentence, "hint": f.hint} for f in found]
 
 
 def _floor(figures: Figures) -> dict[str, Any]:

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 #: What stands for a figure that is not there.
 NOTHING = "–"
 
@@ -16,6 +14,8 @@ def visible(text: Any) -> str:
 
 def shown(name: Any) -> str:
     """Name a class or feature in a message; text is quoted, so that control characters show as escapes."""
+    import numpy as np  # not at the top: the command line writes its help and errors with this file alone
+
     value = name.item() if isinstance(name, np.generic) else name
     return repr(value)
 
@@ -37,9 +37,9 @@ def listed(items: Sequence[str], most: int = 5) -> str:
     return ", ".join(items[:most]) + more
 
 
-def counted(number: int) -> str:
-    """Write a count with blanks between thousands: 3 812."""
-    return f"{number:,}".replace(",", " ")
+def counted(number: int | None) -> str:
+    """Write a count with commas between thousands: 3,812; None as a dash."""
+    return NOTHING if number is None else f"{number:,}"
 
 
 def in_markdown(text: Any) -> str:

@@ -12,10 +12,11 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from bayesfloor.runtime.text import exact_percent, percent, percent_range, points, visible
+from bayesfloor.runtime.text import counted, exact_percent, percent, percent_range, points, visible
 
 #: Width of an average letter as a multiple of its size, with a little to spare.
 LETTER = 0.56
+#: Size of letters in pixels, as in the style sheet.
 SIZE = 13.0
 #: The range that matters takes at least this share of a bar, or is shown enlarged.
 _SMALLEST_SHARE = 0.4
@@ -181,15 +182,15 @@ def learning_curve(curve: Summary, floor: Summary, width: float) -> Markup | Non
     if limit is not None:
         parts.append(tag("line", x1=left, x2=right, y1=y(limit), y2=y(limit), class_="limit"))
     for size, error in dots:
-        name = tag("title", f"{size:,.0f} rows: error {percent(error)}")
+        name = tag("title", f"{counted(round(size))} rows: error {percent(error)}")
         parts.append(tag("circle", name, cx=x(size), cy=y(error), r=4.5))
     if limit is not None:
         if spacious:
             parts += _gap(reached, limit, x(largest), right, y)
         else:
             parts += _gap_below(reached, limit, left, right, height)
-    said = f"Errors from {percent(max(dots)[1])} at {largest:,.0f} training rows"
-    said += f" to {percent(min(dots)[1])} at {min(dots)[0]:,.0f}."
+    said = f"Errors from {percent(max(dots)[1])} at {counted(round(largest))} training rows"
+    said += f" to {percent(min(dots)[1])} at {counted(round(min(dots)[0]))}."
     if limit is not None:
         said += f" The fitted line leads to {percent(limit)}, range {percent_range(low, high)}."
     return picture(width, height, "Learning curve", said, *parts, class_="curve-chart")
@@ -226,11 +227,11 @@ def _row_marks(first: float, last: float, x: Any, bottom: float) -> list[Markup]
     for steps in ((1, 2, 5), (1, 3), (1,)):
         powers = range(math.floor(first), math.ceil(last) + 1)
         marks = [step * 10.0**power for power in powers for step in steps if first <= math.log10(step) + power <= last]
-        wide = max((len(f"{mark:,.0f}") for mark in marks), default=1) * LETTER * SIZE + 14
+        wide = max((len(counted(round(mark))) for mark in marks), default=1) * LETTER * SIZE + 14
         if all(x(after) - x(before) > wide for before, after in pairwise(marks)):
             break
     written = [tag("line", x1=x(mark), x2=x(mark), y1=bottom, y2=bottom + 4, class_="axis") for mark in marks]
-    return written + [label(x(mark), bottom + 18, f"{mark:,.0f}", "middle", "quiet") for mark in marks]
+    return written + [label(x(mark), bottom + 18, counted(round(mark)), "middle", "quiet") for mark in marks]
 
 
 def _hatching(key: str) -> Markup:

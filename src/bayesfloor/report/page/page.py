@@ -18,16 +18,24 @@ from markupsafe import Markup, escape
 
 from bayesfloor.report.page.charts import floor_scale, learning_curve
 from bayesfloor.report.page.tree import LEVELS, class_tree, level_of
-from bayesfloor.runtime.text import NOTHING, cut_middle, exact_percent, percent, percent_range, visible
+from bayesfloor.runtime.text import NOTHING, counted, cut_middle, exact_percent, percent, percent_range, visible
 
-#: Widths of pictures in pixels: on a desk, and on a phone 375 pixels wide less its margins.
-WIDE, NARROW = 720.0, 335.0
-#: Entries of a list that are shown at once; the others are folded away.
-FIRST_ROWS, FIRST_SUSPECTS = 15, 6
-#: Values in which two rows differ: those shown at once, and those shown at all.
-FIRST_VALUES, MOST_VALUES = 6, 30
-#: With more classes than this, squares of the heat map are too small for figures; with yet more, for large names.
-_WITH_FIGURES, _SMALL = 16, 30
+#: Width of pictures on a desk, in pixels: that of a column of text.
+WIDE = 720.0
+#: Width of pictures on a phone, in pixels: 375 less the margins of the page.
+NARROW = 335.0
+#: Rows of a table that are shown at once, about a screen; the others are folded away.
+FIRST_ROWS = 15
+#: Rows to look at that are shown at once; each is a card with a table of its own.
+FIRST_SUSPECTS = 6
+#: Values in which two rows differ that are shown at once.
+FIRST_VALUES = 6
+#: Values in which two rows differ that are shown at all; of the others there is a count.
+MOST_VALUES = 30
+#: With more classes than this, squares of the heat map are too small for figures.
+_WITH_FIGURES = 16
+#: With more classes than this, they are too small for large names.
+_SMALL = 30
 
 Summary = dict[str, Any]
 
@@ -112,7 +120,7 @@ def heat_map(pairs: Summary, confidence: float | None) -> Summary | None:
             told.append(f"trees’ estimate {percent(pair['floor'])} ({level}range {interval})")
             if pair["confused"] is not None:
                 told.append(f"best model {percent(pair['confused'])}")
-            told.append(f"{count(pair['n_rows'])} rows")
+            told.append(f"{counted(pair['n_rows'])} rows")
         cells[i].append({"level": level_of(value, largest), "rate": value, "told": Markup("&#10;").join(told)})
     size = "large" if len(names) <= _WITH_FIGURES else "small" if len(names) <= _SMALL else "tiny"
     rows = [{"name": names[i], "cells": cells[i]} for i in range(1, len(names))]
@@ -147,15 +155,13 @@ def suspect_rows(suspects: Summary) -> list[Summary]:
                 differing.append((-share, name, mine, other))
         differing.sort(key=lambda each: each[0])
         values = [each[1:] for each in differing]
-        prepared.append(
-            row
-            | {
-                "first_values": values[:FIRST_VALUES],
-                "more_values": values[FIRST_VALUES:MOST_VALUES],
-                "n_left_out": max(len(values) - MOST_VALUES, 0),
-                "n_equal": len(columns) - len(values),
-            }
-        )
+        added = {
+            "first_values": values[:FIRST_VALUES],
+            "more_values": values[FIRST_VALUES:MOST_VALUES],
+            "n_left_out": max(len(values) - MOST_VALUES, 0),
+            "n_equal": len(columns) - len(values),
+        }
+        prepared.append(row | added)
     return prepared
 
 
@@ -164,11 +170,6 @@ def shown(value: Any) -> Any:
     if value is None:
         return NOTHING
     return value if isinstance(value, Markup) else visible(value)
-
-
-def count(number: int | None) -> str:
-    """Write a count with its thousands apart: 12,345."""
-    return NOTHING if number is None else f"{number:,}"
 
 
 def figure(number: float | None) -> str:
@@ -210,7 +211,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"percent": percent, "count": count, "figure": figure, "key": sorting_key}
+    environment.filters |= {"percent": percent, "exact_percent": exact_percent, "count": counted}
+    environment.filters |= {"figure": figure, "key": sorting_key}
     environment.filters["short"] = lambda name, longest: cut_middle(visible(name), longest)
     environment.globals |= {"percent_range": percent_range}
     return environment

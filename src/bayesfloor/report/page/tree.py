@@ -6,16 +6,20 @@ from typing import Any
 from markupsafe import Markup
 
 from bayesfloor.report.page.charts import LETTER, SIZE, label, picture, tag
-from bayesfloor.runtime.text import cut_middle, percent, visible
+from bayesfloor.runtime.text import cut_middle, listed, percent, visible
 
-#: Pixels between rows, and between a decision and the next, where there is space.
-_PITCH, _TIGHT_PITCH, _STEP = 26.0, 17.0, 52.0
-#: Pixels between a decision and the next that its floor needs, and the least there is, however deep the tree.
-_LABELLED_STEP, _LEAST_STEP = 36.0, 1.0
+#: Pixels between two rows of up to `_SPACIOUS` classes, and of more.
+_PITCH, _TIGHT_PITCH = 26.0, 17.0
+#: Pixels between a decision and the next: where there is space, where a floor still fits, and however deep the tree.
+_STEP, _LABELLED_STEP, _LEAST_STEP = 52.0, 36.0, 1.0
 #: With more classes than this, rows are close, names stand where their branch ends rather than in one column, and
 #: floors are shown on hovering only.
 _SPACIOUS = 30
-_STUB, _STEM = 10.0, 12.0
+#: Pixels of the branch to a class whose name is not in the column of names.
+_STUB = 10.0
+#: Pixels of the branch that leads to the first decision, where that shows no floor.
+_STEM = 12.0
+#: Letters of a name.
 _LONGEST_NAME = 40
 #: Colours of floors, from none to the largest.
 LEVELS = 10
@@ -135,5 +139,4 @@ def _lay_out(nested: Any) -> list[_Place]:
 
 def _listed(names: list[str]) -> str:
     """List a few names, and count the rest."""
-    shown = [cut_middle(visible(name), _LONGEST_NAME) for name in names[:6]]
-    return ", ".join(shown) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+    return listed([cut_middle(visible(name), _LONGEST_NAME) for name in names], 6)

@@ -1,0 +1,5 @@
+"""``python -m bayesfloor`` is ``bayesfloor``."""
+
+from bayesfloor.cli import script
+
+script()

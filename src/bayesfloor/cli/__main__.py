@@ -1,5 +1,0 @@
-"""``python -m bayesfloor.cli`` is ``bayesfloor``."""
-
-from bayesfloor.cli import script
-
-script()

@@ -1,0 +1,248 @@
+"""The summary as text: for a terminal, and as Markdown for a wiki or a pull request.
+
+Both show the same tables, with the same headings and cells.
+"""
+
+from collections.abc import Sequence
+from io import StringIO
+from typing import Any, NamedTuple
+
+from bayesfloor.runtime.text import counted, exact_percent, in_markdown, percent, percent_range, shortened, visible
+
+#: Rows of each table on a terminal and in Markdown; JSON and HTML have more.
+_TERMINAL_ROWS, _MARKDOWN_ROWS = 8, 20
+#: Letters of a name on a terminal, so that a table fits.
+_NAME = 28
+#: Lines of the class tree on a terminal, about a screen.
+_TREE_LINES = 40
+
+Summary = dict[str, Any]
+_ESTIMATES = ("rows", "trees' estimate", "range", "of its maximum", "best model")
+
+
+class TextTable(NamedTuple):
+    """Headings, rows of as many cells, the columns that hold names, and how many rows there are in all."""
+
+    headings: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    names: tuple[int, ...] = (0,)
+    n_rows: int = 0
+
+    def without(self, heading: str) -> "TextTable":
+        """Leave out a column that comes after the names."""
+        place = self.headings.index(heading)
+        rows = [row[:place] + row[place + 1 :] for row in self.rows]
+        return self._replace(headings=self.headings[:place] + self.headings[place + 1 :], rows=rows)
+
+
+def _floor_table(summary: Summary) -> TextTable:
+    """List the floor, what was reached, and what it compares with."""
+    floor = summary["floor"]
+    rows = [("the floor", percent(floor["estimate"]), _range(floor))]
+    if floor["reached"] is not None:
+        rows.append(("reached by the best model", percent(floor["reached"]["error"]), _range(floor["reached"])))
+        rows.append(("spanning trees' estimate", percent(floor["trees"]["estimate"]), _range(floor["trees"])))
+    rows.append(("naming the largest class", percent(floor["majority_error"]), ""))
+    return TextTable(("", "error", f"{exact_percent(floor['confidence'])} range"), rows)
+
+
+def _class_table(summary: Summary) -> TextTable:
+    """List the classes, the hardest first."""
+    rows = [(each["name"], *_estimates(each, each["reached"])) for each in summary["classes"]]
+    return TextTable(("class", *_ESTIMATES), rows, n_rows=len(rows))
+
+
+def _pair_table(summary: Summary) -> TextTable:
+    """List pairs of classes, the hardest first."""
+    pairs = summary["pairs"]
+    rows = [(each["first"], each["second"], *_estimates(each, each["confused"])) for each in pairs["rows"]]
+    return TextTable(("first", "second", *_ESTIMATES), rows, (0, 1), pairs["n_pairs"])
+
+
+def _suspect_table(summary: Summary) -> TextTable:
+    """List rows that look like another class, each with the row of that class which is nearest."""
+    word = summary["suspects"]["row_word"]
+    rows = [
+        (str(each["row"]), each["label"], str(each["other_row"]), each["other_label"], f"{each['distance']:.3g}")
+        for each in summary["suspects"]["rows"]
+    ]
+    return TextTable((word, "label", f"looks like {word}", "labelled", "distance"), rows, (1, 3), len(rows))
+
+
+def _feature_table(summary: Summary) -> TextTable:
+    """List features in the order in which a search added them."""
+    rows = [(each["name"], percent(each["floor"]), _range(each)) for each in summary["features"]["rows"]]
+    return TextTable(("added", "floor", "range"), rows)
+
+
+def _estimates(each: Summary, reached: float | None) -> tuple[str, ...]:
+    rates = percent(each["floor"]), _range(each), percent(each["normalized"]), percent(reached)
+    return counted(each["n_rows"]), *rates
+
+
+def _range(each: Summary) -> str:
+    return percent_range(each["low"], each["high"])
+
+
+def render_text(summary: Summary, width: int = 100, colour: bool = False) -> str:
+    """Return the report as text.
+
+    Parameters
+    ----------
+    summary : dict
+        As from `summarise`.
+    width : int, default=100
+        Letters in a line.
+    colour : bool, default=False
+        Whether to use bold and colours, for a terminal that has them.
+
+    Returns
+    -------
+    str
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    buffer = StringIO()
+    # letters, not what a terminal might make of them: no markup, no highlighting, no emoji
+    console = Console(
+        file=buffer, width=width, force_terminal=colour, no_color=not colour, markup=False, highlight=False, emoji=False
+    )
+
+    def heading(text: str) -> None:
+        console.print()
+        console.print(Text(text, style="bold"))
+
+    def paragraph(text: str, style: str = "") -> None:
+        console.print(Text(visible(text), style=style))
+
+    def table(rows: TextTable, most: int | None = _TERMINAL_ROWS) -> None:
+        grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for number, name in enumerate(rows.headings):
+            grid.add_column(Text(name, style="dim"), justify="left" if number in rows.names else "right", no_wrap=True)
+        for row in rows.rows[:most]:
+            grid.add_row(*(Text(shortened(cell, _NAME)) for cell in row))
+        console.print(grid)
+
+    paragraph(summary["title"], "dim")
+    paragraph(" ".join(summary["answer"]), "bold")
+    paragraph(summary["worth"])
+    if (verdict := summary["verdict"]) is not None:
+        paragraph(f"Target {exact_percent(verdict['target'])}: {verdict['verdict']}. {verdict['sentence']}", "bold")
+
+    heading("The floor")
+    table(_floor_table(summary))
+    if summary["curve"] is not None:
+        paragraph(summary["curve"]["note"])
+    if summary["findings"]:
+        heading("Findings")
+        for finding in summary["findings"]:
+            paragraph(f"{finding['code']}  {finding['sentence']} {finding['hint']}")
+
+    classes, pairs, suspects = _class_table(summary), _pair_table(summary), _suspect_table(summary)
+    heading(f"Hardest classes{_of(classes)}")
+    table(classes.without("rows"))
+    if len(classes.rows) > 2:
+        heading(f"Hardest pairs{_of(pairs)}")
+        table(pairs.without("rows"))
+    paragraph(summary["floor"]["trees"]["note"])
+
+    heading(f"Rows to look at{_of(suspects)}")
+    if suspects.rows:
+        table(suspects)
+    paragraph(summary["suspects"]["note"])
+
+    lines = summary["tree"]["text"].splitlines()
+    heading("Class tree")
+    for line in lines[:_TREE_LINES]:
+        paragraph(shortened(line, width))
+    if len(lines) > _TREE_LINES:
+        paragraph(f"... and {len(lines) - _TREE_LINES} more lines")
+    if summary["features"] is not None:
+        heading("Features")
+        table(_feature_table(summary), None)
+        paragraph(summary["features"]["note"])
+    console.print()
+    data = summary["data"]
+    paragraph(f"{_size(data)} of {data['target']!r}; {summary['seconds']:.1f} s", "dim")
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+
+
+def _of(table: TextTable) -> str:
+    shown = min(len(table.rows), _TERMINAL_ROWS)
+    return f" ({shown} of {counted(table.n_rows)})" if shown < table.n_rows else ""
+
+
+def render_markdown(summary: Summary) -> str:
+    """Return the report as Markdown.
+
+    Parameters
+    ----------
+    summary : dict
+        As from `summarise`.
+
+    Returns
+    -------
+    str
+    """
+    parts = [
+        f"# {in_markdown(summary['title'])}",
+        f"**{in_markdown(' '.join(summary['answer']))}**",
+        in_markdown(summary["worth"]),
+    ]
+    if (verdict := summary["verdict"]) is not None:
+        parts.append(
+            f"**Target {exact_percent(verdict['target'])}: {verdict['verdict']}.** {in_markdown(verdict['sentence'])}"
+        )
+    parts += ["## The floor", _markdown_table(_floor_table(summary))]
+    if summary["curve"] is not None:
+        parts += ["## Learning curve", _curve(summary["curve"])]
+    if summary["findings"]:
+        parts += ["## Findings"]
+        parts += [
+            f"- **{f['code']}** {in_markdown(f['sentence'])} {in_markdown(f['hint'])}" for f in summary["findings"]
+        ]
+    parts += ["## Classes", in_markdown(summary["floor"]["trees"]["note"]), _markdown_table(_class_table(summary))]
+    parts += ["## Hardest pairs", _markdown_table(_pair_table(summary))]
+    parts += ["## Rows to look at", in_markdown(summary["suspects"]["note"])]
+    if summary["suspects"]["rows"]:
+        parts.append(_markdown_table(_suspect_table(summary)))
+    parts += ["## Class tree", "\n".join("    " + visible(line) for line in summary["tree"]["text"].splitlines())]
+    if summary["features"] is not None:
+        parts += [
+            "## Features",
+            in_markdown(summary["features"]["note"]),
+            _markdown_table(_feature_table(summary), None),
+        ]
+    parts += ["## Data", _data(summary["data"]), "## How to read this"]
+    parts += [f"**{each['heading']}.** {each['text']}" for each in summary["how_to_read"]]
+    parts.append(f"Made by bayesfloor {summary['version']} with\n\n    {visible(summary['command'])}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_table(table: TextTable, most: int | None = _MARKDOWN_ROWS) -> str:
+    """Write a table, and how many rows of it are elsewhere."""
+    sides = ["---" if column in table.names else "---:" for column in range(len(table.headings))]
+    lines = [table.headings, sides, *([in_markdown(cell) for cell in row] for row in table.rows[:most])]
+    written = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    more = 0 if most is None else table.n_rows - most
+    return written if more <= 0 else f"{written}\n\n{counted(more)} more are in the JSON and HTML."
+
+
+def _curve(curve: dict[str, Any]) -> str:
+    rows = [(counted(round(point["size"])), percent(point["error"])) for point in reversed(curve["points"])]
+    rows.append(("in the limit", percent(curve["limit"])))
+    return in_markdown(curve["note"]) + "\n\n" + _markdown_table(TextTable(("rows trained on", "error"), rows, ()))
+
+
+def _data(data: dict[str, Any]) -> str:
+    lines = [f"- {_size(data)} of {in_markdown(data['target'])}"]
+    lines += [f"- {in_markdown(note)}" for note in data["notes"]]
+    lines += [f"- **Caution:** {in_markdown(caution)}" for caution in data["cautions"]]
+    return "\n".join(lines)
+
+
+def _size(data: Summary) -> str:
+    n_rows, n_features, n_classes = (counted(data[name]) for name in ("n_rows", "n_features", "n_classes"))
+    return f"{n_rows} rows, {n_features} features, {n_classes} classes"
