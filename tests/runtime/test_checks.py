@@ -39,6 +39,5 @@ def test_none_is_a_fresh_seed():
 
 def test_seeds_that_are_none():
     for wrong in (-1, 2**64, 0.5, "0", True):
-        with pytest.raises(ParameterError, match=r"'random_state' .* an int in the range \[0, 2\*\*64\)"):
         with pytest.raises(ParameterError, match="'random_state' parameter must be an int in the range"):
             check_random_state_seed(wrong)

@@ -189,8 +189,8 @@ class GenSVMPath:
         The labels, sorted.
     lmds : ndarray of shape (n_lmds,)
         The values of λ.
-    coef : ndarray of shape (n_lmds, n_features, n_classes - 1)
-        W at each λ.
+    coef : ndarray of shape (n_lmds, n_classes - 1, n_features)
+        W' at each λ.
     intercept : ndarray of shape (n_lmds, n_classes - 1)
         t at each λ.
     loss : ndarray of shape (n_lmds,)

@@ -28,7 +28,6 @@ from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.data.points import check_points, check_sparse_points
 from bayesfloor.data.prepared_table import points_and_labels
-from bayesfloor.data.weights import check_weights
 from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.limits import check_memory

@@ -15,9 +15,9 @@ from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_resul
 from bayesfloor.floor.trees.far_points import is_far, names_of
 from bayesfloor.floor.trees.problem import Options, Problem, Progress, check_options, check_problem_anywhere
 from bayesfloor.forest import ClassForests, class_forests
-from bayesfloor.forest.device import host_array
-from bayesfloor.forest.extend import check_new_points
-from bayesfloor.forest.extend_classes import join_classes
+from bayesfloor.forest.gpu.device import host_array
+from bayesfloor.forest.growing.classes import join_classes
+from bayesfloor.forest.growing.forests import check_new_points
 
 FITTED = ("bayes_error_", "one_vs_rest_bayes_error_", "pairwise_bayes_error_", "findings_")
 

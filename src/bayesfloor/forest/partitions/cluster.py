@@ -21,8 +21,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayesfloor.forest.partitions.graph import Graph
-from bayesfloor.runtime.checks import ParameterError
-from bayesfloor.runtime.threads import GLANCE_S, Progress
+from bayesfloor.runtime.checks import ParameterError, Progress
+from bayesfloor.runtime.threads import GLANCE_S
 
 if TYPE_CHECKING:
     from distributed import Client, Future

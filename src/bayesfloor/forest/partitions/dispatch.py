@@ -27,8 +27,9 @@ from bayesfloor.forest.partitions.files import RowsOfMap, StoredRows, open_rows
 from bayesfloor.forest.partitions.out_of_core import RowsOnDisk, working_folder
 from bayesfloor.forest.partitions.runs import PartitionPlan, RowsInMemory, RowSource, plan_partitions, run_in_threads
 from bayesfloor.forest.results import Forests
+from bayesfloor.runtime.checks import Progress
 from bayesfloor.runtime.limits import available_memory, check_memory
-from bayesfloor.runtime.threads import Crew, Progress, reporter, supervise
+from bayesfloor.runtime.threads import Crew, reporter, supervise
 
 Labels = Callable[[int], tuple[np.ndarray, I64]]  # of a number of rows: the classes, and each row's code
 
