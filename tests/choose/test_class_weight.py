@@ -125,7 +125,7 @@ def test_arguments_are_checked(sample, weigh, arguments, message):
 
 def test_data_are_checked(sample):
     X, y = sample
-    with pytest.raises(ValueError, match="'by' parameter must be 'classes' or 'pairs'"):
+    with pytest.raises(ValueError, match="'by' parameter must be one of 'classes', 'pairs'"):
         bayes_class_weight(X, y, by="class")
     for weigh in (bayes_class_weight, bayes_cost_matrix):
         with pytest.raises(ValueError, match="needs two classes, got 1: 'a'"):

@@ -14,13 +14,14 @@ from sklearn.preprocessing import QuantileTransformer, RobustScaler, StandardSca
 from sklearn.utils import get_tags
 
 from bayesfloor.data.points import check_points
+from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.text import listed, shown
 
 #: Coordinates of the larger principal-component and eigenmap transforms; the smaller ones have 2.
 _N_COMPONENTS = 10
-#: Landmarks of the Nystroem approximation of the radial kernel: few, so that the floor takes seconds.
+#: Landmarks of the Nystroem approximation of the radial kernel, which are its features.
 _N_LANDMARKS = 100
 
 
@@ -112,7 +113,7 @@ def _requires_y(function: Any) -> bool:
     return argument is not None and argument.default is inspect.Parameter.empty
 
 
-def check_halves(learning: list[str], classes: NDArray[Any], codes: NDArray[np.int64]) -> None:
+def check_halves(learning: list[str], classes: NDArray[Any], codes: Ints) -> None:
     """Refuse to measure on halves of the rows where a class would be missing from one."""
     alone = np.flatnonzero(np.bincount(codes) < 2)
     if len(alone):

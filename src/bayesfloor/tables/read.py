@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.sampling import copy_numbers, stratified_rows
+from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import ParameterError, check_option, check_random_state_seed, is_int
 from bayesfloor.runtime.hashing import GOLDEN, mix64
 from bayesfloor.runtime.text import counted, listed
@@ -231,7 +232,7 @@ def make_table(
     return _assemble(raw, learnt, y, classes, n_samples)
 
 
-def _row_keys(table: RawTable, codes: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
+def _row_keys(table: RawTable, codes: Ints, seed: int) -> NDArray[np.uint64]:
     """Return a random number for each row, from its values and the seed; copies of a row get different ones."""
     hashes = np.zeros(len(codes), np.uint64)
     for column in table.columns:

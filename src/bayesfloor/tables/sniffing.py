@@ -17,8 +17,9 @@ from bayesfloor.tables.columns import MISSING_TEXTS, to_number
 SEPARATORS = ",;\t|"
 SEPARATOR_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
-#: How many lines are looked at to find the separator, the decimal sign and the header.
+#: Lines from which the separator, the decimal sign and the header are detected.
 SAMPLE_ROWS = 2000
+#: Bytes of that sample at most: one line can be as long as the file.
 _SAMPLE_BYTES = 2**20
 
 _BOMS = (
@@ -112,7 +113,7 @@ def _line_at(data: bytes, position: int) -> int:
 
 
 def open_text(data: bytes, encoding: str) -> io.TextIOWrapper:
-    """Open bytes as lines of text; line ends stay as they are."""
+    """Open bytes as lines of text; line ends are not translated."""
     return io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="")
 
 
@@ -133,7 +134,7 @@ def detect_dialect(
     decimal: str | None = None,
     header: bool | None = None,
 ) -> Dialect:
-    """Tell how a table is written from its first lines; what is given is taken as it is.
+    """Tell how a table is written from its first lines; what the caller gives is not questioned.
 
     Parameters
     ----------

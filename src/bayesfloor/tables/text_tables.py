@@ -28,9 +28,10 @@ from bayesfloor.tables.sniffing import (
 )
 from bayesfloor.tables.unpacking import Contents
 
+#: Rows that are split before they become columns: bounds the memory for Python strings.
 _BLOCK_ROWS = 20_000
 
-#: A field may have so many characters. The csv module has such a limit, but one that any other code may change.
+#: Characters of the longest field. The csv module has a limit too, but other code may change it.
 LONGEST_FIELD = 131_072
 
 Block = tuple[list[list[str]], list[int]]  # rows, and the line on which each begins

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_option, check_random_state_seed
 from bayesfloor.runtime.text import listed, shown
 from bayesfloor.tree import cuts
 from bayesfloor.tree.class_tree import ClassTree, check_classes, grow_class_tree
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 WEIGHTED_CUTS: dict[str, Callable[[Floats], cuts.Split]] = {
     "min-cut": cuts.min_cut,

@@ -20,17 +20,15 @@ from numpy.typing import NDArray
 from bayesfloor.floor.learned.learners import Group
 from bayesfloor.floor.learned.training_rows import Train, safe, standardised
 from bayesfloor.forest.threads import Crew
+from bayesfloor.runtime.arrays import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-#: How many disjoint models predict a row, at each of the sizes.
+#: Disjoint models that predict each row, at each training size, the largest first.
 VIEWS = (1, 2, 4)
 
 
 @dataclass(frozen=True)
 class Run:
-    """A training set, and whom it predicts.
+    """A training set and the folds that it predicts.
 
     Attributes
     ----------
@@ -39,7 +37,7 @@ class Run:
     train : tuple of int
         Folds to train on.
     tests : tuple of (int, int)
-        Folds to predict, and as which of the views of that size.
+        Folds to predict, and the number of the view that this is for each.
     """
 
     size: int

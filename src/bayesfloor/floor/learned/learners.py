@@ -16,7 +16,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize
 from scipy.special import log_softmax, ndtri, softmax
 from sklearn.base import clone
@@ -24,8 +23,8 @@ from sklearn.base import clone
 from bayesfloor.floor.learned.gaussian_learners import N_CLUSTERS, clusters, gaussian, linear_discriminant
 from bayesfloor.floor.learned.local_learners import N_NEIGHBORS, WIDTHS, kernels, neighbours, trees
 from bayesfloor.floor.learned.training_rows import Train, narrow, standardised
+from bayesfloor.runtime.arrays import Floats
 
-Floats = NDArray[np.float64]
 Group = Callable[[Train, Floats, int], dict[str, Floats]]
 
 #: Bins of each feature for naive Bayes.
