@@ -144,11 +144,7 @@ class CostMatrix:
         """Return a data frame with one row per pair of different classes."""
         actual, called = np.nonzero(~np.eye(len(self.classes), dtype=bool))
         return data_frame(
-            {
-                "class": self.classes[actual],
-                "called": self.classes[called],
-                "cost": self.cost[actual, called],
-            }
+            {"class": self.classes[actual], "called": self.classes[called], "cost": self.cost[actual, called]}
         )
 
 

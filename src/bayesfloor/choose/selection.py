@@ -173,12 +173,9 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self, n_groups: int) -> int | None:
         """Check what only this selector takes; return how many groups to select, None for "auto"."""
-        for name, allowed in (
-            ("direction", ("forward", "backward")),
-            ("criterion", CRITERIA),
-            ("lookahead", (1, 2)),
-        ):
-            check_option(name, getattr(self, name), allowed)
+        check_option("direction", self.direction, ("forward", "backward"))
+        check_option("criterion", self.criterion, CRITERIA)
+        check_option("lookahead", self.lookahead, (1, 2))
         wanted = self.n_features_to_select
         if isinstance(wanted, str) and wanted == "auto":
             return None

@@ -140,7 +140,7 @@ def compare_transforms(
         n_samples=n_given,
         held_out=bool(learning),
         confidence=options.confidence,
-        findings=find_in_transforms(by_name, len(rows), n_given),
+        findings=tuple(find_in_transforms(by_name, len(rows), n_given)),
     )
 
 

@@ -111,8 +111,8 @@ class RawTable:
             elif isinstance(column, TextColumn):
                 column = without_unused(replace(column, codes=column.codes[rows]))
             columns.append(column)
-        n_rows = len(np.arange(self.n_rows)[rows])
-        return replace(self, columns=columns, n_rows=n_rows, lines=self.lines[rows])
+        lines = self.lines[rows]
+        return replace(self, columns=columns, n_rows=len(lines), lines=lines)
 
 
 def to_number(text: str, decimal: str = ".") -> float | None:
@@ -144,8 +144,8 @@ class NumberBuilder:
 
     def add(self, texts: Sequence[str]) -> None:
         """Read the next values."""
-        values = None
         joined = "".join(texts)
+        values = None
         if self.decimal == "." and "_" not in joined and joined.isascii():
             try:
                 values = np.array(list(map(float, texts)))

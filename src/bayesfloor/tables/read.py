@@ -348,12 +348,9 @@ def _without_missing(
 
 
 def _check_options(encode: Any, scale: Any, impute: Any, separator: Any, decimal: Any, max_rows: Any) -> None:
-    for name, value, allowed in (
-        ("encode", encode, ENCODINGS),
-        ("scale", scale, SCALES),
-        ("impute", impute, IMPUTATIONS),
-    ):
-        check_option(name, value, allowed)
+    check_option("encode", encode, ENCODINGS)
+    check_option("scale", scale, SCALES)
+    check_option("impute", impute, IMPUTATIONS)
     if separator is not None and (not isinstance(separator, str) or len(separator) != 1):
         raise ParameterError("separator", "one character or None", separator)
     check_option("decimal", decimal, (None, ".", ","))

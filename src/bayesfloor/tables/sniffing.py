@@ -10,6 +10,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from bayesfloor.tables.columns import MISSING_TEXTS, to_number
@@ -128,11 +129,7 @@ def sample_rows(data: bytes, encoding: str) -> list[str]:
 
 
 def detect_dialect(
-    lines: Sequence[str],
-    *,
-    separator: str | None = None,
-    decimal: str | None = None,
-    header: bool | None = None,
+    lines: Sequence[str], *, separator: str | None = None, decimal: str | None = None, header: bool | None = None
 ) -> Dialect:
     """Tell how a table is written from its first lines; what the caller gives is not questioned.
 
@@ -164,12 +161,10 @@ def detect_dialect(
 def _parse(lines: Sequence[str], separator: str) -> list[list[str]]:
     """Split lines into rows as far as they can be read; the real reader reports what cannot."""
     rows: list[list[str]] = []
-    try:
+    with suppress(csv.Error):
         for row in csv.reader(lines, delimiter=separator, skipinitialspace=True):
             if row:
                 rows.append(row)
-    except csv.Error:
-        return rows
     return rows
 
 

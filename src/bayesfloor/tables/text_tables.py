@@ -198,13 +198,7 @@ def read_text_table(
 
 
 def _read_columns(
-    reader: _Reader,
-    names: list[str],
-    first_line: int,
-    *,
-    label: str | int,
-    as_text: set[str | int],
-    dropped: set[str],
+    reader: _Reader, names: list[str], first_line: int, *, label: str | int, as_text: set[str | int], dropped: set[str]
 ) -> tuple[RawTable, set[str]]:
     """Read all columns, those in `as_text` as text; name those that are text after all."""
     builders: list[NumberBuilder | TextBuilder] = []

@@ -128,11 +128,7 @@ def _check_graph(weights: Any, classes: Any) -> tuple[NDArray[Any], Floats]:
         total = matrix.sum()
         # two ways to add up the same numbers may differ in the last digits
         differ = np.abs(matrix - matrix.T) > 1e-9 * np.maximum(matrix, matrix.T)
-    for wrong, rule in (
-        (~np.isfinite(matrix), "finite"),
-        (matrix < 0, "0 or more"),
-        (differ, "symmetric"),
-    ):
+    for wrong, rule in ((~np.isfinite(matrix), "finite"), (matrix < 0, "0 or more"), (differ, "symmetric")):
         if wrong.any():
             a, b = np.argwhere(wrong)[0]
             first, second = shown(labels[a]), shown(labels[b])

@@ -262,11 +262,7 @@ class ClassTree:
         return ClassTreeDisplay.from_data(self.children, self.classes, cuts=cuts, ax=ax)
 
 
-def grow_class_tree(
-    classes: NDArray[Any],
-    split: Split,
-    cut_value: Callable[[Ints, Ints], float],
-) -> ClassTree:
+def grow_class_tree(classes: NDArray[Any], split: Split, cut_value: Callable[[Ints, Ints], float]) -> ClassTree:
     """Split all classes, then each side, until every class is by itself.
 
     Parameters

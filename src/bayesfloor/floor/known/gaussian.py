@@ -39,11 +39,7 @@ class GaussianPair:
 
     @classmethod
     def with_common_covariance(
-        cls,
-        first_mean: ArrayLike,
-        second_mean: ArrayLike,
-        covariance: ArrayLike = 1.0,
-        prior: float = 0.5,
+        cls, first_mean: ArrayLike, second_mean: ArrayLike, covariance: ArrayLike = 1.0, prior: float = 0.5
     ) -> Self:
         """Two Gaussians of one shape; a number or a vector stands for a diagonal covariance."""
         first = np.atleast_1d(np.asarray(first_mean, np.float64))

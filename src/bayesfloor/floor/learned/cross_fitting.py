@@ -51,10 +51,9 @@ def runs_of(n_folds: int) -> list[Run]:
     for size, n_views in enumerate(VIEWS):
         length = (n_folds - 1) // n_views
         for start in range(n_folds):
-            tests = []
-            for view in range(n_views):
-                tests.append(((start - 1 - view * length) % n_folds, view))
-            runs.append(Run(size, tuple((start + step) % n_folds for step in range(length)), tuple(tests)))
+            train = tuple((start + step) % n_folds for step in range(length))
+            tests = tuple(((start - 1 - view * length) % n_folds, view) for view in range(n_views))
+            runs.append(Run(size, train, tests))
     return runs
 
 

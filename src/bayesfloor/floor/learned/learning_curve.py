@@ -122,12 +122,7 @@ def _posterior(values: Floats, variance: float, above: Floats, largest: float) -
     cdf = np.maximum.accumulate(cdf)
     cdf /= max(cdf[-1], 1e-300)
     mean = float(theta[-1] - trapezoid(cdf, theta))
-    return Posterior(
-        theta=theta,
-        cdf=cdf,
-        mean=mean,
-        fitted=mean + weight @ above[kept],
-    )
+    return Posterior(theta=theta, cdf=cdf, mean=mean, fitted=mean + weight @ above[kept])
 
 
 def _log_mass(left: Floats, right: Floats) -> Floats:

@@ -101,23 +101,11 @@ def trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     probability = np.zeros((len(test), train.n_classes))
     importance = np.zeros(n_features)
     n_tries = min(n_features, max(10, min(n_features // 3, 40)))
-    columns = np.ascontiguousarray(train.X.T)
+    columns, labels = np.ascontiguousarray(train.X.T), (train.codes, train.n_classes)
     state, features = np.array([seed], np.uint64), np.arange(n_features)
     for _ in range(N_TREES // TREES_AT_ONCE):
         train.check()
-        grow_trees(
-            columns,
-            train.codes,
-            train.n_classes,
-            test,
-            TREES_AT_ONCE,
-            n_tries,
-            MIN_LEAF,
-            state,
-            features,
-            probability,
-            importance,
-        )
+        grow_trees(columns, *labels, test, TREES_AT_ONCE, n_tries, MIN_LEAF, state, features, probability, importance)
     if not importance.max() > 0:
         importance[:] = 1.0
     scale = importance / importance.max()

@@ -160,11 +160,7 @@ def _about_features(X: Floats, names: Sequence[Any]) -> Iterator[Finding]:
     if len(constant):
         text = listed([shown(names[j]) for j in constant])
         plural = "features are" if len(constant) > 1 else "feature is"
-        yield Finding(
-            "BF006",
-            f"{len(constant)} {plural} constant: {text}.",
-            "They change nothing and can be dropped.",
-        )
+        yield Finding("BF006", f"{len(constant)} {plural} constant: {text}.", "They change nothing and can be dropped.")
     varying = np.flatnonzero(width > 0)
     if len(varying) < 2:
         return

@@ -307,13 +307,7 @@ class OneVsRestBayesError(Floors[Floats, Floats]):
         return np.asarray(np.minimum(priors, 1 - priors), dtype=np.float64)
 
     def plot(
-        self,
-        ax: Any = None,
-        *,
-        normalize: bool = False,
-        y_true: Any = None,
-        y_pred: Any = None,
-        order: Any = "floor",
+        self, ax: Any = None, *, normalize: bool = False, y_true: Any = None, y_pred: Any = None, order: Any = "floor"
     ) -> ClassFloorsDisplay:
         """Draw the floors of all classes with their intervals.
 
