@@ -23,10 +23,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesfloor.floor import one_vs_rest_bayes_error, pairwise_bayes_error
 from bayesfloor.floor.trees.problem import Progress
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_float, check_option
 from bayesfloor.runtime.frames import data_frame
-
-Floats = NDArray[np.float64]
 
 
 def bayes_class_weight(
@@ -110,7 +109,7 @@ class CostMatrix:
 
     classes: NDArray[Any]
     cost: Floats
-    class_counts: NDArray[np.int64]
+    class_counts: Ints
 
     def __repr__(self) -> str:
         apart = self.cost[~np.eye(len(self.classes), dtype=bool)]
@@ -145,11 +144,7 @@ class CostMatrix:
         """Return a data frame with one row per pair of different classes."""
         actual, called = np.nonzero(~np.eye(len(self.classes), dtype=bool))
         return data_frame(
-            {
-                "class": self.classes[actual],
-                "called": self.classes[called],
-                "cost": self.cost[actual, called],
-            }
+            {"class": self.classes[actual], "called": self.classes[called], "cost": self.cost[actual, called]}
         )
 
 
@@ -197,13 +192,13 @@ def bayes_cost_matrix(
     return CostMatrix(floors.classes, cost, floors.class_counts)
 
 
-def _base(class_counts: NDArray[np.int64], base: str) -> Floats:
+def _base(class_counts: Ints, base: str) -> Floats:
     if base == "equal":
         return np.ones(len(class_counts))
     return class_counts.sum() / (len(class_counts) * class_counts.astype(np.float64))
 
 
-def _as_class_weight(classes: NDArray[Any], class_counts: NDArray[np.int64], weights: Floats) -> dict[Any, float]:
+def _as_class_weight(classes: NDArray[Any], class_counts: Ints, weights: Floats) -> dict[Any, float]:
     """Scale weights to 1 on average over the rows."""
     scaled = weights * class_counts.sum() / np.sum(class_counts * weights)
     return dict(zip(classes.tolist(), scaled.tolist(), strict=True))

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import ndtri
 
@@ -23,9 +22,7 @@ from bayesfloor.choose.row_influence import error_direction
 from bayesfloor.floor.trees.cross_edges import CrossEdges, of_each_class, of_each_pair, of_whole, pairs_of
 from bayesfloor.floor.trees.problem import Options, floors_of
 from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from bayesfloor.runtime.arrays import Floats, Ints
 
 CRITERIA = ("whole", "mean", "worst")
 #: The figure of a transform or a step that each criterion is about.

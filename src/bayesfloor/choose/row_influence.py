@@ -15,13 +15,10 @@ of rows that it could join::
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from bayesfloor.forest import Forests
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from bayesfloor.runtime.arrays import Floats, Ints
 
 
 def error_direction(forests: Forests, codes: Ints, n_classes: int) -> Floats:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -15,12 +14,11 @@ from bayesfloor.choose.selection_path import SelectionPath, SelectionStep
 from bayesfloor.data.sampling import CHOICE_ROWS, keys_of_values, stratified_rows
 from bayesfloor.floor.trees.assembly import count_cross_edges, whole_result
 from bayesfloor.floor.trees.problem import Options, Problem, Progress, check_options, check_problem
+from bayesfloor.runtime.arrays import Bools, Ints
 from bayesfloor.runtime.checks import ParameterError, check_max_rows, check_option, is_int
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.text import shown
 from bayesfloor.runtime.threads import Crew, supervise
-
-Ints = NDArray[np.int64]
 
 
 class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -175,12 +173,9 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self, n_groups: int) -> int | None:
         """Check what only this selector takes; return how many groups to select, None for "auto"."""
-        for name, allowed in (
-            ("direction", ("forward", "backward")),
-            ("criterion", CRITERIA),
-            ("lookahead", (1, 2)),
-        ):
-            check_option(name, getattr(self, name), allowed)
+        check_option("direction", self.direction, ("forward", "backward"))
+        check_option("criterion", self.criterion, CRITERIA)
+        check_option("lookahead", self.lookahead, (1, 2))
         wanted = self.n_features_to_select
         if isinstance(wanted, str) and wanted == "auto":
             return None
@@ -208,7 +203,7 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         start = level_without_features(sample.class_counts, self.criterion)
         return search_forward(try_all, start, len(groups), n_wanted, lookahead=self.lookahead)
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
+    def _get_support_mask(self) -> Bools:
         check_is_fitted(self)
         return self.support_
 

@@ -1,7 +1,7 @@
 """The inputs of `compare_transforms`: the default set, what is accepted, and which transforms learn from labels."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,14 @@ from sklearn.preprocessing import QuantileTransformer, RobustScaler, StandardSca
 from sklearn.utils import get_tags
 
 from bayesfloor.data.points import check_points
+from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.text import listed, shown
 
 #: Coordinates of the larger principal-component and eigenmap transforms; the smaller ones have 2.
 _N_COMPONENTS = 10
-#: Landmarks of the Nystroem approximation of the radial kernel: few, so that the floor takes seconds.
+#: Landmarks of the Nystroem approximation of the radial kernel, which are its features.
 _N_LANDMARKS = 100
 
 
@@ -112,7 +113,7 @@ def _requires_y(function: Any) -> bool:
     return argument is not None and argument.default is inspect.Parameter.empty
 
 
-def check_halves(learning: list[str], classes: NDArray[Any], codes: NDArray[np.int64]) -> None:
+def check_halves(learning: list[str], classes: NDArray[Any], codes: Ints) -> None:
     """Refuse to measure on halves of the rows where a class would be missing from one."""
     alone = np.flatnonzero(np.bincount(codes) < 2)
     if len(alone):
@@ -122,36 +123,28 @@ def check_halves(learning: list[str], classes: NDArray[Any], codes: NDArray[np.i
         )
 
 
-def find_in_transforms(by_name: dict[str, Any], n_rows: int, n_samples: int) -> tuple[Finding, ...]:
+def find_in_transforms(by_name: dict[str, Any], n_rows: int, n_samples: int) -> Iterator[Finding]:
     """Say what bears on the comparison."""
-    findings = []
     learning = [shown(name) for name, transform in by_name.items() if needs_labels(transform)]
     if learning:
         plural = "transforms learn" if len(learning) > 1 else "transform learns"
-        findings.append(
-            Finding(
-                "BF031",
-                f"{len(learning)} {plural} from the labels: {listed(learning)}. All floors are means over two halves "
-                f"of the {n_rows} rows, each measured with what such a transform learned from the other half.",
-                "They compare with each other, and are higher than floors of all rows would be.",
-            )
+        yield Finding(
+            "BF031",
+            f"{len(learning)} {plural} from the labels: {listed(learning)}. All floors are means over two halves "
+            f"of the {n_rows} rows, each measured with what such a transform learned from the other half.",
+            "They compare with each other, and are higher than floors of all rows would be.",
         )
     if n_rows < n_samples:
-        findings.append(
-            Finding(
-                "BF032",
-                f"The floors come from {n_rows} of the {n_samples} rows, the same share of each class.",
-                "Raise max_rows to use more.",
-            )
+        yield Finding(
+            "BF032",
+            f"The floors come from {n_rows} of the {n_samples} rows, the same share of each class.",
+            "Raise max_rows to use more.",
         )
     fixed = [shown(name) for name, transform in by_name.items() if not takes_new_rows(transform)]
     if fixed:
         plural = "transforms have" if len(fixed) > 1 else "transform has"
-        findings.append(
-            Finding(
-                "BF033",
-                f"{len(fixed)} {plural} no transform() for rows that come later: {listed(fixed)}.",
-                "Their floors tell about these rows; a classifier for new ones needs another map.",
-            )
+        yield Finding(
+            "BF033",
+            f"{len(fixed)} {plural} no transform() for rows that come later: {listed(fixed)}.",
+            "Their floors tell about these rows; a classifier for new ones needs another map.",
         )
-    return tuple(findings)

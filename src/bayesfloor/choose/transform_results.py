@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 from bayesfloor.choose.floor_levels import MEASURE_OF, FloorLevel
 from bayesfloor.display import TransformComparisonDisplay
 from bayesfloor.floor.trees.cross_edges import pairs_of
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.text import listed, shown
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FIGURES = ("whole", "mean_pair", "worst_pair", "mean_class", "worst_class")
 

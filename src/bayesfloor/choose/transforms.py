@@ -41,11 +41,9 @@ from bayesfloor.data.sampling import CHOICE_ROWS, halves, stratified_rows
 from bayesfloor.floor.trees.cross_edges import pairs_of
 from bayesfloor.floor.trees.problem import Options, check_options
 from bayesfloor.forest import class_forests
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.checks import check_max_rows, check_option
 from bayesfloor.runtime.text import shown
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def compare_transforms(
@@ -142,7 +140,7 @@ def compare_transforms(
         n_samples=n_given,
         held_out=bool(learning),
         confidence=options.confidence,
-        findings=find_in_transforms(by_name, len(rows), n_given),
+        findings=tuple(find_in_transforms(by_name, len(rows), n_given)),
     )
 
 
@@ -236,7 +234,7 @@ def _held_out(name: str, transform: Any, data: _Data, fitted_to: Ints, rows: Int
 
 @contextmanager
 def _naming(name: str) -> Iterator[None]:
-    """Add to an error in whose code it came up."""
+    """Name the transform in a note on any error that it raises."""
     try:
         yield
     except Exception as error:
@@ -291,6 +289,6 @@ def _best_for_pairs(measured: list[_Measured]) -> Ints:
     return best
 
 
-def _is_higher(floors: FloorSet, reference: FloorSet) -> NDArray[np.bool_]:
+def _is_higher(floors: FloorSet, reference: FloorSet) -> Bools:
     """Tell which floors are above those of another representation by more than chance would explain."""
     return difference_interval(floors, reference)[0] > 0.0

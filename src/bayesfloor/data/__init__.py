@@ -1,12 +1,13 @@
-"""What callers pass in memory, checked once at the door and trusted inside.
+"""What callers pass in memory, checked once on entry.
 
 ::
 
-    X (array, frame, sparse, list)  --check_points-->  (n, d) float64, C-contiguous, finite
-    y (array, series, list)         --check_labels-->  classes (K,), codes (n,) int64
-    sample_weight                   --check_weights->  (n,) float64
-    cv                              --check_folds--->  fold of each row
-    max_rows                        --stratified_rows-> some of the rows, as large a share of each class
+    X (array, frame, sparse, list)  ── points.check_points ────── (n, d) float64, C-contiguous, finite
+    y (array, series, list)         ── labels.check_labels ────── classes (K,), codes (n,) int64
+    sample_weight                   ── labels.check_weights ───── (n,) float64
+    cv                              ── folds.check_folds ──────── fold of each row
+    max_rows                        ── sampling.stratified_rows ─ some of the rows, the same share of each class
+    Table in place of X and y       ── prepared_table.points_and_labels
 
 Callers' arrays are never written to. Errors name the columns, labels or counts at fault.
 """

@@ -8,20 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import ParameterError, check_int, is_int
 from bayesfloor.runtime.hashing import hash_rows, mix64
 
-I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
 
 _EACH_ROW_ONCE = "a splitter that tests each row once and trains on all rows that it does not test"
 
 
-def stratified_folds(codes: I64, n_folds: int, keys: NDArray[Any]) -> I64:
+def stratified_folds(codes: Ints, n_folds: int, keys: NDArray[Any]) -> Ints:
     """Deal the rows of each class out to the folds, by rising key.
 
-    Where one class stops the next goes on, so folds differ by at most one row in all and in each class. There are never
-    more folds than rows.
+    Each class continues where the one before stopped, so folds differ by at most one row in all and in each class.
+    There are never more folds than rows.
     """
     order = np.lexsort((keys, codes))
     folds = np.empty(len(codes), np.int64)
@@ -29,7 +29,7 @@ def stratified_folds(codes: I64, n_folds: int, keys: NDArray[Any]) -> I64:
     return folds
 
 
-def check_folds(cv: Any, codes: I64, keys: U64, given_codes: I64, rows: I64) -> I64:
+def check_folds(cv: Any, codes: Ints, keys: U64, given_codes: Ints, rows: Ints) -> Ints:
     """Return the fold of each row that is used, counted from 0.
 
     A splitter divides all rows that the caller has given, as its indices count them; rows that are not used, such as

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.points import MISSING_TYPES
+from bayesfloor.runtime.arrays import Floats, Ints
 
 
-def check_labels(y: Any, n_rows: int, *, min_classes: int = 2) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def check_labels(y: Any, n_rows: int, *, min_classes: int = 2) -> tuple[NDArray[Any], Ints]:
     """Return the distinct labels, sorted, and each row's position among them.
 
     Parameters
@@ -130,7 +131,7 @@ def _check_discrete(labels: NDArray[Any]) -> None:
         )
 
 
-def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+def check_weights(sample_weight: Any, n_rows: int) -> Floats:
     """Return a weight for each row: ones where none are given."""
     if sample_weight is None:
         return np.ones(n_rows)

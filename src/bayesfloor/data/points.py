@@ -1,4 +1,4 @@
-"""X as callers hand it in -> a finite (n, d) array of float64.
+"""X as callers pass it -> a finite (n, d) array of float64.
 
 The common case (a finite float64 array) costs one sum over the data. Details (which columns, how
 many rows) are looked up only once something is wrong. Messages use scikit-learn's words without
@@ -14,18 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.limits import check_memory, in_gib
 
-#: A sparse X is turned into a dense array up to this many bytes, and refused beyond.
+#: Bytes of the largest sparse X, as a dense array, that is converted; larger ones are refused.
 SPARSE_LIMIT = 2 * 2**30
 
 #: Names of the types that stand for a missing value: None, pandas.NA and pandas.NaT.
 MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})
 
+#: Integers up to this are exact in float64.
 _LARGEST_EXACT_INTEGER = 2**53
 
 
-def check_points(X: Any, *, min_rows: int = 2, squares: bool = False) -> NDArray[np.float64]:
+def check_points(X: Any, *, min_rows: int = 2, squares: bool = False) -> Floats:
     """Return X as a finite float64 array of shape (n, d), C-contiguous and read-only.
 
     Parameters
@@ -62,8 +64,8 @@ def check_points(X: Any, *, min_rows: int = 2, squares: bool = False) -> NDArray
     return points
 
 
-def read_points(X: Any, min_rows: int, squares: bool = False) -> tuple[NDArray[np.float64], str | None]:
-    """Return what `check_points` returns, and what it warns of: in a thread, filters of warnings are out of reach."""
+def read_points(X: Any, min_rows: int, squares: bool = False) -> tuple[Floats, str | None]:
+    """Return what `check_points` returns, and its warning as text: a thread must not touch the warning filters."""
     frame = _as_frame(X)
     if frame is not None:
         _check_shape(frame.shape, min_rows)
@@ -114,7 +116,7 @@ def _as_frame(X: Any) -> Any:
 
 
 def _as_array(X: Any) -> NDArray[Any]:
-    """Return X, which is no data frame, as an array of whatever type it holds."""
+    """Return X, which is no data frame, as an array of the type that it holds."""
     sparse = sys.modules.get("scipy.sparse")  # where it is not loaded, X cannot be sparse
     if sparse is not None and sparse.issparse(X):
         return _densify(X)
@@ -162,7 +164,7 @@ def _check_shape(shape: tuple[int, ...], min_rows: int) -> None:
 
 def _join_columns(
     columns: Iterable[NDArray[Any]], shape: tuple[int, ...], names: Sequence[Any]
-) -> tuple[NDArray[np.float64], list[int]]:
+) -> tuple[Floats, list[int]]:
     """Join columns of any type into floats and list those with large integers; refuse what are no numbers."""
     joined = np.empty(shape, dtype=np.float64)
     not_real: list[int] = []
@@ -231,7 +233,7 @@ def _largest(n_rows: int, squares: bool) -> float:
     return float(np.sqrt(np.finfo(np.float64).max / n_rows)) / 4.0 if squares else math.inf
 
 
-def _check_finite(points: NDArray[np.float64], names: Sequence[Any], largest: float) -> None:
+def _check_finite(points: Floats, names: Sequence[Any], largest: float) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         total = points.sum()
     if np.isfinite(total) and (largest == math.inf or max(points.max(), -points.min()) <= largest):
@@ -242,7 +244,7 @@ def _check_finite(points: NDArray[np.float64], names: Sequence[Any], largest: fl
 
 
 def _check_values(
-    values: NDArray[np.float64], rows: NDArray[Any], columns: NDArray[Any], names: Sequence[Any], largest: float
+    values: Floats, rows: NDArray[Any], columns: NDArray[Any], names: Sequence[Any], largest: float
 ) -> None:
     """Refuse values of the given rows and columns, naming the columns."""
     for find, what in (

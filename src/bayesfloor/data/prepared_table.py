@@ -1,11 +1,11 @@
-"""A table made ready for analysis, and the door through which functions of (X, y) take one in place of both."""
+"""A table made ready for analysis, and how functions of (X, y) take one in place of both."""
 
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.text import counted
 
@@ -46,7 +46,7 @@ class Table:
         What `lines` counts: "line" or "row".
     """
 
-    X: NDArray[np.float64]
+    X: Floats
     y: NDArray[Any] | None
     feature_names: tuple[str, ...]
     classes: NDArray[Any]
@@ -54,7 +54,7 @@ class Table:
     groups: tuple[tuple[int, ...], ...]
     group_names: tuple[str, ...]
     source: str
-    lines: NDArray[np.int64]
+    lines: Ints
     n_samples: int
     notes: tuple[str, ...]
     cautions: tuple[str, ...]
@@ -80,19 +80,19 @@ class Table:
 
 
 def points_of(X: Any) -> Any:
-    """Return the points of a `Table`, and anything else as it is."""
+    """Return the points of a `Table`, and anything else unchanged."""
     return X.X if isinstance(X, Table) else X
 
 
 def points_and_labels(X: Any, y: Any) -> tuple[Any, Any]:
-    """Return the points and labels of a `Table`, and anything else as it is.
+    """Return the points and labels of a `Table`, and anything else unchanged.
 
     Parameters
     ----------
-    X : Table, or whatever holds points
-        What the caller hands in as X.
+    X : Table, or points of any type
+        What the caller passes as X.
     y : array-like or None
-        What the caller hands in as y; None with a Table.
+        What the caller passes as y; None with a Table.
 
     Returns
     -------

@@ -1,20 +1,18 @@
-"""Rows chosen class by class, by random numbers of their own."""
+"""Stratified samples of rows, by a random number for each row."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.hashing import GOLDEN, hash_rows, mix64
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
-# Rows that are used where `max_rows` is None, at the most.
-#: By the learned floor: its learners are trained some fifty times.
+#: Most rows of the learned floor where `max_rows` is None: its learners are trained some fifty times.
 LEARNED_ROWS = 10_000
-#: By choices of features and transforms: every candidate has a floor of its own.
+#: Most rows for choices of features and transforms where `max_rows` is None: every candidate needs forests.
 CHOICE_ROWS = 5_000
-#: By the spanning trees of a report.
+#: Most rows of the spanning trees of a report, unless the caller gives another number.
 TREE_ROWS = 50_000
 
 

@@ -6,7 +6,7 @@ classes, the cross edges, measures how much the classes overlap::
 
     X, y ── problem ──────── checked points, labels and options
       │
-      ├──── forest room ──── several edge-disjoint trees, and sums over their edges
+      ├──── (forest) ─────── several edge-disjoint trees, and sums over their edges
       │
       ├──── cross_edges ──── R of the whole problem, of each class, of each pair
       │       uncertainty    its variance and interval; what chance alone would give
@@ -15,12 +15,12 @@ classes, the cross edges, measures how much the classes overlap::
       │
       └──── assembly ─────── records (results) with what was noticed on the way (findings)
 
-`bayes_error` has the public functions and `estimator` all of them as one scikit-learn estimator.
+The three parts:
 
-`learned` estimates the floor in another way, as the limit of what models can learn; it is slower, and the number to
-lead with. Its own docstring names its parts.
-
-`gaussian` and `densities` hold problems whose floor is known exactly, to test all of this against.
+- `trees`: the floor from spanning trees, as above. `bayes_error` has the public functions, `estimator` all of them as
+  one scikit-learn estimator.
+- `learned`: the floor as the limit of what models learn. It is slower, and the number to report first.
+- `known`: problems whose floor is known exactly, to test both against.
 """
 
 from bayesfloor.floor.trees.bayes_error import (

@@ -1,12 +1,13 @@
-"""What every room stands on; this room knows no other.
+"""What every room uses; this room imports no other.
 
-- `kernels`: how kernels are compiled, and where their machine code is kept
+- `kernels`: how kernels are compiled, and where their machine code is cached
 - `threads`: threads over kernels, with progress, interrupts, and BLAS held to one thread
-- `hashing`: hashes of rows, by one mixing function
+- `hashing`: hashes of rows, for arrays and for kernels
+- `arrays`: types of arrays, as signatures name them
 - `checks`: parameters that mean the same everywhere, checked by one function for each kind
 - `limits`: how many threads and how much memory this machine and process may use
 - `findings`: `Finding`, something noticed in the data that a reader of the result should know
-- `text`: names, values, counts and rates as they are shown to people
-- `frames`: tables as data frames of whichever library is installed
-- `files`: files that appear whole or not at all
+- `text`: names, values, counts and rates as text for people
+- `frames`: data frames of the library that is installed
+- `files`: atomic writes
 """

@@ -75,13 +75,6 @@ def check_max_rows(max_rows: Any, n_classes: int, default: int) -> int:
     return int(max_rows)
 
 
-def check_progress(progress: Any) -> bool | Progress:
-    """Return whether to show progress, or the function that is told of it."""
-    if not isinstance(progress, bool) and not callable(progress):
-        raise ParameterError("progress", "a bool or a callable", progress)
-    return progress
-
-
 def check_random_state_seed(random_state: Any) -> int:
     """Return a seed in [0, 2**64).
 

@@ -1,4 +1,4 @@
-"""Tables out: a data frame of whichever library is there."""
+"""Data frames of the library that is installed."""
 
 from importlib import import_module
 from typing import Any

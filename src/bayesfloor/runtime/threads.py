@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from bayesfloor.runtime.checks import Progress, check_progress
+from bayesfloor.runtime.checks import ParameterError, Progress
 from bayesfloor.runtime.limits import one_of_a_pool
 
 T = TypeVar("T")
@@ -122,7 +122,8 @@ def supervise(work: Callable[[Crew], T], n_threads: int, progress: bool | Progre
 
 def reporter(progress: bool | Progress) -> Progress | None:
     """Return whom to tell how far the work is: a bar on a terminal, a callable, or nobody."""
-    check_progress(progress)
+    if not isinstance(progress, bool) and not callable(progress):
+        raise ParameterError("progress", "a bool or a callable", progress)
     return _progress_bar() if progress is True else (progress or None)
 
 

@@ -4,7 +4,7 @@
 
     a file ── unpacking ──── its bytes, unpacked up to a limit
       │
-      ├────── read ───────── read_table: the format, told by the first bytes, then all steps below
+      ├────── read ───────── read_table: the format, from the first bytes, then all steps below
       │         text_tables    CSV and its relatives; `sniffing` finds encoding, separator, decimal sign and header
       │         binary_tables  Parquet and Arrow by polars, after a look at `parquet_sizes`; NPZ
       │         arff, libsvm   the other text formats

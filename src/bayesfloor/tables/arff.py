@@ -21,6 +21,7 @@ from bayesfloor.tables.columns import (
 from bayesfloor.tables.sniffing import detect_encoding, open_text
 from bayesfloor.tables.unpacking import Contents
 
+#: Rows that are split before they become columns: bounds the memory for Python strings.
 _BLOCK_ROWS = 20_000
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)

@@ -12,20 +12,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.text import counted, quoted
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 #: Texts that stand for a missing value in a feature. In a target only empty text does: "NA" may be a class.
 MISSING_TEXTS = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "<null>"})
 
-#: A column is one of numbers when at most this share of its values are none; those are then errors.
+#: Share of values that are no numbers, above which a column is text; up to it they are errors in a column of numbers.
 STRAY_SHARE = 0.1
 
-#: Columns of a file, at most: each is a Python object, and a million of them take minutes before the first distance.
+#: Most columns of a file: each is a Python object, and a million of them take minutes before the first distance.
 MOST_COLUMNS = 100_000
 
+#: Integers up to this are exact in float64.
 _LARGEST_EXACT_INTEGER = 2**53
 
 
@@ -112,8 +111,8 @@ class RawTable:
             elif isinstance(column, TextColumn):
                 column = without_unused(replace(column, codes=column.codes[rows]))
             columns.append(column)
-        n_rows = len(np.arange(self.n_rows)[rows])
-        return replace(self, columns=columns, n_rows=n_rows, lines=self.lines[rows])
+        lines = self.lines[rows]
+        return replace(self, columns=columns, n_rows=len(lines), lines=lines)
 
 
 def to_number(text: str, decimal: str = ".") -> float | None:
@@ -145,8 +144,8 @@ class NumberBuilder:
 
     def add(self, texts: Sequence[str]) -> None:
         """Read the next values."""
-        values = None
         joined = "".join(texts)
+        values = None
         if self.decimal == "." and "_" not in joined and joined.isascii():
             try:
                 values = np.array(list(map(float, texts)))
@@ -264,7 +263,7 @@ def count_gaps(column: Column) -> int:
     return int(np.count_nonzero(find_gaps(column)))
 
 
-def find_gaps(column: Column) -> NDArray[np.bool_]:
+def find_gaps(column: Column) -> Bools:
     """Mark the rows where a column has no value."""
     if isinstance(column, NumberColumn):
         return np.isnan(column.values)

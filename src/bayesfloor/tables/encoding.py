@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.limits import check_memory
 from bayesfloor.runtime.text import counted, quoted
 from bayesfloor.tables.columns import Column, NumberColumn, RawTable, TextColumn, as_text, codes_among
@@ -23,8 +23,6 @@ from bayesfloor.tables.notes import (
     what_to_look_at,
     what_was_done,
 )
-
-Floats = NDArray[np.float64]
 
 ENCODINGS = ("onehot", "ordinal", "drop", None)
 SCALES = ("standard", "minmax", "none")
@@ -195,7 +193,7 @@ def _numbers(prepared: PreparedColumn, column: Column, table: RawTable) -> Float
     return np.where(gaps, float(prepared.fill), column.values)
 
 
-def _codes(prepared: PreparedColumn, column: Column, table: RawTable) -> NDArray[np.int64]:
+def _codes(prepared: PreparedColumn, column: Column, table: RawTable) -> Ints:
     column = as_text(column)
     if not isinstance(column, TextColumn):
         raise ValueError(f"{table.source}: column {column.name!r} must hold text")

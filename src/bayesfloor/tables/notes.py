@@ -9,8 +9,9 @@ import numpy as np
 from bayesfloor.runtime.text import counted, quoted
 from bayesfloor.tables.columns import Column, NumberColumn, OtherColumn, RawTable, TextColumn, count_gaps
 
-#: A text column in which more than this share of the values are different is a name or an id.
+#: Share of different values above which a text column is refused as a name or an id.
 ID_SHARE = 0.5
+#: Different values up to which no column is taken for an id: small tables have few of anything.
 _FEWEST_ID_VALUES = 20
 
 
@@ -162,5 +163,5 @@ def _columns(number: int, what: str) -> str:
 
 
 def as_argument(name: str) -> str:
-    """Write a name as it is typed in a shell."""
+    """Quote a name for a shell."""
     return quote(name) if name.isprintable() else repr(name)

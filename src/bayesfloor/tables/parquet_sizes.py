@@ -1,4 +1,4 @@
-"""How much a Parquet file unpacks to, told by the headers of its pages before any of them is unpacked.
+"""How much a Parquet file unpacks to, from the headers of its pages, before any of them is unpacked.
 
 A page of a few kilobytes can hold gigabytes of text. The file's own summary may say otherwise, so that only the headers
 of the pages themselves are believed: a reader allocates what they say. Headers are Thrift structs in the compact
@@ -9,7 +9,7 @@ from typing import Any
 
 #: Physical type of text, and of binary values of any length.
 _BYTE_ARRAY = 6
-#: Structs and lists within each other, at most; the format needs eight.
+#: Deepest nesting of structs and lists; the format needs eight.
 _DEEPEST = 32
 
 

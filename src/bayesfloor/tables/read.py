@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.sampling import copy_numbers, stratified_rows
+from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import ParameterError, check_option, check_random_state_seed, is_int
 from bayesfloor.runtime.hashing import GOLDEN, mix64
 from bayesfloor.runtime.text import counted, listed
@@ -231,7 +232,7 @@ def make_table(
     return _assemble(raw, learnt, y, classes, n_samples)
 
 
-def _row_keys(table: RawTable, codes: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
+def _row_keys(table: RawTable, codes: Ints, seed: int) -> NDArray[np.uint64]:
     """Return a random number for each row, from its values and the seed; copies of a row get different ones."""
     hashes = np.zeros(len(codes), np.uint64)
     for column in table.columns:
@@ -347,12 +348,9 @@ def _without_missing(
 
 
 def _check_options(encode: Any, scale: Any, impute: Any, separator: Any, decimal: Any, max_rows: Any) -> None:
-    for name, value, allowed in (
-        ("encode", encode, ENCODINGS),
-        ("scale", scale, SCALES),
-        ("impute", impute, IMPUTATIONS),
-    ):
-        check_option(name, value, allowed)
+    check_option("encode", encode, ENCODINGS)
+    check_option("scale", scale, SCALES)
+    check_option("impute", impute, IMPUTATIONS)
     if separator is not None and (not isinstance(separator, str) or len(separator) != 1):
         raise ParameterError("separator", "one character or None", separator)
     check_option("decimal", decimal, (None, ".", ","))

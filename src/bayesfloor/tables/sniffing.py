@@ -10,6 +10,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from bayesfloor.tables.columns import MISSING_TEXTS, to_number
@@ -17,8 +18,9 @@ from bayesfloor.tables.columns import MISSING_TEXTS, to_number
 SEPARATORS = ",;\t|"
 SEPARATOR_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
-#: How many lines are looked at to find the separator, the decimal sign and the header.
+#: Lines from which the separator, the decimal sign and the header are detected.
 SAMPLE_ROWS = 2000
+#: Bytes of that sample at most: one line can be as long as the file.
 _SAMPLE_BYTES = 2**20
 
 _BOMS = (
@@ -112,7 +114,7 @@ def _line_at(data: bytes, position: int) -> int:
 
 
 def open_text(data: bytes, encoding: str) -> io.TextIOWrapper:
-    """Open bytes as lines of text; line ends stay as they are."""
+    """Open bytes as lines of text; line ends are not translated."""
     return io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="")
 
 
@@ -127,13 +129,9 @@ def sample_rows(data: bytes, encoding: str) -> list[str]:
 
 
 def detect_dialect(
-    lines: Sequence[str],
-    *,
-    separator: str | None = None,
-    decimal: str | None = None,
-    header: bool | None = None,
+    lines: Sequence[str], *, separator: str | None = None, decimal: str | None = None, header: bool | None = None
 ) -> Dialect:
-    """Tell how a table is written from its first lines; what is given is taken as it is.
+    """Tell how a table is written from its first lines; what the caller gives is not questioned.
 
     Parameters
     ----------
@@ -163,12 +161,10 @@ def detect_dialect(
 def _parse(lines: Sequence[str], separator: str) -> list[list[str]]:
     """Split lines into rows as far as they can be read; the real reader reports what cannot."""
     rows: list[list[str]] = []
-    try:
+    with suppress(csv.Error):
         for row in csv.reader(lines, delimiter=separator, skipinitialspace=True):
             if row:
                 rows.append(row)
-    except csv.Error:
-        return rows
     return rows
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.labels import check_labels
+from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.columns import (
     Column,
@@ -19,8 +20,6 @@ from bayesfloor.tables.columns import (
     find_gaps,
     to_number,
 )
-
-Ints = NDArray[np.int64]
 
 #: Classes from which a target with few rows for each is reported as a possible number.
 MANY_CLASSES = 50

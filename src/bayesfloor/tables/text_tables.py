@@ -28,9 +28,10 @@ from bayesfloor.tables.sniffing import (
 )
 from bayesfloor.tables.unpacking import Contents
 
+#: Rows that are split before they become columns: bounds the memory for Python strings.
 _BLOCK_ROWS = 20_000
 
-#: A field may have so many characters. The csv module has such a limit, but one that any other code may change.
+#: Characters of the longest field. The csv module has a limit too, but other code may change it.
 LONGEST_FIELD = 131_072
 
 Block = tuple[list[list[str]], list[int]]  # rows, and the line on which each begins
@@ -197,13 +198,7 @@ def read_text_table(
 
 
 def _read_columns(
-    reader: _Reader,
-    names: list[str],
-    first_line: int,
-    *,
-    label: str | int,
-    as_text: set[str | int],
-    dropped: set[str],
+    reader: _Reader, names: list[str], first_line: int, *, label: str | int, as_text: set[str | int], dropped: set[str]
 ) -> tuple[RawTable, set[str]]:
     """Read all columns, those in `as_text` as text; name those that are text after all."""
     builders: list[NumberBuilder | TextBuilder] = []

@@ -1,7 +1,7 @@
 """A file on disk -> its bytes, unpacked where it is a gzip or zip file.
 
-Packed files are told by their first bytes, not by their names. What they hold is read up to a limit, so that a small
-file cannot fill the memory.
+Packed files are recognised by their first bytes, not by their names. What they hold is read up to a limit, so that a
+small file cannot fill the memory.
 """
 
 import gzip
@@ -15,7 +15,7 @@ from typing import IO, Any
 from bayesfloor.runtime.limits import check_memory, in_gib
 from bayesfloor.runtime.text import listed
 
-#: A file, or what a packed file holds, is read up to this many bytes and refused beyond.
+#: Bytes of the largest file, unpacked, that is read; larger ones are refused.
 UNPACKED_LIMIT = 4 * 2**30
 
 #: Endings of files that hold several tables, or a table in a form that is not read here, and what to do about each.

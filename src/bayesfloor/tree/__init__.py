@@ -10,9 +10,8 @@ by itself. Each inner node is a binary problem, and problems get harder on the w
                         │     cut_kernels     minimum cuts, exact, with all their ties
                         │     split_kernels   the other ways
                         │
-                        └── class_tree ─ nodes in order, the value of each cut
-                                     text, dot, dict, nested lists, data frame
-                                     drawing, the paper's figure of a class tree
+                        └── class_tree ─ nodes in order, the value of each cut;
+                                     text, dot, dict, nested lists, data frame, picture
 
 `build_class_tree` is the way in. Weights are the normalized pairwise floors in the paper, but any
 measure of how alike two classes are will do: this room only sees the matrix.

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_option, check_random_state_seed
 from bayesfloor.runtime.text import listed, shown
 from bayesfloor.tree import cuts
 from bayesfloor.tree.class_tree import ClassTree, check_classes, grow_class_tree
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 WEIGHTED_CUTS: dict[str, Callable[[Floats], cuts.Split]] = {
     "min-cut": cuts.min_cut,
@@ -130,11 +128,7 @@ def _check_graph(weights: Any, classes: Any) -> tuple[NDArray[Any], Floats]:
         total = matrix.sum()
         # two ways to add up the same numbers may differ in the last digits
         differ = np.abs(matrix - matrix.T) > 1e-9 * np.maximum(matrix, matrix.T)
-    for wrong, rule in (
-        (~np.isfinite(matrix), "finite"),
-        (matrix < 0, "0 or more"),
-        (differ, "symmetric"),
-    ):
+    for wrong, rule in ((~np.isfinite(matrix), "finite"), (matrix < 0, "0 or more"), (differ, "symmetric")):
         if wrong.any():
             a, b = np.argwhere(wrong)[0]
             first, second = shown(labels[a]), shown(labels[b])

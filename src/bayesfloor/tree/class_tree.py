@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.labels import check_labels
 from bayesfloor.display import ClassTreeDisplay
+from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.text import label_text, listed, shown
 from bayesfloor.tree.cuts import Split
@@ -92,7 +93,7 @@ class ClassTree:
         return 1 + max(node.depth for node in self.nodes)
 
     @cached_property
-    def children(self) -> NDArray[np.int64]:
+    def children(self) -> Ints:
         """Array of shape (K − 1, 2): what is left and right of each node.
 
         A value of 0 or more is the index of a node; a negative value v is the class with code ~v.
@@ -114,7 +115,7 @@ class ClassTree:
         return sides
 
     @cached_property
-    def leaf_codes(self) -> NDArray[np.int64]:
+    def leaf_codes(self) -> Ints:
         """Codes of the classes in the order of the tree, left to right."""
         codes = [~child for _, child in self._walk() if child < 0]
         return np.array(codes, dtype=np.int64)
@@ -218,7 +219,7 @@ class ClassTree:
                 raise ValueError(f"Node {index} needs two sides with different classes, got {got}")
             halves[frozenset(codes)] = codes[: len(left)], value
 
-        def half(codes: NDArray[np.int64]) -> tuple[list[int], float]:
+        def half(codes: Ints) -> tuple[list[int], float]:
             try:
                 return halves[frozenset(codes.tolist())]
             except KeyError:
@@ -261,11 +262,7 @@ class ClassTree:
         return ClassTreeDisplay.from_data(self.children, self.classes, cuts=cuts, ax=ax)
 
 
-def grow_class_tree(
-    classes: NDArray[Any],
-    split: Split,
-    cut_value: Callable[[NDArray[np.int64], NDArray[np.int64]], float],
-) -> ClassTree:
+def grow_class_tree(classes: NDArray[Any], split: Split, cut_value: Callable[[Ints, Ints], float]) -> ClassTree:
     """Split all classes, then each side, until every class is by itself.
 
     Parameters

@@ -25,8 +25,8 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.tree.cut_kernels import connected_components, degrees_and_bound, minimum_cut
 from bayesfloor.tree.split_kernels import (
     best_normalized_prefix,
@@ -35,13 +35,12 @@ from bayesfloor.tree.split_kernels import (
     join_by_mean_weight,
 )
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Split = Callable[[Ints], Bools]
 
+#: Relative difference up to which two cuts are equally good: sums of the same weights differ by rounding.
 TIE = 1e-10
-MOST_TO_TRY_ALL = 16  # classes of which every cut is tried: 2^15 of them take milliseconds
+#: Classes up to which every cut is tried: 2^15 cuts take milliseconds.
+MOST_TO_TRY_ALL = 16
 
 
 def min_cut(weights: Floats) -> Split:

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayesfloor.floor.trees import henze_penrose as hp
-
-Floats = NDArray[np.float64]
+from bayesfloor.runtime.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)

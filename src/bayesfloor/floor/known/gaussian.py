@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
 from bayesfloor.floor.known.densities import KnownMixture, known_mixture
-
-Floats = NDArray[np.float64]
+from bayesfloor.runtime.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +39,7 @@ class GaussianPair:
 
     @classmethod
     def with_common_covariance(
-        cls,
-        first_mean: ArrayLike,
-        second_mean: ArrayLike,
-        covariance: ArrayLike = 1.0,
-        prior: float = 0.5,
+        cls, first_mean: ArrayLike, second_mean: ArrayLike, covariance: ArrayLike = 1.0, prior: float = 0.5
     ) -> Self:
         """Two Gaussians of one shape; a number or a vector stands for a diagonal covariance."""
         first = np.atleast_1d(np.asarray(first_mean, np.float64))
@@ -113,7 +108,7 @@ class GaussianPair:
         """Return the densities at quadrature nodes, for the divergences and bounds of `KnownMixture`.
 
         With a common covariance only the direction between the means matters, so one dimension
-        is enough whatever d is. Otherwise d must be at most 3.
+        is enough for any d. Otherwise d must be at most 3.
         """
         if self._is_common():
             delta = self.distance()

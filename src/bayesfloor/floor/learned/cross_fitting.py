@@ -19,18 +19,16 @@ from numpy.typing import NDArray
 
 from bayesfloor.floor.learned.learners import Group
 from bayesfloor.floor.learned.training_rows import Train, safe, standardised
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-#: How many disjoint models predict a row, at each of the sizes.
+#: Disjoint models that predict each row, at each training size, the largest first.
 VIEWS = (1, 2, 4)
 
 
 @dataclass(frozen=True)
 class Run:
-    """A training set, and whom it predicts.
+    """A training set and the folds that it predicts.
 
     Attributes
     ----------
@@ -39,7 +37,7 @@ class Run:
     train : tuple of int
         Folds to train on.
     tests : tuple of (int, int)
-        Folds to predict, and as which of the views of that size.
+        Folds to predict, and the number of the view that this is for each.
     """
 
     size: int
@@ -53,10 +51,9 @@ def runs_of(n_folds: int) -> list[Run]:
     for size, n_views in enumerate(VIEWS):
         length = (n_folds - 1) // n_views
         for start in range(n_folds):
-            tests = []
-            for view in range(n_views):
-                tests.append(((start - 1 - view * length) % n_folds, view))
-            runs.append(Run(size, tuple((start + step) % n_folds for step in range(length)), tuple(tests)))
+            train = tuple((start + step) % n_folds for step in range(length))
+            tests = tuple(((start - 1 - view * length) % n_folds, view) for view in range(n_views))
+            runs.append(Run(size, train, tests))
     return runs
 
 

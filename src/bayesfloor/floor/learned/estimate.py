@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.sampling import LEARNED_ROWS, keys_of_values, stratified_rows
@@ -21,6 +20,7 @@ from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bou
 from bayesfloor.floor.learned.stacking import Stack, fit_stacks
 from bayesfloor.floor.learned.summary import find_in_learned, summarise
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
+from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import (
     ParameterError,
     check_confidence,
@@ -31,10 +31,7 @@ from bayesfloor.runtime.checks import (
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-#: Folds from which four disjoint training sets can be made beside the one that is predicted.
+#: Fewest folds: four disjoint training sets and the fold that they predict.
 MIN_FOLDS = 5
 
 

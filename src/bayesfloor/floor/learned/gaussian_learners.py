@@ -1,17 +1,14 @@
 """Learners that take classes to be Gaussian, or made of Gaussian clusters."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from scipy.special import softmax
 from sklearn.covariance import ledoit_wolf_shrinkage
 
 from bayesfloor.floor.learned.training_rows import Train, narrow, squared_distances
+from bayesfloor.runtime.arrays import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-#: Clusters of each class.
+#: Clusters of each class, for a coarse and a fine mixture.
 N_CLUSTERS = (4, 12)
 
 
@@ -69,7 +66,7 @@ def _shrunken_covariance(residuals: Floats) -> Floats:
 
 
 def _quadratic_scores(train: Train, test: Floats) -> Floats:
-    """Return log densities of Gaussians whose covariances lean on the common one where a class has few rows."""
+    """Return log densities of Gaussians; covariances are shrunk to the common one where a class has few rows."""
     d = train.X.shape[1]
     means = class_means(train)
     residuals = train.X - means[train.codes]
@@ -117,7 +114,7 @@ def _mixture(train: Train, test: Floats, n_clusters: int, rng: np.random.Generat
 
 
 def _k_means(X: Floats, n_clusters: int, rng: np.random.Generator) -> tuple[Floats, Ints]:
-    """Return centres of clusters and the nearest of them to each row, by Lloyd's method from spread starts."""
+    """Return centres of clusters and the nearest of them to each row, by Lloyd's method from k-means++ starts."""
     centres = X[rng.integers(len(X), size=1)]
     distance = squared_distances(X, centres)[:, 0]
     for _ in range(n_clusters - 1):

@@ -5,16 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesfloor.data.sampling import LEARNED_ROWS
 from bayesfloor.display import LabelNoiseDisplay
 from bayesfloor.floor.learned.estimate import choose_rows, learned_floor
 from bayesfloor.floor.trees.problem import Progress, check_problem
+from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import ParameterError, check_max_rows, check_random_state_seed
 from bayesfloor.runtime.frames import data_frame
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,9 +86,7 @@ class LabelNoiseCheck:
         -------
         LabelNoiseDisplay
         """
-        display = LabelNoiseDisplay(
-            self._columns(), mean_deviation=self.mean_deviation, confidence=self.confidence
-        )
+        display = LabelNoiseDisplay(self._columns(), mean_deviation=self.mean_deviation, confidence=self.confidence)
         return display.plot(ax)
 
 

@@ -16,7 +16,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize
 from scipy.special import log_softmax, ndtri, softmax
 from sklearn.base import clone
@@ -24,11 +23,11 @@ from sklearn.base import clone
 from bayesfloor.floor.learned.gaussian_learners import N_CLUSTERS, clusters, gaussian, linear_discriminant
 from bayesfloor.floor.learned.local_learners import N_NEIGHBORS, WIDTHS, kernels, neighbours, trees
 from bayesfloor.floor.learned.training_rows import Train, narrow, standardised
+from bayesfloor.runtime.arrays import Floats
 
-Floats = NDArray[np.float64]
 Group = Callable[[Train, Floats, int], dict[str, Floats]]
 
-#: Bins of each feature for naive Bayes.
+#: Bins of each feature for naive Bayes, of about equal numbers of rows.
 N_BINS = 12
 
 
@@ -108,7 +107,7 @@ def group_of(name: str, estimator: Any) -> Group:
 
     def learn(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
         fitted = clone(estimator)
-        if "random_state" in fitted.get_params(deep=False) and fitted.get_params(deep=False)["random_state"] is None:
+        if fitted.get_params(deep=False).get("random_state", 0) is None:
             fitted.set_params(random_state=seed % 2**32)
         fitted.fit(train.X, train.codes)
         probability = np.zeros((len(test), train.n_classes))

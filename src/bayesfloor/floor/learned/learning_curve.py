@@ -13,21 +13,25 @@ each point of a grid over the rest.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import trapezoid
 from scipy.special import log_ndtr, ndtr
 
-Floats = NDArray[np.float64]
+from bayesfloor.runtime.arrays import Floats
 
-#: Prior mean of the excess over the floor at the largest size, of curve (a).
+#: Prior mean of c in curve (a): the excess over the floor at the largest size.
 EXCESS = 0.05
-#: The same of bias and variance, of curve (b).
-BIAS, VARIANCE = 0.03, 0.03
-#: Range of the rate b.
+#: Prior mean of c in curve (b): the bias at the largest size.
+BIAS = 0.03
+#: Prior mean of v in curve (b): the variance of one model at the largest size.
+VARIANCE = 0.03
+#: Lowest and highest rate b of the grid.
 RATES = (0.3, 1.6)
-#: How far a mean error may be off the curve, as a share of its distance from the smallest of the errors.
+#: Standard deviation of a mean error from the curve, as a share of its distance from the smallest of the errors.
 MISFIT = 0.1
-_N_LEVELS, _N_RATES = 60, 14
+#: Grid points for c in curve (a); curve (b) has half as many for c and for v.
+_N_LEVELS = 60
+#: Grid points for b in curve (a); curve (b) has half as many.
+_N_RATES = 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +109,7 @@ def _posterior(values: Floats, variance: float, above: Floats, largest: float) -
     misfit = np.einsum("gp,pq,gq->g", rest, precision, rest) - total * theta_hat**2
     width = 1.0 / np.sqrt(total)
     weight = np.exp(-0.5 * misfit + _log_mass(theta_hat / width, (largest - theta_hat) / width))
-    # A grid point of no consequence costs as much as one that matters.
+    # Grid points of negligible weight are dropped: each costs as much as one that matters.
     weight /= weight.sum()
     kept = weight > 1e-7
     weight, theta_hat = weight[kept] / weight[kept].sum(), theta_hat[kept]
@@ -118,12 +122,7 @@ def _posterior(values: Floats, variance: float, above: Floats, largest: float) -
     cdf = np.maximum.accumulate(cdf)
     cdf /= max(cdf[-1], 1e-300)
     mean = float(theta[-1] - trapezoid(cdf, theta))
-    return Posterior(
-        theta=theta,
-        cdf=cdf,
-        mean=mean,
-        fitted=mean + weight @ above[kept],
-    )
+    return Posterior(theta=theta, cdf=cdf, mean=mean, fitted=mean + weight @ above[kept])
 
 
 def _log_mass(left: Floats, right: Floats) -> Floats:

@@ -1,24 +1,23 @@
-"""Learners that go by what is near: neighbours, kernels and trees."""
+"""Local learners: neighbours, kernels and trees."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
 from bayesfloor.floor.learned.training_rows import Train, squared_distances
 from bayesfloor.floor.learned.tree_kernels import grow_trees
+from bayesfloor.runtime.arrays import Floats
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-#: Neighbours that vote.
+#: Numbers of neighbours that vote.
 N_NEIGHBORS = (5, 15, 50)
-#: Landmarks of the Nystroem method, at the most.
+#: Most landmarks of the Nystroem method: their kernel matrix is factorised for every width.
 N_LANDMARKS = 300
 #: Widths of the kernel, as shares of the median distance between rows.
 WIDTHS = (0.25, 0.5, 1.0)
-#: Trees, and rows in a leaf at the least.
-N_TREES, MIN_LEAF = 100, 3
-#: Trees between two looks at whether to go on.
+#: Trees of the ensemble.
+N_TREES = 100
+#: Fewest rows in a leaf.
+MIN_LEAF = 3
+#: Trees between two checks for cancellation.
 TREES_AT_ONCE = 5
 
 
@@ -47,7 +46,7 @@ def _votes(train: Train, test: Floats, numbers: tuple[int, ...]) -> dict[int, Fl
 
 
 def _blocks(n_rows: int, n_columns: int) -> list[slice]:
-    """Cut rows into blocks of a few million distances."""
+    """Cut rows into blocks of at most two million distances, to bound memory."""
     step = max(1, 2_000_000 // max(n_columns, 1))
     return [slice(first, first + step) for first in range(0, n_rows, step)]
 
@@ -102,23 +101,11 @@ def trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     probability = np.zeros((len(test), train.n_classes))
     importance = np.zeros(n_features)
     n_tries = min(n_features, max(10, min(n_features // 3, 40)))
-    columns = np.ascontiguousarray(train.X.T)
+    columns, labels = np.ascontiguousarray(train.X.T), (train.codes, train.n_classes)
     state, features = np.array([seed], np.uint64), np.arange(n_features)
     for _ in range(N_TREES // TREES_AT_ONCE):
         train.check()
-        grow_trees(
-            columns,
-            train.codes,
-            train.n_classes,
-            test,
-            TREES_AT_ONCE,
-            n_tries,
-            MIN_LEAF,
-            state,
-            features,
-            probability,
-            importance,
-        )
+        grow_trees(columns, *labels, test, TREES_AT_ONCE, n_tries, MIN_LEAF, state, features, probability, importance)
     if not importance.max() > 0:
         importance[:] = 1.0
     scale = importance / importance.max()

@@ -7,13 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.display import LearnedFloorDisplay
+from bayesfloor.runtime.arrays import Floats, Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.frames import data_frame
 
-Floats = NDArray[np.float64]
-Range = tuple[float, float]
-
-#: How far a picture of the curve goes beyond the largest training size, as a multiple of it.
+#: Largest size in a picture of the curve, as a multiple of the largest training size.
 _DRAWN_BEYOND = 10.0
 
 

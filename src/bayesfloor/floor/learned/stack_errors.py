@@ -7,14 +7,11 @@
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesfloor.floor.learned.training_rows import standardised
 from bayesfloor.floor.trees.bayes_error import bayes_error
 from bayesfloor.forest import spanning_forests
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Spanning trees for the bounds and for the search for neighbours that err alike.
 N_TREES = 3

@@ -3,21 +3,18 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize
 from scipy.special import log_softmax
 
 from bayesfloor.floor.learned.cross_fitting import CrossFit
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-#: Learners that take part, the best by log-loss.
+#: Learners in a stack: the best by log-loss.
 N_BEST = 7
-#: Rows that the few numbers of a stack are fitted to, at the most.
+#: Most rows that a stack is fitted to: it has few parameters.
 MOST_ROWS = 4000
-#: Strength with which exponents are drawn to equal shares, and offsets to 0, in rows.
+#: Ridge penalty that draws exponents to equal shares and offsets to 0, in rows.
 _RIDGE = 4.0
 
 

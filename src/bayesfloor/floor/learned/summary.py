@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import beta
 
 from bayesfloor.floor.learned.cross_fitting import VIEWS
@@ -22,12 +21,9 @@ from bayesfloor.floor.learned.result import LearningCurve
 from bayesfloor.floor.learned.stack_errors import hard_and_soft, middle_error
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.trees.problem import Problem
+from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.text import listed, shown
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Range = tuple[float, float]
 
 #: Errors, in rows, below which the lower end of the interval is 0: so few do not rule out a floor of 0.
 FEW_ERRORS = 5
@@ -112,7 +108,7 @@ def summarise(
     gain = (codes != counts.argmax()) - hard_rows[0]
     surely = float(np.clip(gain.mean() / (SURE * max(gain.std(), 1e-12) / n**0.5), 0.0, 1.0))
     if surely == 1.0:
-        estimate = min(estimate, hard_errors[0])  # what is done is possible
+        estimate = min(estimate, hard_errors[0])  # the floor is at most what a model attains
     else:
         estimate = surely * estimate + (1.0 - surely) * majority_error
         upper = max(upper, proportion_interval(n - int(counts.max()), n, confidence)[1])
@@ -154,7 +150,7 @@ def _proportion_variance(share: float, n: int) -> float:
 
 
 def _power(excess: Floats, relative: Floats) -> float:
-    """Return the power of the size that goes through both ends of a curve; the mean of many powers is none itself."""
+    """Return the power of the size through both ends of a curve: a mean of power laws is no power law."""
     if not 0.0 < excess[0] < excess[-1]:
         return 1.0  # there is next to nothing to fall
     return float(np.log(excess[-1] / excess[0]) / -np.log(relative[-1]))

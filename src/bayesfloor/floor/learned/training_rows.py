@@ -4,20 +4,20 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from bayesfloor.runtime.arrays import Floats, Ints
 
-#: Features from which a covariance of all of them is too large; so many random combinations stand in for them.
-MANY_FEATURES, N_COMBINATIONS = 1000, 500
+#: Features above which a covariance matrix of all of them takes too long.
+MANY_FEATURES = 1000
+#: Random projections that then stand in for the features.
+N_COMBINATIONS = 500
 
-#: Deviations from the mean beyond which a test row is moved nearer, so that float32 holds the squares of its distances.
+#: Standard deviations from the mean at which test rows are clipped, so that float32 holds their squared distances.
 FARTHEST = 1e15
 
 
-def _go_on() -> None:
-    """Find nothing against going on."""
+def _never_stop() -> None:
+    """Raise nothing: the work was not cancelled."""
 
 
 class Train(NamedTuple):
@@ -32,13 +32,13 @@ class Train(NamedTuple):
     n_classes : int
         Number of classes.
     check : callable
-        To be called now and then by learners that take long; it raises an exception when the work was given up.
+        Slow learners call it now and then; it raises an exception when the work was cancelled.
     """
 
     X: Floats
     codes: Ints
     n_classes: int
-    check: Callable[[], None] = _go_on
+    check: Callable[[], None] = _never_stop
 
     @property
     def counts(self) -> Ints:
@@ -81,7 +81,7 @@ def safe(probability: Floats, train: Train) -> Floats:
 
 
 def narrow(train: Train, test: Floats) -> tuple[Train, Floats]:
-    """Replace a great many features by random combinations of them, which keep distances about as they are."""
+    """Project very many features onto fewer random directions, which nearly preserves distances."""
     d = train.X.shape[1]
     if d <= MANY_FEATURES:
         return train, test

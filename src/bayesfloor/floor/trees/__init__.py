@@ -2,16 +2,18 @@
 
 ::
 
-    X, y ── problem ──────── checked points, labels and options
+    X, y ── problem ──────── checked points, labels and options  (remote_points: files and Dask collections)
       │
-      ├──── forest room ──── several edge-disjoint trees, and sums over their edges
+      ├──── (forest) ─────── several edge-disjoint trees, and sums over their edges
       │
       ├──── cross_edges ──── R of the whole problem, of each class, of each pair
       │       uncertainty    its variance and interval; what chance alone would give
       │
       ├──── henze_penrose ── the equations: R ─► bounds, estimate, correction, normalisation
       │
-      └──── assembly ─────── records (results) with what was noticed on the way (findings)
+      └──── assembly ─────── records
+              results        BayesError, PairwiseBayesError, OneVsRestBayesError, HenzePenroseDivergence
+              findings       what a reader should know about the data  (finding_kernels)
 
-`bayes_error` has the public functions, `estimator` all of them as one scikit-learn estimator, `stream` its partial_fit.
+`bayes_error` has the public functions. `estimator` has all of them as one scikit-learn estimator, with partial_fit.
 """

@@ -36,15 +36,15 @@ def count_cross_edges(
     whole: bool = False,
     classes: bool = False,
     pairs: bool = False,
-    grown: Sequence[ClassForests] = (),
+    given: Sequence[ClassForests] = (),
 ) -> Draws:
-    """Build forests once per tie draw, or take those grown already, and count in them; findings come from the first."""
+    """Count cross edges in the forests of each tie draw, given or built here; findings come from the first draw."""
     draws = Draws([], [], [], ())
     K = len(problem.classes)
     source = getattr(problem.X, "source", problem.X)  # the engine reads files and Dask collections itself
     for draw, seed in enumerate(options.seeds()):
         if pairs:
-            by_class = grown[draw] if grown else class_forests(source, problem.codes, **options.engine(seed))
+            by_class = given[draw] if given else class_forests(source, problem.codes, **options.engine(seed))
             forests = by_class.whole
             draws.pairs.append(of_each_pair(by_class, problem.codes))
         else:

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesfloor.floor.trees.uncertainty import (
     cross_edge_interval,
@@ -24,9 +23,7 @@ from bayesfloor.floor.trees.uncertainty import (
 )
 from bayesfloor.forest import ClassForests, Forests
 from bayesfloor.forest.results import EdgeSums
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from bayesfloor.runtime.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

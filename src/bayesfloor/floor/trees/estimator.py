@@ -12,8 +12,8 @@ from sklearn.utils.validation import validate_data
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
-from bayesfloor.floor.trees.far_points import is_far, names_of
 from bayesfloor.floor.trees.problem import Options, Problem, Progress, check_options, check_problem_anywhere
+from bayesfloor.floor.trees.remote_points import is_remote, names_of
 from bayesfloor.forest import ClassForests, class_forests
 from bayesfloor.forest.gpu.device import host_array
 from bayesfloor.forest.growing.classes import join_classes
@@ -126,7 +126,7 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
             This estimator.
         """
         problem = check_problem_anywhere(X, y, self.client)
-        seen = problem.X if is_far(X) else X
+        seen = problem.X if is_remote(X) else X
         validate_data(self, seen, skip_check_array=True)  # only n_features_in_, feature_names_in_
         self._estimate(problem, self._options(self.random_state), ())
         self.__dict__.pop("_stream", None)
@@ -157,7 +157,7 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         Notes
         -----
         All rows are kept, and the floors are those of all of them: of classes that drift, of their mixture over time.
-        For the floor of late, fit a window of rows. `n_trees`, `n_tie_draws` and `random_state` must stay the same
+        For the recent floor, fit a window of rows. `n_trees`, `n_tie_draws` and `random_state` must stay the same
         from batch to batch.
         """
         before: Stream | None = getattr(self, "_stream", None)
@@ -166,7 +166,7 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
             options = self._options(self.random_state)
             batch = first_batch(X, y, classes)
             validate_data(self, X, skip_check_array=True)
-            stream = Stream(*batch, grow_forests(batch[0], options), options.random_state, asked)
+            stream = Stream(*batch, build_forests(batch[0], options), options.random_state, asked)
         else:
             if any(now is not then and now != then for now, then in zip(asked, before.asked, strict=True)):
                 raise ValueError(
@@ -189,9 +189,9 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         names = [field.name for field in fields(Options) if field.name != "random_state"]
         return check_options(random_state=random_state, **{name: getattr(self, name) for name in names})
 
-    def _estimate(self, problem: Problem, options: Options, grown: Sequence[ClassForests]) -> None:
-        """Estimate all floors, from forests that are there already where there are any."""
-        draws = count_cross_edges(problem, options, whole=True, classes=True, pairs=True, grown=grown)
+    def _estimate(self, problem: Problem, options: Options, given: Sequence[ClassForests]) -> None:
+        """Estimate all floors, from given forests, or from new ones."""
+        draws = count_cross_edges(problem, options, whole=True, classes=True, pairs=True, given=given)
         pairs = pairwise_result(draws, problem, options, self.normalize)
         whole = whole_result(draws, problem, options, pairs)
         by_class = one_vs_rest_result(draws, problem, options)
@@ -218,13 +218,13 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """All rows so far, and their forests once there are two classes, one for each tie draw."""
+    """State of `partial_fit`: all rows so far and, once there are two classes, their forests for each tie draw."""
 
     problem: Problem
     declared: NDArray[Any] | None
     forests: tuple[ClassForests, ...]
     seed: int
-    asked: tuple[Any, ...]  # what must stay the same from batch to batch: n_trees, n_tie_draws, random_state
+    asked: tuple[Any, ...]  # n_trees, n_tie_draws and random_state, which may not change from batch to batch
 
 
 def first_batch(X: Any, y: Any, classes: Any) -> tuple[Problem, NDArray[Any] | None]:
@@ -252,7 +252,7 @@ def check_declared(classes: Any, before: NDArray[Any] | None, seen: NDArray[Any]
 
 
 def advance(stream: Stream, X: Any, y: Any, classes: Any, options: Options) -> Stream:
-    """Return the stream with one more batch; the stream itself stays as it is."""
+    """Return a new stream with one more batch; the old one is not changed."""
     before = stream.problem
     X = check_new_points(host_array(X)[0], before.X.shape[1], "BayesErrorEstimator")
     new_classes, new_codes = check_labels(y, len(X), min_classes=1)
@@ -267,12 +267,12 @@ def advance(stream: Stream, X: Any, y: Any, classes: Any, options: Options) -> S
         problem = Problem(forests[0]._rows_given, seen, codes, before.feature_names)
     else:
         problem = Problem(np.concatenate((before.X, X)), seen, codes, before.feature_names)
-        forests = grow_forests(problem, options)
+        forests = build_forests(problem, options)
     return replace(stream, problem=problem, declared=declared, forests=forests)
 
 
-def grow_forests(problem: Problem, options: Options) -> tuple[ClassForests, ...]:
-    """Grow the forests of each tie draw, as soon as there are two classes."""
+def build_forests(problem: Problem, options: Options) -> tuple[ClassForests, ...]:
+    """Build the forests of each tie draw; none while there is one class only."""
     if len(problem.classes) < 2:
         return ()
     labels, here = problem.classes[problem.codes], replace(options, client=None)

@@ -30,25 +30,23 @@ from bayesfloor.floor.trees.finding_kernels import feature_gives_label, two_near
 from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.forest import Forests
 from bayesfloor.forest.order.labels import count_classes_at_sites
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.text import listed, shown
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-#: A class with fewer rows than this is called tiny.
+#: Rows below which a class is reported as tiny (BF001): its floor rests on a handful of edges.
 TINY_CLASS = 10
-#: Share of edges with an equal among them from which ties are called many.
+#: Share of edges that have the length of another one, above which ties are reported (BF002).
 MANY_TIES = 0.1
-#: Ratio of the widest to the narrowest feature from which scales are called very different.
+#: Ratio of the widest to the narrowest range of a feature, above which scales are reported (BF007).
 WIDE_SCALES = 100.0
-#: Dimensions per doubling of the rows, d / log2 n, from which the dimension is called high.
+#: Dimensions per doubling of the rows, d / log2 n, above which the dimension is reported (BF008).
 HIGH_DIMENSION = 0.8
-#: A label-giving feature has at most this many distinct values, each on five rows on average.
+#: Distinct values of a feature up to which it is searched for leaks (BF009), each on five rows on average.
 MOST_CODES = 256
-#: How many times as many cross edges the last tree must have as the first to be called rising.
+#: Ratio of cross edges in the last tree to those in the first, above which a rise is reported (BF012).
 RISING = 1.25
-#: Above this level of the permutation test, nothing is taken to differ.
+#: Level of the permutation test above which the classes are reported not to differ (BF011).
 CHANCE_LEVEL = 0.05
 
 
@@ -162,11 +160,7 @@ def _about_features(X: Floats, names: Sequence[Any]) -> Iterator[Finding]:
     if len(constant):
         text = listed([shown(names[j]) for j in constant])
         plural = "features are" if len(constant) > 1 else "feature is"
-        yield Finding(
-            "BF006",
-            f"{len(constant)} {plural} constant: {text}.",
-            "They change nothing and can be dropped.",
-        )
+        yield Finding("BF006", f"{len(constant)} {plural} constant: {text}.", "They change nothing and can be dropped.")
     varying = np.flatnonzero(width > 0)
     if len(varying) < 2:
         return
@@ -249,7 +243,7 @@ def _about_later_trees(forests: Forests, codes: Ints) -> Iterator[Finding]:
     if len(spanning) < 2:
         return
     # The first tree takes the edges of length zero between copies, which mostly share their class. They would make it
-    # look better than the others whatever distance does, so only edges between different points are compared.
+    # look better than the others at any distance, so only edges between different points are compared.
     apart = forests.weights > 0
     tree = forests.tree[apart]
     different = replace(forests, edges=forests.edges[apart], weights=forests.weights[apart], tree=tree)

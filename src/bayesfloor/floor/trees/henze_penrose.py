@@ -15,9 +15,9 @@ putting its two ends through the same functions.
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from bayesfloor.runtime.arrays import Floats
 
 #: What may be left of 1 − 1 after rounding. Its root would be off by 1e-7, so it is read as 0 where a root is taken.
 ROUNDING = 1e-14

@@ -12,12 +12,12 @@ from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table, points_and_labels
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.cross_edges import CrossEdges, mean_of_draws
-from bayesfloor.floor.trees.far_points import FarPoints, is_far, names_of
+from bayesfloor.floor.trees.remote_points import RemotePoints, is_remote, names_of
 from bayesfloor.floor.trees.results import Floors
 from bayesfloor.forest.gpu.device import host_array
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_confidence, check_int, check_n_trees, check_option, check_random_state_seed
 
-Floats = NDArray[np.float64]
 Progress = bool | Callable[[int, int], None]
 
 
@@ -27,11 +27,11 @@ class Problem:
 
     X: Floats
     classes: NDArray[Any]
-    codes: NDArray[np.int64]
+    codes: Ints
     feature_names: Sequence[Any] | None
 
     @property
-    def class_counts(self) -> NDArray[np.int64]:
+    def class_counts(self) -> Ints:
         """Rows per class."""
         return np.bincount(self.codes, minlength=len(self.classes))
 
@@ -47,9 +47,9 @@ def check_problem(X: Any, y: Any) -> Problem:
 
 def check_problem_anywhere(X: Any, y: Any, client: Any) -> Problem:
     """Check labels, and points unless they are in a file or a Dask collection; the engine checks those part by part."""
-    if not is_far(X):
+    if not is_remote(X):
         return check_problem(X, y)
-    points: Any = FarPoints(X, client)
+    points: Any = RemotePoints(X, client)
     classes, codes = check_labels(y, len(points))
     return Problem(points, classes, codes, points.columns)
 

@@ -1,4 +1,4 @@
-"""What the functions of this room return: frozen records that print short and become tables."""
+"""What the functions of this room return: frozen records with a one-line repr, data frames and pictures."""
 
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -8,12 +8,11 @@ from numpy.typing import NDArray
 
 from bayesfloor.display import ClassFloorsDisplay, PairwiseHeatmapDisplay
 from bayesfloor.floor.trees.henze_penrose import confusion_rate
+from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.text import exact_percent, shown
 
-Floats = NDArray[np.float64]
-Range = tuple[float, float]
 Value = TypeVar("Value")
 Interval = TypeVar("Interval")
 
@@ -21,7 +20,7 @@ Interval = TypeVar("Interval")
 FRAME = ("estimate", "lower", "upper", "normalized", "cross_edges", "p_value")
 
 
-def _hardest_first(estimate: Floats, low: Floats, largest: Floats) -> NDArray[np.int64]:
+def _hardest_first(estimate: Floats, low: Floats, largest: Floats) -> Ints:
     """Order floors by the lower end of their intervals, each as a share of the largest value that the floor can have.
 
     By the lower end, so that a class of a few rows is not first by chance. Of equals, and there are many at 0 and at
@@ -68,8 +67,8 @@ class BayesError(Floors[float, Range]):
         Bounds on the floor as the number of rows grows: equation (4) for two classes, those of
         Sekeh, Oselio and Hero for more.
     interval : (float, float)
-        Confidence interval of `estimate`: what sampling alone may change. It knows nothing of the
-        bias in high dimension (finding BF008).
+        Confidence interval of `estimate`: what sampling alone may change. It does not cover
+        the bias in high dimension (finding BF008).
     lower_interval, upper_interval : (float, float)
         The same for the two bounds.
     normalized : float
@@ -103,7 +102,7 @@ class BayesError(Floors[float, Range]):
     n_classes: int
     n_trees: int
     classes: NDArray[Any]
-    class_counts: NDArray[np.int64]
+    class_counts: Ints
     confidence: float
     findings: tuple[Finding, ...] = field(default=())
 
@@ -171,7 +170,7 @@ class PairwiseBayesError(Floors[Floats, Floats]):
 
     classes: NDArray[Any]
     sum_of_pairs: Range
-    class_counts: NDArray[np.int64]
+    class_counts: Ints
     normalize: bool
     confidence: float
     findings: tuple[Finding, ...] = field(default=())
@@ -183,7 +182,7 @@ class PairwiseBayesError(Floors[Floats, Floats]):
             f"{shown(hardest.second)}: {hardest.estimate:.4f}, normalized {hardest.normalized:.4f})"
         )
 
-    def by_hardness(self) -> NDArray[np.int64]:
+    def by_hardness(self) -> Ints:
         """Return an array of shape (n_pairs, 2) with the codes of all pairs of classes, the hardest first.
 
         The hardest has the highest lower end of the interval of its normalized floor, or of the floor itself if
@@ -281,7 +280,7 @@ class OneVsRestBayesError(Floors[Floats, Floats]):
     """
 
     classes: NDArray[Any]
-    class_counts: NDArray[np.int64]
+    class_counts: Ints
     confidence: float
     findings: tuple[Finding, ...] = field(default=())
 
@@ -297,7 +296,7 @@ class OneVsRestBayesError(Floors[Floats, Floats]):
         """Return a data frame with one row per class."""
         return data_frame({"class": self.classes, "n": self.class_counts, **self._columns()})
 
-    def by_hardness(self) -> NDArray[np.int64]:
+    def by_hardness(self) -> Ints:
         """Return the codes of all classes, the hardest first: by the lower end of the normalized floor's interval."""
         return _hardest_first(self.normalized, self.interval[:, 0], self._largest)
 
@@ -308,13 +307,7 @@ class OneVsRestBayesError(Floors[Floats, Floats]):
         return np.asarray(np.minimum(priors, 1 - priors), dtype=np.float64)
 
     def plot(
-        self,
-        ax: Any = None,
-        *,
-        normalize: bool = False,
-        y_true: Any = None,
-        y_pred: Any = None,
-        order: Any = "floor",
+        self, ax: Any = None, *, normalize: bool = False, y_true: Any = None, y_pred: Any = None, order: Any = "floor"
     ) -> ClassFloorsDisplay:
         """Draw the floors of all classes with their intervals.
 
@@ -398,7 +391,7 @@ class HenzePenroseDivergence:
     estimate: Floats
     interval: Floats
     cross_edges: Floats
-    class_counts: NDArray[np.int64]
+    class_counts: Ints
     confidence: float
     findings: tuple[Finding, ...] = field(default=())
 

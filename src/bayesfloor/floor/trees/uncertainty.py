@@ -1,25 +1,24 @@
 """How far a number of cross edges may be from its mean, and what chance alone would give.
 
 Both questions are about one graph: all trees together, each edge spread evenly over the pairs of rows
-of equal value that it could join. So both answers hold for the label-averaged count itself. All that
-they need of the graph are its `EdgeSums`; with arrays of these, of many problems at once.
+of equal value that it could join. So both answers hold for the label-averaged count itself. They
+need only the `EdgeSums` of the graph. Arrays of these give the answers for many problems at once.
 
 - `cross_edge_variance`: how much R varies from sample to sample. Edges that share a row share its
   label, and little else, so only their covariances are summed.
 - `cross_edge_interval`: an interval for the mean of R from that variance.
 - `permutation_moments`, `permutation_p_value`: Friedman and Rafsky's test for any number of
-  classes: are there fewer cross edges than labels drawn from a hat would give?
+  classes: are there fewer cross edges than random labels would give?
 """
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from bayesfloor.forest.results import EdgeSums
-
-Floats = NDArray[np.float64]
+from bayesfloor.runtime.arrays import Floats
 
 
 def smoothed_share(cross_edges: Any, n_edges: Any) -> Any:

@@ -14,7 +14,7 @@ from bayesfloor import (
     one_vs_rest_bayes_error,
     pairwise_bayes_error,
 )
-from bayesfloor.floor.trees import far_points
+from bayesfloor.floor.trees import remote_points
 from bayesfloor.forest import plan
 
 
@@ -49,7 +49,7 @@ def stored(request, tmp_path):
 
 def test_floors_of_a_file(stored, monkeypatch):
     source, X, y = stored
-    monkeypatch.setattr(far_points, "COLUMN_BYTES", 600 * 8 * 4)  # four columns at a time, then two
+    monkeypatch.setattr(remote_points, "COLUMN_BYTES", 600 * 8 * 4)  # four columns at a time, then two
     floors = (
         (bayes_error, {"sum_of_pairs": True}),
         (pairwise_bayes_error, {}),

@@ -1,4 +1,4 @@
-"""Points in a file or on a cluster: what findings look at, some columns at a time."""
+"""Points in a file or on a cluster, read a batch of columns at a time for the findings."""
 
 import math
 import os
@@ -7,21 +7,20 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesfloor.data.points import check_points
 from bayesfloor.forest.partitions.chunks import chunk_starts
 from bayesfloor.forest.partitions.cluster_rows import is_collection
 from bayesfloor.forest.partitions.dispatch import in_memory
 from bayesfloor.forest.partitions.files import StoredRows, open_rows
+from bayesfloor.runtime.arrays import Floats
 
-Floats = NDArray[np.float64]
+#: Bytes of one batch of columns: small beside the memory of any machine, large enough for few passes over a file.
+COLUMN_BYTES = 256 * 2**20
 
-COLUMN_BYTES = 256 * 2**20  #: columns are fetched as many at a time as fit in so many bytes
 
-
-class FarPoints:
-    """The part of an array's manners that findings need, for a path, a memory map or a Dask collection.
+class RemotePoints:
+    """A column-wise facade of a path, a memory map or a Dask collection: the part of an array that findings use.
 
     Attributes
     ----------
@@ -59,7 +58,7 @@ class FarPoints:
         """Return a column, ``points[:, j]``."""
         rows, column = index
         if rows != slice(None):
-            raise IndexError("only whole columns can be had")
+            raise IndexError("only whole columns can be read")
         return np.ascontiguousarray(self._columns(column // self._n_at_once)[:, column % self._n_at_once])
 
     def min(self, axis: int) -> Floats:
@@ -71,7 +70,7 @@ class FarPoints:
         return np.concatenate([self._columns(batch).max(axis=axis) for batch in range(self._n_batches)])
 
     def _columns(self, batch: int) -> Floats:
-        """Return some columns, and keep them for the next call."""
+        """Return one batch of columns, from the buffer where it is the last one read."""
         if self._batch[0] != batch:
             first = batch * self._n_at_once
             self._batch = batch, self._fetch(first, min(first + self._n_at_once, self.shape[1]))
@@ -89,11 +88,11 @@ class FarPoints:
         return out
 
     def _compute(self, part: Any) -> Any:
-        """Have a part of a Dask collection computed."""
+        """Compute a part of a Dask collection."""
         return part.compute() if self._client is None else self._client.compute(part, sync=True)
 
 
-def is_far(X: Any) -> bool:
+def is_remote(X: Any) -> bool:
     """Tell whether X is a path, a Dask collection, or a memory map that does not fit in memory."""
     return is_collection(X) or isinstance(X, os.PathLike) or in_memory(X, None, 1) is None
 

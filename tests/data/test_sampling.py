@@ -64,3 +64,10 @@ def test_max_rows_is_checked():
     for wrong in (True, 10.0, "all"):
         with pytest.raises(TypeError, match="'max_rows' parameter must be an int or None"):
             check_max_rows(wrong, 2, 70)
+    assert check_max_rows(None, 5, 100) == 100
+    assert check_max_rows(np.int64(10), 5, 100) == 10
+    with pytest.raises(ValueError, match="max_rows=9 is less than two rows for each of the 5 classes"):
+        check_max_rows(9, 5, 100)
+    for wrong in (True, 10.0, "all"):
+        with pytest.raises(TypeError, match="'max_rows' parameter must be an int or None"):
+            check_max_rows(wrong, 2, 100)
