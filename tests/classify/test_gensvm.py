@@ -123,7 +123,7 @@ def test_golden_losses(golden_dir):
         assert fitted.loss_ == pytest.approx(best, rel=1e-9)
         assert fitted.score(X, y) == pytest.approx(run["lbfgs"]["accuracy"], abs=1e-12)
         found = definition(
-            fitted.coef_, fitted.intercept_, X, y, run["p"], run["kappa"], run["lmd"], rho_of(y, run["weights"])
+            fitted.coef_.T, fitted.intercept_, X, y, run["p"], run["kappa"], run["lmd"], rho_of(y, run["weights"])
         )
         assert found == pytest.approx(fitted.loss_, rel=1e-12)
 
@@ -154,7 +154,7 @@ def test_optimum_is_that_of_a_general_minimiser(p, kappa, n_classes):
         V = V.reshape(3, n_classes - 1)
         return definition(V[1:], V[0], X, y, p, kappa, lmd, rho)
 
-    found = np.vstack([fitted.intercept_, fitted.coef_]).ravel()
+    found = np.vstack([fitted.intercept_, fitted.coef_.T]).ravel()
     assert fitted.loss_ == pytest.approx(loss(found), rel=1e-12)
     best = minimize(loss, np.zeros(3 * (n_classes - 1)), options={"gtol": 1e-7})
     assert fitted.loss_ <= best.fun * (1 + 1e-9)
@@ -247,11 +247,11 @@ def test_path_equals_cold_fits(p, kappa):
     lmds = [1e-5, 2.0**-8, 1.0, 300.0]
     path = gensvm_path(X, y, lmds=lmds, p=p, kappa=kappa, weights="group")
     assert path.lmds.tolist() == lmds[::-1]
-    assert path.coef.shape == (4, 13, 2)
+    assert path.coef.shape == (4, 2, 13)
     for level, lmd in enumerate(path.lmds):
         cold = GenSVC(p, kappa=kappa, lmd=lmd, weights="group").fit(X, y)
         assert path.loss[level] == pytest.approx(cold.loss_, rel=1e-8)
-        found = definition(path.coef[level], path.intercept[level], X, y, p, kappa, lmd, rho_of(y, "group"))
+        found = definition(path.coef[level].T, path.intercept[level], X, y, p, kappa, lmd, rho_of(y, "group"))
         assert found == pytest.approx(path.loss[level], rel=1e-10)
     frame = path.frame()
     assert list(frame.columns) == ["lmd", "loss", "n_iter"]
@@ -289,16 +289,16 @@ def test_more_features_than_rows():
 def test_two_classes_have_one_error_so_p_does_not_matter():
     X, y = blobs(80, 2)
     plain, other = GenSVC(1.0, kappa=0.5).fit(X, y), GenSVC(2.0, kappa=0.5).fit(X, y)
-    assert plain.coef_.shape == (3, 1)
+    assert plain.coef_.shape == (1, 3)
     assert plain.intercept_.shape == (1,)
     assert other.loss_ == pytest.approx(plain.loss_, rel=1e-8)
-    np.testing.assert_allclose(plain.decision_function(X), (X @ plain.coef_ + plain.intercept_)[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(plain.decision_function(X), (X @ plain.coef_.T + plain.intercept_)[:, 0], rtol=1e-12)
 
 
 def test_rows_go_to_the_nearest_vertex():
     X, y = blobs(100, 5)
     fitted = GenSVC().fit(X, y)
-    places = X @ fitted.coef_ + fitted.intercept_
+    places = X @ fitted.coef_.T + fitted.intercept_
     distances = np.linalg.norm(places[:, None] - simplex_vertices(5), axis=2)
     np.testing.assert_array_equal(fitted.predict(X), distances.argmin(axis=1))
 
@@ -345,7 +345,7 @@ def test_one_large_and_one_small_feature():
     fitted = GenSVC(1.5).fit(X, y)
     assert np.isfinite(fitted.coef_).all()
     assert fitted.score(X, y) > 0.9
-    assert definition(fitted.coef_, fitted.intercept_, X, y, 1.5, 0.0, 2**-8, np.ones(150)) == pytest.approx(
+    assert definition(fitted.coef_.T, fitted.intercept_, X, y, 1.5, 0.0, 2**-8, np.ones(150)) == pytest.approx(
         fitted.loss_
     )
 
@@ -372,7 +372,7 @@ def test_identical_rows_and_a_constant_column():
     X, y = blobs()
     with_constant = GenSVC().fit(np.column_stack([X, np.full(len(X), 0.1)]), y)
     assert with_constant.loss_ == pytest.approx(GenSVC().fit(X, y).loss_, rel=1e-8)
-    np.testing.assert_array_equal(with_constant.coef_[3], 0)
+    np.testing.assert_array_equal(with_constant.coef_[:, 3], 0)
 
 
 def test_warns_where_it_has_not_converged():
@@ -392,7 +392,7 @@ def test_warns_where_it_has_not_converged():
         ({"kappa": -1.0}, r"'kappa' parameter must be a float in the range \(-1, inf\)"),
         ({"lmd": 0.0}, r"'lmd' parameter must be a float in the range \(0, inf\)"),
         ({"lmd": True}, "'lmd' parameter"),
-        ({"weights": "balanced"}, "'weights' parameter must be a str among"),
+        ({"weights": "balanced"}, "'weights' parameter must be one of"),
         ({"weights": [1.0, 2.0]}, "'weights' parameter"),
         ({"max_iter": 0}, "'max_iter' parameter must be an int"),
         ({"tol": 0.0}, "'tol' parameter"),
