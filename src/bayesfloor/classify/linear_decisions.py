@@ -56,7 +56,8 @@ class LinearDecisions(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             The labels.
         """
-        return self.classes_[best_class(self.decision_function(X))]
+        codes = best_class(self.decision_function(X))
+        return self.classes_[codes]
 
     def _scores(self, X: Any) -> F64:
         """Return the score of each row in each binary problem; a row's scores do not depend on the other rows."""
