@@ -1,26 +1,17 @@
-"""Classifiers: from classes and how they overlap to a decision among many of them.
+"""Classifiers for many classes, most of them made of binary ones along a tree of the classes.
 
-A problem of many classes becomes binary problems. How to divide it is the question, and the floors answer it: classes
-that overlap stay together until last, so that most decisions are easy ones::
+How X, y become a prediction::
 
-    X, y ── training ────── checked rows, labels and weights
-      │
-      ├──── affinity ────── how much every two classes overlap: floors, Gaussians, or given values
-      │       tree_growth   ─► the class tree, by the tree room
-      │
-      ├──── binary_parts ── one estimator for each binary problem, and scikit-learn's protocol
-      │
-      └──── routing ─────── scores at the nodes ─► a class, margins, or probabilities (Platt)
+    X, y ─► training.check_training        checked rows, class codes and weights
+         ─► affinity.cut_class_tree        floors or Gaussian overlap of all pairs ─► the class tree (room `tree`)
+         ─► linear.linear_svm              one linear SVM for each node, along rising C, with and without each fold
+            or hierarchical.binary_parts   a clone of any classifier for each node
+         ─► the best C by cross-validation (linear.path_classifier, joint.path_scores)
+    rows ─► linear_decisions               scores, by decode_kernels.linear_scores
+         ─► routing                        from the root to one class, or probabilities of all classes (Platt)
 
-Each of these divides in its own way:
-
-- `hierarchical`: any binary estimator at the nodes of a class tree, hard or soft routing;
-- `dag`: any binary estimator for each pair of classes, met one after the other;
-- `smart_svc`: linear SVMs on the tree of the paper, all with one C; `one_vs_one`: the same for all pairs;
-- `crammer_singer` and `gensvm`: all classes in one problem, the peers to compare with.
-
-The linear SVMs of this room come from a solver of their own. `linear_svm` walks along rising C, each solution starting
-from the one before (kernels in `newton_kernels`, sparse rows in `sparse_newton`); `fold_choice` deals out the folds.
-`path_classifier` is what `linear_svm_cv`, `smart_svc` and `one_vs_one` share; `decode_kernels` turns their scores into
-decisions. `crammer_singer_solver` and `gensvm_solver`, each with its kernels, walk likewise along C and λ.
+- `linear`: LinearSVCCV (one class against the rest), OneVsOneSVC (all pairs), SmartSVC (the class tree).
+- `hierarchical`: any classifier at the nodes of a class tree, or for all pairs in a decision DAG.
+- `joint`: CrammerSingerSVC and GenSVC, all classes in one problem, to compare with.
+- `newton`: conjugate gradients, Cholesky solve and line search for the solvers of `linear` and `joint`.
 """

@@ -1,6 +1,6 @@
-"""How much every two classes overlap: the weights from which a class tree is cut.
+"""How much every two classes overlap, and the class tree that is cut from these affinities.
 
-Two measures of it, both between 0 (apart) and 1 (alike):
+There are two measures, both between 0 (classes apart) and 1 (classes alike):
 
 - ``"henze-penrose"``: the normalised floor of the pair, from spanning forests; assumes nothing about the classes;
 - ``"bhattacharyya"``: the Bhattacharyya coefficient of two Gaussians with a common covariance; takes milliseconds.
@@ -13,18 +13,19 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.spatial.distance import pdist, squareform
 
+from bayesfloor.classify.training import F64, I64, Training
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import points_and_labels
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.forest import ClassForests, class_forests
-from bayesfloor.runtime.checks import Progress, check_option
+from bayesfloor.runtime.checks import Progress, check_n_trees, check_option
 from bayesfloor.runtime.limits import check_memory
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from bayesfloor.tree import ClassTree, build_class_tree
+from bayesfloor.tree.build import WEIGHTED_CUTS
 
 AFFINITIES = ("henze-penrose", "bhattacharyya")
+CUTS = (*WEIGHTED_CUTS, "random")
 
 #: A feature that varies this little within the classes, as a share of its range, counts as constant within them.
 _CONSTANT = 1e-10
@@ -41,7 +42,7 @@ def class_affinity(
     random_state: Any = 0,
     progress: bool | Progress = False,
     client: Any = None,
-) -> tuple[NDArray[Any], Floats]:
+) -> tuple[NDArray[Any], F64]:
     """Measure how much every two classes overlap.
 
     Parameters
@@ -74,35 +75,20 @@ default="henze-penrose"
     X, y = points_and_labels(X, y)
     X = check_points(X)
     classes, codes = check_labels(y, len(X))
-    matrix = affinity_matrix(
-        X,
-        codes,
-        len(classes),
-        affinity,
-        n_trees=n_trees,
-        n_jobs=n_jobs,
-        device=device,
-        random_state=random_state,
-        progress=progress,
-        client=client,
-    )
+    options = {"n_trees": n_trees, "n_jobs": n_jobs, "device": device, "random_state": random_state}
+    matrix = affinity_matrix(X, codes, len(classes), affinity, progress=progress, client=client, **options)
     return classes, matrix
 
 
 def affinity_matrix(
     X: Any,
-    codes: Ints,
+    codes: I64,
     n_classes: int,
     affinity: Any,
     *,
-    sample_weight: Floats | None = None,
-    n_trees: int = 3,
-    n_jobs: int | None = None,
-    device: Any = "auto",
-    random_state: Any = 0,
-    progress: bool | Progress = False,
-    client: Any = None,
-) -> Floats:
+    sample_weight: F64 | None = None,
+    **forest_options: Any,
+) -> F64:
     """Do the work of `class_affinity` for classes that are known as codes.
 
     Parameters
@@ -113,10 +99,12 @@ def affinity_matrix(
         The class of each row; every class from 0 to n_classes - 1 has some.
     n_classes : int
         Number of classes.
-    affinity, n_trees, n_jobs, device, random_state, progress, client
+    affinity : str or array-like of shape (n_classes, n_classes)
         As for `class_affinity`.
     sample_weight : ndarray of shape (n_samples,) or None, default=None
         How often each row counts in means and covariances. Spanning forests count rows, whatever their weight.
+    **forest_options
+        Options of `class_forests`, read by "henze-penrose" only.
 
     Returns
     -------
@@ -130,20 +118,47 @@ def affinity_matrix(
         n, d = points.shape
         check_memory(8 * (3 * n * d + 3 * min(d, n + n_classes) ** 2), f"the covariance of {n} rows, {d} features,")
         return bhattacharyya_coefficients(points, codes, sample_weight)
-    forests = class_forests(
-        points,
-        codes,
-        n_trees=n_trees,
-        n_jobs=n_jobs,
-        device=device,
-        random_state=random_state,
-        progress=progress,
-        client=client,
-    )
-    return normalized_floors(forests)
+    return normalized_floors(class_forests(points, codes, **forest_options))
 
 
-def check_affinity(affinity: Any, n_classes: int) -> Floats:
+def cut_class_tree(
+    training: Training, tree: Any, affinity: Any, *, n_trees: int, n_jobs: int | None, seed: int
+) -> tuple[ClassTree, F64 | None]:
+    """Return the class tree, and the affinities it was cut from.
+
+    Parameters
+    ----------
+    training : Training
+        The training set.
+    tree : str, ClassTree or nested lists
+        How to cut it, or the tree itself; its classes must be those of the training set.
+    affinity, n_trees, n_jobs
+        As for `class_affinity`.
+    seed : int
+        Seed of ties between distances and of a random tree.
+
+    Returns
+    -------
+    tree : ClassTree
+    affinities : ndarray of shape (n_classes, n_classes) or None
+        None when the tree was given.
+    """
+    classes = training.classes
+    n_trees = check_n_trees(n_trees)  # whether it is needed or not
+    if isinstance(tree, ClassTree):
+        if np.array_equal(tree.classes, classes):
+            return tree, None
+        return build_class_tree(None, classes, cut=tree.to_nested()), None
+    if not isinstance(tree, str):
+        return build_class_tree(None, classes, cut=tree), None
+    check_option("tree", tree, CUTS, ", a ClassTree or nested lists of labels")  # before floors are computed
+    options = {"n_trees": n_trees, "n_jobs": n_jobs, "random_state": seed}
+    rows, codes, weight = training.X, training.codes, training.sample_weight
+    affinities = affinity_matrix(rows, codes, len(classes), affinity, sample_weight=weight, **options)
+    return build_class_tree(affinities, classes, cut=tree, random_state=seed), affinities
+
+
+def check_affinity(affinity: Any, n_classes: int) -> F64:
     """Return given affinities as a matrix of floats with a zero diagonal."""
     matrix = np.array(affinity, np.float64)
     if matrix.shape != (n_classes, n_classes):
@@ -160,7 +175,7 @@ def check_affinity(affinity: Any, n_classes: int) -> Floats:
     return (matrix + matrix.T) / 2.0
 
 
-def normalized_floors(forests: ClassForests) -> Floats:
+def normalized_floors(forests: ClassForests) -> F64:
     """Return the floor of every pair of classes, bias-corrected, as a share of the largest possible one.
 
     What `pairwise_bayes_error` gives as ``normalized``, without its intervals and findings: equations (3) to (9) of the
@@ -191,7 +206,7 @@ def normalized_floors(forests: ClassForests) -> Floats:
     return floors + floors.T
 
 
-def bhattacharyya_coefficients(X: Floats, codes: Ints, sample_weight: Floats | None = None) -> Floats:
+def bhattacharyya_coefficients(X: F64, codes: I64, sample_weight: F64 | None = None) -> F64:
     """Return exp(-D) for every two classes, D = (m1 - m2)' S^-1 (m1 - m2) / 8 with S pooled within all classes.
 
     One covariance for all pairs takes one matrix product and one factorisation. Features are scaled to unit variance
@@ -247,7 +262,7 @@ def bhattacharyya_coefficients(X: Floats, codes: Ints, sample_weight: Floats | N
     return squareform(np.exp(-pdist(whitened, "sqeuclidean") / 8.0))
 
 
-def _shrink(covariance: Floats, n: float, d: int) -> None:
+def _shrink(covariance: F64, n: float, d: int) -> None:
     """Draw the covariance of n rows in d features of unit variance towards the identity, in place."""
     trace, squares = float(np.trace(covariance)), float(np.sum(covariance**2))
     unevenness = squares - trace**2 / d

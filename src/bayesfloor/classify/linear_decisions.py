@@ -1,4 +1,4 @@
-"""From coefficients to decisions: what classifiers with linear scores share."""
+"""Base of the classifiers with linear scores: from coefficients to decisions."""
 
 from typing import Any
 
@@ -9,9 +9,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayesfloor.classify.decode_kernels import linear_scores
-from bayesfloor.classify.training import check_rows
+from bayesfloor.classify.training import F64, I64, check_rows
 
-F64 = NDArray[np.float64]
+
+def best_class(class_scores: F64) -> I64:
+    """Return the code of the class with the largest score; for one score per row, 1 where it is above zero."""
+    return np.argmax(class_scores, axis=1) if class_scores.ndim == 2 else (class_scores > 0).astype(np.int64)
 
 
 class LinearDecisions(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -53,8 +56,7 @@ class LinearDecisions(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             The labels.
         """
-        scores = self.decision_function(X)
-        codes = (scores > 0).astype(np.int64) if scores.ndim == 1 else np.argmax(scores, axis=1)
+        codes = best_class(self.decision_function(X))
         return self.classes_[codes]
 
     def _scores(self, X: Any) -> F64:

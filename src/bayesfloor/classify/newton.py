@@ -9,22 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-F64 = NDArray[np.float64]
-I64 = NDArray[np.int64]
+from bayesfloor.classify.training import F64
 
 #: Most lengths that a line search evaluates. Usually 1 to 4 are enough.
 MOST_TRIALS = 40
 
 
 def conjugate_gradients(
-    multiply: Callable[[F64], F64],
-    precondition: Callable[[F64], F64],
-    gradient: F64,
-    tol: float,
-    max_products: int,
+    multiply: Callable[[F64], F64], precondition: Callable[[F64], F64], gradient: F64, tol: float, max_products: int
 ) -> tuple[F64, int, float]:
     """Solve H step = -gradient for a symmetric H without negative eigenvalues, starting from zero.
 

@@ -1,6 +1,6 @@
 """From the scores at the nodes of a class tree to a class for each row.
 
-A node answers with a score, and rows of a score above 0 go to its right side. Three readings of all nodes' scores:
+Each node gives a score; rows with a score above 0 go to its right side. The scores are read in three ways:
 
 - `route_hard` follows each row down to one class, as in the paper;
 - `leaf_margins` gives every class the worst score on the way to it, largest for the class that `route_hard` reaches;
@@ -10,6 +10,9 @@ A node answers with a score, and rows of a score above 0 go to its right side. T
 `fit_platt` turns scores into probabilities. Each row is computed on its own, so that its result does not depend on what
 else is in the batch. Children come after their parents in a tree's list of nodes, so one pass does without recursion.
 """
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -213,3 +216,27 @@ def _fit_sigmoid(z: Floats, target: Floats, weight: Floats, offset: float) -> tu
 def platt_probability(scores: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:
     """Return 1 / (1 + exp(a s + b)), the probability of the right side at each score."""
     return expit(-(np.asarray(a) * np.asarray(scores, np.float64) + np.asarray(b)))
+
+
+def routes_softly(sigmoids: str) -> Callable[[Any], bool]:
+    """Return the check for ``available_if`` of methods that need soft routing.
+
+    Parameters
+    ----------
+    sigmoids : str
+        The fitted attribute with the nodes' sigmoids, None after a fit with hard routing.
+
+    Returns
+    -------
+    callable
+        Raises AttributeError where the classifier was fitted, or is to be fitted, with hard routing.
+    """
+
+    def check(classifier: Any) -> bool:
+        fitted = hasattr(classifier, sigmoids)
+        if getattr(classifier, sigmoids) is None if fitted else classifier.routing != "soft":
+            name = type(classifier).__name__
+            raise AttributeError(f"predict_proba of {name} is available when fitted with routing='soft'")
+        return True
+
+    return check

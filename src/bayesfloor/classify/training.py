@@ -1,4 +1,4 @@
-"""The door of classifiers that are made of other classifiers: checked rows, labels and weights.
+"""Input checks of all classifiers: rows, labels, weights, and the values of a penalty.
 
 X and y are checked as everywhere in this package, so that messages name the columns and labels at fault. Names and
 number of features are left to scikit-learn.
@@ -20,8 +20,8 @@ from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.data.points import check_points, check_sparse_points
 from bayesfloor.runtime.checks import ParameterError, check_int, is_int
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +48,14 @@ class Training:
 
     X: Any
     classes: NDArray[Any]
-    codes: Ints
-    sample_weight: Floats | None
-    class_weight: Floats | None
-    rows: Ints
-    given_codes: Ints
+    codes: I64
+    sample_weight: F64 | None
+    class_weight: F64 | None
+    rows: I64
+    given_codes: I64
 
     @property
-    def weight(self) -> Floats:
+    def weight(self) -> F64:
         """What each row weighs in all."""
         weight = np.ones(len(self.codes))
         for factor in (self.sample_weight, self.class_weight):
@@ -63,7 +63,7 @@ class Training:
                 weight *= factor
         return weight
 
-    def folds(self, cv: Any, keys: NDArray[np.uint64]) -> Ints:
+    def folds(self, cv: Any, keys: NDArray[np.uint64]) -> I64:
         """Return the fold of each row, see `check_folds`."""
         return check_folds(cv, self.codes, keys, self.given_codes, self.rows)
 
@@ -143,7 +143,7 @@ def _check_points(X: Any, min_rows: int, accept_sparse: bool, squares: bool = Fa
     return check_sparse_points(points, min_rows=min_rows, squares=squares)
 
 
-def _check_class_weight(class_weight: Any, classes: NDArray[Any], codes: Ints, sample_weight: Floats | None) -> Floats:
+def _check_class_weight(class_weight: Any, classes: NDArray[Any], codes: I64, sample_weight: F64 | None) -> F64:
     """Return what each row weighs because of its class."""
     if class_weight is None:
         return np.ones(len(codes))
@@ -159,7 +159,7 @@ def _check_class_weight(class_weight: Any, classes: NDArray[Any], codes: Ints, s
     raise ParameterError("class_weight", "a dict, 'balanced' or None", class_weight)
 
 
-def check_penalties(name: str, given: Any) -> NDArray[np.float64]:
+def check_penalties(name: str, given: Any) -> F64:
     """Return rising values of a penalty: from 2^-18 to 2^18 for a number of values, or the values given."""
     if is_int(given):
         n_values = check_int(name, given)

@@ -1,4 +1,4 @@
-"""What classifiers made of binary classifiers share: fitting the parts, asking them, and scikit-learn's protocol.
+"""Base of the classifiers made of binary ones: fits the parts, scores rows, and follows scikit-learn's protocol.
 
 A part tells one group of classes, its left side, from another, its right side. Its estimator sees the rows of these
 classes only, with labels 0 (left) and 1 (right).
@@ -19,11 +19,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, has_fit_parameter
 
 from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
-from bayesfloor.classify.training import Training, check_rows
+from bayesfloor.classify.training import F64, I64, Training, check_rows
 from bayesfloor.runtime.limits import one_of_a_pool
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +37,8 @@ class BinaryProblem:
         What is told from what, for messages.
     """
 
-    rows: Ints
-    right: Ints
+    rows: I64
+    right: I64
     name: str
 
 
@@ -98,11 +95,13 @@ def _seeded_clone(estimator: Any, seed: int | None) -> Any:
     return part
 
 
-def part_scores(part: Any, X: Any) -> Floats:
+def part_scores(part: Any, X: Any) -> F64:
     """Return a score for each row, above 0 where the part decides for its right side.
 
     The decision function; else the probability of the right side less 1/2; else the decision itself as 1 or -1.
     """
+    if X.shape[0] == 0:
+        return np.empty(0)
     if is_regressor(part):
         scores = np.asarray(part.predict(X)) - 0.5
     elif hasattr(part, "decision_function"):
@@ -114,19 +113,19 @@ def part_scores(part: Any, X: Any) -> Floats:
     return _checked(part, scores, X)
 
 
-def part_probability(part: Any, X: Any) -> Floats:
+def part_probability(part: Any, X: Any) -> F64:
     """Return the probability of the right side for each row."""
     return _checked(part, part.predict_proba(X)[:, 1], X)
 
 
-def _checked(part: Any, values: Any, X: Any) -> Floats:
+def _checked(part: Any, values: Any, X: Any) -> F64:
     values = np.asarray(values, np.float64).reshape(X.shape[0])
     if np.isnan(values).any():
         raise ValueError(f"{type(part).__name__} answered NaN for {np.count_nonzero(np.isnan(values))} rows")
     return values
 
 
-def take_rows(X: Any, rows: Ints) -> Any:
+def take_rows(X: Any, rows: I64) -> Any:
     """Take some rows, given ascending; all of them without a copy."""
     return X if len(rows) == X.shape[0] else X[rows]
 
@@ -136,14 +135,14 @@ def _routing_is_on() -> bool:
 
 
 class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier of several classes made of binary ones, towards scikit-learn: tags, metadata and weights."""
+    """Base class of classifiers made of binary ones: scikit-learn's tags, metadata routing and sample weights."""
 
     estimator: Any
     n_jobs: int | None
     estimators_: list[Any]
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Tell which metadata this classifier and its parts ask for.
+        """Return which metadata this classifier and its parts request.
 
         Returns
         -------

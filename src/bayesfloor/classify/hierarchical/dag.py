@@ -1,6 +1,5 @@
 """A decision DAG over all pairs of classes: each test drops one class from a list, until one is left."""
 
-from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -14,10 +13,8 @@ from bayesfloor.classify.hierarchical.binary_parts import (
     part_scores,
     take_rows,
 )
-from bayesfloor.classify.training import Training, check_training
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from bayesfloor.classify.linear.one_vs_one import pair_sides
+from bayesfloor.classify.training import F64, I64, check_training
 
 
 class DAGClassifier(BinaryPartsClassifier):
@@ -88,10 +85,9 @@ class DAGClassifier(BinaryPartsClassifier):
         """
         training = check_training(self, X, y, sample_weight=sample_weight, accept_sparse=self._accepts_sparse)
         params = self._part_params(training, X, fit_params)
-        n_classes = len(training.classes)
+        problems = (binary_problem(training, sides) for sides in pair_sides(len(training.classes)))
         estimator = self._part_estimator()
-        pairs = combinations(range(n_classes), 2)
-        self.estimators_ = self._run(_fit_pair, ((estimator, training, *pair, params) for pair in pairs))
+        self.estimators_ = self._run(fit_part, ((estimator, training.X, each, params, None) for each in problems))
         self.classes_ = training.classes
         return self
 
@@ -111,7 +107,7 @@ class DAGClassifier(BinaryPartsClassifier):
         check_is_fitted(self)
         return self.classes_[self._descend(self._rows(X))]
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Any) -> F64:
         """Score each class for each row.
 
         Parameters
@@ -131,7 +127,7 @@ class DAGClassifier(BinaryPartsClassifier):
         self._descend(rows, margins)
         return margins[:, 1] if len(self.classes_) == 2 else margins
 
-    def _descend(self, X: Any, margins: Floats | None = None) -> Ints:
+    def _descend(self, X: Any, margins: F64 | None = None) -> I64:
         """Run the tests that each row meets; return the codes of the classes left.
 
         The classes still on a row's list are neighbours, so after each test it is enough to know the first of them.
@@ -154,9 +150,3 @@ class DAGClassifier(BinaryPartsClassifier):
     def _part_of_pair(self, first: int, second: int) -> Any:
         n_before = first * (2 * len(self.classes_) - first - 1) // 2
         return self.estimators_[n_before + second - first - 1]
-
-
-def _fit_pair(estimator: Any, training: Training, first: int, second: int, fit_params: dict[str, Any]) -> Any:
-    sides = np.zeros(len(training.classes), np.int8)
-    sides[first], sides[second] = -1, 1
-    return fit_part(estimator, training.X, binary_problem(training, sides), fit_params, None)

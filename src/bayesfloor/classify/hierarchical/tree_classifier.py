@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from bayesfloor.classify.affinity import cut_class_tree
 from bayesfloor.classify.hierarchical.binary_parts import (
     BinaryPartsClassifier,
     BinaryProblem,
@@ -16,28 +17,20 @@ from bayesfloor.classify.hierarchical.binary_parts import (
     part_scores,
     take_rows,
 )
-from bayesfloor.classify.routing import fit_platt, leaf_margins, leaf_probabilities, log_scores, platt_probability
-from bayesfloor.classify.training import Training, check_training
-from bayesfloor.classify.tree_growth import cut_class_tree
+from bayesfloor.classify.routing import (
+    fit_platt,
+    leaf_margins,
+    leaf_probabilities,
+    log_scores,
+    platt_probability,
+    routes_softly,
+)
+from bayesfloor.classify.training import F64, I64, Training, check_training
 from bayesfloor.data.folds import fold_keys, stratified_folds
 from bayesfloor.runtime.checks import check_option, check_random_state_seed
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 #: Folds from which Platt's sigmoid gets scores of rows that were not trained on.
 _N_FOLDS = 5
-
-
-def _routes_softly(classifier: Any) -> bool:
-    is_soft = (
-        classifier.calibration_ is not None if hasattr(classifier, "calibration_") else classifier.routing == "soft"
-    )
-    if not is_soft:
-        raise AttributeError(
-            f"predict_proba of {type(classifier).__name__} is available when fitted with routing='soft'"
-        )
-    return True
 
 
 class HierarchicalClassifier(BinaryPartsClassifier):
@@ -155,12 +148,7 @@ default="average-linkage"
         """
         check_option("routing", self.routing, ("hard", "soft"))
         training = check_training(
-            self,
-            X,
-            y,
-            sample_weight=sample_weight,
-            class_weight=self.class_weight,
-            accept_sparse=self._accepts_sparse,
+            self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=self._accepts_sparse
         )
         params = self._part_params(training, X, fit_params)
         seed = 0 if self.random_state is None else check_random_state_seed(self.random_state)
@@ -198,7 +186,7 @@ default="average-linkage"
             return self.classes_[self._probability(X).argmax(axis=1)]
         return self.classes_[self._follow(self._rows(X))]
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Any) -> F64:
         """Score each class for each row.
 
         Parameters
@@ -221,8 +209,8 @@ default="average-linkage"
         self._follow(rows, scores)
         return scores[:, 0] if len(self.classes_) == 2 else leaf_margins(scores, self.tree_)
 
-    @available_if(_routes_softly)
-    def predict_proba(self, X: Any) -> Floats:
+    @available_if(routes_softly("calibration_"))
+    def predict_proba(self, X: Any) -> F64:
         """Estimate the probability of each class, with ``routing="soft"``.
 
         Parameters
@@ -238,7 +226,7 @@ default="average-linkage"
         check_is_fitted(self)
         return self._probability(X)
 
-    def _probability(self, X: Any) -> Floats:
+    def _probability(self, X: Any) -> F64:
         rows = self._rows(X)
         right = np.empty((rows.shape[0], len(self.estimators_)))
         for node, (part, (a, b)) in enumerate(zip(self.estimators_, self.calibration_, strict=True)):
@@ -248,7 +236,7 @@ default="average-linkage"
                 right[:, node] = platt_probability(part_scores(part, rows), a, b)
         return leaf_probabilities(right, self.tree_)
 
-    def _follow(self, X: Any, scores: Floats | None = None) -> Ints:
+    def _follow(self, X: Any, scores: F64 | None = None) -> I64:
         """Follow rows down the tree, asking each node about the rows that reach it; return the codes of their classes.
 
         Where ``scores`` (n_rows, n_nodes) is given, it is filled with the scores of all rows at all nodes. Those of
@@ -260,11 +248,11 @@ default="average-linkage"
         waiting = {0: np.arange(n_rows)}
         for node, (part, children) in enumerate(zip(self.estimators_, self.tree_.children.tolist(), strict=True)):
             rows = waiting.pop(node)
-            of_rows = _scores_of_rows(part, X, rows)
+            of_rows = part_scores(part, take_rows(X, rows))
             if scores is not None:
                 others = np.delete(np.arange(n_rows), rows)
                 scores[rows, node] = of_rows
-                scores[others, node] = _scores_of_rows(part, X, others)
+                scores[others, node] = part_scores(part, take_rows(X, others))
             for child, reached in zip(children, (rows[~(of_rows > 0)], rows[of_rows > 0]), strict=True):
                 if child < 0:
                     codes[reached] = ~child
@@ -294,7 +282,7 @@ def _fit_node(
 
 def _held_out_scores(
     part: Any, training: Training, problem: BinaryProblem, fit_params: dict[str, Any], seed: int | None
-) -> Floats:
+) -> F64:
     """Score each row of a problem by an estimator that has not seen it.
 
     The folds hold the same share of every class. The only row of a side is in no fold, since without it there would be
@@ -311,7 +299,3 @@ def _held_out_scores(
         without = fit_part(part, training.X, rest, fit_params, seed)
         scores[held_out] = part_scores(without, X[held_out])
     return scores
-
-
-def _scores_of_rows(part: Any, X: Any, rows: Ints) -> Floats:
-    return part_scores(part, take_rows(X, rows)) if len(rows) else np.empty(0)

@@ -1,5 +1,5 @@
-"""All classes in one problem: the SVMs of Crammer and Singer, and GenSVM.
+"""All classes in one problem: the SVM of Crammer and Singer, and GenSVM.
 
-Each has a solver that walks along its penalty, warm, with kernels of its own: `crammer_singer`,
-`crammer_singer_solver`, `crammer_singer_kernels`; `gensvm` and `gensvm_cv`, `gensvm_solver`, `gensvm_kernels`.
+`crammer_singer`, `gensvm` and `gensvm_cv` have the classifiers. Their solvers walk along the penalty, each solution
+starting from the one before, with kernels in files of their own. `path_scores` cross-validates along such a path.
 """

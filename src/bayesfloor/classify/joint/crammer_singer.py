@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from bayesfloor.classify.joint.crammer_singer_solver import MOST_UNKNOWNS, Solution, walk_path
-from bayesfloor.classify.joint.gensvm import check_effort
+from bayesfloor.classify.joint.path_scores import check_effort, path_scores
 from bayesfloor.classify.linear.linear_svm import check_values_of_c
 from bayesfloor.classify.linear_decisions import LinearDecisions
-from bayesfloor.classify.training import check_training
+from bayesfloor.classify.training import F64, I64, check_training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
-
-F64 = NDArray[np.float64]
-I64 = NDArray[np.int64]
 
 #: Sparse rows are made dense where Newton's system is solved directly and they take no more numbers than this.
 MOST_DENSE_NUMBERS = 2**25
@@ -145,8 +140,19 @@ class CrammerSingerSVC(LinearDecisions):
             folds = training.folds(self.cv, keys)
         order = np.lexsort((training.weight, training.codes, keys))
         n_classes = len(training.classes)
-        points = _with_ones(training.X, n_classes)[order]
-        rows = _Rows(points, training.codes[order], training.weight[order], n_classes)
+        X = _with_ones(training.X, n_classes)[order]
+        codes, weight = training.codes[order], training.weight[order]
+
+        def walk(rows: I64 | slice, known: I64, n_present: int, Cs: F64, crew: Crew) -> Iterator[Solution]:
+            points, tol, max_iter = X[rows], self.tol, self.max_iter
+            return walk_path(points, known, weight[rows], n_present, Cs, tol=tol, max_iter=max_iter, check=crew.check)
+
+        def held_out(
+            path: int, train: I64, known: I64, n_present: int, test: I64, crew: Crew
+        ) -> Iterator[tuple[F64, bool]]:
+            points = X[test]
+            for solution in walk(train, known, n_present, Cs, crew):
+                yield points @ solution.coefficients.T, solution.converged
 
         self.classes_ = training.classes
         self.Cs_ = Cs
@@ -154,50 +160,13 @@ class CrammerSingerSVC(LinearDecisions):
         self.n_not_converged_ = 0
         chosen = 0
         if folds is not None:
-            self.cv_scores_, self.n_not_converged_ = self._cross_validate(rows, folds[order], n_threads)
+            scores, self.n_not_converged_ = path_scores(codes, weight, folds[order], (1, len(Cs)), held_out, n_threads)
+            self.cv_scores_ = scores[0]
             chosen = int(np.argmax(self.cv_scores_.mean(axis=1)))
         self.C_ = float(Cs[chosen])
-        final = supervise(lambda crew: next(self._walk(rows, Cs[chosen : chosen + 1], crew)), 1, False)
+        final = supervise(lambda crew: next(walk(slice(None), codes, n_classes, Cs[[chosen]], crew)), 1, False)
         self._adopt(final)
         return self
-
-    def _cross_validate(self, rows: _Rows, folds: I64, n_threads: int) -> tuple[F64, int]:
-        """Return the accuracy at each C on each fold, and how many fits did not converge."""
-        n_folds = int(folds.max()) + 1
-        scores = np.empty((len(self.Cs_), n_folds))
-        converged = np.ones(scores.shape, bool)
-
-        def compute(crew: Crew) -> None:
-            def walk(fold: int) -> None:
-                train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-                truth, weight = rows.codes[test], rows.weight[test]
-                present, known = np.unique(rows.codes[train], return_inverse=True)
-                if len(present) == 1:
-                    scores[:, fold] = np.average(truth == present[0], weights=weight)
-                    return
-                held = rows.X[test]
-                part = _Rows(rows.X[train], known, rows.weight[train], len(present))
-                for level, solution in enumerate(self._walk(part, self.Cs_, crew)):
-                    decided = present[np.argmax(held @ solution.coefficients.T, axis=1)]
-                    scores[level, fold] = np.average(decided == truth, weights=weight)
-                    converged[level, fold] = solution.converged
-
-            crew.run(walk, [(fold,) for fold in range(n_folds)])
-
-        supervise(compute, n_threads, False)
-        return scores, int(np.count_nonzero(~converged))
-
-    def _walk(self, rows: _Rows, Cs: F64, crew: Crew) -> Iterator[Solution]:
-        return walk_path(
-            rows.X,
-            rows.codes,
-            rows.weight,
-            rows.n_classes,
-            Cs,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            check=crew.check,
-        )
 
     def _adopt(self, solution: Solution) -> None:
         W = solution.coefficients
@@ -206,22 +175,11 @@ class CrammerSingerSVC(LinearDecisions):
         self.coef_, self.intercept_ = W[:, :-1].copy(), W[:, -1].copy()
         self.n_iter_ = solution.n_iter
         if not solution.converged:
-            warnings.warn(
+            message = (
                 f"Not converged at C = {self.C_:.3g} after {self.n_iter_} steps: the objective may lie "
-                f"{solution.gap:.1g} of itself above its minimum. Scale the features, lower C or raise max_iter.",
-                ConvergenceWarning,
-                stacklevel=3,
+                f"{solution.gap:.1g} of itself above its minimum. Scale the features, lower C or raise max_iter."
             )
-
-
-@dataclass(frozen=True, eq=False)
-class _Rows:
-    """Rows with a last feature of 1, their classes and weights."""
-
-    X: Any
-    codes: I64
-    weight: F64
-    n_classes: int
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
 
 def _with_ones(X: Any, n_classes: int) -> Any:

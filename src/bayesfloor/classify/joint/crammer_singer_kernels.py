@@ -4,13 +4,13 @@ With s the scores of a row of class y, one per class, and δ_k = 1 for k ≠ y, 
 
     max_k (δ_k + s_k) - s_y  =  max_a  a'(δ + s) - s_y
 
-over shares a of the classes, not below zero, with sum 1. A pull p towards shares b makes that smooth in s,
+over shares a of the classes, not below zero, with sum 1. A proximal term with center b and step p makes it smooth in s:
 
-    max_a  a'(δ + s) - s_y - |a - b|² / 2p,
+    max_a  a'(δ + s) - s_y - |a - b|² / 2p.
 
-and the shares that attain it are the point of the simplex nearest to b + p (δ + s). The second derivative in s is p
-times the projection onto vectors that sum to zero over the classes with a share, and are zero elsewhere: nothing, for
-a row with one share.
+The maximum is at the projection of b + p (δ + s) onto the simplex. A class is active where its share is above zero. The
+second derivative in s is p times the projection onto vectors that sum to zero over the active classes and are zero
+elsewhere; a row with one active class has none.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def loss_along(
     codes: Ints,
     weight: Floats,
     center: Floats,
-    pull: float,
+    prox_step: float,
     shares: Floats,
     n_active: Ints,
 ) -> tuple[float, float]:
@@ -52,7 +52,7 @@ def loss_along(
         violation[y] -= 1.0
         largest, distance = -np.inf, 0.0
         for k in range(n_classes):
-            wish[k] = center[i, k] + pull * violation[k]
+            wish[k] = center[i, k] + prox_step * violation[k]
             largest = max(largest, wish[k])
             distance += center[i, k] ** 2
             shares[i, k] = 0.0
@@ -85,7 +85,7 @@ def loss_along(
             distance += share * (share - 2.0 * center[i, k])
             row += share * violation[k]
             row_slope += share * direction[i, k]
-        loss += weight[i] * (row - violation[y] - 0.5 * distance / pull)
+        loss += weight[i] * (row - violation[y] - 0.5 * distance / prox_step)
         slope += weight[i] * (row_slope - direction[i, y])
     return loss, slope
 
@@ -117,7 +117,7 @@ def loss_and_dual(scores: Floats, codes: Ints, weight: Floats, shares: Floats) -
 
 
 @kernel
-def times_curvature(vectors: Floats, shares: Floats, n_active: Ints, weight: Floats, pull: float) -> None:
+def times_curvature(vectors: Floats, shares: Floats, n_active: Ints, weight: Floats, prox_step: float) -> None:
     """Multiply each row, in the scores, by its second derivative."""
     n, n_classes = vectors.shape
     for i in range(n):
@@ -127,7 +127,7 @@ def times_curvature(vectors: Floats, shares: Floats, n_active: Ints, weight: Flo
                 mean += vectors[i, k]
         mean /= n_active[i]
         for k in range(n_classes):
-            vectors[i, k] = weight[i] * pull * (vectors[i, k] - mean) if shares[i, k] > 0.0 else 0.0
+            vectors[i, k] = weight[i] * prox_step * (vectors[i, k] - mean) if shares[i, k] > 0.0 else 0.0
 
 
 @kernel
@@ -160,14 +160,13 @@ def curved_directions(shares: Floats, n_active: Ints) -> tuple[Ints, Floats]:
 
 
 @kernel
-def sum_hessian(X: Floats, shares: Floats, n_active: Ints, weight: Floats, pull: float, hessian: Floats) -> None:
+def sum_hessian(X: Floats, shares: Floats, n_active: Ints, weight: Floats, prox_step: float, hessian: Floats) -> None:
     """Fill in the lower half of the second derivative of the loss in the coefficients, class by class.
 
     Each pair of classes is a matrix product over the rows that have a share of both.
     """
     n_features, n_classes = X.shape[1], shares.shape[1]
-    start = _count_pairs(shares, n_active)
-    rows = _rows_by_pair(shares, n_active, start)
+    start, rows = _rows_by_pair(shares, n_active)
     left, right = np.empty((CHUNK, n_features)), np.empty((CHUNK, n_features))
     hessian[:] = 0.0
     for a in range(n_classes):
@@ -178,7 +177,7 @@ def sum_hessian(X: Floats, shares: Floats, n_active: Ints, weight: Floats, pull:
                 size = min(CHUNK, start[pair + 1] - first)
                 for j in range(size):
                     i = rows[first + j]
-                    factor = weight[i] * pull * ((1.0 if a == b else 0.0) - 1.0 / n_active[i])
+                    factor = weight[i] * prox_step * ((1.0 if a == b else 0.0) - 1.0 / n_active[i])
                     for feature in range(n_features):
                         left[j, feature] = X[i, feature]
                         right[j, feature] = factor * X[i, feature]
@@ -186,33 +185,28 @@ def sum_hessian(X: Floats, shares: Floats, n_active: Ints, weight: Floats, pull:
 
 
 @kernel
-def _count_pairs(shares: Floats, n_active: Ints) -> Ints:
-    """Return where the rows of each pair of classes begin, were they listed pair by pair."""
+def _rows_by_pair(shares: Floats, n_active: Ints) -> tuple[Ints, NDArray[np.int32]]:
+    """List the rows of each pair of active classes, pair by pair; return where each pair begins, and the rows."""
     n, n_classes = shares.shape
     start = np.zeros(n_classes * n_classes + 1, np.int64)
-    for i in range(n):
-        if n_active[i] < 2:
-            continue
-        for a in range(n_classes):
-            if shares[i, a] > 0.0:
-                for b in range(a + 1):
-                    if shares[i, b] > 0.0:
-                        start[a * n_classes + b + 1] += 1
-    return np.cumsum(start)
-
-
-@kernel
-def _rows_by_pair(shares: Floats, n_active: Ints, start: Ints) -> NDArray[np.int32]:
-    n, n_classes = shares.shape
-    rows = np.empty(start[-1], np.int32)
-    place = start[:-1].copy()
-    for i in range(n):
-        if n_active[i] < 2:
-            continue
-        for a in range(n_classes):
-            if shares[i, a] > 0.0:
-                for b in range(a + 1):
-                    if shares[i, b] > 0.0:
-                        rows[place[a * n_classes + b]] = i
-                        place[a * n_classes + b] += 1
-    return rows
+    place = start
+    rows = np.empty(0, np.int32)
+    for is_counted in (False, True):
+        if is_counted:
+            start = np.cumsum(start)
+            place = start.copy()
+            rows = np.empty(start[-1], np.int32)
+        for i in range(n):
+            if n_active[i] < 2:
+                continue
+            for a in range(n_classes):
+                if shares[i, a] > 0.0:
+                    for b in range(a + 1):
+                        if shares[i, b] > 0.0:
+                            pair = a * n_classes + b
+                            if is_counted:
+                                rows[place[pair]] = i
+                                place[pair] += 1
+                            else:
+                                start[pair + 1] += 1
+    return start, rows

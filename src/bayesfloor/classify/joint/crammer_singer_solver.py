@@ -4,12 +4,12 @@ The problem is, for rows x_i with a last feature of 1, coefficients W and scores
 
     minimise  1/2 |W|² + C Σ_i weight_i max_k (δ_ik + s_ik - s_iy).
 
-Its loss has kinks. `crammer_singer_kernels` smooths it by a pull towards shares of the classes, which are the dual
-variables. The smoothed problem is solved by Newton's method; its shares are the next ones to be pulled towards, by
-more; and so on (the proximal method of multipliers, with semismooth Newton steps inside). A row whose loss is due to
-one class alone has no curvature, so nearly all of them drop out of the Newton system.
+This is the proximal method of multipliers with semismooth Newton steps. The loss has kinks; a proximal term smooths it,
+which keeps the dual variables (the classes' shares in a row's loss) near a center. Newton's method solves the smoothed
+problem; its shares become the next center, and the proximal step grows. A row whose loss is due to one class alone has
+no curvature, so nearly all rows drop out of the Newton system.
 
-Shares give a lower bound of the optimum and coefficients an upper one: the search ends when they are close.
+The shares give a lower bound of the optimum and the coefficients an upper one: the search ends when the gap is small.
 """
 
 from __future__ import annotations
@@ -28,28 +28,38 @@ from bayesfloor.classify.joint.crammer_singer_kernels import (
     sum_hessian,
     times_curvature,
 )
-from bayesfloor.classify.newton import F64, I64, cholesky_solve, conjugate_gradients, line_search
+from bayesfloor.classify.newton import cholesky_solve, conjugate_gradients, line_search
+from bayesfloor.classify.training import F64, I64
 
-#: Systems of more unknowns than this are never factorised.
+#: Most unknowns of a linear system that is factorised.
 MOST_UNKNOWNS = 3000
 
-#: How far shares move for a violation of 1, at first; and so many times farther each time.
-FIRST_PULL = 0.3
-PULL_GROWTH = 3.0
-STRONGEST_PULL = 1e9
+#: The first proximal step: how far shares move for a violation of 1.
+FIRST_PROX_STEP = 0.3
 
-#: Newton steps under one pull. A search that needs more goes on with newer shares, and with a weaker pull.
-STEPS_PER_PULL = 50
+#: Factor from one proximal step to the next.
+PROX_GROWTH = 3.0
 
-#: Searches in a row that end where rounding leaves no way down, before the solution is taken as it is.
+#: Largest proximal step.
+LARGEST_PROX_STEP = 1e9
+
+#: Most Newton steps with one center. A search that needs more goes on with a new center and a smaller proximal step.
+STEPS_PER_CENTER = 50
+
+#: Searches in a row in which rounding leaves no descent direction, before the solution is taken as it is.
 MOST_STUCK = 5
 
-#: Products in one solution by conjugate gradients: at first sight, and at most; and how far these reduce the residual.
+#: Products with the Hessian that the first step by conjugate gradients is expected to take.
 FIRST_PRODUCTS = 30
+
+#: Most products with the Hessian for one step by conjugate gradients.
 MOST_PRODUCTS = 300
-ROUGHNESS = 0.05
-#: What the calls around a product cost, in multiplications.
-CALLS = 1e6
+
+#: Tolerance of conjugate gradients, as a part of the gradient.
+INNER_TOL = 0.05
+
+#: Overhead of the calls around one product, in multiplications.
+CALL_COST = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,15 +85,7 @@ class Solution:
 
 
 def walk_path(
-    X: Any,
-    codes: I64,
-    weight: F64,
-    n_classes: int,
-    Cs: F64,
-    *,
-    tol: float,
-    max_iter: int,
-    check: Callable[[], None],
+    X: Any, codes: I64, weight: F64, n_classes: int, Cs: F64, *, tol: float, max_iter: int, check: Callable[[], None]
 ) -> Iterator[Solution]:
     """Solve the problem at each C, starting from the solution of the one before.
 
@@ -134,13 +136,13 @@ class _Search:
     def solve(self, weight: F64) -> Solution:
         """Minimise the objective for these costs of an error, from where the last search has ended."""
         self.weight = weight
-        self.pull = FIRST_PULL
-        self.usual_products = FIRST_PRODUCTS
+        self.prox_step = FIRST_PROX_STEP
+        self.expected_products = FIRST_PRODUCTS
         n_iter, n_stuck, best = 0, 0, None
         self._start()
         while True:
             n_steps = self._minimise_smoothed(self.max_iter - n_iter)
-            n_iter += max(n_steps, 1)  # so that there is an end, also where rounding leaves nothing to do
+            n_iter += max(n_steps, 1)  # at least 1, so that the loop ends where rounding stops every search
             loss, linear = loss_and_dual(self.scores, self.codes, weight, self.shares)
             objective = loss + 0.5 * float(np.vdot(self.W, self.W))
             bound = linear - 0.5 * float(np.vdot(self.W_of_shares, self.W_of_shares))
@@ -150,22 +152,19 @@ class _Search:
             n_stuck = n_stuck + 1 if self.is_stuck else 0
             if gap <= self.tol or n_iter >= self.max_iter or n_stuck == MOST_STUCK:
                 return Solution(best[1], n_iter, best[0], best[0] <= self.tol)
-            factor = PULL_GROWTH if n_steps < STEPS_PER_PULL else 1.0 / PULL_GROWTH
-            self.pull = min(factor * self.pull, STRONGEST_PULL)
-            self._recenter()
+            factor = PROX_GROWTH if n_steps < STEPS_PER_CENTER else 1.0 / PROX_GROWTH
+            self.prox_step = min(factor * self.prox_step, LARGEST_PROX_STEP)
+            self.center[:] = self.shares
 
     def _start(self) -> None:
         """Begin with the last coefficients, or with those of the last shares, whichever is better."""
-        self._recenter()
+        self.center[:] = self.shares
         gradient_in_scores(self.shares, self.codes, self.weight, self.by_score)
         values = []
         for W in (self.W, -self._in_coefficients(self.by_score)):
             scores = self.X @ W.T
-            values.append((self._smoothed_loss(scores) + 0.5 * float(np.vdot(W, W)), W, scores))
+            values.append((self._try(scores, scores, 0.0)[0] + 0.5 * float(np.vdot(W, W)), W, scores))
         _, self.W, self.scores = min(values, key=lambda each: each[0])
-
-    def _smoothed_loss(self, scores: F64) -> float:
-        return self._try(scores, scores, 0.0)[0]
 
     def _try(self, scores: F64, direction: F64, length: float) -> tuple[float, float]:
         loss, slope = loss_along(
@@ -175,7 +174,7 @@ class _Search:
             self.codes,
             self.weight,
             self.center,
-            self.pull,
+            self.prox_step,
             self.trial,
             self.n_active_of_trial,
         )
@@ -185,27 +184,24 @@ class _Search:
         self.shares, self.trial = self.trial, self.shares
         self.n_active, self.n_active_of_trial = self.n_active_of_trial, self.n_active
 
-    def _recenter(self) -> None:
-        self.center[:] = self.shares
-
     def _in_coefficients(self, by_score: F64) -> F64:
         product: F64 = (self.X.T @ by_score).T
         return product
 
     def _minimise_smoothed(self, most_steps: int) -> int:
-        """Take Newton steps until the rest is small beside what the next pull will change; return how many."""
-        loss = self._smoothed_loss(self.scores)
+        """Take Newton steps until the error is small beside what the next center will change; return how many."""
+        loss = self._try(self.scores, self.scores, 0.0)[0]
         self._adopt_trial()
         self.is_stuck = False
-        for n_steps in range(STEPS_PER_PULL + 1):
+        for n_steps in range(STEPS_PER_CENTER + 1):
             gradient_in_scores(self.shares, self.codes, self.weight, self.by_score)
             self.W_of_shares = -self._in_coefficients(self.by_score)
             gradient = self.W - self.W_of_shares
             # Half the squared norm of the gradient is a bound of what is left to gain.
             left = float(np.vdot(gradient, gradient))
-            moved = float(self.weight @ np.sum((self.shares - self.center) ** 2, axis=1)) / self.pull
+            moved = float(self.weight @ np.sum((self.shares - self.center) ** 2, axis=1)) / self.prox_step
             objective = loss + 0.5 * float(np.vdot(self.W, self.W))
-            if left <= max(0.1 * moved, 0.1 * self.tol * objective) or n_steps == min(STEPS_PER_PULL, most_steps):
+            if left <= max(0.1 * moved, 0.1 * self.tol * objective) or n_steps == min(STEPS_PER_CENTER, most_steps):
                 break
             self.check()
             step = self._newton_step(gradient)
@@ -216,23 +212,23 @@ class _Search:
         return n_steps
 
     def _newton_step(self, gradient: F64) -> F64:
-        """Solve Newton's system in the way that should take the least time, in multiplications by BLAS."""
+        """Solve Newton's system by the cheapest method, counted in multiplications by BLAS."""
         (n_classes, n_features), size = gradient.shape, gradient.size
         n_active = self.n_active[self.n_active > 1].astype(np.float64)
         rank, n_pairs = float(np.sum(n_active - 1.0)), float(np.sum(n_active * (n_active + 1.0))) / 2.0
-        ways: dict[Callable[[F64], F64 | None], float] = {
-            self._step_by_conjugate_gradients: self.usual_products * (4.0 * len(n_active) * size + CALLS)
+        methods: dict[Callable[[F64], F64 | None], float] = {
+            self._step_by_conjugate_gradients: self.expected_products * (4.0 * len(n_active) * size + CALL_COST)
         }
         if rank <= MOST_UNKNOWNS:
-            ways[self._step_in_curved_directions] = rank**2 * (n_features + n_classes) + rank**3 / 6
+            methods[self._step_in_curved_directions] = rank**2 * (n_features + n_classes) + rank**3 / 6
         if size <= MOST_UNKNOWNS and isinstance(self.X, np.ndarray):
-            ways[self._step_in_coefficients] = n_pairs * n_features**2 + size**3 / 6
-        step = min(ways, key=ways.__getitem__)(gradient)
+            methods[self._step_in_coefficients] = n_pairs * n_features**2 + size**3 / 6
+        step = min(methods, key=methods.__getitem__)(gradient)
         return self._step_by_conjugate_gradients(gradient) if step is None else step
 
     def _step_in_coefficients(self, gradient: F64) -> F64 | None:
         hessian = np.empty((gradient.size, gradient.size))
-        sum_hessian(self.X, self.shares, self.n_active, self.weight, self.pull, hessian)
+        sum_hessian(self.X, self.shares, self.n_active, self.weight, self.prox_step, hessian)
         solved = _solve(hessian, gradient.ravel())
         return None if solved is None else -solved.reshape(gradient.shape)
 
@@ -240,7 +236,7 @@ class _Search:
         """Invert I + B'B by Woodbury's formula: a row of B is a row's features times one of its curved directions."""
         rows, vectors = curved_directions(self.shares, self.n_active)
         X = self.X[rows]
-        vectors *= np.sqrt(self.pull * self.weight[rows])[:, None]
+        vectors *= np.sqrt(self.prox_step * self.weight[rows])[:, None]
         products = X @ X.T
         inner = (products if isinstance(products, np.ndarray) else products.toarray()) * (vectors @ vectors.T)
         along = np.einsum("ij,ij->i", X @ gradient.T, vectors)
@@ -251,22 +247,22 @@ class _Search:
         curved = np.flatnonzero(self.n_active > 1)
         X, shares, n_active, weight = self.X[curved], self.shares[curved], self.n_active[curved], self.weight[curved]
         squares = X * X if isinstance(X, np.ndarray) else X.multiply(X)
-        stiffness = np.where(shares > 0.0, (self.pull * weight * (1.0 - 1.0 / n_active))[:, None], 0.0)
+        stiffness = np.where(shares > 0.0, (self.prox_step * weight * (1.0 - 1.0 / n_active))[:, None], 0.0)
         preconditioner = 1.0 + (squares.T @ stiffness).T
 
         def multiply(direction: F64) -> F64:
             in_scores = np.ascontiguousarray(X @ direction.T)
-            times_curvature(in_scores, shares, n_active, weight, self.pull)
+            times_curvature(in_scores, shares, n_active, weight, self.prox_step)
             product: F64 = direction + (X.T @ in_scores).T
             return product
 
-        step, self.usual_products, _ = conjugate_gradients(
-            multiply, lambda residual: residual / preconditioner, gradient, ROUGHNESS, MOST_PRODUCTS
+        step, self.expected_products, _ = conjugate_gradients(
+            multiply, lambda residual: residual / preconditioner, gradient, INNER_TOL, MOST_PRODUCTS
         )
         return step
 
     def _go_along(self, step: F64, gradient: F64) -> float:
-        """Go along a step to where the slope is a third of what it was; return the smoothed loss there."""
+        """Move along a step until the slope is a third of its first value; return the smoothed loss there."""
         in_scores = np.ascontiguousarray(self.X @ step.T)
         slope_at_start = float(np.vdot(gradient, step))
         slope_of_norm, curvature_of_norm = float(np.vdot(self.W, step)), float(np.vdot(step, step))
@@ -286,12 +282,12 @@ class _Search:
 
 
 def _solve(matrix: F64, vector: F64) -> F64 | None:
-    """Solve (I + matrix) x = vector for a matrix without negative eigenvalues, of which the lower half is looked at.
+    """Solve (I + matrix) x = vector for a matrix without negative eigenvalues, of which the lower triangle is read.
 
-    None if it is so near to singular that no correction helps.
+    None where rounding makes it indefinite in spite of a shifted diagonal.
     """
     diagonal = 1.0 + matrix.diagonal()
-    # A diagonal near 1 makes a correction weigh the same in features on any scale. Powers of 2 leave all digits alone.
+    # With a diagonal near 1 the shift is relative, whatever the scale of a feature. Powers of 2 are exact.
     scale = np.exp2(-np.round(0.5 * np.log2(diagonal)))
     matrix *= scale[:, np.newaxis]
     matrix *= scale

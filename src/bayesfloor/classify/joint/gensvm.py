@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from bayesfloor.classify.decode_kernels import linear_scores
 from bayesfloor.classify.joint.gensvm_solver import ScaledRows, Solution, scale_rows, walk_path
+from bayesfloor.classify.joint.path_scores import check_effort
 from bayesfloor.classify.linear_decisions import LinearDecisions
-from bayesfloor.classify.newton import F64
-from bayesfloor.classify.training import Training, check_penalties, check_rows, check_training
+from bayesfloor.classify.training import F64, Training, check_penalties, check_training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import points_and_labels
-from bayesfloor.runtime.checks import check_float, check_int, check_option
+from bayesfloor.runtime.checks import check_float, check_option
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.threads import Crew, supervise
 
@@ -33,7 +32,7 @@ def simplex_vertices(n_classes: int) -> F64:
 
 
 class SimplexClassifier(LinearDecisions):
-    """What GenSVM classifiers share once fitted: each row goes to the nearest of the vertices of a simplex.
+    """Base of the GenSVM classifiers: a row belongs to the class of the nearest vertex of a simplex.
 
     The score of a class is z'u_k, where z = X coef_' + intercept_ and u_k is the class's vertex. All vertices are
     equally far from zero, so the largest score is that of the nearest one. Differences of scores are the margins in the
@@ -49,22 +48,8 @@ class SimplexClassifier(LinearDecisions):
         self.loss_ = solution.loss
         self.n_iter_ = solution.n_iter
         if not solution.converged:
-            warnings.warn(
-                f"GenSVM has not converged after {solution.n_iter} steps. Scale the features, or raise max_iter.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-    def _scores(self, X: Any) -> F64:
-        check_is_fitted(self)
-        points = check_rows(self, X, accept_sparse=True)
-        if issparse(points):
-            places = points @ self.coef_.T + self.intercept_
-        else:
-            places = linear_scores(points, np.ascontiguousarray(self.coef_.T), self.intercept_)
-        if not np.isfinite(places).all():
-            raise ValueError("X holds values so large that scores exceed the range of float64.")
-        return places
+            message = f"GenSVM has not converged after {solution.n_iter} steps. Scale the features, or raise max_iter."
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
     def _class_scores(self, scores: F64) -> F64:
         if len(self.classes_) == 2:
@@ -190,7 +175,7 @@ class GenSVMPath:
     lmds : ndarray of shape (n_lmds,)
         The values of λ.
     coef : ndarray of shape (n_lmds, n_classes - 1, n_features)
-        W' at each λ.
+        W' at each λ, transposed as in scikit-learn.
     intercept : ndarray of shape (n_lmds, n_classes - 1)
         t at each λ.
     loss : ndarray of shape (n_lmds,)
@@ -255,7 +240,7 @@ def gensvm_path(
     >>> gensvm_path(scale(X), y, kappa=0.5)
     GenSVMPath(19 values of λ from 2.62e+05 to 3.81e-06, 3 classes)
     """
-    values = check_lmds(lmds)
+    values = check_penalties("lmds", lmds)[::-1].copy()
     check_loss(p, kappa, values[-1], weights)
     check_effort(max_iter, tol)
     X, y = points_and_labels(X, y)
@@ -283,13 +268,13 @@ def check_dense_training(classifier: Any, X: Any, y: Any, sample_weight: Any) ->
 
 
 def rows_of(training: Training, weights: str) -> ScaledRows:
-    """Put dense rows in order for the solver."""
+    """Sort and scale dense rows for the solver."""
     keys = fold_keys(training.X, 0)
     return scale_rows(training.X, training.codes, len(training.classes), training.weight, weights, keys)
 
 
 def solve(rows: ScaledRows, lmds: F64, p: float, kappa: float, tol: float, max_iter: int) -> list[Solution]:
-    """Walk a path on one thread, which Ctrl-C stops."""
+    """Solve for each λ on one thread; Ctrl-C stops it."""
 
     def work(crew: Crew) -> list[Solution]:
         return list(walk_path(rows, lmds, p, kappa, tol=tol, max_iter=max_iter, check=crew.check))
@@ -305,20 +290,9 @@ def _unscaled(rows: ScaledRows, solution: Solution) -> tuple[F64, F64]:
     return np.ascontiguousarray(coef.T), places[-1] - rows.centre @ coef
 
 
-def check_lmds(lmds: Any) -> F64:
-    """Return falling values of λ: from 2^18 to 2^-18 for a number of values, or the values given."""
-    return check_penalties("lmds", lmds)[::-1].copy()
-
-
 def check_loss(p: Any, kappa: Any, lmd: Any, weights: Any) -> None:
     """Check the parameters of the loss."""
     check_float("p", p, "[1, 2]")
     check_float("kappa", kappa, "(-1, inf)")
     check_float("lmd", lmd, "(0, inf)")
     check_option("weights", weights, ("unit", "group"))
-
-
-def check_effort(max_iter: Any, tol: Any) -> None:
-    """Check how long to go on and how near to the optimum."""
-    check_int("max_iter", max_iter)
-    check_float("tol", tol, "(0, inf)")

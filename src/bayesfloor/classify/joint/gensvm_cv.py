@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from bayesfloor.classify.joint.gensvm import (
-    SimplexClassifier,
-    check_dense_training,
-    check_effort,
-    check_loss,
-    rows_of,
-    solve,
-)
+from bayesfloor.classify.joint.gensvm import SimplexClassifier, check_dense_training, check_loss, rows_of, solve
 from bayesfloor.classify.joint.gensvm_solver import scale_rows, walk_path
-from bayesfloor.classify.newton import F64
-from bayesfloor.classify.training import Training
+from bayesfloor.classify.joint.path_scores import check_effort, path_scores
+from bayesfloor.classify.training import F64, I64, Training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.checks import ParameterError, check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import Crew
 
 #: The 342 combinations that the paper tries.
 PAPER_GRID: dict[str, tuple[Any, ...]] = {
@@ -124,7 +116,7 @@ class GenSVCCV(SimplexClassifier):
         training = check_dense_training(self, X, y, sample_weight)
         keys = fold_keys(training.X, check_random_state_seed(self.random_state))
         folds = training.folds(self.cv, keys)
-        scores, self.n_not_converged_ = self._cross_validate(training, folds, losses, lmds, n_threads)
+        scores, self.n_not_converged_ = self._path_scores(training, folds, losses, lmds, n_threads)
 
         # λ first, because argmax takes the first of several maxima
         level, number = divmod(int(np.argmax(scores.mean(axis=2).T)), len(losses))
@@ -137,42 +129,23 @@ class GenSVCCV(SimplexClassifier):
         self._adopt(training.classes, rows, solution)
         return self
 
-    def _cross_validate(
-        self,
-        training: Training,
-        folds: NDArray[np.int64],
-        losses: list[tuple[float, float, str]],
-        lmds: F64,
-        n_threads: int,
+    def _path_scores(
+        self, training: Training, folds: I64, losses: list[tuple[float, float, str]], lmds: F64, n_threads: int
     ) -> tuple[F64, int]:
         """Return the accuracy of each loss at each λ on each fold, and how many fits did not converge."""
-        n_folds = int(folds.max()) + 1
-        scores = np.empty((len(losses), len(lmds), n_folds))
-        converged = np.ones(scores.shape, bool)
-        X, codes, weight = training.X, training.codes, training.weight
-        keys = fold_keys(X, 0)
+        X, weight, keys = training.X, training.weight, fold_keys(training.X, 0)
         tol = max(self.tol, TOL_OF_FOLDS)
 
-        def compute(crew: Crew) -> None:
-            def walk(number: int, fold: int) -> None:
-                p, kappa, weights = losses[number]
-                train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-                present, known = np.unique(codes[train], return_inverse=True)
-                if len(present) == 1:
-                    scores[number, :, fold] = np.average(codes[test] == present[0], weights=weight[test])
-                    return
-                rows = scale_rows(X[train], known, len(present), weight[train], weights, keys[train])
-                held = rows.scaled(X[test])
-                path = walk_path(rows, lmds, p, kappa, tol=tol, max_iter=self.max_iter, check=crew.check)
-                for level, solution in enumerate(path):
-                    decided = present[np.argmax(held @ solution.coefficients.T, axis=1)]
-                    scores[number, level, fold] = np.average(decided == codes[test], weights=weight[test])
-                    converged[number, level, fold] = solution.converged
+        def walk(
+            number: int, train: I64, known: I64, n_classes: int, test: I64, crew: Crew
+        ) -> Iterator[tuple[F64, bool]]:
+            p, kappa, weights = losses[number]
+            rows = scale_rows(X[train], known, n_classes, weight[train], weights, keys[train])
+            held_out = rows.scaled(X[test])
+            for solution in walk_path(rows, lmds, p, kappa, tol=tol, max_iter=self.max_iter, check=crew.check):
+                yield held_out @ solution.coefficients.T, solution.converged
 
-            crew.run(walk, list(product(range(len(losses)), range(n_folds))))
-
-        supervise(compute, n_threads, False)
-        return scores, int(np.count_nonzero(~converged))
+        return path_scores(training.codes, weight, folds, (len(losses), len(lmds)), walk, n_threads)
 
 
 def _check_grid(grid: Any) -> tuple[list[tuple[float, float, str]], F64]:

@@ -14,10 +14,10 @@ What was tried, on pendigits (10 992 × 16, 10 classes), for a path of 19 λ fro
   a part in all rows, and for p > 1 their pairs cost more than conjugate gradients; with a small λ, a tenth of them.
 - Iterative majorisation, by the authors: 162 to 15 000 steps where 4 to 18 of these are enough (the golden values).
 
-Each step here picks the cheaper of the second and the third, and takes 0.5 to 0.9 s for these paths. Alone, both get
-lost where κ is near -1: almost every hinge is then a line, without curvature. So a part of the curvature that iterative
-majorisation has there is added (`stiffness`), more when steps turn out too long and less when they do not. It took the
-cold start on segment from 148 steps to 90.
+Each step here takes the cheaper of the second and the third: 0.5 to 0.9 s for these paths. Alone, both fail where κ is
+near -1: almost every hinge is then a line, without curvature. So a part of the curvature of iterative majorisation is
+added there (`stiffness`), more after a step that was too long and less otherwise. It took the cold start on segment
+from 148 steps to 90.
 """
 
 from __future__ import annotations
@@ -29,31 +29,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.classify.joint.gensvm_kernels import derivatives, loss_along, sum_hessian, times_curvature
-from bayesfloor.classify.newton import F64, I64, cholesky_solve, conjugate_gradients, line_search
+from bayesfloor.classify.newton import cholesky_solve, conjugate_gradients, line_search
+from bayesfloor.classify.training import F64, I64
 from bayesfloor.runtime.limits import check_memory
 
-#: A Hessian of more rows than this is never built (128 MB).
+#: Most coefficients for which the Hessian is built; it takes 128 MB.
 MOST_UNKNOWNS = 4000
 
-#: How many products with the Hessian the first step by conjugate gradients should take, and any may take at most.
-USUAL_PRODUCTS, MOST_PRODUCTS = 5, 250
+#: Products with the Hessian that the first step by conjugate gradients is expected to take.
+FIRST_PRODUCTS = 5
 
-#: What part of the gradient a step by conjugate gradients may leave, so that its promise can be trusted.
-ROUGHEST = 0.1
+#: Most products with the Hessian for one step by conjugate gradients.
+MOST_PRODUCTS = 250
 
-#: Stiffness at the start, after a warm start, at the end at most, and at least (an intercept needs some curvature).
-COLD, WARM, SOFT, SOFTEST = 1.0, 0.1, 1e-3, 1e-6
+#: Largest tolerance of conjugate gradients, as a part of the gradient. A step that leaves more says nothing about how
+#: far the optimum is.
+LARGEST_INNER_TOL = 0.1
 
-#: Nearer than this to the optimum rounding decides: the loss of coefficients that are all zero is about 1.
-SMALLEST_GAP = 1e-15
+#: Stiffness at the first λ, where the coefficients start at zero: the Hessian of iterative majorisation.
+COLD_STIFFNESS = 1.0
 
-#: A feature this strongly penalised, once it has unit spread, has no effect.
+#: Stiffness at each further λ, which starts from the solution before.
+WARM_STIFFNESS = 0.1
+
+#: Largest stiffness with which a solution counts as converged.
+FINAL_STIFFNESS = 1e-3
+
+#: Smallest stiffness: without any, intercepts may have no curvature.
+SMALLEST_STIFFNESS = 1e-6
+
+#: Absolute error of the loss by rounding; the loss at zero coefficients is about 1.
+LOSS_ROUNDING = 1e-15
+
+#: Largest penalty of a coefficient, for a feature of unit variance. It already makes the coefficient zero.
 LARGEST_PENALTY = 1e250
 
 
 @dataclass(frozen=True, eq=False)
 class ScaledRows:
-    """A training set as the solver wants it.
+    """A training set, sorted by class and scaled.
 
     Attributes
     ----------
@@ -93,7 +107,7 @@ class ScaledRows:
 
 
 def scale_rows(X: F64, codes: I64, n_classes: int, weight: F64, weights: str, keys: NDArray[np.uint64]) -> ScaledRows:
-    """Put a training set in order for the solver.
+    """Sort and scale a training set for the solver.
 
     Parameters
     ----------
@@ -188,14 +202,14 @@ def walk_path(
         One for each λ.
     """
     descent = _Descent(rows, p, kappa + 1.0)
-    stiffness = COLD
+    stiffness = COLD_STIFFNESS
     for lmd in lmds:
         yield descent.run(float(lmd), stiffness, tol, max_iter, check)
-        stiffness = WARM
+        stiffness = WARM_STIFFNESS
 
 
 class _Descent:
-    """Minimisation: where it stands, and the arrays that it works in."""
+    """The state of the minimisation, and its buffers."""
 
     def __init__(self, rows: ScaledRows, p: float, width: float) -> None:
         self.rows, self.p, self.width = rows, p, width
@@ -204,37 +218,37 @@ class _Descent:
         self.scores = np.zeros(shape)
         self.gradient_in_scores, self.diagonal = np.empty(shape), np.empty(shape)
         self.outer, self.outer_sum = np.zeros(shape if p > 1.0 else (0, 0)), np.zeros(shape[0])
-        self.usual_products = USUAL_PRODUCTS
+        self.expected_products = FIRST_PRODUCTS
 
     def run(self, lmd: float, stiffness: float, tol: float, max_iter: int, check: Callable[[], None]) -> Solution:
-        """Go on, from wherever the last run has ended, to the optimum for one λ."""
+        """Minimise the loss for one λ, starting from the last solution."""
         self.penalty = self.rows.penalty(lmd)
-        self.residual = ROUGHEST
-        self.cut_short = False
+        self.inner_tol = LARGEST_INNER_TOL
+        self.inexact = False
         loss, n_iter, converged = self._evaluate(stiffness), 0, False
         while not converged and n_iter < max_iter:
             check()
             gradient = self.gradient_in_scores.T @ self.rows.X + self.penalty * self.B
             step = self._newton_step(gradient)
-            # Half of this is how far the parabola with the same derivatives would still fall.
-            promise = -float(np.vdot(gradient, step))
-            near = promise <= 2.0 * (tol * loss + SMALLEST_GAP)
-            converged = near and stiffness <= SOFT and not self.cut_short
-            length = self._line_search(step, promise, loss)
-            # Newton's method ends fast when its steps get more accurate as they get shorter.
-            self.residual = min(ROUGHEST, (max(promise, 0.0) / (loss + SMALLEST_GAP)) ** 0.5)
+            # Twice the decrease of the quadratic model.
+            decrease = -float(np.vdot(gradient, step))
+            near = decrease <= 2.0 * (tol * loss + LOSS_ROUNDING)
+            converged = near and stiffness <= FINAL_STIFFNESS and not self.inexact
+            length = self._line_search(step, decrease, loss)
+            # Inexact Newton: a tolerance that falls with the decrease gives superlinear convergence.
+            self.inner_tol = min(LARGEST_INNER_TOL, (max(decrease, 0.0) / (loss + LOSS_ROUNDING)) ** 0.5)
             if near:
-                stiffness = min(stiffness, SOFT)
+                stiffness = min(stiffness, FINAL_STIFFNESS)
             elif length < 0.5:
                 stiffness = min(4.0 * stiffness, 1.0)
             elif length > 0.8:
-                stiffness = max(stiffness / 10.0, SOFTEST)
+                stiffness = max(stiffness / 10.0, SMALLEST_STIFFNESS)
             loss = self._evaluate(stiffness)
             n_iter += 1
         return Solution(self.B.copy(), loss, n_iter, converged)
 
     def _evaluate(self, stiffness: float) -> float:
-        """Return the loss, and note its derivatives."""
+        """Return the loss, and store its derivatives."""
         loss: float = derivatives(
             self.scores,
             self.rows.codes,
@@ -250,7 +264,7 @@ class _Descent:
         return loss + 0.5 * float(np.vdot(self.B, self.penalty * self.B))
 
     def _newton_step(self, gradient: F64) -> F64:
-        """Minimise the parabola with the loss's derivatives, in the way that should take less time."""
+        """Minimise the quadratic model of the loss, by the method that is expected to take less time."""
         n, d = self.rows.X.shape
         n_unknowns = gradient.size
         if n_unknowns > MOST_UNKNOWNS:
@@ -259,7 +273,7 @@ class _Descent:
         n_sums = parts.sum() if self.p == 1.0 else (parts * (parts + 1) // 2).sum()
         # Multiplications; those inside BLAS take half the time.
         direct = n_sums * d * (d + 1) / 2 + n_unknowns**3 / 12
-        iterative = self.usual_products * n * n_unknowns
+        iterative = self.expected_products * n * n_unknowns
         return self._step_by_cholesky(gradient) if direct < iterative else self._step_by_conjugate_gradients(gradient)
 
     def _step_by_cholesky(self, gradient: F64) -> F64:
@@ -274,7 +288,7 @@ class _Descent:
         solved = cholesky_solve(hessian, diagonals, gradient.ravel())
         if solved is None:
             return self._step_by_conjugate_gradients(gradient)
-        self.cut_short = False
+        self.inexact = False
         return -solved.reshape(gradient.shape)
 
     def _step_by_conjugate_gradients(self, gradient: F64) -> F64:
@@ -285,7 +299,7 @@ class _Descent:
         if self.p > 1.0:
             in_scores -= outer**2
             in_scores[np.arange(len(X)), codes] -= self.outer_sum**2
-        if len(curved) < 0.7 * len(X):  # worth a copy
+        if len(curved) < 0.7 * len(X):  # fewer rows outweigh the copy
             X, codes, diagonal, in_scores = X[curved], codes[curved], diagonal[curved], in_scores[curved]
             outer = outer[curved] if self.p > 1.0 else outer
         preconditioner = in_scores.T @ (X * X) + self.penalty
@@ -293,7 +307,7 @@ class _Descent:
 
         def precondition(residual: F64) -> F64:
             scaled = residual / preconditioner
-            return scaled - scaled.mean(axis=0)  # adding the same to all classes only costs penalty
+            return scaled - scaled.mean(axis=0)  # a shift of all classes only adds penalty
 
         def multiply(direction: F64) -> F64:
             in_scores = X @ direction.T
@@ -301,14 +315,14 @@ class _Descent:
             product: F64 = in_scores.T @ X + self.penalty * direction
             return product
 
-        step, self.usual_products, left = conjugate_gradients(
-            multiply, precondition, gradient, self.residual, MOST_PRODUCTS
+        step, self.expected_products, left = conjugate_gradients(
+            multiply, precondition, gradient, self.inner_tol, MOST_PRODUCTS
         )
-        self.cut_short = left > ROUGHEST
+        self.inexact = left > LARGEST_INNER_TOL
         return step
 
-    def _line_search(self, step: F64, promise: float, loss: float) -> float:
-        """Go along a step to where the slope is a tenth of what it was, and return how far that is."""
+    def _line_search(self, step: F64, decrease: float, loss: float) -> float:
+        """Move along a step until the slope is a tenth of its first value, and return how far."""
         rows = self.rows
         in_scores = rows.X @ step.T
         start = 0.5 * float(np.vdot(self.B, self.penalty * self.B))
@@ -319,10 +333,10 @@ class _Descent:
             value, slope = loss_along(self.scores, in_scores, length, rows.codes, rows.weight, self.p, self.width)
             value += start + length * slope_at_start + 0.5 * length**2 * curvature
             slope += slope_at_start + length * curvature
-            # The second condition is for a slope that turns early and then stays small.
-            return slope, abs(slope) <= 0.1 * promise and value <= loss * (1.0 + 1e-14) + SMALLEST_GAP
+            # The loss is compared too: the slope may turn early and then stay small.
+            return slope, abs(slope) <= 0.1 * decrease and value <= loss * (1.0 + 1e-14) + LOSS_ROUNDING
 
-        length = line_search(evaluate, -promise, edge=0.1)
+        length = line_search(evaluate, -decrease, edge=0.1)
         self.B += length * step
         self.scores += length * in_scores
         return length

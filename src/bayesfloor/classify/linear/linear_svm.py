@@ -23,7 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bayesfloor.classify.linear.newton_kernels import walk_path
 from bayesfloor.classify.linear.sparse_newton import walk_sparse_path
-from bayesfloor.classify.training import check_penalties
+from bayesfloor.classify.training import F64, I64, check_penalties
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.data.points import check_points, check_sparse_points
@@ -33,13 +33,11 @@ from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.limits import check_memory
 from bayesfloor.runtime.threads import Crew, supervise
 
-F64 = NDArray[np.float64]
-I64 = NDArray[np.int64]
-
-#: Largest component of the gradient at the end, in units of the gradient at zero: of the solution, and of the folds.
+#: Tolerance of the solution on all rows, and of those without a fold: largest component of the gradient, as a part of
+#: the largest one at zero.
 TOLERANCES = np.array([1e-11, 1e-6])
 
-#: Beyond this many features the system of Newton's step costs more to solve than conjugate gradients do.
+#: Most features for which Newton's system is factorised. Beyond, conjugate gradients take less time.
 MOST_FEATURES = 3000
 
 
@@ -93,7 +91,7 @@ def dense_where_narrow(X: Any) -> Any:
 
 
 def fold_rows(X: Any, codes: I64, weight: F64, folds: I64 | None, keys: NDArray[np.uint64]) -> FoldedRows:
-    """Put a training set in order for `solve_problems`.
+    """Sort the rows of a training set by fold, for `solve_problems`.
 
     Parameters
     ----------
@@ -188,12 +186,11 @@ def solve_problems(rows: FoldedRows, code_matrix: NDArray[np.int8], Cs: F64, cre
 def warn_of_failures(n_failed: int, n_solutions: int) -> None:
     """Warn the caller of a public function or of `fit` where solutions are not optimal."""
     if n_failed > 0:
-        warnings.warn(
+        message = (
             f"{n_failed} of {n_solutions} linear SVMs did not converge: the features are on such scales that rounding "
-            "hides the way to the optimum. Scale the features.",
-            ConvergenceWarning,
-            stacklevel=3,
+            "errors exceed the gradient. Scale the features."
         )
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
 
 def _signed(X: Any, chosen: I64, sign: F64) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.classify.linear.path_classifier import F64, I64, PathClassifier
+from bayesfloor.classify.linear.path_classifier import PathClassifier
 from bayesfloor.classify.training import Training
 
 
@@ -90,6 +90,3 @@ class LinearSVCCV(PathClassifier):
         if n_classes == 2:
             return np.array([[-1, 1]], np.int8)
         return 2 * np.eye(n_classes, dtype=np.int8) - 1
-
-    def _decide(self, scores: F64) -> I64:
-        return np.argmax(scores, axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.int64)

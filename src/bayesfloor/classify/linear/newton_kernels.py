@@ -8,18 +8,18 @@ is
 a quadratic as long as the active set A = {i : m_i < 1} stays the same. Newton's step therefore goes to the minimiser of
 that quadratic, (λ I + Σ_A s_i z_i z_i') w = Σ_A s_i z_i, and has found the optimum when A is the same there.
 
-The matrix of a set differs from that of a similar set by few rows, so it is carried along and corrected
-(`move_sums`). It is summed afresh only where that would leave more rounding errors than digits.
+The matrices of similar active sets differ by few rows, so the matrix is updated (`move_sums`). It is summed again only
+where rounding errors would dominate.
 """
 
 import numpy as np
 
 from bayesfloor.runtime.kernels import kernel
 
-#: Sums may be taken in any order: vector units need that.
+#: Fast-math flags that let the compiler reorder sums, for SIMD.
 REORDER = {"reassoc", "nsz", "contract"}
 
-#: Newton's method ends after a handful of steps; this only keeps rounding errors from going in circles.
+#: Most Newton steps for one problem. A handful is enough; the limit ends cycles by rounding errors.
 MOST_STEPS = 100
 
 #: A solution counts as failed where its gradient is above this part of the gradient at zero. Solutions that rounding
@@ -44,7 +44,7 @@ def add_rows(Z, weight, change, gram, total):
             row += 1
         if filled == 0:
             break
-        for k in range(filled, 4):  # rows that count nothing
+        for k in range(filled, 4):  # padding of weight 0
             rows[k] = rows[0]
             scales[k] = 0.0
         i0, i1, i2, i3 = np.uint64(rows[0]), np.uint64(rows[1]), np.uint64(rows[2]), np.uint64(rows[3])
@@ -60,16 +60,16 @@ def add_rows(Z, weight, change, gram, total):
 def move_sums(Z, weight, change, active, gram, total, peak):
     """Bring active set and sums up to date with a change.
 
-    peak holds the largest diagonal since the sums were made. Where it has fallen to a millionth, what is left may be
-    mostly the rounding of rows that are gone.
+    peak holds the largest diagonal since the last full sum. Where the diagonal has fallen to a millionth of it, the
+    rounding errors of removed rows may dominate, and everything is summed again.
     """
     active += change
     add_rows(Z, weight, change, gram, total)
-    worn = False
+    inaccurate = False
     for j in range(len(peak)):
         peak[j] = max(peak[j], gram[j, j])
-        worn |= gram[j, j] < 1e-6 * peak[j]
-    if worn:
+        inaccurate |= gram[j, j] < 1e-6 * peak[j]
+    if inaccurate:
         gram[:] = 0.0
         total[:] = 0.0
         add_rows(Z, weight, active, gram, total)
@@ -233,7 +233,7 @@ def newton(Z, weight, penalty, limit, stopped, problems, held_from, held_to, w, 
             step = best_step(margin[q], ahead[k], weight, held_from[q], held_to[q], linear, quadratic, slope)
             reach = step * np.max(np.abs(ahead[k] - margin[q]))
             if not np.isfinite(reach + step * np.max(np.abs(toward))):
-                continue  # rounding leaves no way on from here
+                continue  # overflow: no step is possible
             w[q] += step * toward
             margin[q] += step * (ahead[k] - margin[q])
             if mark_changes(margin[q], active[q], held_from[q], held_to[q], change) > 0:
@@ -255,7 +255,7 @@ def walk_path(Z, weight, fold_start, penalties, tol, stopped):
     fold_start[q + 1]; penalties falling; tol for the whole problem and for the folds, relative to the gradient at zero.
 
     Returns coefficients (1 + n_folds, n_penalties, d), the whole problem first; the Newton steps taken; and how many of
-    the solutions are none, because rounding has left no way down.
+    the solutions failed, because rounding errors exceed the gradient.
 
     A fold starts from its solution at the last penalty, moved as the whole problem's solution has moved since. Its sums
     are made from its own last ones or from the whole problem's, whichever differ by fewer rows.

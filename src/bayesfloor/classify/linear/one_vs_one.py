@@ -8,9 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.classify.decode_kernels import dag_margins, votes
-from bayesfloor.classify.linear.path_classifier import F64, I64, PathClassifier
-from bayesfloor.classify.training import Training
+from bayesfloor.classify.linear.path_classifier import PathClassifier
+from bayesfloor.classify.training import F64, Training
 from bayesfloor.runtime.checks import check_option
+
+
+def pair_sides(n_classes: int) -> NDArray[np.int8]:
+    """Return -1 for the first and +1 for the second class of each pair, (n_pairs, n_classes), 0 for the others."""
+    first, second = np.triu_indices(n_classes, 1)
+    pairs = np.arange(len(first))
+    sides = np.zeros((len(first), n_classes), np.int8)
+    sides[pairs, first], sides[pairs, second] = -1, 1
+    return sides
 
 
 class OneVsOneSVC(PathClassifier):
@@ -87,17 +96,7 @@ class OneVsOneSVC(PathClassifier):
 
     def _divide(self, training: Training) -> NDArray[np.int8]:
         check_option("decision", self.decision, ("vote", "dag"))
-        n_classes = len(self.classes_)
-        first, second = np.triu_indices(n_classes, 1)
-        sides = np.zeros((len(first), n_classes), np.int8)
-        sides[np.arange(len(first)), first] = -1
-        sides[np.arange(len(first)), second] = 1
-        return sides
-
-    def _decide(self, scores: F64) -> I64:
-        if scores.shape[1] == 1:
-            return (scores[:, 0] > 0).astype(np.int64)
-        return np.argmax(self._class_scores(scores), axis=1)
+        return pair_sides(len(self.classes_))
 
     def _class_scores(self, scores: F64) -> F64:
         if scores.shape[1] == 1:

@@ -1,4 +1,4 @@
-"""What the linear classifiers share: a multiclass problem as binary problems, and one C for all of them."""
+"""Base of the linear classifiers: a multiclass problem as binary problems that share one C."""
 
 from __future__ import annotations
 
@@ -16,22 +16,19 @@ from bayesfloor.classify.linear.linear_svm import (
     solve_problems,
     warn_of_failures,
 )
-from bayesfloor.classify.linear_decisions import LinearDecisions
-from bayesfloor.classify.training import Training, check_training
+from bayesfloor.classify.linear_decisions import LinearDecisions, best_class
+from bayesfloor.classify.training import F64, I64, Training, check_training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
 
-F64 = NDArray[np.float64]
-I64 = NDArray[np.int64]
-
 
 class PathClassifier(LinearDecisions, metaclass=ABCMeta):
     """A multiclass classifier made of binary linear SVMs that share one C.
 
-    A subclass says what the binary problems are (`_divide`) and how their scores become a decision (`_decide`,
-    `_class_scores`). With ``C="cv"`` the C with the best cross-validated accuracy of the *whole* classifier is
+    A subclass says what the binary problems are (`_divide`) and how their scores become scores of
+    classes (`_class_scores`). With ``C="cv"`` the C with the best cross-validated accuracy of the *whole* classifier is
     chosen, the smallest of them where several are equally good.
     """
 
@@ -46,9 +43,9 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
     def _divide(self, training: Training) -> NDArray[np.int8]:
         """Return what each class is in each binary problem, (n_problems, n_classes): -1, +1, or 0 for no part."""
 
-    @abstractmethod
     def _decide(self, scores: F64) -> I64:
         """Return the class of each row, as a code, from the scores (n, n_problems): the decision to cross-validate."""
+        return best_class(self._class_scores(scores))
 
     @property
     def _needs_folds(self) -> bool:

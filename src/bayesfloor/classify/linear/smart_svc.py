@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 
+from bayesfloor.classify.affinity import cut_class_tree
 from bayesfloor.classify.linear.linear_svm import FoldedRows
-from bayesfloor.classify.linear.path_classifier import F64, I64, PathClassifier
+from bayesfloor.classify.linear.path_classifier import PathClassifier
 from bayesfloor.classify.routing import (
     fit_platt,
     leaf_margins,
@@ -17,17 +18,10 @@ from bayesfloor.classify.routing import (
     log_scores,
     platt_probability,
     route_hard,
+    routes_softly,
 )
-from bayesfloor.classify.training import Training
-from bayesfloor.classify.tree_growth import cut_class_tree
+from bayesfloor.classify.training import F64, I64, Training
 from bayesfloor.runtime.checks import check_option, check_random_state_seed
-
-
-def _has_probabilities(classifier: SmartSVC) -> bool:
-    is_soft = classifier.platt_ is not None if hasattr(classifier, "platt_") else classifier.routing == "soft"
-    if not is_soft:
-        raise AttributeError("predict_proba is available when fitted with routing='soft'")
-    return True
 
 
 class SmartSVC(PathClassifier):
@@ -137,13 +131,9 @@ class SmartSVC(PathClassifier):
 
     def _divide(self, training: Training) -> NDArray[np.int8]:
         check_option("routing", self.routing, ("hard", "soft"))
+        seed = check_random_state_seed(self.random_state)
         self.tree_, self.affinity_ = cut_class_tree(
-            training,
-            self.tree,
-            self.affinity,
-            n_trees=self.n_trees,
-            n_jobs=self.n_jobs,
-            seed=check_random_state_seed(self.random_state),
+            training, self.tree, self.affinity, n_trees=self.n_trees, n_jobs=self.n_jobs, seed=seed
         )
         return self.tree_.sides
 
@@ -177,7 +167,7 @@ class SmartSVC(PathClassifier):
     def _right(self, scores: F64) -> F64:
         return platt_probability(scores, self.platt_[:, 0], self.platt_[:, 1])
 
-    @available_if(_has_probabilities)
+    @available_if(routes_softly("platt_"))
     def predict_proba(self, X: Any) -> F64:
         """Return the probability of each class, with soft routing.
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.classify.linear.newton_kernels import LOOSE_TOL, MOST_STEPS, best_step
-from bayesfloor.classify.newton import F64, conjugate_gradients
+from bayesfloor.classify.newton import conjugate_gradients
+from bayesfloor.classify.training import F64, I64
 
 #: Most products with the Hessian for one Newton step.
 MOST_PRODUCTS = 500
@@ -22,12 +23,7 @@ INNER_TOL = 1e-4
 
 
 def walk_sparse_path(
-    Z: Any,
-    weight: F64,
-    fold_start: NDArray[np.int64],
-    penalties: F64,
-    tol: F64,
-    stopped: NDArray[np.uint8],
+    Z: Any, weight: F64, fold_start: I64, penalties: F64, tol: F64, stopped: NDArray[np.uint8]
 ) -> tuple[F64, int, int]:
     """Solve a problem, and the same problem without each fold, at each penalty; see `newton_kernels.walk_path`.
 
