@@ -26,11 +26,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-REPEATED_ROWS = dict.fromkeys(
-    ["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"],
-    "something is chosen or fitted on folds: a repeated row falls into several of them, a row of weight 2 into one",
-)
-
 
 def blobs(n=120, n_classes=4, n_features=3, seed=0):
     """Classes of unequal size around centres that lie about three deviations apart."""

@@ -21,7 +21,6 @@ from bayesfloor.classify.joint.gensvm_kernels import derivatives, loss_along, su
 from .estimator_contract import (
     BAD_INPUT,
     CONTRACT,
-    REPEATED_ROWS,
     VARIANT_CONTRACT,
     assert_same_outputs,
     blobs,
@@ -34,12 +33,8 @@ SMALL_GRID = {"p": [1.0, 2.0], "kappa": [0.5], "lmd": [2.0**-10, 2.0**-4, 1.0]}
 CLASSIFIERS = [GenSVC(), GenSVCCV(SMALL_GRID, cv=3)]
 
 
-def expected_failures(classifier):
-    return REPEATED_ROWS if isinstance(classifier, GenSVCCV) else {}
-
-
 @pytest.mark.usefixtures("array_api_checks")
-@parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)
+@parametrize_with_checks(CLASSIFIERS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

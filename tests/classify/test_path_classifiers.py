@@ -28,7 +28,6 @@ from bayesfloor.tree import build_class_tree
 from .estimator_contract import (
     BAD_INPUT,
     CONTRACT,
-    REPEATED_ROWS,
     VARIANT_CONTRACT,
     assert_same_outputs,
     blobs,
@@ -44,15 +43,8 @@ VARIANTS = [
 ]
 
 
-def expected_failures(classifier):
-    failures = {}
-    if classifier.C == "cv":
-        failures |= REPEATED_ROWS
-    return failures
-
-
 @pytest.mark.usefixtures("array_api_checks")
-@parametrize_with_checks(CLASSIFIERS, expected_failed_checks=expected_failures)
+@parametrize_with_checks(CLASSIFIERS)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
