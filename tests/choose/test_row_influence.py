@@ -9,7 +9,7 @@ from bayesfloor.forest import spanning_forests
 
 def dense_weights(forests):
     """Spread each edge evenly over the pairs of rows that it could join."""
-    n = forests.n_points
+    n = forests.n_samples
     weights = np.zeros((n, n))
     for i, j in forests.edges:
         a, b = np.flatnonzero(forests.sites == forests.sites[i]), np.flatnonzero(forests.sites == forests.sites[j])

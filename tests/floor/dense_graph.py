@@ -7,7 +7,7 @@ import numpy as np
 
 def averaged_adjacency(forests):
     """Spread each edge evenly over the pairs of rows it could join if identical rows were swapped."""
-    n, sites = forests.n_points, forests.sites
+    n, sites = forests.n_samples, forests.sites
     A = np.zeros((n, n))
     for i, j in forests.edges:
         rows_i, rows_j = np.flatnonzero(sites == sites[i]), np.flatnonzero(sites == sites[j])

@@ -27,7 +27,7 @@ def assert_same_forests(actual, expected):
     assert_same_partition(actual.sites, expected.sites)
     n_points = len(actual.sites)
     edges_per_tree = np.bincount(expected.tree)
-    assert actual.n_points == n_points
+    assert actual.n_samples == n_points
     assert actual.n_trees == len(edges_per_tree)
     assert_array_equal(actual.n_components, n_points - edges_per_tree)
 

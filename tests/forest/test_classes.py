@@ -24,7 +24,7 @@ def assert_is_every_pair_and_the_whole(X, y, n_trees=3, random_state=0):
     classes, counts = np.unique(y, return_counts=True)
     np.testing.assert_array_equal(result.classes, classes)
     np.testing.assert_array_equal(result.class_counts, counts)
-    assert result.n_points == len(X)
+    assert result.n_samples == len(X)
     assert result.pair_cross_counts.shape == (result.n_trees, len(classes), len(classes))
     expected_counts = np.zeros_like(result.pair_cross_counts)
     for (k, a), (m, b) in combinations(enumerate(classes), 2):

@@ -137,7 +137,7 @@ def test_no_gpu():
 
 @pytest.mark.parametrize(
     ("device", "error", "says"),
-    [("gpu", ValueError, "'auto', 'cpu' or 'cuda'"), (3, TypeError, "torch.device"), (None, TypeError, "torch.device")],
+    [("gpu", ValueError, "'auto', 'cpu', 'cuda'"), (3, TypeError, "torch.device"), (None, TypeError, "torch.device")],
 )
 def test_other_devices_are_refused(device, error, says):
     with pytest.raises(error, match=re.escape(says)):

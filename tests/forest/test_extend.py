@@ -84,8 +84,8 @@ def test_parts_double(monkeypatch):
         tiles = forests._origin.take_tiles()
         forests._origin.put_back(tiles)
         sizes = [part.tiled.n_copies for part in tiles.tiled.parts]
-        assert sum(sizes) == forests.n_points
-        n_batches = forests.n_points // 40
+        assert sum(sizes) == forests.n_samples
+        n_batches = forests.n_samples // 40
         assert sizes == [40 << bit for bit in range(5, -1, -1) if n_batches >> bit & 1]
 
 

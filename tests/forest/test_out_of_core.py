@@ -62,7 +62,7 @@ STORED = {
     [(store, "signed_zeros") for store in STORED]
     + [("npy", kind) for kind in ("gaussian", "some_copies", "all_identical")],
 )
-def test_same_forests_as_from_the_array(tmp_path, in_small_blocks, store, kind):
+def test_same_forests_as_from_the_array(tmp_path, in_small_partitions, store, kind):
     X = make_points(kind, 1100, 5)
     assert_same_forests(spanning_forests(STORED[store](tmp_path, X)), local(X))
 
@@ -289,7 +289,7 @@ print(1024 * int(peak.split()[1]))
 
 
 @pytest.mark.parametrize("store", ["npy", "parquet", "memmap", "part of a memmap"])
-def test_files_read_by_workers(client, tmp_path, in_small_blocks, store):
+def test_files_read_by_workers(client, tmp_path, in_small_partitions, store):
     X = make_points("some_copies", 900, 5)
     assert_same_forests(spanning_forests(STORED[store](tmp_path, X), client=client), local(X))
 

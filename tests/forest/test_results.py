@@ -38,7 +38,7 @@ def test_fields(kind, n_trees):
     n = 120
     result = spanning_forests(make_points(kind, n, 4), n_trees=n_trees)
     assert isinstance(result, Forests)
-    assert type(result.n_points) is int
+    assert type(result.n_samples) is int
     assert type(result.n_trees) is int
     m = len(result.edges)
     assert (result.edges.shape, result.edges.dtype) == ((m, 2), np.int64)
@@ -92,7 +92,7 @@ def test_three_points():
 
 def test_frozen(forests, by_class):
     with pytest.raises(dataclasses.FrozenInstanceError):
-        forests.n_points = 3
+        forests.n_samples = 3
     with pytest.raises(dataclasses.FrozenInstanceError):
         by_class.classes = None
 
@@ -143,7 +143,7 @@ def test_class_forests_fields(by_class):
     assert isinstance(by_class, ClassForests)
     assert isinstance(by_class.whole, Forests)
     assert isinstance(by_class.pair(0, 1), Forests)
-    assert by_class.n_points == by_class.whole.n_points == 100
+    assert by_class.n_samples == by_class.whole.n_samples == 100
     assert by_class.n_trees == 3
     assert by_class.class_counts.sum() == 100
     counts = by_class.pair_cross_counts

@@ -9,7 +9,7 @@ from bayesfloor.report.look_alikes import find_look_alikes
 
 def naive(forests, codes, n_classes):
     """The same in plain loops."""
-    neighbours = {row: [] for row in range(forests.n_points)}
+    neighbours = {row: [] for row in range(forests.n_samples)}
     for (i, j), length in zip(forests.edges.tolist(), forests.weights.tolist(), strict=True):
         neighbours[i].append((j, length))
         neighbours[j].append((i, length))
@@ -19,7 +19,7 @@ def naive(forests, codes, n_classes):
         return (sum(others) - (codes[i] == codes[j]) + 0.5) / len(others)
 
     found = {}
-    for i in range(forests.n_points):
+    for i in range(forests.n_samples):
         word = np.zeros(n_classes)
         for j, _ in neighbours[i]:
             word[codes[j]] += trust(j, i)

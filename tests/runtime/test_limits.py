@@ -136,7 +136,11 @@ def test_joblib_workers_do_not_start_pools_of_pools():
         "if __name__ == '__main__' and n > 1:\n"
         "    print(n, sum(Parallel(n_jobs=n)(delayed(usable_cores)() for _ in range(n))))\n"
     )
-    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    # other tests of this process may have started libraries that set these
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    answer = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment
+    ).stdout
     if not answer:
         pytest.skip("one core only")
     cores, threads = answer.split()

@@ -179,8 +179,8 @@ def _pair_directions(forests: ClassForests, codes: Ints) -> Any:
         is_second = (codes[members] == b).astype(np.int64)
         rows.append(members)
         values.append(error_direction(pair, is_second, 2))
-        starts.append(starts[-1] + pair.n_points)
-    shape = len(rows), forests.n_points
+        starts.append(starts[-1] + pair.n_samples)
+    shape = len(rows), forests.n_samples
     return sparse.csr_array((np.concatenate(values), np.concatenate(rows), starts), shape=shape)
 
 

@@ -47,7 +47,7 @@ def spanning_forests(
 
     Parameters
     ----------
-    X : array-like, Table, path or Dask collection of shape (n_points, n_features)
+    X : array-like, Table, path or Dask collection of shape (n_samples, n_features)
         Points. Distances are Euclidean, in float64. A path (`os.PathLike`) to a .npy or a Parquet file, and a
         `numpy.memmap`, may be larger than memory: they are read some rows at a time, and sorted into blocks in the
         folder for temporary files. A Dask array or data frame is computed by the workers of its cluster.
@@ -129,9 +129,9 @@ def class_forests(
 
     Parameters
     ----------
-    X : array-like, path or Dask collection of shape (n_points, n_features), or Table
+    X : array-like, path or Dask collection of shape (n_samples, n_features), or Table
         Points, as for `spanning_forests`. A `Table` from `read_table` has its labels with it.
-    y : array-like of shape (n_points,), default=None
+    y : array-like of shape (n_samples,), default=None
         Labels of at least two classes, of any one sortable type; left out with a Table.
     n_trees, n_jobs, device, random_state, progress, client
         As for `spanning_forests`.

@@ -50,7 +50,7 @@ class Forests:
 
     Attributes
     ----------
-    n_points : int
+    n_samples : int
         Number of rows.
     n_trees : int
         Number of trees that have an edge; fewer than asked for when the points run out of edges.
@@ -60,7 +60,7 @@ class Forests:
         Euclidean lengths.
     tree : ndarray of shape (m,), int64
         The tree of each edge, from 0.
-    sites : ndarray of shape (n_points,), int64
+    sites : ndarray of shape (n_samples,), int64
         Rows with the same values share a site.
     n_components : ndarray of shape (n_trees,), int64
         1 where the tree spans all points. A point can use up all its edges in earlier trees; later ones then leave
@@ -71,7 +71,7 @@ class Forests:
         For a pair of classes: the rows of X that the points are, ascending.
     """
 
-    n_points: int
+    n_samples: int
     n_trees: int
     edges: I64
     weights: F64
@@ -83,7 +83,7 @@ class Forests:
     _origin: Origin | None = None  # the points, for `extend`
 
     def __repr__(self) -> str:
-        return f"Forests(n_points={self.n_points}, n_trees={self.n_trees}, spans={self.spans})"
+        return f"Forests(n_samples={self.n_samples}, n_trees={self.n_trees}, spans={self.spans})"
 
     @property
     def spans(self) -> bool:
@@ -138,7 +138,7 @@ class Forests:
 
         Parameters
         ----------
-        y : array-like of shape (n_points,)
+        y : array-like of shape (n_samples,)
             Labels.
 
         Returns
@@ -146,7 +146,7 @@ class Forests:
         ndarray of shape (n_trees, n_classes, n_classes)
             Symmetric, with a zero diagonal; classes in sorted order.
         """
-        classes, codes = check_labels(y, self.n_points, min_classes=1)
+        classes, codes = check_labels(y, self.n_samples, min_classes=1)
         return self._count(codes, len(classes))
 
     def edge_sums(self, y: ArrayLike) -> EdgeSums:
@@ -154,7 +154,7 @@ class Forests:
 
         Parameters
         ----------
-        y : array-like of shape (n_points,)
+        y : array-like of shape (n_samples,)
             Labels.
 
         Returns
@@ -170,7 +170,7 @@ class Forests:
 
         Parameters
         ----------
-        y : array-like of shape (n_points,)
+        y : array-like of shape (n_samples,)
             Labels.
 
         Returns
@@ -188,7 +188,7 @@ class Forests:
         return np.asarray(np.count_nonzero(self.n_components == 1))
 
     def _sum(self, y: ArrayLike, by_class: bool) -> tuple[F64, F64, I64]:
-        classes, codes = check_labels(y, self.n_points, min_classes=1)
+        classes, codes = check_labels(y, self.n_samples, min_classes=1)
         n_classes = len(classes)
         start, label, count = count_classes_at_sites(self.sites, codes, int(self.sites.max()) + 1, n_classes)
         first, second = self._ends_as_sites()
@@ -225,7 +225,7 @@ def to_forests(
     origin: Origin | None = None,
 ) -> Forests:
     """Turn edges between copies, in the strict order, into the record that users get."""
-    n_points = len(row_of)
+    n_samples = len(row_of)
     sizes = np.bincount(tree)
     n_trees = len(sizes)
     by_tree = np.concatenate([np.flatnonzero(tree == t) for t in range(n_trees)]) if n_trees else np.empty(0, np.int64)
@@ -234,13 +234,13 @@ def to_forests(
     np.minimum(ends_u, ends_v, out=edges[:, 0])
     np.maximum(ends_u, ends_v, out=edges[:, 1])
     return Forests(
-        n_points=n_points,
+        n_samples=n_samples,
         n_trees=n_trees,
         edges=edges,
         weights=np.ldexp(np.sqrt(d2.take(by_tree)), exponent),
         tree=np.repeat(np.arange(n_trees), sizes),
         sites=sites,
-        n_components=n_points - sizes,
+        n_components=n_samples - sizes,
         n_trees_asked=n_trees_asked,
         rows=rows,
         _origin=origin,

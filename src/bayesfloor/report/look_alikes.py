@@ -53,12 +53,12 @@ def find_look_alikes(forests: Forests, codes: Ints, n_classes: int, most: int) -
     j = np.concatenate([forests.edges[:, 1], forests.edges[:, 0]])
     length = np.concatenate([forests.weights, forests.weights])
     agrees = codes[i] == codes[j]
-    degree = np.bincount(i, minlength=forests.n_points)
-    agreeing = np.bincount(i, weights=agrees, minlength=forests.n_points)
+    degree = np.bincount(i, minlength=forests.n_samples)
+    agreeing = np.bincount(i, weights=agrees, minlength=forests.n_samples)
     # how far neighbour j is confirmed by its neighbours other than i
     trust = (agreeing[j] - agrees + 0.5) / degree[j]
-    total = np.bincount(i, weights=trust, minlength=forests.n_points)
-    own = np.bincount(i, weights=trust * agrees, minlength=forests.n_points)
+    total = np.bincount(i, weights=trust, minlength=forests.n_samples)
+    own = np.bincount(i, weights=trust * agrees, minlength=forests.n_samples)
     # the word of all neighbours of one row that are of one class
     key, of_edge = np.unique(i * np.int64(n_classes) + codes[j], return_inverse=True)
     word = np.bincount(of_edge, weights=trust)

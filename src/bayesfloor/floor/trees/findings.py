@@ -121,7 +121,7 @@ def _about_ties(forests: Forests) -> Iterator[Finding]:
 
 
 def _about_identical_rows(forests: Forests, codes: Ints, n_classes: int) -> Iterator[Finding]:
-    n, n_sites = forests.n_points, int(forests.sites.max()) + 1
+    n, n_sites = forests.n_samples, int(forests.sites.max()) + 1
     if n_sites == n:
         return
     start, _, count = count_classes_at_sites(forests.sites, codes, n_sites, n_classes)
@@ -182,7 +182,7 @@ def intrinsic_dimension(forests: Forests) -> float:
     r1 < r2 to the two nearest are at hand, and d ≈ 1 / mean log(r2 / r1) (Facco et al. 2017). Points
     with a copy of themselves are left out. NaN when nothing is left.
     """
-    nearest, second = two_nearest(forests.n_points, forests.edges, forests.weights)
+    nearest, second = two_nearest(forests.n_samples, forests.edges, forests.weights)
     usable = (nearest > 0) & np.isfinite(second)
     logs = np.log(second[usable]) - np.log(nearest[usable])
     return float(1.0 / logs.mean()) if len(logs) and logs.mean() > 0 else float("nan")
@@ -232,7 +232,7 @@ def _about_spanning(forests: Forests, n_trees: int) -> Iterator[Finding]:
     if n_spanning < n_trees:
         yield Finding(
             "BF010",
-            f"{n_trees} trees were asked for; only {n_spanning} could span the {forests.n_points} "
+            f"{n_trees} trees were asked for; only {n_spanning} could span the {forests.n_samples} "
             "rows without sharing an edge.",
             "The others count as far as they go. Ask for fewer trees.",
         )

@@ -46,7 +46,7 @@ class ClassForests:
         The labels, sorted.
     class_counts : ndarray of shape (n_classes,), int64
         Rows of each class.
-    n_points : int
+    n_samples : int
         Number of rows.
     n_trees : int
         Number of trees asked for, at most one fewer than rows.
@@ -59,7 +59,7 @@ class ClassForests:
 
     classes: np.ndarray
     class_counts: I64
-    n_points: int
+    n_samples: int
     n_trees: int
     pair_cross_counts: F64
     pair_edge_sums: EdgeSums
@@ -71,7 +71,7 @@ class ClassForests:
     _origin: ClassOrigin | None = None
 
     def __repr__(self) -> str:
-        return f"ClassForests(n_points={self.n_points}, n_classes={len(self.classes)}, n_trees={self.n_trees})"
+        return f"ClassForests(n_samples={self.n_samples}, n_classes={len(self.classes)}, n_trees={self.n_trees})"
 
     @property
     def _rows_given(self) -> F64:

@@ -72,7 +72,7 @@ class ClassGrowth:
         crew: Crew,
     ) -> ClassForests:
         """Return the class forests of X, which begins with the rows of the forests."""
-        n_old, n = forests.n_points, len(X)
+        n_old, n = forests.n_samples, len(X)
         points = rank_points(X, crew)
         if not np.array_equal(points.hashes[:n_old], forests._points.hashes):
             raise ValueError(ROWS_CHANGED)

@@ -134,7 +134,7 @@ class ForestsOrigin:
         self, forests: Forests, before: Extendable | None, X: F64, buffer: RowBuffer, crew: Crew
     ) -> Forests:
         """Return the forests of X, which begins with the rows of the forests."""
-        n_old, n_all = forests.n_points, len(X)
+        n_old, n_all = forests.n_samples, len(X)
         amount = (n_all - n_old) * (n_all + n_old) // 2
         crew.expect(amount)
         points = rank_points(X, crew)
@@ -159,7 +159,7 @@ class ForestsOrigin:
 
 def tile_forests(forests: Forests, points: Points, task: Task, crew: Crew) -> TiledForests:
     """Cut the points of forests into tiles, and put the edges of all trees into the strict order."""
-    n = forests.n_points
+    n = forests.n_samples
     rows = np.arange(n)
     ends = ends_of(points, rows)
     u, v = (np.ascontiguousarray(end, np.int32) for end in forests.edges.T)
