@@ -109,7 +109,11 @@ def solve_ridge(gram, total, penalty, factor, solution):
             for k in range(i):
                 solution[k] -= factor[i, k] * entry
         # The solution x of (G + λ) x = t has λ |x|² <= t'x. Where rounding has grown from pivot to pivot, it has not.
-        if penalty * np.dot(solution, solution) <= 1.01 * np.dot(total, solution) or jitter > 1.0:
+        squared, projected = 0.0, 0.0
+        for i in range(np.uint64(d)):
+            squared += solution[i] * solution[i]
+            projected += total[i] * solution[i]
+        if penalty * squared <= 1.01 * projected or jitter > 1.0:
             break
         jitter = max(1e3 * jitter, rounding)
 
@@ -156,6 +160,22 @@ def best_step(margin, ahead, weight, held_from, held_to, linear, quadratic, slop
             break
         step = proposal
     return step
+
+
+@kernel(fastmath=REORDER)
+def distance_to(margin, ahead):
+    """Return the sum of the absolute differences of two vectors."""
+    distance = 0.0
+    for i in range(len(margin)):
+        distance += abs(ahead[i] - margin[i])
+    return distance
+
+
+@kernel
+def move_towards(margin, ahead, step):
+    """Move a vector by a step on the way to another, in place."""
+    for i in range(len(margin)):
+        margin[i] += step * (ahead[i] - margin[i])
 
 
 @kernel
@@ -231,11 +251,10 @@ def newton(Z, weight, penalty, limit, stopped, problems, held_from, held_to, w, 
             multiply(gram[q], toward, product)
             slope = np.dot(toward, product) + quadratic
             step = best_step(margin[q], ahead[k], weight, held_from[q], held_to[q], linear, quadratic, slope)
-            reach = step * np.max(np.abs(ahead[k] - margin[q]))
-            if not np.isfinite(reach + step * np.max(np.abs(toward))):
+            if not np.isfinite(step * (quadratic + distance_to(margin[q], ahead[k]))):
                 continue  # overflow: no step is possible
             w[q] += step * toward
-            margin[q] += step * (ahead[k] - margin[q])
+            move_towards(margin[q], ahead[k], step)
             if mark_changes(margin[q], active[q], held_from[q], held_to[q], change) > 0:
                 move_sums(Z, weight, change, active[q], gram[q], total[q], peak[q])
             if not gradient_vanishes(gram[q], total[q], penalty, w[q], product, limit[q]):
