@@ -287,10 +287,13 @@ def _solve(matrix: F64, vector: F64) -> F64 | None:
     None where rounding makes it indefinite in spite of a shifted diagonal.
     """
     diagonal = 1.0 + matrix.diagonal()
+    solved = cholesky_solve(matrix, (diagonal,), vector)
+    if solved is not None:
+        return solved
     # With a diagonal near 1 the shift is relative, whatever the scale of a feature. Powers of 2 are exact.
     scale = np.exp2(-np.round(0.5 * np.log2(diagonal)))
     matrix *= scale[:, np.newaxis]
     matrix *= scale
     diagonal *= scale * scale
-    solved = cholesky_solve(matrix, (diagonal + jitter for jitter in (0.0, 1e-12, 1e-8, 1e-4)), scale * vector)
+    solved = cholesky_solve(matrix, (diagonal + jitter for jitter in (1e-12, 1e-8, 1e-4)), scale * vector)
     return None if solved is None else scale * solved
