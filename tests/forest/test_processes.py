@@ -70,7 +70,7 @@ for d in (2, 30):
     class_forests(X, np.arange(1000) % 3)
 """
     run(script, NUMBA_CACHE_DIR=str(tmp_path))
-    compiled = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb?")}
+    compiled = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.bin")}
     run(script, NUMBA_CACHE_DIR=str(tmp_path))
     assert compiled
-    assert {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb?")} == compiled
+    assert {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.bin")} == compiled
