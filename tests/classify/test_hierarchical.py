@@ -337,8 +337,8 @@ def test_routing_counts_from_the_next_fit_on():
 @pytest.mark.parametrize("routing", ["hard", "soft"])
 def test_any_binary_estimator(estimator, routing):
     X, y = blobs()
-    fitted = HierarchicalClassifier(estimator, routing=routing).fit(X, y)
-    assert fitted.score(X, y) > 0.5
+    fitted = HierarchicalClassifier(estimator, routing=routing, random_state=None).fit(X, y)
+    assert fitted.score(X, y) > 0.6
     np.testing.assert_array_equal(fitted.decision_function(X).argmax(axis=1), fitted.predict(X))
 
 
