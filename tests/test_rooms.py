@@ -21,7 +21,7 @@ BELOW = {
     "display": {"runtime"},
     "data": {"runtime"},
     "tables": {"runtime", "data"},
-    "forest": {"runtime", "data"},
+    "forest": {"runtime", "data", "tables"},
     "floor": {*GROUND, "forest"},
     "tree": {*GROUND, "forest", "floor"},
     "classify": {*GROUND, "forest", "floor", "tree"},

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from bayesfloor.choose.selection import check_groups
+from bayesfloor.choose.selection import check_feature_groups
 
 
 def columns(groups, n_features=5, names=None):
-    return [group.tolist() for group in check_groups(groups, n_features, names)]
+    return [group.tolist() for group in check_feature_groups(groups, n_features, names)]
 
 
 def test_columns_are_on_their_own_unless_grouped():
@@ -36,4 +36,4 @@ def test_a_number_that_is_a_name_is_a_name():
 )
 def test_groups_are_checked(groups, error, message):
     with pytest.raises(error, match=message):
-        check_groups(groups, 5, None)
+        check_feature_groups(groups, 5, None)

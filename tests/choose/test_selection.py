@@ -108,11 +108,11 @@ def test_the_picture():
 
 def test_groups_enter_together():
     X, y = table_of_dummies(0)
-    selector = BayesErrorSelector(1, groups=[[0, 1, 2], [3, 4, 5]]).fit(X, y)
+    selector = BayesErrorSelector(1, feature_groups=[[0, 1, 2], [3, 4, 5]]).fit(X, y)
     assert selector.get_support(indices=True).tolist() == [3, 4, 5]
     assert selector.path_.steps[1].features == ("x3", "x4", "x5")
     assert selector.path_.steps[1].level.floor == bayes_error(X[:, 3:], y).estimate
-    backward = BayesErrorSelector(groups=[[0, 1, 2], [3, 4, 5]], direction="backward").fit(X, y)
+    backward = BayesErrorSelector(feature_groups=[[0, 1, 2], [3, 4, 5]], direction="backward").fit(X, y)
     assert backward.get_support(indices=True).tolist() == [3, 4, 5]
 
 
@@ -120,7 +120,7 @@ def test_groups_by_name_and_names_of_features():
     pandas = pytest.importorskip("pandas")
     X, y = table_of_dummies(1)
     frame = pandas.DataFrame(X, columns=["a0", "a1", "a2", "b0", "b1", "b2"])
-    selector = BayesErrorSelector(groups=[["b0", "b1", "b2"]], n_features_to_select=1).fit(frame, y)
+    selector = BayesErrorSelector(feature_groups=[["b0", "b1", "b2"]], n_features_to_select=1).fit(frame, y)
     assert selector.get_feature_names_out().tolist() == ["b0", "b1", "b2"]
     assert selector.path_.frame()["features"].tolist() == ["", "b0, b1, b2"]
     out = selector.set_output(transform="pandas").transform(frame)
@@ -210,7 +210,7 @@ def test_second_fit_forgets_the_first():
 
 def test_clone_and_pickle():
     X, y = shifted_classes(0, 60, n_features=3)
-    selector = BayesErrorSelector(2, groups=[[0, 1]]).fit(X, y)
+    selector = BayesErrorSelector(2, feature_groups=[[0, 1]]).fit(X, y)
     again = pickle.loads(pickle.dumps(selector))
     assert again.path_.frame().equals(selector.path_.frame())
     assert clone(selector).get_params() == selector.get_params()
@@ -235,7 +235,7 @@ def test_progress_and_callers_in_several_threads():
     [
         ({"n_features_to_select": 0}, ValueError, "'auto' or an int from 1 to the number of features, 3. Got 0"),
         ({"n_features_to_select": 4}, ValueError, "number of features, 3. Got 4"),
-        ({"n_features_to_select": 3, "groups": [[0, 1]]}, ValueError, "number of features and groups, 2. Got 3"),
+        ({"n_features_to_select": 3, "feature_groups": [[0, 1]]}, ValueError, "features and groups, 2. Got 3"),
         ({"n_features_to_select": True}, ValueError, "Got True"),
         ({"n_features_to_select": "all"}, ValueError, "Got 'all'"),
         ({"direction": "sideways"}, ValueError, "'direction' parameter must be one of 'forward', 'backward'"),
@@ -245,7 +245,7 @@ def test_progress_and_callers_in_several_threads():
         ({"confidence": 1.5}, ValueError, "confidence"),
         ({"n_jobs": 0}, ValueError, "n_jobs"),
         ({"progress": 1}, TypeError, "progress"),
-        ({"groups": [[7]]}, ValueError, "column 7"),
+        ({"feature_groups": [[7]]}, ValueError, "column 7"),
     ],
 )
 def test_parameters_are_checked(parameters, error, message):

@@ -70,7 +70,7 @@ def test_what_a_folder_holds(folder):
 def test_a_local_set(folder, monkeypatch):
     table = load_dataset("pets", data_dir=folder)
     assert table.y.tolist() == ["quiet", "loud", "quiet", "loud"]
-    assert (table.source, table.group_names, table.groups) == ("pets", ("weight", "kind"), ((0,), (1, 2)))
+    assert (table.source, table.column_names, table.feature_groups) == ("pets", ("weight", "kind"), ((0,), (1, 2)))
     assert table.notes[0] == "pets from the local file pets.npz."
     monkeypatch.setenv(DATA_VARIABLE, str(folder))
     scaled = load_dataset("pets", scale="standard")
@@ -100,8 +100,8 @@ def test_unknown_names(folder):
 
 def test_real_sets(data_dir):
     table = load_dataset("kr-vs-k", data_dir=data_dir, scale="standard")
-    assert table.group_names[:2] == ("white_king_file", "white_king_rank")
-    assert [len(group) for group in table.groups] == [3, 3, 7, 7, 7, 7]
+    assert table.column_names[:2] == ("white_king_file", "white_king_rank")
+    assert [len(group) for group in table.feature_groups] == [3, 3, 7, 7, 7, 7]
     assert set(np.unique(table.X)) == {0.0, 1.0}
     assert DatasetInfo("kr-vs-k", 28056, 34, 18, "local") in list_datasets(data_dir=data_dir)
     # a local set is a file like any other

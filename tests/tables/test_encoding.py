@@ -130,8 +130,8 @@ def test_features_of_the_same_name_are_refused(save):
 def test_one_value_has_no_dummies(save):
     frame = pd.DataFrame({"s": ["u"] * 4, "a": [1, 2, 3, 4], "y": [0, 1, 0, 1]})
     table = read_table(save(frame), encode="onehot")
-    assert table.groups == ((0,),)
-    assert table.group_names == ("a",)
+    assert table.feature_groups == ((0,),)
+    assert table.column_names == ("a",)
     assert any("have no dummies: 's'" in note for note in table.notes)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesfloor.choose.selection import check_groups
+from bayesfloor.choose.selection import check_feature_groups
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.tables import unpacking
@@ -400,9 +400,9 @@ def test_groups_are_what_the_selector_takes(write):
     text = "s,a,t,y\n" + "u,1,p,0\nv,2,q,1\nw,3,p,0\nu,4,r,1\n"
     table = read_table(write(text), encode="onehot")
     assert table.feature_names == ("s=v", "s=w", "a", "t=q", "t=r")
-    assert table.groups == ((0, 1), (2,), (3, 4))
-    assert table.group_names == ("s", "a", "t")
-    groups = check_groups(table.groups, table.X.shape[1], None)
+    assert table.feature_groups == ((0, 1), (2,), (3, 4))
+    assert table.column_names == ("s", "a", "t")
+    groups = check_feature_groups(table.feature_groups, table.X.shape[1], None)
     assert [group.tolist() for group in groups] == [[0, 1], [2], [3, 4]]
 
 

@@ -38,7 +38,7 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Whether to add features or to remove them.
     criterion : {"whole", "mean", "worst"}, default="whole"
         The floor to lower: of the whole problem, the mean over all pairs of classes, or that of the worst pair.
-    groups : sequence of sequences or None, default=None
+    feature_groups : sequence of sequences or None, default=None
         Columns that enter or leave together, such as the dummies of one categorical variable: names, or numbers
         from 0. A column in no group is on its own.
     lookahead : {1, 2}, default=1
@@ -98,7 +98,7 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         direction: str = "forward",
         criterion: str = "whole",
-        groups: Sequence[Sequence[Any]] | None = None,
+        feature_groups: Sequence[Sequence[Any]] | None = None,
         lookahead: int = 1,
         max_rows: int | None = None,
         n_trees: int = 3,
@@ -110,7 +110,7 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_features_to_select = n_features_to_select
         self.direction = direction
         self.criterion = criterion
-        self.groups = groups
+        self.feature_groups = feature_groups
         self.lookahead = lookahead
         self.max_rows = max_rows
         self.n_trees = n_trees
@@ -139,7 +139,7 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             names = [f"x{j}" for j in range(self.n_features_in_)]
-        groups = check_groups(self.groups, self.n_features_in_, problem.feature_names)
+        groups = check_feature_groups(self.feature_groups, self.n_features_in_, problem.feature_names)
         n_wanted = self._check_parameters(len(groups))
         options = check_options(
             n_trees=self.n_trees, confidence=self.confidence, n_jobs=1, random_state=self.random_state
@@ -180,7 +180,7 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(wanted, str) and wanted == "auto":
             return None
         if not is_int(wanted) or not 1 <= wanted <= n_groups:
-            of_what = "features and groups" if self.groups is not None else "features"
+            of_what = "features and groups" if self.feature_groups is not None else "features"
             expected = f"'auto' or an int from 1 to the number of {of_what}, {n_groups}"
             raise ParameterError("n_features_to_select", expected, wanted)
         return int(wanted)
@@ -226,12 +226,12 @@ def _whole_floor(sample: Problem, columns: Ints, options: Options) -> Any:
     return whole_result(count_cross_edges(part, options, whole=True), part, options)
 
 
-def check_groups(groups: Any, n_features: int, names: Sequence[Any] | None) -> list[Ints]:
+def check_feature_groups(feature_groups: Any, n_features: int, names: Sequence[Any] | None) -> list[Ints]:
     """Return the columns of each group, groups in the order of their first column.
 
     Parameters
     ----------
-    groups : sequence of sequences or None
+    feature_groups : sequence of sequences or None
         Columns that belong together, by name or by number. A column in none is a group of its own.
     n_features : int
         Number of columns.
@@ -242,13 +242,13 @@ def check_groups(groups: Any, n_features: int, names: Sequence[Any] | None) -> l
     -------
     list of ndarray
     """
-    if groups is None:
+    if feature_groups is None:
         return [np.array([column]) for column in range(n_features)]
-    if isinstance(groups, str) or not all(isinstance(group, Sequence | np.ndarray) for group in groups):
-        raise ParameterError("groups", "a sequence of sequences of columns, or None", groups)
+    if isinstance(feature_groups, str) or not all(isinstance(group, Sequence | np.ndarray) for group in feature_groups):
+        raise ParameterError("feature_groups", "a sequence of sequences of columns, or None", feature_groups)
     numbers = {} if names is None else {name: column for column, name in enumerate(names)}
     group_of: dict[int, int] = {}
-    for number, group in enumerate(groups):
+    for number, group in enumerate(feature_groups):
         if isinstance(group, str) or len(group) == 0:
             raise ValueError(f"Each group must name its columns; got {group!r}.")
         for column in group:
@@ -267,4 +267,4 @@ def _number_of(column: Any, numbers: dict[Any, int], n_features: int) -> int:
         return numbers[column]
     if is_int(column) and 0 <= column < n_features:
         return int(column)
-    raise ValueError(f"groups names column {shown(column)}, which is not among the {n_features} columns of X.")
+    raise ValueError(f"feature_groups names column {shown(column)}, which is not among the {n_features} columns of X.")

@@ -67,14 +67,14 @@ def select(
             "auto" if features is None else features,
             direction=direction,
             criterion=criterion,
-            groups=table.groups,
+            feature_groups=table.feature_groups,
             lookahead=lookahead,
             max_rows=rows_to_use(table, options),
             n_jobs=options.threads,
             random_state=options.seed,
             progress=progress,
         ).fit(named_columns(table), table.y)
-    columns = zip(table.group_names, table.groups, strict=True)
+    columns = zip(table.column_names, table.feature_groups, strict=True)
     selected = [name for name, members in columns if selector.support_[members[0]]]
     path, best = selector.path_, selector.floor_
     steps: list[dict[str, Any]] = [

@@ -91,8 +91,9 @@ def check_folder(data: str | None) -> None:
 
 def check_n_features(n_features: int | None, table: "Table") -> None:
     """Refuse to search for more columns than there are."""
-    if n_features is not None and n_features > len(table.groups):
-        raise UsageError(f"--features {n_features}: {table.source} has {len(table.groups)} columns beside the target")
+    n_columns = len(table.feature_groups)
+    if n_features is not None and n_features > n_columns:
+        raise UsageError(f"--features {n_features}: {table.source} has {n_columns} columns beside the target")
 
 
 def _load(name: str, options: TableOptions) -> "Table":

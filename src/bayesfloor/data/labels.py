@@ -38,7 +38,7 @@ def check_labels(y: Any, n_rows: int, *, min_classes: int = 2) -> tuple[NDArray[
     """
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
-    labels = _as_array(y)
+    labels = as_array(y)
     if labels.ndim != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")
     if len(labels) != n_rows:
@@ -63,7 +63,7 @@ def check_labels(y: Any, n_rows: int, *, min_classes: int = 2) -> tuple[NDArray[
     return classes, codes
 
 
-def _as_array(y: Any) -> NDArray[Any]:
+def as_array(y: Any) -> NDArray[Any]:
     """Return y as an array that still shows which types it held."""
     if isinstance(y, np.ma.MaskedArray):
         _check_missing(int(np.count_nonzero(np.ma.getmaskarray(y))))
@@ -91,7 +91,7 @@ def _check_kind(labels: NDArray[Any]) -> None:
     if kind == "f":
         _check_discrete(labels)
     if kind == "O":
-        _check_missing(sum(map(_is_missing, labels)))
+        _check_missing(sum(map(is_missing, labels)))
         types = sorted(set(map(type, labels)), key=lambda type_: type_.__name__)
         families = {_family(type_): type_.__name__ for type_ in types}
         if len(families) > 1:
@@ -109,7 +109,8 @@ def _family(type_: type) -> str:
     return "number" if issubclass(type_, Real) else type_.__name__
 
 
-def _is_missing(label: Any) -> bool:
+def is_missing(label: Any) -> bool:
+    """Tell NaN, None and the like."""
     if isinstance(label, float | np.floating):
         return bool(np.isnan(label))
     return type(label).__name__ in MISSING_TYPES

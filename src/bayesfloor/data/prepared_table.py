@@ -1,13 +1,66 @@
 """A table made ready for analysis, and how functions of (X, y) take one in place of both."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
 
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.text import counted
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """What a column of a file holds, and what was done with it.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the file.
+    kind : str
+        "number", "category", "yes/no", "date", "text", "id", "constant", "empty", "groups", "time" or "other".
+    treatment : str
+        What was done, in a few words: "scaled", "one column of 0 and 1 for each of 5 values", "left out".
+    n_missing, n_values : int
+        Rows without a value, and different values.
+    n_features : int
+        Columns of X that it became; 0 where it was left out.
+    """
+
+    name: str
+    kind: str
+    treatment: str
+    n_missing: int
+    n_values: int
+    n_features: int
+
+
+@dataclass(frozen=True, eq=False)
+class TabularView:
+    """The same rows for learners that take codes and gaps: trees and boosting.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows, n_columns)
+        Numbers; codes from 0 for categories; NaN where a value is missing.
+    is_category : ndarray of shape (n_columns,)
+        Which columns hold codes.
+    names : tuple of str
+        Names of the columns.
+    from_labels : tuple of (int, int, int)
+        Columns of X that were computed from the labels of other rows: the column of `values` that they encode, the
+        first of them, and the one after the last. Whoever holds rows out computes them anew from the rest.
+    """
+
+    values: Floats
+    is_category: Bools
+    names: tuple[str, ...]
+    from_labels: tuple[tuple[int, int, int], ...] = ()
+
+    def take(self, rows: Ints) -> "TabularView":
+        """Keep some of the rows."""
+        return replace(self, values=self.values[rows])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,10 +79,10 @@ class Table:
         The distinct labels, sorted.
     target : str
         Name of the column of labels.
-    groups : tuple of tuples of int
-        For each column of the file, its columns in X, as ``BayesErrorSelector(groups=...)`` takes them.
-    group_names : tuple of str
-        The columns of the file that `groups` stand for.
+    feature_groups : tuple of tuples of int
+        For each column of the file, its columns in X, as ``BayesErrorSelector(feature_groups=...)`` takes them.
+    column_names : tuple of str
+        The columns of the file that `feature_groups` stand for.
     source : str
         Name of the file.
     lines : ndarray of shape (n_rows,)
@@ -44,6 +97,14 @@ class Table:
         How the columns became X, to make another file ready in the same way.
     row_word : str
         What `lines` counts: "line" or "row".
+    columns : tuple of ColumnSummary
+        What each column of the file holds, and what was done with it.
+    tabular : TabularView or None
+        The same rows for learners that take codes and gaps; None where X says it all.
+    groups : ndarray of shape (n_rows,) or None
+        Rows that belong together have the same number.
+    time : ndarray of shape (n_rows,) or None
+        When each row was seen, as a number that grows with time.
     """
 
     X: Floats
@@ -51,8 +112,8 @@ class Table:
     feature_names: tuple[str, ...]
     classes: NDArray[Any]
     target: str
-    groups: tuple[tuple[int, ...], ...]
-    group_names: tuple[str, ...]
+    feature_groups: tuple[tuple[int, ...], ...]
+    column_names: tuple[str, ...]
     source: str
     lines: Ints
     n_samples: int
@@ -60,6 +121,10 @@ class Table:
     cautions: tuple[str, ...]
     preparation: Any
     row_word: str = "row"
+    columns: tuple[ColumnSummary, ...] = ()
+    tabular: TabularView | None = None
+    groups: Ints | None = None
+    time: Floats | None = None
 
     def __repr__(self) -> str:
         n_rows, n_features = self.X.shape

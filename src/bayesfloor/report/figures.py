@@ -100,7 +100,8 @@ def compute_figures(
         )
     selection = None
     if n_features is not None:
-        selector = BayesErrorSelector(n_features, groups=source.groups, progress=options.progress, **how)
+        together = source.feature_groups
+        selector = BayesErrorSelector(n_features, feature_groups=together, progress=options.progress, **how)
         selection = selector.fit(problem.X, labels).path_
     return Figures(
         trees=whole_result(draws, part, options, pairs),

@@ -27,7 +27,7 @@ class Source:
         "line" or "row".
     columns : tuple of str
         Columns as the reader has them; several columns of X may be one of them.
-    groups : tuple of tuples of int
+    feature_groups : tuple of tuples of int
         The columns of X that each of them became.
     values : callable
         From the number of a row to its values, one text per column.
@@ -43,7 +43,7 @@ class Source:
     rows: NDArray[np.int64]
     row_word: str
     columns: tuple[str, ...]
-    groups: tuple[tuple[int, ...], ...]
+    feature_groups: tuple[tuple[int, ...], ...]
     values: Callable[[int], Sequence[str]]
     n_samples: int
     notes: tuple[str, ...] = ()
@@ -63,8 +63,8 @@ def _of_table(table: Table, title: str | None) -> Source:
         target=table.target,
         rows=table.lines,
         row_word=table.row_word,
-        columns=table.group_names,
-        groups=table.groups,
+        columns=table.column_names,
+        feature_groups=table.feature_groups,
         values=lambda row: table.preparation.as_in_file(table.X[row]),
         n_samples=table.n_samples,
         notes=table.notes,
@@ -84,7 +84,7 @@ def _of_arrays(X: Any, y: Any, title: str | None) -> Source:
         rows=np.arange(n),
         row_word="row",
         columns=tuple(f"x{name}" if problem.feature_names is None else str(name) for name in names),
-        groups=tuple((column,) for column in range(n_features)),
+        feature_groups=tuple((column,) for column in range(n_features)),
         values=lambda row: [f"{value:.6g}" for value in problem.X[row]],
         n_samples=n,
     )

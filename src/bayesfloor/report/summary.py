@@ -233,7 +233,7 @@ def _columns_that_differ(source: Source, ends: list[tuple[int, int]]) -> list[in
     rows, others = (list(side) for side in zip(*ends, strict=True))
     X = source.problem.X
     apart = np.abs(X[rows] - X[others]).mean(axis=0)
-    by_column = np.array([float(apart[list(members)].sum()) for members in source.groups])
+    by_column = np.array([float(apart[list(members)].sum()) for members in source.feature_groups])
     return np.sort(np.argsort(-by_column, kind="stable")[:MOST_COLUMNS]).tolist()
 
 
@@ -277,4 +277,5 @@ def _features(source: Source, figures: Figures) -> dict[str, Any] | None:
 def _column_named(source: Source, features: tuple[str, ...]) -> str:
     """Name what a step added as the reader knows it: dummies by the column that they come from."""
     place = int(features[0].removeprefix("x"))  # the search knows columns by number
-    return next(column for column, members in zip(source.columns, source.groups, strict=True) if place in members)
+    columns = zip(source.columns, source.feature_groups, strict=True)
+    return next(column for column, members in columns if place in members)

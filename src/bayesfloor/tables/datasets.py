@@ -152,8 +152,8 @@ def load_dataset(
             column.is_dummy = "=" in column.name
     assert raw.target is not None
     table = make_table(raw, raw.target, encode="onehot", scale=scale, max_rows=max_rows, seed=seed)
-    groups, group_names = _groups_by_name(table.feature_names)
-    return replace(table, source=name, groups=groups, group_names=group_names)
+    feature_groups, column_names = _groups_by_name(table.feature_names)
+    return replace(table, source=name, feature_groups=feature_groups, column_names=column_names)
 
 
 def _unknown(name: str, names: Sequence[str]) -> str:

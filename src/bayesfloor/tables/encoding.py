@@ -50,7 +50,7 @@ class Preparation:
         return tuple(name for column in self.columns for name in column.feature_names)
 
     @property
-    def groups(self) -> tuple[tuple[int, ...], ...]:
+    def feature_groups(self) -> tuple[tuple[int, ...], ...]:
         """For each column of the file, its columns in X."""
         groups, place = [], 0
         for column in self.columns:
@@ -61,8 +61,8 @@ class Preparation:
         return tuple(groups)
 
     @property
-    def group_names(self) -> tuple[str, ...]:
-        """The columns of the file that `groups` stand for."""
+    def column_names(self) -> tuple[str, ...]:
+        """The columns of the file that `feature_groups` stand for."""
         return tuple(column.name for column in self._used())
 
     def to_dict(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class Preparation:
         return cls(columns, stored["target"])
 
     def as_in_file(self, row: Floats) -> tuple[str, ...]:
-        """Write one row of X as the file has it, column by column of `group_names`.
+        """Write one row of X as the file has it, column by column of `column_names`.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class Preparation:
             Numbers with six digits; for a text column, its value.
         """
         values = []
-        for column, members in zip(self._used(), self.groups, strict=True):
+        for column, members in zip(self._used(), self.feature_groups, strict=True):
             if column.kind == "dummies":
                 marked = np.flatnonzero(row[list(members)])
                 values.append(column.categories[1 + int(marked[0]) if len(marked) else 0])

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
-from bayesfloor.data.prepared_table import Table, points_and_labels
+from bayesfloor.data.prepared_table import Table, TabularView, points_and_labels
+from bayesfloor.data.row_groups import check_groups, check_time
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.cross_edges import CrossEdges, mean_of_draws
 from bayesfloor.floor.trees.remote_points import RemotePoints, is_remote, names_of
@@ -23,12 +24,15 @@ Progress = bool | Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Points and labels that passed all checks."""
+    """Points and labels that passed all checks, and what else is known of the rows."""
 
     X: Floats
     classes: NDArray[Any]
     codes: Ints
     feature_names: Sequence[Any] | None
+    groups: Ints | None = None
+    time: Floats | None = None
+    tabular: TabularView | None = None
 
     @property
     def class_counts(self) -> Ints:
@@ -36,13 +40,18 @@ class Problem:
         return np.bincount(self.codes, minlength=len(self.classes))
 
 
-def check_problem(X: Any, y: Any) -> Problem:
-    """Check points and labels, or a table that holds both."""
+def check_problem(X: Any, y: Any, groups: Any = None, time: Any = None) -> Problem:
+    """Check points and labels, or a table that holds both; a table's own groups and time where none are given."""
+    tabular = None
     names = X.feature_names if isinstance(X, Table) else names_of(X)
+    if isinstance(X, Table):
+        tabular = X.tabular
+        groups, time = X.groups if groups is None else groups, X.time if time is None else time
     X, y = points_and_labels(X, y)
     points = check_points(host_array(X)[0])
     classes, codes = check_labels(y, len(points))
-    return Problem(points, classes, codes, names)
+    n = len(points)
+    return Problem(points, classes, codes, names, check_groups(groups, n), check_time(time, n), tabular)
 
 
 def check_problem_anywhere(X: Any, y: Any, client: Any) -> Problem:
