@@ -6,7 +6,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.input import check_folder, check_n_features, engine, named_columns, open_table, rows_to_use
+from bayesfloor.cli.input import check_folder, check_n_features, engine, open_table, rows_to_use
 from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, Criterion, File, RunOptions, TableOptions, flag
 from bayesfloor.cli.output import progress_on_stderr, records_text, say, show
 from bayesfloor.runtime.text import visible
@@ -33,7 +33,7 @@ def tree(
         raise UsageError("--dot and --json exclude each other")
     table = open_table(file, options)
     with engine(options) as how:
-        floors = pairwise_bayes_error(named_columns(table), table.y, **how)
+        floors = pairwise_bayes_error(table, **how)
     found = build_class_tree(floors.normalized, floors.classes, cut=cut, random_state=options.seed)
     result = {"cut": cut, "depth": found.depth, "nested": found.to_nested(), **found.to_dict()}
     text = found.to_dot() if dot else found.to_text()
@@ -58,6 +58,8 @@ def select(
     Dummies of one text column are selected together. At most 5000 rows are used,
     unless --max-rows says otherwise.
     """
+    import polars
+
     from bayesfloor.choose import BayesErrorSelector
 
     table = open_table(file, options)
@@ -73,7 +75,7 @@ def select(
             n_jobs=options.threads,
             random_state=options.seed,
             progress=progress,
-        ).fit(named_columns(table), table.y)
+        ).fit(polars.DataFrame(table.X, schema=list(table.feature_names), orient="row"), table.y)
     columns = zip(table.column_names, table.feature_groups, strict=True)
     selected = [name for name, members in columns if selector.support_[members[0]]]
     path, best = selector.path_, selector.floor_

@@ -6,7 +6,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from bayesfloor.cli.exits import ABOVE, OK
-from bayesfloor.cli.input import engine, named_columns, open_table, rows_to_use
+from bayesfloor.cli.input import engine, open_table, rows_to_use
 from bayesfloor.cli.options import TABLE_DEFAULTS, FailAbove, Fast, File, TableOptions
 from bayesfloor.cli.output import progress_on_stderr, records_text, say, show, table_text
 from bayesfloor.runtime.text import exact_percent
@@ -41,8 +41,7 @@ def _from_learners(table: "Table", options: TableOptions) -> tuple[dict[str, Any
 
     with progress_on_stderr(options.quiet) as progress:
         found = learned_floor(
-            named_columns(table),
-            table.y,
+            table,
             max_rows=rows_to_use(table, options),
             n_jobs=options.threads,
             random_state=options.seed,
@@ -73,7 +72,7 @@ def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], 
     from bayesfloor.floor import bayes_error
 
     with engine(options) as how:
-        found = bayes_error(named_columns(table), table.y, **how)
+        found = bayes_error(table, **how)
     majority = 1.0 - float(found.class_counts.max()) / found.n_samples
     in_result = ("estimate", "interval", "confidence", "lower", "lower_interval", "upper", "upper_interval")
     result = {
@@ -119,7 +118,7 @@ def pairs(
 
     table = open_table(file, options)
     with engine(options) as how:
-        found = pairwise_bayes_error(named_columns(table), table.y, **how)
+        found = pairwise_bayes_error(table, **how)
     order = found.by_hardness()
     listed = [
         {"first": found.classes[a], "second": found.classes[b], **_estimate(found, (a, b))} for a, b in order[:top]
@@ -138,7 +137,7 @@ def classes(file: File, /, *, fail_above: FailAbove = None, options: TableOption
 
     table = open_table(file, options)
     with engine(options) as how:
-        found = one_vs_rest_bayes_error(named_columns(table), table.y, **how)
+        found = one_vs_rest_bayes_error(table, **how)
     listed = [
         {"class": found.classes[k], "n_rows": found.class_counts[k], **_estimate(found, k)} for k in found.by_hardness()
     ]

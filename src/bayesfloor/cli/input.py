@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from bayesfloor.data.prepared_table import Table
 
 #: Options about columns. The sets known by name come prepared, and take none of them.
-_FOR_FILES = ("target", "encode", "impute", "drop_missing", "drop", "categorical")
+_OF_COLUMNS = ("drop", "categorical", "numeric", "text", "date")
+_FOR_FILES = ("target", "groups", "time", "encode", "impute", "drop_missing", *_OF_COLUMNS)
 #: Seconds that a scheduler has to answer.
 _PATIENCE_S = 10
 
@@ -55,7 +56,8 @@ def open_table(file: str, options: TableOptions) -> "Table":
     else:
         with without_messages_of_libraries():
             given = {name: getattr(options, name) for name in (*_FOR_FILES, "scale", "max_rows")}
-            table = read_table(path, **given, random_state=options.seed)
+            prepare = "strict" if options.strict else "auto"
+            table = read_table(path, prepare=prepare, **given, random_state=options.seed)
     say_notes(table, options.quiet)
     return table
 
@@ -66,13 +68,6 @@ def say_notes(table: "Table", quiet: bool) -> None:
         say(note, quiet=quiet)
     for caution in table.cautions:
         say(f"caution: {caution}", quiet=quiet)
-
-
-def named_columns(table: "Table") -> Any:
-    """Return X as a data frame, so that findings can name columns."""
-    import polars
-
-    return polars.DataFrame(table.X, schema=list(table.feature_names), orient="row")
 
 
 def is_file(path: Path) -> bool:

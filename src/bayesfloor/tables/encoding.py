@@ -169,15 +169,16 @@ class Preparation:
                 X[:, first:last] = treatment.apply(column, table, odd)
         return X
 
-    def tabular(self, table: RawTable) -> TabularView:
-        """Return the rows of a table for learners that take codes and gaps."""
+    def tabular(self, table: RawTable, X: Floats) -> TabularView:
+        """Return the rows of a table for learners that take codes and gaps; X is what `apply` made of them."""
         by_name = {column.name: column for column in table.columns}
         values: list[Floats] = []
         names: list[str] = []
         is_category: list[bool] = []
         from_labels: list[tuple[int, int, int]] = []
-        for treatment, _, last in self._places():
-            part, part_names, are_codes = treatment.tabular(by_name[treatment.name], table)
+        for treatment, first, last in self._places():
+            column = by_name[treatment.name]
+            part, part_names, are_codes = treatment.tabular(column, table, X[:, first:last])
             if isinstance(treatment, SharesFeatures):
                 from_labels.append((len(names), last - len(treatment.labels), last))
             values.append(part)

@@ -296,7 +296,7 @@ def _assemble(
     if columns:
         is_plain = all(isinstance(each, NumberFeature) and each.is_recoverable for each in preparation.columns)
         names = preparation.feature_names
-        tabular = TabularView(X, np.zeros(len(names), bool), names) if is_plain else preparation.tabular(raw)
+        tabular = TabularView(X, np.zeros(len(names), bool), names) if is_plain else preparation.tabular(raw, X)
     by_name = {column.name: column for column in raw.columns}
     return Table(
         X=X,
