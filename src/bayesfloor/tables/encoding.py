@@ -119,13 +119,15 @@ class Preparation:
         """Return the columns that have a part in X; a text column with one value has none."""
         return tuple(column for column in self.columns if column.feature_names)
 
-    def apply(self, table: RawTable) -> Floats:
+    def apply(self, table: RawTable, *, consume: bool = False) -> Floats:
         """Make X of a table that has these columns, in any order.
 
         Parameters
         ----------
         table : RawTable
             The table.
+        consume : bool, default=False
+            Whether the memory of its columns may become that of X; the table then loses them.
 
         Returns
         -------
@@ -143,7 +145,10 @@ class Preparation:
             raise ValueError(f"{table.source} lacks the columns {listed_names(absent)}")
         n_features = len(self.feature_names)
         check_memory(16 * table.n_rows * n_features, f"{table.source} as {counted(n_features)} columns of numbers")
-        X = np.zeros((table.n_rows, n_features))
+        only_numbers = consume and all(column.kind == "number" for column in self.columns)
+        X = table.take_matrix([column.name for column in self.columns]) if only_numbers else None
+        if X is None:
+            X = np.zeros((table.n_rows, n_features))
         place = 0
         for prepared in self.columns:
             width = len(prepared.feature_names)
@@ -182,15 +187,16 @@ def _check_prepared(column: PreparedColumn) -> None:
 def _numbers(prepared: PreparedColumn, column: Column, table: RawTable) -> Floats:
     if not isinstance(column, NumberColumn):
         raise ValueError(f"{table.source}: column {column.name!r} must hold numbers")
-    infinite = np.flatnonzero(np.isinf(column.values))
+    values = np.ascontiguousarray(column.values)
+    infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         raise ValueError(f"{table.at(int(infinite[0]))}, column {column.name!r}: the number is infinite")
-    gaps = np.isnan(column.values)
+    gaps = np.isnan(values)
     if not gaps.any():
-        return column.values
+        return values
     if prepared.fill is None:
         raise _gap(prepared, table, int(np.flatnonzero(gaps)[0]))
-    return np.where(gaps, float(prepared.fill), column.values)
+    return np.where(gaps, float(prepared.fill), values)
 
 
 def _codes(prepared: PreparedColumn, column: Column, table: RawTable) -> Ints:

@@ -153,7 +153,7 @@ def detect_format(contents: Contents) -> str:
     ValueError
         When the name promises a format that the bytes do not hold, and for pickles.
     """
-    data, suffix, name = contents.data, contents.suffix, contents.name
+    data, suffix, name = contents.head, contents.suffix, contents.name
     if data.startswith(b"PAR1"):
         return "parquet"
     if data.startswith(b"ARROW1"):
@@ -255,7 +255,7 @@ def _text_hash(text: str) -> int:
 def _assemble(
     raw: RawTable, preparation: Preparation, y: NDArray[Any] | None, classes: NDArray[Any], n_samples: int
 ) -> Table:
-    X = check_points(preparation.apply(raw), min_rows=1)
+    X = check_points(preparation.apply(raw, consume=True), min_rows=1)
     return Table(
         X=X,
         y=y,
