@@ -1,4 +1,4 @@
-"""Large text tables: split by polars where they are written plainly, in pieces, with the rows of Python's csv module."""
+"""Large text tables: read in pieces, and split by polars where the csv module would give the same rows."""
 
 import csv
 import io
@@ -175,9 +175,8 @@ def test_what_is_wrong_deep_in_a_large_file_is_named(tmp_path):
         path.write_bytes(b"".join([*lines[:50_000], bad, *lines[50_001:]]))
         with pytest.raises(ValueError, match=words):
             read_table(path)
-    path.write_bytes(b"".join([*lines[:50_000], b'\n"1\n",2,3,4,1\n', *lines[50_001:]]))
+    path.write_bytes(b"".join([*lines[:50_000], b'\n"1\n",2,3,4,1\n', b"z,1,2,3,1\n", *lines[50_001:]]))
     with pytest.raises(ValueError, match=r"line 50004, column 'x0': 'z' is not a number"):
-        path.write_bytes(path.read_bytes().replace(b"".join(lines[50_001:50_002]), b"z,1,2,3,1\n"))
         read_table(path)
 
 

@@ -55,14 +55,23 @@ class TextColumn:
 
 
 @dataclass
+class DateColumn:
+    """Points in time as seconds since 1970 in UTC, times of day or durations as seconds; NaN where one is missing."""
+
+    name: str
+    values: Floats
+    type_name: str
+
+
+@dataclass
 class OtherColumn:
-    """What is neither: dates, lists and the like. Only its type is kept."""
+    """What is none of these: lists, objects and the like. Only its type is kept."""
 
     name: str
     type_name: str
 
 
-Column = NumberColumn | TextColumn | OtherColumn
+Column = NumberColumn | TextColumn | DateColumn | OtherColumn
 
 
 @dataclass
@@ -83,6 +92,12 @@ class RawTable:
         The target that the file itself names.
     notes, cautions : list of str
         What was detected or assumed, and what to look at.
+    unit : str
+        What `lines` counts: "line" or "row".
+    files : tuple of str
+        Names of the files, where there are several.
+    file_codes : ndarray or None
+        Each row's position among `files`.
     """
 
     source: str
@@ -92,7 +107,9 @@ class RawTable:
     target: str | None = None
     notes: list[str] = field(default_factory=list)
     cautions: list[str] = field(default_factory=list)
-    unit: str = "line"  # what `lines` counts
+    unit: str = "line"
+    files: tuple[str, ...] = ()
+    file_codes: Ints | None = None
 
     @property
     def names(self) -> list[str]:
@@ -101,19 +118,21 @@ class RawTable:
 
     def at(self, row: int) -> str:
         """Say where a row stands, as messages do: 'data.csv, line 17'."""
-        return f"{self.source}, {self.unit} {int(self.lines[row])}"
+        source = self.source if self.file_codes is None else self.files[self.file_codes[row]]
+        return f"{source}, {self.unit} {int(self.lines[row])}"
 
     def take(self, rows: NDArray[Any]) -> "RawTable":
         """Keep some of the rows."""
         columns: list[Column] = []
         for column in self.columns:
-            if isinstance(column, NumberColumn):
+            if isinstance(column, NumberColumn | DateColumn):
                 column = replace(column, values=column.values[rows])
             elif isinstance(column, TextColumn):
                 column = without_unused(replace(column, codes=column.codes[rows]))
             columns.append(column)
         lines = self.lines[rows]
-        return replace(self, columns=columns, n_rows=len(lines), lines=lines)
+        file_codes = None if self.file_codes is None else self.file_codes[rows]
+        return replace(self, columns=columns, n_rows=len(lines), lines=lines, file_codes=file_codes)
 
     def take_matrix(self, names: Sequence[str]) -> Floats | None:
         """Take columns of numbers out of the table as one array, where they already lie in memory so.
@@ -349,7 +368,7 @@ def count_gaps(column: Column) -> int:
 
 def find_gaps(column: Column) -> Bools:
     """Mark the rows where a column has no value."""
-    if isinstance(column, NumberColumn):
+    if isinstance(column, NumberColumn | DateColumn):
         return np.isnan(column.values)
     if isinstance(column, TextColumn):
         return column.codes < 0

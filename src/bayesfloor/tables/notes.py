@@ -7,7 +7,7 @@ from shlex import quote
 import numpy as np
 
 from bayesfloor.runtime.text import counted, quoted
-from bayesfloor.tables.columns import Column, NumberColumn, OtherColumn, RawTable, TextColumn, count_gaps
+from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn, count_gaps
 
 #: Share of different values above which a text column is refused as a name or an id.
 ID_SHARE = 0.5
@@ -52,7 +52,7 @@ def check_feature(column: Column, table: RawTable) -> None:
     """Refuse columns that cannot be used as asked, with what to add."""
     where = f"{table.source}: column {column.name!r}"
     leave_out = f"leave it out with drop=[{column.name!r}] (--drop {as_argument(column.name)})"
-    if isinstance(column, OtherColumn):
+    if isinstance(column, DateColumn | OtherColumn):
         raise ValueError(f"{where} holds {column.type_name}, which is neither numbers nor text; {leave_out}")
     if isinstance(column, NumberColumn):
         if np.isnan(column.values).all():

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,24 +11,19 @@ from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.sampling import copy_numbers, stratified_rows
 from bayesfloor.runtime.arrays import Ints
-from bayesfloor.runtime.checks import ParameterError, check_option, check_random_state_seed, is_int
+from bayesfloor.runtime.checks import ParameterError, Progress, check_option, check_random_state_seed, is_int
 from bayesfloor.runtime.hashing import GOLDEN, mix64
 from bayesfloor.runtime.text import counted, listed
-from bayesfloor.tables.arff import looks_like_arff, read_arff
-from bayesfloor.tables.binary_tables import read_frame, read_npz
-from bayesfloor.tables.columns import NumberColumn, RawTable, TextColumn, as_text, count_gaps, find_gaps
+from bayesfloor.runtime.threads import reporter
+from bayesfloor.tables.columns import DateColumn, NumberColumn, RawTable, TextColumn, as_text, count_gaps, find_gaps
 from bayesfloor.tables.encoding import ENCODINGS, IMPUTATIONS, SCALES, Preparation, learn_preparation
-from bayesfloor.tables.libsvm import looks_like_libsvm, read_libsvm
+from bayesfloor.tables.formats import Source, read_raw
 from bayesfloor.tables.targets import choose_target, find_column, find_missing_labels, read_labels
-from bayesfloor.tables.text_tables import read_text_table
-from bayesfloor.tables.unpacking import UNPACKED_LIMIT, Contents, read_contents
-
-_LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
-_READERS = {"arff": read_arff, "libsvm": read_libsvm, "npz": read_npz}
+from bayesfloor.tables.unpacking import UNPACKED_LIMIT
 
 
 def read_table(
-    path: str | Path,
+    path: Source | Sequence[Source],
     *,
     target: str | int | None = None,
     encode: str | None = None,
@@ -46,17 +40,20 @@ def read_table(
     header: bool | None = None,
     max_bytes: int = UNPACKED_LIMIT,
     preparation: Preparation | None = None,
+    progress: bool | Progress = False,
 ) -> Table:
     r"""Read a file of samples and make it ready: labels apart, text encoded, numbers scaled.
 
-    CSV and its relatives, Parquet, Arrow and Feather, ARFF and KEEL, NPZ and libsvm files are read, plain or packed by
-    gzip or zip. Whatever is detected or assumed is stated in `Table.notes`; what cannot be used is refused with the
-    line and the column. Nothing in a file is ever run.
+    CSV and its relatives, Excel workbooks, JSON, SQLite, Parquet, Arrow and Feather, ARFF and KEEL, NPZ and libsvm
+    files are read, plain or packed by gzip, bzip2, xz or zip. Whatever is detected or assumed is stated in
+    `Table.notes`; what cannot be used is refused with the line and the column. Nothing in a file is ever run.
 
     Parameters
     ----------
-    path : str or path-like
-        The file.
+    path : str, path-like or sequence of these
+        The file; ``"-"`` for stdin, ``"book.xlsx::sheet"`` for one sheet of a workbook, ``"data.sqlite::table"`` for
+        one table of a database, or a folder of Parquet files. Several files need the same columns, in any order; their
+        rows follow each other.
     target : str, int or None, default=None
         The column of labels, by name or position. None takes the one that the file names (KEEL, NPZ, libsvm), else the
         last.
@@ -85,6 +82,8 @@ def read_table(
     preparation : Preparation or None, default=None
         Make this file ready as another was (`Table.preparation`); `encode`, `scale`, `impute`, `drop`, `categorical`
         and `target` are then taken from there, and the target may be missing.
+    progress : bool or callable, default=False
+        Show progress on a terminal, or call ``progress(done, total)`` with numbers of bytes; for text tables.
 
     Returns
     -------
@@ -123,7 +122,8 @@ def read_table(
         wanted = preparation.target
         dropped = ()
         as_categories = tuple(column.name for column in preparation.columns if column.categories)
-    how_written = {"separator": separator, "decimal": decimal, "encoding": encoding, "header": header}
+    how_written: dict[str, Any] = {"separator": separator, "decimal": decimal, "encoding": encoding, "header": header}
+    how_written["progress"] = reporter(progress)
     raw = read_raw(path, max_bytes, target=wanted, categorical=as_categories, dropped=dropped, **how_written)
     if preparation is not None:
         return _prepare_alike(raw, preparation)
@@ -134,75 +134,6 @@ def read_table(
     return make_table(
         raw, name, encode=encode, scale=scale, impute=impute, drop_missing=drop_missing, max_rows=max_rows, seed=seed
     )
-
-
-def detect_format(contents: Contents) -> str:
-    """Return "parquet", "arrow", "stream", "npz", "arff", "libsvm" or "text".
-
-    Parameters
-    ----------
-    contents : Contents
-        The file.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        When the name promises a format that the bytes do not hold, and for pickles.
-    """
-    data, suffix, name = contents.head, contents.suffix, contents.name
-    if data.startswith(b"PAR1"):
-        return "parquet"
-    if data.startswith(b"ARROW1"):
-        return "arrow"
-    if data.startswith(b"FEA1"):
-        raise ValueError(f"{name} is a Feather file of version 1; write it again as version 2")
-    if suffix == ".npz":
-        return "npz"
-    if data.startswith(b"\x93NUMPY"):
-        raise ValueError(f"{name} is a single NumPy array; save it with numpy.savez(..., X=..., y=...)")
-    if data[0] == 0x80 and len(data) > 1 and data[1] <= 5:
-        raise ValueError(f"{name} is a pickle, and reading one can run code; save the table as Parquet, CSV or NPZ")
-    if data.startswith(b"\xff\xff\xff\xff"):
-        return "stream"
-    if suffix in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
-        raise ValueError(f"{name} is named like a {suffix[1:].capitalize()} file, but it is not one, or it is damaged")
-    if suffix == ".arff" or looks_like_arff(data):
-        return "arff"
-    if suffix in _LIBSVM_SUFFIXES or looks_like_libsvm(data):
-        return "libsvm"
-    return "text"
-
-
-def read_raw(path: Any, limit: int = UNPACKED_LIMIT, **text_options: Any) -> RawTable:
-    """Read a file of any format.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-    limit : int
-        The largest number of unpacked bytes.
-    **text_options
-        Those of `read_text_table`; other formats do without.
-
-    Returns
-    -------
-    RawTable
-    """
-    contents = read_contents(path, limit=limit)
-    kind = detect_format(contents)
-    if kind == "text":
-        table = read_text_table(contents, **text_options)
-    elif kind in _READERS:
-        table = _READERS[kind](contents)
-    else:
-        table = read_frame(contents, kind)
-    table.notes[:0] = contents.notes
-    return table
 
 
 def make_table(
@@ -271,6 +202,8 @@ def _assemble(
         cautions=tuple(raw.cautions),
         preparation=preparation,
         row_word=raw.unit,
+        files=raw.files,
+        file_codes=raw.file_codes,
     )
 
 
@@ -306,7 +239,7 @@ def _without_missing(
 ) -> RawTable:
     """Leave out rows with gaps where that was asked for; refuse gaps that nothing was asked about."""
     no_label = find_missing_labels(raw, target)
-    features = [column for column in raw.columns if column.name != target]
+    features = [column for column in raw.columns if column.name != target and not isinstance(column, DateColumn)]
     if encode == "drop":
         features = [column for column in features if not hasattr(column, "categories")]
     gaps = [(column.name, count_gaps(column)) for column in features]

@@ -164,7 +164,7 @@ def detect_dialect(
     if decimal is None:
         decimal = _detect_decimal(rows, separator)
     if header is None:
-        header = _has_header(rows, decimal)
+        header = has_header(rows, decimal)
     return Dialect(separator, decimal, header, n_skipped)
 
 
@@ -202,7 +202,7 @@ def _detect_decimal(rows: Sequence[Sequence[str]], separator: str) -> str:
     return "," if any(_DECIMAL_COMMA.fullmatch(cell) for cell in cells) else "."
 
 
-def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
+def has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
     """Tell whether the first row names the columns.
 
     It does not when all of it is numbers, or when most of its texts occur again below in the same columns: then they

@@ -12,6 +12,7 @@ from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.columns import (
     Column,
+    DateColumn,
     NumberColumn,
     OtherColumn,
     RawTable,
@@ -115,7 +116,7 @@ def read_labels(table: RawTable, target: str) -> tuple[NDArray[Any], NDArray[Any
     if isinstance(column, NumberColumn) and column.rounded:
         raise ValueError(f"{where} has integers beyond 2**53, which cannot be told apart here; is it an id?")
     text = as_text(column)
-    if isinstance(text, NumberColumn | OtherColumn):
+    if isinstance(text, NumberColumn | DateColumn | OtherColumn):
         raise ValueError(f"{where} holds {getattr(text, 'type_name', 'numbers')}; labels are text or whole numbers")
     labels = text.categories
     _check_continuous(labels, where)
@@ -132,7 +133,8 @@ def read_labels(table: RawTable, target: str) -> tuple[NDArray[Any], NDArray[Any
     if n_classes < len(labels):
         table.notes.append(f"Labels of {target!r} that are the same number, such as '1' and '1.0', count as one class.")
     y = values[text.codes]
-    classes, codes = check_labels(y, n_rows)
+    classes, place = check_labels(values, len(values))
+    codes = place[text.codes]
     if n_classes > MANY_CLASSES and n_rows < _FEW_ROWS * n_classes:
         table.cautions.append(
             f"The target {target!r} has {counted(n_classes)} classes and fewer than {_FEW_ROWS} rows for each on "

@@ -8,7 +8,8 @@ where. Both give the same rows.
 import codecs
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -91,14 +92,15 @@ class RowReader:
         self._header_ends = (dialect.n_skipped, 0)  # lines up to there, and how many of them are blank
         self._n_bytes_told = 0
 
-    def rows(self) -> Iterator[tuple[int, list[str]]]:
+    def rows(self) -> Generator[tuple[int, list[str]], None, None]:
         """Yield each row that is not blank, after the line on which it begins."""
         for text, is_last in self._pieces(self.dialect.n_skipped):
             yield from self._split(text, is_last)
 
     def header(self) -> tuple[list[str], int]:
         """Return the names of the columns, and the line that sets how many there are."""
-        line, first = next(self.rows(), (0, []))
+        with closing(self.rows()) as rows:
+            line, first = next(rows, (0, []))
         if not first:
             raise ValueError(f"{self.name} holds no rows")
         if not self.dialect.has_header:

@@ -90,7 +90,7 @@ def read_text_table(
     names, first_line = reader.header()
     check_n_columns(len(names), name)
     notes = [_how_it_is_written(dialect, encoding, reason, first_line)]
-    names = _fill_names(names, notes)
+    names = fill_names(names, notes)
     check_names(names, f"{name}, line {first_line}")
     if len(names) == 1:
         _, second = next(islice(reader.rows(), 1, None), (0, [""]))
@@ -184,7 +184,7 @@ def _cut(parts: Iterable[Rows]) -> Iterator[Rows]:
             yield block
 
 
-def _fill_names(names: list[str], notes: list[str]) -> list[str]:
+def fill_names(names: list[str], notes: list[str]) -> list[str]:
     """Name the columns that have no name by their position."""
     unnamed = [position for position, name in enumerate(names, start=1) if not name]
     if unnamed:
