@@ -130,6 +130,10 @@ def kind_of(column: Column, table: RawTable, wanted: str | None = None) -> Kind:
     if isinstance(column, TextColumn):
         return _kind_of_text(column, table)
     if isinstance(column, DateColumn):
+        if column.type_name.startswith("Duration"):
+            return _kind_of_numbers(NumberColumn(column.name, column.values))
+        if column.type_name.startswith("Time"):
+            column = replace(column, type_name="times of day")
         is_same = _n_values(column) == 1 and not gaps.any()
         return Kind(column, "constant" if is_same else "date")
     return _kind_of_numbers(column)

@@ -226,7 +226,8 @@ def read_labels(table: RawTable, target: str) -> tuple[NDArray[Any], NDArray[Any
     if n_classes < len(labels):
         table.notes.append(f"Labels of {target!r} that are the same number, such as '1' and '1.0', count as one class.")
     y = values[text.codes]
-    classes, codes = check_labels(y, n_rows)
+    classes, place = check_labels(values, len(values))
+    codes = place[text.codes]
     if n_classes > MANY_CLASSES and n_rows < _FEW_ROWS * n_classes:
         table.cautions.append(
             f"The target {target!r} has {counted(n_classes)} classes and fewer than {_FEW_ROWS} rows for each on "

@@ -191,10 +191,11 @@ class NumberFeature(Treatment):
             return column.values
         if not isinstance(column, NumberColumn):
             raise ValueError(f"{table.source}: column {column.name!r} must hold numbers")
-        infinite = np.flatnonzero(np.isinf(column.values))
+        values = np.ascontiguousarray(column.values)  # columns may lie side by side in memory
+        infinite = np.flatnonzero(np.isinf(values))
         if len(infinite) and not self.lenient:
             raise ValueError(f"{table.at(int(infinite[0]))}, column {column.name!r}: the number is infinite")
-        return np.where(np.isinf(column.values), np.nan, column.values) if len(infinite) else column.values
+        return np.where(np.isinf(values), np.nan, values) if len(infinite) else values
 
     def as_in_file(self, features: Floats) -> str:
         """Undo the scale."""
