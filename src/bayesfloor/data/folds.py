@@ -33,11 +33,16 @@ def stratified_folds(codes: Ints, n_folds: int, keys: NDArray[Any]) -> Ints:
 
 
 def grouped_folds(codes: Ints, groups: Ints, n_folds: int, keys: U64) -> Ints:
-    """Deal whole groups out to the folds, as even in rows and in classes as large groups allow.
+    """Deal whole groups out to the folds, as even in rows as large groups allow.
 
-    The largest group comes first, and each goes to the fold that has the fewest rows of its classes and the fewest rows
-    so far: with c_k of the n_k rows of class k in the group, and r_fk in fold f already, to the fold with the smallest
-    Σ_k c_k (r_fk / n_k + r_f / n). This adds least to the squared distances from even shares.
+    The largest group comes first, and each goes to the fold that has the fewest rows so far. A class in no more groups
+    than there are folds is spread over them too: with c_k of the n_k rows of such a class in the group, and r_fk in fold
+    f already, the fold is that with the smallest Σ_k c_k r_fk / n_k + c r_f / n. This adds least to the squared
+    distances from even shares.
+
+    Other classes are left to chance. How frequent a class is differs between groups, and folds of the same class shares
+    would hide from a model that those of new groups are others: with 15 groups whose labels lean one way or the other,
+    the error came out .008 too low, and without bias where only rows are even.
 
     Parameters
     ----------
@@ -59,11 +64,11 @@ def grouped_folds(codes: Ints, groups: Ints, n_folds: int, keys: U64) -> Ints:
     n_groups, n_classes = int(groups.max()) + 1, int(codes.max()) + 1
     counts = np.bincount(groups * n_classes + codes, minlength=n_groups * n_classes).reshape(n_groups, n_classes)
     of_groups = sums_of_hashes(mix64(keys ^ mix64(codes.astype(np.uint64))), groups, n_groups)
-    share = counts / np.maximum(counts.sum(axis=0), 1)
     size = counts.sum(axis=1)
-    filled = np.zeros((min(n_folds, n_groups), n_classes + 1))  # rows of each class and of all, as shares of them
-    parts = np.column_stack([share, size / len(codes)])
-    weights = np.column_stack([counts, size])
+    rare = np.count_nonzero(counts, axis=0) <= n_folds
+    weights = np.column_stack([counts[:, rare], size])
+    parts = weights / np.maximum(weights.sum(axis=0), 1)
+    filled = np.zeros((min(n_folds, n_groups), weights.shape[1]))  # rows of each rare class and of all, as shares
     fold_of = np.empty(n_groups, np.int64)
     for group in np.lexsort((of_groups, -size)):
         fold_of[group] = fold = np.argmin(filled @ weights[group])

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds, time_blocks
+from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
 from bayesfloor.data.sampling import LEARNED_ROWS, keys_of_values, stratified_rows
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, Group, group_of
@@ -20,7 +20,7 @@ from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
 from bayesfloor.floor.learned.stacking import Stack, fit_stacks
 from bayesfloor.floor.learned.summary import classes_in_one_group, find_in_learned, summarise
-from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme
+from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme, with_recent
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import (
@@ -136,6 +136,8 @@ def learned_floor(
         fitted = cross_fit(
             points, codes, n_classes, scheme.folds, learner_groups, seed, crew, scheme.splits, scheme.earlier
         )
+        if problem.time is not None:
+            fitted = with_recent(fitted)
         return fit_stacks(fitted, codes, seed, crew), fitted.sizes, fitted.names
 
     stacks, sizes, names = supervise(learn, check_n_jobs(n_jobs), progress)
@@ -241,7 +243,8 @@ def _scheme_of(problem: Problem, rows: Ints, cv: Any) -> _Scheme:
         name = shown(problem.classes[codes[tested[0]]])
         raise ValueError(f"All rows of the later half of the time are of class {name}: there is nothing to tell apart.")
     groups = None if groups is None else groups[tested]
-    clusters = time_blocks(time[tested], N_STRETCHES) if groups is None else groups
+    place = np.argsort(np.argsort(time[tested], kind="stable"), kind="stable")
+    clusters = place * N_STRETCHES // len(tested) if groups is None else groups
     return _Scheme(folds, splits, earlier, tested, groups, clusters)
 
 

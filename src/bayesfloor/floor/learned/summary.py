@@ -8,7 +8,7 @@ BF024   neighbours err alike: there is signal that no learner caught
 BF025   the error still falls with more rows
 BF026   there are few groups
 BF027   a class is in one group only
-BF028   recent rows alone predict better than all of the past
+BF028   rows of long ago mislead
 ======  ====================================================================
 """
 
@@ -34,14 +34,16 @@ FEW_ERRORS = 5
 ERR_ALIKE = 2.33
 #: Factor on the lower arm of the interval where neighbours err alike.
 WIDER = 1.5
+#: Residual z from which, in time, the lower arm grows with it.
+CHANGED = 3.0 * ERR_ALIKE
 #: Standard errors by which the stack must beat the largest class for that to count in full.
 SURE = 2.0
 #: Share of the error that more rows are expected to remove, from which finding BF025 is reported.
 STILL_FALLING = 0.15
 #: Groups below which their spread, and with it every interval, is rough.
 FEW_GROUPS = 30
-#: Standard errors by which recent rows must predict better for finding BF028.
-BETTER = 3.0
+#: Share of the stack that learners of recent rows alone have where rows of long ago mislead.
+MOSTLY_RECENT = 0.75
 
 
 class CurveSummary(NamedTuple):
@@ -54,7 +56,7 @@ class CurveSummary(NamedTuple):
     majority_error: float
     beats_majority: bool
     curve: LearningCurve
-    drift_z: float = 0.0
+    share_recent: float = 0.0
 
 
 def summarise(
@@ -144,7 +146,9 @@ def summarise(
         estimate = surely * estimate + (1.0 - surely) * majority_error
         upper = max(upper, _reached_interval(majority_error, n, n_effective, confidence)[1])
     if residual_z > ERR_ALIKE:
-        lower = min(lower, estimate - WIDER * (estimate - lower))
+        # In time, what no learner caught may be a change that the past does not show: the more of it, the wider.
+        wider = WIDER * max(1.0, residual_z / CHANGED) if in_time else WIDER
+        lower = min(lower, estimate - wider * (estimate - lower))
     lower -= share_unseen
     if lower < FEW_ERRORS / (n_effective or n):
         lower = 0.0
@@ -164,7 +168,7 @@ def summarise(
             limit=curve.mean,
             rate=_power(curve.fitted - curve.mean, relative),
         ),
-        drift_z=_drift_z(hard_rows, clusters) if in_time and clusters is not None else 0.0,
+        share_recent=_share_recent(stacks[0].weights) if in_time else 0.0,
     )
 
 
@@ -175,10 +179,10 @@ def _reached_interval(share: float, n: int, n_effective: float | None, confidenc
     return proportion_interval(share * n_effective, n_effective, confidence)
 
 
-def _drift_z(hard_rows: list[Floats], clusters: Ints) -> float:
-    """Return by how many standard errors the best of the more recent training sets beats all of the past."""
-    gains = [hard_rows[0] - recent for recent in hard_rows[1:]]
-    return max(float(gain.mean() / max(clustered_error(gain, clusters), 1.0 / len(gain))) for gain in gains)
+def _share_recent(weights: Floats) -> float:
+    """Return the share of a stack's exponents that learners of recent rows have: all but the first third of them."""
+    total = weights.mean(axis=0)
+    return float(total[len(total) // 3 :].sum() / max(total.sum(), 1e-12))
 
 
 def proportion_interval(count: float, n: float, confidence: float) -> Range:
@@ -244,14 +248,12 @@ def find_in_learned(
             "More rows, or better features, would narrow the gap.",
         )
     yield from _find_in_groups(problem)
-    if summary.drift_z > BETTER:
-        best = 1 + int(summary.curve.error[1:].argmin())
+    if summary.share_recent > MOSTLY_RECENT:
         yield Finding(
             "BF028",
-            f"Rows of long ago mislead: the most recent {summary.curve.size[best]:.0f} rows of the past predict with "
-            f"an error of {summary.curve.error[best]:.4f}, all {summary.curve.size[0]:.0f} of it with one of "
-            f"{summary.reached:.4f}.",
-            "Train on recent rows only, or give time itself as a feature.",
+            f"Rows of long ago mislead: learners of the more recent half or quarter of the past make up "
+            f"{100 * summary.share_recent:.0f}% of the stack.",
+            "Train on recent rows, and again before long.",
         )
 
 

@@ -8,22 +8,26 @@ With ``cv=5`` the rows are cut into ten periods of equal length, in rows::
     three times   □  □  □  □  □   ◧  ■  ?            and one of the most recent quarter
 
 The last five periods, half of the rows, are what figures are about. The two before them are predicted as well, since
-the stack is fitted on earlier predictions: nothing that predicts a row has seen a later one.
+the stack is fitted on earlier predictions: nothing that predicts a row has seen a later one. How far back it pays to
+look is for the stack to find out: the learners of the more recent rows take part beside those of all.
 
 With groups besides, these are dealt out to folds, and each fold of a period is predicted from the past of the other
 folds.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from bayesfloor.data.folds import time_blocks
-from bayesfloor.floor.learned.cross_fitting import VIEWS, Split
+from bayesfloor.floor.learned.cross_fitting import VIEWS, CrossFit, Split
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Periods predicted before the first that counts, so that the stack has something to be fitted on.
 _N_FOR_STACK = 2
+#: What is added to the names of learners that are trained on the more recent rows only.
+RECENT = (", recent half", ", recent quarter")
 #: Fewest rows for each period: a quarter of the shortest past then has four rows or more.
 MIN_ROWS = 6
 
@@ -105,3 +109,10 @@ def time_scheme(time: Floats, n_periods: int, group_folds: Ints | None = None) -
         for p, (past, tests) in enumerate(of_part)
     ]
     return TimeScheme(folds, splits, earlier, counts[folds] & (folds >= 0))
+
+
+def with_recent(fitted: CrossFit) -> CrossFit:
+    """Let the learners of more recent rows take part beside those of all of the past, and of half of it."""
+    log_p = [np.concatenate(fitted.log_p[size:]) for size in range(len(VIEWS))]
+    names = [name + suffix for suffix in ("", *RECENT) for name in fitted.names]
+    return replace(fitted, names=names, log_p=log_p)
