@@ -36,8 +36,8 @@ def grouped_folds(codes: Ints, groups: Ints, n_folds: int, keys: U64) -> Ints:
     """Deal whole groups out to the folds, as even in rows as large groups allow.
 
     The largest group comes first, and each goes to the fold that has the fewest rows so far. A class in no more groups
-    than there are folds is spread over them too: with c_k of the n_k rows of such a class in the group, and r_fk in fold
-    f already, the fold is that with the smallest Σ_k c_k r_fk / n_k + c r_f / n. This adds least to the squared
+    than there are folds is spread over them too: with c_k of the n_k rows of such a class in the group, and r_fk in
+    fold f already, the fold is that with the smallest Σ_k c_k r_fk / n_k + c r_f / n. This adds least to the squared
     distances from even shares.
 
     Other classes are left to chance. How frequent a class is differs between groups, and folds of the same class shares
@@ -66,13 +66,20 @@ def grouped_folds(codes: Ints, groups: Ints, n_folds: int, keys: U64) -> Ints:
     of_groups = sums_of_hashes(mix64(keys ^ mix64(codes.astype(np.uint64))), groups, n_groups)
     size = counts.sum(axis=1)
     rare = np.count_nonzero(counts, axis=0) <= n_folds
-    weights = np.column_stack([counts[:, rare], size])
-    parts = weights / np.maximum(weights.sum(axis=0), 1)
-    filled = np.zeros((min(n_folds, n_groups), weights.shape[1]))  # rows of each rare class and of all, as shares
+    counts = counts[:, rare]
+    shares = counts / np.maximum(counts.sum(axis=0), 1)
+    in_fold = np.zeros((min(n_folds, n_groups), counts.shape[1]))  # shares of the rare classes
+    rows_in_fold = [0] * len(in_fold)
+    has_rare, sizes = (counts.sum(axis=1) > 0).tolist(), size.tolist()
     fold_of = np.empty(n_groups, np.int64)
-    for group in np.lexsort((of_groups, -size)):
-        fold_of[group] = fold = np.argmin(filled @ weights[group])
-        filled[fold] += parts[group]
+    for group in np.lexsort((of_groups, -size)).tolist():
+        fold = rows_in_fold.index(min(rows_in_fold))
+        if has_rare[group]:
+            even_rows = sizes[group] / len(codes) * np.array(rows_in_fold)
+            fold = int(np.argmin(in_fold @ counts[group] + even_rows))
+            in_fold[fold] += shares[group]
+        rows_in_fold[fold] += sizes[group]
+        fold_of[group] = fold
     return fold_of[groups]
 
 
