@@ -6,9 +6,9 @@ BF022   a class with fewer rows than folds
 BF023   nothing beats always naming the largest class
 BF024   neighbours err alike: there is signal that no learner caught
 BF025   the error still falls with more rows
-BF026   there are few groups
-BF027   a class is in one group only
-BF028   rows of long ago mislead
+BF027   there are few groups
+BF028   a class is in one group only
+BF029   rows of long ago mislead
 ======  ====================================================================
 """
 
@@ -250,7 +250,7 @@ def find_in_learned(
     yield from _find_in_groups(problem)
     if summary.share_recent > MOSTLY_RECENT:
         yield Finding(
-            "BF028",
+            "BF029",
             f"Rows of long ago mislead: learners of the more recent half or quarter of the past make up "
             f"{100 * summary.share_recent:.0f}% of the stack.",
             "Train on recent rows, and again before long.",
@@ -264,7 +264,7 @@ def _find_in_groups(problem: Problem) -> Iterator[Finding]:
     n_groups = len(np.unique(problem.groups))
     if n_groups < FEW_GROUPS:
         yield Finding(
-            "BF026",
+            "BF027",
             f"There are {n_groups} groups. How much they differ from each other is a guess, and so is the width of "
             "each interval.",
             f"From {FEW_GROUPS} groups on intervals can be relied upon.",
@@ -274,7 +274,7 @@ def _find_in_groups(problem: Problem) -> Iterator[Finding]:
         text = listed([shown(problem.classes[k]) for k in alone])
         plural = "classes are" if len(alone) > 1 else "class is"
         yield Finding(
-            "BF027",
+            "BF028",
             f"{len(alone)} {plural} in one group only: {text}. No model can be trained on one group of such a class "
             "and tested on another, so all its rows count as errors.",
             "Nothing can be said about new groups of such a class. Collect more groups, or leave the class out.",
