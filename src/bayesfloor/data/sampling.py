@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.hashing import GOLDEN, hash_rows, mix64
+from bayesfloor.runtime.hashing import GOLDEN, hash_rows, mix64, sums_of_hashes
 
 Keys = NDArray[np.uint64]
 
@@ -61,16 +61,29 @@ def _shared_out(total: int, sizes: Ints) -> Ints:
     return shares
 
 
-def keys_of_values(X: Floats, codes: Ints, seed: int) -> Keys:
-    """Return a random number for each row, from its values, its class and the seed.
+def keys_of_values(X: Floats, codes: Ints, seed: int, groups: Ints | None = None) -> Keys:
+    """Return a random number for each row, from its values, its class, its group and the seed.
 
-    Where a row stands does not matter, so the same rows in another order give the same sample. Identical rows of one
-    class are numbered, so that they are not all taken or all left out.
+    Where a row stands does not matter, nor what groups are called, so the same rows in another order give the same
+    sample. Identical rows of one class and group are numbered, so that they are not all taken or all left out.
     """
     hashes = np.empty(len(X), np.uint64)
     hash_rows(X.view(np.uint64), 0, len(X), hashes)
+    if groups is not None:
+        hashes = hashes ^ _hashes_of_groups(hashes, codes, groups)[groups]
     copy = copy_numbers(hashes, codes)
     return mix64((hashes + copy * GOLDEN) ^ mix64(np.array([seed], np.uint64) + GOLDEN))
+
+
+def _hashes_of_groups(hashes: Keys, codes: Ints, groups: Ints) -> Keys:
+    """Return a different number for each group, from its rows and their classes.
+
+    A class is known by its rows, as a group is: neither needs a name. Groups with the same rows are numbered.
+    """
+    of_classes = mix64(sums_of_hashes(mix64(hashes), codes, int(codes.max()) + 1))
+    n_groups = int(groups.max()) + 1
+    of_groups = mix64(sums_of_hashes(mix64(hashes ^ of_classes[codes]), groups, n_groups))
+    return mix64(of_groups + copy_numbers(of_groups, np.zeros(n_groups, np.int64)) * GOLDEN)
 
 
 def halves(codes: Ints, keys: Keys) -> tuple[Ints, Ints]:
