@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.prepared_table import Table, points_and_labels
+from bayesfloor.data.prepared_table import ColumnSummary, Table, points_and_labels
 from bayesfloor.floor.trees.problem import Problem, check_problem
 
 
@@ -35,6 +35,8 @@ class Source:
         Rows that there were before any was left out.
     notes, cautions : tuple of str
         What was done to the data, and what deserves a look.
+    column_summaries : tuple of ColumnSummary
+        What each column of a file holds and what was done with it, left-out ones too; empty where that is not known.
     """
 
     problem: Problem
@@ -48,6 +50,7 @@ class Source:
     n_samples: int
     notes: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
+    column_summaries: tuple[ColumnSummary, ...] = ()
 
 
 def source_of(X: Any, y: Any, title: str | None) -> Source:
@@ -65,11 +68,18 @@ def _of_table(table: Table, title: str | None) -> Source:
         row_word=table.row_word,
         columns=table.column_names,
         feature_groups=table.feature_groups,
-        values=lambda row: table.preparation.as_in_file(table.X[row]),
+        values=lambda row: _values_in_file(table, row),
         n_samples=table.n_samples,
         notes=table.notes,
         cautions=table.cautions,
+        column_summaries=table.columns,
     )
+
+
+def _values_in_file(table: Table, row: int) -> Sequence[str]:
+    """Return the values of a row as its file has them, one for each of the columns that X was made of."""
+    values: Sequence[str] = table.preparation.as_in_file(table.X[row])
+    return values
 
 
 def _of_arrays(X: Any, y: Any, title: str | None) -> Source:

@@ -7,17 +7,20 @@ assumes that the learning curve goes on as it does: no method can give a lower b
 import time
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bayesfloor.data.folds import stratified_folds
-from bayesfloor.data.sampling import LEARNED_ROWS, keys_of_values, stratified_rows
+from bayesfloor.data.sampling import LEARNED_ROWS, RARE_ROWS, class_weights, keys_of_values, stratified_rows
 from bayesfloor.floor.learned.cross_fitting import VIEWS, cross_fit
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, Group, group_of
+from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
 from bayesfloor.floor.learned.stacking import Stack, fit_stacks
+from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
 from bayesfloor.floor.learned.summary import find_in_learned, summarise
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
 from bayesfloor.runtime.arrays import Ints
@@ -63,7 +66,8 @@ def learned_floor(
     cv : int, default=5
         Folds, at least 5.
     max_rows : int or None, default=None
-        Rows to use at the most, as large a share of each class; None for 10 000 (`data.sampling.LEARNED_ROWS`).
+        Rows to use at the most; None for 10 000 (`data.sampling.LEARNED_ROWS`). As large a share of each class, but up
+        to 200 rows of a rare one, which then count less, so that all figures are for the shares of the rows given.
     learners : "default", mapping or list, default="default"
         A dozen fast learners, or others, in a list or by name in a mapping: classifiers with ``predict_proba``, and the
         names of groups of fast ones ("gaussian", "marginals", "logistic", "neighbours", "kernels", "trees"; "default"
@@ -106,8 +110,9 @@ def learned_floor(
     cv = _check_cv(cv, len(problem.X))
     groups = check_learners(learners)
     seed = check_random_state_seed(random_state)
-    rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed)
+    rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed, RARE_ROWS)
     points, codes = problem.X[rows], problem.codes[rows]
+    counted = counted_rows(problem, codes)
     folds = stratified_folds(codes, cv, np.arange(len(codes)))
     n_learners = 3 * len(groups)
     check_memory(4 * n_learners * sum(VIEWS) * len(rows) * n_classes, f"the predictions of {len(rows)} rows")
@@ -117,11 +122,12 @@ def learned_floor(
         return fit_stacks(fitted, codes, seed, crew), fitted.sizes, fitted.names
 
     stacks, sizes, names = supervise(learn, check_n_jobs(n_jobs), progress)
-    q = np.exp(stacks[0].log_q[0])
-    residual_z = residual_test(points, codes, q, folds, n_jobs, seed)
-    summary = summarise(stacks, np.array(sizes), codes, n_classes, residual_z, confidence)
+    residual_z = residual_test(points, codes, np.exp(stacks[0].log_q[0]), folds, n_jobs, seed)
+    stacks = [replace(stack, log_q=counted.at_shares_of_all(stack.log_q)) for stack in stacks]
+    q, thinned = np.exp(stacks[0].log_q[0]), counted.in_proportion()
+    summary = summarise(stacks, np.array(sizes), codes, n_classes, residual_z, confidence, counted)
     weights = stacks[0].weights.mean(axis=0)
-    class_reached, pair_reached = errors_by_class(q, codes)
+    class_reached, pair_reached = errors_by_class(q, codes, counted.class_weights)
     return LearnedFloor(
         estimate=summary.estimate,
         interval=summary.interval,
@@ -129,7 +135,7 @@ def learned_floor(
         reached_interval=summary.reached_interval,
         majority_error=summary.majority_error,
         curve=summary.curve,
-        tree_bounds=posterior_bounds(q, codes, n_jobs, seed),
+        tree_bounds=posterior_bounds(q[thinned], codes[thinned], n_jobs, seed),
         residual_z=residual_z,
         class_reached=class_reached,
         pair_reached=pair_reached,
@@ -139,16 +145,25 @@ def learned_floor(
         n_classes=n_classes,
         classes=problem.classes,
         confidence=confidence,
-        findings=tuple(find_in_learned(summary, residual_z, problem, len(rows), cv)),
+        findings=tuple(find_in_learned(summary, residual_z, problem, codes, cv)),
         seconds=time.perf_counter() - started,
+        ranking=rank_classes(stacks, counted, problem.classes, confidence),
     )
 
 
-def choose_rows(problem: Problem, n_rows: int | None, seed: int) -> Ints:
+def choose_rows(problem: Problem, n_rows: int | None, seed: int, at_least: int = 1) -> Ints:
     """Choose rows and put them in an order that depends on their values and the seed alone."""
     keys = keys_of_values(problem.X, problem.codes, seed)
-    rows = stratified_rows(problem.codes, n_rows, keys)
+    rows = stratified_rows(problem.codes, n_rows, keys, at_least)
     return rows[np.lexsort((problem.codes[rows], keys[rows]))]
+
+
+def counted_rows(problem: Problem, codes: Ints) -> PlainRows:
+    """Return what each row that was chosen counts."""
+    weights = class_weights(problem.codes, codes)
+    if weights is None or problem.groups is not None or problem.time is not None:
+        return PlainRows(codes, np.bincount(codes, minlength=len(problem.classes)))
+    return StratifiedRows(codes, problem.class_counts, weights)
 
 
 def check_learners(learners: Any) -> dict[str, Group]:
