@@ -94,6 +94,11 @@ def test_all_ranked_on_top_is_no_certainty():
         assert high == pytest.approx(1.0)
 
 
+def test_equal_scores_rank_nothing():
+    is_class = np.arange(50) < 5
+    assert auc_interval(_rank(np.zeros(50), is_class, np.ones(50)), is_class, np.ones(50), 0.95) == (0.5, 0.5)
+
+
 def test_what_is_rare():
     assert is_rare(np.array([95, 5])).tolist() == [False, False]
     assert is_rare(np.array([96, 4])).tolist() == [False, True]

@@ -348,7 +348,7 @@ def test_a_rare_class_is_led_with(rare):
     for text in (rare.to_text(width=1000), rare.to_markdown()):
         assert ranked["needed"] in text.replace("\\", "")
         assert f"{found.auc:.3f}" in text
-    assert "classes were drawn as equally large" in rare.summary["data"]["columns_note"]
+    assert "the largest class was cut down" in rare.summary["data"]["columns_note"]
     assert rare.summary["data"]["columns"][0]["name"] == "x0"
     assert any(each["heading"] == "Rare classes" for each in rare.summary["how_to_read"])
 
@@ -422,7 +422,7 @@ def test_columns_are_listed_with_what_was_done_and_the_left_out_last():
     assert columns[0] | {"kind": "number", "treatment": "scaled", "n_values": n, "n_features": 1} == columns[0]
     # alone, classes 4 apart have a floor of Phi(-2), of a majority error of a half
     assert columns[0]["low"] <= 1 - 2 * norm.cdf(-2) <= columns[0]["high"]
-    assert all(each["low"] == 0 for each in columns[1:3])
+    assert all(each["low"] < 0.05 for each in columns[1:3])
     assert columns[3]["removed"] is None
     for text in (report.to_markdown(), report.to_text()):
         assert "left out: a different" in text
@@ -438,11 +438,20 @@ def test_columns_of_ties():
     assert columns["x0"]["removed"] == 0
     assert columns["x1"]["removed"] > 0.98
     assert columns["x3"]["low"] == 0
-    # at a value of 0 or 1 one row in five is of the other class; trees put the floor between its bounds
-    bounds = bayes_error(X[:, 2:3], y)
-    majority = min(y.mean(), 1 - y.mean())
-    assert columns["x2"]["removed"] == pytest.approx(1 - bounds.estimate / majority, abs=0.02)
+    # one row of five has the wrong value: two rows alike differ in .32 of cases, and the bounds are .2 and .32
+    assert columns["x2"]["low"] <= 1 - 0.26 / 0.5 <= columns["x2"]["high"]
     assert columns["x0"]["kind"] is None
+
+
+def test_a_column_tells_something_where_one_class_has_most_rows():
+    rng = np.random.default_rng(4)
+    y = (np.arange(1000) < 100).astype(int)
+    X = np.column_stack([rng.normal(size=1000) + 1.5 * y, rng.normal(size=1000)])
+    report = difficulty_report(X, y, fast=True)
+    first, second = report.summary["data"]["columns"]
+    assert first["name"] == "x0"
+    assert 0.2 < first["removed"] < 1 - 2 * norm.cdf(-0.75)  # what can be removed where both are as frequent
+    assert second["low"] == 0
 
 
 def test_floors_of_single_columns_are_those_of_trees():

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayesfloor.data.sampling import keys_of_values, stratified_rows
-from bayesfloor.floor.learned.summary import leads_with_ranking
+from bayesfloor.data.sampling import Keys, keys_of_values, stratified_rows
 from bayesfloor.floor.trees.cross_edges import of_whole
 from bayesfloor.floor.trees.problem import Options, floors_of
 from bayesfloor.forest import Forests, spanning_forests
@@ -17,13 +16,16 @@ MOST_ROWS = 2000
 #: Rows times columns, at the most, so that very many columns take no longer; but no fewer rows than `_FEWEST_ROWS`.
 _MOST_VALUES = 1_000_000
 _FEWEST_ROWS = 200
-#: Rows of each class, at the least, where classes are drawn as equally large.
-_FEWEST_OF_CLASS = 20
+#: Rows of the largest class, at the least, however small the next one is.
+_FEWEST_OF_LARGEST = 20
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnFloors:
-    """Floors of single columns, from spanning trees.
+    """Floors of single columns, from spanning trees of rows of which no class has more than half.
+
+    Where one class has most of the rows, a column that tells a good deal still leaves that class the likelier one
+    everywhere, and removes no error at all.
 
     Attributes
     ----------
@@ -36,7 +38,7 @@ class ColumnFloors:
     n_rows : int
         Rows that were used.
     is_balanced : bool
-        Whether classes were drawn as equally large as their rows allow, since some are rare.
+        Whether the largest class was cut down to the size of the next.
     """
 
     floor: Floats
@@ -63,16 +65,15 @@ def measure_columns(source: Source, options: Options) -> ColumnFloors:
     """
     problem, n_columns = source.problem, len(source.columns)
     most = int(np.clip(_MOST_VALUES // max(n_columns, 1), _FEWEST_ROWS, MOST_ROWS))
-    is_balanced = leads_with_ranking(problem.class_counts)
     keys = keys_of_values(problem.X, problem.codes, options.random_state)
-    pool = _equal_parts(problem.codes, keys, most) if is_balanced else np.arange(len(keys))
+    pool = _without_excess(problem.codes, keys)
     rows = pool[stratified_rows(problem.codes[pool], max(most, len(problem.classes)), keys[pool])]
-    codes = problem.codes[rows]
+    points, codes = problem.X[rows], problem.codes[rows]
     counts = np.bincount(codes)
     largest = 1.0 - counts.max() / len(codes)
     floors, intervals = [], []
     for members in source.feature_groups:
-        forests = _forests(np.ascontiguousarray(problem.X[np.ix_(rows, members)]), options)
+        forests = _forests(np.ascontiguousarray(points[:, list(members)]), options)
         found = floors_of([of_whole(forests, codes, len(counts))], len(counts), largest, options)
         floors.append(float(found.estimate))
         intervals.append(found.interval)
@@ -82,17 +83,17 @@ def measure_columns(source: Source, options: Options) -> ColumnFloors:
         removed=np.clip(1.0 - floor / largest, 0.0, 1.0),
         interval=np.clip(1.0 - interval[:, ::-1] / largest, 0.0, 1.0),
         n_rows=len(rows),
-        is_balanced=is_balanced,
+        is_balanced=len(pool) < len(keys),
     )
 
 
-def _equal_parts(codes: Ints, keys: Ints, most: int) -> Ints:
-    """Choose as many rows of each class as the smallest has; of tiny classes all that there are."""
+def _without_excess(codes: Ints, keys: Keys) -> Ints:
+    """Choose all rows, but of the largest class no more than the next one has."""
     counts = np.bincount(codes)
-    smallest = int(counts[counts >= _FEWEST_OF_CLASS].min(initial=most))
-    order = np.lexsort((keys, codes))
-    place = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.sort(order[place < min(smallest, most)])
+    largest, most = int(counts.argmax()), max(int(np.sort(counts)[-2]), _FEWEST_OF_LARGEST)
+    of_largest = np.flatnonzero(codes == largest)
+    some = of_largest[np.argsort(keys[of_largest], kind="stable")[:most]]
+    return np.sort(np.concatenate([np.flatnonzero(codes != largest), some]))
 
 
 def _forests(points: Floats, options: Options) -> Forests:

@@ -84,7 +84,7 @@ def _answer_of_ranking(learned: LearnedFloor, rare: list[ClassRanking]) -> list[
     )
     third = (
         f"The error says little here: naming the largest class always errs on {percent(learned.majority_error)} of the "
-        f"rows, and the floor is about {percent(learned.estimate)} ({percent_range(*learned.interval)})."
+        f"rows, and the floor is about {percent(learned.estimate)} (range {percent_range(*learned.interval)})."
     )
     return [first, second, third]
 
@@ -115,7 +115,7 @@ def note_on_ranking(learned: LearnedFloor) -> str:
         "Rows are ranked by the probability of the class, from models that were not trained on them. The AUC is the "
         "chance that a row of the class is ranked above any other row; average precision equals the share by chance."
     )
-    if learned.n_rows < learned.n_samples:
+    if any(each.n_rows > each.share * learned.n_rows + 1 for each in rare_classes(learned)):
         note += (
             f" Of the {counted(learned.n_samples)} rows {counted(learned.n_rows)} were used, with more of the rare "
             "classes than their share; all figures are weighted back to it."
@@ -126,11 +126,12 @@ def note_on_ranking(learned: LearnedFloor) -> str:
 def note_on_columns(columns: ColumnFloors, n_columns: int, most: int) -> str:
     """Say what the figures of single columns are."""
     note = (
-        "What a column tells by itself is the share of the error of always naming the largest class that it removes, "
-        f"from spanning trees of {counted(columns.n_rows)} rows. Columns may tell more together than each alone."
+        "What a column tells alone is the share of the error of always naming the largest class that it removes, "
+        f"from spanning trees of {counted(columns.n_rows)} rows. It comes out a little low: the order says more than "
+        "the figure. Columns may tell more together than each alone."
     )
     if columns.is_balanced:
-        note += " Since a class is rare, classes were drawn as equally large as their rows allow."
+        note += " For this, the largest class was cut down to the size of the next."
     if n_columns > most:
         note += f" Listed are the {most} most telling of {counted(n_columns)} columns."
     return note

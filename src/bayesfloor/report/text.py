@@ -13,6 +13,8 @@ from bayesfloor.runtime.text import counted, exact_percent, in_markdown, percent
 _TERMINAL_ROWS, _MARKDOWN_ROWS = 8, 20
 #: Letters of a name on a terminal, so that a table fits.
 _NAME = 28
+#: Letters of what was done with a column.
+_TREATMENT = 40
 #: Rare classes of which a paragraph says what more rows would bring.
 _MOST_NEEDED = 3
 #: Lines of the class tree on a terminal, about a screen.
@@ -23,12 +25,13 @@ _ESTIMATES = ("rows", "trees' estimate", "range", "of its maximum", "best model"
 
 
 class TextTable(NamedTuple):
-    """Headings, rows of as many cells, the columns that hold names, and how many rows there are in all."""
+    """Headings, rows of as many cells, the columns that hold names, how many rows there are in all, and how long."""
 
     headings: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     names: tuple[int, ...] = (0,)
     n_rows: int = 0
+    longest: int = _NAME
 
     def without(self, heading: str) -> "TextTable":
         """Leave out a column that comes after the names."""
@@ -83,7 +86,7 @@ def _column_table(summary: Summary) -> TextTable:
         for each in columns
     ]
     headings = ("column", "kind", "what was done", "missing", "values", "tells alone", "range")
-    table = TextTable(headings, rows, (0, 1, 2), max(summary["data"]["n_columns"], len(rows)))
+    table = TextTable(headings, rows, (0, 1, 2), max(summary["data"]["n_columns"], len(rows)), _TREATMENT)
     if all(each["kind"] is None for each in columns):
         for heading in ("kind", "what was done", "missing", "values"):
             table = table.without(heading)
@@ -167,7 +170,7 @@ def render_text(summary: Summary, width: int = 100, colour: bool = False) -> str
         for number, name in enumerate(rows.headings):
             grid.add_column(Text(name, style="dim"), justify="left" if number in rows.names else "right", no_wrap=True)
         for row in rows.rows[:most]:
-            grid.add_row(*(Text(shortened(cell, _NAME)) for cell in row))
+            grid.add_row(*(Text(shortened(cell, rows.longest)) for cell in row))
         console.print(grid)
 
     paragraph(summary["title"], "dim")
@@ -217,7 +220,7 @@ def render_text(summary: Summary, width: int = 100, colour: bool = False) -> str
     data = summary["data"]
     columns = _column_table(summary)
     heading(f"Columns{_of(columns)}")
-    table(columns)
+    table(columns.without("range"))
     console.print()
     paragraph(f"{_size(data)} of {data['target']!r}; {summary['seconds']:.1f} s", "dim")
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())

@@ -127,6 +127,8 @@ def auc_interval(ranks: _Ranks, is_class: Bools, weights: Floats, confidence: fl
     m, auc = len(own), float(own.mean())
     of_class = float(((own - auc) ** 2).sum() + (0.5 - auc) ** 2) / m**2
     variance = of_class + float(of_others**2 @ (others - auc) ** 2)
+    if variance == 0.0:
+        return auc, auc  # all scores are equal
     middle = (m * auc + 0.5) / (m + 1.0)
     n = middle * (1.0 - middle) / variance
     z2 = float(t.ppf(0.5 + confidence / 2.0, m)) ** 2
