@@ -65,7 +65,7 @@ def rare_classes(learned: LearnedFloor) -> list[ClassRanking]:
 
 def _answer_of_ranking(learned: LearnedFloor, rare: list[ClassRanking]) -> list[str]:
     """Answer where nearly all rows are of one class: what the error says is little, and comes last."""
-    largest = max(rare, key=lambda each: each.n_rows)
+    largest = max(rare, key=lambda each: each.n_samples)
     name, (low, high) = in_text(largest.label), largest.auc_interval
     measured = f"ROC AUC of {largest.auc:.3f} ({exact_percent(learned.confidence)} range {low:.3f}–{high:.3f})"
     if low > 0.5:

@@ -75,7 +75,7 @@ def summarise(source: Source, figures: Figures, fast: bool, target_error: float 
             "n_columns": len(source.columns),
             "columns_note": sentences.note_on_columns(figures.columns, len(source.columns), MOST_LISTED),
         },
-        "rare": None if learned is None else _rare(source, learned),
+        "rare": None if learned is None else _rare(learned),
         "findings": [asdict(f) for f in (*figures.trees.findings, *(learned.findings if learned else ()))],
         "floor": _floor(figures),
         "curve": None if learned is None else _curve(figures),
@@ -122,16 +122,15 @@ def _column(name: str, column: ColumnSummary | None) -> dict[str, Any]:
     return {key: getattr(column, key) for key in ("name", "kind", "treatment", "n_missing", "n_values")}
 
 
-def _rare(source: Source, learned: LearnedFloor) -> dict[str, Any] | None:
+def _rare(learned: LearnedFloor) -> dict[str, Any] | None:
     """List the rare classes with how high their rows are ranked, the largest first."""
-    rare = sorted(sentences.rare_classes(learned), key=lambda each: -each.n_rows)
+    rare = sorted(sentences.rare_classes(learned), key=lambda each: -each.n_samples)
     if not rare:
         return None
-    counts = source.problem.class_counts
     rows = [
         {
             "name": str(each.label),
-            "n_rows": int(counts[source.problem.classes == each.label][0]),
+            "n_rows": each.n_samples,
             "n_used": each.n_rows,
             "share": each.share,
             "auc": each.auc,

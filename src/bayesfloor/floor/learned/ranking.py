@@ -31,7 +31,9 @@ class _Ranks(NamedTuple):
     place: NDArray[np.int64]
 
 
-def rank_classes(stacks: list[Stack], rows: PlainRows, classes: NDArray[Any], confidence: float) -> tuple[Any, ...]:
+def rank_classes(
+    stacks: list[Stack], rows: PlainRows, classes: NDArray[Any], confidence: float
+) -> tuple[ClassRanking, ...]:
     """Rank the rows by the probability of each class.
 
     Parameters
@@ -69,6 +71,7 @@ def rank_classes(stacks: list[Stack], rows: PlainRows, classes: NDArray[Any], co
         found.append(
             ClassRanking(
                 label=label,
+                n_samples=int(rows.class_counts[code]),
                 n_rows=int(is_class.sum()),
                 share=float(rows.class_counts[code] / total),
                 auc=auc,

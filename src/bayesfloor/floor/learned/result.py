@@ -74,7 +74,7 @@ class LearningCurve:
         return data_frame(self.columns())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClassRanking:
     """How high the stack ranks the rows of a class, by the probability of that class.
 
@@ -82,8 +82,8 @@ class ClassRanking:
     ----------
     label : object
         The class.
-    n_rows : int
-        Its rows among those used.
+    n_samples, n_rows : int
+        Its rows among those given, and among those used.
     share : float
         Its share of the rows given.
     auc : float
@@ -103,6 +103,7 @@ class ClassRanking:
     """
 
     label: Any
+    n_samples: int
     n_rows: int
     share: float
     auc: float
@@ -112,6 +113,13 @@ class ClassRanking:
     recall_at_precision: float
     auc_by_size: tuple[float, ...]
     is_rising: bool
+
+    def __repr__(self) -> str:
+        low, high = self.auc_interval
+        return (
+            f"ClassRanking({self.label!r}: AUC {self.auc:.4f}, interval {low:.4f} to {high:.4f}, average precision "
+            f"{self.average_precision:.4f}, {self.n_rows} of {self.n_samples} samples)"
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
