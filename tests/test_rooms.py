@@ -57,6 +57,7 @@ PUBLIC = {
     "LearnedFloor",
     "LearnedFloorDisplay",
     "LearningCurve",
+    "ClassRanking",
     "LinearSVCCV",
     "LinearSVMPath",
     "OneVsOneSVC",

@@ -76,6 +76,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.floor.learned.estimate import learned_floor as learned_floor
     from bayesfloor.floor.learned.label_noise import LabelNoiseCheck as LabelNoiseCheck
     from bayesfloor.floor.learned.label_noise import label_noise_check as label_noise_check
+    from bayesfloor.floor.learned.result import ClassRanking as ClassRanking
     from bayesfloor.floor.learned.result import LearnedFloor as LearnedFloor
     from bayesfloor.floor.learned.result import LearningCurve as LearningCurve
     from bayesfloor.floor.trees.estimator import BayesErrorEstimator as BayesErrorEstimator
@@ -123,7 +124,7 @@ _PUBLIC = {
     ),
     "floor.learned.estimate": "learned_floor",
     "floor.learned.label_noise": "label_noise_check LabelNoiseCheck",
-    "floor.learned.result": "LearnedFloor LearningCurve",
+    "floor.learned.result": "ClassRanking LearnedFloor LearningCurve",
     "floor.trees.estimator": "BayesErrorEstimator",
     "forest": "class_forests ClassForests Forests spanning_forests",
     "report.difficulty": "difficulty_report DifficultyReport",

@@ -6,6 +6,7 @@ assumes that the learning curve goes on as it does: no method can give a lower b
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -13,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
-from bayesfloor.data.sampling import LEARNED_ROWS, keys_of_values, stratified_rows
+from bayesfloor.data.sampling import LEARNED_ROWS, RARE_ROWS, class_weights, keys_of_values, stratified_rows
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, TABLE_GROUPS, Group, group_of
+from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
 from bayesfloor.floor.learned.stacking import Stack, fit_stacks
+from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
 from bayesfloor.floor.learned.summary import classes_in_one_group, find_in_learned, summarise
 from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme, with_recent
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
@@ -51,6 +54,7 @@ def learned_floor(
     cv: Any = 5,
     max_rows: int | None = None,
     learners: Any = "default",
+    prepare: Any = "auto",
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = False,
@@ -79,11 +83,14 @@ def learned_floor(
         Folds, at least 5: how many, or anything that scikit-learn splits by, so long as each row is tested once. With
         `time`, an int: the periods that the later half of the rows is cut into.
     max_rows : int or None, default=None
-        Rows to use at the most, as large a share of each class; None for 10 000 (`data.sampling.LEARNED_ROWS`).
+        Rows to use at the most; None for 10 000 (`data.sampling.LEARNED_ROWS`). As large a share of each class, but up
+        to 200 rows of a rare one, which then count less, so that all figures are for the shares of the rows given.
     learners : "default", mapping or list, default="default"
         A dozen fast learners, or others, in a list or by name in a mapping: classifiers with ``predict_proba``, and the
         names of groups of fast ones ("gaussian", "marginals", "logistic", "neighbours", "kernels", "trees",
         "tables"; "default" for all, and for those of tables where X is a table).
+    prepare : {"auto", "strict"} or transformer, default="auto"
+        How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
     n_jobs : int or None, default=None
         Threads; None for every core.
     random_state : int, None or random generator, default=0
@@ -120,13 +127,13 @@ def learned_floor(
     True
     """
     started = perf_counter()
-    problem = check_problem(X, y, groups, time)
+    problem = check_problem(X, y, groups, time, prepare)
     n_classes = len(problem.classes)
     confidence = check_confidence(confidence)
     _check_cv(cv, problem)
     learner_groups = check_learners(learners, is_table=problem.tabular is not None)
     seed = check_random_state_seed(random_state)
-    rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed)
+    rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed, RARE_ROWS)
     points, codes = problem.X[rows], problem.codes[rows]
     tabular = None if problem.tabular is None else problem.tabular.take(rows)
     scheme = _scheme_of(problem, rows, cv)
@@ -146,8 +153,10 @@ def learned_floor(
     if scheme.tested is not None:
         points, codes, folds = points[scheme.tested], codes[scheme.tested], folds[scheme.tested]
         stacks = [Stack(stack.log_q[:, scheme.tested], stack.weights[np.unique(folds)]) for stack in stacks]
-    q = np.exp(stacks[0].log_q[0])
-    residual_z = residual_test(points, codes, q, folds, n_jobs, seed, scheme.groups)
+    counted = counted_rows(problem, codes)
+    residual_z = residual_test(points, codes, np.exp(stacks[0].log_q[0]), folds, n_jobs, seed, scheme.groups)
+    stacks = [replace(stack, log_q=counted.at_shares_of_all(stack.log_q)) for stack in stacks]
+    q, thinned = np.exp(stacks[0].log_q[0]), counted.in_proportion()
     unseen = float(np.isin(codes, classes_in_one_group(problem)).mean())
     summary = summarise(
         stacks,
@@ -159,9 +168,11 @@ def learned_floor(
         scheme.clusters,
         problem.time is not None,
         unseen,
+        counted,
     )
     weights = stacks[0].weights.mean(axis=0)
-    class_reached, pair_reached = errors_by_class(q, codes)
+    n_folds = cv if is_int(cv) else int(folds.max()) + 1
+    class_reached, pair_reached = errors_by_class(q, codes, counted.class_weights)
     return LearnedFloor(
         estimate=summary.estimate,
         interval=summary.interval,
@@ -169,7 +180,7 @@ def learned_floor(
         reached_interval=summary.reached_interval,
         majority_error=summary.majority_error,
         curve=summary.curve,
-        tree_bounds=posterior_bounds(q, codes, n_jobs, seed),
+        tree_bounds=posterior_bounds(q[thinned], codes[thinned], n_jobs, seed),
         residual_z=residual_z,
         class_reached=class_reached,
         pair_reached=pair_reached,
@@ -179,19 +190,30 @@ def learned_floor(
         n_classes=n_classes,
         classes=problem.classes,
         confidence=confidence,
-        findings=tuple(find_in_learned(summary, residual_z, problem, len(rows), cv if is_int(cv) else folds.max() + 1)),
+        findings=tuple(find_in_learned(summary, residual_z, problem, problem.codes[rows], n_folds)),
         seconds=perf_counter() - started,
+        ranking=rank_classes(stacks, counted, problem.classes, confidence),
     )
 
 
-def choose_rows(problem: Problem, n_rows: int | None, seed: int) -> Ints:
+def choose_rows(problem: Problem, n_rows: int | None, seed: int, at_least: int = 1) -> Ints:
     """Choose rows and put them in an order that depends on their values and the seed alone.
 
-    Rows of all groups are taken: as many from more groups say more about new ones than whole groups do.
+    Rare classes get `at_least` so many rows, where there are no groups and no time. Rows of all groups are taken: as
+    many from more groups say more about new ones than whole groups do.
     """
     keys = _keys_of(problem, seed)
-    rows = stratified_rows(problem.codes, n_rows, keys)
+    is_plain = problem.groups is None and problem.time is None
+    rows = stratified_rows(problem.codes, n_rows, keys, at_least if is_plain else 1)
     return rows[np.lexsort((problem.codes[rows], keys[rows]))]
+
+
+def counted_rows(problem: Problem, codes: Ints) -> PlainRows:
+    """Return what each row that was chosen counts."""
+    weights = class_weights(problem.codes, codes)
+    if weights is None or problem.groups is not None or problem.time is not None:
+        return PlainRows(codes, np.bincount(codes, minlength=len(problem.classes)))
+    return StratifiedRows(codes, problem.class_counts, weights)
 
 
 def _keys_of(problem: Problem, seed: int) -> NDArray[np.uint64]:
