@@ -26,7 +26,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `BayesErrorSelector`        features chosen by the floor they leave
 `compare_transforms`        transforms ranked by the floor they leave
 `bayes_class_weight`        weights for hard classes; `bayes_cost_matrix` for hard pairs
-`read_table`                X and y from a file: CSV, Parquet, Arrow, ARFF, NPZ, libsvm
+`read_table`                X and y from a file: CSV, Excel, JSON, SQLite, Parquet, …
 `load_dataset`              data sets by name; `list_datasets` for which
 ==========================  ===========================================================
 

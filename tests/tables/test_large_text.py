@@ -78,9 +78,11 @@ ROWS = st.one_of(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(ROWS, st.sampled_from(",;\t|"), st.sampled_from(["\n", "\r\n", "\r", "\n\n"]), st.integers(1, 60), st.booleans())
 @example([["1", "2", "3"], ['"a\nb', "2", '3"']], ",", "\n", 5, True)
+@example([["1", "2", '"a\nb"', "2", "3"]], ",", "\n", 50, True)
+@example([["1", "2", "3"], ["\ufeffx", "1", "2"]], ",", "\n", 6, True)
 @example([[" 1", '"2"', "3"]], ",", "\n", 50, False)
 @example([["1", " ", " a"]] * 4, ";", "\n", 50, True)
 def test_large_files_are_read_as_small_ones_are(read_as, rows, separator, line_end, n_bytes, ends):
@@ -98,9 +100,11 @@ def test_encodings_of_large_files(read_as, encoding):
     assert large[0][0][:2] == ("größe", np.tile([1.5, -2.0], 20).tobytes())
 
 
-@given(st.text(st.sampled_from("0123456789+-.eEinfatyNAx_ \t１"), max_size=8))
-def test_polars_and_python_read_the_same_numbers(text):
-    by_python, by_polars = NumberBuilder("a"), NumberBuilder("a")
+@given(st.text(st.sampled_from("0123456789+-.,eEinfatyNAx_ \t１"), max_size=8), st.sampled_from(".,"))
+@example("1.5", ",")
+@example("1,5", ",")
+def test_polars_and_python_read_the_same_numbers(text, decimal):
+    by_python, by_polars = NumberBuilder("a", decimal), NumberBuilder("a", decimal)
     by_python.add([text])
     by_polars.add(pl.Series([text]))
     assert by_polars.column().values.tobytes() == by_python.column().values.tobytes()
