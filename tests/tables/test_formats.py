@@ -5,6 +5,7 @@ import io
 import pickle
 import re
 import zipfile
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,11 +20,14 @@ from scipy.io import arff as scipy_arff
 from sklearn.datasets import dump_svmlight_file
 
 from bayesfloor.tables import binary_tables
-from bayesfloor.tables.read import read_table
+from bayesfloor.tables import read as tables_read
 
 FRAME = pd.DataFrame(
     {"a": [1, 2, 3, 4], "b": [0.5, 1.5, 2.5, 3.5], "s": ["u", "v", "u", "w"], "y": ["p", "q", "p", "q"]}
 )
+
+#: The rules that decide nothing; tests of the automatic ones stand in test_automatic.py.
+read_table = partial(tables_read.read_table, prepare="strict")
 EXPECTED = [[1, 0.5, 0, 0], [2, 1.5, 1, 0], [3, 2.5, 0, 0], [4, 3.5, 0, 1]]
 
 

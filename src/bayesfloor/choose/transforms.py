@@ -44,6 +44,7 @@ from bayesfloor.forest import class_forests
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.checks import check_max_rows, check_option
 from bayesfloor.runtime.text import shown
+from bayesfloor.tables.arguments import prepared_points
 
 
 def compare_transforms(
@@ -109,7 +110,8 @@ def compare_transforms(
     options = check_options(
         n_trees=n_trees, confidence=confidence, n_jobs=n_jobs, device=device, random_state=random_state, client=client
     )
-    X, y = points_and_labels(X, y)
+    # a frame is left to the transforms, unless it is a whole table
+    X, y = (prepared_points if isinstance(y, str) else points_and_labels)(X, y)
     n_given = X.shape[0] if hasattr(X, "shape") else len(X)
     classes, codes = check_labels(y, n_given)
     keys = np.random.default_rng(options.random_state).integers(2**64, size=n_given, dtype=np.uint64)

@@ -42,6 +42,10 @@ class NumberColumn:
     is_truth: bool = False
     is_dummy: bool = False
 
+    def shown(self, row: int) -> str:
+        """Write the value of a row."""
+        return "" if math.isnan(self.values[row]) else f"{self.values[row]:.6g}"
+
 
 @dataclass
 class TextColumn:
@@ -52,16 +56,37 @@ class TextColumn:
     codes: Ints
     was_stripped: bool = False  # blanks around values were taken off
 
+    def shown(self, row: int) -> str:
+        """Write the value of a row."""
+        return "" if self.codes[row] < 0 else self.categories[self.codes[row]]
+
+
+@dataclass
+class DateColumn:
+    """Dates, moments and times of day, as seconds since 1970, UTC, or since midnight; NaN where one is missing."""
+
+    name: str
+    values: Floats
+    type_name: str
+
+    def shown(self, row: int) -> str:
+        """Write the value of a row."""
+        seconds = float(self.values[row])
+        if math.isnan(seconds):
+            return ""
+        text = np.datetime_as_string(np.datetime64(round(seconds), "s")).replace("T", " ")
+        return text[11:] if self.type_name == "times of day" else text.removesuffix(" 00:00:00")
+
 
 @dataclass
 class OtherColumn:
-    """What is neither: dates, lists and the like. Only its type is kept."""
+    """What is none of these: lists and the like. Only its type is kept."""
 
     name: str
     type_name: str
 
 
-Column = NumberColumn | TextColumn | OtherColumn
+Column = NumberColumn | TextColumn | DateColumn | OtherColumn
 
 
 @dataclass
@@ -106,7 +131,7 @@ class RawTable:
         """Keep some of the rows."""
         columns: list[Column] = []
         for column in self.columns:
-            if isinstance(column, NumberColumn):
+            if isinstance(column, NumberColumn | DateColumn):
                 column = replace(column, values=column.values[rows])
             elif isinstance(column, TextColumn):
                 column = without_unused(replace(column, codes=column.codes[rows]))
@@ -265,7 +290,7 @@ def count_gaps(column: Column) -> int:
 
 def find_gaps(column: Column) -> Bools:
     """Mark the rows where a column has no value."""
-    if isinstance(column, NumberColumn):
+    if isinstance(column, NumberColumn | DateColumn):
         return np.isnan(column.values)
     if isinstance(column, TextColumn):
         return column.codes < 0

@@ -124,6 +124,7 @@ def read_text_table(
     target: str | int | None = None,
     categorical: Sequence[str] = (),
     dropped: Sequence[str] = (),
+    strays: str = "refuse",
     separator: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
@@ -141,6 +142,8 @@ def read_text_table(
         Columns to keep as text even when all of their values are numbers.
     dropped : sequence of str
         Columns whose values do not matter.
+    strays : {"refuse", "text"}
+        What to do with a few values that are no numbers in a column of numbers: refuse them, or read it as text.
     separator, decimal, encoding, header
         How the file is written; None asks for detection.
 
@@ -185,7 +188,9 @@ def read_text_table(
         target = names[target]
     as_text = {target, *categorical}
     while True:  # a column that turns out to be text is read again as such
-        table, turned = _read_columns(reader, names, first_line, label=target, as_text=as_text, dropped=set(dropped))
+        table, turned = _read_columns(
+            reader, names, first_line, label=target, as_text=as_text, dropped=set(dropped), strays=strays
+        )
         if not turned:
             break
         as_text |= turned
@@ -198,7 +203,14 @@ def read_text_table(
 
 
 def _read_columns(
-    reader: _Reader, names: list[str], first_line: int, *, label: str | int, as_text: set[str | int], dropped: set[str]
+    reader: _Reader,
+    names: list[str],
+    first_line: int,
+    *,
+    label: str | int,
+    as_text: set[str | int],
+    dropped: set[str],
+    strays: str,
 ) -> tuple[RawTable, set[str]]:
     """Read all columns, those in `as_text` as text; name those that are text after all."""
     builders: list[NumberBuilder | TextBuilder] = []
@@ -213,7 +225,8 @@ def _read_columns(
         for builder, texts in zip(builders, zip(*rows, strict=True), strict=True):
             if builder.name not in dropped:
                 builder.add(texts)
-        turned = {builder.name for builder in builders if isinstance(builder, NumberBuilder) and builder.is_text}
+        numbers = [builder for builder in builders if isinstance(builder, NumberBuilder)]
+        turned = {builder.name for builder in numbers if builder.is_text or (builder.strays and strays == "text")}
         if turned:
             return RawTable(reader.name, [], 0, np.empty(0, np.int64)), turned
     table = RawTable(reader.name, [], len(starts), np.array(starts, dtype=np.int64))
@@ -224,7 +237,8 @@ def _read_columns(
             continue
         if isinstance(builder, NumberBuilder):
             hint = f"; to read the column as text, name it in categorical=[{builder.name!r}]"
-            builder.complain(table, hint)
+            if strays == "refuse":
+                builder.complain(table, hint)
         columns.append(builder.column())
     table.columns = columns
     return table, set()

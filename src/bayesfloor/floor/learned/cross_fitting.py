@@ -17,8 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.prepared_table import TabularView
+from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.floor.learned.learners import Group
-from bayesfloor.floor.learned.training_rows import Train, safe, standardised
+from bayesfloor.floor.learned.table_learners import shares_of
+from bayesfloor.floor.learned.training_rows import Codes, Train, safe, standardised
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
 
@@ -80,7 +83,14 @@ class CrossFit:
 
 
 def cross_fit(
-    X: Floats, codes: Ints, n_classes: int, folds: Ints, groups: Mapping[str, Group], seed: int, crew: Crew
+    X: Floats,
+    codes: Ints,
+    n_classes: int,
+    folds: Ints,
+    groups: Mapping[str, Group],
+    seed: int,
+    crew: Crew,
+    tabular: TabularView | None = None,
 ) -> CrossFit:
     """Train every learner on every run and collect the predictions.
 
@@ -100,6 +110,8 @@ def cross_fit(
         Seeds what learners draw at random.
     crew : Crew
         Threads to work with.
+    tabular : TabularView or None
+        The same rows as codes with gaps.
 
     Returns
     -------
@@ -108,13 +120,14 @@ def cross_fit(
     runs = runs_of(int(folds.max()) + 1)
     members = [np.flatnonzero(folds == fold) for fold in range(int(folds.max()) + 1)]
     seeds = np.random.SeedSequence(seed).generate_state(len(runs)).tolist()
+    encoded = classes_to_encode(codes, n_classes)
 
     def learn(number: int, group: Group) -> dict[str, Floats]:
         run = runs[number]
         rows = np.concatenate([members[fold] for fold in run.train])
         tests = np.concatenate([members[fold] for fold, _ in run.tests])
-        points, others = standardised(X[rows], X[tests])
-        train = Train(points, codes[rows], n_classes, crew.check)
+        train, others = _rows_for(X, codes, n_classes, tabular, rows, tests, encoded)
+        train = train._replace(check=crew.check)
         return {
             name: np.log(safe(probability, train)) for name, probability in group(train, others, seeds[number]).items()
         }
@@ -141,3 +154,19 @@ def cross_fit(
         for size in range(len(VIEWS))
     ]
     return CrossFit(names, log_p, tuple(sizes), folds)
+
+
+def _rows_for(
+    X: Floats, codes: Ints, n_classes: int, tabular: TabularView | None, rows: Ints, tests: Ints, encoded: Ints
+) -> tuple[Train, Floats]:
+    """Return rows to learn from and rows to predict; features that hold labels are computed from the former alone."""
+    points, others = X[rows], X[tests]
+    if tabular is None:
+        points, others = standardised(points, others)
+        return Train(points, codes[rows], n_classes), others
+    table = Codes(tabular.values[rows], tabular.values[tests], tabular.is_category)
+    train = Train(points, codes[rows], n_classes, table=table)
+    for column, first, last in tabular.from_labels:
+        points[:, first:last], others[:, first:last] = shares_of(table, column, train, encoded)
+    points, others = standardised(points, others)
+    return train._replace(X=points), others

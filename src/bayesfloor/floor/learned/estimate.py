@@ -14,7 +14,7 @@ import numpy as np
 from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.sampling import LEARNED_ROWS, keys_of_values, stratified_rows
 from bayesfloor.floor.learned.cross_fitting import VIEWS, cross_fit
-from bayesfloor.floor.learned.learners import GROUPS, NAMES, Group, group_of
+from bayesfloor.floor.learned.learners import GROUPS, NAMES, TABLE_GROUPS, Group, group_of
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
 from bayesfloor.floor.learned.stacking import Stack, fit_stacks
@@ -66,8 +66,8 @@ def learned_floor(
         Rows to use at the most, as large a share of each class; None for 10 000 (`data.sampling.LEARNED_ROWS`).
     learners : "default", mapping or list, default="default"
         A dozen fast learners, or others, in a list or by name in a mapping: classifiers with ``predict_proba``, and the
-        names of groups of fast ones ("gaussian", "marginals", "logistic", "neighbours", "kernels", "trees"; "default"
-        for all).
+        names of groups of fast ones ("gaussian", "marginals", "logistic", "neighbours", "kernels", "trees",
+        "tables"; "default" for all, and for those of tables where X is a table).
     n_jobs : int or None, default=None
         Threads; None for every core.
     random_state : int, None or random generator, default=0
@@ -104,16 +104,17 @@ def learned_floor(
     n_classes = len(problem.classes)
     confidence = check_confidence(confidence)
     cv = _check_cv(cv, len(problem.X))
-    groups = check_learners(learners)
+    groups = check_learners(learners, is_table=problem.tabular is not None)
     seed = check_random_state_seed(random_state)
     rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed)
     points, codes = problem.X[rows], problem.codes[rows]
+    tabular = None if problem.tabular is None else problem.tabular.take(rows)
     folds = stratified_folds(codes, cv, np.arange(len(codes)))
     n_learners = 3 * len(groups)
     check_memory(4 * n_learners * sum(VIEWS) * len(rows) * n_classes, f"the predictions of {len(rows)} rows")
 
     def learn(crew: Crew) -> tuple[list[Stack], tuple[float, ...], list[str]]:
-        fitted = cross_fit(points, codes, n_classes, folds, groups, seed, crew)
+        fitted = cross_fit(points, codes, n_classes, folds, groups, seed, crew, tabular)
         return fit_stacks(fitted, codes, seed, crew), fitted.sizes, fitted.names
 
     stacks, sizes, names = supervise(learn, check_n_jobs(n_jobs), progress)
@@ -151,8 +152,9 @@ def choose_rows(problem: Problem, n_rows: int | None, seed: int) -> Ints:
     return rows[np.lexsort((problem.codes[rows], keys[rows]))]
 
 
-def check_learners(learners: Any) -> dict[str, Group]:
-    """Return groups of learners by name."""
+def check_learners(learners: Any, *, is_table: bool = False) -> dict[str, Group]:
+    """Return groups of learners by name; those of tables are among the default ones for a table alone."""
+    known = {**GROUPS, **TABLE_GROUPS}
     if isinstance(learners, str) or hasattr(learners, "fit"):
         learners = [learners]
     if isinstance(learners, Mapping):
@@ -163,10 +165,11 @@ def check_learners(learners: Any) -> dict[str, Group]:
     own: list[str] = []
     for name, learner in named:
         if isinstance(learner, str):
-            if learner != "default" and learner not in GROUPS:
-                known = ", ".join(map(repr, ("default", *GROUPS)))
-                raise ParameterError("learners", f"made of {known} and classifiers", learner)
-            groups |= GROUPS if learner == "default" else {learner: GROUPS[learner]}
+            if learner != "default" and learner not in known:
+                names = ", ".join(map(repr, ("default", *known)))
+                raise ParameterError("learners", f"made of {names} and classifiers", learner)
+            default = known if is_table else GROUPS
+            groups |= default if learner == "default" else {learner: known[learner]}
         elif not hasattr(learner, "fit") or not hasattr(learner, "predict_proba"):
             raise TypeError(f"Learner {name!r} must be a classifier with predict_proba. Got {learner!r} instead.")
         else:
@@ -174,8 +177,8 @@ def check_learners(learners: Any) -> dict[str, Group]:
             groups[f"own learner {len(own)}"] = group_of(str(name), learner)
     if not groups:
         raise ValueError("The 'learners' parameter must name at least one learner.")
-    names = Counter([*own, *(name for group in groups for name in NAMES.get(group, ()))])
-    taken = [name for name in own if names[name] > 1]
+    taken_names = Counter([*own, *(name for group in groups for name in NAMES.get(group, ()))])
+    taken = [name for name in own if taken_names[name] > 1]
     if taken:
         raise ValueError(f"There are two learners called {taken[0]!r}; name them in a dict.")
     return groups

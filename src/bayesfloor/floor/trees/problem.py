@@ -18,6 +18,7 @@ from bayesfloor.floor.trees.results import Floors
 from bayesfloor.forest.gpu.device import host_array
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_confidence, check_int, check_n_trees, check_option, check_random_state_seed
+from bayesfloor.tables.arguments import table_of
 
 Progress = bool | Callable[[int, int], None]
 
@@ -40,9 +41,12 @@ class Problem:
         return np.bincount(self.codes, minlength=len(self.classes))
 
 
-def check_problem(X: Any, y: Any, groups: Any = None, time: Any = None) -> Problem:
+def check_problem(X: Any, y: Any, groups: Any = None, time: Any = None, prepare: Any = "auto") -> Problem:
     """Check points and labels, or a table that holds both; a table's own groups and time where none are given."""
     tabular = None
+    table = None if y is None else table_of(X, y, groups=groups, time=time, prepare=prepare)
+    if table is not None:
+        X, y, groups, time = table, None, None, None
     names = X.feature_names if isinstance(X, Table) else names_of(X)
     if isinstance(X, Table):
         tabular = X.tabular
