@@ -199,6 +199,14 @@ def records_of(path: Path) -> tuple[list[str], list[list[str]], list[int]]:
     return header, records, lines
 
 
+def labels_of(header: list[str], records: list[list[str]], target: str) -> list[str]:
+    """Return the label of each record; spellings that differ in case or blanks are one class."""
+    column = header.index(target)
+    labels = [" ".join(record[column].split()) for record in records]
+    first: dict[str, str] = {}
+    return [first.setdefault(label.casefold(), label) for label in labels]
+
+
 def shape_of(path: Path) -> tuple[int, list[str]]:
     """Return the number of records and the header of a file."""
     header, records, _ = records_of(path)
@@ -208,8 +216,8 @@ def shape_of(path: Path) -> tuple[int, list[str]]:
 def comparison_file(folder: Path, path: Path, target: str) -> Path:
     """Return the file itself, or a sample of it where it has more rows with a label than a comparison takes."""
     header, records, _ = records_of(path)
-    column = header.index(target)
-    labelled = np.array([j for j, record in enumerate(records) if record[column].strip() not in NO_LABEL])
+    labels = labels_of(header, records, target)
+    labelled = np.array([j for j, label in enumerate(labels) if label not in NO_LABEL])
     if len(labelled) <= MOST_ROWS:
         return path
     sampled = folder / "sampled" / f"{path.name.split('.')[0]}.csv"
@@ -269,7 +277,7 @@ def peer_errors(folder: Path, name: str, path: Path, target: str, left_out: set[
         with np.load(kept) as arrays:
             return dict(arrays)
     header, records, _ = records_of(path)
-    labels = [record[header.index(target)].strip() for record in records]
+    labels = labels_of(header, records, target)
     folds = deal_folds(labels)
     y = np.array(labels)
     frame = as_frame(header, records, target, left_out)
@@ -430,8 +438,8 @@ def compare_shared(folder: Path, path: Path, fast: bool) -> dict[str, Any]:
     target = shape_of(path)[1][-1]
     answer["right_target"] = read_table(copy).target == target
     chosen = comparison_file(folder, path, target)
-    _, records, _ = records_of(chosen)
-    folds = deal_folds([record[-1].strip() for record in records])
+    header, records, _ = records_of(chosen)
+    folds = deal_folds(labels_of(header, records, target))
     by_hand = {}
     for options in BY_HAND[name]:
         said = ", ".join(f"{key}={value}" for key, value in options.items()) or "none"
