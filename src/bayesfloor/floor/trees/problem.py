@@ -54,13 +54,13 @@ def check_problem(X: Any, y: Any, groups: Any = None, time: Any = None) -> Probl
     return Problem(points, classes, codes, names, check_groups(groups, n), check_time(time, n), tabular)
 
 
-def check_problem_anywhere(X: Any, y: Any, client: Any) -> Problem:
+def check_problem_anywhere(X: Any, y: Any, client: Any, groups: Any = None) -> Problem:
     """Check labels, and points unless they are in a file or a Dask collection; the engine checks those part by part."""
     if not is_remote(X):
-        return check_problem(X, y)
+        return check_problem(X, y, groups)
     points: Any = RemotePoints(X, client)
     classes, codes = check_labels(y, len(points))
-    return Problem(points, classes, codes, points.columns)
+    return Problem(points, classes, codes, points.columns, check_groups(groups, len(points)))
 
 
 @dataclass(frozen=True)
