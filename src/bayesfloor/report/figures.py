@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.choose import BayesErrorSelector, SelectionPath
 from bayesfloor.data.sampling import keys_of_values, stratified_rows
-from bayesfloor.floor.learned.estimate import MIN_FOLDS, learned_floor
+from bayesfloor.floor.learned.estimate import MIN_FOLDS, learned_floor_of
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
 from bayesfloor.floor.trees.problem import Options, Progress
@@ -94,7 +94,7 @@ def compute_figures(
     if max_tree_rows < len(rows):
         keys = keys_of_values(problem.X, problem.codes, options.random_state)
         rows = np.sort(stratified_rows(problem.codes, max_tree_rows, keys))
-        part = replace(problem, X=np.ascontiguousarray(problem.X[rows]), codes=problem.codes[rows])
+        part = problem.take(rows)
     growing = replace(options, progress=_share_of(options.progress, 0, 100 if fast else 20))
     draws = count_cross_edges(part, growing, whole=True, classes=True, pairs=True)
     assert draws.forests is not None  # the first draw's are kept
@@ -104,8 +104,8 @@ def compute_figures(
     learned = None
     if not fast and len(problem.X) >= FEWEST_ROWS:
         progress = _share_of(options.progress, 20, 100)
-        learned = learned_floor(
-            problem.X, labels, confidence=options.confidence, max_rows=max_rows, progress=progress, **how
+        learned = learned_floor_of(
+            problem, confidence=options.confidence, max_rows=max_rows, progress=progress, **how
         )
     selection = None
     if n_features is not None:

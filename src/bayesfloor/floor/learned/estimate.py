@@ -126,8 +126,31 @@ def learned_floor(
     >>> floor.interval[0] <= floor.estimate <= floor.reached <= floor.interval[1]
     True
     """
+    return learned_floor_of(
+        check_problem(X, y, groups, time, prepare),
+        confidence=confidence,
+        cv=cv,
+        max_rows=max_rows,
+        learners=learners,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        progress=progress,
+    )
+
+
+def learned_floor_of(
+    problem: Problem,
+    *,
+    confidence: float = 0.95,
+    cv: Any = 5,
+    max_rows: int | None = None,
+    learners: Any = "default",
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+    progress: Progress = False,
+) -> LearnedFloor:
+    """Estimate the floor of points and labels that are checked; see `learned_floor`."""
     started = perf_counter()
-    problem = check_problem(X, y, groups, time, prepare)
     n_classes = len(problem.classes)
     confidence = check_confidence(confidence)
     _check_cv(cv, problem)

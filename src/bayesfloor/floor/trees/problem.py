@@ -40,6 +40,18 @@ class Problem:
         """Rows per class."""
         return np.bincount(self.codes, minlength=len(self.classes))
 
+    def take(self, rows: Ints) -> "Problem":
+        """Keep some of the rows; all classes stay."""
+        return Problem(
+            np.ascontiguousarray(self.X[rows]),
+            self.classes,
+            self.codes[rows],
+            self.feature_names,
+            None if self.groups is None else self.groups[rows],
+            None if self.time is None else self.time[rows],
+            None if self.tabular is None else self.tabular.take(rows),
+        )
+
 
 def check_problem(X: Any, y: Any, groups: Any = None, time: Any = None, prepare: Any = "auto") -> Problem:
     """Check points and labels, or a table that holds both; a table's own groups and time where none are given."""
