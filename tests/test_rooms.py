@@ -68,6 +68,7 @@ PUBLIC = {
     "SelectionPathDisplay",
     "SmartSVC",
     "Table",
+    "TablePreparer",
     "TransformComparison",
     "TransformComparisonDisplay",
     "__version__",

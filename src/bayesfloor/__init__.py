@@ -27,6 +27,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `compare_transforms`        transforms ranked by the floor they leave
 `bayes_class_weight`        weights for hard classes; `bayes_cost_matrix` for hard pairs
 `read_table`                X and y from a file: CSV, Excel, JSON, SQLite, Parquet, …
+`TablePreparer`             numbers from the columns of any data frame, in a Pipeline
 `load_dataset`              data sets by name; `list_datasets` for which
 ==========================  ===========================================================
 
@@ -90,6 +91,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.tables.datasets import DatasetInfo as DatasetInfo
     from bayesfloor.tables.datasets import list_datasets as list_datasets
     from bayesfloor.tables.datasets import load_dataset as load_dataset
+    from bayesfloor.tables.preparer import TablePreparer as TablePreparer
     from bayesfloor.tables.read import read_table as read_table
     from bayesfloor.tree import ClassNode as ClassNode
     from bayesfloor.tree import ClassTree as ClassTree
@@ -130,6 +132,7 @@ _PUBLIC = {
     "report.difficulty": "difficulty_report DifficultyReport",
     "runtime.findings": "Finding",
     "tables.datasets": "DatasetInfo list_datasets load_dataset",
+    "tables.preparer": "TablePreparer",
     "tables.read": "read_table",
     "tree": "build_class_tree ClassNode ClassTree",
 }

@@ -15,9 +15,7 @@ _FLOOR = {"floor": "floor", "interval": ""}
 
 
 def tree(
-    file: File,
-    /,
-    *,
+    *files: File,
     cut: Annotated[
         Literal["min-cut", "normalized-cut", "average-linkage", "balanced", "random"],
         Parameter(help="How to cut the classes in two, again and again."),
@@ -31,7 +29,7 @@ def tree(
 
     if dot and options.json:
         raise UsageError("--dot and --json exclude each other")
-    table = open_table(file, options)
+    table = open_table(files, options)
     with engine(options) as how:
         floors = pairwise_bayes_error(table, **how)
     found = build_class_tree(floors.normalized, floors.classes, cut=cut, random_state=options.seed)
@@ -41,9 +39,7 @@ def tree(
 
 
 def select(
-    file: File,
-    /,
-    *,
+    *files: File,
     features: Annotated[
         int | None,
         Parameter(help="How many columns to select; as many as lower the floor by default.", validator=Number(gte=1)),
@@ -62,7 +58,7 @@ def select(
 
     from bayesfloor.choose import BayesErrorSelector
 
-    table = open_table(file, options)
+    table = open_table(files, options)
     check_n_features(features, table)
     with progress_on_stderr(options.quiet) as progress:
         selector = BayesErrorSelector(
@@ -110,7 +106,7 @@ def select(
     show("select", result, text, options, table=table, findings=best.findings)
 
 
-def transforms(file: File, /, *, criterion: Criterion = "whole", options: TableOptions = TABLE_DEFAULTS) -> None:
+def transforms(*files: File, criterion: Criterion = "whole", options: TableOptions = TABLE_DEFAULTS) -> None:
     """Rank transforms of the data by the floor that each leaves.
 
     Scalers, principal components, Laplacian eigenmaps and a radial kernel are
@@ -118,7 +114,7 @@ def transforms(file: File, /, *, criterion: Criterion = "whole", options: TableO
     """
     from bayesfloor.choose import compare_transforms
 
-    table = open_table(file, options)
+    table = open_table(files, options)
     found = compare_transforms(
         table.X,
         table.y,
@@ -148,9 +144,7 @@ def transforms(file: File, /, *, criterion: Criterion = "whole", options: TableO
 
 
 def weights(
-    file: File,
-    /,
-    *,
+    *files: File,
     strength: Annotated[
         float, Parameter(help="How many times its base weight a hopeless class gets on top.", validator=Number(gte=0))
     ] = 1.0,
@@ -165,7 +159,7 @@ def weights(
 
     from bayesfloor.choose import bayes_class_weight
 
-    table = open_table(file, options)
+    table = open_table(files, options)
     assert table.y is not None
     found = bayes_class_weight(
         table.X,

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def floor(
-    file: File,
-    /,
-    *,
+    *files: File,
     fast: Fast = False,
     fail_above: FailAbove = None,
     options: TableOptions = TABLE_DEFAULTS,
@@ -29,7 +27,7 @@ def floor(
     learning curve ends: the upper end of the interval is an error that a model
     attains, the lower end assumes that the curve goes on as it does.
     """
-    table = open_table(file, options)
+    table = open_table(files, options)
     result, rows, findings = (_from_trees if fast else _from_learners)(table, options)
     text = table_text(("", "error", "from", "to"), rows)
     show("floor", result, text, options, table=table, findings=findings)
@@ -102,9 +100,7 @@ def _fields(result: Any, *names: str) -> dict[str, Any]:
 
 
 def pairs(
-    file: File,
-    /,
-    *,
+    *files: File,
     top: Annotated[int | None, Parameter(help="Show so many of the hardest pairs.", validator=Number(gte=1))] = None,
     fail_above: FailAbove = None,
     options: TableOptions = TABLE_DEFAULTS,
@@ -116,7 +112,7 @@ def pairs(
     """
     from bayesfloor.floor import pairwise_bayes_error
 
-    table = open_table(file, options)
+    table = open_table(files, options)
     with engine(options) as how:
         found = pairwise_bayes_error(table, **how)
     order = found.by_hardness()
@@ -131,11 +127,11 @@ def pairs(
     return verdict_on(float(found.estimate[a, b]), name, fail_above)
 
 
-def classes(file: File, /, *, fail_above: FailAbove = None, options: TableOptions = TABLE_DEFAULTS) -> int:
+def classes(*files: File, fail_above: FailAbove = None, options: TableOptions = TABLE_DEFAULTS) -> int:
     """List classes by how hard each is to tell from all others, the hardest first."""
     from bayesfloor.floor import one_vs_rest_bayes_error
 
-    table = open_table(file, options)
+    table = open_table(files, options)
     with engine(options) as how:
         found = one_vs_rest_bayes_error(table, **how)
     listed = [

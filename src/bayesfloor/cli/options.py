@@ -15,7 +15,9 @@ def flag(text: str, **more: Any) -> Parameter:
     return Parameter(negative="", show_default=False, help=text, **more)
 
 
-File = Annotated[str, Parameter(name="FILE", help="A file, or the name of a data set.")]
+File = Annotated[
+    str, Parameter(name="FILE", help="A file, several with the same columns, - for stdin, or the name of a data set.")
+]
 Force = Annotated[bool, flag("Replace a file that is there.")]
 Fast = Annotated[bool, flag("From spanning trees alone, without training anything.")]
 #: The largest floor that passes.

@@ -125,7 +125,7 @@ def read_table(
     """
     _check_options(prepare, encode, scale, impute, separator, decimal, max_rows)
     seed = check_random_state_seed(random_state)
-    kinds = _kinds_given(categorical=categorical, numeric=numeric, text=text, date=date)
+    kinds = kinds_given(categorical=categorical, numeric=numeric, text=text, date=date)
     is_strict = isinstance(prepare, str) and prepare == "strict"
     wishes = Wishes(
         target=target,
@@ -136,7 +136,7 @@ def read_table(
         scale=scale,
         impute=impute,
         drop_missing=drop_missing,
-        drop=_as_names(drop, "drop"),
+        drop=as_names(drop, "drop"),
         kinds=kinds,
         max_rows=max_rows,
         seed=seed,
@@ -182,18 +182,19 @@ def _check_options(
         raise ParameterError("max_rows", "an int or None", max_rows)
 
 
-def _as_names(names: Any, what: str) -> tuple[str, ...]:
+def as_names(names: Any, what: str) -> tuple[str, ...]:
+    """Return one name or several as a tuple."""
     names = (names,) if isinstance(names, str) else tuple(names)
     if not all(isinstance(name, str) for name in names):
         raise TypeError(f"The '{what}' parameter must name columns. Got {names!r} instead.")
     return names
 
 
-def _kinds_given(**columns: Any) -> dict[str, str]:
+def kinds_given(**columns: Any) -> dict[str, str]:
     """Return the kind of each column that the caller names."""
     kinds: dict[str, str] = {}
     for parameter, kind in (("categorical", "category"), ("numeric", "number"), ("text", "text"), ("date", "date")):
-        for name in _as_names(columns[parameter], parameter):
+        for name in as_names(columns[parameter], parameter):
             if name in kinds:
                 raise ValueError(f"column {name!r} cannot be {kinds[name]} and {kind} at once")
             kinds[name] = kind
