@@ -18,6 +18,7 @@ from sklearn.utils.validation import validate_data
 from bayesfloor.data.folds import check_folds
 from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.data.points import check_points, check_sparse_points
+from bayesfloor.data.row_groups import check_groups
 from bayesfloor.runtime.checks import ParameterError, check_int, is_int
 
 F64 = NDArray[np.float64]
@@ -63,9 +64,15 @@ class Training:
                 weight *= factor
         return weight
 
-    def folds(self, cv: Any, keys: NDArray[np.uint64]) -> I64:
-        """Return the fold of each row, see `check_folds`."""
-        return check_folds(cv, self.codes, keys, self.given_codes, self.rows)
+    def groups_of(self, groups: Any) -> I64 | None:
+        """Check groups of all of the caller's rows, and return those of these rows."""
+        codes = check_groups(groups, len(self.given_codes))
+        return None if codes is None else codes[self.rows]
+
+    def folds(self, cv: Any, keys: NDArray[np.uint64], groups: Any = None) -> I64:
+        """Return the fold of each row, see `check_folds`; groups, unchecked, are those of all of the caller's rows."""
+        given_groups = check_groups(groups, len(self.given_codes))
+        return check_folds(cv, self.codes, keys, self.given_codes, self.rows, given_groups)
 
 
 def check_training(

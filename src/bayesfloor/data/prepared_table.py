@@ -110,6 +110,10 @@ class Table:
         Rows that belong together have the same number.
     time : ndarray of shape (n_rows,) or None
         When each row was seen, as a number that grows with time.
+    files : tuple of str
+        Names of the files, where there are several; `lines` counts in each of them.
+    file_codes : ndarray of shape (n_rows,) or None
+        Each row's position among `files`.
     """
 
     X: Floats
@@ -132,6 +136,8 @@ class Table:
     time: Floats | None = None
     possible_groups: Mapping[str, Ints] = field(default_factory=dict)
     kept: Mapping[str, Any] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    file_codes: Ints | None = None
 
     def __repr__(self) -> str:
         n_rows, n_features = self.X.shape

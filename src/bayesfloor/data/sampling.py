@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.hashing import GOLDEN, hash_rows, mix64
+from bayesfloor.runtime.hashing import GOLDEN, hash_rows, mix64, sums_of_hashes
 
 Keys = NDArray[np.uint64]
 
@@ -14,6 +14,8 @@ LEARNED_ROWS = 10_000
 CHOICE_ROWS = 5_000
 #: Most rows of the spanning trees of a report, unless the caller gives another number.
 TREE_ROWS = 50_000
+#: Rows that a rare class keeps in a sample, where it has so many: an AUC is then known to about .02.
+RARE_ROWS = 200
 
 
 def copy_numbers(hashes: Keys, codes: Ints) -> Keys:
@@ -26,7 +28,7 @@ def copy_numbers(hashes: Keys, codes: Ints) -> Keys:
     return numbers
 
 
-def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys) -> Ints:
+def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys, at_least: int = 1) -> Ints:
     """Choose rows by rising key, each class in proportion to its size and with at least one row.
 
     Parameters
@@ -37,6 +39,9 @@ def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys) -> Ints:
         How many to choose, at least one per class; None, or more than there are, for all.
     keys : ndarray of shape (n,)
         Random numbers.
+    at_least : int, default=1
+        Rows that a class keeps, where it has so many, at the expense of the larger ones; no more than half of an equal
+        share of the sample. `class_weights` undoes the change of shares.
 
     Returns
     -------
@@ -46,10 +51,42 @@ def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys) -> Ints:
     if n_rows is None or n_rows >= len(codes):
         return np.arange(len(codes))
     counts = np.bincount(codes)
-    quota = 1 + _shared_out(n_rows - len(counts), counts - 1)
+    quota = _in_proportion(counts, n_rows)
+    kept = np.minimum(counts, min(at_least, n_rows // (2 * len(counts))))
+    is_rare = np.zeros(len(counts), bool)
+    while np.any(falls_short := ~is_rare & (quota < kept)):
+        is_rare |= falls_short
+        quota[is_rare] = kept[is_rare]
+        quota[~is_rare] = _in_proportion(counts[~is_rare], n_rows - int(kept[is_rare].sum()))
     order = np.lexsort((keys, codes))
     place = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
     return np.sort(order[place < np.repeat(quota, counts)])
+
+
+def class_weights(codes: Ints, sample: Ints) -> Floats | None:
+    """Return what a row of each class counts in a sample, so that the classes have their shares of all rows again.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Class of each row.
+    sample : ndarray of shape (n_sample,)
+        Class of each row that was chosen, at least one of each.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,) or None
+        Weights whose mean over the sample is 1; None where each class has its share, as nearly as whole rows allow.
+    """
+    counts, in_sample = np.bincount(codes), np.bincount(sample)
+    if np.array_equal(in_sample, _in_proportion(counts, len(sample))):
+        return None
+    return len(sample) * counts / len(codes) / in_sample
+
+
+def _in_proportion(counts: Ints, n_rows: int) -> Ints:
+    """Share rows out to classes in proportion to their size, at least one to each."""
+    return 1 + _shared_out(n_rows - len(counts), counts - 1)
 
 
 def _shared_out(total: int, sizes: Ints) -> Ints:
@@ -61,16 +98,29 @@ def _shared_out(total: int, sizes: Ints) -> Ints:
     return shares
 
 
-def keys_of_values(X: Floats, codes: Ints, seed: int) -> Keys:
-    """Return a random number for each row, from its values, its class and the seed.
+def keys_of_values(X: Floats, codes: Ints, seed: int, groups: Ints | None = None) -> Keys:
+    """Return a random number for each row, from its values, its class, its group and the seed.
 
-    Where a row stands does not matter, so the same rows in another order give the same sample. Identical rows of one
-    class are numbered, so that they are not all taken or all left out.
+    Where a row stands does not matter, nor what groups are called, so the same rows in another order give the same
+    sample. Identical rows of one class and group are numbered, so that they are not all taken or all left out.
     """
     hashes = np.empty(len(X), np.uint64)
     hash_rows(X.view(np.uint64), 0, len(X), hashes)
+    if groups is not None:
+        hashes = hashes ^ _hashes_of_groups(hashes, codes, groups)[groups]
     copy = copy_numbers(hashes, codes)
     return mix64((hashes + copy * GOLDEN) ^ mix64(np.array([seed], np.uint64) + GOLDEN))
+
+
+def _hashes_of_groups(hashes: Keys, codes: Ints, groups: Ints) -> Keys:
+    """Return a different number for each group, from its rows and their classes.
+
+    A class is known by its rows, as a group is: neither needs a name. Groups with the same rows are numbered.
+    """
+    of_classes = mix64(sums_of_hashes(mix64(hashes), codes, int(codes.max()) + 1))
+    n_groups = int(groups.max()) + 1
+    of_groups = mix64(sums_of_hashes(mix64(hashes ^ of_classes[codes]), groups, n_groups))
+    return mix64(of_groups + copy_numbers(of_groups, np.zeros(n_groups, np.int64)) * GOLDEN)
 
 
 def halves(codes: Ints, keys: Keys) -> tuple[Ints, Ints]:

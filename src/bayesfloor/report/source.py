@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.prepared_table import Table, points_and_labels
+from bayesfloor.data.prepared_table import ColumnSummary, Table, points_and_labels
 from bayesfloor.floor.trees.problem import Problem, check_problem
 from bayesfloor.tables.arguments import table_of
 
@@ -36,6 +36,8 @@ class Source:
         Rows that there were before any was left out.
     notes, cautions : tuple of str
         What was done to the data, and what deserves a look.
+    column_summaries : tuple of ColumnSummary
+        What each column of a file holds and what was done with it, left-out ones too; empty where that is not known.
     """
 
     problem: Problem
@@ -49,6 +51,7 @@ class Source:
     n_samples: int
     notes: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
+    column_summaries: tuple[ColumnSummary, ...] = ()
 
 
 def source_of(
@@ -75,6 +78,7 @@ def _of_table(table: Table, title: str | None, groups: Any = None, time: Any = N
         n_samples=table.n_samples,
         notes=table.notes,
         cautions=table.cautions,
+        column_summaries=table.columns,
     )
 
 

@@ -37,3 +37,10 @@ def hash_rows(bits: Any, start: int, stop: int, out: Any) -> None:
             h = (h ^ b) * ROW_FACTOR
             h ^= h >> SHIFT_32
         out[i] = compiled_mix64(h)
+
+
+def sums_of_hashes(hashes: Any, parts: Any, n_parts: int) -> Any:
+    """Return for each part the sum of its hashes, which does not depend on their order."""
+    sums = np.zeros(n_parts, np.uint64)
+    np.add.at(sums, parts, hashes)
+    return sums

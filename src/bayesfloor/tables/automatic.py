@@ -157,7 +157,9 @@ def _says_something(gaps: Bools, codes: Ints | None) -> bool:
     n_gaps = int(gaps.sum())
     if min(n_gaps, len(gaps) - n_gaps) < _FEWEST_GAPS or codes is None:
         return False
-    table = np.array([np.bincount(codes[gaps], minlength=codes.max() + 1), np.bincount(codes[~gaps])])
+    n_classes = int(codes.max()) + 1
+    table = np.array([np.bincount(codes[rows], minlength=n_classes) for rows in (gaps, ~gaps)])
+    table = table[:, table.sum(axis=0) > 0]
     return bool(chi2_contingency(table).pvalue < _SAYS_SOMETHING)
 
 

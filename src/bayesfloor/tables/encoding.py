@@ -131,7 +131,14 @@ class Preparation:
             if last > first
         )
 
-    def apply(self, table: RawTable, odd: Oddities | None = None, own: OwnLabels | None = None) -> Floats:
+    @property
+    def is_plain(self) -> bool:
+        """Whether every column is a number without gaps, so that X tells all."""
+        return all(isinstance(column, NumberFeature) and column.is_recoverable for column in self.columns)
+
+    def apply(
+        self, table: RawTable, odd: Oddities | None = None, own: OwnLabels | None = None, *, consume: bool = False
+    ) -> Floats:
         """Make X of a table that has these columns, in any order.
 
         Parameters
@@ -142,6 +149,8 @@ class Preparation:
             Where to count what the first table did not have.
         own : OwnLabels or None
             The labels, for the table that was learnt from.
+        consume : bool, default=False
+            Whether the memory of its columns may become that of X; the table then loses them.
 
         Returns
         -------
@@ -159,7 +168,9 @@ class Preparation:
             raise ValueError(f"{table.source} lacks the columns {listed_names(absent)}")
         n_features = len(self.feature_names)
         check_memory(16 * table.n_rows * n_features, f"{table.source} as {counted(n_features)} columns of numbers")
-        X = np.empty((table.n_rows, n_features))
+        X = table.take_matrix([column.name for column in self.columns]) if consume and self.is_plain else None
+        if X is None:
+            X = np.empty((table.n_rows, n_features))
         odd = Oddities() if odd is None else odd
         for treatment, first, last in self._places():
             column = by_name.pop(treatment.name)
@@ -169,15 +180,16 @@ class Preparation:
                 X[:, first:last] = treatment.apply(column, table, odd)
         return X
 
-    def tabular(self, table: RawTable) -> TabularView:
-        """Return the rows of a table for learners that take codes and gaps."""
+    def tabular(self, table: RawTable, X: Floats) -> TabularView:
+        """Return the rows of a table for learners that take codes and gaps; X is what `apply` made of them."""
         by_name = {column.name: column for column in table.columns}
         values: list[Floats] = []
         names: list[str] = []
         is_category: list[bool] = []
         from_labels: list[tuple[int, int, int]] = []
-        for treatment, _, last in self._places():
-            part, part_names, are_codes = treatment.tabular(by_name[treatment.name], table)
+        for treatment, first, last in self._places():
+            column = by_name[treatment.name]
+            part, part_names, are_codes = treatment.tabular(column, table, X[:, first:last])
             if isinstance(treatment, SharesFeatures):
                 from_labels.append((len(names), last - len(treatment.labels), last))
             values.append(part)

@@ -34,7 +34,7 @@ from bayesfloor.tables.columns import (
     find_gaps,
     text_column,
 )
-from bayesfloor.tables.spellings import GAP_TEXTS, TIME_FORMATS, read_dates, read_numbers, truth_of
+from bayesfloor.tables.spellings import GAP_TEXTS, TIME_FORMATS, folded_text, read_dates, read_numbers, truth_of
 
 #: Share of rows whose text is no number up to which a column of text is one of numbers with errors in it.
 _STRAY_ROWS = 0.05
@@ -46,13 +46,18 @@ _FEWEST_ID_VALUES = 20
 _WORDS_OF_TEXT = 2.5
 #: Different values from which a column can be text; a few sentences that come again and again are categories.
 _FEWEST_TEXTS = 30
+#: Rows of a value, on average, from which a column that is named like an id is a category.
+_ROWS_OF_CATEGORY = 50
+#: Length of the range of a count of the rows, in rows: some may have been left out.
+_MOST_LEFT_OUT = 2.0
 #: Values of a number, at the most, for its name to make it a code; a code of places may have any number.
 _MOST_CODES = 60
 
 # Names are compared without case, with "_" between words: "PatientID" and "patient id" are patient_id.
-_ID_NAME = re.compile(
-    r"(.*_)?(id|ids|uuid|guid|identifier|rownames?|row_?names|row|row_?(no|nr|num|number)|rowid|unnamed_0|index|idx|"
-    r"obs|observation|record|case_?(no|nr|num|number)?|serial(_?(no|nr|number))?|sno|no|nr|ssn)"
+_ID_NAME = re.compile(r"(.*_)?(id|ids|uuid|guid|identifier|ssn)")
+_ROW_NAME = re.compile(
+    r"(.*_)?(rownames?|row_?names|row|row_?(no|nr|num|number)|rowid|unnamed_0|column_1|index|idx|obs|observation|record|"
+    r"case_?(no|nr|num|number)?|serial(_?(no|nr|number))?|sno|no|nr)"
 )
 _GROUP_NAME = re.compile(
     r"(.*_)?(subject|subj|patient|participant|respondent|person|user|customer|client|student|animal|mouse|rat|chick|"
@@ -125,6 +130,10 @@ def kind_of(column: Column, table: RawTable, wanted: str | None = None) -> Kind:
     if isinstance(column, TextColumn):
         return _kind_of_text(column, table)
     if isinstance(column, DateColumn):
+        if column.type_name.startswith("Duration"):
+            return _kind_of_numbers(NumberColumn(column.name, column.values))
+        if column.type_name.startswith("Time"):
+            column = replace(column, type_name="times of day")
         is_same = _n_values(column) == 1 and not gaps.any()
         return Kind(column, "constant" if is_same else "date")
     return _kind_of_numbers(column)
@@ -212,7 +221,7 @@ def _kind_of_text(column: TextColumn, table: RawTable) -> Kind:
         return Kind(column, "text", notes=notes)
     if n_values > _FEWEST_ID_VALUES and n_values > _ID_SHARE * n_rows:
         return Kind(column, "id", f"{counted(n_values)} different values in {counted(n_rows)} rows", notes)
-    if n_values > _FEWEST_ID_VALUES and (is_group_name(column.name) or _is_id_name(column.name)):
+    if n_values > _FEWEST_ID_VALUES and _is_id(column.name, n_rows / n_values):
         return Kind(column, "id", "by its name", notes)
     return Kind(column, "category", notes=notes)
 
@@ -258,10 +267,10 @@ def _same_but_for_case(column: TextColumn) -> TextColumn | None:
     rows = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories))
     for code in np.argsort(-rows, kind="stable").tolist():
         text = column.categories[code]
-        spelled.setdefault(" ".join(text.split()).casefold(), text)
+        spelled.setdefault(folded_text(text), text)
     if len(spelled) == len(column.categories):
         return None
-    texts = [spelled[" ".join(text.split()).casefold()] for text in column.categories]
+    texts = [spelled[folded_text(text)] for text in column.categories]
     return text_column(column.name, texts, column.codes, frozenset())
 
 
@@ -315,16 +324,13 @@ def _kind_of_distinct(column: NumberColumn, distinct: Floats) -> Kind:
             return compact
     repeated = n_rows / len(distinct)
     if len(distinct) > _FEWEST_ID_VALUES and not is_time:
-        steps = np.diff(values)
-        if n_rows == len(values) and ((steps == 1).all() or (steps == -1).all()):
+        if n_rows == len(values) == len(distinct) and _counts_rows(values):
             return Kind(column, "id", "counts the rows")
-        if _is_id_name(column.name) and (repeated < 1.05 or "id" in name.split("_") or repeated > 1.5):
-            return Kind(column, "id", "by its name")
-        if is_group_name(column.name):
+        if _is_id(column.name, repeated):
             return Kind(column, "id", "by its name")
     is_place = bool(_PLACE_NAME.fullmatch(name))
     is_code = bool(_CODE_NAME.fullmatch(name)) and len(distinct) <= _MOST_CODES
-    if (is_place or is_code) and repeated >= 2:
+    if (is_place or is_code or _ID_NAME.fullmatch(name)) and repeated >= 2:
         return Kind(as_text(column), "category", "numbers that are codes, by the name")
     return Kind(column, "number")
 
@@ -353,8 +359,19 @@ def _words(name: str) -> str:
     return re.sub(r"[^0-9a-zA-Z]+", "_", name).strip("_").lower()
 
 
-def _is_id_name(name: str) -> bool:
-    return bool(_ID_NAME.fullmatch(_words(name))) or not name.strip()
+def _is_id(name: str, repeated: float) -> bool:
+    """Tell an id by its name: that of a row does not come again, and one that comes very often is a category."""
+    words = _words(name)
+    if _ROW_NAME.fullmatch(words):
+        return repeated < 1.05
+    return is_group_name(name) or (bool(_ID_NAME.fullmatch(words)) and repeated < _ROWS_OF_CATEGORY)
+
+
+def _counts_rows(values: Floats) -> bool:
+    """Tell whether whole numbers go up or down all the way, with few left out."""
+    steps = np.diff(values)
+    goes_on = bool((steps > 0).all() or (steps < 0).all())
+    return goes_on and abs(float(values[-1] - values[0])) < _MOST_LEFT_OUT * len(values)
 
 
 def is_group_name(name: str) -> bool:

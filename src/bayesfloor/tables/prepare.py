@@ -37,7 +37,7 @@ from bayesfloor.tables.targets import (
     guess_target,
     read_labels,
 )
-from bayesfloor.tables.treatments import NumberFeature, Oddities, SharesFeatures
+from bayesfloor.tables.treatments import Oddities, SharesFeatures
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,8 @@ class LabelledRows:
             "notes": tuple(self.raw.notes),
             "cautions": tuple(self.raw.cautions),
             "row_word": self.raw.unit,
+            "files": self.raw.files,
+            "file_codes": self.raw.file_codes,
             "groups": groups,
             "time": None if time is None else time.values,
         }
@@ -289,14 +291,14 @@ def _assemble(
         folds = stratified_folds(labels.codes, N_FOLDS, _row_keys(raw, labels.codes, 0))
         own = OwnLabels(labels.codes, len(labels.classes), folds)
     odd = Oddities()
-    X = check_points(preparation.apply(raw, odd, own), min_rows=1)
+    X = check_points(preparation.apply(raw, odd, own, consume=True), min_rows=1)
     if not is_own:
         raw.notes += odd.notes()
     tabular = None
     if columns:
-        is_plain = all(isinstance(each, NumberFeature) and each.is_recoverable for each in preparation.columns)
         names = preparation.feature_names
-        tabular = TabularView(X, np.zeros(len(names), bool), names) if is_plain else preparation.tabular(raw)
+        is_plain = preparation.is_plain
+        tabular = TabularView(X, np.zeros(len(names), bool), names) if is_plain else preparation.tabular(raw, X)
     by_name = {column.name: column for column in raw.columns}
     return Table(
         X=X,
@@ -331,6 +333,8 @@ def _without_missing(raw: RawTable, target: str, wishes: Wishes) -> RawTable:
     """Leave out rows with gaps where that was asked for; refuse gaps that nothing was asked about."""
     no_label = find_missing_labels(raw, target)
     features = [column for column in raw.columns if column.name != target]
+    if wishes.strict:  # which refuses dates for what they are
+        features = [column for column in features if not isinstance(column, DateColumn)]
     if wishes.encode == "drop":
         features = [column for column in features if not hasattr(column, "categories")]
     gaps = [(column.name, count_gaps(column)) for column in features]

@@ -4,20 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from bayesfloor.data.prepared_table import Table
-from bayesfloor.runtime.checks import ParameterError, check_option, check_random_state_seed, is_int
-from bayesfloor.tables.arff import looks_like_arff, read_arff
-from bayesfloor.tables.binary_tables import read_frame, read_npz
-from bayesfloor.tables.columns import RawTable
+from bayesfloor.runtime.checks import ParameterError, Progress, check_option, check_random_state_seed, is_int
+from bayesfloor.runtime.threads import reporter
 from bayesfloor.tables.encoding import ENCODINGS, IMPUTATIONS, SCALES, Preparation, text_columns
+from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
-from bayesfloor.tables.libsvm import looks_like_libsvm, read_libsvm
 from bayesfloor.tables.prepare import Wishes, make_table, prepare_alike
-from bayesfloor.tables.text_tables import read_text_table
 from bayesfloor.tables.transformers import transformed_table
-from bayesfloor.tables.unpacking import UNPACKED_LIMIT, Contents, read_contents
-
-_LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
-_READERS = {"arff": read_arff, "libsvm": read_libsvm, "npz": read_npz}
+from bayesfloor.tables.unpacking import UNPACKED_LIMIT
 
 
 def read_table(
@@ -44,17 +38,21 @@ def read_table(
     header: bool | None = None,
     max_bytes: int = UNPACKED_LIMIT,
     preparation: Preparation | None = None,
+    progress: bool | Progress = False,
 ) -> Table:
     r"""Read a file of samples, or a data frame, and make it ready: labels apart, every column as numbers.
 
-    CSV and its relatives, Parquet, Arrow and Feather, ARFF and KEEL, NPZ and libsvm files are read, plain or packed.
+    CSV and its relatives, Excel workbooks, JSON, SQLite, Parquet, Arrow and Feather, ARFF and KEEL, NPZ and libsvm
+    files are read, plain or packed by gzip, bzip2, xz or zip.
     Each column is treated by what it holds: numbers, categories, dates, text, ids. Whatever is detected, assumed or
     done is stated in `Table.notes` and `Table.columns`. Nothing in a file is ever run.
 
     Parameters
     ----------
-    source : str, path-like or data frame
-        The file, or a pandas, polars or other eager data frame.
+    source : str, path-like, sequence of these, or data frame
+        The file; ``"-"`` for stdin, ``"book.xlsx::sheet"`` for one sheet of a workbook, ``"data.sqlite::table"`` for
+        one table of a database, or a folder of Parquet files. Several files need the same columns, in any order; their
+        rows follow each other. Or a pandas, polars or other eager data frame.
     target : str, int or None, default=None
         The column of labels, by name or position. None takes the one that the file names (KEEL, NPZ, libsvm), or one
         that is called "target", "class" or the like, else the last if it can hold classes.
@@ -93,6 +91,8 @@ def read_table(
     preparation : Preparation or None, default=None
         Make this file ready as another was (`Table.preparation`); whatever else is said about columns is then taken
         from there, and the target may be missing.
+    progress : bool or callable, default=False
+        Show progress on a terminal, or call ``progress(done, total)`` with numbers of bytes; for text tables.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def read_table(
     """
     _check_options(prepare, encode, scale, impute, separator, decimal, max_rows)
     seed = check_random_state_seed(random_state)
-    kinds = _kinds_given(categorical=categorical, numeric=numeric, text=text, date=date)
+    kinds = kinds_given(categorical=categorical, numeric=numeric, text=text, date=date)
     is_strict = isinstance(prepare, str) and prepare == "strict"
     wishes = Wishes(
         target=target,
@@ -136,7 +136,7 @@ def read_table(
         scale=scale,
         impute=impute,
         drop_missing=drop_missing,
-        drop=_as_names(drop, "drop"),
+        drop=as_names(drop, "drop"),
         kinds=kinds,
         max_rows=max_rows,
         seed=seed,
@@ -158,81 +158,13 @@ def read_table(
             decimal=decimal,
             encoding=encoding,
             header=header,
+            progress=reporter(progress),
         )
     if preparation is not None:
         return prepare_alike(raw, preparation)
     if not isinstance(prepare, str):
         return transformed_table(raw, wishes, prepare)
     return make_table(raw, wishes)
-
-
-def detect_format(contents: Contents) -> str:
-    """Return "parquet", "arrow", "stream", "npz", "arff", "libsvm" or "text".
-
-    Parameters
-    ----------
-    contents : Contents
-        The file.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        When the name promises a format that the bytes do not hold, and for pickles.
-    """
-    data, suffix, name = contents.data, contents.suffix, contents.name
-    if data.startswith(b"PAR1"):
-        return "parquet"
-    if data.startswith(b"ARROW1"):
-        return "arrow"
-    if data.startswith(b"FEA1"):
-        raise ValueError(f"{name} is a Feather file of version 1; write it again as version 2")
-    if suffix == ".npz":
-        return "npz"
-    if data.startswith(b"\x93NUMPY"):
-        raise ValueError(f"{name} is a single NumPy array; save it with numpy.savez(..., X=..., y=...)")
-    if data[0] == 0x80 and len(data) > 1 and data[1] <= 5:
-        raise ValueError(f"{name} is a pickle, and reading one can run code; save the table as Parquet, CSV or NPZ")
-    if data.startswith(b"\xff\xff\xff\xff"):
-        return "stream"
-    if suffix in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
-        raise ValueError(f"{name} is named like a {suffix[1:].capitalize()} file, but it is not one, or it is damaged")
-    if suffix == ".arff" or looks_like_arff(data):
-        return "arff"
-    if suffix in _LIBSVM_SUFFIXES or looks_like_libsvm(data):
-        return "libsvm"
-    return "text"
-
-
-def read_raw(path: Any, limit: int = UNPACKED_LIMIT, **text_options: Any) -> RawTable:
-    """Read a file of any format.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-    limit : int
-        The largest number of unpacked bytes.
-    **text_options
-        Those of `read_text_table`; other formats do without.
-
-    Returns
-    -------
-    RawTable
-    """
-    contents = read_contents(path, limit=limit)
-    kind = detect_format(contents)
-    if kind == "text":
-        table = read_text_table(contents, **text_options)
-    elif kind in _READERS:
-        table = _READERS[kind](contents)
-    else:
-        table = read_frame(contents, kind)
-    table.notes[:0] = contents.notes
-    return table
 
 
 def _check_options(
@@ -250,18 +182,19 @@ def _check_options(
         raise ParameterError("max_rows", "an int or None", max_rows)
 
 
-def _as_names(names: Any, what: str) -> tuple[str, ...]:
+def as_names(names: Any, what: str) -> tuple[str, ...]:
+    """Return one name or several as a tuple."""
     names = (names,) if isinstance(names, str) else tuple(names)
     if not all(isinstance(name, str) for name in names):
         raise TypeError(f"The '{what}' parameter must name columns. Got {names!r} instead.")
     return names
 
 
-def _kinds_given(**columns: Any) -> dict[str, str]:
+def kinds_given(**columns: Any) -> dict[str, str]:
     """Return the kind of each column that the caller names."""
     kinds: dict[str, str] = {}
     for parameter, kind in (("categorical", "category"), ("numeric", "number"), ("text", "text"), ("date", "date")):
-        for name in _as_names(columns[parameter], parameter):
+        for name in as_names(columns[parameter], parameter):
             if name in kinds:
                 raise ValueError(f"column {name!r} cannot be {kinds[name]} and {kind} at once")
             kinds[name] = kind

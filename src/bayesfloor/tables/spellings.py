@@ -116,6 +116,12 @@ def _plain(number: str, decimal: str) -> str | None:
     return number.replace(decimal, ".")
 
 
+def folded_text(text: str) -> str:
+    """Write texts that differ by case and blanks alone in one way; single letters stay as they are."""
+    short = " ".join(text.split())
+    return short if len(short) == 1 else short.casefold()
+
+
 def truth_of(texts: Sequence[str]) -> tuple[str, str] | None:
     """Return the texts for no and for yes where two texts are a known pair of them.
 

@@ -21,6 +21,7 @@ from bayesfloor.tables.columns import (
     text_column,
     to_number,
 )
+from bayesfloor.tables.spellings import folded_text
 
 #: Classes from which a target with few rows for each is reported as a possible number.
 MANY_CLASSES = 50
@@ -137,8 +138,8 @@ def cleaned_target(table: RawTable, target: str) -> RawTable:
     rows = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories))
     for code in np.argsort(-rows, kind="stable").tolist():
         label = column.categories[code]
-        spelled.setdefault(_folded(label), label)
-    texts = [spelled[_folded(label)] for label in column.categories]
+        spelled.setdefault(folded_text(label), label)
+    texts = [spelled[folded_text(label)] for label in column.categories]
     if len(spelled) < len(texts):
         odd = [label for label, text in zip(column.categories, texts, strict=True) if label != text]
         table.cautions.append(
@@ -159,12 +160,6 @@ def cleaned_target(table: RawTable, target: str) -> RawTable:
     plural = "s" * (len(no_label) > 1)
     table.notes.append(f"{counted(len(no_label))} row{plural} without a label in {target!r} left out.")
     return table.take(np.delete(np.arange(table.n_rows), no_label))
-
-
-def _folded(label: str) -> str:
-    """Write labels that mean the same alike; single letters are left as they are, since case may matter there."""
-    short = " ".join(label.split())
-    return short if len(short) == 1 else short.casefold()
 
 
 def choose_target(table: RawTable, target: str | int | None) -> str:
@@ -231,7 +226,8 @@ def read_labels(table: RawTable, target: str) -> tuple[NDArray[Any], NDArray[Any
     if n_classes < len(labels):
         table.notes.append(f"Labels of {target!r} that are the same number, such as '1' and '1.0', count as one class.")
     y = values[text.codes]
-    classes, codes = check_labels(y, n_rows)
+    classes, place = check_labels(values, len(values))
+    codes = place[text.codes]
     if n_classes > MANY_CLASSES and n_rows < _FEW_ROWS * n_classes:
         table.cautions.append(
             f"The target {target!r} has {counted(n_classes)} classes and fewer than {_FEW_ROWS} rows for each on "

@@ -32,7 +32,7 @@ from bayesfloor.data.target_encoding import class_shares, classes_to_encode, out
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, RawTable, TextColumn, as_text, codes_among
-from bayesfloor.tables.spellings import read_dates, read_numbers
+from bayesfloor.tables.spellings import GAP_TEXTS, folded_text, read_dates, read_numbers
 
 #: Name of the feature that tells that a value is missing, or that it is rare.
 GAP, OTHER = "(missing)", "(other)"
@@ -41,7 +41,16 @@ _HOUR, _DAY = 3600.0, 86400.0
 #: Parts of a date that come round, and how often.
 _PERIODS = {"month": 12.0, "weekday": 7.0, "hour": 24.0}
 #: Hash buckets of n-grams, the largest number of texts that directions are learnt from, and of directions.
-_N_BUCKETS, _MOST_TEXTS, _N_DIRECTIONS = 4096, 10_000, 12
+_N_BUCKETS, _MOST_TEXTS, _N_DIRECTIONS = 4096, 4000, 12
+#: Letters of a text that are read, at the most.
+_MOST_LETTERS = 2000
+#: Letters of a text, on average, from which words are counted: short texts have too few of them.
+_LONG_TEXT = 40
+#: What is counted in texts.
+_N_GRAMS: dict[str, dict[str, Any]] = {
+    "letters": {"analyzer": "char_wb", "ngram_range": (3, 4)},
+    "words": {"analyzer": "word", "ngram_range": (1, 2)},
+}
 
 
 @dataclass
@@ -92,8 +101,11 @@ class Treatment:
         """Write the value of one row as the file has it, from its features."""
         raise NotImplementedError
 
-    def tabular(self, column: Column, table: RawTable) -> tuple[Floats, list[str], bool]:
-        """Return columns for learners that take codes and gaps, their names, and whether they are codes."""
+    def tabular(self, column: Column, table: RawTable, features: Floats) -> tuple[Floats, list[str], bool]:
+        """Return columns for learners that take codes and gaps, their names, and whether they are codes.
+
+        `features` are those of the metric view, to be used where they serve as well.
+        """
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
@@ -179,10 +191,11 @@ class NumberFeature(Treatment):
             return column.values
         if not isinstance(column, NumberColumn):
             raise ValueError(f"{table.source}: column {column.name!r} must hold numbers")
-        infinite = np.flatnonzero(np.isinf(column.values))
+        values = np.ascontiguousarray(column.values)  # columns may lie side by side in memory
+        infinite = np.flatnonzero(np.isinf(values))
         if len(infinite) and not self.lenient:
             raise ValueError(f"{table.at(int(infinite[0]))}, column {column.name!r}: the number is infinite")
-        return np.where(np.isinf(column.values), np.nan, column.values) if len(infinite) else column.values
+        return np.where(np.isinf(values), np.nan, values) if len(infinite) else values
 
     def as_in_file(self, features: Floats) -> str:
         """Undo the scale."""
@@ -191,7 +204,7 @@ class NumberFeature(Treatment):
             number = 0.0  # what rounding left of it
         return f"{number:.6g}"
 
-    def tabular(self, column: Column, table: RawTable) -> tuple[Floats, list[str], bool]:
+    def tabular(self, column: Column, table: RawTable, features: Floats) -> tuple[Floats, list[str], bool]:
         """Return the numbers with their gaps."""
         return self.numbers(column, table, Oddities())[:, np.newaxis], [self.name], False
 
@@ -261,9 +274,8 @@ class CategoryFeatures(Treatment):
         """Return the code of each row; rare and missing values have the codes after those of the categories."""
         text = _as_categories(column, table, lenient=self.lenient)
         n = len(self.categories)
-        known = codes_among(text.categories, self.categories, unknown=-2)
-        codes = np.append(known, -1)[text.codes]
-        unknown = codes == -2
+        codes = np.append(_places(text.categories, self.categories, lenient=self.lenient), -1)[text.codes]
+        unknown, gaps = codes == -2, codes == -1
         if unknown.any():
             if not self.lenient:
                 row = int(np.flatnonzero(unknown)[0])
@@ -274,7 +286,6 @@ class CategoryFeatures(Treatment):
                 )
             odd.unknown[self.name] += 0 if self.has_other else int(unknown.sum())
             codes[unknown] = n if self.has_other else self._usual()
-        gaps = codes == -1
         if gaps.any():
             if self.tells_gaps:
                 codes[gaps] = n + self.has_other
@@ -298,12 +309,12 @@ class CategoryFeatures(Treatment):
         marked = np.flatnonzero(features)
         return self.categories[self.n_hidden + int(marked[0]) if len(marked) else 0]
 
-    def tabular(self, column: Column, table: RawTable) -> tuple[Floats, list[str], bool]:
+    def tabular(self, column: Column, table: RawTable, features: Floats) -> tuple[Floats, list[str], bool]:
         """Return the codes with their gaps; rare values share one."""
         text = _as_categories(column, table, lenient=True)
-        known = codes_among(text.categories, self.categories, unknown=len(self.categories)).astype(np.float64)
-        if not self.has_other:
-            known[known == len(self.categories)] = np.nan
+        known = _places(text.categories, self.categories, lenient=True).astype(np.float64)
+        known[known == -2] = len(self.categories) if self.has_other else np.nan
+        known[known == -1] = np.nan
         return np.append(known, np.nan)[text.codes][:, np.newaxis], [self.name], len(self.categories) > 2
 
     def check(self) -> None:
@@ -327,6 +338,21 @@ def _as_categories(column: Column, table: RawTable, *, lenient: bool) -> TextCol
     if not lenient or not isinstance(text, DateColumn):
         raise ValueError(f"{table.source}: column {column.name!r} must hold text")
     return TextColumn(column.name, (), np.full(table.n_rows, -1))
+
+
+def _places(texts: Sequence[str], categories: Sequence[str], *, lenient: bool) -> Ints:
+    """Return the position of each text among the categories; -2 for an unknown one, -1 for one that means a gap.
+
+    What is lenient takes another case, and other blanks, for the same text.
+    """
+    places = codes_among(texts, categories, unknown=-2)
+    if not lenient or not (places == -2).any():
+        return places
+    folded = {folded_text(category): place for place, category in enumerate(categories)}
+    for place in np.flatnonzero(places == -2).tolist():
+        text = texts[place]
+        places[place] = -1 if text in GAP_TEXTS else folded.get(folded_text(text), -2)
+    return places
 
 
 @dataclass(frozen=True, eq=False)
@@ -372,7 +398,7 @@ class SharesFeatures(Treatment):
     def levels(self, column: Column, table: RawTable) -> Ints:
         """Return the value of each row; -1 for a missing one, -2 for an unknown one."""
         text = _as_categories(column, table, lenient=True)
-        return np.append(codes_among(text.categories, self.categories, unknown=-2), -1)[text.codes]
+        return np.append(_places(text.categories, self.categories, lenient=True), -1)[text.codes]
 
     def apply(self, column: Column, table: RawTable, odd: Oddities) -> Floats:
         """Return dummies and shares, as for rows whose labels were not seen."""
@@ -393,7 +419,7 @@ class SharesFeatures(Treatment):
             return shares
         return np.column_stack([self.frequent.apply(column, table, Oddities()), shares])
 
-    def tabular(self, column: Column, table: RawTable) -> tuple[Floats, list[str], bool]:
+    def tabular(self, column: Column, table: RawTable, features: Floats) -> tuple[Floats, list[str], bool]:
         """Return the codes with their gaps."""
         levels = self.levels(column, table).astype(np.float64)
         return np.where(levels < 0, np.nan, levels)[:, np.newaxis], [self.name], True
@@ -490,7 +516,7 @@ class DateFeatures(Treatment):
                 features += [np.sin(angle), np.cos(angle)]
         return np.column_stack([*features, gaps] if self.tells_gaps else features)
 
-    def tabular(self, column: Column, table: RawTable) -> tuple[Floats, list[str], bool]:
+    def tabular(self, column: Column, table: RawTable, features: Floats) -> tuple[Floats, list[str], bool]:
         """Return the parts as numbers, with their gaps."""
         seconds = self.seconds(column, table, Oddities())
         known = ~np.isnan(seconds)
@@ -530,16 +556,19 @@ def part_of_date(seconds: Floats, part: str) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class TextFeatures(Treatment):
-    """Text: where it lies along the main directions of hashed n-grams of letters.
+    """Text: where it lies along the main directions of hashed n-grams.
 
     Attributes
     ----------
+    unit : str
+        "letters" for three and four letters within words, "words" for single words and pairs of them.
     weights : ndarray of shape (n_buckets,)
         Rare n-grams weigh more.
     directions : ndarray of shape (n_buckets, n_directions)
         The directions, ready scaled.
     """
 
+    unit: str = "letters"
     weights: Floats = field(default_factory=lambda: np.zeros(_N_BUCKETS))
     directions: Floats = field(default_factory=lambda: np.zeros((_N_BUCKETS, 0)))
 
@@ -555,12 +584,12 @@ class TextFeatures(Treatment):
         text = _as_categories(column, table, lenient=True)
         places = np.zeros((len(text.categories) + 1, self.directions.shape[1]))
         if text.categories:
-            places[:-1] = n_gram_counts(text.categories) @ (self.weights[:, np.newaxis] * self.directions)
+            places[:-1] = n_gram_counts(text.categories, self.unit) @ (self.weights[:, np.newaxis] * self.directions)
         return places[text.codes]
 
-    def tabular(self, column: Column, table: RawTable) -> tuple[Floats, list[str], bool]:
+    def tabular(self, column: Column, table: RawTable, features: Floats) -> tuple[Floats, list[str], bool]:
         """Return the same, with gaps."""
-        values = self.apply(column, table, Oddities())
+        values = features.copy()
         values[_as_categories(column, table, lenient=True).codes < 0] = np.nan
         return values, list(self.feature_names), False
 
@@ -570,14 +599,12 @@ class TextFeatures(Treatment):
         self._refuse_unless(n >= 1, _is_array(self.weights, (_N_BUCKETS,)), _is_array(self.directions, (_N_BUCKETS, n)))
 
 
-def n_gram_counts(texts: Sequence[str]) -> Any:
-    """Count n-grams of three and four letters within words, hashed into buckets; each row has length 1."""
+def n_gram_counts(texts: Sequence[str], unit: str) -> Any:
+    """Count n-grams, hashed into buckets; each row has length 1."""
     from sklearn.feature_extraction.text import HashingVectorizer
 
-    vectorizer = HashingVectorizer(
-        analyzer="char_wb", ngram_range=(3, 4), n_features=_N_BUCKETS, alternate_sign=False, norm="l2"
-    )
-    return vectorizer.transform(text[:2000] for text in texts)
+    vectorizer = HashingVectorizer(n_features=_N_BUCKETS, alternate_sign=False, norm="l2", **_N_GRAMS[unit])
+    return vectorizer.transform(text[:_MOST_LETTERS] for text in texts)
 
 
 _BY_NAME: dict[str, type[Treatment]] = {
@@ -595,7 +622,8 @@ def learn_text(column: TextColumn) -> TextFeatures:
 
     texts = sorted(column.categories)
     texts = texts[:: max(1, -(-len(texts) // _MOST_TEXTS))]
-    counts = n_gram_counts(texts)
+    unit = "words" if np.mean([len(text) for text in texts]) > _LONG_TEXT else "letters"
+    counts = n_gram_counts(texts, unit)
     n_with = np.bincount(counts.indices, minlength=_N_BUCKETS)
     weights = np.log((1.0 + len(texts)) / (1.0 + n_with)) + 1.0
     n_directions = max(1, min(_N_DIRECTIONS, len(texts) - 1))
@@ -604,7 +632,7 @@ def learn_text(column: TextColumn) -> TextFeatures:
         directions = np.ascontiguousarray(svd.components_.T)
         places = counts @ (weights[:, np.newaxis] * directions)
     spread = float(places.std(axis=0).max())
-    return TextFeatures(column.name, weights, directions / (spread if spread > 0 else 1.0), lenient=True)
+    return TextFeatures(column.name, unit, weights, directions / (spread if spread > 0 else 1.0), lenient=True)
 
 
 def learn_date(column: DateColumn, date_format: str | None, tells_gaps: bool) -> DateFeatures:

@@ -167,11 +167,18 @@ class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if self.estimator is not None:
             return self.estimator
         default = LinearSVCCV()
-        return default.set_fit_request(sample_weight=True) if _routing_is_on() else default
+        return default.set_fit_request(sample_weight=True, groups=True) if _routing_is_on() else default
 
-    def _part_params(self, training: Training, X: Any, fit_params: dict[str, Any]) -> dict[str, Any]:
-        """Return what each part's ``fit`` gets besides X and y, with a value for each row of the training set."""
+    def _part_params(
+        self, training: Training, X: Any, groups: I64 | None, fit_params: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return what each part's ``fit`` gets besides X and y, with a value for each row of the training set.
+
+        Groups are for estimators that take them; the others have nothing to keep together.
+        """
         params = _check_method_params(X, fit_params, training.rows)
+        if groups is not None and (_routing_is_on() or has_fit_parameter(self._part_estimator(), "groups")):
+            params["groups"] = groups
         if training.sample_weight is not None:
             params["sample_weight"] = training.sample_weight
         if _routing_is_on():
@@ -179,7 +186,7 @@ class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         elif fit_params:
             raise ValueError(
                 f"{type(self).__name__}.fit got {', '.join(map(repr, fit_params))}. Arguments other than "
-                "'sample_weight' need metadata routing: sklearn.set_config(enable_metadata_routing=True)."
+                "'sample_weight' and 'groups' need metadata routing: sklearn.set_config(enable_metadata_routing=True)."
             )
         if training.class_weight is not None:
             params["sample_weight"] = training.class_weight * params.get("sample_weight", 1.0)

@@ -64,7 +64,7 @@ class DAGClassifier(BinaryPartsClassifier):
         self.estimator = estimator
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any) -> Self:
         """Fit a classifier to each pair of classes.
 
         Parameters
@@ -75,6 +75,9 @@ class DAGClassifier(BinaryPartsClassifier):
             The labels, of any type that can be sorted.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows. Rows of weight zero are left out.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of one patient, have the same value. Estimators that cross-validate
+            get them.
         **fit_params : dict
             Passed on to the estimator where metadata routing is on and the estimator asks for them.
 
@@ -84,7 +87,8 @@ class DAGClassifier(BinaryPartsClassifier):
             This estimator.
         """
         training = check_training(self, X, y, sample_weight=sample_weight, accept_sparse=self._accepts_sparse)
-        params = self._part_params(training, X, fit_params)
+        group_codes = training.groups_of(groups)
+        params = self._part_params(training, X, group_codes, fit_params)
         problems = (binary_problem(training, sides) for sides in pair_sides(len(training.classes)))
         estimator = self._part_estimator()
         self.estimators_ = self._run(fit_part, ((estimator, training.X, each, params, None) for each in problems))

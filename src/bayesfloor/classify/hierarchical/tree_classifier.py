@@ -26,7 +26,7 @@ from bayesfloor.classify.routing import (
     routes_softly,
 )
 from bayesfloor.classify.training import F64, I64, Training, check_training
-from bayesfloor.data.folds import fold_keys, stratified_folds
+from bayesfloor.data.folds import fold_keys, grouped_folds, stratified_folds
 from bayesfloor.runtime.checks import check_option, check_random_state_seed
 
 #: Folds from which Platt's sigmoid gets scores of rows that were not trained on.
@@ -127,7 +127,7 @@ default="average-linkage"
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any) -> Self:
         """Cut the tree and fit its nodes.
 
         Parameters
@@ -138,6 +138,9 @@ default="average-linkage"
             The labels, of any type that can be sorted.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of one patient, have the same value. Estimators that cross-validate
+            get them, and no group is in two folds of the calibration.
         **fit_params : dict
             Passed on to the estimator where metadata routing is on and the estimator asks for them.
 
@@ -150,7 +153,8 @@ default="average-linkage"
         training = check_training(
             self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=self._accepts_sparse
         )
-        params = self._part_params(training, X, fit_params)
+        group_codes = training.groups_of(groups)
+        params = self._part_params(training, X, group_codes, fit_params)
         seed = 0 if self.random_state is None else check_random_state_seed(self.random_state)
         tree, floors = cut_class_tree(
             training, self.tree, self.affinity, n_trees=self.n_trees, n_jobs=self.n_jobs, seed=seed
@@ -160,7 +164,9 @@ default="average-linkage"
             seeds = [None] * tree.n_nodes
         estimator, soft = self._part_estimator(), self.routing == "soft"
         nodes = zip(tree.sides, seeds, strict=True)
-        fitted = self._run(_fit_node, ((estimator, training, sides, params, seed, soft) for sides, seed in nodes))
+        fitted = self._run(
+            _fit_node, ((estimator, training, group_codes, sides, params, seed, soft) for sides, seed in nodes)
+        )
         self.classes_ = training.classes
         self.tree_ = tree
         self.affinity_ = floors
@@ -264,6 +270,7 @@ default="average-linkage"
 def _fit_node(
     estimator: Any,
     training: Training,
+    groups: I64 | None,
     sides: NDArray[np.int8],
     fit_params: dict[str, Any],
     seed: int | None,
@@ -274,27 +281,37 @@ def _fit_node(
     part = fit_part(estimator, training.X, problem, fit_params, seed)
     if not soft or hasattr(part, "predict_proba"):
         return part, (np.nan, np.nan)
-    scores = _held_out_scores(part, training, problem, fit_params, seed)
+    scores = _held_out_scores(part, training, groups, problem, fit_params, seed)
     weight = fit_params.get("sample_weight")
     weight = None if weight is None else np.asarray(weight)[problem.rows]
     return part, fit_platt(scores, problem.right, weight)
 
 
 def _held_out_scores(
-    part: Any, training: Training, problem: BinaryProblem, fit_params: dict[str, Any], seed: int | None
+    part: Any,
+    training: Training,
+    groups: I64 | None,
+    problem: BinaryProblem,
+    fit_params: dict[str, Any],
+    seed: int | None,
 ) -> F64:
-    """Score each row of a problem by an estimator that has not seen it.
+    """Score each row of a problem by an estimator that has seen neither it nor its group.
 
-    The folds hold the same share of every class. The only row of a side is in no fold, since without it there would be
-    nothing to fit; its score is that of the fitted part itself.
+    The folds hold the same share of every class, or whole groups. The only row of a side is in no fold, since without
+    it there would be nothing to fit; its score is that of the fitted part itself. So it is with a side's only group.
     """
     X = take_rows(training.X, problem.rows)
     by_side = training.codes[problem.rows] + problem.right * len(training.classes)
-    folds = stratified_folds(by_side, _N_FOLDS, fold_keys(X, 0))
+    if groups is None:
+        folds = stratified_folds(by_side, _N_FOLDS, fold_keys(X, 0))
+    else:
+        folds = grouped_folds(by_side, groups[problem.rows], _N_FOLDS, fold_keys(X, 0))
     folds[np.bincount(problem.right)[problem.right] == 1] = -1
     scores = part_scores(part, X)
     for fold in np.unique(folds[folds >= 0]):
         held_out, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        if len(np.unique(problem.right[kept])) < 2:
+            continue
         rest = BinaryProblem(problem.rows[kept], problem.right[kept], problem.name)
         without = fit_part(part, training.X, rest, fit_params, seed)
         scores[held_out] = part_scores(without, X[held_out])

@@ -110,7 +110,7 @@ class CrammerSingerSVC(LinearDecisions):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the classifier.
 
         Parameters
@@ -121,6 +121,9 @@ class CrammerSingerSVC(LinearDecisions):
             The labels, of any type that can be sorted.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows. A row of weight zero is as good as absent.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of one patient, have the same value. No group is then in two folds,
+            and a splitter gets the groups.
 
         Returns
         -------
@@ -137,7 +140,7 @@ class CrammerSingerSVC(LinearDecisions):
         keys = fold_keys(training.X, seed)
         folds = None
         if isinstance(self.C, str):
-            folds = training.folds(self.cv, keys)
+            folds = training.folds(self.cv, keys, groups)
         order = np.lexsort((training.weight, training.codes, keys))
         n_classes = len(training.classes)
         X = _with_ones(training.X, n_classes)[order]

@@ -93,7 +93,7 @@ class GenSVCCV(SimplexClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose the parameters and fit the classifier.
 
         Parameters
@@ -104,6 +104,9 @@ class GenSVCCV(SimplexClassifier):
             The labels, of any type that can be sorted.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, in the loss and in the accuracies.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of one patient, have the same value. No group is then in two folds,
+            and a splitter gets the groups.
 
         Returns
         -------
@@ -115,7 +118,7 @@ class GenSVCCV(SimplexClassifier):
         n_threads = check_n_jobs(self.n_jobs)
         training = check_dense_training(self, X, y, sample_weight)
         keys = fold_keys(training.X, check_random_state_seed(self.random_state))
-        folds = training.folds(self.cv, keys)
+        folds = training.folds(self.cv, keys, groups)
         scores, self.n_not_converged_ = self._path_scores(training, folds, losses, lmds, n_threads)
 
         # λ first, because argmax takes the first of several maxima

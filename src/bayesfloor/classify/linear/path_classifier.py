@@ -51,7 +51,7 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
     def _needs_folds(self) -> bool:
         return isinstance(self.C, str)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the classifier.
 
         Parameters
@@ -62,6 +62,9 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
             The labels, of any type that can be sorted.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows. A row of weight zero is as good as absent.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of one patient, have the same value. No group is then in two folds,
+            and a splitter gets the groups.
 
         Returns
         -------
@@ -77,7 +80,7 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
         keys = fold_keys(X, check_random_state_seed(self.random_state))
         folds = None
         if self._needs_folds:
-            folds = training.folds(self.cv, keys)
+            folds = training.folds(self.cv, keys, groups)
         self.classes_ = training.classes
         code_matrix = self._divide(training)
         rows = fold_rows(X, training.codes, training.weight, folds, keys)

@@ -143,14 +143,19 @@ class SmartSVC(PathClassifier):
     def _after_fit(self, rows: FoldedRows, coefficients: F64, code_matrix: NDArray[np.int8]) -> None:
         """Fit the sigmoids to the scores that each row gets from the tree fitted without its fold.
 
-        Without its only row a class is unknown, and that row's score says nothing: the final one is taken instead.
+        Where all rows of a class are in one fold, it is unknown without them, and their scores say nothing: the final
+        ones are taken instead.
         """
         self.platt_: Any = None
         if self.routing != "soft":
             return
         final = rows.scores(slice(0, len(rows.codes)), coefficients[0])
         held_out = [rows.scores(rows.fold(number), coefficients[1 + number]) for number in range(rows.n_folds)]
-        only = np.bincount(rows.codes)[rows.codes] == 1
+        n_with = np.sum(
+            [np.bincount(rows.codes[rows.fold(f)], minlength=len(self.classes_)) > 0 for f in range(rows.n_folds)],
+            axis=0,
+        )
+        only = n_with[rows.codes] == 1
         scores = np.where(only[:, np.newaxis], final, np.concatenate(held_out))
         self.platt_ = np.empty((len(code_matrix), 2))
         for node, sides in enumerate(code_matrix):

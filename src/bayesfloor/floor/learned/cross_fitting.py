@@ -8,10 +8,11 @@ The folds stand in a circle. A *run* is some folds in a row, and a model is trai
     1 fold          ■  □  ■  □         four models of .2 n rows that share none
 
 With five folds that is 15 models in all, since each short run serves several folds, at 1.75 times the cost of plain
-cross-validation.
+cross-validation. Where rows follow each other in time, `bayesfloor.floor.learned.time_periods` says who is trained on
+what.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,7 @@ from bayesfloor.runtime.threads import Crew
 
 #: Disjoint models that predict each row, at each training size, the largest first.
 VIEWS = (1, 2, 4)
+_SIZES = range(len(VIEWS))
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,41 @@ def runs_of(n_folds: int) -> list[Run]:
 
 
 @dataclass(frozen=True, eq=False)
+class Split:
+    """A training set and what it predicts, row by row.
+
+    Attributes
+    ----------
+    size : int
+        0 for the largest training sets, then 1 and 2.
+    train : ndarray
+        Rows to train on.
+    tests : tuple of (ndarray, int)
+        Rows to predict, and the number of the view that this is for them.
+    for_stack : bool
+        Whether the predictions serve to fit the stack alone, and count in no figure.
+    """
+
+    size: int
+    train: Ints
+    tests: tuple[tuple[Ints, int], ...]
+    for_stack: bool = False
+
+
+def splits_of(folds: Ints) -> list[Split]:
+    """List the training sets of all runs of folds."""
+    members = [np.flatnonzero(folds == fold) for fold in range(int(folds.max()) + 1)]
+    return [
+        Split(
+            run.size,
+            np.concatenate([members[fold] for fold in run.train]),
+            tuple((members[fold], view) for fold, view in run.tests),
+        )
+        for run in runs_of(len(members))
+    ]
+
+
+@dataclass(frozen=True, eq=False)
 class CrossFit:
     """Predictions of every row by models that have not seen it.
 
@@ -73,13 +110,22 @@ class CrossFit:
     sizes : tuple of float
         Mean number of training rows, for each of the sizes.
     folds : ndarray of shape (n,)
-        The fold of each row.
+        The fold of each row; -1 for rows that are trained on and never predicted.
+    earlier : tuple of ndarray or None
+        For each fold, the folds that its stack may be fitted on; None for all others.
     """
 
     names: list[str]
     log_p: list[NDArray[np.float32]]
     sizes: tuple[float, ...]
     folds: Ints
+    earlier: tuple[Ints, ...] | None = None
+
+    def outside(self, fold: int) -> Ints:
+        """Return the rows that the stack of a fold may be fitted on."""
+        if self.earlier is None:
+            return np.flatnonzero(self.folds != fold)
+        return np.flatnonzero(np.isin(self.folds, self.earlier[fold]))
 
 
 def cross_fit(
@@ -90,9 +136,11 @@ def cross_fit(
     groups: Mapping[str, Group],
     seed: int,
     crew: Crew,
+    splits: Sequence[Split] | None = None,
+    earlier: tuple[Ints, ...] | None = None,
     tabular: TabularView | None = None,
 ) -> CrossFit:
-    """Train every learner on every run and collect the predictions.
+    """Train every learner on every training set and collect the predictions.
 
     Parameters
     ----------
@@ -110,6 +158,10 @@ def cross_fit(
         Seeds what learners draw at random.
     crew : Crew
         Threads to work with.
+    splits : sequence of Split or None, default=None
+        Training sets, the largest size first; None for those of the runs of folds.
+    earlier : tuple of ndarray or None, default=None
+        As in `CrossFit`.
     tabular : TabularView or None
         The same rows as codes with gaps.
 
@@ -117,43 +169,39 @@ def cross_fit(
     -------
     CrossFit
     """
-    runs = runs_of(int(folds.max()) + 1)
-    members = [np.flatnonzero(folds == fold) for fold in range(int(folds.max()) + 1)]
-    seeds = np.random.SeedSequence(seed).generate_state(len(runs)).tolist()
+    splits = splits_of(folds) if splits is None else splits
+    n_views = [1 + max(view for split in splits if split.size == size for _, view in split.tests) for size in _SIZES]
     encoded = classes_to_encode(codes, n_classes)
+    seeds = np.random.SeedSequence(seed).generate_state(len(splits)).tolist()
 
     def learn(number: int, group: Group) -> dict[str, Floats]:
-        run = runs[number]
-        rows = np.concatenate([members[fold] for fold in run.train])
-        tests = np.concatenate([members[fold] for fold, _ in run.tests])
+        rows = splits[number].train
+        tests = np.concatenate([tested for tested, _ in splits[number].tests])
         train, others = _rows_for(X, codes, n_classes, tabular, rows, tests, encoded)
         train = train._replace(check=crew.check)
         return {
             name: np.log(safe(probability, train)) for name, probability in group(train, others, seeds[number]).items()
         }
 
-    tasks = [(number, group) for number in range(len(runs)) for group in groups.values()]
-    amounts = [sum(len(members[fold]) for fold in runs[number].train) for number, _ in tasks]
+    tasks = [(number, group) for number in range(len(splits)) for group in groups.values()]
+    amounts = [len(splits[number].train) for number, _ in tasks]
     crew.expect(sum(amounts))
     outputs = crew.run(learn, tasks, amounts)
     learners = [(group, name) for group, output in enumerate(outputs[: len(groups)]) for name in output]
     place = {learner: number for number, learner in enumerate(learners)}
     names = [name for _, name in learners]
-    log_p = [np.empty((len(names), n_views, len(X), n_classes), np.float32) for n_views in VIEWS]
+    log_p = [np.empty((len(names), views, len(X), n_classes), np.float32) for views in n_views]
     for task, ((number, _), output) in enumerate(zip(tasks, outputs, strict=True)):
-        run = runs[number]
+        split = splits[number]
         for name, values in output.items():
             learner = place[task % len(groups), name]
             first = 0
-            for fold, view in run.tests:
-                rows = members[fold]
-                log_p[run.size][learner, view, rows] = values[first : first + len(rows)]
+            for rows, view in split.tests:
+                log_p[split.size][learner, view, rows] = values[first : first + len(rows)]
                 first += len(rows)
-    sizes = [
-        float(np.mean([sum(len(members[fold]) for fold in run.train) for run in runs if run.size == size]))
-        for size in range(len(VIEWS))
-    ]
-    return CrossFit(names, log_p, tuple(sizes), folds)
+    counted = [split for split in splits if not split.for_stack]
+    sizes = [float(np.mean([len(split.train) for split in counted if split.size == size])) for size in _SIZES]
+    return CrossFit(names, log_p, tuple(sizes), folds, earlier)
 
 
 def _rows_for(

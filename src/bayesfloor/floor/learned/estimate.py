@@ -4,21 +4,26 @@ The room's docstring shows the steps. The upper side of the result is proven by 
 assumes that the learning curve goes on as it does: no method can give a lower bound that holds for every distribution.
 """
 
-import time
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bayesfloor.data.folds import stratified_folds
-from bayesfloor.data.sampling import LEARNED_ROWS, keys_of_values, stratified_rows
-from bayesfloor.floor.learned.cross_fitting import VIEWS, cross_fit
+from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
+from bayesfloor.data.sampling import LEARNED_ROWS, RARE_ROWS, class_weights, keys_of_values, stratified_rows
+from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, TABLE_GROUPS, Group, group_of
+from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
 from bayesfloor.floor.learned.stacking import Stack, fit_stacks
-from bayesfloor.floor.learned.summary import find_in_learned, summarise
+from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
+from bayesfloor.floor.learned.summary import classes_in_one_group, find_in_learned, summarise
+from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme, with_recent
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import (
@@ -27,22 +32,29 @@ from bayesfloor.runtime.checks import (
     check_int,
     check_max_rows,
     check_random_state_seed,
+    is_int,
 )
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
+from bayesfloor.runtime.text import shown
 from bayesfloor.runtime.threads import Crew, supervise
 
 #: Fewest folds: four disjoint training sets and the fold that they predict.
 MIN_FOLDS = 5
+#: Stretches of the tested time whose errors are taken to be independent of each other.
+N_STRETCHES = 20
 
 
 def learned_floor(
     X: Any,
     y: Any = None,
     *,
+    groups: Any = None,
+    time: Any = None,
     confidence: float = 0.95,
-    cv: int = 5,
+    cv: Any = 5,
     max_rows: int | None = None,
     learners: Any = "default",
+    prepare: Any = "auto",
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = False,
@@ -58,16 +70,27 @@ def learned_floor(
         The points. Learners standardise them. A `Table` from `read_table` has its labels with it.
     y : array-like or series of shape (n_samples,), default=None
         The labels, of any type that can be sorted; left out with a Table.
+    groups : array-like of shape (n_samples,), default=None
+        Rows that belong together, such as those of one patient, user or machine, have the same value. No model is then
+        tested on a group that it was trained on, and the figures are about new groups. At least 5 groups. None for the
+        groups of a Table, if it has any.
+    time : array-like of shape (n_samples,), default=None
+        When each row was seen, as numbers or dates. Models are then trained on the past and tested on what came next;
+        the figures are about the later half of the rows. None for the time of a Table, if it has any.
     confidence : float, default=0.95
         Level of the intervals.
-    cv : int, default=5
-        Folds, at least 5.
+    cv : int, splitter or iterable, default=5
+        Folds, at least 5: how many, or anything that scikit-learn splits by, so long as each row is tested once. With
+        `time`, an int: the periods that the later half of the rows is cut into.
     max_rows : int or None, default=None
-        Rows to use at the most, as large a share of each class; None for 10 000 (`data.sampling.LEARNED_ROWS`).
+        Rows to use at the most; None for 10 000 (`data.sampling.LEARNED_ROWS`). As large a share of each class, but up
+        to 200 rows of a rare one, which then count less, so that all figures are for the shares of the rows given.
     learners : "default", mapping or list, default="default"
         A dozen fast learners, or others, in a list or by name in a mapping: classifiers with ``predict_proba``, and the
         names of groups of fast ones ("gaussian", "marginals", "logistic", "neighbours", "kernels", "trees",
         "tables"; "default" for all, and for those of tables where X is a table).
+    prepare : {"auto", "strict"} or transformer, default="auto"
+        How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
     n_jobs : int or None, default=None
         Threads; None for every core.
     random_state : int, None or random generator, default=0
@@ -91,6 +114,10 @@ def learned_floor(
     the learning curve goes on as it does. No method can give a lower bound for every distribution: structure finer than
     the distances between rows cannot be seen in them.
 
+    With both `groups` and `time`, the groups are dealt out to folds, and each fold of a period is predicted from the
+    past of the other folds. This takes four times as long. Rows of one group are counted for as much as they say: see
+    `bayesfloor.floor.learned.clusters`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -99,30 +126,76 @@ def learned_floor(
     >>> floor.interval[0] <= floor.estimate <= floor.reached <= floor.interval[1]
     True
     """
-    started = time.perf_counter()
-    problem = check_problem(X, y)
+    return learned_floor_of(
+        check_problem(X, y, groups, time, prepare),
+        confidence=confidence,
+        cv=cv,
+        max_rows=max_rows,
+        learners=learners,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        progress=progress,
+    )
+
+
+def learned_floor_of(
+    problem: Problem,
+    *,
+    confidence: float = 0.95,
+    cv: Any = 5,
+    max_rows: int | None = None,
+    learners: Any = "default",
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+    progress: Progress = False,
+) -> LearnedFloor:
+    """Estimate the floor of points and labels that are checked; see `learned_floor`."""
+    started = perf_counter()
     n_classes = len(problem.classes)
     confidence = check_confidence(confidence)
-    cv = _check_cv(cv, len(problem.X))
-    groups = check_learners(learners, is_table=problem.tabular is not None)
+    _check_cv(cv, problem)
+    learner_groups = check_learners(learners, is_table=problem.tabular is not None)
     seed = check_random_state_seed(random_state)
-    rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed)
+    rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed, RARE_ROWS)
     points, codes = problem.X[rows], problem.codes[rows]
     tabular = None if problem.tabular is None else problem.tabular.take(rows)
-    folds = stratified_folds(codes, cv, np.arange(len(codes)))
-    n_learners = 3 * len(groups)
+    scheme = _scheme_of(problem, rows, cv)
+    n_learners = 3 * len(learner_groups)
     check_memory(4 * n_learners * sum(VIEWS) * len(rows) * n_classes, f"the predictions of {len(rows)} rows")
 
     def learn(crew: Crew) -> tuple[list[Stack], tuple[float, ...], list[str]]:
-        fitted = cross_fit(points, codes, n_classes, folds, groups, seed, crew, tabular)
+        fitted = cross_fit(
+            points, codes, n_classes, scheme.folds, learner_groups, seed, crew, scheme.splits, scheme.earlier, tabular
+        )
+        if problem.time is not None:
+            fitted = with_recent(fitted)
         return fit_stacks(fitted, codes, seed, crew), fitted.sizes, fitted.names
 
     stacks, sizes, names = supervise(learn, check_n_jobs(n_jobs), progress)
-    q = np.exp(stacks[0].log_q[0])
-    residual_z = residual_test(points, codes, q, folds, n_jobs, seed)
-    summary = summarise(stacks, np.array(sizes), codes, n_classes, residual_z, confidence)
+    folds = scheme.folds
+    if scheme.tested is not None:
+        points, codes, folds = points[scheme.tested], codes[scheme.tested], folds[scheme.tested]
+        stacks = [Stack(stack.log_q[:, scheme.tested], stack.weights[np.unique(folds)]) for stack in stacks]
+    counted = counted_rows(problem, codes)
+    residual_z = residual_test(points, codes, np.exp(stacks[0].log_q[0]), folds, n_jobs, seed, scheme.groups)
+    stacks = [replace(stack, log_q=counted.at_shares_of_all(stack.log_q)) for stack in stacks]
+    q, thinned = np.exp(stacks[0].log_q[0]), counted.in_proportion()
+    unseen = float(np.isin(codes, classes_in_one_group(problem)).mean())
+    summary = summarise(
+        stacks,
+        np.array(sizes),
+        codes,
+        n_classes,
+        residual_z,
+        confidence,
+        scheme.clusters,
+        problem.time is not None,
+        unseen,
+        counted,
+    )
     weights = stacks[0].weights.mean(axis=0)
-    class_reached, pair_reached = errors_by_class(q, codes)
+    n_folds = cv if is_int(cv) else int(folds.max()) + 1
+    class_reached, pair_reached = errors_by_class(q, codes, counted.class_weights)
     return LearnedFloor(
         estimate=summary.estimate,
         interval=summary.interval,
@@ -130,7 +203,7 @@ def learned_floor(
         reached_interval=summary.reached_interval,
         majority_error=summary.majority_error,
         curve=summary.curve,
-        tree_bounds=posterior_bounds(q, codes, n_jobs, seed),
+        tree_bounds=posterior_bounds(q[thinned], codes[thinned], n_jobs, seed),
         residual_z=residual_z,
         class_reached=class_reached,
         pair_reached=pair_reached,
@@ -140,16 +213,85 @@ def learned_floor(
         n_classes=n_classes,
         classes=problem.classes,
         confidence=confidence,
-        findings=tuple(find_in_learned(summary, residual_z, problem, len(rows), cv)),
-        seconds=time.perf_counter() - started,
+        findings=tuple(find_in_learned(summary, residual_z, problem, problem.codes[rows], n_folds)),
+        seconds=perf_counter() - started,
+        ranking=rank_classes(stacks, counted, problem.classes, confidence),
     )
 
 
-def choose_rows(problem: Problem, n_rows: int | None, seed: int) -> Ints:
-    """Choose rows and put them in an order that depends on their values and the seed alone."""
-    keys = keys_of_values(problem.X, problem.codes, seed)
-    rows = stratified_rows(problem.codes, n_rows, keys)
+def choose_rows(problem: Problem, n_rows: int | None, seed: int, at_least: int = 1) -> Ints:
+    """Choose rows and put them in an order that depends on their values and the seed alone.
+
+    Rare classes get `at_least` so many rows, where there are no groups and no time. Rows of all groups are taken: as
+    many from more groups say more about new ones than whole groups do.
+    """
+    keys = _keys_of(problem, seed)
+    is_plain = problem.groups is None and problem.time is None
+    rows = stratified_rows(problem.codes, n_rows, keys, at_least if is_plain else 1)
     return rows[np.lexsort((problem.codes[rows], keys[rows]))]
+
+
+def counted_rows(problem: Problem, codes: Ints) -> PlainRows:
+    """Return what each row that was chosen counts."""
+    weights = class_weights(problem.codes, codes)
+    if weights is None or problem.groups is not None or problem.time is not None:
+        return PlainRows(codes, np.bincount(codes, minlength=len(problem.classes)))
+    return StratifiedRows(codes, problem.class_counts, weights)
+
+
+def _keys_of(problem: Problem, seed: int) -> NDArray[np.uint64]:
+    """Return a random number for each row, from all that is known of it."""
+    values = problem.X if problem.time is None else np.column_stack([problem.X, problem.time])
+    return keys_of_values(values, problem.codes, seed, problem.groups)
+
+
+class _Scheme(NamedTuple):
+    """Who is trained on what, and which of the rows count.
+
+    Attributes
+    ----------
+    folds : ndarray of shape (n,)
+        The fold of each row; -1 for rows that are never predicted.
+    splits, earlier
+        As for `cross_fit`; None where they follow from the folds.
+    tested : ndarray of shape (n,) or None
+        Rows that count in the figures; None for all.
+    groups, clusters : ndarray of shape (n_tested,) or None
+        The group of each tested row, and rows that may err alike.
+    """
+
+    folds: Ints
+    splits: list[Split] | None = None
+    earlier: tuple[Ints, ...] | None = None
+    tested: Ints | None = None
+    groups: Ints | None = None
+    clusters: Ints | None = None
+
+
+def _scheme_of(problem: Problem, rows: Ints, cv: Any) -> _Scheme:
+    """Deal rows out to folds: by class, by groups, in time, or as a splitter says."""
+    codes = problem.codes[rows]
+    groups = None if problem.groups is None else np.unique(problem.groups[rows], return_inverse=True)[1]
+    keys = np.arange(len(rows)).astype(np.uint64)
+    if problem.time is None:
+        if is_int(cv) and groups is None:
+            folds = stratified_folds(codes, cv, keys)
+        else:
+            folds = check_folds(cv, codes, keys, problem.codes, rows, problem.groups)
+            if folds.max() + 1 < MIN_FOLDS:
+                raise ValueError(f"A learning curve needs at least {MIN_FOLDS} folds. Got {folds.max() + 1}.")
+        return _Scheme(folds, groups=groups, clusters=groups)
+    time = problem.time[rows]
+    group_folds = None if groups is None else grouped_folds(codes, groups, cv, keys)
+    folds, splits, earlier, is_tested = time_scheme(time, cv, group_folds)
+    tested = np.flatnonzero(is_tested)
+    if len(np.unique(codes[tested])) < 2:
+        name = shown(problem.classes[codes[tested[0]]])
+        raise ValueError(f"All rows of the later half of the time are of class {name}: there is nothing to tell apart.")
+    groups = None if groups is None else groups[tested]
+    place = np.argsort(np.argsort(time[tested], kind="stable"), kind="stable")
+    clusters = place * N_STRETCHES // len(tested) if groups is None else groups
+    return _Scheme(folds, splits, earlier, tested, groups, clusters)
 
 
 def check_learners(learners: Any, *, is_table: bool = False) -> dict[str, Group]:
@@ -184,8 +326,18 @@ def check_learners(learners: Any, *, is_table: bool = False) -> dict[str, Group]
     return groups
 
 
-def _check_cv(cv: Any, n_rows: int) -> int:
+def _check_cv(cv: Any, problem: Problem) -> None:
+    """Check what can be checked before rows are chosen."""
+    n_rows = len(problem.X)
+    if problem.groups is not None:
+        n_groups = len(np.unique(problem.groups))
+        if n_groups < MIN_FOLDS:
+            raise ValueError(f"A learning curve of groups needs at least {MIN_FOLDS} of them. Got {n_groups}.")
+    if problem.time is not None and not is_int(cv):
+        raise ParameterError("cv", "an int with time, the number of periods to test", cv)
+    if not is_int(cv) and (hasattr(cv, "split") or np.iterable(cv)):
+        return
     check_int("cv", cv, MIN_FOLDS)
-    if n_rows < 4 * cv:
-        raise ValueError(f"A learning curve with cv={cv} needs at least {4 * cv} rows. Got {n_rows}.")
-    return int(cv)
+    needed = 4 * cv if problem.time is None else 2 * MIN_ROWS * cv
+    if n_rows < needed:
+        raise ValueError(f"A learning curve with cv={cv} needs at least {needed} rows. Got {n_rows}.")

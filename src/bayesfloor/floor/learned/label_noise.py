@@ -8,10 +8,10 @@ import numpy as np
 
 from bayesfloor.data.sampling import LEARNED_ROWS
 from bayesfloor.display import LabelNoiseDisplay
-from bayesfloor.floor.learned.estimate import choose_rows, learned_floor
+from bayesfloor.floor.learned.estimate import MIN_FOLDS, choose_rows, learned_floor
 from bayesfloor.floor.trees.problem import Progress, check_problem
 from bayesfloor.runtime.arrays import Floats
-from bayesfloor.runtime.checks import ParameterError, check_max_rows, check_random_state_seed
+from bayesfloor.runtime.checks import ParameterError, check_int, check_max_rows, check_random_state_seed
 from bayesfloor.runtime.frames import data_frame
 
 
@@ -95,6 +95,8 @@ def label_noise_check(
     y: Any = None,
     *,
     shares: Sequence[float] = (0.1, 0.2, 0.4),
+    groups: Any = None,
+    time: Any = None,
     confidence: float = 0.95,
     cv: int = 5,
     max_rows: int | None = None,
@@ -115,8 +117,10 @@ def label_noise_check(
         As for `learned_floor`.
     shares : sequence of float, default=(0.1, 0.2, 0.4)
         Shares of the labels to redraw, between 0 and 1. The larger ones redraw the labels of the smaller, and more.
-    confidence, cv, max_rows, learners, n_jobs, random_state, progress
+    groups, time, confidence, max_rows, learners, n_jobs, random_state, progress
         As for `learned_floor`, which is called once for each share and once without noise.
+    cv : int, default=5
+        Folds, at least 5.
 
     Returns
     -------
@@ -135,7 +139,8 @@ def label_noise_check(
     [0.0, 0.3]
     """
     levels = _check_shares(shares)
-    problem = check_problem(X, y)
+    check_int("cv", cv, MIN_FOLDS)
+    problem = check_problem(X, y, groups, time)
     n_classes = len(problem.classes)
     seed = check_random_state_seed(random_state)
     rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed)
@@ -151,6 +156,8 @@ def label_noise_check(
             learned_floor(
                 points,
                 noisy,
+                groups=None if problem.groups is None else problem.groups[rows],
+                time=None if problem.time is None else problem.time[rows],
                 confidence=confidence,
                 cv=cv,
                 max_rows=len(rows),

@@ -1,12 +1,14 @@
 """Where does a learning curve end? The floor as the limit of errors at a few training sizes.
 
-Two curves, with the training size m as a multiple of the largest one:
+Three curves, with the training size m as a multiple of the largest one:
 
 (a) error(m) = θ + c m^-b
 (b) error(m, r) = θ + c m^-b + v / (m r), where r models trained on disjoint rows are averaged: that divides their
     variance by r and leaves their bias, which tells the two apart.
+(c) error(m) = θ + c m^-b + s m^a, where m is how far back in time the training rows go: those of long ago mislead where
+    classes have moved since.
 
-Given c, b and v the errors are linear in θ, so its posterior is a mixture of truncated normal distributions, one for
+Given all but θ the errors are linear in θ, so its posterior is a mixture of truncated normal distributions, one for
 each point of a grid over the rest.
 """
 
@@ -24,6 +26,11 @@ EXCESS = 0.05
 BIAS = 0.03
 #: Prior mean of v in curve (b): the variance of one model at the largest size.
 VARIANCE = 0.03
+#: Prior mean of s in curve (c): what rows of long ago add to the error at the largest size.
+STALENESS = 0.03
+#: Powers a of curve (c): an optimum that moves at an even speed, seen through a boundary that is off by as much, costs
+#: the square of the time that has passed.
+STALE_POWERS = (1.0, 2.0)
 #: Lowest and highest rate b of the grid.
 RATES = (0.3, 1.6)
 #: Standard deviation of a mean error from the curve, as a share of its distance from the smallest of the errors.
@@ -60,7 +67,9 @@ class Posterior:
         return float(np.interp(level, self.cdf, self.theta))
 
 
-def curve_posterior(values: Floats, variance: float, sizes: Floats, largest: float) -> Posterior:
+def curve_posterior(
+    values: Floats, variance: float, sizes: Floats, largest: float, n_rows: float | None = None
+) -> Posterior:
     """Fit curve (a).
 
     Parameters
@@ -73,6 +82,8 @@ def curve_posterior(values: Floats, variance: float, sizes: Floats, largest: flo
         Training sizes as multiples of the largest.
     largest : float
         What the floor cannot exceed.
+    n_rows : float or None, default=None
+        How many independent rows say as much as these, where some belong together; None for n.
 
     Returns
     -------
@@ -81,17 +92,31 @@ def curve_posterior(values: Floats, variance: float, sizes: Floats, largest: flo
     c = _exponential_nodes(EXCESS, _N_LEVELS)
     b = np.linspace(*RATES, _N_RATES)
     c, b = (grid.ravel() for grid in np.meshgrid(c, b, indexing="ij"))
-    return _posterior(values, variance, c[:, None] * sizes ** -b[:, None], largest)
+    return _posterior(values, variance, c[:, None] * sizes ** -b[:, None], largest, n_rows)
 
 
-def split_posterior(values: Floats, variance: float, sizes: Floats, averaged: Floats, largest: float) -> Posterior:
+def split_posterior(
+    values: Floats, variance: float, sizes: Floats, averaged: Floats, largest: float, n_rows: float | None = None
+) -> Posterior:
     """Fit curve (b), which also takes how many disjoint models were averaged at each point."""
     c = _exponential_nodes(BIAS, _N_LEVELS // 2)
     v = _exponential_nodes(VARIANCE, _N_LEVELS // 2)
     b = np.linspace(*RATES, _N_RATES // 2)
     c, v, b = (grid.ravel() for grid in np.meshgrid(c, v, b, indexing="ij"))
     above = c[:, None] * sizes ** -b[:, None] + v[:, None] / (sizes * averaged)
-    return _posterior(values, variance, above, largest)
+    return _posterior(values, variance, above, largest, n_rows)
+
+
+def drift_posterior(
+    values: Floats, variance: float, sizes: Floats, largest: float, n_rows: float | None = None
+) -> Posterior:
+    """Fit curve (c), for training rows that go back in time."""
+    c = _exponential_nodes(EXCESS, _N_LEVELS // 2)
+    s = _exponential_nodes(STALENESS, _N_LEVELS // 2)
+    b = np.linspace(*RATES, _N_RATES // 2)
+    c, s, b, a = (grid.ravel() for grid in np.meshgrid(c, s, b, STALE_POWERS, indexing="ij"))
+    above = c[:, None] * sizes ** -b[:, None] + s[:, None] * sizes ** a[:, None]
+    return _posterior(values, variance, above, largest, n_rows)
 
 
 def _exponential_nodes(mean: float, n: int) -> Floats:
@@ -99,9 +124,11 @@ def _exponential_nodes(mean: float, n: int) -> Floats:
     return -mean * np.log1p(-(np.arange(n) + 0.5) / n)
 
 
-def _posterior(values: Floats, variance: float, above: Floats, largest: float) -> Posterior:
+def _posterior(
+    values: Floats, variance: float, above: Floats, largest: float, n_rows: float | None = None
+) -> Posterior:
     """Mix the posteriors of the floor over a grid of curves, each given by its heights above the floor."""
-    means, precision = values.mean(axis=0), np.linalg.inv(_covariance(values, variance))
+    means, precision = values.mean(axis=0), np.linalg.inv(_covariance(values, variance, n_rows))
     of_ones = precision.sum(axis=0)
     total = of_ones.sum()
     rest = means - above
@@ -133,13 +160,13 @@ def _log_mass(left: Floats, right: Floats) -> Floats:
     return upper + np.log1p(-np.exp(np.minimum(lower - upper, -1e-15)))
 
 
-def _covariance(values: Floats, variance: float) -> Floats:
+def _covariance(values: Floats, variance: float, n_rows: float | None = None) -> Floats:
     """Return the covariance of the mean errors, which are of the same rows, and of the curve's own misfit.
 
     The part that the points have in common is at least `variance`: what a model expects of itself follows the labels
     that it was calibrated with, and so varies with them.
     """
-    n, n_points = values.shape
+    n, n_points = n_rows or len(values), values.shape[1]
     means = values.mean(axis=0)
     covariance = np.cov(values.T, bias=True).reshape(n_points, n_points) / n
     covariance += max(variance - covariance[0, 0], 0.0)

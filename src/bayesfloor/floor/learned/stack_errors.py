@@ -39,26 +39,28 @@ def hard_and_soft(log_q: Floats, codes: Ints) -> tuple[Floats, Floats]:
     return hard, 1.0 - np.exp(log_q.max(axis=-1))
 
 
-def middle_error(hard: Floats, soft: Floats) -> Floats:
+def middle_error(hard: Floats, soft: Floats, n_rows: float | None = None) -> Floats:
     """Return the mean of both, closer to `hard` where probabilities are surely too timid.
 
     Parameters
     ----------
     hard, soft : ndarray of shape (n,)
         As from `hard_and_soft`, or means of several of them.
+    n_rows : float or None, default=None
+        How many independent rows say as much as these, where some belong together; None for n.
 
     Returns
     -------
     ndarray of shape (n,)
     """
     difference = hard - soft
-    mean, error = difference.mean(), difference.std() / np.sqrt(len(difference))
+    mean, error = difference.mean(), difference.std() / np.sqrt(n_rows or len(difference))
     # Timid: more error is expected than there is, by more than two standard errors.
     share = max(0.0, 1.0 - (2.0 * error / mean) ** 2) if mean < 0 else 0.0
     return soft + difference * (0.5 + 0.5 * share)
 
 
-def errors_by_class(q: Floats, codes: Ints) -> tuple[Floats, Floats]:
+def errors_by_class(q: Floats, codes: Ints, weights: Floats) -> tuple[Floats, Floats]:
     """Return the errors of telling each class from the rest, and each two classes apart, by the same probabilities.
 
     Each is the error of a classifier that exists, so, up to sampling, none is below the floor of its problem.
@@ -69,6 +71,8 @@ def errors_by_class(q: Floats, codes: Ints) -> tuple[Floats, Floats]:
         Probabilities.
     codes : ndarray of shape (n,)
         Classes of the rows.
+    weights : ndarray of shape (n_classes,)
+        What a row of each class counts.
 
     Returns
     -------
@@ -78,17 +82,20 @@ def errors_by_class(q: Floats, codes: Ints) -> tuple[Floats, Floats]:
         Share of the rows of two classes for which the other of them is more probable; ties count half.
     """
     n_classes = q.shape[1]
-    counts = np.bincount(codes, minlength=n_classes)
+    of_row = weights[codes]
+    counts = np.bincount(codes, weights=of_row, minlength=n_classes)
     named = q.argmax(axis=1)
-    right = np.bincount(codes[named == codes], minlength=n_classes)
-    against_rest = (counts + np.bincount(named, minlength=n_classes) - 2 * right) / len(codes)
+    is_right = named == codes
+    right = np.bincount(codes[is_right], weights=of_row[is_right], minlength=n_classes)
+    against_rest = (counts + np.bincount(named, weights=of_row, minlength=n_classes) - 2 * right) / len(codes)
     wrong = np.zeros((n_classes, n_classes))
     for label in range(n_classes):
         of_label = q[codes == label]
         own = of_label[:, label, np.newaxis]
-        wrong[label] = (of_label > own).sum(axis=0) + 0.5 * (of_label == own).sum(axis=0)
+        wrong[label] = weights[label] * ((of_label > own).sum(axis=0) + 0.5 * (of_label == own).sum(axis=0))
     np.fill_diagonal(wrong, 0.0)
-    return against_rest, (wrong + wrong.T) / np.maximum(counts[:, np.newaxis] + counts, 1)
+    both = counts[:, np.newaxis] + counts
+    return against_rest, (wrong + wrong.T) / np.where(both > 0, both, 1.0)
 
 
 def posterior_bounds(q: Floats, codes: Ints, n_jobs: int | None, seed: int) -> tuple[float, float]:
@@ -116,12 +123,17 @@ def posterior_bounds(q: Floats, codes: Ints, n_jobs: int | None, seed: int) -> t
     return floor.lower, floor.upper
 
 
-def residual_test(X: Floats, codes: Ints, q: Floats, folds: Ints, n_jobs: int | None, seed: int) -> float:
+def residual_test(
+    X: Floats, codes: Ints, q: Floats, folds: Ints, n_jobs: int | None, seed: int, groups: Ints | None = None
+) -> float:
     """Test whether neighbours err alike, which they do where a learned posterior has missed something local.
 
     Residuals are r = onehot(label) - q. Where q is the true posterior, those of different rows are independent with
     mean 0 and covariance diag(q) - qq', so products over the edges of a forest have mean 0, variance tr(S_i S_j), and
     are uncorrelated. The forests join rows of one fold, whose q comes from one model that has seen none of them.
+
+    Rows of one group do err alike, so edges within a group are left out, and the products of edges that join the same
+    two groups are correlated: the variance is then that of their sums, where this is larger.
 
     Parameters
     ----------
@@ -133,6 +145,8 @@ def residual_test(X: Floats, codes: Ints, q: Floats, folds: Ints, n_jobs: int | 
         The fold of each row.
     n_jobs, seed
         As for `posterior_bounds`.
+    groups : ndarray of shape (n,) or None, default=None
+        The group of each row.
 
     Returns
     -------
@@ -141,14 +155,21 @@ def residual_test(X: Floats, codes: Ints, q: Floats, folds: Ints, n_jobs: int | 
     """
     residuals = np.eye(q.shape[1])[codes] - q
     points, _ = standardised(X, X[:0])
-    total = variance = 0.0
+    total = variance = of_groups = 0.0
     for fold in range(int(folds.max()) + 1):
         rows = np.flatnonzero(folds == fold)
         if len(rows) < 2:
             continue
         edges = spanning_forests(points[rows], n_trees=N_TREES, n_jobs=n_jobs, random_state=seed).edges
         i, j = rows[edges[:, 0]], rows[edges[:, 1]]
+        if groups is not None:
+            apart = groups[i] != groups[j]
+            i, j = i[apart], j[apart]
+            pairs = np.sort(np.column_stack([groups[i], groups[j]]), axis=1) @ [int(groups.max()) + 1, 1]
+            _, pair = np.unique(pairs, return_inverse=True)
+            of_groups += float((np.bincount(pair, (residuals[i] * residuals[j]).sum(axis=1)) ** 2).sum())
         total += float((residuals[i] * residuals[j]).sum())
         both = q[i] * q[j]
         variance += float((both * (1.0 - q[i] - q[j])).sum() + (both.sum(axis=1) ** 2).sum())
+    variance = max(variance, of_groups)
     return total / variance**0.5 if variance > 0 else 0.0

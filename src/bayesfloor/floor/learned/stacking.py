@@ -38,14 +38,15 @@ def fit_stacks(fitted: CrossFit, codes: Ints, seed: int, crew: Crew) -> list[Sta
     """Fit one stack for each size and fold.
 
     Which learners take part in the stack for a fold, and with which exponents, is decided by rows of the other folds
-    alone.
+    alone; in time, by those of earlier ones. A fold that has no earlier ones gets no predictions.
     """
     n_folds = int(fitted.folds.max()) + 1
-    tasks = [(size, fold) for size in range(len(fitted.log_p)) for fold in range(n_folds)]
+    stacked = [fold for fold in range(n_folds) if len(fitted.outside(fold))]
+    tasks = [(size, fold) for size in range(len(fitted.log_p)) for fold in stacked]
     fits = crew.run(lambda size, fold: _fit_fold(fitted, size, fold, codes, seed), tasks)
     stacks = []
     for size, log_p in enumerate(fitted.log_p):
-        log_q = np.empty(log_p.shape[1:])
+        log_q = np.full(log_p.shape[1:], np.nan)
         weights = np.zeros((n_folds, len(log_p)))
         for (of_size, fold), (chosen, w, b) in zip(tasks, fits, strict=True):
             if of_size == size:
@@ -60,7 +61,7 @@ def fit_stacks(fitted: CrossFit, codes: Ints, seed: int, crew: Crew) -> list[Sta
 def _fit_fold(fitted: CrossFit, size: int, fold: int, codes: Ints, seed: int) -> tuple[Ints, Floats, Floats]:
     """Choose learners and fit their exponents on the rows outside of a fold."""
     log_p = fitted.log_p[size]
-    rows = np.flatnonzero(fitted.folds != fold)
+    rows = fitted.outside(fold)
     losses = [-float(of_learner[:, rows, codes[rows]].mean()) for of_learner in log_p]
     chosen = np.argsort(losses, kind="stable")[:N_BEST]
     some = rows

@@ -6,6 +6,10 @@ BF022   a class with fewer rows than folds
 BF023   nothing beats always naming the largest class
 BF024   neighbours err alike: there is signal that no learner caught
 BF025   the error still falls with more rows
+BF026   a class so rare that the error says little of it
+BF027   there are few groups
+BF028   a class is in one group only
+BF029   rows of long ago mislead
 ======  ====================================================================
 """
 
@@ -15,13 +19,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import beta
 
-from bayesfloor.floor.learned.cross_fitting import VIEWS
-from bayesfloor.floor.learned.learning_curve import curve_posterior, split_posterior
+from bayesfloor.floor.learned.clusters import clustered_error, effective_rows
+from bayesfloor.floor.learned.learning_curve import curve_posterior, drift_posterior, split_posterior
 from bayesfloor.floor.learned.result import LearningCurve
 from bayesfloor.floor.learned.stack_errors import hard_and_soft, middle_error
 from bayesfloor.floor.learned.stacking import Stack
+from bayesfloor.floor.learned.strata import PlainRows
 from bayesfloor.floor.trees.problem import Problem
-from bayesfloor.runtime.arrays import Floats, Ints, Range
+from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.text import listed, shown
 
@@ -31,10 +36,20 @@ FEW_ERRORS = 5
 ERR_ALIKE = 2.33
 #: Factor on the lower arm of the interval where neighbours err alike.
 WIDER = 1.5
+#: Residual z from which, in time, the lower arm grows with it.
+CHANGED = 3.0 * ERR_ALIKE
 #: Standard errors by which the stack must beat the largest class for that to count in full.
 SURE = 2.0
 #: Share of the error that more rows are expected to remove, from which finding BF025 is reported.
 STILL_FALLING = 0.15
+#: Groups below which their spread, and with it every interval, is rough.
+FEW_GROUPS = 30
+#: Share of the stack that learners of recent rows alone have where rows of long ago mislead.
+MOSTLY_RECENT = 0.75
+#: Share of an equal part of the rows below which a class is rare: 5% of two classes, 1% of ten.
+RARE = 0.1
+#: Share of rows outside of the largest class below which the error is as good as that of never naming the others.
+FEW_OTHERS = 0.05
 
 
 class CurveSummary(NamedTuple):
@@ -47,10 +62,20 @@ class CurveSummary(NamedTuple):
     majority_error: float
     beats_majority: bool
     curve: LearningCurve
+    share_recent: float = 0.0
 
 
 def summarise(
-    stacks: list[Stack], sizes: Floats, codes: Ints, n_classes: int, residual_z: float, confidence: float
+    stacks: list[Stack],
+    sizes: Floats,
+    codes: Ints,
+    n_classes: int,
+    residual_z: float,
+    confidence: float,
+    clusters: Ints | None = None,
+    in_time: bool = False,
+    share_unseen: float = 0.0,
+    rows: PlainRows | None = None,
 ) -> CurveSummary:
     """Extrapolate the errors of the stacks.
 
@@ -68,52 +93,77 @@ def summarise(
         As from `residual_test`. Where neighbours err alike, the lower end is drawn further down.
     confidence : float
         Level of the intervals.
+    clusters : ndarray of shape (n,) or None, default=None
+        Rows that err alike have the same number; None where all are independent.
+    in_time : bool, default=False
+        Whether smaller training sets are more recent ones.
+    share_unseen : float, default=0.0
+        Share of rows whose class no other group has: that all of them count as errors says nothing about the floor.
+    rows : PlainRows or None, default=None
+        What each row counts; None for the same.
 
     Returns
     -------
     CurveSummary
     """
-    n = len(codes)
+    rows = PlainRows(codes, np.bincount(codes, minlength=n_classes)) if rows is None else rows
+    counts = rows.class_counts
     largest = 1.0 - 1.0 / n_classes
     tail = (1.0 - confidence) / 2.0
-    counts = np.bincount(codes, minlength=n_classes)
-    majority_error = 1.0 - float(counts.max()) / n
+    n_all = int(counts.sum())
+    majority_error = 1.0 - float(counts.max()) / n_all
 
     hard_rows, hard_errors, soft_errors, middle, of_averages = [], [], [], [], []
-    for stack, n_views in zip(stacks, VIEWS, strict=True):
-        hard, soft = (of_views.mean(axis=0) for of_views in hard_and_soft(stack.log_q, codes))
+    n_effective: float | None = None
+    for stack in stacks:
+        hard, soft = (rows.weighted(of_views.mean(axis=0)) for of_views in hard_and_soft(stack.log_q, codes))
+        if clusters is not None and n_effective is None:
+            n_effective = effective_rows(hard, clusters, confidence)
         hard_rows.append(hard)
         hard_errors.append(float(hard.mean()))
         soft_errors.append(float(soft.mean()))
-        middle.append(middle_error(hard, soft))
-        if n_views > 1:
-            of_averages.append(middle_error(*hard_and_soft(np.log(np.exp(stack.log_q).mean(axis=0)), codes)))
+        middle.append(middle_error(hard, soft, n_effective))
+        if len(stack.log_q) > 1:
+            hard, soft = map(rows.weighted, hard_and_soft(np.log(np.exp(stack.log_q).mean(axis=0)), codes))
+            of_averages.append(middle_error(hard, soft, n_effective))
     relative = sizes / sizes[0]
-    variance = _proportion_variance(hard_errors[0], n)
-    curve = curve_posterior(np.column_stack(middle), variance, relative, largest)
-    split = split_posterior(
-        np.column_stack([*middle, *of_averages]),
-        variance,
-        np.concatenate([relative, relative[1:]]),
-        np.concatenate([np.ones(len(VIEWS)), VIEWS[1:]]),
-        largest,
-    )
+    is_wrong = stacks[0].log_q[0].argmax(axis=-1) != codes
+    variance, n = rows.variance(is_wrong), rows.n_equivalent(is_wrong)
+    if n_effective is not None:
+        variance, n = _proportion_variance(hard_errors[0], n_effective), n_effective
+    curve = curve_posterior(np.column_stack(middle), variance, relative, largest, n_effective)
+    if in_time:
+        other = drift_posterior(np.column_stack(middle), variance, relative, largest, n_effective)
+    else:
+        n_views = [float(len(stack.log_q)) for stack in stacks]
+        other = split_posterior(
+            np.column_stack([*middle, *of_averages]),
+            variance,
+            np.concatenate([relative, relative[1:]]),
+            np.concatenate([np.ones(len(stacks)), n_views[1:]]),
+            largest,
+            n_effective,
+        )
 
-    n_errors = round(hard_errors[0] * n)
-    reached_interval = proportion_interval(n_errors, n, confidence)
-    estimate = 0.5 * (curve.mean + split.mean)
-    lower = min(curve.quantile(tail), split.quantile(tail))
+    reached_interval = proportion_interval(round(hard_errors[0] * n, 6), n, confidence)
+    estimate = 0.5 * (curve.mean + other.mean)
+    lower = min(curve.quantile(tail), other.quantile(tail))
     upper = max(reached_interval[1], curve.quantile(1.0 - tail))
     # How surely the stack beats the largest class: not at all, 0, or by two standard errors and more, 1.
-    gain = (codes != counts.argmax()) - hard_rows[0]
-    surely = float(np.clip(gain.mean() / (SURE * max(gain.std(), 1e-12) / n**0.5), 0.0, 1.0))
+    gain = rows.weighted((codes != counts.argmax()).astype(np.float64)) - hard_rows[0]
+    error = gain.std() / len(gain) ** 0.5 if clusters is None else clustered_error(gain, clusters)
+    surely = float(np.clip(gain.mean() / (SURE * max(error, 1e-12 / len(gain) ** 0.5)), 0.0, 1.0))
     if surely == 1.0:
         estimate = min(estimate, hard_errors[0])  # the floor is at most what a model attains
     else:
         estimate = surely * estimate + (1.0 - surely) * majority_error
-        upper = max(upper, proportion_interval(n - int(counts.max()), n, confidence)[1])
+        n_shown = n_all if n_effective is None else n_effective
+        upper = max(upper, proportion_interval(round(majority_error * n_shown, 6), n_shown, confidence)[1])
     if residual_z > ERR_ALIKE:
-        lower = min(lower, estimate - WIDER * (estimate - lower))
+        # In time, what no learner caught may be a change that the past does not show: the more of it, the wider.
+        wider = WIDER * max(1.0, residual_z / CHANGED) if in_time else WIDER
+        lower = min(lower, estimate - wider * (estimate - lower))
+    lower -= share_unseen
     if lower < FEW_ERRORS / n:
         lower = 0.0
     return CurveSummary(
@@ -132,18 +182,25 @@ def summarise(
             limit=curve.mean,
             rate=_power(curve.fitted - curve.mean, relative),
         ),
+        share_recent=_share_recent(stacks[0].weights) if in_time else 0.0,
     )
 
 
-def proportion_interval(count: int, n: int, confidence: float) -> Range:
-    """Return Clopper and Pearson's interval of a proportion."""
+def _share_recent(weights: Floats) -> float:
+    """Return the share of a stack's exponents that learners of recent rows have: all but the first third of them."""
+    total = weights.mean(axis=0)
+    return float(total[len(total) // 3 :].sum() / max(total.sum(), 1e-12))
+
+
+def proportion_interval(count: float, n: float, confidence: float) -> Range:
+    """Return Clopper and Pearson's interval of a proportion; of a weighted one, with numbers that stand for it."""
     tail = (1.0 - confidence) / 2.0
     low = float(beta.ppf(tail, count, n - count + 1)) if count > 0 else 0.0
     high = float(beta.ppf(1.0 - tail, count + 1, n - count)) if count < n else 1.0
     return low, high
 
 
-def _proportion_variance(share: float, n: int) -> float:
+def _proportion_variance(share: float, n: float) -> float:
     """Return the variance of a proportion, which is not 0 when nothing was counted."""
     share = (share * n + 0.5) / (n + 1.0)
     return share * (1.0 - share) / n
@@ -157,16 +214,24 @@ def _power(excess: Floats, relative: Floats) -> float:
 
 
 def find_in_learned(
-    summary: CurveSummary, residual_z: float, problem: Problem, n_rows: int, n_folds: int
+    summary: CurveSummary, residual_z: float, problem: Problem, codes: Ints, n_folds: int
 ) -> Iterator[Finding]:
-    """List what was found, in the order of the codes."""
+    """List what was found, in the order of the codes; `codes` are those of the rows that were used."""
+    n_rows, counts = len(codes), problem.class_counts
     if n_rows < len(problem.X):
+        kept = [
+            f"{n_used} of {counts[k]} of {shown(problem.classes[k])}"
+            for k, n_used in enumerate(np.bincount(codes, minlength=len(counts)).tolist())
+            if n_used > n_rows * counts[k] / len(problem.X) + 2
+        ]
+        share = "as large a share of each class"
+        if kept:
+            share += f", but more of the rare ones, which count less for it: {listed(kept)}"
         yield Finding(
             "BF021",
-            f"The figures come from {n_rows} of {len(problem.X)} rows, as large a share of each class.",
+            f"The figures come from {n_rows} of {len(problem.X)} rows, {share}.",
             "Raise max_rows to use more.",
         )
-    counts = problem.class_counts
     few = np.flatnonzero(counts < n_folds)
     if len(few):
         text = listed([f"{shown(problem.classes[k])} ({counts[k]})" for k in few])
@@ -197,3 +262,62 @@ def find_in_learned(
             "curve goes on like this.",
             "More rows, or better features, would narrow the gap.",
         )
+    rare = [k for k in np.flatnonzero(is_rare(counts)) if counts[k] >= n_folds]
+    if rare:
+        text = listed([f"{shown(problem.classes[k])} ({counts[k]} rows)" for k in rare])
+        what, them = ("These classes are", "them") if len(rare) > 1 else ("This class is", "it")
+        yield Finding(
+            "BF026",
+            f"{what} so rare that the error says little of {them}: {text}.",
+            f"Judge a model by how high it ranks {them}: by ROC AUC, and recall at the precision that you need.",
+        )
+        yield from _find_in_groups(problem)
+    if summary.share_recent > MOSTLY_RECENT:
+        yield Finding(
+            "BF029",
+            f"Rows of long ago mislead: learners of the more recent half or quarter of the past make up "
+            f"{100 * summary.share_recent:.0f}% of the stack.",
+            "Train on recent rows, and again before long.",
+        )
+
+
+def _find_in_groups(problem: Problem) -> Iterator[Finding]:
+    """Say what groups leave open."""
+    if problem.groups is None:
+        return
+    n_groups = len(np.unique(problem.groups))
+    if n_groups < FEW_GROUPS:
+        yield Finding(
+            "BF027",
+            f"There are {n_groups} groups. How much they differ from each other is a guess, and so is the width of "
+            "each interval.",
+            f"From {FEW_GROUPS} groups on intervals can be relied upon.",
+        )
+    alone = classes_in_one_group(problem)
+    if len(alone):
+        text = listed([shown(problem.classes[k]) for k in alone])
+        plural = "classes are" if len(alone) > 1 else "class is"
+        yield Finding(
+            "BF028",
+            f"{len(alone)} {plural} in one group only: {text}. No model can be trained on one group of such a class "
+            "and tested on another, so all its rows count as errors.",
+            "Nothing can be said about new groups of such a class. Collect more groups, or leave the class out.",
+        )
+
+
+def classes_in_one_group(problem: Problem) -> Ints:
+    """Return the classes that are in one group only, as codes; none without groups."""
+    if problem.groups is None:
+        return np.empty(0, np.int64)
+    pairs = np.unique(np.column_stack([problem.codes, problem.groups]), axis=0)
+    return np.flatnonzero(np.bincount(pairs[:, 0], minlength=len(problem.classes)) == 1)
+
+
+def is_rare(counts: Ints | Floats) -> Bools:
+    """Tell which classes have less than a tenth of an equal share of the rows, from their counts or shares."""
+    return counts < RARE * counts.sum() / len(counts)
+
+
+def leads_with_ranking(counts: Ints) -> bool:
+    """Tell whether nearly all rows are of one class, so that its ranking says more of a rare one than any error."""
+    return bool(is_rare(counts).any()) and counts.sum() - counts.max() < FEW_OTHERS * counts.sum()

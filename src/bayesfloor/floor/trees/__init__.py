@@ -7,6 +7,7 @@
       ├──── (forest) ─────── several edge-disjoint trees, and sums over their edges
       │
       ├──── cross_edges ──── R of the whole problem, of each class, of each pair
+      │       between_groups the same where rows come in groups: what holds for new ones
       │       uncertainty    its variance and interval; what chance alone would give
       │
       ├──── henze_penrose ── the equations: R ─► bounds, estimate, correction, normalisation

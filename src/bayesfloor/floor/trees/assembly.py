@@ -46,13 +46,13 @@ def count_cross_edges(
         if pairs:
             by_class = given[draw] if given else class_forests(source, problem.codes, **options.engine(seed))
             forests = by_class.whole
-            draws.pairs.append(of_each_pair(by_class, problem.codes))
+            draws.pairs.append(of_each_pair(by_class, problem.codes, problem.groups))
         else:
             forests = spanning_forests(source, **options.engine(seed))
         if whole:
-            draws.whole.append(of_whole(forests, problem.codes, K))
+            draws.whole.append(of_whole(forests, problem.codes, K, problem.groups))
         if classes:
-            draws.classes.append(of_each_class(forests, problem.codes, K))
+            draws.classes.append(of_each_class(forests, problem.codes, K, problem.groups))
         if seed == options.random_state:
             draws = replace(draws, findings=find_in_data(problem, forests, options.n_trees), forests=forests)
     return draws
@@ -79,6 +79,7 @@ def whole_result(
         class_counts=counts,
         confidence=options.confidence,
         findings=in_order([*draws.findings, *find_in_test(float(floors.p_value))]),
+        n_groups=None if problem.groups is None else len(np.unique(problem.groups)),
     )
 
 

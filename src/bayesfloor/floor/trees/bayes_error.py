@@ -19,6 +19,7 @@ def bayes_error(
     X: Any,
     y: Any = None,
     *,
+    groups: Any = None,
     n_trees: int = 3,
     bias_correction: bool = True,
     forced_edges: str = "drop",
@@ -40,6 +41,10 @@ def bayes_error(
         neighbours. A `Table` from `read_table` has its labels with it.
     y : array-like or series of shape (n_samples,), default=None
         The labels, of any type that can be sorted; left out with a Table.
+    groups : array-like of shape (n_samples,), default=None
+        Rows that belong together, such as those of one patient. The floor is then that for rows of new groups: edges
+        within a group do not count, and the intervals say what another sample of groups may change. A Table's own
+        where None.
     n_trees : int, default=3
         How many edge-disjoint spanning trees to count in; more trees, less variance.
     bias_correction : bool, default=True
@@ -78,7 +83,7 @@ def bayes_error(
     >>> round(floor.estimate, 3), round(floor.lower, 3), round(floor.upper, 3)
     (0.035, 0.024, 0.047)
     """
-    problem = check_problem_anywhere(X, y, client)
+    problem = check_problem_anywhere(X, y, client, groups)
     options = check_options(
         n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
     )
@@ -91,6 +96,7 @@ def pairwise_bayes_error(
     X: Any,
     y: Any = None,
     *,
+    groups: Any = None,
     n_trees: int = 3,
     bias_correction: bool = True,
     normalize: bool = True,
@@ -107,7 +113,7 @@ def pairwise_bayes_error(
 
     Parameters
     ----------
-    X, y, n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, \
+    X, y, groups, n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, \
 progress, client
         As for `bayes_error`.
     normalize : bool, default=True
@@ -129,7 +135,7 @@ progress, client
     >>> print(hardest.first, hardest.second, round(hardest.normalized, 3))
     versicolor virginica 0.106
     """
-    problem = check_problem_anywhere(X, y, client)
+    problem = check_problem_anywhere(X, y, client, groups)
     options = check_options(
         n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
     )
@@ -141,6 +147,7 @@ def one_vs_rest_bayes_error(
     X: Any,
     y: Any = None,
     *,
+    groups: Any = None,
     n_trees: int = 3,
     bias_correction: bool = True,
     forced_edges: str = "drop",
@@ -156,7 +163,7 @@ def one_vs_rest_bayes_error(
 
     Parameters
     ----------
-    X, y, n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, \
+    X, y, groups, n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, \
 progress, client
         As for `bayes_error`.
 
@@ -173,7 +180,7 @@ progress, client
     >>> rest.estimate.round(3)
     array([0.   , 0.04 , 0.035])
     """
-    problem = check_problem_anywhere(X, y, client)
+    problem = check_problem_anywhere(X, y, client, groups)
     options = check_options(
         n_trees, bias_correction, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
     )
@@ -185,6 +192,7 @@ def henze_penrose_divergence(
     X: Any,
     y: Any = None,
     *,
+    groups: Any = None,
     n_trees: int = 3,
     forced_edges: str = "drop",
     confidence: float = 0.95,
@@ -199,7 +207,7 @@ def henze_penrose_divergence(
 
     Parameters
     ----------
-    X, y, n_trees, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
+    X, y, groups, n_trees, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
         As for `bayes_error`.
 
     Returns
@@ -216,7 +224,7 @@ def henze_penrose_divergence(
            [1.  , 0.  , 0.86],
            [1.  , 0.86, 0.  ]])
     """
-    problem = check_problem_anywhere(X, y, client)
+    problem = check_problem_anywhere(X, y, client, groups)
     options = check_options(
         n_trees, False, forced_edges, confidence, n_tie_draws, n_jobs, device, random_state, progress, client
     )

@@ -15,11 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayesfloor.floor.trees.between_groups import edges_between_groups, share_between_groups
 from bayesfloor.floor.trees.uncertainty import (
     cross_edge_interval,
     cross_edge_variance,
     permutation_moments,
     permutation_p_value,
+    smoothed_share,
 )
 from bayesfloor.forest import ClassForests, Forests
 from bayesfloor.forest.results import EdgeSums
@@ -73,20 +75,33 @@ def mean_of_draws(draws: Sequence[CrossEdges]) -> CrossEdges:
     return CrossEdges(*(np.mean([getattr(draw, name) for draw in draws], axis=0) for name in fields))
 
 
-def of_whole(forests: Forests, codes: Ints, n_classes: int) -> CrossEdges:
-    """Edges between any two classes in the forests of all rows."""
+def of_whole(forests: Forests, codes: Ints, n_classes: int, groups: Ints | None = None) -> CrossEdges:
+    """Edges between any two classes in the forests of all rows; with groups of rows, for rows of new groups."""
+    if groups is not None:
+        return _stacked(_of_new_groups(forests, codes, groups, forests.edge_sums(codes), [codes]), ())
     return _measure(forests.edge_sums(codes), np.bincount(codes, minlength=n_classes))
 
 
-def of_each_class(forests: Forests, codes: Ints, n_classes: int) -> CrossEdges:
+def of_each_class(forests: Forests, codes: Ints, n_classes: int, groups: Ints | None = None) -> CrossEdges:
     """Edges between each class and all others in the forests of all rows, shape (K,)."""
+    if groups is not None:
+        sums = forests.one_vs_rest_edge_sums(codes)
+        labels = [(codes == k).astype(np.int64) for k in range(n_classes)]
+        return _stacked(_of_new_groups(forests, codes, groups, sums, labels), (n_classes,))
     counts = np.bincount(codes, minlength=n_classes)
     return _measure(forests.one_vs_rest_edge_sums(codes), np.column_stack([counts, len(codes) - counts]))
 
 
-def of_each_pair(forests: ClassForests, codes: Ints) -> CrossEdges:
+def of_each_pair(forests: ClassForests, codes: Ints, groups: Ints | None = None) -> CrossEdges:
     """Edges between the two classes in the forests of each pair, in the order of `pairs_of`."""
     first, second = pairs_of(len(forests.classes))
+    if groups is not None:
+        measured = []
+        for a, b in zip(first, second, strict=True):
+            pair = forests.pair(forests.classes[a], forests.classes[b])
+            labels = (codes[pair.rows] == b).astype(np.int64)
+            measured += _of_new_groups(pair, labels, groups[pair.rows], pair.edge_sums(labels), [labels])
+        return _stacked(measured, (len(first),))
     counts = np.bincount(codes, minlength=len(forests.classes))
     return _measure(forests.pair_edge_sums, np.column_stack([counts[first], counts[second]]))
 
@@ -118,3 +133,41 @@ def _measure(sums: EdgeSums, class_counts: Ints) -> CrossEdges:
         null_variance=null_variance * per_tree**2,
         n_points=n_points,
     )
+
+
+def _of_new_groups(
+    forests: Forests, codes: Ints, groups: Ints, sums: EdgeSums, problems: Sequence[Ints]
+) -> list[CrossEdges]:
+    """Measure edges between groups of rows: for each problem, which is a way to label the rows, one by one.
+
+    R is the share of cross edges times n - 1. Forced edges are between groups, too, and count as one edge of these;
+    where there are no others, they are all that is known.
+    """
+    edges = edges_between_groups(forests, codes, groups)
+    n_edges = len(codes) - 1.0
+    n_forced = np.atleast_1d(sums.n_spanning * (sums.n_groups - 1))
+    forced = np.where(n_forced < edges.n_edges - 0.5, n_forced / max(edges.n_edges, 1.0), 0.0)
+    measured = []
+    for labels, forced_share in zip(problems, forced, strict=True):
+        found = share_between_groups(edges, labels[edges.cell_rows], int(labels.max()) + 1)
+        R = found.share * n_edges
+        # `cross_edge_interval` smooths as if all edges told something; the variance makes up for it.
+        n_told = min(found.n_independent, n_edges)
+        told, smoothed = smoothed_share(found.share * n_told, n_told), smoothed_share(R, n_edges)
+        wider = smoothed * (1.0 - smoothed) / (told * (1.0 - told))
+        values = (
+            R,
+            min(forced_share, found.share) * n_edges,
+            found.variance * wider * n_edges**2,
+            found.null_mean * n_edges,
+            found.null_variance * n_edges**2,
+            len(codes),
+        )
+        measured.append(CrossEdges(*(np.asarray(value, np.float64) for value in values)))
+    return measured
+
+
+def _stacked(measured: Sequence[CrossEdges], shape: tuple[int, ...]) -> CrossEdges:
+    """Put problems that were measured one by one into one record of the given shape."""
+    fields = CrossEdges.__dataclass_fields__
+    return CrossEdges(*(np.reshape([getattr(each, name) for each in measured], shape) for name in fields))

@@ -110,7 +110,7 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         self.progress = progress
         self.client = client
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Estimate all floors.
 
         Parameters
@@ -119,13 +119,15 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
             The points.
         y : array-like or series of shape (n_samples,)
             The labels, of any type that can be sorted.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, as for `bayes_error`.
 
         Returns
         -------
         BayesErrorEstimator
             This estimator.
         """
-        problem = check_problem_anywhere(X, y, self.client)
+        problem = check_problem_anywhere(X, y, self.client, groups)
         seen = problem.X if is_remote(X) else X
         validate_data(self, seen, skip_check_array=True)  # only n_features_in_, feature_names_in_
         self._estimate(problem, self._options(self.random_state), ())

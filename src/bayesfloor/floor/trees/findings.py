@@ -16,6 +16,7 @@ BF009   a feature that gives the label away
 BF010   trees that do not span
 BF011   no sign that the classes differ
 BF012   later trees cross far more often than the first: the floor is estimated too high
+BF013   a class whose rows are all in one group
 ======  ====================================================================
 """
 
@@ -78,6 +79,7 @@ def find_in_data(problem: Problem, forests: Forests, n_trees: int) -> tuple[Find
         *_about_leaks(X, codes, names),
         *_about_spanning(forests, n_trees),
         *_about_later_trees(forests, codes),
+        *_about_groups(problem),
     ]
     return in_order(found)
 
@@ -262,4 +264,19 @@ def _about_later_trees(forests: Forests, codes: Ints) -> Iterator[Finding]:
             f"tree {last + 1}, whose edges are longer: how often neighbours differ in class depends on how far apart "
             "they are. At distance zero, which is what counts, it would be less: the floor is estimated too high.",
             "n_trees=1 is less biased, and less sure; so are more rows, or features scaled to matter alike.",
+        )
+
+
+def _about_groups(problem: Problem) -> Iterator[Finding]:
+    if problem.groups is None:
+        return
+    cells = np.unique(np.column_stack([problem.codes, problem.groups]), axis=0)
+    alone = np.flatnonzero(np.bincount(cells[:, 0]) == 1)
+    if len(alone):
+        text = listed([shown(problem.classes[k]) for k in alone])
+        plural = "classes have" if len(alone) > 1 else "class has"
+        yield Finding(
+            "BF013",
+            f"{len(alone)} {plural} all rows in one group: {text}.",
+            "Nothing tells the class from the group there, so no edge between groups can join two of its rows.",
         )

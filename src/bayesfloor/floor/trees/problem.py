@@ -40,6 +40,18 @@ class Problem:
         """Rows per class."""
         return np.bincount(self.codes, minlength=len(self.classes))
 
+    def take(self, rows: Ints) -> "Problem":
+        """Keep some of the rows; all classes stay."""
+        return Problem(
+            np.ascontiguousarray(self.X[rows]),
+            self.classes,
+            self.codes[rows],
+            self.feature_names,
+            None if self.groups is None else self.groups[rows],
+            None if self.time is None else self.time[rows],
+            None if self.tabular is None else self.tabular.take(rows),
+        )
+
 
 def check_problem(X: Any, y: Any, groups: Any = None, time: Any = None, prepare: Any = "auto") -> Problem:
     """Check points and labels, or a table that holds both; a table's own groups and time where none are given."""
@@ -58,13 +70,13 @@ def check_problem(X: Any, y: Any, groups: Any = None, time: Any = None, prepare:
     return Problem(points, classes, codes, names, check_groups(groups, n), check_time(time, n), tabular)
 
 
-def check_problem_anywhere(X: Any, y: Any, client: Any) -> Problem:
+def check_problem_anywhere(X: Any, y: Any, client: Any, groups: Any = None) -> Problem:
     """Check labels, and points unless they are in a file or a Dask collection; the engine checks those part by part."""
     if not is_remote(X):
-        return check_problem(X, y)
+        return check_problem(X, y, groups)
     points: Any = RemotePoints(X, client)
     classes, codes = check_labels(y, len(points))
-    return Problem(points, classes, codes, points.columns)
+    return Problem(points, classes, codes, points.columns, check_groups(groups, len(points)))
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,8 @@ class BayesError(Floors[float, Range]):
         Bounds from the floors of all pairs; None where they were not asked for.
     n_samples, n_classes, n_trees : int
         Rows, classes, and trees asked for.
+    n_groups : int or None
+        Groups of rows where they were given: the floor is that for rows of new groups.
     classes : ndarray of shape (n_classes,)
         The labels, sorted.
     class_counts : ndarray of shape (n_classes,)
@@ -105,13 +107,15 @@ class BayesError(Floors[float, Range]):
     class_counts: Ints
     confidence: float
     findings: tuple[Finding, ...] = field(default=())
+    n_groups: int | None = None
 
     def __repr__(self) -> str:
         low, high = self.interval
+        of_groups = "" if self.n_groups is None else f" of {self.n_groups} groups"
         return (
             f"BayesError({self.estimate:.4f}, {exact_percent(self.confidence)} interval "
             f"{low:.4f} to {high:.4f}, bounds {self.lower:.4f} to {self.upper:.4f}, "
-            f"{self.n_samples} samples, {self.n_classes} classes)"
+            f"{self.n_samples} samples{of_groups}, {self.n_classes} classes)"
         )
 
     def frame(self) -> Any:

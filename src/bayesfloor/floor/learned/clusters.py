@@ -1,0 +1,62 @@
+"""How much rows say that belong together: errors of one group, or of one stretch of time, are alike.
+
+The variance of a mean over clusters of rows is Σ_g (Σ_{i in g} (v_i - v̄))² / n². As many independent rows as have that
+variance are the *effective* rows, and with them the formulas for independent rows hold (Korn and Graubard 1998).
+"""
+
+import numpy as np
+from scipy.stats import t
+
+from bayesfloor.runtime.arrays import Floats, Ints
+
+
+def clustered_error(values: Floats, clusters: Ints) -> float:
+    """Return the standard error of a mean, of which clusters and not rows are independent.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        A value for each row.
+    clusters : ndarray of shape (n,)
+        The cluster of each row, from 0.
+
+    Returns
+    -------
+    float
+    """
+    sums = np.bincount(clusters, values - values.mean())
+    n_clusters = len(np.unique(clusters))
+    return float(np.sqrt(n_clusters / max(n_clusters - 1, 1) * (sums**2).sum()) / len(values))
+
+
+def effective_rows(errors: Floats, clusters: Ints, confidence: float) -> float:
+    """Return how many independent rows say as much about an error as these.
+
+    Few errors cannot show whether they come in clusters. One more cluster of the mean size, half of it wrong, stands
+    for what was not seen, as half an error more does for independent rows. With few clusters the variance itself is a
+    guess, and Student's quantile takes the place of the normal one.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (n,)
+        1 where a row is predicted wrongly, else 0.
+    clusters : ndarray of shape (n,)
+        The cluster of each row, from 0.
+    confidence : float
+        Level of the interval that the number is for.
+
+    Returns
+    -------
+    float
+        At most n.
+    """
+    n = len(errors)
+    sizes = np.bincount(clusters)
+    n_clusters = n**2 / float((sizes**2).sum())  # clusters of equal size that vary as much
+    size = n / n_clusters
+    share = (errors.sum() + 0.5 * size) / (n + size)
+    sums = np.append(np.bincount(clusters, errors - share), (0.5 - share) * size)
+    variance = (n_clusters + 1) / n_clusters * float((sums**2).sum()) / (n + size) ** 2
+    tail = 0.5 + 0.5 * confidence
+    quantiles = t.ppf(tail, n - 1) / t.ppf(tail, max(n_clusters - 1.0, 1.0))
+    return float(min(n, share * (1.0 - share) / variance * quantiles**2))
