@@ -267,20 +267,22 @@ def peers() -> dict[str, Any]:
     }
 
 
-def peer_errors(folder: Path, name: str, path: Path, target: str, left_out: set[str]) -> dict[str, np.ndarray]:
+def peer_errors(folder: Path, name: str, path: Path, keys: set[str]) -> dict[str, np.ndarray]:
     """Return, for each record, its fold and whether each peer was wrong on it; computed once and kept.
 
-    Columns that people know for numbers of rows or cases are left out: files are often sorted by class.
+    Columns that people know for numbers of rows are left out: files are often sorted by class.
     """
-    kept = folder / "peers" / f"{name}.npz"
+    without = "".join(f"-without-{column}" for column in sorted(keys))
+    kept = folder / "peers" / f"{name}{without}.npz".replace(" ", "_")
     if kept.exists():
         with np.load(kept) as arrays:
             return dict(arrays)
     header, records, _ = records_of(path)
-    labels = labels_of(header, records, target)
+    spec = SPECS["tables"][name]
+    labels = labels_of(header, records, spec["target"])
     folds = deal_folds(labels)
     y = np.array(labels)
-    frame = as_frame(header, records, target, left_out)
+    frame = as_frame(header, records, {spec["target"], *spec["kinds"].get("id", ()), *keys})
     found: dict[str, np.ndarray] = {"folds": folds}
     for peer, model in peers().items():
         wrong = np.zeros(len(y), bool)
@@ -299,14 +301,14 @@ def peer_errors(folder: Path, name: str, path: Path, target: str, left_out: set[
     return found
 
 
-def as_frame(header: list[str], records: list[list[str]], target: str, left_out: set[str]) -> pd.DataFrame:
+def as_frame(header: list[str], records: list[list[str]], left_out: set[str]) -> pd.DataFrame:
     """Return the features as pandas reads them; columns that are all empty are left out."""
     text = io.StringIO()
     names = [f"{j} {column}" for j, column in enumerate(header)]
     csv.writer(text).writerows([names, *records])
     text.seek(0)
     frame = pd.read_csv(text, na_values=["?"], low_memory=False)
-    dropped = [name for name, column in zip(names, header, strict=True) if column == target or column in left_out]
+    dropped = [name for name, column in zip(names, header, strict=True) if column in left_out]
     frame = frame.drop(columns=dropped).dropna(axis=1, how="all")
     for column in frame.select_dtypes(bool):
         frame[column] = frame[column].astype(float)
@@ -348,12 +350,19 @@ def learned_errors(path: Path, target: Any, folds: np.ndarray, **options: Any) -
     return floor, record[caught["rows"][1]], q.argmax(axis=1) != codes
 
 
-def compare(folder: Path, name: str, path: Path, target: str, left_out: set[str]) -> dict[str, Any]:
-    """Put what the learned floor reaches on a table beside what its peers reach."""
+def compare(folder: Path, name: str, path: Path) -> dict[str, Any]:
+    """Put what the learned floor reaches on a table beside what its peers reach.
+
+    A key of persons, cases or orders that the reader leaves out is left out for all: who knows the person knows more.
+    """
+    from bayesfloor.tables.read import read_table
+
+    target = SPECS["tables"][name]["target"]
     chosen = comparison_file(folder, path, target)
-    found = peer_errors(folder, name, chosen, target, left_out)
-    started = time.perf_counter()
     try:
+        ids = {column.name for column in read_table(chosen, target=target).columns if column.kind == "id"}
+        found = peer_errors(folder, name, chosen, ids & set(SPECS["tables"][name].get("keys", ())))
+        started = time.perf_counter()
         floor, records, wrong = learned_errors(chosen, target, found["folds"])
     except (ValueError, TypeError) as error:
         return {"table": name, "failed": f"{type(error).__name__}: {error}"}
@@ -382,10 +391,11 @@ def compare(folder: Path, name: str, path: Path, target: str, left_out: set[str]
 # Commands
 
 
-def check_kinds(name: str, path: Path, target: str, fast: bool) -> dict[str, Any]:
+def check_kinds(name: str, path: Path, fast: bool) -> dict[str, Any]:
     """Run a report on a table as a user would, and compare the kinds of its columns with those by hand."""
     from bayesfloor.tables.read import read_table
 
+    target = SPECS["tables"][name]["target"]
     found = run_report(path, ["--target", target], fast)
     header = shape_of(path)[1]
     expected = [(c, kind) for c, kind in zip(header, kinds_of(name, header), strict=True) if c != target]
@@ -578,12 +588,10 @@ def main() -> None:
         name = path.name.split(".")[0]
         if (arguments.tables and name not in arguments.tables) or (name in records and not arguments.again):
             continue
-        spec = SPECS["tables"].get(name)
         if arguments.command == "kinds":
-            record = check_kinds(name, path, spec["target"], arguments.fast)
+            record = check_kinds(name, path, arguments.fast)
         elif arguments.command == "compare":
-            left_out = set(spec["kinds"].get("id", ()))
-            record = compare(folder, name, path, spec["target"], left_out)
+            record = compare(folder, name, path)
         else:
             record = compare_shared(folder, path, arguments.fast)
         records[name] = record
