@@ -26,7 +26,8 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `BayesErrorSelector`        features chosen by the floor they leave
 `compare_transforms`        transforms ranked by the floor they leave
 `bayes_class_weight`        weights for hard classes; `bayes_cost_matrix` for hard pairs
-`read_table`                X and y from a file: CSV, Parquet, Arrow, ARFF, NPZ, libsvm
+`read_table`                X and y from a file: CSV, Excel, JSON, SQLite, Parquet, …
+`TablePreparer`             numbers from the columns of any data frame, in a Pipeline
 `load_dataset`              data sets by name; `list_datasets` for which
 ==========================  ===========================================================
 
@@ -76,6 +77,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.floor.learned.estimate import learned_floor as learned_floor
     from bayesfloor.floor.learned.label_noise import LabelNoiseCheck as LabelNoiseCheck
     from bayesfloor.floor.learned.label_noise import label_noise_check as label_noise_check
+    from bayesfloor.floor.learned.result import ClassRanking as ClassRanking
     from bayesfloor.floor.learned.result import LearnedFloor as LearnedFloor
     from bayesfloor.floor.learned.result import LearningCurve as LearningCurve
     from bayesfloor.floor.trees.estimator import BayesErrorEstimator as BayesErrorEstimator
@@ -89,6 +91,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.tables.datasets import DatasetInfo as DatasetInfo
     from bayesfloor.tables.datasets import list_datasets as list_datasets
     from bayesfloor.tables.datasets import load_dataset as load_dataset
+    from bayesfloor.tables.preparer import TablePreparer as TablePreparer
     from bayesfloor.tables.read import read_table as read_table
     from bayesfloor.tree import ClassNode as ClassNode
     from bayesfloor.tree import ClassTree as ClassTree
@@ -123,12 +126,13 @@ _PUBLIC = {
     ),
     "floor.learned.estimate": "learned_floor",
     "floor.learned.label_noise": "label_noise_check LabelNoiseCheck",
-    "floor.learned.result": "LearnedFloor LearningCurve",
+    "floor.learned.result": "ClassRanking LearnedFloor LearningCurve",
     "floor.trees.estimator": "BayesErrorEstimator",
     "forest": "class_forests ClassForests Forests spanning_forests",
     "report.difficulty": "difficulty_report DifficultyReport",
     "runtime.findings": "Finding",
     "tables.datasets": "DatasetInfo list_datasets load_dataset",
+    "tables.preparer": "TablePreparer",
     "tables.read": "read_table",
     "tree": "build_class_tree ClassNode ClassTree",
 }

@@ -48,8 +48,7 @@ def test_fast_floor(run, table):
 
 
 def test_learned_floor(run, table):
-    read = read_table(table)
-    expected = learned_floor(read.X, read.y)
+    expected = learned_floor(read_table(table))
     outcome = run("floor", "table.csv", "--json")
     found = parsed(outcome)["result"]
     assert found["estimate"] == pytest.approx(expected.estimate, abs=1e-9)
@@ -153,7 +152,7 @@ def test_options_reach_the_file(run, tmp_path):
     outcome = run(call)
     data = parsed(outcome)["data"]
     assert (data["n_rows"], data["n_samples"], data["n_features"]) == (20, 40, 3)
-    for note in ("Left out as asked: 'id', 'n'", "Treated as text, as asked: 'code'", "A sample of 20 of 39 rows"):
+    for note in ("Left out as asked: 'id', 'n'", "Column 'code': category", "A sample of 20 of 39 rows"):
         assert note in outcome.err
     assert run(call + " --seed 1").out != run(call + " --seed 2").out
     assert run(call + " --threads 1").out == outcome.out

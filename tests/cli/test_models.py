@@ -79,7 +79,7 @@ def test_labels_that_cannot_be_used_are_left_aside(run, model, tmp_path):
 def test_text_columns_and_gaps_are_prepared_alike(run, tmp_path):
     rows = [f"{i % 5},{'uv'[i % 2]},{['no', 'yes'][i % 2]}" for i in range(30)]
     (tmp_path / "t.csv").write_text("\n".join(["n,letter,y", *rows]) + "\n")
-    assert run("fit t.csv --encode onehot --impute median --out t.skops").code == 0
+    assert run("fit t.csv --strict --encode onehot --impute median --out t.skops").code == 0
     (tmp_path / "new.csv").write_text("letter,n\nv,2\nu,\n")
     assert [row[1] for row in rows_of(run("predict t.skops new.csv").out)] == ["predicted", "yes", "no"]
     (tmp_path / "new.csv").write_text("letter,n\nw,2\n")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bayesfloor.data.sampling import halves, keys_of_values, stratified_rows
+from bayesfloor.data.sampling import class_weights, halves, keys_of_values, stratified_rows
 from bayesfloor.runtime.checks import check_max_rows
 
 
@@ -71,3 +71,25 @@ def test_max_rows_is_checked():
     for wrong in (True, 10.0, "all"):
         with pytest.raises(TypeError, match="'max_rows' parameter must be an int or None"):
             check_max_rows(wrong, 2, 100)
+
+
+def test_rare_classes_keep_rows_at_the_expense_of_the_large():
+    codes = np.repeat([0, 1, 2], [9000, 900, 100])
+    keys = np.random.default_rng(0).integers(2**64, size=len(codes), dtype=np.uint64)
+    for at_least, expected in ((50, [864, 86, 50]), (120, [780, 120, 100]), (10_000, [734, 166, 100])):
+        rows = stratified_rows(codes, 1000, keys, at_least)
+        assert np.bincount(codes[rows]).tolist() == pytest.approx(expected, abs=1)
+        assert len(rows) == 1000
+    # no class is short: nothing changes
+    two, some = np.repeat([0, 1], [600, 400]), keys[:1000]
+    assert stratified_rows(two, 300, some, 100).tolist() == stratified_rows(two, 300, some).tolist()
+
+
+def test_weights_bring_back_the_shares():
+    codes = np.repeat([0, 1, 2], [9000, 900, 100])
+    keys = np.random.default_rng(0).integers(2**64, size=len(codes), dtype=np.uint64)
+    sample = codes[stratified_rows(codes, 1000, keys, 150)]
+    weights = class_weights(codes, sample)
+    assert np.bincount(sample, weights=weights[sample]) == pytest.approx([900, 90, 10])
+    assert class_weights(codes, codes[stratified_rows(codes, 1000, keys)]) is None
+    assert class_weights(codes, codes) is None

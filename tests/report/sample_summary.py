@@ -31,7 +31,7 @@ def pair_row(first: str, second: str, normalized: float, n_rows: int) -> Summary
 
 
 def pairs_of(names: list[str], floors: dict[tuple[str, str], float], rows: dict[str, int]) -> Summary:
-    """The part "pairs" for names and the floors of some pairs; others have the floor 0."""
+    """The part "pairs" for names and the floors of some pairs; others have the floor 0. 40 classes are in the map."""
     value = {frozenset(pair): floor for pair, floor in floors.items()}
     matrix = [[None if a == b else value.get(frozenset((a, b)), 0.0) for b in names] for a in names]
     listed = [
@@ -42,20 +42,39 @@ def pairs_of(names: list[str], floors: dict[tuple[str, str], float], rows: dict[
     listed.sort(key=lambda row: -row["normalized"])
     return {
         "n_pairs": len(listed),
-        "names": names,
-        "matrix": matrix if len(names) <= 60 else None,
+        "names": names[:40],
+        "matrix": [row[:40] for row in matrix[:40]],
         "rows": listed[:500],
     }
 
 
 def chain(names: list[str]) -> Summary:
-    """A class tree that parts one class after the other."""
+    """A class tree that parts one class after the other, as a report draws it: of 40 classes at the most."""
+    names = names[:40]
     nested: Any = names[-1]
     nodes = []
     for place in range(len(names) - 2, -1, -1):
         nested = [names[place], nested]
         nodes.append({"left": [names[place]], "right": names[place + 1 :], "floor": 0.001 * place})
-    return {"text": "\n".join(f"├─ {name}" for name in names), "nested": nested, "nodes": nodes}
+    text = "\n".join(f"├─ {name}" for name in names)
+    return {"text": text, "nested": nested, "nodes": nodes, "n_classes": len(names)}
+
+
+def column(name: str, removed: float | None, kind: str, treatment: str) -> Summary:
+    """A line of the table of columns."""
+    around = {"low": None, "high": None} if removed is None else {"low": 0.8 * removed, "high": 1.1 * removed}
+    floor = None if removed is None else 0.8982 * (1 - removed)
+    return {
+        "name": name,
+        "kind": kind,
+        "treatment": treatment,
+        "n_missing": 12,
+        "n_values": 17,
+        "n_features": 0 if removed is None else 1,
+        "floor": floor,
+        "removed": removed,
+        **around,
+    }
 
 
 def digits() -> Summary:
@@ -131,7 +150,16 @@ def digits() -> Summary:
             "n_classes": 10,
             "notes": ["Separated by commas, UTF-8.", "The target is the last column, 'digit'."],
             "cautions": ["3 columns are constant and say nothing."],
+            "columns": [
+                column("pixel_2_4", 0.24, "number", "scaled"),
+                column("pixel_2_3", 0.17, "number", "scaled; missing values replaced by the median"),
+                column("scanner", 0.01, "category", "one column of 0 and 1 for each of 3 values"),
+                column("number", None, "id", "left out: a different value in each row"),
+            ],
+            "n_columns": 64,
+            "columns_note": "What a column tells by itself, from spanning trees of 1,797 rows.",
         },
+        "rare": None,
         "findings": [
             {
                 "code": "BF005",
@@ -193,7 +221,7 @@ def digits() -> Summary:
             "note": "Rows that look alike and are labelled differently; the neighbours of the first speak for the "
             "second's label.",
         },
-        "tree": {"text": "┬─ 1\n└─ 8", "nested": nested, "nodes": nodes},
+        "tree": {"text": "┬─ 1\n└─ 8", "nested": nested, "nodes": nodes, "n_classes": 10},
         "features": {
             "rows": [
                 {"name": "pixel_2_4", "floor": 0.412, "low": 0.391, "high": 0.433},
@@ -240,7 +268,35 @@ def bare() -> Summary:
     summary["floor"] |= {"reached": None, "majority_error": 0.4}
     summary["floor"]["trees"] |= {"estimate": 0.2, "low": 0.14, "high": 0.26, "lower": 0.15, "upper": 0.25, "note": ""}
     summary["data"] |= {"n_rows": 100, "n_samples": 5000, "n_classes": 2, "notes": [], "cautions": []}
+    plain = column("x0", 0.5, "", "") | dict.fromkeys(("kind", "treatment", "n_missing", "n_values"))
+    summary["data"] |= {"columns": [plain], "n_columns": 1, "columns_note": ""}
     summary["pairs"]["rows"][0]["confused"] = None
+    return summary
+
+
+def with_rare_class() -> Summary:
+    """A class of 65 rows in 50 000."""
+    summary = digits()
+    summary["rare"] = {
+        "rows": [
+            {
+                "name": "fraud",
+                "n_rows": 65,
+                "n_used": 65,
+                "share": 0.0013,
+                "auc": 0.9653,
+                "auc_low": 0.9412,
+                "auc_high": 0.9791,
+                "average_precision": 0.2661,
+                "recall_at_top": 0.6154,
+                "recall_at_precision": 0.2154,
+                "auc_by_size": [0.9653, 0.9561, 0.9472],
+                "needed": "The AUC's range rests on 65 rows of fraud; about 260 would halve it.",
+            }
+        ],
+        "n_classes": 1,
+        "note": "Rows are ranked by the probability of the class.",
+    }
     return summary
 
 

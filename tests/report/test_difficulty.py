@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.datasets import load_digits, load_iris, make_blobs
 
-from bayesfloor import build_class_tree, difficulty_report, learned_floor, pairwise_bayes_error, read_table
+from bayesfloor import bayes_error, difficulty_report, learned_floor, pairwise_bayes_error, read_table
+from bayesfloor.data.prepared_table import ColumnSummary, Table
 from bayesfloor.report import sentences
 from bayesfloor.report.difficulty import DifficultyReport
-from bayesfloor.report.summary import _tree as summarise_tree
+from bayesfloor.report.figures import MOST_CLASSES_DRAWN
 
 HOSTILE = "<script>alert(1)</script>\x1b[2J\u202e|*x*"
 
@@ -297,23 +298,179 @@ def test_many_rows_are_sampled():
 
 def test_many_classes():
     n = 80
-    X = np.repeat(np.arange(n)[:, None] * 10.0, 3, axis=0) + np.tile([0.0, 0.1, 0.2], n)[:, None]
-    report = difficulty_report(X, np.repeat(np.arange(n), 3), fast=True)
-    assert report.summary["pairs"]["matrix"] is None
-    assert len(report.summary["pairs"]["rows"]) == 500
-    assert report.summary["pairs"]["n_pairs"] == n * (n - 1) // 2
-    assert "too many classes" in report.to_html()
+    rng = np.random.default_rng(0)
+    centres = np.append(np.arange(n - 1) * 10.0, (n - 2) * 10.0)  # the last two lie on top of each other
+    y = np.repeat(np.arange(n), 5)
+    report = difficulty_report(centres[y, None] + rng.normal(size=(len(y), 1)), y, fast=True)
+    summary = report.summary
+    assert len(summary["classes"]) == n
+    assert len(summary["pairs"]["rows"]) == 500
+    assert summary["pairs"]["n_pairs"] == n * (n - 1) // 2
+    names, matrix = summary["pairs"]["names"], summary["pairs"]["matrix"]
+    assert len(names) == len(matrix) == summary["tree"]["n_classes"] == MOST_CLASSES_DRAWN
+    assert set(names) == {each["name"] for each in summary["classes"][:MOST_CLASSES_DRAWN]}
+    hardest = summary["pairs"]["rows"][0]
+    assert {hardest["first"], hardest["second"]} == {"78", "79"}
+    assert matrix[names.index("78")][names.index("79")] == hardest["normalized"]
+    assert sorted(names) == sorted(_leaves(summary["tree"]["nested"]))
+    whole = summary["tree"]["whole"]
+    assert (len(whole["classes"]), len(whole["children"]), len(whole["floors"])) == (n, n - 1, n - 1)
+    assert "Class tree of the 40 hardest of 80 classes" in report.to_text()
+    assert len(report.to_html().encode()) < 500_000
 
 
-@pytest.mark.parametrize(("n", "is_nested"), [(200, True), (1500, False)])
-def test_a_very_deep_tree_is_not_nested(n, is_nested):
-    chain = [n - 2, n - 1]
-    for label in range(n - 3, -1, -1):
-        chain = [label, chain]
-    tree = build_class_tree(np.zeros((n, n)), np.arange(n), cut=chain)
-    told = summarise_tree(SimpleNamespace(class_tree=tree))
-    assert (told["nested"] is not None) == is_nested
-    assert json.loads(json.dumps(told)) == told
+def _leaves(nested):
+    return [nested] if isinstance(nested, str) else [leaf for part in nested for leaf in _leaves(part)]
+
+
+def rare_positives(n=4000, n_rare=30, seed=0):
+    """Rows of which a few, at a distance of 3, are the rare class."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < n_rare, "fraud", "ok")
+    return rng.normal(size=(n, 3)) + 3.0 * (y == "fraud")[:, None] * [1.0, 0.0, 0.0], y
+
+
+@pytest.fixture(scope="module")
+def rare():
+    return difficulty_report(*rare_positives(), max_rows=1000)
+
+
+def test_a_rare_class_is_led_with(rare):
+    (ranked,) = rare.summary["rare"]["rows"]
+    found = rare.learned.ranking[0]
+    assert (ranked["name"], ranked["n_rows"], ranked["n_used"]) == ("fraud", 30, 30)
+    assert ranked["auc_low"] <= norm.cdf(3 / np.sqrt(2)) <= ranked["auc_high"]
+    assert f"an ROC AUC of {found.auc:.3f}" in rare.summary["answer"][0]
+    assert f"hold {sentences.percent(found.recall_at_top)} of its 30 rows" in rare.summary["answer"][0]
+    assert "The error says little here" in rare.summary["answer"][2]
+    assert "about 120 would halve it" in ranked["needed"]
+    assert "With 6, 12 and 24 of them in training" in ranked["needed"]
+    for text in (rare.to_text(width=1000), rare.to_markdown()):
+        assert ranked["needed"] in text.replace("\\", "")
+        assert f"{found.auc:.3f}" in text
+    assert "the largest class was cut down" in rare.summary["data"]["columns_note"]
+    assert rare.summary["data"]["columns"][0]["name"] == "x0"
+    assert any(each["heading"] == "Rare classes" for each in rare.summary["how_to_read"])
+
+
+def test_more_rows_of_a_rare_class_in_words(rare):
+    ranking = replace(rare.learned.ranking[0], auc_by_size=(0.9, 0.86, 0.78), auc=0.9, is_rising=True)
+    # gains of .08 and .04 halve each time, so that .02 come next
+    assert "it still rises, and twice as many would win about 0.020 more" in sentences.more_of_class(
+        ranking, rare.learned
+    )
+    flat = replace(ranking, is_rising=False)
+    assert sentences.more_of_class(flat, rare.learned).endswith("no gain that 30 rows could show.")
+
+
+def test_a_rare_class_that_nothing_ranks(rare):
+    unsure = replace(rare.learned.ranking[0], auc_interval=(0.45, 0.62))
+    first, _, _ = sentences._answer_of_ranking(rare.learned, [unsure])
+    assert first.startswith("No model tried surely ranks fraud above the rest")
+
+
+def test_trees_alone_say_that_an_error_says_little():
+    report = difficulty_report(*rare_positives(500, 10), fast=True)
+    assert "an error says little" in report.summary["answer"][2]
+    assert report.summary["rare"] is None
+
+
+def test_classes_of_one_and_two_rows():
+    X, y = make_blobs(90, centers=2, random_state=0)
+    labels = np.array(["a", "b"])[y].astype(object)
+    labels[[0, 5, 6]] = ["single", "double", "double"]
+    report = difficulty_report(X, labels.astype(str))
+    (finding,) = (each for each in report.findings if each.code == "BF022")
+    assert "'double' (2), 'single' (1)" in finding.sentence
+    assert report.summary["rare"] is None  # nothing can be said of them
+    assert 0 <= report.learned.estimate <= 1
+    for form in ("to_text", "to_html", "to_markdown"):
+        assert "single" in getattr(report, form)()
+
+
+def test_columns_are_listed_with_what_was_done_and_the_left_out_last():
+    rng = np.random.default_rng(0)
+    n = 300
+    y = np.repeat(["no", "yes"], n // 2)
+    colour = rng.integers(0, 3, n)
+    X = np.column_stack([rng.normal(size=n), np.eye(3)[colour], rng.normal(size=n) + 4 * (y == "yes")])
+    table = Table(
+        target="outcome",
+        source="doses.csv",
+        n_samples=n,
+        notes=(),
+        cautions=(),
+        X=X,
+        y=y,
+        classes=np.array(["no", "yes"]),
+        feature_names=("age", "colour=a", "colour=b", "colour=c", "dose"),
+        feature_groups=((0,), (1, 2, 3), (4,)),
+        column_names=("age", "colour", "dose"),
+        lines=np.arange(n),
+        preparation=SimpleNamespace(as_in_file=lambda row: ("1", "a", "2")),
+        columns=(
+            ColumnSummary("patient", "id", "left out: a different value in each row", 0, n, 0),
+            ColumnSummary("age", "number", "scaled", 3, 290, 1),
+            ColumnSummary("colour", "category", "one column of 0 and 1 for each of 3 values", 0, 3, 3),
+            ColumnSummary("dose", "number", "scaled", 0, n, 1),
+        ),
+    )
+    report = difficulty_report(table, fast=True)
+    columns = report.summary["data"]["columns"]
+    names = [each["name"] for each in columns]
+    assert (names[0], sorted(names[1:3]), names[3]) == ("dose", ["age", "colour"], "patient")
+    assert columns[0] | {"kind": "number", "treatment": "scaled", "n_values": n, "n_features": 1} == columns[0]
+    # alone, classes 4 apart have a floor of Phi(-2), of a majority error of a half
+    assert columns[0]["low"] <= 1 - 2 * norm.cdf(-2) <= columns[0]["high"]
+    assert all(each["low"] < 0.05 for each in columns[1:3])
+    assert columns[3]["removed"] is None
+    for text in (report.to_markdown(), report.to_text()):
+        assert "left out: a different" in text
+    assert report.summary["suspects"]["columns"] == ["age", "colour", "dose"]
+
+
+def test_columns_of_ties():
+    """A constant tells nothing, a copy of the label everything, and identical values are no order."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 400)
+    X = np.column_stack([np.zeros(400), y, rng.random(400) < 0.2 + 0.6 * y, rng.integers(0, 3, 400)]).astype(float)
+    columns = {each["name"]: each for each in difficulty_report(X, y, fast=True).summary["data"]["columns"]}
+    assert columns["x0"]["removed"] == 0
+    assert columns["x1"]["removed"] > 0.98
+    assert columns["x3"]["low"] == 0
+    # one row of five has the wrong value: two rows alike differ in .32 of cases, and the bounds are .2 and .32
+    assert columns["x2"]["low"] <= 1 - 0.26 / 0.5 <= columns["x2"]["high"]
+    assert columns["x0"]["kind"] is None
+
+
+def test_a_column_tells_something_where_one_class_has_most_rows():
+    rng = np.random.default_rng(4)
+    y = (np.arange(1000) < 100).astype(int)
+    X = np.column_stack([rng.normal(size=1000) + 1.5 * y, rng.normal(size=1000)])
+    report = difficulty_report(X, y, fast=True)
+    first, second = report.summary["data"]["columns"]
+    assert first["name"] == "x0"
+    assert 0.2 < first["removed"] < 1 - 2 * norm.cdf(-0.75)  # what can be removed where both are as frequent
+    assert second["low"] == 0
+
+
+def test_floors_of_single_columns_are_those_of_trees():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 3, 600)
+    X = np.column_stack([rng.normal(size=600) + y, np.round(rng.normal(size=600) + 2 * y, 1), rng.normal(size=600)])
+    columns = {each["name"]: each["floor"] for each in difficulty_report(X, y, fast=True).summary["data"]["columns"]}
+    for place in range(3):
+        assert columns[f"x{place}"] == pytest.approx(bayes_error(X[:, [place]], y).estimate, abs=0.02)
+
+
+def test_very_many_columns_are_cut():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(60, 130)), np.arange(60) % 2
+    X[:, 77] += 5 * y
+    data = difficulty_report(X, y, fast=True).summary["data"]
+    assert (len(data["columns"]), data["n_columns"]) == (100, 130)
+    assert data["columns"][0]["name"] == "x77"
+    assert "the 100 most telling of 130 columns" in data["columns_note"]
 
 
 def test_a_class_of_two_rows_is_not_the_hardest_by_chance():

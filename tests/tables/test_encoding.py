@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,11 @@ import pytest
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MinMaxScaler, OrdinalEncoder, StandardScaler
 
+from bayesfloor.tables import read as tables_read
 from bayesfloor.tables.encoding import Preparation
-from bayesfloor.tables.read import read_table
+
+#: The rules that decide nothing; tests of the automatic ones stand in test_automatic.py.
+read_table = partial(tables_read.read_table, prepare="strict")
 
 
 @pytest.fixture

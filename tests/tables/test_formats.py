@@ -2,9 +2,12 @@
 
 import gzip
 import io
+import math
 import pickle
 import re
 import zipfile
+from datetime import datetime, time, timedelta
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,11 +22,16 @@ from scipy.io import arff as scipy_arff
 from sklearn.datasets import dump_svmlight_file
 
 from bayesfloor.tables import binary_tables
-from bayesfloor.tables.read import read_table
+from bayesfloor.tables import read as tables_read
+from bayesfloor.tables.columns import DateColumn, find_gaps
+from bayesfloor.tables.formats import read_raw
 
 FRAME = pd.DataFrame(
     {"a": [1, 2, 3, 4], "b": [0.5, 1.5, 2.5, 3.5], "s": ["u", "v", "u", "w"], "y": ["p", "q", "p", "q"]}
 )
+
+#: The rules that decide nothing; tests of the automatic ones stand in test_automatic.py.
+read_table = partial(tables_read.read_table, prepare="strict")
 EXPECTED = [[1, 0.5, 0, 0], [2, 1.5, 1, 0], [3, 2.5, 0, 0], [4, 3.5, 0, 1]]
 
 
@@ -111,6 +119,41 @@ def test_dates_and_lists_are_neither_numbers_nor_text(tmp_path):
         read_table(path, encode="onehot")
     assert raw(path, drop="day").feature_names == ("a",)
     assert raw(path, encode="drop").feature_names == ("a",)
+
+
+TIMES = [datetime(2020, 1, 1, 12), None, datetime(1969, 12, 31, 23, 59, 59)]
+DATES = {
+    "date": (pl.Series([t and t.date() for t in TIMES]), [18262 * 86400, None, -86400]),
+    "ms": (pl.Series(TIMES, dtype=pl.Datetime("ms")), [18262.5 * 86400, None, -1]),
+    "ns": (pl.Series(TIMES, dtype=pl.Datetime("ns")), [18262.5 * 86400, None, -1]),
+    "zone": (pl.Series(TIMES).dt.replace_time_zone("Asia/Tokyo"), [18262.5 * 86400 - 32400, None, -1 - 32400]),
+    "time": (pl.Series([time(6, 30), None, time(0, 0, 1)]), [23400, None, 1]),
+    "duration": (pl.Series([timedelta(days=1), None, timedelta(microseconds=-1500)]), [86400, None, -0.0015]),
+}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "ipc"])
+def test_dates_are_seconds(tmp_path, kind):
+    frame = pl.DataFrame({name: series for name, (series, _) in DATES.items()} | {"y": ["u", "v", "u"]})
+    getattr(frame, f"write_{kind}")(tmp_path / "dates.bin")
+    table = read_raw(tmp_path / "dates.bin")
+    for column in table.columns[:-1]:
+        expected = np.array([math.nan if value is None else value for value in DATES[column.name][1]], float)
+        assert isinstance(column, DateColumn)
+        np.testing.assert_array_equal(column.values, expected)
+        assert column.type_name == str(DATES[column.name][0].dtype)
+        assert find_gaps(column).tolist() == [False, True, False]
+    assert table.take(np.array([2])).columns[0].values.tolist() == [-86400]
+    # strict reading refuses them for what they are, gaps or no gaps
+    with pytest.raises(ValueError, match="column 'date' holds Date, which is neither numbers nor text"):
+        read_table(tmp_path / "dates.bin")
+    with pytest.raises(ValueError, match=r"the target 'time' holds Time; labels are text or whole numbers"):
+        read_table(write_without_gaps(frame, tmp_path / "d.parquet"), target="time")
+
+
+def write_without_gaps(frame, path):
+    frame.drop_nulls().write_parquet(path)
+    return path
 
 
 def test_missing_values_in_parquet(tmp_path):
@@ -355,9 +398,11 @@ def test_an_npz_that_says_it_is_large_is_refused(write):
 def test_pickles_and_other_programs_are_refused(refused):
     refused(pickle.dumps(Harmful()), "model.bin", "is a pickle, and reading one can run code")
     refused(pickle.dumps(FRAME), "frame.pkl", "is a pickle, and reading one can run code")
-    refused(b"PK\x03\x04", "book.xlsx", "is an Excel workbook; save the sheet as CSV")
+    refused(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "book.xls", "is an Excel workbook in the old format, or locked")
+    refused(b"ORC", "table.orc", "is an ORC file, which polars does not read; save the table as Parquet")
     refused(b"\x93NUMPY\x01\x00", "single.npy", "is a single NumPy array; save it with numpy.savez")
     refused(gzip.compress(b"x"), "data.tar.gz", "is an archive; unpack it")
+    refused(b"\x28\xb5\x2f\xfd", "data.csv", "is packed by zstd; unpack it, or pack it with gzip, bzip2 or xz")
 
 
 HEADERS = [b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"@relation r\n@attribute a real\n@attribute y {0,1}\n@data\n"]

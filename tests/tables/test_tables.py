@@ -4,6 +4,7 @@ import csv
 import gzip
 import re
 import zipfile
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,10 +15,13 @@ from hypothesis import strategies as st
 from bayesfloor.choose.selection import check_feature_groups
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table
+from bayesfloor.tables import read as tables_read
 from bayesfloor.tables import unpacking
 from bayesfloor.tables.columns import UnknownColumnError
-from bayesfloor.tables.read import read_table
 from bayesfloor.tables.sniffing import detect_encoding
+
+#: The rules that decide nothing; tests of the automatic ones stand in test_automatic.py.
+read_table = partial(tables_read.read_table, prepare="strict")
 
 PLAIN = "a,b,class\n1,2.5,x\n3,4.5,y\n5,6,x\n"
 

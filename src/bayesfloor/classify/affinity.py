@@ -16,11 +16,11 @@ from scipy.spatial.distance import pdist, squareform
 from bayesfloor.classify.training import F64, I64, Training
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
-from bayesfloor.data.prepared_table import points_and_labels
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.forest import ClassForests, class_forests
 from bayesfloor.runtime.checks import Progress, check_n_trees, check_option
 from bayesfloor.runtime.limits import check_memory
+from bayesfloor.tables.arguments import prepared_points
 from bayesfloor.tree import ClassTree, build_class_tree
 from bayesfloor.tree.build import WEIGHTED_CUTS
 
@@ -72,7 +72,7 @@ default="henze-penrose"
     >>> matrix.round(3).tolist()
     [[0.0, 0.0, 0.0], [0.0, 0.0, 0.115], [0.0, 0.115, 0.0]]
     """
-    X, y = points_and_labels(X, y)
+    X, y = prepared_points(X, y)
     X = check_points(X)
     classes, codes = check_labels(y, len(X))
     options = {"n_trees": n_trees, "n_jobs": n_jobs, "device": device, "random_state": random_state}

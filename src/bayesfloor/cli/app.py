@@ -17,9 +17,9 @@ or packed by gzip or zip; or the name of a data set ('bayesfloor datasets' lists
 them). Results go to stdout, everything else to stderr."""
 
 _EPILOGUE = """Examples:
-  bayesfloor report patients.csv --target outcome --encode onehot
+  bayesfloor report patients.csv --target outcome
   bayesfloor floor iris
-  bayesfloor pairs patients.csv --target outcome --encode onehot
+  bayesfloor pairs patients.csv --target outcome
   bayesfloor floor patients.csv --fast --fail-above 0.1 --json
 
 Exit codes: 0 done, 1 a floor is above --fail-above, 2 usage, 3 bad data,
@@ -29,12 +29,12 @@ Exit codes: 0 done, 1 a floor is above --fail-above, 2 usage, 3 bad data,
 _EXAMPLES: dict[Callable[..., Any], tuple[str, ...]] = {
     report: (
         "report digits",
-        "report patients.csv --target outcome --encode onehot --target-error 0.05",
+        "report patients.csv --target outcome --groups patient --target-error 0.05",
         "report patients.csv --fast --out patients.md",
     ),
     floor: (
         "floor iris",
-        "floor patients.csv --target outcome --encode onehot --impute median",
+        "floor patients.csv --target outcome --time visit",
         "floor patients.csv --fast --fail-above 0.1",
     ),
     pairs: ("pairs digits --top 5", "pairs patients.csv --target outcome --json"),
@@ -43,7 +43,7 @@ _EXAMPLES: dict[Callable[..., Any], tuple[str, ...]] = {
     select: ("select wine", "select patients.csv --target outcome --features 5 --direction backward"),
     transforms: ("transforms wine --scale none", "transforms patients.csv --target outcome --criterion worst"),
     weights: ("weights iris", "weights patients.csv --target outcome --by pairs --base equal --json"),
-    fit: ("fit patients.csv --target outcome --encode onehot --out patients.skops",),
+    fit: ("fit patients.csv --target outcome --out patients.skops",),
     predict: ("predict patients.skops new.csv --out predicted.csv", "predict patients.skops new.csv | head"),
     datasets: ("datasets", "datasets --data ~/data --json"),
 }

@@ -6,7 +6,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.input import check_folder, check_n_features, engine, named_columns, open_table, rows_to_use
+from bayesfloor.cli.input import check_folder, check_n_features, engine, open_table, rows_to_use
 from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, Criterion, File, RunOptions, TableOptions, flag
 from bayesfloor.cli.output import progress_on_stderr, records_text, say, show
 from bayesfloor.runtime.text import visible
@@ -15,9 +15,7 @@ _FLOOR = {"floor": "floor", "interval": ""}
 
 
 def tree(
-    file: File,
-    /,
-    *,
+    *files: File,
     cut: Annotated[
         Literal["min-cut", "normalized-cut", "average-linkage", "balanced", "random"],
         Parameter(help="How to cut the classes in two, again and again."),
@@ -31,9 +29,9 @@ def tree(
 
     if dot and options.json:
         raise UsageError("--dot and --json exclude each other")
-    table = open_table(file, options)
+    table = open_table(files, options)
     with engine(options) as how:
-        floors = pairwise_bayes_error(named_columns(table), table.y, **how)
+        floors = pairwise_bayes_error(table, **how)
     found = build_class_tree(floors.normalized, floors.classes, cut=cut, random_state=options.seed)
     result = {"cut": cut, "depth": found.depth, "nested": found.to_nested(), **found.to_dict()}
     text = found.to_dot() if dot else found.to_text()
@@ -41,9 +39,7 @@ def tree(
 
 
 def select(
-    file: File,
-    /,
-    *,
+    *files: File,
     features: Annotated[
         int | None,
         Parameter(help="How many columns to select; as many as lower the floor by default.", validator=Number(gte=1)),
@@ -58,9 +54,11 @@ def select(
     Dummies of one text column are selected together. At most 5000 rows are used,
     unless --max-rows says otherwise.
     """
+    import polars
+
     from bayesfloor.choose import BayesErrorSelector
 
-    table = open_table(file, options)
+    table = open_table(files, options)
     check_n_features(features, table)
     with progress_on_stderr(options.quiet) as progress:
         selector = BayesErrorSelector(
@@ -73,7 +71,7 @@ def select(
             n_jobs=options.threads,
             random_state=options.seed,
             progress=progress,
-        ).fit(named_columns(table), table.y)
+        ).fit(polars.DataFrame(table.X, schema=list(table.feature_names), orient="row"), table.y)
     columns = zip(table.column_names, table.feature_groups, strict=True)
     selected = [name for name, members in columns if selector.support_[members[0]]]
     path, best = selector.path_, selector.floor_
@@ -108,7 +106,7 @@ def select(
     show("select", result, text, options, table=table, findings=best.findings)
 
 
-def transforms(file: File, /, *, criterion: Criterion = "whole", options: TableOptions = TABLE_DEFAULTS) -> None:
+def transforms(*files: File, criterion: Criterion = "whole", options: TableOptions = TABLE_DEFAULTS) -> None:
     """Rank transforms of the data by the floor that each leaves.
 
     Scalers, principal components, Laplacian eigenmaps and a radial kernel are
@@ -116,7 +114,7 @@ def transforms(file: File, /, *, criterion: Criterion = "whole", options: TableO
     """
     from bayesfloor.choose import compare_transforms
 
-    table = open_table(file, options)
+    table = open_table(files, options)
     found = compare_transforms(
         table.X,
         table.y,
@@ -146,9 +144,7 @@ def transforms(file: File, /, *, criterion: Criterion = "whole", options: TableO
 
 
 def weights(
-    file: File,
-    /,
-    *,
+    *files: File,
     strength: Annotated[
         float, Parameter(help="How many times its base weight a hopeless class gets on top.", validator=Number(gte=0))
     ] = 1.0,
@@ -163,7 +159,7 @@ def weights(
 
     from bayesfloor.choose import bayes_class_weight
 
-    table = open_table(file, options)
+    table = open_table(files, options)
     assert table.y is not None
     found = bayes_class_weight(
         table.X,

@@ -6,19 +6,18 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from bayesfloor.cli.exits import ABOVE, OK
-from bayesfloor.cli.input import engine, named_columns, open_table, rows_to_use
+from bayesfloor.cli.input import engine, open_table, rows_to_use
 from bayesfloor.cli.options import TABLE_DEFAULTS, FailAbove, Fast, File, TableOptions
 from bayesfloor.cli.output import progress_on_stderr, records_text, say, show, table_text
 from bayesfloor.runtime.text import exact_percent
 
 if TYPE_CHECKING:
     from bayesfloor.data.prepared_table import Table
+    from bayesfloor.runtime.findings import Finding
 
 
 def floor(
-    file: File,
-    /,
-    *,
+    *files: File,
     fast: Fast = False,
     fail_above: FailAbove = None,
     options: TableOptions = TABLE_DEFAULTS,
@@ -29,7 +28,7 @@ def floor(
     learning curve ends: the upper end of the interval is an error that a model
     attains, the lower end assumes that the curve goes on as it does.
     """
-    table = open_table(file, options)
+    table = open_table(files, options)
     result, rows, findings = (_from_trees if fast else _from_learners)(table, options)
     text = table_text(("", "error", "from", "to"), rows)
     show("floor", result, text, options, table=table, findings=findings)
@@ -41,8 +40,7 @@ def _from_learners(table: "Table", options: TableOptions) -> tuple[dict[str, Any
 
     with progress_on_stderr(options.quiet) as progress:
         found = learned_floor(
-            named_columns(table),
-            table.y,
+            table,
             max_rows=rows_to_use(table, options),
             n_jobs=options.threads,
             random_state=options.seed,
@@ -66,14 +64,32 @@ def _from_learners(table: "Table", options: TableOptions) -> tuple[dict[str, Any
         "assumes that the learning curve goes on as it does.",
         quiet=options.quiet,
     )
-    return result, rows, found.findings
+    return result, rows, (*_dependence(table, options), *found.findings)
+
+
+def _dependence(table: "Table", options: TableOptions) -> "list[Finding]":
+    """Find rows that belong together where nobody said so; sets that are known by name come prepared."""
+    from bayesfloor.data.labels import check_labels
+    from bayesfloor.floor.learned.dependence import find_dependence
+
+    if not table.columns:
+        return []
+    return find_dependence(
+        table.X,
+        check_labels(table.y, len(table.X))[1],
+        table.possible_groups if table.groups is None else {},
+        in_order=table.time is None and table.groups is None,
+        tabular=table.tabular,
+        seed=options.seed,
+        n_jobs=options.threads,
+    )
 
 
 def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], list[tuple[Any, ...]], Any]:
     from bayesfloor.floor import bayes_error
 
     with engine(options) as how:
-        found = bayes_error(named_columns(table), table.y, **how)
+        found = bayes_error(table, **how)
     majority = 1.0 - float(found.class_counts.max()) / found.n_samples
     in_result = ("estimate", "interval", "confidence", "lower", "lower_interval", "upper", "upper_interval")
     result = {
@@ -103,9 +119,7 @@ def _fields(result: Any, *names: str) -> dict[str, Any]:
 
 
 def pairs(
-    file: File,
-    /,
-    *,
+    *files: File,
     top: Annotated[int | None, Parameter(help="Show so many of the hardest pairs.", validator=Number(gte=1))] = None,
     fail_above: FailAbove = None,
     options: TableOptions = TABLE_DEFAULTS,
@@ -117,9 +131,9 @@ def pairs(
     """
     from bayesfloor.floor import pairwise_bayes_error
 
-    table = open_table(file, options)
+    table = open_table(files, options)
     with engine(options) as how:
-        found = pairwise_bayes_error(named_columns(table), table.y, **how)
+        found = pairwise_bayes_error(table, **how)
     order = found.by_hardness()
     listed = [
         {"first": found.classes[a], "second": found.classes[b], **_estimate(found, (a, b))} for a, b in order[:top]
@@ -132,13 +146,13 @@ def pairs(
     return verdict_on(float(found.estimate[a, b]), name, fail_above)
 
 
-def classes(file: File, /, *, fail_above: FailAbove = None, options: TableOptions = TABLE_DEFAULTS) -> int:
+def classes(*files: File, fail_above: FailAbove = None, options: TableOptions = TABLE_DEFAULTS) -> int:
     """List classes by how hard each is to tell from all others, the hardest first."""
     from bayesfloor.floor import one_vs_rest_bayes_error
 
-    table = open_table(file, options)
+    table = open_table(files, options)
     with engine(options) as how:
-        found = one_vs_rest_bayes_error(named_columns(table), table.y, **how)
+        found = one_vs_rest_bayes_error(table, **how)
     listed = [
         {"class": found.classes[k], "n_rows": found.class_counts[k], **_estimate(found, k)} for k in found.by_hardness()
     ]

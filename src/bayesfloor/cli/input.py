@@ -9,55 +9,74 @@ from typing import TYPE_CHECKING, Any
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.options import TableOptions
 from bayesfloor.cli.output import progress_on_stderr, say
-from bayesfloor.cli.streams import without_messages_of_libraries
+from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
 
 if TYPE_CHECKING:
     from bayesfloor.data.prepared_table import Table
 
 #: Options about columns. The sets known by name come prepared, and take none of them.
-_FOR_FILES = ("target", "encode", "impute", "drop_missing", "drop", "categorical")
+_OF_COLUMNS = ("drop", "categorical", "numeric", "text", "date")
+_FOR_FILES = ("target", "groups", "time", "encode", "impute", "drop_missing", *_OF_COLUMNS)
 #: Seconds that a scheduler has to answer.
 _PATIENCE_S = 10
 
 
-def open_table(file: str, options: TableOptions) -> "Table":
-    """Read a file; where there is none of that name, load the data set.
+def open_table(files: tuple[str, ...], options: TableOptions) -> "Table":
+    """Read a file or several; where there is none of that name, load the data set.
 
     Parameters
     ----------
-    file : str
-        A path, or the name of a data set.
+    files : tuple of str
+        Paths, "-" for stdin, or the name of a data set.
     options : TableOptions
-        How to read it.
+        How to read them.
 
     Returns
     -------
     Table
         What was detected or assumed has been said on stderr.
     """
-    from difflib import get_close_matches
-
     from bayesfloor.tables.datasets import BUILT_IN, local_files
     from bayesfloor.tables.read import read_table
 
-    path = Path(file)
+    files = tuple("-" if file == STDIN_TOKEN else file for file in files)
+    if not files:
+        raise UsageError("name a file, - for stdin, or a data set; 'bayesfloor datasets' lists these")
     check_folder(options.data)
-    if not is_file(path) and file in (known := [*BUILT_IN, *local_files(options.data)]):
-        table = _load(file, options)
-    elif path.is_dir():
-        raise UsageError(f"{file!r} is a folder; name one file in it")
-    elif path.exists() and not path.is_file():
-        raise UsageError(f"{file!r} is not a plain file")
+    known = [*BUILT_IN, *local_files(options.data)]
+    if len(files) == 1 and files[0] in known and not is_file(Path(files[0])):
+        table = _load(files[0], options)
+    else:
+        if files.count("-") > 1:
+            raise UsageError("stdin can be read once")
+        for file in files:
+            if file != "-":
+                _check_readable(file, known)
+        given = {name: getattr(options, name) for name in (*_FOR_FILES, "scale", "max_rows")}
+        prepare = "strict" if options.strict else "auto"
+        source = files[0] if len(files) == 1 else list(files)
+        with without_messages_of_libraries(), progress_on_stderr(options.quiet) as progress:
+            table = read_table(source, prepare=prepare, **given, random_state=options.seed, progress=progress)
+    say_notes(table, options.quiet)
+    return table
+
+
+def _check_readable(file: str, known: list[str]) -> None:
+    """Refuse what is no file, no part of one and no folder of Parquet files; suggest data sets of a similar name."""
+    from difflib import get_close_matches
+
+    from bayesfloor.tables.formats import split_source
+
+    path, _ = split_source(file)
+    if path.is_dir():
+        if not any(path.rglob("*.parquet")):
+            raise UsageError(f"{file!r} is a folder without Parquet files; name one file in it")
     elif not path.exists():
         close = get_close_matches(file.lower(), known, n=3)
         hint = f"did you mean {' or '.join(map(repr, close))}?" if close else "'bayesfloor datasets' lists these"
         raise UsageError(f"{file!r}: no such file, and no data set of that name; {hint}")
-    else:
-        with without_messages_of_libraries():
-            given = {name: getattr(options, name) for name in (*_FOR_FILES, "scale", "max_rows")}
-            table = read_table(path, **given, random_state=options.seed)
-    say_notes(table, options.quiet)
-    return table
+    elif not path.is_file():
+        raise UsageError(f"{file!r} is not a plain file")
 
 
 def say_notes(table: "Table", quiet: bool) -> None:
@@ -66,13 +85,6 @@ def say_notes(table: "Table", quiet: bool) -> None:
         say(note, quiet=quiet)
     for caution in table.cautions:
         say(f"caution: {caution}", quiet=quiet)
-
-
-def named_columns(table: "Table") -> Any:
-    """Return X as a data frame, so that findings can name columns."""
-    import polars
-
-    return polars.DataFrame(table.X, schema=list(table.feature_names), orient="row")
 
 
 def is_file(path: Path) -> bool:

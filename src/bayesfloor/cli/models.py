@@ -13,7 +13,7 @@ from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.input import is_file, open_table, say_notes
 from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, File, Force, RunOptions, TableOptions
 from bayesfloor.cli.output import check_output, say, show, table_text, write, write_file, write_json
-from bayesfloor.cli.streams import without_messages_of_libraries
+from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
 from bayesfloor.runtime.text import visible
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def fit(
-    file: File,
-    /,
-    *,
+    *files: File,
     out: Annotated[str, Parameter(help="Where to write the model.")],
     force: Force = False,
     options: TableOptions = TABLE_DEFAULTS,
@@ -41,7 +39,7 @@ def fit(
     file holds no code, and 'predict' runs none.
     """
     place = check_output(out, force)
-    table = open_table(file, options)
+    table = open_table(files, options)
     from bayesfloor.classify.linear.smart_svc import SmartSVC
     from bayesfloor.cli.model_file import Model, pack_model
 
@@ -68,7 +66,7 @@ def fit(
 
 def predict(
     model: Annotated[str, Parameter(name="MODEL", help="What 'fit' wrote.")],
-    file: Annotated[str, Parameter(name="FILE", help="A file with the columns that the model was trained on.")],
+    file: Annotated[str, Parameter(name="FILE", help="A file with the columns of the first one, or - for stdin.")],
     /,
     *,
     out: Annotated[str | None, Parameter(help="Where to write; stdout by default.")] = None,
@@ -83,7 +81,10 @@ def predict(
     place = None if out is None else check_output(out, force)
     if options.json and place is not None:
         raise UsageError("--json writes to stdout, and --out a CSV file; take one of them")
+    file = "-" if file == STDIN_TOKEN else file
     for path in (model, file):
+        if path == "-":
+            continue
         if not is_file(Path(path)):
             there = Path(path).exists()
             why = " is a folder" if Path(path).is_dir() else " is not a plain file" if there else ": no such file"

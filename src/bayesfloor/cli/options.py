@@ -15,7 +15,9 @@ def flag(text: str, **more: Any) -> Parameter:
     return Parameter(negative="", show_default=False, help=text, **more)
 
 
-File = Annotated[str, Parameter(name="FILE", help="A file, or the name of a data set.")]
+File = Annotated[
+    str, Parameter(name="FILE", help="A file, several with the same columns, - for stdin, or the name of a data set.")
+]
 Force = Annotated[bool, flag("Replace a file that is there.")]
 Fast = Annotated[bool, flag("From spanning trees alone, without training anything.")]
 #: The largest floor that passes.
@@ -48,11 +50,18 @@ class TableOptions(RunOptions):
     """How to read a table, beside the above."""
 
     target: Annotated[
-        str | None, Parameter(group=_TABLE, help="Column of labels; the one that the file names, else the last.")
+        str | None, Parameter(group=_TABLE, help="Column of labels; by its name or the last one where none is named.")
     ] = None
+    groups: Annotated[
+        str | None, Parameter(group=_TABLE, help="Column that tells which rows belong together, such as a patient.")
+    ] = None
+    time: Annotated[str | None, Parameter(group=_TABLE, help="Column that tells when a row was seen.")] = None
+    strict: Annotated[
+        bool, flag("Refuse columns that need a decision, until the options below say what to do.", group=_TABLE)
+    ] = False
     encode: Annotated[
         Literal["onehot", "ordinal", "drop"] | None,
-        Parameter(group=_TABLE, help="What to do with text: k - 1 dummies for k values, codes, or leave it out."),
+        Parameter(group=_TABLE, help="What to do with categories: k - 1 dummies for k values, codes, or leave out."),
     ] = None
     scale: Annotated[
         Literal["standard", "minmax", "none"],
@@ -66,8 +75,13 @@ class TableOptions(RunOptions):
         tuple[str, ...], flag("Column to leave out, such as an id; may be given several times.", group=_TABLE)
     ] = ()
     categorical: Annotated[
-        tuple[str, ...], flag("Column of numbers that are codes; may be given several times.", group=_TABLE)
+        tuple[str, ...], flag("Column of categories, such as numbers that are codes; several times.", group=_TABLE)
     ] = ()
+    numeric: Annotated[
+        tuple[str, ...], flag("Column of numbers, where it is taken for something else; several times.", group=_TABLE)
+    ] = ()
+    text: Annotated[tuple[str, ...], flag("Column of free text; may be given several times.", group=_TABLE)] = ()
+    date: Annotated[tuple[str, ...], flag("Column of dates; may be given several times.", group=_TABLE)] = ()
     max_rows: Annotated[
         int | None,
         Parameter(

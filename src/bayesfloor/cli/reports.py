@@ -15,6 +15,7 @@ from bayesfloor.cli.floors import verdict_on
 from bayesfloor.cli.input import check_n_features, engine, open_table, rows_to_use
 from bayesfloor.cli.options import TABLE_DEFAULTS, FailAbove, Fast, File, Force, RunOptions, TableOptions
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json
+from bayesfloor.cli.streams import STDIN_TOKEN
 
 #: By the ending of a file's name: how a report is written into it.
 _FORMATS = {".html": "to_html", ".htm": "to_html", ".md": "to_markdown", ".json": "to_json", ".txt": "to_text"}
@@ -25,9 +26,7 @@ _WIDTH, _NARROWEST, _WIDEST = 100, 60, 110
 
 
 def report(
-    file: File,
-    /,
-    *,
+    *files: File,
     fast: Fast = False,
     target_error: Annotated[
         float | None,
@@ -49,11 +48,11 @@ def report(
     network: the floor and how sure it is, the learning curve, the hardest classes
     and pairs, and the rows that look alike but are labelled differently.
     """
-    place = None if options.json and out is None else _place_for(file, out)
+    place = None if options.json and out is None else _place_for(files, out)
     force = force or (place is not None and _is_own_page(place))
     if place is not None:
         check_output(str(place), force)
-    table = open_table(file, options)
+    table = open_table(files, options)
     check_n_features(features, table)
     from bayesfloor.report.difficulty import difficulty_report  # after what can go wrong: it takes a second to load
 
@@ -66,7 +65,7 @@ def report(
             n_features=features,
             max_rows=rows_to_use(table, options),
             max_tree_rows=rows_to_use(table, options),
-            command=_command(file, options, asked),
+            command=_command(files, options, asked),
             **how,
         )
     if place is not None:
@@ -90,10 +89,12 @@ def _write_text(summary: dict[str, Any]) -> None:
     write(render_text(summary, width, colour=is_terminal and "NO_COLOR" not in os.environ))
 
 
-def _place_for(file: str, out: str | None) -> Path:
+def _place_for(files: tuple[str, ...], out: str | None) -> Path:
     """Say where the report goes."""
     if out is None:
-        return Path(f"{Path(file).name.split('.')[0] or 'table'}-report.html")
+        first = files[0] if files else ""
+        name = "stdin" if first == STDIN_TOKEN else Path(first.partition("::")[0]).name.split(".")[0]
+        return Path(f"{name or 'table'}-report.html")
     place = Path(out)
     if place.suffix.lower() not in _FORMATS:
         known = ", ".join(_FORMATS)
@@ -109,12 +110,12 @@ def _is_own_page(place: Path) -> bool:
         return _OWN_PAGE in stream.read(2000)
 
 
-def _command(file: str, options: TableOptions, asked: dict[str, Any]) -> str:
+def _command(files: tuple[str, ...], options: TableOptions, asked: dict[str, Any]) -> str:
     """Write down what makes the same report again."""
     how_to_run = {*(field.name for field in fields(RunOptions)), "device", "cluster"}
     named = [field.name for field in fields(options) if field.name not in how_to_run]
     given = {name: getattr(options, name) for name in named if getattr(options, name) != getattr(TABLE_DEFAULTS, name)}
-    words = ["bayesfloor", "report", file]
+    words = ["bayesfloor", "report", *("-" if file == STDIN_TOKEN else file for file in files)]
     for name, value in {**asked, **given, "seed": options.seed}.items():
         if value is None or value is False:
             continue

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesfloor.cli.exits import BAD_DATA, INTERRUPTED, OK, USAGE, exit_code_of, one_line
-from bayesfloor.cli.streams import abandon, fill_closed_descriptors, tell
+from bayesfloor.cli.streams import STDIN_TOKEN, abandon, fill_closed_descriptors, tell
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -63,8 +63,10 @@ def _run(tokens: list[str], app: "App | None") -> int:
         from bayesfloor.cli.app import app as own
 
         app = own
+    # to the parser a lone hyphen is an option without a name
+    given = [STDIN_TOKEN if token == "-" else token for token in tokens]
     try:
-        code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        code = app(given, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         if "--debug" in tokens:
             tell(traceback.format_exc().rstrip())

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+#: What a lone hyphen, which stands for standard input, is called while options are read.
+STDIN_TOKEN = "::stdin"
+
 
 def fill_closed_descriptors() -> None:
     """Open a null device for each standard stream that is closed; else the next file to be opened takes its place."""

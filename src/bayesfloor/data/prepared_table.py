@@ -1,6 +1,7 @@
 """A table made ready for analysis, and how functions of (X, y) take one in place of both."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -101,10 +102,18 @@ class Table:
         What each column of the file holds, and what was done with it.
     tabular : TabularView or None
         The same rows for learners that take codes and gaps; None where X says it all.
+    possible_groups : mapping of str to ndarray
+        Columns, not named as groups, that may tell which rows belong together; -1 where a value is missing.
+    kept : mapping of str to object
+        Columns whose values X does not tell, as they were read.
     groups : ndarray of shape (n_rows,) or None
         Rows that belong together have the same number.
     time : ndarray of shape (n_rows,) or None
         When each row was seen, as a number that grows with time.
+    files : tuple of str
+        Names of the files, where there are several; `lines` counts in each of them.
+    file_codes : ndarray of shape (n_rows,) or None
+        Each row's position among `files`.
     """
 
     X: Floats
@@ -125,6 +134,10 @@ class Table:
     tabular: TabularView | None = None
     groups: Ints | None = None
     time: Floats | None = None
+    possible_groups: Mapping[str, Ints] = field(default_factory=dict)
+    kept: Mapping[str, Any] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    file_codes: Ints | None = None
 
     def __repr__(self) -> str:
         n_rows, n_features = self.X.shape
@@ -132,6 +145,12 @@ class Table:
             f"Table({self.source!r}: {counted(n_rows)} row{'s' * (n_rows != 1)}, {counted(n_features)} "
             f"feature{'s' * (n_features != 1)}, {counted(len(self.classes))} classes of {self.target!r})"
         )
+
+    def values_of(self, row: int) -> tuple[str, ...]:
+        """Return the values of a row as the file has them, one for each of `column_names`."""
+        kept = {name: column.shown(row) for name, column in self.kept.items()}
+        written: tuple[str, ...] = self.preparation.as_in_file(self.X[row], kept)
+        return written
 
     def frame(self) -> Any:
         """Return X and, last, y as a data frame: pandas where it is installed, else polars."""

@@ -14,6 +14,8 @@ LEARNED_ROWS = 10_000
 CHOICE_ROWS = 5_000
 #: Most rows of the spanning trees of a report, unless the caller gives another number.
 TREE_ROWS = 50_000
+#: Rows that a rare class keeps in a sample, where it has so many: an AUC is then known to about .02.
+RARE_ROWS = 200
 
 
 def copy_numbers(hashes: Keys, codes: Ints) -> Keys:
@@ -26,7 +28,7 @@ def copy_numbers(hashes: Keys, codes: Ints) -> Keys:
     return numbers
 
 
-def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys) -> Ints:
+def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys, at_least: int = 1) -> Ints:
     """Choose rows by rising key, each class in proportion to its size and with at least one row.
 
     Parameters
@@ -37,6 +39,9 @@ def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys) -> Ints:
         How many to choose, at least one per class; None, or more than there are, for all.
     keys : ndarray of shape (n,)
         Random numbers.
+    at_least : int, default=1
+        Rows that a class keeps, where it has so many, at the expense of the larger ones; no more than half of an equal
+        share of the sample. `class_weights` undoes the change of shares.
 
     Returns
     -------
@@ -46,10 +51,42 @@ def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys) -> Ints:
     if n_rows is None or n_rows >= len(codes):
         return np.arange(len(codes))
     counts = np.bincount(codes)
-    quota = 1 + _shared_out(n_rows - len(counts), counts - 1)
+    quota = _in_proportion(counts, n_rows)
+    kept = np.minimum(counts, min(at_least, n_rows // (2 * len(counts))))
+    is_rare = np.zeros(len(counts), bool)
+    while np.any(falls_short := ~is_rare & (quota < kept)):
+        is_rare |= falls_short
+        quota[is_rare] = kept[is_rare]
+        quota[~is_rare] = _in_proportion(counts[~is_rare], n_rows - int(kept[is_rare].sum()))
     order = np.lexsort((keys, codes))
     place = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
     return np.sort(order[place < np.repeat(quota, counts)])
+
+
+def class_weights(codes: Ints, sample: Ints) -> Floats | None:
+    """Return what a row of each class counts in a sample, so that the classes have their shares of all rows again.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Class of each row.
+    sample : ndarray of shape (n_sample,)
+        Class of each row that was chosen, at least one of each.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,) or None
+        Weights whose mean over the sample is 1; None where each class has its share, as nearly as whole rows allow.
+    """
+    counts, in_sample = np.bincount(codes), np.bincount(sample)
+    if np.array_equal(in_sample, _in_proportion(counts, len(sample))):
+        return None
+    return len(sample) * counts / len(codes) / in_sample
+
+
+def _in_proportion(counts: Ints, n_rows: int) -> Ints:
+    """Share rows out to classes in proportion to their size, at least one to each."""
+    return 1 + _shared_out(n_rows - len(counts), counts - 1)
 
 
 def _shared_out(total: int, sizes: Ints) -> Ints:

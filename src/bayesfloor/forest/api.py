@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
-from bayesfloor.data.prepared_table import points_and_labels, points_of
+from bayesfloor.data.prepared_table import points_of
 from bayesfloor.forest import plan
 from bayesfloor.forest.classes.class_forests import ClassForests, forests_of_classes
 from bayesfloor.forest.gpu.backend import with_device
@@ -28,6 +28,7 @@ from bayesfloor.runtime.checks import check_n_trees, check_random_state_seed
 from bayesfloor.runtime.kernels import is_compiled
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.tables.arguments import prepared_points, table_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -83,7 +84,8 @@ def spanning_forests(
     >>> forests.edges.tolist(), forests.weights.tolist()
     ([[0, 1], [1, 2], [2, 3]], [1.0, 2.0, 4.0])
     """
-    X, tensor = host_array(points_of(X))
+    table = table_of(X)
+    X, tensor = host_array(points_of(X if table is None else table))
     source, X = X, in_memory(X, client, check_n_trees(n_trees))
     if X is None:
         return forests_of_partitions(source, client, device, _request(n_trees, random_state, n_jobs, progress))
@@ -147,7 +149,7 @@ def class_forests(
     >>> forests.pair_cross_counts[0].tolist()
     [[0.0, 1.0], [1.0, 0.0]]
     """
-    X, y = points_and_labels(X, y)
+    X, y = prepared_points(X, y)
     X, tensor = host_array(X)
     source, X = X, in_memory(X, client, check_n_trees(n_trees))
     if X is None:

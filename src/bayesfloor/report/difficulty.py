@@ -1,10 +1,10 @@
 """`difficulty_report`: the answer, how sure it is, and where it will hurt."""
 
 import json
-import time
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from bayesfloor.data.sampling import LEARNED_ROWS, TREE_ROWS
@@ -42,6 +42,8 @@ class DifficultyReport:
         The same for each two classes.
     class_tree : ClassTree
         The tree of binary problems.
+    findings : tuple of Finding
+        What was noticed in the data that bears on the floor.
     """
 
     summary: dict[str, Any]
@@ -50,11 +52,7 @@ class DifficultyReport:
     classes: OneVsRestBayesError
     pairs: PairwiseBayesError
     class_tree: ClassTree
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What was noticed in the data that bears on the floor."""
-        return (*self.trees.findings, *(() if self.learned is None else self.learned.findings))
+    findings: tuple[Finding, ...]
 
     def __repr__(self) -> str:
         return f"DifficultyReport({' '.join(self.summary['answer'])!r})"
@@ -140,6 +138,9 @@ def difficulty_report(
     X: Any,
     y: Any = None,
     *,
+    groups: Any = None,
+    time: Any = None,
+    prepare: Any = "auto",
     fast: bool = False,
     target_error: float | None = None,
     n_features: int | None = None,
@@ -163,6 +164,14 @@ def difficulty_report(
         The points; features should be on comparable scales. A `Table` from `read_table` has its labels with it.
     y : array-like or series of shape (n_samples,)
         The labels; to be left out with a Table.
+    groups : array-like, str or None, default=None
+        Rows that belong together, such as those of one patient, or the column of a data frame that tells; the report is
+        then about new groups. None for the groups of a Table, if it has any.
+    time : array-like, str or None, default=None
+        When each row was seen, or the column that tells; models are then trained on the past and tested on what came
+        next. None for the time of a Table, if it has any.
+    prepare : {"auto", "strict"} or transformer, default="auto"
+        How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
     fast : bool, default=False
         Answer from spanning trees alone and train nothing. Takes a second, and proves nothing.
     target_error : float or None, default=None
@@ -210,7 +219,7 @@ def difficulty_report(
     >>> report.summary["verdict"]["verdict"]
     'feasible'
     """
-    started = time.perf_counter()
+    started = perf_counter()
     options = check_options(
         n_trees=n_trees,
         bias_correction=True,
@@ -224,7 +233,7 @@ def difficulty_report(
         progress=progress,
     )
     target_error = None if target_error is None else check_float("target_error", target_error, "[0, 1]")
-    source = source_of(X, y, title)
+    source = source_of(X, y, title, groups, time, prepare)
     n_classes = len(source.problem.classes)
     if n_features is not None:
         check_int("n_features", n_features, 1, len(source.columns))
@@ -240,8 +249,8 @@ def difficulty_report(
     given = {"fast": fast or None, "target_error": target_error, "n_features": n_features, "random_state": seed or None}
     written = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
     summary = summarise(source, figures, bool(fast), target_error, command or f"difficulty_report(X, y{written})")
-    summary["seconds"] = time.perf_counter() - started
-    shared = ("learned", "trees", "classes", "pairs", "class_tree")
+    summary["seconds"] = perf_counter() - started
+    shared = ("learned", "trees", "classes", "pairs", "class_tree", "findings")
     return DifficultyReport(summary, **{name: getattr(figures, name) for name in shared})
 
 

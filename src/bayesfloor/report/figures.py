@@ -9,17 +9,22 @@ from numpy.typing import NDArray
 
 from bayesfloor.choose import BayesErrorSelector, SelectionPath
 from bayesfloor.data.sampling import keys_of_values, stratified_rows
-from bayesfloor.floor.learned.estimate import MIN_FOLDS, learned_floor
+from bayesfloor.floor.learned.dependence import find_dependence
+from bayesfloor.floor.learned.estimate import MIN_FOLDS, learned_floor_of
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
 from bayesfloor.floor.trees.problem import Options, Progress
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
+from bayesfloor.report.columns import ColumnFloors, measure_columns
 from bayesfloor.report.look_alikes import LookAlike, find_look_alikes
 from bayesfloor.report.source import Source
+from bayesfloor.runtime.findings import Finding
 from bayesfloor.tree import ClassTree, build_class_tree
 
 #: Rows that look like another class, at the most: as many as somebody goes through by hand.
 MOST_LOOK_ALIKES = 60
+#: Classes of the heat map and of the class tree, at the most: with more, neither can be read.
+MOST_CLASSES_DRAWN = 40
 #: Fewer rows cannot be trained and tested on.
 FEWEST_ROWS = 4 * MIN_FOLDS
 
@@ -40,8 +45,14 @@ class Figures:
         The learned floor; None where nothing was trained.
     class_tree : ClassTree
         Min-cuts of the normalized floors.
+    drawn_tree : ClassTree
+        The same of the hardest classes alone, as many as can be drawn.
+    columns : ColumnFloors
+        How much each column tells by itself.
     look_alikes : list of LookAlike
         Rows that look like another class.
+    dependence : list of Finding
+        Rows that belong together, by a column or by their order, where nobody said so.
     selection : SelectionPath or None
         The search for features.
     tree_rows : ndarray
@@ -53,9 +64,18 @@ class Figures:
     pairs: PairwiseBayesError
     learned: LearnedFloor | None
     class_tree: ClassTree
+    drawn_tree: ClassTree
+    columns: ColumnFloors
     look_alikes: list[LookAlike]
+    dependence: list[Finding]
     selection: SelectionPath | None
     tree_rows: NDArray[np.int64]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was noticed in the data: first what may make every other figure too good."""
+        learned = () if self.learned is None else self.learned.findings
+        return (*self.dependence, *self.trees.findings, *learned)
 
 
 def compute_figures(
@@ -85,7 +105,7 @@ def compute_figures(
     if max_tree_rows < len(rows):
         keys = keys_of_values(problem.X, problem.codes, options.random_state)
         rows = np.sort(stratified_rows(problem.codes, max_tree_rows, keys))
-        part = replace(problem, X=np.ascontiguousarray(problem.X[rows]), codes=problem.codes[rows])
+        part = problem.take(rows)
     growing = replace(options, progress=_share_of(options.progress, 0, 100 if fast else 20))
     draws = count_cross_edges(part, growing, whole=True, classes=True, pairs=True)
     assert draws.forests is not None  # the first draw's are kept
@@ -95,24 +115,48 @@ def compute_figures(
     learned = None
     if not fast and len(problem.X) >= FEWEST_ROWS:
         progress = _share_of(options.progress, 20, 100)
-        learned = learned_floor(
-            problem.X, labels, confidence=options.confidence, max_rows=max_rows, progress=progress, **how
+        learned = learned_floor_of(
+            problem, confidence=options.confidence, max_rows=max_rows, progress=progress, **how
+        )
+    dependence: list[Finding] = []
+    if learned is not None and source.is_table:
+        dependence = find_dependence(
+            problem.X,
+            problem.codes,
+            source.possible_groups if problem.groups is None else {},
+            in_order=problem.time is None and problem.groups is None,
+            tabular=problem.tabular,
+            seed=options.random_state,
+            n_jobs=options.n_jobs,
         )
     selection = None
     if n_features is not None:
         together = source.feature_groups
         selector = BayesErrorSelector(n_features, feature_groups=together, progress=options.progress, **how)
         selection = selector.fit(problem.X, labels).path_
+    classes = one_vs_rest_result(draws, part, options)
+    class_tree = build_class_tree(pairs.normalized, problem.classes)
     return Figures(
         trees=whole_result(draws, part, options, pairs),
-        classes=one_vs_rest_result(draws, part, options),
+        classes=classes,
         pairs=pairs,
         learned=learned,
-        class_tree=build_class_tree(pairs.normalized, problem.classes),
+        class_tree=class_tree,
+        drawn_tree=_tree_of_hardest(class_tree, classes, pairs),
+        columns=measure_columns(source, options),
         look_alikes=find_look_alikes(draws.forests, part.codes, len(problem.classes), MOST_LOOK_ALIKES),
+        dependence=dependence,
         selection=selection,
         tree_rows=rows,
     )
+
+
+def _tree_of_hardest(tree: ClassTree, classes: OneVsRestBayesError, pairs: PairwiseBayesError) -> ClassTree:
+    """Return the tree, or, where it has too many classes to be drawn, one of the hardest of them alone."""
+    if len(classes.classes) <= MOST_CLASSES_DRAWN:
+        return tree
+    hardest = np.sort(classes.by_hardness()[:MOST_CLASSES_DRAWN])
+    return build_class_tree(pairs.normalized[np.ix_(hardest, hardest)], classes.classes[hardest])
 
 
 def _share_of(progress: Progress, first: int, last: int) -> Progress:

@@ -8,21 +8,27 @@ spanning trees, and nothing at all that a model on the same page has done.
 
 from typing import Any
 
-from bayesfloor.floor.learned.result import LearnedFloor
-from bayesfloor.floor.learned.summary import ERR_ALIKE, STILL_FALLING
+import numpy as np
+
+from bayesfloor.floor.learned.estimate import MIN_FOLDS
+from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor
+from bayesfloor.floor.learned.summary import ERR_ALIKE, STILL_FALLING, is_rare, leads_with_ranking
 from bayesfloor.floor.trees.results import BayesError, PairwiseBayesError
+from bayesfloor.report.columns import ColumnFloors
 from bayesfloor.report.figures import FEWEST_ROWS, Figures
-from bayesfloor.runtime.text import exact_percent, percent, percent_range
+from bayesfloor.runtime.text import counted, exact_percent, percent, percent_range
 
 #: A pair is called hard from this share of its largest possible floor on.
 _HARD = 0.005
 
 
 def answer(figures: Figures) -> list[str]:
-    """Return the two sentences that a report begins with."""
+    """Return the two or three sentences that a report begins with."""
     hardest = hardest_pairs(figures.pairs)
     if figures.learned is None:
         return _answer_of_trees(figures.trees, hardest)
+    if leads_with_ranking(figures.classes.class_counts) and (rare := rare_classes(figures.learned)):
+        return _answer_of_ranking(figures.learned, rare)
     return _answer_of_models(figures.learned, hardest)
 
 
@@ -49,6 +55,92 @@ def _answer_of_models(learned: LearnedFloor, hardest: str) -> list[str]:
     return [first, f"{second}; {hardest}." if hardest else f"{second}."]
 
 
+def rare_classes(learned: LearnedFloor) -> list[ClassRanking]:
+    """Return the rare classes that have enough rows to be trained and tested on."""
+    counts = np.array([each.share for each in learned.ranking])
+    return [
+        each for each, rare in zip(learned.ranking, is_rare(counts), strict=True) if rare and each.n_rows >= MIN_FOLDS
+    ]
+
+
+def _answer_of_ranking(learned: LearnedFloor, rare: list[ClassRanking]) -> list[str]:
+    """Answer where nearly all rows are of one class: what the error says is little, and comes last."""
+    largest = max(rare, key=lambda each: each.n_samples)
+    name, (low, high) = in_text(largest.label), largest.auc_interval
+    measured = f"ROC AUC of {largest.auc:.3f} ({exact_percent(learned.confidence)} range {low:.3f}–{high:.3f})"
+    if low > 0.5:
+        first = (
+            f"The best model tried ranks {name} above the rest with an {measured}: the 1% of rows ranked highest hold "
+            f"{percent(largest.recall_at_top)} of its {counted(largest.n_rows)} rows."
+        )
+    else:
+        first = f"No model tried surely ranks {name} above the rest: an {measured}, where chance has 0.5."
+    others = ""
+    if len(rare) > 1:
+        others = f" {len(rare) - 1} more rare {'classes are' if len(rare) > 2 else 'class is'} in the table."
+    second = (
+        f"With at most one false alarm for each hit, {percent(largest.recall_at_precision)} of {name} can be found; "
+        f"the average precision is {largest.average_precision:.3f}, by chance {largest.share:.3g}.{others}"
+    )
+    third = (
+        f"The error says little here: naming the largest class always errs on {percent(learned.majority_error)} of the "
+        f"rows, and the floor is about {percent(learned.estimate)} (range {percent_range(*learned.interval)})."
+    )
+    return [first, second, third]
+
+
+def more_of_class(ranking: ClassRanking, learned: LearnedFloor) -> str:
+    """Say what more rows of a rare class would bring, and what that rests on."""
+    name, n = in_text(ranking.label), ranking.n_rows
+    low, high = ranking.auc_interval
+    shares = learned.curve.size / learned.n_rows
+    trained = [counted(max(round(n * share), 0)) for share in shares[::-1]]
+    reached = [f"{auc:.3f}" for auc in ranking.auc_by_size[::-1]]
+    text = (
+        f"The AUC's range, {low:.3f} to {high:.3f}, rests on {counted(n)} rows of {name}; about {counted(4 * n)} would "
+        f"halve it. With {_and(trained)} of them in training the AUC was {_and(reached)}"
+    )
+    if not ranking.is_rising:
+        return f"{text}: no gain that {counted(n)} rows could show."
+    gain = ranking.auc_by_size[0] - ranking.auc_by_size[1]
+    before = ranking.auc_by_size[1] - ranking.auc_by_size[2]
+    ahead = gain * min(gain / before, 1.0) if before > 0 else gain
+    ahead = min(ahead, 1.0 - ranking.auc)
+    return f"{text}: it still rises, and twice as many would win about {ahead:.3f} more if that goes on."
+
+
+def note_on_ranking(learned: LearnedFloor) -> str:
+    """Say what the figures of rare classes are measured on."""
+    note = (
+        "Rows are ranked by the probability of the class, from models that were not trained on them. The AUC is the "
+        "chance that a row of the class is ranked above any other row; average precision equals the share by chance."
+    )
+    if any(each.n_rows > each.share * learned.n_rows + 1 for each in rare_classes(learned)):
+        note += (
+            f" Of the {counted(learned.n_samples)} rows {counted(learned.n_rows)} were used, with more of the rare "
+            "classes than their share; all figures are weighted back to it."
+        )
+    return note
+
+
+def note_on_columns(columns: ColumnFloors, n_columns: int, most: int) -> str:
+    """Say what the figures of single columns are."""
+    note = (
+        "What a column tells alone is the share of the error of always naming the largest class that it removes, "
+        f"from spanning trees of {counted(columns.n_rows)} rows. It comes out a little low: the order says more than "
+        "the figure. Columns may tell more together than each alone."
+    )
+    if columns.is_balanced:
+        note += " For this, the largest class was cut down to the size of the next."
+    if n_columns > most:
+        note += f" Listed are the {most} most telling of {counted(n_columns)} columns."
+    return note
+
+
+def _and(words: list[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
 def _answer_of_trees(trees: BayesError, hardest: str) -> list[str]:
     level = exact_percent(trees.confidence)
     first = (
@@ -56,7 +148,13 @@ def _answer_of_trees(trees: BayesError, hardest: str) -> list[str]:
         f"({level} range {percent_range(*trees.interval)} for sampling alone)."
     )
     second = "No model was trained, and such figures tend to be too high, so a model may do better than this"
-    return [first, f"{second}; {hardest}." if hardest else f"{second}."]
+    told = [first, f"{second}; {hardest}." if hardest else f"{second}."]
+    if leads_with_ranking(trees.class_counts):
+        told.append(
+            "Nearly all rows are of one class, so that an error says little of the others; models show how high they "
+            "can be ranked."
+        )
+    return told
 
 
 def hardest_pairs(pairs: PairwiseBayesError) -> str:
@@ -85,6 +183,12 @@ def worth(figures: Figures, fast: bool) -> str:
             "rows are added without end. In high dimension and small samples they come out too high."
         )
     learned = figures.learned
+    if leads_with_ranking(figures.classes.class_counts) and rare_classes(learned):
+        return (
+            f"AUC, recall, precision and the error of {percent(learned.reached)} that was reached are measured on rows "
+            "that the models were not trained on; ranges are for sampling. The floor below is extrapolated from a "
+            "learning curve."
+        )
     return (
         f"Proven, up to sampling, is the upper side: a stack of models was wrong on {percent(learned.reached)} of rows "
         "that it was not trained on. The lower side is extrapolated from a learning curve: no method can prove, from "
@@ -198,6 +302,12 @@ def how_to_read(figures: Figures) -> list[dict[str, str]]:
             "its figure adds up the overlap across it."
         ),
     }
+    if figures.learned is not None and rare_classes(figures.learned):
+        texts["Rare classes"] = (
+            "Never naming a rare class costs next to nothing, so the error hides how well it can be found. The AUC is "
+            "the chance that one of its rows is ranked above a row of another class: 0.5 is chance, 1 is perfect. The "
+            "recall is the share of its rows that are found."
+        )
     if figures.learned is None:
         texts["The range"] = (
             "What sampling alone may change. It knows nothing of the estimate's bias, which is upwards in high "

@@ -1,14 +1,15 @@
 """What a report is about: points, labels, and what to call the rows and columns."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.prepared_table import Table, points_and_labels
+from bayesfloor.data.prepared_table import ColumnSummary, Table, points_and_labels
 from bayesfloor.floor.trees.problem import Problem, check_problem
+from bayesfloor.tables.arguments import table_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,12 @@ class Source:
         Rows that there were before any was left out.
     notes, cautions : tuple of str
         What was done to the data, and what deserves a look.
+    column_summaries : tuple of ColumnSummary
+        What each column of a file holds and what was done with it, left-out ones too; empty where that is not known.
+    possible_groups : mapping of str to ndarray
+        Columns that may tell which rows belong together.
+    is_table : bool
+        Whether the rows come from a table that was made ready by itself.
     """
 
     problem: Problem
@@ -48,32 +55,43 @@ class Source:
     n_samples: int
     notes: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
+    column_summaries: tuple[ColumnSummary, ...] = ()
+    possible_groups: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    is_table: bool = False
 
 
-def source_of(X: Any, y: Any, title: str | None) -> Source:
-    """Take points and labels, or a table that was read from a file."""
+def source_of(
+    X: Any, y: Any, title: str | None, groups: Any = None, time: Any = None, prepare: Any = "auto"
+) -> Source:
+    """Take points and labels, a table that was read from a file, or a data frame, made ready where it needs it."""
+    table = None if y is None else table_of(X, y, groups=groups, time=time, prepare=prepare)
+    if table is not None:
+        return _of_table(table, title)
     points_and_labels(X, y)  # refuses what has no labels, or has them twice
-    return _of_table(X, title) if isinstance(X, Table) else _of_arrays(X, y, title)
+    return _of_table(X, title, groups, time) if isinstance(X, Table) else _of_arrays(X, y, title, groups, time)
 
 
-def _of_table(table: Table, title: str | None) -> Source:
+def _of_table(table: Table, title: str | None, groups: Any = None, time: Any = None) -> Source:
     return Source(
-        problem=check_problem(table, None),
+        problem=check_problem(table, None, groups, time),
         title=title or table.source,
         target=table.target,
         rows=table.lines,
         row_word=table.row_word,
         columns=table.column_names,
         feature_groups=table.feature_groups,
-        values=lambda row: table.preparation.as_in_file(table.X[row]),
+        values=table.values_of,
         n_samples=table.n_samples,
         notes=table.notes,
+        possible_groups=table.possible_groups,
+        is_table=bool(table.columns),
         cautions=table.cautions,
+        column_summaries=table.columns,
     )
 
 
-def _of_arrays(X: Any, y: Any, title: str | None) -> Source:
-    problem = check_problem(X, y)
+def _of_arrays(X: Any, y: Any, title: str | None, groups: Any, time: Any) -> Source:
+    problem = check_problem(X, y, groups, time)
     n, n_features = problem.X.shape
     names = range(n_features) if problem.feature_names is None else problem.feature_names
     label_name = getattr(y, "name", None)

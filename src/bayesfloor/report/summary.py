@@ -11,23 +11,25 @@ from typing import Any
 
 import numpy as np
 
+from bayesfloor.data.prepared_table import ColumnSummary
+from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.results import OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report import sentences
 from bayesfloor.report.figures import Figures
 from bayesfloor.report.source import Source
 
-#: Classes of a heat map, at the most; with more, its squares are too small to point at.
-MOST_IN_MAP = 60
-#: Pairs of classes in the table, at the most; 100 classes have 4950.
+#: Pairs of classes, at the most; 100 classes have 4950.
 MOST_PAIRS = 500
+#: Columns that are listed, the most telling first, and as many that were left out.
+MOST_LISTED = 100
+#: Rare classes that are listed, the largest first.
+MOST_RARE = 20
 #: Columns shown beside a row to look at, at the most.
 MOST_COLUMNS = 8
-#: Depth up to which the class tree is given as nested lists; parsers of JSON refuse deep ones.
-MOST_NESTED = 200
 #: A learning curve is drawn up to this many times the largest training size.
 _AHEAD = 8.0
 #: Version of the layout of the summary.
-SCHEMA = 1
+SCHEMA = 2
 
 
 def summarise(source: Source, figures: Figures, fast: bool, target_error: float | None, command: str) -> dict[str, Any]:
@@ -69,8 +71,12 @@ def summarise(source: Source, figures: Figures, fast: bool, target_error: float 
             "n_classes": len(source.problem.classes),
             "notes": [*source.notes, *_rows_used(figures, n_rows)],
             "cautions": list(source.cautions),
+            "columns": _columns(source, figures),
+            "n_columns": len(source.columns),
+            "columns_note": sentences.note_on_columns(figures.columns, len(source.columns), MOST_LISTED),
         },
-        "findings": [asdict(f) for f in (*figures.trees.findings, *(learned.findings if learned else ()))],
+        "rare": None if learned is None else _rare(learned),
+        "findings": [asdict(found) for found in figures.findings],
         "floor": _floor(figures),
         "curve": None if learned is None else _curve(figures),
         "learners": [] if learned is None else [{"name": k, "weight": v} for k, v in learned.weights.items()],
@@ -89,6 +95,56 @@ def _rows_used(figures: Figures, n_rows: int) -> list[str]:
     if len(figures.tree_rows) == n_rows:
         return []
     return [f"Spanning trees were grown on {len(figures.tree_rows)} of the rows, as large a share of each class."]
+
+
+def _columns(source: Source, figures: Figures) -> list[dict[str, Any]]:
+    """List the columns, the most telling first, and then those that were left out."""
+    measured = figures.columns
+    known = {column.name: column for column in source.column_summaries}
+    rows = []
+    for place in np.argsort(-measured.removed, kind="stable")[:MOST_LISTED].tolist():
+        name = source.columns[place]
+        alone = {
+            "floor": float(measured.floor[place]),
+            "removed": float(measured.removed[place]),
+            "low": float(measured.interval[place, 0]),
+            "high": float(measured.interval[place, 1]),
+        }
+        rows.append(_column(name, known.get(name)) | {"n_features": len(source.feature_groups[place])} | alone)
+    nothing = dict.fromkeys(("floor", "removed", "low", "high"))
+    left_out = [column for column in source.column_summaries if column.name not in set(source.columns)]
+    return rows + [_column(column.name, column) | {"n_features": 0} | nothing for column in left_out[:MOST_LISTED]]
+
+
+def _column(name: str, column: ColumnSummary | None) -> dict[str, Any]:
+    if column is None:
+        return {"name": name} | dict.fromkeys(("kind", "treatment", "n_missing", "n_values"))
+    return {key: getattr(column, key) for key in ("name", "kind", "treatment", "n_missing", "n_values")}
+
+
+def _rare(learned: LearnedFloor) -> dict[str, Any] | None:
+    """List the rare classes with how high their rows are ranked, the largest first."""
+    rare = sorted(sentences.rare_classes(learned), key=lambda each: -each.n_samples)
+    if not rare:
+        return None
+    rows = [
+        {
+            "name": str(each.label),
+            "n_rows": each.n_samples,
+            "n_used": each.n_rows,
+            "share": each.share,
+            "auc": each.auc,
+            "auc_low": each.auc_interval[0],
+            "auc_high": each.auc_interval[1],
+            "average_precision": each.average_precision,
+            "recall_at_top": each.recall_at_top,
+            "recall_at_precision": each.recall_at_precision,
+            "auc_by_size": list(each.auc_by_size),
+            "needed": sentences.more_of_class(each, learned),
+        }
+        for each in rare[:MOST_RARE]
+    ]
+    return {"rows": rows, "n_classes": len(rare), "note": sentences.note_on_ranking(learned)}
 
 
 def _floor(figures: Figures) -> dict[str, Any]:
@@ -158,6 +214,7 @@ def _classes(figures: Figures) -> list[dict[str, Any]]:
             "share": int(floors.class_counts[k]) / total,
             **_estimate(floors, k),
             "reached": None if learned is None else float(learned.class_reached[k]),
+            "auc": None if learned is None else learned.ranking[k].auc,
         }
         for k in floors.by_hardness()
     ]
@@ -166,10 +223,7 @@ def _classes(figures: Figures) -> list[dict[str, Any]]:
 def _pairs(figures: Figures) -> dict[str, Any]:
     pairs, learned = figures.pairs, figures.learned
     n_classes = len(pairs.classes)
-    leaves = figures.class_tree.leaf_codes
-    matrix = None
-    if n_classes <= MOST_IN_MAP:
-        matrix = [[None if a == b else float(pairs.normalized[a, b]) for b in leaves] for a in leaves]
+    leaves = np.searchsorted(pairs.classes, figures.drawn_tree.leaves).tolist()
     rows = [
         {
             "first": str(pairs.classes[a]),
@@ -183,7 +237,7 @@ def _pairs(figures: Figures) -> dict[str, Any]:
     return {
         "n_pairs": n_classes * (n_classes - 1) // 2,
         "names": [str(pairs.classes[code]) for code in leaves],
-        "matrix": matrix,
+        "matrix": [[None if a == b else float(pairs.normalized[a, b]) for b in leaves] for a in leaves],
         "rows": rows,
     }
 
@@ -238,7 +292,7 @@ def _columns_that_differ(source: Source, ends: list[tuple[int, int]]) -> list[in
 
 
 def _tree(figures: Figures) -> dict[str, Any]:
-    tree = figures.class_tree
+    tree = figures.drawn_tree
     names = [str(label) for label in tree.classes]
     nested: list[list[Any]] = [[] for _ in tree.nodes]
     for index, pair in enumerate(tree.children.tolist()):
@@ -251,7 +305,18 @@ def _tree(figures: Figures) -> dict[str, Any]:
         }
         for node in tree.nodes
     ]
-    return {"text": tree.to_text(), "nested": nested[0] if tree.depth <= MOST_NESTED else None, "nodes": nodes}
+    whole = figures.class_tree
+    return {
+        "text": tree.to_text(),
+        "nested": nested[0],
+        "nodes": nodes,
+        "n_classes": len(names),
+        "whole": {
+            "classes": [str(label) for label in whole.classes],
+            "children": whole.children.tolist(),
+            "floors": [float(node.cut) for node in whole.nodes],
+        },
+    }
 
 
 def _features(source: Source, figures: Figures) -> dict[str, Any] | None:

@@ -13,6 +13,10 @@ from bayesfloor.runtime.text import counted, exact_percent, in_markdown, percent
 _TERMINAL_ROWS, _MARKDOWN_ROWS = 8, 20
 #: Letters of a name on a terminal, so that a table fits.
 _NAME = 28
+#: Letters of what was done with a column.
+_TREATMENT = 40
+#: Rare classes of which a paragraph says what more rows would bring.
+_MOST_NEEDED = 3
 #: Lines of the class tree on a terminal, about a screen.
 _TREE_LINES = 40
 
@@ -21,12 +25,13 @@ _ESTIMATES = ("rows", "trees' estimate", "range", "of its maximum", "best model"
 
 
 class TextTable(NamedTuple):
-    """Headings, rows of as many cells, the columns that hold names, and how many rows there are in all."""
+    """Headings, rows of as many cells, the columns that hold names, how many rows there are in all, and how long."""
 
     headings: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     names: tuple[int, ...] = (0,)
     n_rows: int = 0
+    longest: int = _NAME
 
     def without(self, heading: str) -> "TextTable":
         """Leave out a column that comes after the names."""
@@ -44,6 +49,49 @@ def _floor_table(summary: Summary) -> TextTable:
         rows.append(("spanning trees' estimate", percent(floor["trees"]["estimate"]), _range(floor["trees"])))
     rows.append(("naming the largest class", percent(floor["majority_error"]), ""))
     return TextTable(("", "error", f"{exact_percent(floor['confidence'])} range"), rows)
+
+
+def _rare_table(summary: Summary) -> TextTable:
+    """List the rare classes with how high their rows are ranked."""
+    rows = [
+        (
+            each["name"],
+            counted(each["n_rows"]),
+            percent(each["share"]),
+            f"{each['auc']:.3f}",
+            f"{each['auc_low']:.3f}–{each['auc_high']:.3f}",
+            percent(each["recall_at_top"]),
+            percent(each["recall_at_precision"]),
+            f"{each['average_precision']:.3f}",
+        )
+        for each in summary["rare"]["rows"]
+    ]
+    headings = ("class", "rows", "share", "ROC AUC", "range", "in the top 1%", "at precision 50%", "avg. precision")
+    return TextTable(headings, rows, n_rows=summary["rare"]["n_classes"])
+
+
+def _column_table(summary: Summary) -> TextTable:
+    """List the columns with what was done and what each tells by itself; what is not known of any is left out."""
+    columns = summary["data"]["columns"]
+    rows = [
+        (
+            each["name"],
+            each["kind"] or "",
+            each["treatment"] or "",
+            counted(each["n_missing"]),
+            counted(each["n_values"]),
+            percent(each["removed"]),
+            _range(each),
+        )
+        for each in columns
+    ]
+    headings = ("column", "kind", "what was done", "missing", "values", "tells alone", "range")
+    table = TextTable(headings, rows, (0, 1, 2), max(summary["data"]["n_columns"], len(rows)), _TREATMENT)
+    if all(each["kind"] is None for each in columns):
+        for heading in ("kind", "what was done", "missing", "values"):
+            table = table.without(heading)
+        table = table._replace(names=(0,))
+    return table
 
 
 def _class_table(summary: Summary) -> TextTable:
@@ -122,7 +170,7 @@ def render_text(summary: Summary, width: int = 100, colour: bool = False) -> str
         for number, name in enumerate(rows.headings):
             grid.add_column(Text(name, style="dim"), justify="left" if number in rows.names else "right", no_wrap=True)
         for row in rows.rows[:most]:
-            grid.add_row(*(Text(shortened(cell, _NAME)) for cell in row))
+            grid.add_row(*(Text(shortened(cell, rows.longest)) for cell in row))
         console.print(grid)
 
     paragraph(summary["title"], "dim")
@@ -131,6 +179,12 @@ def render_text(summary: Summary, width: int = 100, colour: bool = False) -> str
     if (verdict := summary["verdict"]) is not None:
         paragraph(f"Target {exact_percent(verdict['target'])}: {verdict['verdict']}. {verdict['sentence']}", "bold")
 
+    if summary["rare"] is not None:
+        rare = _rare_table(summary)
+        heading(f"Rare classes{_of(rare)}")
+        table(rare)
+        for each in summary["rare"]["rows"][:_MOST_NEEDED]:
+            paragraph(each["needed"])
     heading("The floor")
     table(_floor_table(summary))
     if summary["curve"] is not None:
@@ -154,7 +208,7 @@ def render_text(summary: Summary, width: int = 100, colour: bool = False) -> str
     paragraph(summary["suspects"]["note"])
 
     lines = summary["tree"]["text"].splitlines()
-    heading("Class tree")
+    heading(f"Class tree{_hardest_of(summary)}")
     for line in lines[:_TREE_LINES]:
         paragraph(shortened(line, width))
     if len(lines) > _TREE_LINES:
@@ -163,10 +217,19 @@ def render_text(summary: Summary, width: int = 100, colour: bool = False) -> str
         heading("Features")
         table(_feature_table(summary), None)
         paragraph(summary["features"]["note"])
-    console.print()
     data = summary["data"]
+    columns = _column_table(summary)
+    heading(f"Columns{_of(columns)}")
+    table(columns.without("range"))
+    console.print()
     paragraph(f"{_size(data)} of {data['target']!r}; {summary['seconds']:.1f} s", "dim")
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+
+
+def _hardest_of(summary: Summary) -> str:
+    """Say that a tree is of the hardest classes alone."""
+    drawn, n_classes = summary["tree"]["n_classes"], summary["data"]["n_classes"]
+    return f" of the {drawn} hardest of {counted(n_classes)} classes" if drawn < n_classes else ""
 
 
 def _of(table: TextTable) -> str:
@@ -195,6 +258,9 @@ def render_markdown(summary: Summary) -> str:
         parts.append(
             f"**Target {exact_percent(verdict['target'])}: {verdict['verdict']}.** {in_markdown(verdict['sentence'])}"
         )
+    if summary["rare"] is not None:
+        parts += ["## Rare classes", in_markdown(summary["rare"]["note"]), _markdown_table(_rare_table(summary))]
+        parts += [in_markdown(each["needed"]) for each in summary["rare"]["rows"][:_MOST_NEEDED]]
     parts += ["## The floor", _markdown_table(_floor_table(summary))]
     if summary["curve"] is not None:
         parts += ["## Learning curve", _curve(summary["curve"])]
@@ -208,14 +274,17 @@ def render_markdown(summary: Summary) -> str:
     parts += ["## Rows to look at", in_markdown(summary["suspects"]["note"])]
     if summary["suspects"]["rows"]:
         parts.append(_markdown_table(_suspect_table(summary)))
-    parts += ["## Class tree", "\n".join("    " + visible(line) for line in summary["tree"]["text"].splitlines())]
+    lines = summary["tree"]["text"].splitlines()
+    parts += [f"## Class tree{_hardest_of(summary)}", "\n".join("    " + visible(line) for line in lines)]
     if summary["features"] is not None:
         parts += [
             "## Features",
             in_markdown(summary["features"]["note"]),
             _markdown_table(_feature_table(summary), None),
         ]
-    parts += ["## Data", _data(summary["data"]), "## How to read this"]
+    parts += ["## Data", _data(summary["data"])]
+    parts += ["## Columns", in_markdown(summary["data"]["columns_note"]), _markdown_table(_column_table(summary))]
+    parts += ["## How to read this"]
     parts += [f"**{each['heading']}.** {each['text']}" for each in summary["how_to_read"]]
     parts.append(f"Made by bayesfloor {summary['version']} with\n\n    {visible(summary['command'])}")
     return "\n\n".join(parts) + "\n"

@@ -1,15 +1,19 @@
 """From files and data sets by name to X and y.
 
-::
+`read_table` in `read` takes all of these steps::
 
-    a file ── unpacking ──── its bytes, unpacked up to a limit
+    a file ── unpacking ──── its bytes, unpacked up to a limit; stdin
       │
-      ├────── read ───────── read_table: the format, from the first bytes, then all steps below
-      │         text_tables    CSV and its relatives; `sniffing` finds encoding, separator, decimal sign and header
+      ├────── formats ────── read_raw: the format, from the first bytes; parts of files, several files and folders
+      │         text_tables    CSV and its relatives; `sniffing` finds encoding, separator, decimal sign and header,
+      │                        `text_rows` splits lines into rows
       │         binary_tables  Parquet and Arrow by polars, after a look at `parquet_sizes`; NPZ
+      │         excel          sheets by fastexcel, after a look at their size
+      │         json_tables, sqlite_tables   values of any type, by `value_columns`
       │         arff, libsvm   the other text formats
+      │         joining        several tables -> one; `parquet_folders` finds those of a folder
       │
-      ├────── columns ────── RawTable: columns of numbers and of text, from any of these
+      ├────── columns ────── RawTable: columns of numbers, of text and of dates, from any of these
       ├────── targets ────── which column holds the labels; y and classes
       └────── encoding ───── Preparation: text encoded, gaps filled, numbers scaled; X
                 notes          the same in plain sentences

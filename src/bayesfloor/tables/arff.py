@@ -217,7 +217,7 @@ def _finish(attribute: Attribute, builder: NumberBuilder | TextBuilder, table: R
         return builder.column()
     if attribute.kind != "nominal":
         return OtherColumn(attribute.name, attribute.kind)
-    text_codes = np.concatenate(builder.blocks)
+    text_codes = builder.codes
     texts = list(builder.code_of)
     missing = _ARFF_MISSING - set(attribute.values)
     place = {value.strip(): code for code, value in enumerate(attribute.values)}

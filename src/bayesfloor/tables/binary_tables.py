@@ -18,6 +18,7 @@ from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import (
     MISSING_TEXTS,
     Column,
+    DateColumn,
     NumberColumn,
     OtherColumn,
     RawTable,
@@ -35,6 +36,8 @@ from bayesfloor.tables.unpacking import UNPACKED_LIMIT, Contents
 _LARGEST_EXACT_INTEGER = 2**53
 #: Memory that polars takes to read a column of text, as a multiple of its unpacked bytes; measured.
 _COPIES_OF_TEXT = 4
+#: Ticks of each unit of time in a second.
+_TICKS = {"ns": 1e9, "us": 1e6, "ms": 1e3}
 #: Names under which the features and the labels of an NPZ file are looked for, the first found wins.
 _X_NAMES = ("X", "x", "data")
 _Y_NAMES = ("y", "target", "labels")
@@ -81,8 +84,7 @@ def read_frame(contents: Contents, kind: str) -> RawTable:
     if not schema or n_rows == 0:
         raise ValueError(f"{contents.name} holds {n_rows} rows and {len(schema)} columns")
     columns = [
-        OtherColumn(name, str(dtype)) if dtype.is_nested() else _from_series(frame[name], polars)
-        for name, dtype in schema.items()
+        OtherColumn(name, str(dtype)) if dtype.is_nested() else column_of(frame[name]) for name, dtype in schema.items()
     ]
     label = {"parquet": "Parquet", "arrow": "Arrow", "stream": "Arrow stream"}[kind]
     lines = np.arange(1, n_rows + 1)
@@ -118,7 +120,20 @@ def _check_unpacked(n_bytes: int, name: str, what: str = "") -> None:
         raise ValueError(f"{name} unpacks to {what}{in_gib(n_bytes)}; the limit is {in_gib(UNPACKED_LIMIT)}")
 
 
-def _from_series(series: Any, polars: Any) -> Column:
+def column_of(series: Any) -> Column:
+    """Return a polars Series as a column.
+
+    Parameters
+    ----------
+    series : polars.Series
+        Of any type; null is what is missing.
+
+    Returns
+    -------
+    Column
+    """
+    import polars
+
     name, kind = str(series.name), series.dtype
     if kind == polars.Boolean or kind.is_numeric() or kind == polars.Null:
         rounded = 0
@@ -133,6 +148,11 @@ def _from_series(series: Any, polars: Any) -> Column:
         distinct = texts.unique().drop_nulls().to_list()
         # null marks what is missing, so that no text does
         return text_column(name, distinct, codes_among(texts, distinct), frozenset())
+    if kind.is_temporal():
+        # what has a time zone is stored in UTC
+        per_second = 1 / 86400 if kind == polars.Date else _TICKS[getattr(kind, "time_unit", "ns")]
+        ticks = series.to_physical().cast(polars.Float64).to_numpy()
+        return DateColumn(name, ticks / per_second, str(kind))
     return OtherColumn(name, str(kind))
 
 

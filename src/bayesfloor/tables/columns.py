@@ -6,6 +6,7 @@ column of a million "yes" and "no" stays small.
 
 import math
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -42,6 +43,10 @@ class NumberColumn:
     is_truth: bool = False
     is_dummy: bool = False
 
+    def shown(self, row: int) -> str:
+        """Write the value of a row."""
+        return "" if math.isnan(self.values[row]) else f"{self.values[row]:.6g}"
+
 
 @dataclass
 class TextColumn:
@@ -52,16 +57,37 @@ class TextColumn:
     codes: Ints
     was_stripped: bool = False  # blanks around values were taken off
 
+    def shown(self, row: int) -> str:
+        """Write the value of a row."""
+        return "" if self.codes[row] < 0 else self.categories[self.codes[row]]
+
+
+@dataclass
+class DateColumn:
+    """Dates, moments and times of day, as seconds since 1970, UTC, or since midnight; NaN where one is missing."""
+
+    name: str
+    values: Floats
+    type_name: str
+
+    def shown(self, row: int) -> str:
+        """Write the value of a row."""
+        seconds = float(self.values[row])
+        if math.isnan(seconds):
+            return ""
+        text = np.datetime_as_string(np.datetime64(round(seconds), "s")).replace("T", " ")
+        return text[11:] if self.type_name == "times of day" else text.removesuffix(" 00:00:00")
+
 
 @dataclass
 class OtherColumn:
-    """What is neither: dates, lists and the like. Only its type is kept."""
+    """What is none of these: lists and the like. Only its type is kept."""
 
     name: str
     type_name: str
 
 
-Column = NumberColumn | TextColumn | OtherColumn
+Column = NumberColumn | TextColumn | DateColumn | OtherColumn
 
 
 @dataclass
@@ -82,6 +108,12 @@ class RawTable:
         The target that the file itself names.
     notes, cautions : list of str
         What was detected or assumed, and what to look at.
+    unit : str
+        What `lines` counts: "line" or "row".
+    files : tuple of str
+        Names of the files, where there are several.
+    file_codes : ndarray or None
+        Each row's position among `files`.
     """
 
     source: str
@@ -91,7 +123,9 @@ class RawTable:
     target: str | None = None
     notes: list[str] = field(default_factory=list)
     cautions: list[str] = field(default_factory=list)
-    unit: str = "line"  # what `lines` counts
+    unit: str = "line"
+    files: tuple[str, ...] = ()
+    file_codes: Ints | None = None
 
     @property
     def names(self) -> list[str]:
@@ -100,19 +134,49 @@ class RawTable:
 
     def at(self, row: int) -> str:
         """Say where a row stands, as messages do: 'data.csv, line 17'."""
-        return f"{self.source}, {self.unit} {int(self.lines[row])}"
+        source = self.source if self.file_codes is None else self.files[self.file_codes[row]]
+        return f"{source}, {self.unit} {int(self.lines[row])}"
 
     def take(self, rows: NDArray[Any]) -> "RawTable":
         """Keep some of the rows."""
         columns: list[Column] = []
         for column in self.columns:
-            if isinstance(column, NumberColumn):
+            if isinstance(column, NumberColumn | DateColumn):
                 column = replace(column, values=column.values[rows])
             elif isinstance(column, TextColumn):
                 column = without_unused(replace(column, codes=column.codes[rows]))
             columns.append(column)
         lines = self.lines[rows]
-        return replace(self, columns=columns, n_rows=len(lines), lines=lines)
+        file_codes = None if self.file_codes is None else self.file_codes[rows]
+        return replace(self, columns=columns, n_rows=len(lines), lines=lines, file_codes=file_codes)
+
+    def take_matrix(self, names: Sequence[str]) -> Floats | None:
+        """Take columns of numbers out of the table as one array, where they already lie in memory so.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The columns, in the order that is wanted.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_columns) or None
+            C-contiguous, and the caller's to write to: it is the memory of these columns, which the table loses. None
+            where they lie elsewhere; then the table keeps them.
+        """
+        by_name = {column.name: column for column in self.columns}
+        columns = [by_name[name] for name in names]
+        values = [column.values for column in columns if isinstance(column, NumberColumn)]
+        base = values[0].base if values else None
+        if base is None or len(values) < len(names) or base.shape[1:] != (len(names),):
+            return None
+        matrix: Floats = base[: self.n_rows]
+        for column, own in zip(matrix.T, values, strict=True):
+            if own.base is not base or own.ctypes.data != column.ctypes.data or own.shape != column.shape:
+                return None
+        taken = set(names)
+        self.columns = [column for column in self.columns if column.name not in taken]
+        return matrix
 
 
 def to_number(text: str, decimal: str = ".") -> float | None:
@@ -129,34 +193,78 @@ def to_number(text: str, decimal: str = ".") -> float | None:
         return None
 
 
+class GrowingArray:
+    """An array that gets more rows, column by column.
+
+    Room is made for as many rows as are expected. What is never written to takes no memory, and no second copy is made
+    at the end.
+
+    Parameters
+    ----------
+    dtype : type
+        Of its values.
+    n_expected : int
+        Number of rows, as far as it is known.
+    n_columns : int
+        Number of columns; they lie side by side, as in X.
+    """
+
+    def __init__(self, dtype: type, n_expected: int = 0, n_columns: int = 1):
+        self.room: NDArray[Any] = np.empty((n_expected, n_columns), dtype)
+
+    def write(self, start: int, values: NDArray[Any], column: int = 0) -> None:
+        """Write values below the first rows, which every column must have."""
+        end = start + len(values)
+        if end > len(self.room):
+            larger = np.empty((max(end, len(self.room) * 5 // 4), self.room.shape[1]), self.room.dtype)
+            larger[:start] = self.room[:start]
+            self.room = larger
+        self.room[start:end, column] = values
+
+
 class NumberBuilder:
     """Collects a column of numbers block by block, with the values that are none."""
 
-    def __init__(self, name: str, decimal: str = "."):
+    def __init__(self, name: str, decimal: str = ".", place: tuple[GrowingArray, int] | None = None):
         self.name = name
         self.decimal = decimal
-        self.blocks: list[Floats] = []
+        self.array, self.place = place or (GrowingArray(np.float64), 0)  # an array that is shared, and a column of it
         self.n_rows = 0
         self.n_missing = 0
         self.strays: list[tuple[int, str]] = []  # row, text
         self.infinite: tuple[int, str] | None = None
         self.rounded = 0
 
-    def add(self, texts: Sequence[str]) -> None:
-        """Read the next values."""
-        joined = "".join(texts)
-        values = None
-        if self.decimal == "." and "_" not in joined and joined.isascii():
-            try:
-                values = np.array(list(map(float, texts)))
-            except ValueError:  # missing, or no number: look at each
-                values = None
-        if values is None:
-            values = np.array([self._read(text, self.n_rows + i) for i, text in enumerate(texts)])
+    def add(self, texts: Any) -> None:
+        """Read the next values: a sequence of str, or a polars Series of strings."""
+        values = self._read_all(texts) if isinstance(texts, Sequence) else self._read_series(texts)
         self.n_missing += int(np.count_nonzero(np.isnan(values)))
         self._look_at_large(values, texts)
-        self.blocks.append(values)
+        self.array.write(self.n_rows, values, self.place)
         self.n_rows += len(texts)
+
+    def _read_all(self, texts: Sequence[str]) -> Floats:
+        joined = "".join(texts)
+        if self.decimal == "." and "_" not in joined and joined.isascii():
+            with suppress(ValueError):  # missing, or no number: look at each
+                return np.array(list(map(float, texts)))
+        return np.array([self._read(text, self.n_rows + i) for i, text in enumerate(texts)])
+
+    def _read_series(self, texts: Any) -> Floats:
+        """Read texts by polars; whatever it takes for no number is looked at one by one."""
+        import polars
+
+        numbers = texts
+        if self.decimal == ",":
+            has_point = texts.str.contains(".", literal=True)
+            numbers = texts.set(has_point, "").str.replace_all(",", ".", literal=True)
+        read = numbers.cast(polars.Float64, strict=False)
+        if not read.null_count():
+            return read.to_numpy()
+        values: Floats = read.to_numpy(writable=True)
+        for place in np.flatnonzero(read.is_null().to_numpy()).tolist():
+            values[place] = self._read(texts[place], self.n_rows + place)
+        return values
 
     def _read(self, text: str, row: int) -> float:
         text = text.strip()
@@ -168,7 +276,7 @@ class NumberBuilder:
             return math.nan
         return value
 
-    def _look_at_large(self, values: Floats, texts: Sequence[str]) -> None:
+    def _look_at_large(self, values: Floats, texts: Any) -> None:
         for place in np.flatnonzero(np.abs(values) >= _LARGEST_EXACT_INTEGER):
             text = texts[int(place)].strip()
             if np.isinf(values[place]):
@@ -184,8 +292,7 @@ class NumberBuilder:
 
     def column(self) -> NumberColumn:
         """Return the finished column."""
-        values = np.concatenate(self.blocks) if self.blocks else np.empty(0)
-        return NumberColumn(self.name, values, self.rounded)
+        return NumberColumn(self.name, self.array.room[: self.n_rows, self.place], self.rounded)
 
     def complain(self, table: RawTable, hint: str = "") -> None:
         """Raise an error that names the first value that is no number, or is infinite."""
@@ -207,21 +314,33 @@ class NumberBuilder:
 class TextBuilder:
     """Collects a column of text block by block: the different values, and a code for each row."""
 
-    def __init__(self, name: str, missing: Iterable[str] = MISSING_TEXTS):
+    def __init__(self, name: str, missing: Iterable[str] = MISSING_TEXTS, n_expected: int = 0):
         self.name = name
         self.missing = frozenset(missing)
         self.code_of: dict[str, int] = {}
-        self.blocks: list[Ints] = []
+        self._codes = GrowingArray(np.int64, n_expected)
+        self.n_rows = 0
 
-    def add(self, texts: Sequence[str]) -> None:
-        """Read the next values."""
+    def add(self, texts: Any) -> None:
+        """Read the next values: a sequence of str, or a polars Series of strings."""
         known = self.code_of
-        self.blocks.append(np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64))
+        if isinstance(texts, Sequence):
+            codes = np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
+        else:
+            different = texts.unique().to_list()
+            code_of_each = [known.setdefault(text, len(known)) for text in different]
+            codes = texts.replace_strict(different, code_of_each).to_numpy()
+        self._codes.write(self.n_rows, codes)
+        self.n_rows += len(texts)
+
+    @property
+    def codes(self) -> Ints:
+        """Each row's position among `code_of`."""
+        return self._codes.room[: self.n_rows, 0]
 
     def column(self) -> TextColumn:
         """Return the finished column: blanks around values stripped, missing values coded as -1, values sorted."""
-        raw_codes = np.concatenate(self.blocks) if self.blocks else np.empty(0, np.int64)
-        return text_column(self.name, list(self.code_of), raw_codes, self.missing)
+        return text_column(self.name, list(self.code_of), self.codes, self.missing)
 
 
 def text_column(name: str, texts: Sequence[str], codes: Ints, missing: frozenset[str] = MISSING_TEXTS) -> TextColumn:
@@ -265,7 +384,7 @@ def count_gaps(column: Column) -> int:
 
 def find_gaps(column: Column) -> Bools:
     """Mark the rows where a column has no value."""
-    if isinstance(column, NumberColumn):
+    if isinstance(column, NumberColumn | DateColumn):
         return np.isnan(column.values)
     if isinstance(column, TextColumn):
         return column.codes < 0

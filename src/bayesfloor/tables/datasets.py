@@ -14,7 +14,7 @@ from bayesfloor.runtime.checks import check_option, check_random_state_seed
 from bayesfloor.tables.binary_tables import npz_sizes, read_npz
 from bayesfloor.tables.columns import Column, NumberColumn, RawTable, text_column
 from bayesfloor.tables.encoding import SCALES
-from bayesfloor.tables.read import make_table
+from bayesfloor.tables.prepare import Wishes, make_table
 from bayesfloor.tables.unpacking import read_contents
 
 #: The variable that names a local folder of data sets.
@@ -140,7 +140,8 @@ def load_dataset(
     seed = check_random_state_seed(random_state)
     if name in BUILT_IN:
         raw = _from_scikit_learn(name)
-        return make_table(raw, "class", encode=None, scale=scale, max_rows=max_rows, seed=seed)
+        wishes = Wishes("class", strict=True, scale=scale, max_rows=max_rows, seed=seed)
+        return _without_target_note(make_table(raw, wishes))
     # The name is looked up among the files found, never joined to a path: no name leads out of the folder.
     files = local_files(data_dir)
     if name not in files:
@@ -151,9 +152,15 @@ def load_dataset(
         if isinstance(column, NumberColumn):
             column.is_dummy = "=" in column.name
     assert raw.target is not None
-    table = make_table(raw, raw.target, encode="onehot", scale=scale, max_rows=max_rows, seed=seed)
+    wishes = Wishes(raw.target, strict=True, encode="onehot", scale=scale, max_rows=max_rows, seed=seed)
+    table = _without_target_note(make_table(raw, wishes))
     feature_groups, column_names = _groups_by_name(table.feature_names)
     return replace(table, source=name, feature_groups=feature_groups, column_names=column_names)
+
+
+def _without_target_note(table: Table) -> Table:
+    """Leave out what goes without saying: a set that is known by name has one target."""
+    return replace(table, notes=tuple(note for note in table.notes if not note.startswith("Target:")))
 
 
 def _unknown(name: str, names: Sequence[str]) -> str:

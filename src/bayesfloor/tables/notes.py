@@ -1,13 +1,13 @@
 """How columns are made ready, in plain sentences: what was done, what to look at, and what cannot be used."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from shlex import quote
+from typing import Any
 
 import numpy as np
 
 from bayesfloor.runtime.text import counted, quoted
-from bayesfloor.tables.columns import Column, NumberColumn, OtherColumn, RawTable, TextColumn, count_gaps
+from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn, count_gaps
 
 #: Share of different values above which a text column is refused as a name or an id.
 ID_SHARE = 0.5
@@ -15,44 +15,11 @@ ID_SHARE = 0.5
 _FEWEST_ID_VALUES = 20
 
 
-@dataclass(frozen=True)
-class PreparedColumn:
-    """How one column of a file becomes columns of X.
-
-    Attributes
-    ----------
-    name : str
-        Its name in the file.
-    kind : str
-        "number", "dummies" (0 or 1 for each value but the first) or "codes" (0, 1, 2 and so on).
-    categories : tuple of str
-        The values of a text column, in the order of their codes.
-    fill : float, str or None
-        What stands in for a missing value; None where none may be missing.
-    center, spread : float
-        Numbers become ``(value - center) / spread``.
-    """
-
-    name: str
-    kind: str
-    categories: tuple[str, ...] = ()
-    fill: float | str | None = None
-    center: float = 0.0
-    spread: float = 1.0
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """Names of its columns in X."""
-        if self.kind == "dummies":
-            return tuple(f"{self.name}={category}" for category in self.categories[1:])
-        return (self.name,)
-
-
 def check_feature(column: Column, table: RawTable) -> None:
     """Refuse columns that cannot be used as asked, with what to add."""
     where = f"{table.source}: column {column.name!r}"
     leave_out = f"leave it out with drop=[{column.name!r}] (--drop {as_argument(column.name)})"
-    if isinstance(column, OtherColumn):
+    if isinstance(column, OtherColumn | DateColumn):
         raise ValueError(f"{where} holds {column.type_name}, which is neither numbers nor text; {leave_out}")
     if isinstance(column, NumberColumn):
         if np.isnan(column.values).all():
@@ -83,7 +50,7 @@ def check_text(texts: Sequence[Column], table: RawTable, encode: str | None) -> 
 
 
 def what_was_done(
-    columns: Sequence[PreparedColumn], table: RawTable, encode: str | None, scale: str, impute: str | None
+    columns: Sequence[Any], table: RawTable, encode: str | None, scale: str, impute: str | None
 ) -> Iterator[str]:
     """Say how text was encoded, gaps were filled and numbers were scaled."""
     texts = [column for column in columns if column.kind != "number"]
@@ -118,7 +85,7 @@ def what_was_done(
         yield what + ("; dummies stay 0 and 1." if has_dummies and scale != "none" else ".")
 
 
-def _what_was_filled(columns: Sequence[PreparedColumn], table: RawTable, impute: str) -> Iterator[str]:
+def _what_was_filled(columns: Sequence[Any], table: RawTable, impute: str) -> Iterator[str]:
     filled = []
     by_name = {column.name: column for column in table.columns}
     for prepared in columns:

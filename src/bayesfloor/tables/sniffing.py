@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import IO
 
 from bayesfloor.tables.columns import MISSING_TEXTS, to_number
 
@@ -20,8 +21,8 @@ SEPARATOR_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 #: Lines from which the separator, the decimal sign and the header are detected.
 SAMPLE_ROWS = 2000
-#: Bytes of that sample at most: one line can be as long as the file.
-_SAMPLE_BYTES = 2**20
+#: Bytes of a file that are looked at at a time.
+_PIECE_BYTES = 2**22
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -54,13 +55,13 @@ class Dialect:
     n_skipped: int = 0
 
 
-def detect_encoding(data: bytes, name: str) -> tuple[str, str]:
+def detect_encoding(data: bytes | IO[bytes], name: str) -> tuple[str, str]:
     """Return the encoding of a text and how it was told.
 
     Parameters
     ----------
-    data : bytes
-        The file.
+    data : bytes or binary file
+        The text; a file is read to its end, piece by piece.
     name : str
         Its name, for messages.
 
@@ -76,41 +77,50 @@ def detect_encoding(data: bytes, name: str) -> tuple[str, str]:
     ValueError
         For a NUL byte in what is no UTF-16.
     """
+    stream = io.BytesIO(data) if isinstance(data, bytes) else data
+    head = stream.read(4096)
     for mark, encoding in _BOMS:
-        if data.startswith(mark):
+        if head.startswith(mark):
             return encoding, "told by its byte order mark"
-    nul = data.find(b"\0")
-    if nul >= 0:
-        head = data[:4096]
-        even, odd = head[::2].count(0), head[1::2].count(0)
-        if min(even, odd) == 0 and max(even, odd) > len(head) / 5:
-            return ("utf-16-be" if even else "utf-16-le"), "told by the zero in every other byte"
-        raise ValueError(f"{name}, line {_line_at(data, nul)}: a NUL byte; this is no text table, or it is damaged")
-    bad = _first_not_utf8(data)
-    if bad is None:
-        return "utf-8", ""
-    reason = f"not UTF-8 from line {_line_at(data, bad)} on"
-    controls = {byte for byte in range(0x80, 0xA0) if data.find(bytes([byte])) >= 0}
-    if controls and not controls & _UNDEFINED_IN_CP1252:
-        return "cp1252", reason
-    return "latin-1", reason
-
-
-def _first_not_utf8(data: bytes) -> int | None:
-    """Find the first byte that is not UTF-8, piece by piece, so that no second copy is made."""
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    is_utf16 = min(even, odd) == 0 and max(even, odd) > len(head) / 5
     decoder = codecs.getincrementaldecoder("utf-8")()
-    step = 2**22
-    for start in range(0, len(data), step):
-        held = len(decoder.getstate()[0])
-        try:
-            decoder.decode(data[start : start + step], final=start + step >= len(data))
-        except UnicodeDecodeError as error:
-            return start - held + error.start
-    return None
+    place, bad = 0, -1
+    piece, is_last = head, False
+    while not is_last:
+        following = stream.read(_PIECE_BYTES)
+        is_last = not following
+        nul = piece.find(b"\0")
+        if nul >= 0:
+            if is_utf16:
+                return ("utf-16-be" if even else "utf-16-le"), "told by the zero in every other byte"
+            where = _line_at(stream, place + nul)
+            raise ValueError(f"{name}, line {where}: a NUL byte; this is no text table, or it is damaged")
+        if bad < 0:
+            n_held = len(decoder.getstate()[0])
+            try:
+                decoder.decode(piece, is_last)
+            except UnicodeDecodeError as error:
+                bad = place - n_held + error.start
+        place += len(piece)
+        piece = following
+    if bad < 0:
+        return "utf-8", ""
+    reason = f"not UTF-8 from line {_line_at(stream, bad)} on"
+    controls = set[int]()
+    stream.seek(0)
+    while piece := stream.read(_PIECE_BYTES):
+        controls |= {byte for byte in range(0x80, 0xA0) if byte not in controls and bytes([byte]) in piece}
+    return ("cp1252" if controls and not controls & _UNDEFINED_IN_CP1252 else "latin-1"), reason
 
 
-def _line_at(data: bytes, position: int) -> int:
-    return data.count(b"\n", 0, position) + 1
+def _line_at(stream: IO[bytes], position: int) -> int:
+    line = 1
+    stream.seek(0)
+    while position and (piece := stream.read(min(_PIECE_BYTES, position))):
+        line += piece.count(b"\n")
+        position -= len(piece)
+    return line
 
 
 def open_text(data: bytes, encoding: str) -> io.TextIOWrapper:
@@ -118,12 +128,12 @@ def open_text(data: bytes, encoding: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(data), encoding=encoding, newline="")
 
 
-def sample_rows(data: bytes, encoding: str) -> list[str]:
-    """Return the first lines of a text, at most `SAMPLE_ROWS`, none of them cut."""
-    head = open_text(data[:_SAMPLE_BYTES], encoding)
-    head.reconfigure(errors="replace")
-    lines = [line for _, line in zip(range(SAMPLE_ROWS + 2), head, strict=False)]
-    if len(data) > _SAMPLE_BYTES and len(lines) > 1 and len(lines) < SAMPLE_ROWS + 2:
+def sample_rows(head: bytes, encoding: str, *, is_cut: bool) -> list[str]:
+    """Return the first lines of a text, at most `SAMPLE_ROWS`; the last is left out where it may be cut off."""
+    text = open_text(head, encoding)
+    text.reconfigure(errors="replace")
+    lines = [line for _, line in zip(range(SAMPLE_ROWS + 2), text, strict=False)]
+    if is_cut and len(lines) > 1 and len(lines) < SAMPLE_ROWS + 2:
         lines.pop()  # cut off by the sample's end
     return lines
 
@@ -154,7 +164,7 @@ def detect_dialect(
     if decimal is None:
         decimal = _detect_decimal(rows, separator)
     if header is None:
-        header = _has_header(rows, decimal)
+        header = has_header(rows, decimal)
     return Dialect(separator, decimal, header, n_skipped)
 
 
@@ -192,7 +202,7 @@ def _detect_decimal(rows: Sequence[Sequence[str]], separator: str) -> str:
     return "," if any(_DECIMAL_COMMA.fullmatch(cell) for cell in cells) else "."
 
 
-def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
+def has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
     """Tell whether the first row names the columns.
 
     It does not when all of it is numbers, or when most of its texts occur again below in the same columns: then they

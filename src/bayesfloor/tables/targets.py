@@ -13,20 +13,28 @@ from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.columns import (
     Column,
     NumberColumn,
-    OtherColumn,
     RawTable,
+    TextColumn,
     UnknownColumnError,
     as_text,
     find_gaps,
+    text_column,
     to_number,
 )
+from bayesfloor.tables.spellings import folded_text
 
 #: Classes from which a target with few rows for each is reported as a possible number.
 MANY_CLASSES = 50
 #: Rows for each class, on average, that are few in this sense.
 _FEW_ROWS = 10
-#: Labels that often stand for a missing one; they are kept as classes, with a caution.
+#: Labels that often stand for a missing one; strict rules keep them as classes, with a caution.
 _LOOK_MISSING = frozenset({"NA", "N/A", "NaN", "nan", "null", "NULL", "?", "None"})
+#: Labels that automatic rules take for a missing one.
+_MISSING_LABELS = frozenset({"", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "?", "<NA>", "#N/A"})
+#: Names of columns that are the target where none is named.
+_TARGET_NAMES = ("target", "label", "labels", "class", "y", "outcome", "diagnosis", "response", "survived", "churn")
+#: Values of a column from which it is not offered as a target.
+_MOST_OFFERED = 30
 
 
 def find_column(table: RawTable, wanted: str | int, *, what: str = "column") -> str:
@@ -66,6 +74,92 @@ def _close_names(wanted: str, names: Sequence[str]) -> str:
     if close:
         return f"did you mean {' or '.join(map(repr, close))}?"
     return f"its columns are {listed(list(map(repr, names)), 8)}"
+
+
+def guess_target(table: RawTable, taken: Sequence[str] = ()) -> str:
+    """Return the target where none is named: by a column's name, else the last column if it can hold classes.
+
+    Parameters
+    ----------
+    table : RawTable
+        The table.
+    taken : sequence of str
+        Columns that are something else.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        Where neither tells, with the columns that could be meant.
+    """
+    columns = [column for column in table.columns if column.name not in taken]
+    named = [column.name for column in columns if column.name.strip().lower() in _TARGET_NAMES]
+    if len(named) == 1:
+        table.notes.append(f"Target: {named[0]!r}, by its name; target= (--target) names another.")
+        return named[0]
+    last = columns[-1]
+    if 2 <= _n_labels(last) <= max(_MOST_OFFERED, table.n_rows / 20):
+        table.notes.append(f"Target: {last.name!r}, the last column, since none was named.")
+        return last.name
+    offered = [column.name for column in columns if 2 <= _n_labels(column) <= _MOST_OFFERED]
+    which = f"it may be {listed(list(map(repr, offered)), 8)}" if offered else "no column has 2 to 30 values"
+    raise ValueError(
+        f"{table.source}: the last column, {last.name!r}, does not look like classes; name the target with target= "
+        f"(--target): {which}"
+    )
+
+
+def _n_labels(column: Column) -> int:
+    """Count the values of a column that can hold classes; 0 for one that cannot."""
+    text = as_text(column)
+    if not isinstance(text, TextColumn):
+        return 0
+    numbers = [to_number(label) for label in text.categories]
+    if all(number is not None for number in numbers) and any(number != int(number) for number in numbers if number):
+        return 0
+    return len(text.categories)
+
+
+def cleaned_target(table: RawTable, target: str) -> RawTable:
+    """Merge labels that differ by case or blanks alone, and leave out rows without a label, with a note for each.
+
+    Raises
+    ------
+    ValueError
+        When no row has a label.
+    """
+    column = as_text(_column(table, target))
+    if not isinstance(column, TextColumn):
+        return table  # read_labels refuses it
+    spelled: dict[str, str] = {}
+    rows = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories))
+    for code in np.argsort(-rows, kind="stable").tolist():
+        label = column.categories[code]
+        spelled.setdefault(folded_text(label), label)
+    texts = [spelled[folded_text(label)] for label in column.categories]
+    if len(spelled) < len(texts):
+        odd = [label for label, text in zip(column.categories, texts, strict=True) if label != text]
+        table.cautions.append(
+            f"Labels of {target!r} that differ by case or blanks alone count as one class: "
+            f"{listed(list(map(quoted, odd)), 4)}."
+        )
+    is_truth = isinstance(_column(table, target), NumberColumn)
+    if not is_truth:
+        cleaned = text_column(target, texts, column.codes, _MISSING_LABELS)
+        table.columns[table.names.index(target)] = cleaned
+    no_label = find_missing_labels(table, target)
+    if len(no_label) == table.n_rows:
+        raise ValueError(
+            f"{table.source}: the target {target!r} has no values at all; name another column with target= (--target)"
+        )
+    if not len(no_label):
+        return table
+    plural = "s" * (len(no_label) > 1)
+    table.notes.append(f"{counted(len(no_label))} row{plural} without a label in {target!r} left out.")
+    return table.take(np.delete(np.arange(table.n_rows), no_label))
 
 
 def choose_target(table: RawTable, target: str | int | None) -> str:
@@ -115,7 +209,7 @@ def read_labels(table: RawTable, target: str) -> tuple[NDArray[Any], NDArray[Any
     if isinstance(column, NumberColumn) and column.rounded:
         raise ValueError(f"{where} has integers beyond 2**53, which cannot be told apart here; is it an id?")
     text = as_text(column)
-    if isinstance(text, NumberColumn | OtherColumn):
+    if not isinstance(text, TextColumn):
         raise ValueError(f"{where} holds {getattr(text, 'type_name', 'numbers')}; labels are text or whole numbers")
     labels = text.categories
     _check_continuous(labels, where)
@@ -132,7 +226,8 @@ def read_labels(table: RawTable, target: str) -> tuple[NDArray[Any], NDArray[Any
     if n_classes < len(labels):
         table.notes.append(f"Labels of {target!r} that are the same number, such as '1' and '1.0', count as one class.")
     y = values[text.codes]
-    classes, codes = check_labels(y, n_rows)
+    classes, place = check_labels(values, len(values))
+    codes = place[text.codes]
     if n_classes > MANY_CLASSES and n_rows < _FEW_ROWS * n_classes:
         table.cautions.append(
             f"The target {target!r} has {counted(n_classes)} classes and fewer than {_FEW_ROWS} rows for each on "
@@ -155,7 +250,7 @@ def _check_continuous(labels: Sequence[str], where: str) -> None:
         if number is not None and np.isfinite(number) and number != np.floor(number):
             raise ValueError(
                 f"{where} holds numbers with fractions, such as {label}: this looks like regression, and classes are "
-                "needed; name another column with target= (--target), or cut it into classes first"
+                "needed here; name another column with target= (--target), or cut it into classes first"
             )
 
 

@@ -1,15 +1,16 @@
 """Tables in text with separators: CSV, TSV and their relatives."""
 
-import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import numpy as np
 
+from bayesfloor.runtime.arrays import Ints
+from bayesfloor.runtime.checks import Progress
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import (
     MISSING_TEXTS,
-    Column,
+    GrowingArray,
     NumberBuilder,
     OtherColumn,
     RawTable,
@@ -23,99 +24,17 @@ from bayesfloor.tables.sniffing import (
     Dialect,
     detect_dialect,
     detect_encoding,
-    open_text,
     sample_rows,
 )
-from bayesfloor.tables.unpacking import Contents
+from bayesfloor.tables.text_rows import RowReader, Rows
+from bayesfloor.tables.unpacking import HEAD_BYTES, Contents
 
-#: Rows that are split before they become columns: bounds the memory for Python strings.
+#: Most columns of numbers that are read into one array, which can then become X without a second copy. Reading one
+#: column of it loads eight times as much memory as if it were an array of its own.
+_SIDE_BY_SIDE = 64
+
+#: Rows after which columns that are no numbers are told. Large files are read with it as small ones are.
 _BLOCK_ROWS = 20_000
-
-#: Characters of the longest field. The csv module has a limit too, but other code may change it.
-LONGEST_FIELD = 131_072
-
-Block = tuple[list[list[str]], list[int]]  # rows, and the line on which each begins
-
-
-class _Reader:
-    """Rows of a text table, checked for their length, with the lines on which they begin."""
-
-    def __init__(self, contents: Contents, encoding: str, dialect: Dialect):
-        self.name = contents.name
-        self.data = contents.data
-        self.encoding = encoding
-        self.dialect = dialect
-        self.n_blank = 0
-
-    def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield each row that is not blank, after the line on which it begins."""
-        lines = open_text(self.data, self.encoding)
-        line = self.dialect.n_skipped
-        for _ in range(line):
-            next(lines)
-        offset = line
-        reader = csv.reader(lines, delimiter=self.dialect.separator, skipinitialspace=True, strict=True)
-        self.n_blank = n_blank_at_end = 0
-        try:
-            for row in reader:
-                start, line = line + 1, offset + reader.line_num
-                if not row or (len(row) == 1 and not row[0].strip()):
-                    n_blank_at_end += 1
-                    continue
-                if sum(map(len, row)) > LONGEST_FIELD and max(map(len, row)) > LONGEST_FIELD:
-                    raise ValueError(f"{self.name}, line {start}: {_too_long()}")
-                self.n_blank, n_blank_at_end = self.n_blank + n_blank_at_end, 0
-                yield start, row
-        except csv.Error as error:
-            raise ValueError(f"{self.name}, line {line + 1}: {_in_plain_words(error)}") from error
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{self.name}, after line {line}: not {self.encoding} ({error.reason})") from error
-
-    def header(self) -> tuple[list[str], int]:
-        """Return the names of the columns, and the line that sets how many there are."""
-        line, first = next(self.rows(), (0, []))
-        if not first:
-            raise ValueError(f"{self.name} holds no rows")
-        if not self.dialect.has_header:
-            return [f"x{column + 1}" for column in range(len(first))], line
-        return [name.strip() for name in first], line
-
-    def blocks(self, n_columns: int, first_line: int) -> Iterator[Block]:
-        """Yield the rows below the header, some thousands at a time."""
-        rows: list[list[str]] = []
-        starts: list[int] = []
-        source = self.rows()
-        if self.dialect.has_header:
-            next(source)
-        for start, row in source:
-            if len(row) != n_columns:
-                raise ValueError(
-                    f"{self.name}, line {start}: {len(row)} field{'s' if len(row) != 1 else ''}, but line "
-                    f"{first_line} has {n_columns}"
-                )
-            rows.append(row)
-            starts.append(start)
-            if len(rows) == _BLOCK_ROWS:
-                yield rows, starts
-                rows, starts = [], []
-        if rows:
-            yield rows, starts
-
-
-def _too_long() -> str:
-    limit = min(LONGEST_FIELD, csv.field_size_limit())
-    return f"a field of more than {counted(limit)} characters; is a quote left open?"
-
-
-def _in_plain_words(error: csv.Error) -> str:
-    text = str(error)
-    if "field larger" in text:
-        return _too_long()
-    if "unexpected end" in text:
-        return "a quote is opened here and never closed"
-    if "expected after" in text:
-        return "text follows a closing quote; a quote within quotes must be doubled"
-    return text
 
 
 def read_text_table(
@@ -124,10 +43,12 @@ def read_text_table(
     target: str | int | None = None,
     categorical: Sequence[str] = (),
     dropped: Sequence[str] = (),
+    strays: str = "refuse",
     separator: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    progress: Progress | None = None,
 ) -> RawTable:
     """Read a table in text with separators.
 
@@ -141,8 +62,12 @@ def read_text_table(
         Columns to keep as text even when all of their values are numbers.
     dropped : sequence of str
         Columns whose values do not matter.
+    strays : {"refuse", "text"}
+        What to do with a few values that are no numbers in a column of numbers: refuse them, or read it as text.
     separator, decimal, encoding, header
         How the file is written; None asks for detection.
+    progress : callable or None
+        Called as ``progress(done, total)`` with numbers of bytes.
 
     Returns
     -------
@@ -157,17 +82,18 @@ def read_text_table(
     name = contents.name
     reason = ""
     if encoding is None:
-        encoding, reason = detect_encoding(contents.data, name)
+        with contents.open() as stream:
+            encoding, reason = detect_encoding(stream, name)
     try:
-        lines = sample_rows(contents.data, encoding)
+        lines = sample_rows(contents.head, encoding, is_cut=contents.size > HEAD_BYTES)
     except LookupError as error:
         raise ValueError(f"there is no encoding {encoding!r}") from error
     dialect = detect_dialect(lines, separator=separator, decimal=decimal, header=header)
-    reader = _Reader(contents, encoding, dialect)
+    reader = RowReader(contents, encoding, dialect, progress)
     names, first_line = reader.header()
     check_n_columns(len(names), name)
     notes = [_how_it_is_written(dialect, encoding, reason, first_line)]
-    names = _fill_names(names, notes)
+    names = fill_names(names, notes)
     check_names(names, f"{name}, line {first_line}")
     if len(names) == 1:
         _, second = next(islice(reader.rows(), 1, None), (0, [""]))
@@ -185,7 +111,9 @@ def read_text_table(
         target = names[target]
     as_text = {target, *categorical}
     while True:  # a column that turns out to be text is read again as such
-        table, turned = _read_columns(reader, names, first_line, label=target, as_text=as_text, dropped=set(dropped))
+        table, turned = _read_columns(
+            reader, names, first_line, label=target, as_text=as_text, dropped=set(dropped), strays=strays
+        )
         if not turned:
             break
         as_text |= turned
@@ -197,40 +125,78 @@ def read_text_table(
     return table
 
 
+def _is_text(builder: NumberBuilder, strays: str) -> bool:
+    """Tell whether a column that was taken for numbers is to be read as text."""
+    return builder.is_text or (strays == "text" and bool(builder.strays))
+
+
 def _read_columns(
-    reader: _Reader, names: list[str], first_line: int, *, label: str | int, as_text: set[str | int], dropped: set[str]
+    reader: RowReader,
+    names: list[str],
+    first_line: int,
+    *,
+    label: str | int,
+    as_text: set[str | int],
+    dropped: set[str],
+    strays: str,
 ) -> tuple[RawTable, set[str]]:
     """Read all columns, those in `as_text` as text; name those that are text after all."""
+    n_expected = _expected_rows(reader.contents, len(names))
     builders: list[NumberBuilder | TextBuilder] = []
+    of_numbers = [name for name in names if name not in as_text and name not in dropped]
+    side_by_side = GrowingArray(np.float64, n_expected, len(of_numbers)) if len(of_numbers) <= _SIDE_BY_SIDE else None
     for name in names:
         if name in as_text or name in dropped:
-            builders.append(TextBuilder(name, {""} if name == label else MISSING_TEXTS))
+            missing = {""} if name == label else MISSING_TEXTS
+            builders.append(TextBuilder(name, missing, 0 if name in dropped else n_expected))
         else:
-            builders.append(NumberBuilder(name, reader.dialect.decimal))
-    starts: list[int] = []
-    for rows, lines in reader.blocks(len(names), first_line):
-        starts += lines
-        for builder, texts in zip(builders, zip(*rows, strict=True), strict=True):
+            place = None if side_by_side is None else (side_by_side, of_numbers.index(name))
+            builders.append(NumberBuilder(name, reader.dialect.decimal, place))
+    numbers = [builder for builder in builders if isinstance(builder, NumberBuilder)]
+    lines: list[Ints] = []
+    n_rows = 0
+    for rows in _cut(reader.parts(len(names), first_line)):
+        lines.append(rows.lines)
+        n_rows += len(rows.lines)
+        for builder, texts in zip(builders, rows.columns(), strict=True):
             if builder.name not in dropped:
                 builder.add(texts)
-        turned = {builder.name for builder in builders if isinstance(builder, NumberBuilder) and builder.is_text}
-        if turned:
-            return RawTable(reader.name, [], 0, np.empty(0, np.int64)), turned
-    table = RawTable(reader.name, [], len(starts), np.array(starts, dtype=np.int64))
-    columns: list[Column] = []
+        if n_rows % _BLOCK_ROWS == 0 and any(_is_text(builder, strays) for builder in numbers):
+            break
+    turned = {builder.name for builder in numbers if _is_text(builder, strays)}
+    if turned:
+        return RawTable(reader.name, [], 0, np.empty(0, np.int64)), turned
+    table = RawTable(reader.name, [], n_rows, np.concatenate(lines) if lines else np.empty(0, np.int64))
     for builder in builders:
         if builder.name in dropped:
-            columns.append(OtherColumn(builder.name, "what was not read"))
+            table.columns.append(OtherColumn(builder.name, "what was not read"))
             continue
         if isinstance(builder, NumberBuilder):
             hint = f"; to read the column as text, name it in categorical=[{builder.name!r}]"
-            builder.complain(table, hint)
-        columns.append(builder.column())
-    table.columns = columns
+            if strays == "refuse":
+                builder.complain(table, hint)
+        table.columns.append(builder.column())
     return table, set()
 
 
-def _fill_names(names: list[str], notes: list[str]) -> list[str]:
+def _expected_rows(contents: Contents, n_columns: int) -> int:
+    """Guess how many rows there are from the first lines; a few too many, but no more than the bytes allow."""
+    lines_per_byte = (contents.head.count(b"\n") + 1) / max(len(contents.head), 1)
+    return int(contents.size * min(1.05 * lines_per_byte, 0.5 / n_columns))
+
+
+def _cut(parts: Iterable[Rows]) -> Iterator[Rows]:
+    """Cut parts so that one ends after every `_BLOCK_ROWS` rows."""
+    n_rows = 0
+    for part in parts:
+        rest = part
+        while len(rest.lines):
+            block, rest = rest.cut(_BLOCK_ROWS - n_rows % _BLOCK_ROWS)
+            n_rows += len(block.lines)
+            yield block
+
+
+def fill_names(names: list[str], notes: list[str]) -> list[str]:
     """Name the columns that have no name by their position."""
     unnamed = [position for position, name in enumerate(names, start=1) if not name]
     if unnamed:

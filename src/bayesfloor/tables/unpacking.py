@@ -1,14 +1,19 @@
-"""A file on disk -> its bytes, unpacked where it is a gzip or zip file.
+"""A file on disk, or what comes from stdin -> its bytes, unpacked where gzip, bzip2, xz or zip packed them.
 
 Packed files are recognised by their first bytes, not by their names. What they hold is read up to a limit, so that a
-small file cannot fill the memory.
+small file cannot fill the memory. A plain file stays on disk until its bytes are asked for.
 """
 
+import bz2
 import gzip
 import io
+import lzma
+import sys
 import zipfile
 import zlib
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -18,24 +23,44 @@ from bayesfloor.runtime.text import listed
 #: Bytes of the largest file, unpacked, that is read; larger ones are refused.
 UNPACKED_LIMIT = 4 * 2**30
 
+#: Bytes from which the format and the way of writing are told.
+HEAD_BYTES = 2**20
+
+#: Bytes that are unpacked at a time.
+_PIECE_BYTES = 2**22
+
+#: Memory that unpacking an xz file may take: `xz -9` needs 65 MiB, and a file can ask for gigabytes.
+_XZ_MEMORY = 2**28
+
 #: Endings of files that hold several tables, or a table in a form that is not read here, and what to do about each.
 _OTHER_PROGRAMS = {
     suffix: what
     for suffixes, what in (
-        (".xlsx .xls", "an Excel workbook; save the sheet as CSV"),
-        (".ods", "a spreadsheet; save it as CSV"),
+        (".xlsb", "a binary Excel workbook; save it as .xlsx or CSV"),
+        (".ods", "a spreadsheet; save it as .xlsx or CSV"),
         (".pkl .pickle .joblib", "a pickle, and reading one can run code; save the table as Parquet, CSV or NPZ"),
         (".rds", "an R object; save the table as CSV or Parquet"),
         (".rdata", "an R workspace; save the table as CSV or Parquet"),
         (".h5 .hdf5", "an HDF5 file; save the table as Parquet, CSV or NPZ"),
-        (".sqlite .db", "a database; save the table as CSV or Parquet"),
         (".tar .tgz .7z .rar", "an archive; unpack it and name one table"),
-        (".bz2", "packed by bzip2; unpack it, or pack it with gzip or zip"),
-        (".xz", "packed by xz; unpack it, or pack it with gzip or zip"),
-        (".zst", "packed by zstd; unpack it, or pack it with gzip or zip"),
+        (".zst", "packed by zstd; unpack it, or pack it with gzip, bzip2 or xz"),
     )
     for suffix in suffixes.split()
 }
+
+
+#: What is read from the standard input, in place of a path.
+STDIN = "-"
+
+#: Packers of one file: the first bytes, and how such files are named.
+_STREAMS = {
+    "gzip": ((b"\x1f\x8b",), ".gz"),
+    # after the level comes a block or, in an empty file, the end
+    "bzip2": (tuple(b"BZh%d%s" % (level, mark) for level in range(1, 10) for mark in (b"1AY", b"\x17rE")), ".bz2"),
+    "xz": ((b"\xfd7zXZ\0",), ".xz"),
+}
+#: Endings of zip files that are a table as they are.
+_ZIPS_OF_ONE_TABLE = (".npz", ".xlsx", ".xlsm")
 
 
 @dataclass(frozen=True)
@@ -48,25 +73,54 @@ class Contents:
         The file's name, for messages.
     suffix : str
         How the table's own name ends, in lower case: ".csv" for both ``a.csv`` and ``a.csv.gz``.
-    data : bytes
-        What it holds.
+    held : bytes or None
+        What it holds; None where that is still on disk.
     notes : tuple of str
         How it was packed.
+    path : Path or None
+        Where a file that is not packed lies.
     """
 
     name: str
     suffix: str
-    data: bytes
+    held: bytes | None
     notes: tuple[str, ...] = ()
+    path: Path | None = None
+
+    @cached_property
+    def data(self) -> bytes:
+        """All of the bytes."""
+        if self.held is not None:
+            return self.held
+        with self.open() as stream:
+            return stream.read()
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes, `HEAD_BYTES` at most."""
+        with self.open() as stream:
+            return stream.read(HEAD_BYTES)
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+        return self.path.stat().st_size if self.path is not None else len(self.data)
+
+    def open(self) -> IO[bytes]:
+        """Open the bytes for reading."""
+        if self.held is not None:
+            return io.BytesIO(self.held)
+        assert self.path is not None
+        return self.path.open("rb")
 
 
 def read_contents(path: Any, *, limit: int = UNPACKED_LIMIT) -> Contents:
-    """Read a file, plain, gzip or zip.
+    """Read a file, plain or packed by gzip, bzip2, xz or zip.
 
     Parameters
     ----------
     path : str or path-like
-        The file.
+        The file; "-" for stdin.
     limit : int
         The largest number of unpacked bytes.
 
@@ -82,6 +136,8 @@ def read_contents(path: Any, *, limit: int = UNPACKED_LIMIT) -> Contents:
         For an empty file, a broken one, a zip that holds more or less than one file, more bytes than the limit, and
         files of programs whose formats are not read.
     """
+    if str(path) == STDIN:
+        return _unpacked(_read_stdin(limit), "stdin", limit)
     file = Path(path)
     if not file.exists():
         raise FileNotFoundError(f"{str(file)!r}: no such file")
@@ -98,32 +154,82 @@ def read_contents(path: Any, *, limit: int = UNPACKED_LIMIT) -> Contents:
     if size > limit:
         raise ValueError(f"{name} has {in_gib(size)}; the limit is {in_gib(limit)}")
     check_memory(2 * size, f"Reading {name}")
-    data = file.read_bytes()
-    if data[:2] == b"\x1f\x8b":
-        return _unpack_gzip(name, file.stem, data, limit)
-    if data[:4] in (b"PK\x03\x04", b"PK\x05\x06") and suffix != ".npz":
-        return _unpack_zip(name, data, limit)
-    if suffix in (".gz", ".zip"):
+    return _unpacked(Contents(name, suffix, None, path=file), file.stem, limit)
+
+
+def _read_stdin(limit: int) -> Contents:
+    if sys.stdin is None or sys.stdin.closed:
+        raise ValueError("stdin is closed; name a file, or send one: bayesfloor … - < file.csv")
+    data = _joined(iter(lambda: sys.stdin.buffer.read(_PIECE_BYTES), b""), limit, "stdin", "holds")
+    if not data:
+        raise ValueError("stdin is empty")
+    return Contents("stdin", "", data)
+
+
+def _unpacked(contents: Contents, stem: str, limit: int) -> Contents:
+    """Unpack what is packed; `stem` is the name without the ending that says so."""
+    name, suffix, head = contents.name, contents.suffix, contents.head
+    if head.startswith(b"\x28\xb5\x2f\xfd"):
+        _refuse_other_programs(name, ".zst")
+    for packer, (first_bytes, own_suffix) in _STREAMS.items():
+        if head.startswith(first_bytes):
+            return _unpack_stream(contents, packer, stem, limit)
+        if suffix == own_suffix:
+            raise ValueError(f"{name} is named like a packed file, but it is not one")
+    if head[:4] in (b"PK\x03\x04", b"PK\x05\x06") and suffix not in _ZIPS_OF_ONE_TABLE:
+        return _unpack_zip(contents, limit)
+    if suffix == ".zip":
         raise ValueError(f"{name} is named like a packed file, but it is not one")
-    return Contents(name, suffix, data)
+    return contents
 
 
-def _unpack_gzip(name: str, stem: str, data: bytes, limit: int) -> Contents:
+def _unpack_stream(contents: Contents, packer: str, stem: str, limit: int) -> Contents:
+    name = contents.name
     suffix = PurePosixPath(stem).suffix.lower()
     _refuse_other_programs(name, suffix)
     try:
-        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-            unpacked = _read_up_to(packed, limit, name)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"{name}: the gzip file is damaged or cut off ({error})") from error
+        with contents.open() as packed:
+            unpacked = _joined(_opened(packed, packer), limit, name)
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        raise ValueError(f"{name}: the {packer} file is damaged or cut off ({error})") from error
     if not unpacked:
         raise ValueError(f"{name} is empty")
-    return Contents(name, suffix, unpacked, ("The file was packed by gzip.",))
+    return Contents(name, suffix, unpacked, (f"The file was packed by {packer}.",))
 
 
-def _unpack_zip(name: str, data: bytes, limit: int) -> Contents:
+def _opened(packed: IO[bytes], packer: str) -> Iterator[bytes]:
+    """Yield what a packed stream holds, piece by piece."""
+    if packer == "xz":
+        yield from _xz_pieces(packed)
+        return
+    with gzip.GzipFile(fileobj=packed) if packer == "gzip" else bz2.BZ2File(packed) as stream:
+        yield from iter(lambda: stream.read(_PIECE_BYTES), b"")
+
+
+def _xz_pieces(packed: IO[bytes]) -> Iterator[bytes]:
+    """Unpack xz within `_XZ_MEMORY`; `lzma.open` takes whatever the file asks for."""
+    rest = packed.read(_PIECE_BYTES)
+    while rest:
+        stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+        while not stream.eof:
+            if stream.needs_input and not rest:
+                rest = packed.read(_PIECE_BYTES)
+                if not rest:
+                    raise EOFError("it ends too early")
+            yield stream.decompress(rest, _PIECE_BYTES)
+            rest = b""
+        rest = (stream.unused_data or packed.read(_PIECE_BYTES)).lstrip(b"\0")  # zeros may fill a file up
+
+
+def _unpack_zip(contents: Contents, limit: int) -> Contents:
+    name = contents.name
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with contents.open() as packed, zipfile.ZipFile(packed) as archive:
+            everything = archive.namelist()
+            if "[Content_Types].xml" in everything:
+                return replace(contents, suffix=".xlsx")
+            if everything and all(member.endswith(".npy") for member in everything):
+                return replace(contents, suffix=".npz")
             # folders, and what macOS adds for itself, are no tables
             members = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
             if len(members) != 1:
@@ -134,8 +240,8 @@ def _unpack_zip(name: str, data: bytes, limit: int) -> Contents:
                 raise ValueError(f"{name} is locked by a password; unpack it first")
             if member.file_size > limit:
                 raise _too_large(name, limit)
-            with archive.open(member) as packed:
-                unpacked = _read_up_to(packed, limit, name)
+            with archive.open(member) as stream:
+                unpacked = _joined(iter(lambda: stream.read(_PIECE_BYTES), b""), limit, name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
         raise ValueError(f"{name}: the zip file is damaged or cut off ({error})") from error
     if not unpacked:
@@ -145,20 +251,21 @@ def _unpack_zip(name: str, data: bytes, limit: int) -> Contents:
     return Contents(name, suffix, unpacked, (f"The zip file holds {_shown(member.filename)}.",))
 
 
-def _read_up_to(packed: IO[bytes] | gzip.GzipFile, limit: int, name: str) -> bytes:
-    """Read a stream piece by piece; refuse it as soon as it exceeds the limit."""
-    pieces, total = [], 0
-    while piece := packed.read(2**22):
+def _joined(pieces: Iterator[bytes], limit: int, name: str, verb: str = "unpacks to") -> bytes:
+    """Join what was unpacked piece by piece; refuse it as soon as it exceeds the limit."""
+    kept, total = [], 0
+    for piece in pieces:
         total += len(piece)
         if total > limit:
-            raise _too_large(name, limit)
+            raise _too_large(name, limit, verb)
         check_memory(2 * total, f"Unpacking {name}")  # the pieces, and the whole that they become
-        pieces.append(piece)
-    return b"".join(pieces)
+        kept.append(piece)
+    return b"".join(kept)
 
 
-def _too_large(name: str, limit: int) -> ValueError:
-    return ValueError(f"{name} unpacks to more than {in_gib(limit)}, which is the limit; unpack it and take a part")
+def _too_large(name: str, limit: int, verb: str = "unpacks to") -> ValueError:
+    what = "unpack it and take a part" if verb == "unpacks to" else "take a part"
+    return ValueError(f"{name} {verb} more than {in_gib(limit)}, which is the limit; {what}")
 
 
 def _refuse_other_programs(name: str, suffix: str) -> None:

@@ -9,6 +9,7 @@ from report import sample_summary
 SUMMARIES = {
     "digits": sample_summary.digits,
     "bare": sample_summary.bare,
+    "rare": sample_summary.with_rare_class,
     "hostile": sample_summary.hostile,
     "long": lambda: sample_summary.with_names(sample_summary.LONG),
     "many": lambda: sample_summary.with_names([f"class {place}" for place in range(40)]),

@@ -18,10 +18,10 @@ from bayesfloor.classify.linear_decisions import LinearDecisions
 from bayesfloor.classify.training import F64, Training, check_penalties, check_training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.points import check_points
-from bayesfloor.data.prepared_table import points_and_labels
 from bayesfloor.runtime.checks import check_float, check_option
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.tables.arguments import prepared_points
 
 
 def simplex_vertices(n_classes: int) -> F64:
@@ -243,7 +243,7 @@ def gensvm_path(
     values = check_penalties("lmds", lmds)[::-1].copy()
     check_loss(p, kappa, values[-1], weights)
     check_effort(max_iter, tol)
-    X, y = points_and_labels(X, y)
+    X, y = prepared_points(X, y)
     training = check_dense_training(GenSVC(), X, y, sample_weight)
     rows = rows_of(training, weights)
     solutions = solve(rows, values, p, kappa, tol, max_iter)

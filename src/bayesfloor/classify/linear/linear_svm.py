@@ -27,11 +27,11 @@ from bayesfloor.classify.training import F64, I64, check_penalties
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.data.points import check_points, check_sparse_points
-from bayesfloor.data.prepared_table import points_and_labels
 from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.limits import check_memory
 from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.tables.arguments import prepared_points
 
 #: Tolerance of the solution on all rows, and of those without a fold: largest component of the gradient, as a part of
 #: the largest one at zero.
@@ -259,7 +259,7 @@ def linear_svm_path(X: Any, y: Any = None, *, Cs: Any = 19, sample_weight: Any =
     >>> linear_svm_path(scale(X), y)
     LinearSVMPath(19 values of C from 3.81e-06 to 2.62e+05, 30 features)
     """
-    X, y = points_and_labels(X, y)
+    X, y = prepared_points(X, y)
     points = (check_sparse_points if sparse.issparse(X) else check_points)(X, squares=True)
     classes, codes = check_labels(y, points.shape[0])
     if len(classes) > 2:

@@ -18,8 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.prepared_table import TabularView
+from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.floor.learned.learners import Group
-from bayesfloor.floor.learned.training_rows import Train, safe, standardised
+from bayesfloor.floor.learned.table_learners import shares_of
+from bayesfloor.floor.learned.training_rows import Codes, Train, safe, standardised
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
 
@@ -139,6 +142,7 @@ def cross_fit(
     crew: Crew,
     splits: Sequence[Split] | None = None,
     earlier: tuple[Ints, ...] | None = None,
+    tabular: TabularView | None = None,
 ) -> CrossFit:
     """Train every learner on every training set and collect the predictions.
 
@@ -162,6 +166,8 @@ def cross_fit(
         Training sets, the largest size first; None for those of the runs of folds.
     earlier : tuple of ndarray or None, default=None
         As in `CrossFit`.
+    tabular : TabularView or None
+        The same rows as codes with gaps.
 
     Returns
     -------
@@ -169,13 +175,14 @@ def cross_fit(
     """
     splits = splits_of(folds) if splits is None else splits
     n_views = [1 + max(view for split in splits if split.size == size for _, view in split.tests) for size in _SIZES]
+    encoded = classes_to_encode(codes, n_classes)
     seeds = np.random.SeedSequence(seed).generate_state(len(splits)).tolist()
 
     def learn(number: int, group: Group) -> dict[str, Floats]:
         rows = splits[number].train
         tests = np.concatenate([tested for tested, _ in splits[number].tests])
-        points, others = standardised(X[rows], X[tests])
-        train = Train(points, codes[rows], n_classes, crew.check)
+        train, others = _rows_for(X, codes, n_classes, tabular, rows, tests, encoded)
+        train = train._replace(check=crew.check)
         return {
             name: np.log(safe(probability, train)) for name, probability in group(train, others, seeds[number]).items()
         }
@@ -199,3 +206,19 @@ def cross_fit(
     counted = [split for split in splits if not split.for_stack]
     sizes = [float(np.mean([len(split.train) for split in counted if split.size == size])) for size in _SIZES]
     return CrossFit(names, log_p, tuple(sizes), folds, earlier)
+
+
+def _rows_for(
+    X: Floats, codes: Ints, n_classes: int, tabular: TabularView | None, rows: Ints, tests: Ints, encoded: Ints
+) -> tuple[Train, Floats]:
+    """Return rows to learn from and rows to predict; features that hold labels are computed from the former alone."""
+    points, others = X[rows], X[tests]
+    if tabular is None:
+        points, others = standardised(points, others)
+        return Train(points, codes[rows], n_classes), others
+    table = Codes(tabular.values[rows], tabular.values[tests], tabular.is_category)
+    train = Train(points, codes[rows], n_classes, table=table)
+    for column, first, last in tabular.from_labels:
+        points[:, first:last], others[:, first:last] = shares_of(table, column, train, encoded)
+    points, others = standardised(points, others)
+    return train._replace(X=points), others

@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
-from bayesfloor.data.sampling import LEARNED_ROWS, keys_of_values, stratified_rows
+from bayesfloor.data.sampling import LEARNED_ROWS, RARE_ROWS, class_weights, keys_of_values, stratified_rows
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
-from bayesfloor.floor.learned.learners import GROUPS, NAMES, Group, group_of
+from bayesfloor.floor.learned.learners import GROUPS, NAMES, TABLE_GROUPS, Group, group_of
+from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
 from bayesfloor.floor.learned.stacking import Stack, fit_stacks
+from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
 from bayesfloor.floor.learned.summary import classes_in_one_group, find_in_learned, summarise
 from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme, with_recent
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
@@ -52,6 +54,7 @@ def learned_floor(
     cv: Any = 5,
     max_rows: int | None = None,
     learners: Any = "default",
+    prepare: Any = "auto",
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = False,
@@ -80,11 +83,14 @@ def learned_floor(
         Folds, at least 5: how many, or anything that scikit-learn splits by, so long as each row is tested once. With
         `time`, an int: the periods that the later half of the rows is cut into.
     max_rows : int or None, default=None
-        Rows to use at the most, as large a share of each class; None for 10 000 (`data.sampling.LEARNED_ROWS`).
+        Rows to use at the most; None for 10 000 (`data.sampling.LEARNED_ROWS`). As large a share of each class, but up
+        to 200 rows of a rare one, which then count less, so that all figures are for the shares of the rows given.
     learners : "default", mapping or list, default="default"
         A dozen fast learners, or others, in a list or by name in a mapping: classifiers with ``predict_proba``, and the
-        names of groups of fast ones ("gaussian", "marginals", "logistic", "neighbours", "kernels", "trees"; "default"
-        for all).
+        names of groups of fast ones ("gaussian", "marginals", "logistic", "neighbours", "kernels", "trees",
+        "tables"; "default" for all, and for those of tables where X is a table).
+    prepare : {"auto", "strict"} or transformer, default="auto"
+        How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
     n_jobs : int or None, default=None
         Threads; None for every core.
     random_state : int, None or random generator, default=0
@@ -120,22 +126,46 @@ def learned_floor(
     >>> floor.interval[0] <= floor.estimate <= floor.reached <= floor.interval[1]
     True
     """
+    return learned_floor_of(
+        check_problem(X, y, groups, time, prepare),
+        confidence=confidence,
+        cv=cv,
+        max_rows=max_rows,
+        learners=learners,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        progress=progress,
+    )
+
+
+def learned_floor_of(
+    problem: Problem,
+    *,
+    confidence: float = 0.95,
+    cv: Any = 5,
+    max_rows: int | None = None,
+    learners: Any = "default",
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+    progress: Progress = False,
+) -> LearnedFloor:
+    """Estimate the floor of points and labels that are checked; see `learned_floor`."""
     started = perf_counter()
-    problem = check_problem(X, y, groups, time)
     n_classes = len(problem.classes)
     confidence = check_confidence(confidence)
     _check_cv(cv, problem)
-    learner_groups = check_learners(learners)
+    learner_groups = check_learners(learners, is_table=problem.tabular is not None)
     seed = check_random_state_seed(random_state)
-    rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed)
+    rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed, RARE_ROWS)
     points, codes = problem.X[rows], problem.codes[rows]
+    tabular = None if problem.tabular is None else problem.tabular.take(rows)
     scheme = _scheme_of(problem, rows, cv)
     n_learners = 3 * len(learner_groups)
     check_memory(4 * n_learners * sum(VIEWS) * len(rows) * n_classes, f"the predictions of {len(rows)} rows")
 
     def learn(crew: Crew) -> tuple[list[Stack], tuple[float, ...], list[str]]:
         fitted = cross_fit(
-            points, codes, n_classes, scheme.folds, learner_groups, seed, crew, scheme.splits, scheme.earlier
+            points, codes, n_classes, scheme.folds, learner_groups, seed, crew, scheme.splits, scheme.earlier, tabular
         )
         if problem.time is not None:
             fitted = with_recent(fitted)
@@ -149,8 +179,10 @@ def learned_floor(
     if scheme.tested is not None:
         points, codes, folds = points[scheme.tested], codes[scheme.tested], folds[scheme.tested]
         stacks = [Stack(stack.log_q[:, scheme.tested], stack.weights[np.unique(folds)]) for stack in stacks]
-    q = np.exp(stacks[0].log_q[0])
-    residual_z = residual_test(points, codes, q, folds, n_jobs, seed, scheme.groups)
+    counted = counted_rows(problem, codes)
+    residual_z = residual_test(points, codes, np.exp(stacks[0].log_q[0]), folds, n_jobs, seed, scheme.groups)
+    stacks = [replace(stack, log_q=counted.at_shares_of_all(stack.log_q)) for stack in stacks]
+    q, thinned = np.exp(stacks[0].log_q[0]), counted.in_proportion()
     unseen = float(np.isin(codes, classes_in_one_group(problem)).mean())
     summary = summarise(
         stacks,
@@ -162,9 +194,11 @@ def learned_floor(
         scheme.clusters,
         problem.time is not None,
         unseen,
+        counted,
     )
     weights = stacks[0].weights.mean(axis=0)
-    class_reached, pair_reached = errors_by_class(q, codes)
+    n_folds = cv if is_int(cv) else int(folds.max()) + 1
+    class_reached, pair_reached = errors_by_class(q, codes, counted.class_weights)
     return LearnedFloor(
         estimate=summary.estimate,
         interval=summary.interval,
@@ -172,7 +206,7 @@ def learned_floor(
         reached_interval=summary.reached_interval,
         majority_error=summary.majority_error,
         curve=summary.curve,
-        tree_bounds=posterior_bounds(q, codes, n_jobs, seed),
+        tree_bounds=posterior_bounds(q[thinned], codes[thinned], n_jobs, seed),
         residual_z=residual_z,
         class_reached=class_reached,
         pair_reached=pair_reached,
@@ -182,19 +216,30 @@ def learned_floor(
         n_classes=n_classes,
         classes=problem.classes,
         confidence=confidence,
-        findings=tuple(find_in_learned(summary, residual_z, problem, len(rows), cv if is_int(cv) else folds.max() + 1)),
+        findings=tuple(find_in_learned(summary, residual_z, problem, problem.codes[rows], n_folds)),
         seconds=perf_counter() - started,
+        ranking=rank_classes(stacks, counted, problem.classes, confidence),
     )
 
 
-def choose_rows(problem: Problem, n_rows: int | None, seed: int) -> Ints:
+def choose_rows(problem: Problem, n_rows: int | None, seed: int, at_least: int = 1) -> Ints:
     """Choose rows and put them in an order that depends on their values and the seed alone.
 
-    Rows of all groups are taken: as many from more groups say more about new ones than whole groups do.
+    Rare classes get `at_least` so many rows, where there are no groups and no time. Rows of all groups are taken: as
+    many from more groups say more about new ones than whole groups do.
     """
     keys = _keys_of(problem, seed)
-    rows = stratified_rows(problem.codes, n_rows, keys)
+    is_plain = problem.groups is None and problem.time is None
+    rows = stratified_rows(problem.codes, n_rows, keys, at_least if is_plain else 1)
     return rows[np.lexsort((problem.codes[rows], keys[rows]))]
+
+
+def counted_rows(problem: Problem, codes: Ints) -> PlainRows:
+    """Return what each row that was chosen counts."""
+    weights = class_weights(problem.codes, codes)
+    if weights is None or problem.groups is not None or problem.time is not None:
+        return PlainRows(codes, np.bincount(codes, minlength=len(problem.classes)))
+    return StratifiedRows(codes, problem.class_counts, weights)
 
 
 def _keys_of(problem: Problem, seed: int) -> NDArray[np.uint64]:
@@ -252,8 +297,9 @@ def _scheme_of(problem: Problem, rows: Ints, cv: Any) -> _Scheme:
     return _Scheme(folds, splits, earlier, tested, groups, clusters)
 
 
-def check_learners(learners: Any) -> dict[str, Group]:
-    """Return groups of learners by name."""
+def check_learners(learners: Any, *, is_table: bool = False) -> dict[str, Group]:
+    """Return groups of learners by name; those of tables are among the default ones for a table alone."""
+    known = {**GROUPS, **TABLE_GROUPS}
     if isinstance(learners, str) or hasattr(learners, "fit"):
         learners = [learners]
     if isinstance(learners, Mapping):
@@ -264,10 +310,11 @@ def check_learners(learners: Any) -> dict[str, Group]:
     own: list[str] = []
     for name, learner in named:
         if isinstance(learner, str):
-            if learner != "default" and learner not in GROUPS:
-                known = ", ".join(map(repr, ("default", *GROUPS)))
-                raise ParameterError("learners", f"made of {known} and classifiers", learner)
-            groups |= GROUPS if learner == "default" else {learner: GROUPS[learner]}
+            if learner != "default" and learner not in known:
+                names = ", ".join(map(repr, ("default", *known)))
+                raise ParameterError("learners", f"made of {names} and classifiers", learner)
+            default = known if is_table else GROUPS
+            groups |= default if learner == "default" else {learner: known[learner]}
         elif not hasattr(learner, "fit") or not hasattr(learner, "predict_proba"):
             raise TypeError(f"Learner {name!r} must be a classifier with predict_proba. Got {learner!r} instead.")
         else:
@@ -275,8 +322,8 @@ def check_learners(learners: Any) -> dict[str, Group]:
             groups[f"own learner {len(own)}"] = group_of(str(name), learner)
     if not groups:
         raise ValueError("The 'learners' parameter must name at least one learner.")
-    names = Counter([*own, *(name for group in groups for name in NAMES.get(group, ()))])
-    taken = [name for name in own if names[name] > 1]
+    taken_names = Counter([*own, *(name for group in groups for name in NAMES.get(group, ()))])
+    taken = [name for name in own if taken_names[name] > 1]
     if taken:
         raise ValueError(f"There are two learners called {taken[0]!r}; name them in a dict.")
     return groups

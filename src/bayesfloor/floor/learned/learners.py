@@ -10,6 +10,7 @@ good everywhere, and the stack (`bayesfloor.floor.learned.stacking`) finds out w
     neighbours  k = 5, 15, 50 from one search
     kernels     Nystroem ridge regression with an RBF kernel, three widths from one set of distances
     trees       extremely randomised trees; neighbours and kernel ridge in a space scaled by their importances
+    tables      boosted trees, and randomised trees of the classes' shares in each category; for tables alone
 """
 
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from sklearn.base import clone
 
 from bayesfloor.floor.learned.gaussian_learners import N_CLUSTERS, clusters, gaussian, linear_discriminant
 from bayesfloor.floor.learned.local_learners import N_NEIGHBORS, WIDTHS, kernels, neighbours, trees
+from bayesfloor.floor.learned.table_learners import tables
 from bayesfloor.floor.learned.training_rows import Train, narrow, standardised
 from bayesfloor.runtime.arrays import Floats
 
@@ -89,6 +91,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "neighbours": tuple(f"{k} neighbours" for k in N_NEIGHBORS),
     "kernels": tuple(f"kernel ridge {width}" for width in WIDTHS),
     "trees": ("trees", "15 neighbours, scaled", "kernel ridge, scaled"),
+    "tables": ("boosting", "trees of shares"),
 }
 
 GROUPS: dict[str, Group] = {
@@ -100,6 +103,9 @@ GROUPS: dict[str, Group] = {
     "kernels": kernels,
     "trees": trees,
 }
+
+#: Groups that join the others where the rows come from a table.
+TABLE_GROUPS: dict[str, Group] = {"tables": tables}
 
 
 def group_of(name: str, estimator: Any) -> Group:

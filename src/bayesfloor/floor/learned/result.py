@@ -10,6 +10,7 @@ from bayesfloor.display import LearnedFloorDisplay
 from bayesfloor.runtime.arrays import Floats, Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.text import shown
 
 #: Largest size in a picture of the curve, as a multiple of the largest training size.
 _DRAWN_BEYOND = 10.0
@@ -75,6 +76,54 @@ class LearningCurve:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class ClassRanking:
+    """How high the stack ranks the rows of a class, by the probability of that class.
+
+    Attributes
+    ----------
+    label : object
+        The class.
+    n_samples, n_rows : int
+        Its rows among those given, and among those used.
+    share : float
+        Its share of the rows given.
+    auc : float
+        Area under the ROC curve: the chance that a row of the class is ranked above a row of another.
+    auc_interval : (float, float)
+        Where it lies.
+    average_precision : float
+        Area under the curve of precision and recall. By chance it is `share`.
+    recall_at_top : float
+        Share of its rows among the 1% of all rows that are ranked highest.
+    recall_at_precision : float
+        Share of its rows that can be found with at most one false alarm for each.
+    auc_by_size : tuple of float
+        The AUC at each training size of the learning curve, the largest first.
+    is_rising : bool
+        Whether the AUC at the largest size is surely above that at half of it.
+    """
+
+    label: Any
+    n_samples: int
+    n_rows: int
+    share: float
+    auc: float
+    auc_interval: Range
+    average_precision: float
+    recall_at_top: float
+    recall_at_precision: float
+    auc_by_size: tuple[float, ...]
+    is_rising: bool
+
+    def __repr__(self) -> str:
+        low, high = self.auc_interval
+        return (
+            f"ClassRanking({shown(self.label)}: AUC {self.auc:.4f}, interval {low:.4f} to {high:.4f}, "
+            f"average precision {self.average_precision:.4f}, {self.n_rows} of {self.n_samples} samples)"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class LearnedFloor:
     """The floor as the limit of what can be learned.
 
@@ -113,6 +162,8 @@ class LearnedFloor:
         What a reader should know.
     seconds : float
         Time taken.
+    ranking : tuple of ClassRanking
+        How high the rows of each class are ranked, in the order of the labels; says more than an error of a rare class.
     """
 
     estimate: float
@@ -133,6 +184,7 @@ class LearnedFloor:
     confidence: float
     findings: tuple[Finding, ...] = field(default=())
     seconds: float = 0.0
+    ranking: tuple[ClassRanking, ...] = ()
 
     def __repr__(self) -> str:
         low, high = self.interval

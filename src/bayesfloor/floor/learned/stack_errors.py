@@ -60,7 +60,7 @@ def middle_error(hard: Floats, soft: Floats, n_rows: float | None = None) -> Flo
     return soft + difference * (0.5 + 0.5 * share)
 
 
-def errors_by_class(q: Floats, codes: Ints) -> tuple[Floats, Floats]:
+def errors_by_class(q: Floats, codes: Ints, weights: Floats) -> tuple[Floats, Floats]:
     """Return the errors of telling each class from the rest, and each two classes apart, by the same probabilities.
 
     Each is the error of a classifier that exists, so, up to sampling, none is below the floor of its problem.
@@ -71,6 +71,8 @@ def errors_by_class(q: Floats, codes: Ints) -> tuple[Floats, Floats]:
         Probabilities.
     codes : ndarray of shape (n,)
         Classes of the rows.
+    weights : ndarray of shape (n_classes,)
+        What a row of each class counts.
 
     Returns
     -------
@@ -80,17 +82,20 @@ def errors_by_class(q: Floats, codes: Ints) -> tuple[Floats, Floats]:
         Share of the rows of two classes for which the other of them is more probable; ties count half.
     """
     n_classes = q.shape[1]
-    counts = np.bincount(codes, minlength=n_classes)
+    of_row = weights[codes]
+    counts = np.bincount(codes, weights=of_row, minlength=n_classes)
     named = q.argmax(axis=1)
-    right = np.bincount(codes[named == codes], minlength=n_classes)
-    against_rest = (counts + np.bincount(named, minlength=n_classes) - 2 * right) / len(codes)
+    is_right = named == codes
+    right = np.bincount(codes[is_right], weights=of_row[is_right], minlength=n_classes)
+    against_rest = (counts + np.bincount(named, weights=of_row, minlength=n_classes) - 2 * right) / len(codes)
     wrong = np.zeros((n_classes, n_classes))
     for label in range(n_classes):
         of_label = q[codes == label]
         own = of_label[:, label, np.newaxis]
-        wrong[label] = (of_label > own).sum(axis=0) + 0.5 * (of_label == own).sum(axis=0)
+        wrong[label] = weights[label] * ((of_label > own).sum(axis=0) + 0.5 * (of_label == own).sum(axis=0))
     np.fill_diagonal(wrong, 0.0)
-    return against_rest, (wrong + wrong.T) / np.maximum(counts[:, np.newaxis] + counts, 1)
+    both = counts[:, np.newaxis] + counts
+    return against_rest, (wrong + wrong.T) / np.where(both > 0, both, 1.0)
 
 
 def posterior_bounds(q: Floats, codes: Ints, n_jobs: int | None, seed: int) -> tuple[float, float]:

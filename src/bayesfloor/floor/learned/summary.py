@@ -6,6 +6,7 @@ BF022   a class with fewer rows than folds
 BF023   nothing beats always naming the largest class
 BF024   neighbours err alike: there is signal that no learner caught
 BF025   the error still falls with more rows
+BF026   a class so rare that the error says little of it
 BF027   there are few groups
 BF028   a class is in one group only
 BF029   rows of long ago mislead
@@ -23,8 +24,9 @@ from bayesfloor.floor.learned.learning_curve import curve_posterior, drift_poste
 from bayesfloor.floor.learned.result import LearningCurve
 from bayesfloor.floor.learned.stack_errors import hard_and_soft, middle_error
 from bayesfloor.floor.learned.stacking import Stack
+from bayesfloor.floor.learned.strata import PlainRows
 from bayesfloor.floor.trees.problem import Problem
-from bayesfloor.runtime.arrays import Floats, Ints, Range
+from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.text import listed, shown
 
@@ -44,6 +46,10 @@ STILL_FALLING = 0.15
 FEW_GROUPS = 30
 #: Share of the stack that learners of recent rows alone have where rows of long ago mislead.
 MOSTLY_RECENT = 0.75
+#: Share of an equal part of the rows below which a class is rare: 5% of two classes, 1% of ten.
+RARE = 0.1
+#: Share of rows outside of the largest class below which the error is as good as that of never naming the others.
+FEW_OTHERS = 0.05
 
 
 class CurveSummary(NamedTuple):
@@ -69,6 +75,7 @@ def summarise(
     clusters: Ints | None = None,
     in_time: bool = False,
     share_unseen: float = 0.0,
+    rows: PlainRows | None = None,
 ) -> CurveSummary:
     """Extrapolate the errors of the stacks.
 
@@ -92,21 +99,24 @@ def summarise(
         Whether smaller training sets are more recent ones.
     share_unseen : float, default=0.0
         Share of rows whose class no other group has: that all of them count as errors says nothing about the floor.
+    rows : PlainRows or None, default=None
+        What each row counts; None for the same.
 
     Returns
     -------
     CurveSummary
     """
-    n = len(codes)
+    rows = PlainRows(codes, np.bincount(codes, minlength=n_classes)) if rows is None else rows
+    counts = rows.class_counts
     largest = 1.0 - 1.0 / n_classes
     tail = (1.0 - confidence) / 2.0
-    counts = np.bincount(codes, minlength=n_classes)
-    majority_error = 1.0 - float(counts.max()) / n
+    n_all = int(counts.sum())
+    majority_error = 1.0 - float(counts.max()) / n_all
 
     hard_rows, hard_errors, soft_errors, middle, of_averages = [], [], [], [], []
     n_effective: float | None = None
     for stack in stacks:
-        hard, soft = (of_views.mean(axis=0) for of_views in hard_and_soft(stack.log_q, codes))
+        hard, soft = (rows.weighted(of_views.mean(axis=0)) for of_views in hard_and_soft(stack.log_q, codes))
         if clusters is not None and n_effective is None:
             n_effective = effective_rows(hard, clusters, confidence)
         hard_rows.append(hard)
@@ -114,10 +124,13 @@ def summarise(
         soft_errors.append(float(soft.mean()))
         middle.append(middle_error(hard, soft, n_effective))
         if len(stack.log_q) > 1:
-            average = np.log(np.exp(stack.log_q).mean(axis=0))
-            of_averages.append(middle_error(*hard_and_soft(average, codes), n_effective))
+            hard, soft = map(rows.weighted, hard_and_soft(np.log(np.exp(stack.log_q).mean(axis=0)), codes))
+            of_averages.append(middle_error(hard, soft, n_effective))
     relative = sizes / sizes[0]
-    variance = _proportion_variance(hard_errors[0], n_effective or n)
+    is_wrong = stacks[0].log_q[0].argmax(axis=-1) != codes
+    variance, n = rows.variance(is_wrong), rows.n_equivalent(is_wrong)
+    if n_effective is not None:
+        variance, n = _proportion_variance(hard_errors[0], n_effective), n_effective
     curve = curve_posterior(np.column_stack(middle), variance, relative, largest, n_effective)
     if in_time:
         other = drift_posterior(np.column_stack(middle), variance, relative, largest, n_effective)
@@ -132,25 +145,26 @@ def summarise(
             n_effective,
         )
 
-    reached_interval = _reached_interval(hard_errors[0], n, n_effective, confidence)
+    reached_interval = proportion_interval(round(hard_errors[0] * n, 6), n, confidence)
     estimate = 0.5 * (curve.mean + other.mean)
     lower = min(curve.quantile(tail), other.quantile(tail))
     upper = max(reached_interval[1], curve.quantile(1.0 - tail))
     # How surely the stack beats the largest class: not at all, 0, or by two standard errors and more, 1.
-    gain = (codes != counts.argmax()) - hard_rows[0]
-    error = gain.std() / n**0.5 if clusters is None else clustered_error(gain, clusters)
-    surely = float(np.clip(gain.mean() / (SURE * max(error, 1e-12 / n**0.5)), 0.0, 1.0))
+    gain = rows.weighted((codes != counts.argmax()).astype(np.float64)) - hard_rows[0]
+    error = gain.std() / len(gain) ** 0.5 if clusters is None else clustered_error(gain, clusters)
+    surely = float(np.clip(gain.mean() / (SURE * max(error, 1e-12 / len(gain) ** 0.5)), 0.0, 1.0))
     if surely == 1.0:
         estimate = min(estimate, hard_errors[0])  # the floor is at most what a model attains
     else:
         estimate = surely * estimate + (1.0 - surely) * majority_error
-        upper = max(upper, _reached_interval(majority_error, n, n_effective, confidence)[1])
+        n_shown = n_all if n_effective is None else n_effective
+        upper = max(upper, proportion_interval(round(majority_error * n_shown, 6), n_shown, confidence)[1])
     if residual_z > ERR_ALIKE:
         # In time, what no learner caught may be a change that the past does not show: the more of it, the wider.
         wider = WIDER * max(1.0, residual_z / CHANGED) if in_time else WIDER
         lower = min(lower, estimate - wider * (estimate - lower))
     lower -= share_unseen
-    if lower < FEW_ERRORS / (n_effective or n):
+    if lower < FEW_ERRORS / n:
         lower = 0.0
     return CurveSummary(
         estimate=estimate,
@@ -172,13 +186,6 @@ def summarise(
     )
 
 
-def _reached_interval(share: float, n: int, n_effective: float | None, confidence: float) -> Range:
-    """Return the interval of an error, from effective rows where rows belong together."""
-    if n_effective is None:
-        return proportion_interval(round(share * n), n, confidence)
-    return proportion_interval(share * n_effective, n_effective, confidence)
-
-
 def _share_recent(weights: Floats) -> float:
     """Return the share of a stack's exponents that learners of recent rows have: all but the first third of them."""
     total = weights.mean(axis=0)
@@ -186,7 +193,7 @@ def _share_recent(weights: Floats) -> float:
 
 
 def proportion_interval(count: float, n: float, confidence: float) -> Range:
-    """Return Clopper and Pearson's interval of a proportion."""
+    """Return Clopper and Pearson's interval of a proportion; of a weighted one, with numbers that stand for it."""
     tail = (1.0 - confidence) / 2.0
     low = float(beta.ppf(tail, count, n - count + 1)) if count > 0 else 0.0
     high = float(beta.ppf(1.0 - tail, count + 1, n - count)) if count < n else 1.0
@@ -207,16 +214,24 @@ def _power(excess: Floats, relative: Floats) -> float:
 
 
 def find_in_learned(
-    summary: CurveSummary, residual_z: float, problem: Problem, n_rows: int, n_folds: int
+    summary: CurveSummary, residual_z: float, problem: Problem, codes: Ints, n_folds: int
 ) -> Iterator[Finding]:
-    """List what was found, in the order of the codes."""
+    """List what was found, in the order of the codes; `codes` are those of the rows that were used."""
+    n_rows, counts = len(codes), problem.class_counts
     if n_rows < len(problem.X):
+        kept = [
+            f"{n_used} of {counts[k]} of {shown(problem.classes[k])}"
+            for k, n_used in enumerate(np.bincount(codes, minlength=len(counts)).tolist())
+            if n_used > n_rows * counts[k] / len(problem.X) + 2
+        ]
+        share = "as large a share of each class"
+        if kept:
+            share += f", but more of the rare ones, which count less for it: {listed(kept)}"
         yield Finding(
             "BF021",
-            f"The figures come from {n_rows} of {len(problem.X)} rows, as large a share of each class.",
+            f"The figures come from {n_rows} of {len(problem.X)} rows, {share}.",
             "Raise max_rows to use more.",
         )
-    counts = problem.class_counts
     few = np.flatnonzero(counts < n_folds)
     if len(few):
         text = listed([f"{shown(problem.classes[k])} ({counts[k]})" for k in few])
@@ -247,7 +262,16 @@ def find_in_learned(
             "curve goes on like this.",
             "More rows, or better features, would narrow the gap.",
         )
-    yield from _find_in_groups(problem)
+    rare = [k for k in np.flatnonzero(is_rare(counts)) if counts[k] >= n_folds]
+    if rare:
+        text = listed([f"{shown(problem.classes[k])} ({counts[k]} rows)" for k in rare])
+        what, them = ("These classes are", "them") if len(rare) > 1 else ("This class is", "it")
+        yield Finding(
+            "BF026",
+            f"{what} so rare that the error says little of {them}: {text}.",
+            f"Judge a model by how high it ranks {them}: by ROC AUC, and recall at the precision that you need.",
+        )
+        yield from _find_in_groups(problem)
     if summary.share_recent > MOSTLY_RECENT:
         yield Finding(
             "BF029",
@@ -287,3 +311,13 @@ def classes_in_one_group(problem: Problem) -> Ints:
         return np.empty(0, np.int64)
     pairs = np.unique(np.column_stack([problem.codes, problem.groups]), axis=0)
     return np.flatnonzero(np.bincount(pairs[:, 0], minlength=len(problem.classes)) == 1)
+
+
+def is_rare(counts: Ints | Floats) -> Bools:
+    """Tell which classes have less than a tenth of an equal share of the rows, from their counts or shares."""
+    return counts < RARE * counts.sum() / len(counts)
+
+
+def leads_with_ranking(counts: Ints) -> bool:
+    """Tell whether nearly all rows are of one class, so that its ranking says more of a rare one than any error."""
+    return bool(is_rare(counts).any()) and counts.sum() - counts.max() < FEW_OTHERS * counts.sum()

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Features above which a covariance matrix of all of them takes too long.
 MANY_FEATURES = 1000
@@ -18,6 +18,22 @@ FARTHEST = 1e15
 
 def _never_stop() -> None:
     """Raise nothing: the work was not cancelled."""
+
+
+class Codes(NamedTuple):
+    """The columns of a table for learners that take codes and gaps.
+
+    Attributes
+    ----------
+    train, test : ndarray of shape (n, n_columns)
+        Rows to learn from and rows to predict: numbers, codes from 0 for categories, NaN where a value is missing.
+    is_category : ndarray of shape (n_columns,)
+        Which columns hold codes.
+    """
+
+    train: Floats
+    test: Floats
+    is_category: Bools
 
 
 class Train(NamedTuple):
@@ -33,12 +49,15 @@ class Train(NamedTuple):
         Number of classes.
     check : callable
         Slow learners call it now and then; it raises an exception when the work was cancelled.
+    table : Codes or None
+        The columns as codes with gaps, where the rows come from a table.
     """
 
     X: Floats
     codes: Ints
     n_classes: int
     check: Callable[[], None] = _never_stop
+    table: Codes | None = None
 
     @property
     def counts(self) -> Ints:

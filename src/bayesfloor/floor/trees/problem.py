@@ -18,6 +18,7 @@ from bayesfloor.floor.trees.results import Floors
 from bayesfloor.forest.gpu.device import host_array
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_confidence, check_int, check_n_trees, check_option, check_random_state_seed
+from bayesfloor.tables.arguments import table_of
 
 Progress = bool | Callable[[int, int], None]
 
@@ -39,10 +40,25 @@ class Problem:
         """Rows per class."""
         return np.bincount(self.codes, minlength=len(self.classes))
 
+    def take(self, rows: Ints) -> "Problem":
+        """Keep some of the rows; all classes stay."""
+        return Problem(
+            np.ascontiguousarray(self.X[rows]),
+            self.classes,
+            self.codes[rows],
+            self.feature_names,
+            None if self.groups is None else self.groups[rows],
+            None if self.time is None else self.time[rows],
+            None if self.tabular is None else self.tabular.take(rows),
+        )
 
-def check_problem(X: Any, y: Any, groups: Any = None, time: Any = None) -> Problem:
+
+def check_problem(X: Any, y: Any, groups: Any = None, time: Any = None, prepare: Any = "auto") -> Problem:
     """Check points and labels, or a table that holds both; a table's own groups and time where none are given."""
     tabular = None
+    table = None if y is None else table_of(X, y, groups=groups, time=time, prepare=prepare)
+    if table is not None:
+        X, y, groups, time = table, None, None, None
     names = X.feature_names if isinstance(X, Table) else names_of(X)
     if isinstance(X, Table):
         tabular = X.tabular

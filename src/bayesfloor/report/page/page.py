@@ -26,6 +26,8 @@ WIDE = 720.0
 NARROW = 335.0
 #: Rows of a table that are shown at once, about a screen; the others are folded away.
 FIRST_ROWS = 15
+#: Classes and pairs in a table, at the most; the JSON has more.
+MOST_ROWS = 100
 #: Rows to look at that are shown at once; each is a card with a table of its own.
 FIRST_SUSPECTS = 6
 #: Values in which two rows differ that are shown at once.
@@ -71,6 +73,7 @@ def render_page(summary: Summary, *, fragment: bool = False) -> str:
         suspects=suspect_rows(summary["suspects"]),
         how_to_read=[(part["heading"], _paragraphs(part["text"])) for part in summary["how_to_read"]],
         first_rows=FIRST_ROWS,
+        most_rows=MOST_ROWS,
         first_suspects=FIRST_SUSPECTS,
     )
     if not fragment:
@@ -100,10 +103,10 @@ def heat_map(pairs: Summary, confidence: float | None) -> Summary | None:
     Returns
     -------
     dict or None
-        Rows and columns; None where a single pair needs no map, or there are too many for one.
+        Rows and columns; None where a single pair needs no map.
     """
     names, matrix = pairs["names"], pairs["matrix"]
-    if matrix is None or len(names) < 3:
+    if len(names) < 3:
         return None
     known = {frozenset((row["first"], row["second"])): row for row in pairs["rows"]}
     below = [(i, j) for i in range(1, len(names)) for j in range(i)]

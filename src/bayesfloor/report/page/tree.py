@@ -48,10 +48,8 @@ def class_tree(tree: dict[str, Any], width: float) -> Markup | None:
     Returns
     -------
     Markup or None
-        The picture; None where there is no decision, or where the tree is too deep to be nested.
+        The picture; None where there is no decision.
     """
-    if tree["nested"] is None:
-        return None
     places = _lay_out(tree["nested"])
     root = places[-1]
     if not root.parts:

@@ -1,0 +1,67 @@
+"""Categories with many values -> shares of the classes among other rows of the same value.
+
+scikit-learn's TargetEncoder does the same, but its folds depend on the order of the rows.
+"""
+
+import numpy as np
+
+from bayesfloor.runtime.arrays import Floats, Ints
+
+#: Most classes whose shares are taken as features; the largest ones.
+MOST_CLASSES = 8
+#: Rows of the prior that every value is given.
+PRIOR_ROWS = 5.0
+#: Folds that features of training rows are computed by.
+N_FOLDS = 5
+
+
+def classes_to_encode(codes: Ints, n_classes: int) -> Ints:
+    """Return the classes whose shares become features: one of two, and the largest of many."""
+    if n_classes == 2:
+        return np.array([1])
+    counts = np.bincount(codes, minlength=n_classes)
+    return np.sort(np.argsort(-counts, kind="stable")[:MOST_CLASSES])
+
+
+def class_shares(levels: Ints, codes: Ints, n_levels: int, n_classes: int, classes: Ints) -> Floats:
+    """Return the share of each class among the rows of each value, drawn towards the share among all rows.
+
+    Parameters
+    ----------
+    levels : ndarray of shape (n,)
+        Value of each row, from 0 to n_levels - 1; -1 where it is missing.
+    codes : ndarray of shape (n,)
+        Class of each row.
+    n_levels, n_classes : int
+        Number of values and of classes.
+    classes : ndarray
+        The classes to return.
+
+    Returns
+    -------
+    ndarray of shape (n_levels + 2, len(classes))
+        The last two lines are for missing values, and for values that no row has.
+    """
+    place = np.where(levels < 0, n_levels, levels)
+    counts = np.bincount(place * n_classes + codes, minlength=(n_levels + 2) * n_classes)
+    counts = counts.reshape(n_levels + 2, n_classes)[:, classes].astype(np.float64)
+    totals = np.bincount(place, minlength=n_levels + 2)[:, np.newaxis]
+    prior = (np.bincount(codes, minlength=n_classes)[classes] + 0.5) / (len(codes) + 1.0)
+    shares: Floats = (counts + PRIOR_ROWS * prior) / (totals + PRIOR_ROWS)
+    return shares
+
+
+def out_of_fold_shares(
+    levels: Ints, codes: Ints, n_levels: int, n_classes: int, classes: Ints, folds: Ints
+) -> Floats:
+    """Return the shares that each row's value has among the rows of the other folds; see `class_shares`."""
+    encoded = np.empty((len(levels), len(classes)))
+    for fold in range(int(folds.max(initial=0)) + 1):
+        held_out, others = folds == fold, folds != fold
+        shares = class_shares(levels[others], codes[others], n_levels, n_classes, classes)
+        # a value that no other fold has is not known there
+        is_known = np.bincount(levels[others] + 1, minlength=n_levels + 1)[1:] > 0
+        place = np.where(levels[held_out] < 0, n_levels, levels[held_out])
+        place = np.where((levels[held_out] >= 0) & ~np.append(is_known, True)[place], n_levels + 1, place)
+        encoded[held_out] = shares[place]
+    return encoded

@@ -1,0 +1,151 @@
+"""How well the stack ranks the rows of each class above all others, and how many of them it finds.
+
+Where a class is rare, never naming it is nearly as good as the best classifier, and the error says nothing of it. What
+can be said is how high its rows are ranked.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t
+
+from bayesfloor.floor.learned.result import ClassRanking
+from bayesfloor.floor.learned.stacking import Stack
+from bayesfloor.floor.learned.strata import PlainRows
+from bayesfloor.runtime.arrays import Bools, Floats, Range
+
+#: Share of the rows, ranked highest, of which the recall is given.
+TOP = 0.01
+#: Precision at which a recall is given: one false alarm for each row that is found.
+PRECISION = 0.5
+#: Standard errors by which an AUC must gain from twice the training rows to be called rising.
+SURELY = 2.0
+
+
+class _Ranks(NamedTuple):
+    """Rows by falling score, equal scores together: weights up to each score, and each row's place among these."""
+
+    of_class: Floats
+    of_others: Floats
+    place: NDArray[np.int64]
+
+
+def rank_classes(
+    stacks: list[Stack], rows: PlainRows, classes: NDArray[Any], confidence: float
+) -> tuple[ClassRanking, ...]:
+    """Rank the rows by the probability of each class.
+
+    Parameters
+    ----------
+    stacks : list of Stack
+        Predictions at each size, the largest first.
+    rows : PlainRows
+        Classes of the rows, and what each row counts.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    confidence : float
+        Level of the intervals.
+
+    Returns
+    -------
+    tuple of ClassRanking
+        One for each class, in the order of the labels.
+    """
+    weights = rows.class_weights[rows.codes]
+    total = rows.class_counts.sum()
+    found = []
+    for code, label in enumerate(classes):
+        is_class = rows.codes == code
+        ranks = _rank(stacks[0].log_q[0, :, code], is_class, weights)
+        own = placements(ranks, is_class)
+        auc = float(own.mean())
+        # for each smaller size, the mean over models that share no training rows
+        smaller = [
+            np.mean([placements(_rank(view[:, code], is_class, weights), is_class) for view in stack.log_q], axis=0)
+            for stack in stacks[1:]
+        ]
+        recall, precision = _recall_and_precision(ranks)
+        is_precise = precision >= PRECISION
+        ranked = np.concatenate([[0.0], ranks.of_class + ranks.of_others])
+        found.append(
+            ClassRanking(
+                label=label,
+                n_samples=int(rows.class_counts[code]),
+                n_rows=int(is_class.sum()),
+                share=float(rows.class_counts[code] / total),
+                auc=auc,
+                auc_interval=auc_interval(ranks, is_class, weights, confidence),
+                average_precision=float(np.diff(recall, prepend=0.0) @ precision),
+                recall_at_top=float(np.interp(TOP * ranked[-1], ranked, np.concatenate([[0.0], recall]))),
+                recall_at_precision=float(recall[is_precise].max(initial=0.0)),
+                auc_by_size=(auc, *(float(of_size.mean()) for of_size in smaller)),
+                is_rising=_surely_above_zero(own - smaller[0]),
+            )
+        )
+    return tuple(found)
+
+
+def _rank(score: Floats, is_class: Bools, weights: Floats) -> _Ranks:
+    values, place = np.unique(-score, return_inverse=True)
+    of_class = np.bincount(place, weights=weights * is_class, minlength=len(values))
+    of_others = np.bincount(place, weights=weights * ~is_class, minlength=len(values))
+    return _Ranks(of_class.cumsum(), of_others.cumsum(), place)
+
+
+def placements(ranks: _Ranks, is_class: Bools) -> Floats:
+    """Return, for each row of the class, the share of the others that it is ranked above; ties count half.
+
+    Their mean is the area under the ROC curve.
+    """
+    equal = np.diff(ranks.of_others, prepend=0.0)
+    return (1.0 - (ranks.of_others - 0.5 * equal) / ranks.of_others[-1])[ranks.place[is_class]]
+
+
+def auc_interval(ranks: _Ranks, is_class: Bools, weights: Floats, confidence: float) -> Range:
+    """Return Wilson's interval of the AUC for as many rows as DeLong's variance is worth.
+
+    One more row of the class, ranked in the middle, is added to the variance, so that a few rows that all are ranked on
+    top do not make it 0.
+
+    Parameters
+    ----------
+    ranks : _Ranks
+        The rows by score.
+    is_class : ndarray of shape (n,)
+        Which rows are of the class.
+    weights : ndarray of shape (n,)
+        What each row counts.
+    confidence : float
+        Level of the interval.
+
+    Returns
+    -------
+    (float, float)
+    """
+    own = placements(ranks, is_class)
+    equal = np.diff(ranks.of_class, prepend=0.0)
+    others = ((ranks.of_class - 0.5 * equal) / ranks.of_class[-1])[ranks.place[~is_class]]
+    of_others = weights[~is_class] / weights[~is_class].sum()
+    m, auc = len(own), float(own.mean())
+    of_class = float(((own - auc) ** 2).sum() + (0.5 - auc) ** 2) / m**2
+    variance = of_class + float(of_others**2 @ (others - auc) ** 2)
+    if variance == 0.0:
+        return auc, auc  # all scores are equal
+    middle = (m * auc + 0.5) / (m + 1.0)
+    n = middle * (1.0 - middle) / variance
+    z2 = float(t.ppf(0.5 + confidence / 2.0, m)) ** 2
+    centre = (auc + z2 / (2.0 * n)) / (1.0 + z2 / n)
+    reach = (z2 * (auc * (1.0 - auc) / n + z2 / (4.0 * n**2))) ** 0.5 / (1.0 + z2 / n)
+    return max(centre - reach, 0.0), min(centre + reach, 1.0)
+
+
+def _recall_and_precision(ranks: _Ranks) -> tuple[Floats, Floats]:
+    """Return both for every score from the highest down."""
+    return ranks.of_class / ranks.of_class[-1], ranks.of_class / (ranks.of_class + ranks.of_others)
+
+
+def _surely_above_zero(gains: Floats) -> bool:
+    if len(gains) < 2:
+        return False
+    return bool(gains.mean() > SURELY * gains.std(ddof=1) / len(gains) ** 0.5)

@@ -1,0 +1,98 @@
+"""Rows in which each class has its own share, and rows in which rare classes were given more.
+
+A sample keeps more rows of rare classes than their share (`stratified_rows`). Whatever is then said of all rows is a
+weighted mean, of probabilities that were moved back to the shares of all rows.
+"""
+
+import numpy as np
+from scipy.special import log_softmax
+
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
+
+
+class PlainRows:
+    """Rows that each count the same."""
+
+    def __init__(self, codes: Ints, class_counts: Ints) -> None:
+        self.codes = codes
+        self.class_counts = class_counts
+        self.class_weights = np.ones(len(class_counts))
+
+    def weighted(self, values: Floats) -> Floats:
+        """Return values whose mean estimates that of all rows; their variance, divided by n, is that mean's."""
+        return values
+
+    def variance(self, is_wrong: Bools) -> float:
+        """Return the variance of an error, which is not 0 when nothing was counted."""
+        n = len(self.codes)
+        share = (float(is_wrong.mean()) * n + 0.5) / (n + 1.0)
+        return share * (1.0 - share) / n
+
+    def n_equivalent(self, is_wrong: Bools) -> float:
+        """Return how many rows, drawn at random, show an error as surely as these do."""
+        return len(self.codes)
+
+    def at_shares_of_all(self, log_q: Floats) -> Floats:
+        """Move probabilities from the shares of classes in these rows to those in all rows."""
+        return log_q
+
+    def in_proportion(self) -> Ints:
+        """Choose rows in which the classes have their shares of all rows."""
+        return np.arange(len(self.codes))
+
+
+class StratifiedRows(PlainRows):
+    """Rows of which some classes have more than their share.
+
+    The number of rows of each class was fixed when they were chosen, so that errors vary within classes only, and the
+    shares of the classes as those of all rows do.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Classes of the rows, in random order.
+    class_counts : ndarray of shape (n_classes,)
+        Rows of each class among all rows.
+    class_weights : ndarray of shape (n_classes,)
+        What a row of each class counts, as from `bayesfloor.data.sampling.class_weights`.
+    """
+
+    def __init__(self, codes: Ints, class_counts: Ints, class_weights: Floats) -> None:
+        super().__init__(codes, class_counts)
+        self.class_weights = class_weights
+        self._n_of_class = np.bincount(codes, minlength=len(class_counts))
+        self._share = class_counts / class_counts.sum()
+
+    def weighted(self, values: Floats) -> Floats:
+        """Return values whose mean estimates that of all rows; their variance, divided by n, is that mean's."""
+        mean_of_class = np.bincount(self.codes, weights=values) / self._n_of_class
+        within = self.class_weights[self.codes] * (values - mean_of_class[self.codes])
+        return float(self._share @ mean_of_class) + within
+
+    def variance(self, is_wrong: Bools) -> float:
+        """Return the variance of an error, which is not 0 when nothing was counted."""
+        error = self._smoothed(is_wrong)
+        within = self._share**2 * error * (1.0 - error) / self._n_of_class
+        between = self._share * (error - self._share @ error) ** 2
+        return float(within.sum() + between.sum() / self.class_counts.sum())
+
+    def n_equivalent(self, is_wrong: Bools) -> float:
+        """Return how many rows, drawn at random, show an error as surely as these do."""
+        error = float(self._share @ self._smoothed(is_wrong))
+        return error * (1.0 - error) / self.variance(is_wrong)
+
+    def at_shares_of_all(self, log_q: Floats) -> Floats:
+        """Move probabilities from the shares of classes in these rows to those in all rows."""
+        return log_softmax(log_q + np.log(self.class_weights), axis=-1)
+
+    def in_proportion(self) -> Ints:
+        """Choose rows in which the classes have their shares of all rows, at least one of each."""
+        quota = np.maximum(self._n_of_class * self.class_weights / self.class_weights.max(), 1.0).round()
+        order = np.argsort(self.codes, kind="stable")
+        first = np.cumsum(self._n_of_class) - self._n_of_class
+        place = np.arange(len(order)) - np.repeat(first, self._n_of_class)
+        return np.sort(order[place < np.repeat(quota, self._n_of_class)])
+
+    def _smoothed(self, is_wrong: Bools) -> Floats:
+        """Return the errors of the classes, none of which is 0 or 1 because few rows were seen."""
+        return (np.bincount(self.codes, weights=is_wrong) + 0.5) / (self._n_of_class + 1.0)

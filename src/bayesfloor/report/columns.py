@@ -1,0 +1,121 @@
+"""How much each column tells about the label by itself: the floor of a problem that has this column alone."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayesfloor.data.sampling import Keys, keys_of_values, stratified_rows
+from bayesfloor.floor.trees.cross_edges import of_whole
+from bayesfloor.floor.trees.problem import Options, floors_of
+from bayesfloor.forest import Forests, spanning_forests
+from bayesfloor.report.source import Source
+from bayesfloor.runtime.arrays import Floats, Ints
+
+#: Rows that the floors of single columns are counted in, at the most: a share is then known to about .04.
+MOST_ROWS = 2000
+#: Rows times columns, at the most, so that very many columns take no longer; but no fewer rows than `_FEWEST_ROWS`.
+_MOST_VALUES = 1_000_000
+_FEWEST_ROWS = 200
+#: Rows of the largest class, at the least, however small the next one is.
+_FEWEST_OF_LARGEST = 20
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnFloors:
+    """Floors of single columns, from spanning trees of rows of which no class has more than half.
+
+    Where one class has most of the rows, a column that tells a good deal still leaves that class the likelier one
+    everywhere, and removes no error at all.
+
+    Attributes
+    ----------
+    floor : ndarray of shape (n_columns,)
+        The floor that each column leaves by itself.
+    removed : ndarray of shape (n_columns,)
+        Share of the error of always naming the largest class that it removes.
+    interval : ndarray of shape (n_columns, 2)
+        Where that share lies.
+    n_rows : int
+        Rows that were used.
+    is_balanced : bool
+        Whether the largest class was cut down to the size of the next.
+    """
+
+    floor: Floats
+    removed: Floats
+    interval: Floats
+    n_rows: int
+    is_balanced: bool
+
+
+def measure_columns(source: Source, options: Options) -> ColumnFloors:
+    """Count cross edges in the trees of each column alone.
+
+    Parameters
+    ----------
+    source : Source
+        What the report is about.
+    options : Options
+        How to grow trees.
+
+    Returns
+    -------
+    ColumnFloors
+        In the order of `source.columns`.
+    """
+    problem, n_columns = source.problem, len(source.columns)
+    most = int(np.clip(_MOST_VALUES // max(n_columns, 1), _FEWEST_ROWS, MOST_ROWS))
+    keys = keys_of_values(problem.X, problem.codes, options.random_state)
+    pool = _without_excess(problem.codes, keys)
+    rows = pool[stratified_rows(problem.codes[pool], max(most, len(problem.classes)), keys[pool])]
+    points, codes = problem.X[rows], problem.codes[rows]
+    counts = np.bincount(codes)
+    largest = 1.0 - counts.max() / len(codes)
+    floors, intervals = [], []
+    for members in source.feature_groups:
+        forests = _forests(np.ascontiguousarray(points[:, list(members)]), options)
+        found = floors_of([of_whole(forests, codes, len(counts))], len(counts), largest, options)
+        floors.append(float(found.estimate))
+        intervals.append(found.interval)
+    floor, interval = np.array(floors), np.array(intervals).reshape(-1, 2)
+    return ColumnFloors(
+        floor=floor,
+        removed=np.clip(1.0 - floor / largest, 0.0, 1.0),
+        interval=np.clip(1.0 - interval[:, ::-1] / largest, 0.0, 1.0),
+        n_rows=len(rows),
+        is_balanced=len(pool) < len(keys),
+    )
+
+
+def _without_excess(codes: Ints, keys: Keys) -> Ints:
+    """Choose all rows, but of the largest class no more than the next one has."""
+    counts = np.bincount(codes)
+    largest, most = int(counts.argmax()), max(int(np.sort(counts)[-2]), _FEWEST_OF_LARGEST)
+    of_largest = np.flatnonzero(codes == largest)
+    some = of_largest[np.argsort(keys[of_largest], kind="stable")[:most]]
+    return np.sort(np.concatenate([np.flatnonzero(codes != largest), some]))
+
+
+def _forests(points: Floats, options: Options) -> Forests:
+    """Grow the trees of some columns of X.
+
+    Along a line the first tree joins each row to the next. Rows two and three places apart stand for the second and
+    third: those trees differ from that at few rows, and take a hundred times as long.
+    """
+    if points.shape[1] != 1:
+        return spanning_forests(points, **options.engine(options.random_state) | {"progress": False, "client": None})
+    _, sites = np.unique(points[:, 0], return_inverse=True)
+    order = np.argsort(sites, kind="stable")
+    steps = range(1, min(options.n_trees + 1, len(order)))
+    edges = np.concatenate([np.column_stack([order[:-step], order[step:]]) for step in steps])
+    sizes = np.array([len(order) - step for step in steps])
+    return Forests(
+        n_samples=len(order),
+        n_trees=len(sizes),
+        edges=edges,
+        weights=np.abs(points[edges[:, 0], 0] - points[edges[:, 1], 0]),
+        tree=np.repeat(np.arange(len(sizes)), sizes),
+        sites=sites,
+        n_components=len(order) - sizes,
+        n_trees_asked=options.n_trees,
+    )

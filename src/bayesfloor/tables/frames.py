@@ -1,0 +1,144 @@
+"""Data frames -> columns, and where a function takes X and y: whether X is a frame that must be made ready first."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bayesfloor.data.points import MISSING_TYPES
+from bayesfloor.runtime.text import listed
+from bayesfloor.tables.columns import (
+    Column,
+    DateColumn,
+    NumberColumn,
+    OtherColumn,
+    RawTable,
+    TextColumn,
+    check_n_columns,
+    check_names,
+    text_column,
+)
+
+#: Integers up to this are exact in float64.
+_LARGEST_EXACT_INTEGER = 2**53
+
+
+def is_eager_frame(data: Any) -> bool:
+    """Tell whether something is a data frame whose values are at hand: pandas, polars, pyarrow and the like."""
+    if isinstance(data, np.ndarray | str | bytes | list | tuple) or not hasattr(data, "columns"):
+        return False
+    import narwhals
+
+    return isinstance(narwhals.from_native(data, eager_only=True, pass_through=True), narwhals.DataFrame)
+
+
+def raw_of_frame(data: Any) -> RawTable:
+    """Return the columns of a data frame.
+
+    Parameters
+    ----------
+    data : data frame
+        Of any library that narwhals knows.
+
+    Returns
+    -------
+    RawTable
+        Rows are counted from 0, as `iloc` does.
+
+    Raises
+    ------
+    ValueError
+        For a frame without rows or columns, and names that two columns share.
+    """
+    import narwhals
+
+    names = [str(name) for name in data.columns]
+    check_n_columns(len(names), "the data frame")
+    check_names(names, "the data frame")
+    if len(set(data.columns)) != len(names) or not all(isinstance(name, str) for name in data.columns):
+        data = data.set_axis(names, axis=1)  # pandas alone has columns that are not named by text
+    frame = narwhals.from_native(data, eager_only=True)
+    if not len(frame) or not names:
+        raise ValueError(f"the data frame has {len(frame)} rows and {len(names)} columns")
+    columns = [_column(frame[name], narwhals) for name in names]
+    return RawTable("data frame", columns, len(frame), np.arange(len(frame)), None, [], unit="row")
+
+
+def _column(series: Any, narwhals: Any) -> Column:
+    name, kind = str(series.name), series.dtype
+    if kind == narwhals.Boolean:
+        values = [math.nan if _is_gap(value) else float(value) for value in series.to_list()]
+        return NumberColumn(name, np.array(values), is_truth=True)
+    if kind.is_numeric():
+        return _numbers(name, series, kind, narwhals)
+    if kind.is_temporal():
+        return _dates(name, series, kind, narwhals)
+    if kind in (narwhals.String, narwhals.Categorical, narwhals.Enum, narwhals.Object, narwhals.Unknown):
+        return _texts(name, series.to_list(), str(kind))
+    return OtherColumn(name, str(kind))
+
+
+def _numbers(name: str, series: Any, kind: Any, narwhals: Any) -> Column:
+    whole = series.drop_nulls()
+    rounded = 0
+    if kind.is_integer() and len(whole):
+        large = [value for value in (whole.min(), whole.max()) if abs(value) >= _LARGEST_EXACT_INTEGER]
+        if large:
+            rounded = sum(int(value) != int(float(value)) for value in whole.to_list())
+    values = np.full(len(series), np.nan)
+    values[~series.is_null().to_numpy().astype(bool)] = whole.cast(narwhals.Float64).to_numpy()
+    return NumberColumn(name, values, rounded)
+
+
+def _dates(name: str, series: Any, kind: Any, narwhals: Any) -> Column:
+    if kind == narwhals.Time:
+        moments = series.to_list()
+        seconds = [
+            math.nan if at is None else 3600.0 * at.hour + 60.0 * at.minute + at.second + at.microsecond / 1e6
+            for at in moments
+        ]
+        return DateColumn(name, np.array(seconds), "times of day")
+    if kind == narwhals.Duration:
+        lengths = series.to_list()
+        return NumberColumn(name, np.array([math.nan if each is None else each.total_seconds() for each in lengths]))
+    if kind == narwhals.Date:
+        series = series.cast(narwhals.Datetime("us"))
+    known = series.drop_nulls()
+    values = np.full(len(series), np.nan)
+    values[~series.is_null().to_numpy()] = known.dt.timestamp("us").to_numpy() / 1e6
+    return DateColumn(name, values, "dates" if kind == narwhals.Date else "moments")
+
+
+def _texts(name: str, values: list[Any], type_name: str) -> Column:
+    """Read a column of objects: text, or numbers and truth values among it."""
+    plain = [None if _is_gap(value) else value for value in values]
+    known = [value for value in plain if value is not None]
+    if known and all(isinstance(value, bool | np.bool_) for value in known):
+        return NumberColumn(name, np.array([math.nan if v is None else float(v) for v in plain]), is_truth=True)
+    if known and all(isinstance(value, int | float | np.number) for value in known):
+        return NumberColumn(name, np.array([math.nan if v is None else float(v) for v in plain]))
+    odd = {type(value).__name__ for value in known if not isinstance(value, str | int | float | np.generic)}
+    if odd:
+        return OtherColumn(name, f"{type_name} ({listed(sorted(odd))})")
+    code_of: dict[str, int] = {}
+    codes = [-1 if value is None else code_of.setdefault(str(value), len(code_of)) for value in plain]
+    return text_column(name, list(code_of), np.array(codes, dtype=np.int64))
+
+
+def _is_gap(value: Any) -> bool:
+    return value is None or type(value).__name__ in MISSING_TYPES or (isinstance(value, float) and value != value)
+
+
+def frame_of_raw(table: RawTable) -> Any:
+    """Return columns as a data frame, of pandas where it is installed, else of polars."""
+    columns: dict[str, Any] = {}
+    for column in table.columns:
+        if isinstance(column, TextColumn):
+            columns[column.name] = np.array([*column.categories, None], dtype=object)[column.codes]
+        elif isinstance(column, DateColumn):
+            columns[column.name] = np.array(column.values * 1e6, dtype="datetime64[us]")
+        elif isinstance(column, NumberColumn):
+            columns[column.name] = column.values
+    from bayesfloor.runtime.frames import data_frame
+
+    return data_frame(columns)

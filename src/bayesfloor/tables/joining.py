@@ -1,0 +1,135 @@
+"""Several tables with the same columns -> one, whose rows still know the file that they came from."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bayesfloor.runtime.text import counted
+from bayesfloor.tables.columns import (
+    Column,
+    DateColumn,
+    NumberColumn,
+    OtherColumn,
+    RawTable,
+    TextColumn,
+    as_text,
+    codes_among,
+    in_natural_order,
+)
+from bayesfloor.tables.notes import listed_names
+
+
+def join_tables(tables: Sequence[RawTable]) -> RawTable:
+    """Put the rows of several tables below each other.
+
+    Parameters
+    ----------
+    tables : sequence of RawTable
+        With the same columns, in any order. They lose these.
+
+    Returns
+    -------
+    RawTable
+        With the columns of the first. A column that is text in one table and numbers in another is text; what goes
+        together in no other way is an `OtherColumn`.
+
+    Raises
+    ------
+    ValueError
+        When the names of columns differ, or the targets that the files name.
+    """
+    first = tables[0]
+    if len(tables) == 1:
+        return first
+    for other in tables[1:]:
+        _check_alike(first, other)
+    n_rows = sum(table.n_rows for table in tables)
+    columns = []
+    for name in first.names:
+        same = [_take_out(table, name) for table in tables]
+        columns.append(_joined(name, same, [table.n_rows for table in tables]))
+    notes = [f"{counted(len(tables))} files, one below the other: {listed_names([table.source for table in tables])}."]
+    notes += dict.fromkeys(note for table in tables for note in table.notes)
+    units = {table.unit for table in tables}
+    return RawTable(
+        f"{first.source} and {len(tables) - 1} more",
+        columns,
+        n_rows,
+        np.concatenate([table.lines for table in tables]),
+        first.target,
+        notes,
+        list(dict.fromkeys(caution for table in tables for caution in table.cautions)),
+        units.pop() if len(units) == 1 else "row",
+        tuple(table.source for table in tables),
+        np.repeat(np.arange(len(tables)), [table.n_rows for table in tables]),
+    )
+
+
+def names_of_text_in_some(tables: Sequence[RawTable]) -> list[str]:
+    """Name the columns that are text in some tables and hold numbers in others."""
+    kinds: dict[str, set[type]] = {}
+    for table in tables:
+        for column in table.columns:
+            if not isinstance(column, NumberColumn) or not np.isnan(column.values).all():
+                kinds.setdefault(column.name, set()).add(type(column))
+    return [name for name, found in kinds.items() if found >= {TextColumn, NumberColumn}]
+
+
+def _check_alike(first: RawTable, other: RawTable) -> None:
+    lacking = [name for name in first.names if name not in other.names]
+    extra = [name for name in other.names if name not in first.names]
+    if lacking or extra:
+        parts = []
+        if lacking:
+            parts.append(f"{other.source} lacks {listed_names(lacking)}")
+        if extra:
+            parts.append(f"{first.source} lacks {listed_names(extra)}")
+        raise ValueError(f"Several files need the same columns: {', and '.join(parts)}")
+    if first.target != other.target:
+        raise ValueError(f"{first.source} names the target {first.target!r}, but {other.source} {other.target!r}")
+
+
+def _take_out(table: RawTable, name: str) -> Column:
+    """Take a column out of a table, so that its memory is free once it is copied."""
+    place = table.names.index(name)
+    return table.columns.pop(place)
+
+
+def _joined(name: str, columns: Sequence[Column], lengths: Sequence[int]) -> Column:
+    numbers = [column for column in columns if isinstance(column, NumberColumn)]
+    dates = [column for column in columns if isinstance(column, DateColumn)]
+    if len(numbers) == len(columns):
+        values = np.concatenate([column.values for column in numbers])
+        is_truth = all(column.is_truth for column in numbers)
+        return NumberColumn(name, values, sum(column.rounded for column in numbers), is_truth)
+    if dates and all(_is_empty(column) or column in dates for column in columns):
+        parts = [
+            column.values if isinstance(column, DateColumn) else np.full(length, np.nan)
+            for column, length in zip(columns, lengths, strict=True)
+        ]
+        types = dict.fromkeys(column.type_name for column in dates)
+        if len({type_name.split("(")[0] in ("Date", "Datetime") for type_name in types}) == 1:
+            return DateColumn(name, np.concatenate(parts), " and ".join(types))
+    texts = [as_text(column) for column in columns]
+    if any(not isinstance(column, TextColumn) for column in texts):
+        types = dict.fromkeys(_type_of(column) for column in columns)
+        return OtherColumn(name, " and ".join(types))
+    return _joined_text(name, [column for column in texts if isinstance(column, TextColumn)])
+
+
+def _joined_text(name: str, columns: Sequence[TextColumn]) -> TextColumn:
+    everything = list(dict.fromkeys(text for column in columns for text in column.categories))
+    same_order = all(column.categories == columns[0].categories for column in columns)
+    categories = everything if same_order else in_natural_order(everything)
+    codes = [np.append(codes_among(column.categories, categories), -1)[column.codes] for column in columns]
+    return TextColumn(name, tuple(categories), np.concatenate(codes), any(column.was_stripped for column in columns))
+
+
+def _is_empty(column: Column) -> bool:
+    return isinstance(column, NumberColumn) and bool(np.isnan(column.values).all())
+
+
+def _type_of(column: Column) -> str:
+    if isinstance(column, DateColumn | OtherColumn):
+        return column.type_name
+    return "numbers" if isinstance(column, NumberColumn) else "text"

@@ -1,0 +1,424 @@
+"""What each column of a table holds, told from its name and its values.
+
+=========  ==========================================================================
+number     amounts and measurements, however they are written
+yes/no     two values, one the contrary of the other
+category   text with few values, or numbers that are codes
+date       dates, moments, times of day
+text       words, to be read as words
+id         a name or number of the row, or of what the row belongs to
+constant   one value only
+empty      no value at all
+other      lists and the like, which cannot be used
+=========  ==========================================================================
+
+A wrong guess costs accuracy, never truth: whatever is done to a column is done without its row's own label.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.text import counted, listed, quoted
+from bayesfloor.tables.columns import (
+    Column,
+    DateColumn,
+    NumberColumn,
+    OtherColumn,
+    RawTable,
+    TextColumn,
+    as_text,
+    find_gaps,
+    text_column,
+)
+from bayesfloor.tables.spellings import GAP_TEXTS, TIME_FORMATS, folded_text, read_dates, read_numbers, truth_of
+
+#: Share of rows whose text is no number up to which a column of text is one of numbers with errors in it.
+_STRAY_ROWS = 0.05
+#: Share of different values from which short text is a name or an id.
+_ID_SHARE = 0.5
+#: Fewer different values are never an id: small tables have few of anything.
+_FEWEST_ID_VALUES = 20
+#: Words of a text, on average, from which it is read as words.
+_WORDS_OF_TEXT = 2.5
+#: Different values from which a column can be text; a few sentences that come again and again are categories.
+_FEWEST_TEXTS = 30
+#: Rows of a value, on average, from which a column that is named like an id is a category.
+_ROWS_OF_CATEGORY = 50
+#: Length of the range of a count of the rows, in rows: some may have been left out.
+_MOST_LEFT_OUT = 2.0
+#: Values of a number, at the most, for its name to make it a code; a code of places may have any number.
+_MOST_CODES = 60
+
+# Names are compared without case, with "_" between words: "PatientID" and "patient id" are patient_id.
+_ID_NAME = re.compile(r"(.*_)?(id|ids|uuid|guid|identifier|ssn)")
+_ROW_NAME = re.compile(
+    r"(.*_)?(rownames?|row_?names|row|row_?(no|nr|num|number)|rowid|unnamed_0|column_1|index|idx|obs|observation|record|"
+    r"case_?(no|nr|num|number)?|serial(_?(no|nr|number))?|sno|no|nr)"
+)
+_GROUP_NAME = re.compile(
+    r"(.*_)?(subject|subj|patient|participant|respondent|person|user|customer|client|student|animal|mouse|rat|chick|"
+    r"household|family|machine|device|session|visit|site|batch|speaker|author|customer_?(no|nr)|patient_?(no|nr))"
+    r"(_?(id|no|nr|num|number|code))?"
+)
+_CODE_NAME = re.compile(
+    r"(.*_)?(code|codes|cd|type|category|cat|kind|class|group|grp|status|state|region|district|county|country|province|"
+    r"branch|store|shop|dept|department|division|sector|zone|ward|area_code|channel|brand|color|colour|gender|sex|race|"
+    r"ethnicity|ethnic|religion|marital(_status)?|occupation|industry|species|breed|genotype|treatment|treat|trt|arm)"
+)
+_PLACE_NAME = re.compile(r"(.*_)?(zip|zip_?code|postal_?code|post_?code|plz|fips|area_?code|msa|naics|sic|icd\d*)")
+_TIME_NAME = re.compile(r"(.*_)?(year|yr|month|day|week|hour|minute|time|date|period|age|quarter|t|timestamp|epoch)")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A column as it will be used, what it holds, and why that is thought.
+
+    Attributes
+    ----------
+    column : Column
+        The column; text that holds numbers or dates has become such a column.
+    kind : str
+        One of those that the module lists.
+    reason : str
+        A few words, where it needs them: "counts the rows".
+    notes, cautions : tuple of str
+        What was changed on the way, and what deserves a look.
+    date_format : str or None
+        How dates were written.
+    """
+
+    column: Column
+    kind: str
+    reason: str = ""
+    notes: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
+    date_format: str | None = None
+
+
+def kind_of(column: Column, table: RawTable, wanted: str | None = None) -> Kind:
+    """Tell what a column holds.
+
+    Parameters
+    ----------
+    column : Column
+        The column.
+    table : RawTable
+        Where it is from, for messages.
+    wanted : str or None
+        The kind that the caller says it has: "number", "category", "text" or "date".
+
+    Returns
+    -------
+    Kind
+
+    Raises
+    ------
+    ValueError
+        When the values cannot be of the kind wanted.
+    """
+    if isinstance(column, OtherColumn):
+        return Kind(column, "other", f"holds {column.type_name}")
+    gaps = find_gaps(column)
+    if gaps.all():
+        return Kind(column, "empty")
+    if wanted is not None:
+        return _as_wanted(column, table, wanted)
+    if isinstance(column, TextColumn):
+        return _kind_of_text(column, table)
+    if isinstance(column, DateColumn):
+        if column.type_name.startswith("Duration"):
+            return _kind_of_numbers(NumberColumn(column.name, column.values))
+        if column.type_name.startswith("Time"):
+            column = replace(column, type_name="times of day")
+        is_same = _n_values(column) == 1 and not gaps.any()
+        return Kind(column, "constant" if is_same else "date")
+    return _kind_of_numbers(column)
+
+
+def _n_values(column: NumberColumn | DateColumn) -> int:
+    return len(np.unique(column.values[~np.isnan(column.values)]))
+
+
+def _as_wanted(column: Column, table: RawTable, wanted: str) -> Kind:
+    where = f"{table.source}: column {column.name!r}"
+    if wanted == "category":
+        text = as_text(column)
+        if not isinstance(text, TextColumn):
+            raise ValueError(f"{where} holds dates, and cannot be a category")
+        return Kind(text, "category", "as asked")
+    if wanted == "text":
+        text = as_text(column)
+        if not isinstance(text, TextColumn):
+            raise ValueError(f"{where} holds dates, and cannot be text")
+        return Kind(text, "text", "as asked")
+    if wanted == "number":
+        if isinstance(column, NumberColumn):
+            return replace(_kind_of_numbers(column), kind="number", reason="as asked")
+        numbers = _numbers_of(column) if isinstance(column, TextColumn) else None
+        if numbers is None or np.isnan(numbers[0].values).all():
+            raise ValueError(f"{where} cannot be read as numbers")
+        return Kind(numbers[0], "number", "as asked", cautions=_say_strays(column.name, numbers[1]))
+    return _dates_as_asked(column, where)
+
+
+def _dates_as_asked(column: Column, where: str) -> Kind:
+    if isinstance(column, DateColumn):
+        return Kind(column, "date", "as asked")
+    if isinstance(column, NumberColumn):
+        compact = _compact_dates(column)
+        if compact is not None:
+            return replace(compact, reason="as asked")
+        return Kind(DateColumn(column.name, column.values * _unit_of(column), "moments"), "date", "as asked")
+    assert isinstance(column, TextColumn)
+    dates = _dates_of(column)
+    if dates is None:
+        raise ValueError(f"{where} cannot be read as dates; {quoted(column.categories[0])} is in no known format")
+    return replace(dates, reason="as asked")
+
+
+def _unit_of(column: NumberColumn) -> float:
+    """Return the seconds of one unit of a clock that counts from 1970: seconds, or smaller ones."""
+    largest = float(np.nanmax(np.abs(column.values)))
+    return next((unit for unit, limit in ((1.0, 1e11), (1e-3, 1e14), (1e-6, 1e17)) if largest < limit), 1e-9)
+
+
+# --- text
+
+
+def _kind_of_text(column: TextColumn, table: RawTable) -> Kind:
+    """Tell what text holds; missing values in further spellings are coded as such first."""
+    known = [text for text in column.categories if text not in GAP_TEXTS]
+    notes: tuple[str, ...] = ()
+    if len(known) < len(column.categories):
+        if not known:
+            return Kind(column, "empty")
+        gaps = [text for text in column.categories if text in GAP_TEXTS]
+        notes = (f"{listed(list(map(quoted, gaps)))} in {column.name!r} means a missing value.",)
+        column = text_column(column.name, column.categories, column.codes, GAP_TEXTS)
+    has_gaps = bool((column.codes < 0).any())
+    if len(column.categories) == 1:
+        return Kind(column, "category" if has_gaps else "constant", notes=notes)
+    if truth_of(column.categories) is not None:
+        return Kind(column, "yes/no", notes=notes)
+    numbers = _numbers_of(column)
+    if numbers is not None:
+        found = _kind_of_numbers(numbers[0])
+        return replace(found, notes=notes + found.notes, cautions=_say_strays(column.name, numbers[1]))
+    dates = _dates_of(column)
+    if dates is not None:
+        return replace(dates, notes=notes)
+    merged = _same_but_for_case(column)
+    if merged is not None:
+        notes += (f"Values of {column.name!r} that differ by case or blanks alone are taken for the same.",)
+        column = merged
+    n_values, n_rows = len(column.categories), int((column.codes >= 0).sum())
+    words = float(np.mean([len(text.split()) for text in column.categories[:5000]]))
+    if n_values >= _FEWEST_TEXTS and words >= _WORDS_OF_TEXT and n_values > 0.02 * n_rows:
+        return Kind(column, "text", notes=notes)
+    if n_values > _FEWEST_ID_VALUES and n_values > _ID_SHARE * n_rows:
+        return Kind(column, "id", f"{counted(n_values)} different values in {counted(n_rows)} rows", notes)
+    if n_values > _FEWEST_ID_VALUES and _is_id(column.name, n_rows / n_values):
+        return Kind(column, "id", "by its name", notes)
+    return Kind(column, "category", notes=notes)
+
+
+def _numbers_of(column: TextColumn) -> tuple[NumberColumn, list[str]] | None:
+    """Read text as numbers; None where too many rows hold none."""
+    numbers, strays = read_numbers(column.categories)
+    if np.isnan(numbers).all():
+        return None
+    rows = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories))
+    is_stray = np.isin(column.categories, strays)
+    if rows[is_stray].sum() > _STRAY_ROWS * rows.sum():
+        return None
+    return NumberColumn(column.name, np.append(numbers, np.nan)[column.codes]), strays
+
+
+def _say_strays(name: str, strays: list[str]) -> tuple[str, ...]:
+    if not strays:
+        return ()
+    texts = listed(list(map(quoted, strays)), 4)
+    return (f"Column {name!r} holds numbers, but {texts} {'is' if len(strays) == 1 else 'are'} none: left empty.",)
+
+
+def _dates_of(column: TextColumn) -> Kind | None:
+    seconds, date_format = read_dates(column.categories)
+    if date_format is None:
+        return None
+    values = np.append(seconds, np.nan)[column.codes]
+    type_name = "times of day" if date_format in TIME_FORMATS else "dates"
+    cautions: tuple[str, ...] = ()
+    if date_format.startswith("%m/%d") and not np.isnan(read_dates(column.categories, _swapped(date_format))[0]).any():
+        cautions = (f"Dates in {column.name!r} can be read with the day or the month first; the month is taken.",)
+    return Kind(DateColumn(column.name, values, type_name), "date", cautions=cautions, date_format=date_format)
+
+
+def _swapped(date_format: str) -> str:
+    return date_format.replace("%m/%d", "%d/%m")
+
+
+def _same_but_for_case(column: TextColumn) -> TextColumn | None:
+    """Merge values such as "Male", "male" and " male"; None where there are none."""
+    spelled: dict[str, str] = {}
+    rows = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories))
+    for code in np.argsort(-rows, kind="stable").tolist():
+        text = column.categories[code]
+        spelled.setdefault(folded_text(text), text)
+    if len(spelled) == len(column.categories):
+        return None
+    texts = [spelled[folded_text(text)] for text in column.categories]
+    return text_column(column.name, texts, column.codes, frozenset())
+
+
+# --- numbers
+
+
+def _kind_of_numbers(column: NumberColumn) -> Kind:
+    values, notes = column.values, []
+    infinite = np.isinf(values)
+    if infinite.any():
+        values = np.where(infinite, np.nan, values)
+        notes.append(f"{counted(int(infinite.sum()))} infinite values in {column.name!r} are taken for missing ones.")
+    mark = _mark_of_gaps(values)
+    if mark is not None:
+        values = np.where(values == mark, np.nan, values)
+        notes.append(f"{mark:g} in {column.name!r} is taken for a missing value.")
+    if notes:
+        column = replace(column, values=values)
+    distinct = np.unique(values[~np.isnan(values)])
+    found = _kind_of_distinct(column, distinct)
+    return replace(found, notes=(*notes, *found.notes))
+
+
+def _mark_of_gaps(values: Floats) -> float | None:
+    """Return -9, -99, -999 and so on where no other number is below 0: a mark of missing values."""
+    low = float(np.nanmin(values)) if not np.isnan(values).all() else 0.0
+    if low not in (-99.0, -999.0, -9999.0, -99999.0) or np.count_nonzero(values == low) < 2:
+        return None
+    others = values[(values != low) & ~np.isnan(values)]
+    return low if len(others) and others.min() >= 0 else None
+
+
+def _kind_of_distinct(column: NumberColumn, distinct: Floats) -> Kind:
+    values = column.values
+    n_rows = int(np.count_nonzero(~np.isnan(values)))
+    if len(distinct) == 0:
+        return Kind(column, "empty")
+    if len(distinct) == 1:
+        return Kind(column, "category" if n_rows < len(values) else "constant")
+    if column.is_truth or (len(distinct) == 2 and set(distinct.tolist()) == {0.0, 1.0}):
+        return Kind(column, "yes/no")
+    if column.rounded:
+        return Kind(column, "id", f"{counted(column.rounded)} integers beyond 2**53")
+    if (distinct != np.floor(distinct)).any():
+        return Kind(column, "number")
+    name = _words(column.name)
+    is_time = bool(_TIME_NAME.fullmatch(name))
+    if is_time:
+        compact = _compact_dates(column)
+        if compact is not None:
+            return compact
+    repeated = n_rows / len(distinct)
+    if len(distinct) > _FEWEST_ID_VALUES and not is_time:
+        if n_rows == len(values) == len(distinct) and _counts_rows(values):
+            return Kind(column, "id", "counts the rows")
+        if _is_id(column.name, repeated):
+            return Kind(column, "id", "by its name")
+    is_place = bool(_PLACE_NAME.fullmatch(name))
+    is_code = bool(_CODE_NAME.fullmatch(name)) and len(distinct) <= _MOST_CODES
+    if (is_place or is_code or _ID_NAME.fullmatch(name)) and repeated >= 2:
+        return Kind(as_text(column), "category", "numbers that are codes, by the name")
+    return Kind(column, "number")
+
+
+def _compact_dates(column: NumberColumn) -> Kind | None:
+    """Read numbers such as 20240131, or seconds since 1970, in a column that is named like a time."""
+    values = column.values
+    known = values[~np.isnan(values)]
+    if known.min() >= 19000101 and known.max() <= 21001231:
+        text = as_text(column)
+        assert isinstance(text, TextColumn)
+        seconds, found = read_dates(text.categories)
+        if found == "%Y%m%d":
+            dates = np.append(seconds, np.nan)[text.codes]
+            return Kind(DateColumn(column.name, dates, "dates"), "date", date_format=found)
+        return None
+    for unit in (1.0, 1e-3, 1e-6, 1e-9):  # from 1985 to 2100
+        if known.min() * unit >= 4.7e8 and known.max() * unit <= 4.1e9 and len(np.unique(known)) > 1:
+            return Kind(DateColumn(column.name, values * unit, "moments"), "date", "counts from 1970")
+    return None
+
+
+def _words(name: str) -> str:
+    """Write a name in lower case with "_" between its words: "PatientID" and "Patient ID" become patient_id."""
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
+    return re.sub(r"[^0-9a-zA-Z]+", "_", name).strip("_").lower()
+
+
+def _is_id(name: str, repeated: float) -> bool:
+    """Tell an id by its name: that of a row does not come again, and one that comes very often is a category."""
+    words = _words(name)
+    if _ROW_NAME.fullmatch(words):
+        return repeated < 1.05
+    return is_group_name(name) or (bool(_ID_NAME.fullmatch(words)) and repeated < _ROWS_OF_CATEGORY)
+
+
+def _counts_rows(values: Floats) -> bool:
+    """Tell whether whole numbers go up or down all the way, with few left out."""
+    steps = np.diff(values)
+    goes_on = bool((steps > 0).all() or (steps < 0).all())
+    return goes_on and abs(float(values[-1] - values[0])) < _MOST_LEFT_OUT * len(values)
+
+
+def is_group_name(name: str) -> bool:
+    """Tell whether a column is named like what rows belong to: a patient, a user, a machine."""
+    return bool(_GROUP_NAME.fullmatch(_words(name)))
+
+
+def possible_groups(columns: Collection[Kind], n_rows: int) -> dict[str, Ints]:
+    """Return the columns that may tell which rows belong together, and the group of each row.
+
+    Parameters
+    ----------
+    columns : collection of Kind
+        The columns of the table.
+    n_rows : int
+        Rows of the table.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Ids that come again, and codes and categories with many values or whose rows stand together; -1 where missing.
+    """
+    found = {}
+    for each in columns:
+        if each.kind not in ("id", "category", "number", "text"):
+            continue
+        groups = _group_numbers(each.column)
+        n_groups = int(groups.max()) + 1 if len(groups) else 0
+        n_known = int((groups >= 0).sum())
+        if not 5 <= n_groups <= n_known / 2:
+            continue
+        runs = 1 + int(np.count_nonzero(np.diff(groups)))
+        stands_together = runs == n_groups
+        is_many = each.kind == "category" and n_groups > max(20, 0.01 * n_rows)
+        if each.kind == "id" or stands_together or is_many or is_group_name(each.column.name):
+            found[each.column.name] = groups
+    return found
+
+
+def _group_numbers(column: Column) -> Ints:
+    if isinstance(column, TextColumn):
+        return column.codes
+    if not isinstance(column, NumberColumn):
+        return np.empty(0, np.int64)
+    known = ~np.isnan(column.values)
+    if (column.values[known] != np.floor(column.values[known])).any():
+        return np.empty(0, np.int64)
+    groups = np.full(len(column.values), -1, np.int64)
+    groups[known] = np.unique(column.values[known], return_inverse=True)[1]
+    return groups

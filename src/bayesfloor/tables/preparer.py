@@ -1,0 +1,183 @@
+"""The preparation of tables as a scikit-learn transformer."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from bayesfloor.data.labels import check_labels
+from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.checks import check_option
+from bayesfloor.tables.columns import NumberColumn, RawTable
+from bayesfloor.tables.encoding import ENCODINGS, IMPUTATIONS, SCALES
+from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
+from bayesfloor.tables.prepare import Labels, Wishes, make_table
+from bayesfloor.tables.read import as_names, kinds_given
+from bayesfloor.tables.treatments import Oddities
+
+
+class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Make numbers of a data frame, each column by what it holds, as `read_table` does.
+
+    To be put in front of any estimator in a Pipeline. Values that were not there in training, gaps, further columns
+    and columns in another order are taken; a column that is missing is an error.
+
+    Parameters
+    ----------
+    encode : {"onehot", "ordinal", "drop"} or None, default=None
+        What to do with categories; None decides by the number of values.
+    scale : {"standard", "minmax", "none"}, default="standard"
+        How to scale numbers.
+    impute : {"mean", "median", "most_frequent"} or None, default=None
+        How to fill missing numbers; None for the median, with a column that tells gaps where they say something.
+    drop, categorical, numeric, text, date : str or sequence of str, default=()
+        Columns to leave out, and columns whose kind is given.
+
+    Attributes
+    ----------
+    preparation_ : Preparation
+        What was learnt.
+    columns_ : tuple of ColumnSummary
+        What each column holds, and what is done with it.
+    notes_ : tuple of str
+        The same in sentences.
+    n_features_in_ : int
+        Columns seen in `fit`.
+    feature_names_in_ : ndarray of str
+        Their names.
+
+    See Also
+    --------
+    read_table : The same for files, with the labels.
+
+    Notes
+    -----
+    A category with many values becomes the shares of the classes among rows of the same value. `fit_transform` computes
+    them for each row from other rows, so that no row sees its own label; it differs there from `fit` and `transform`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bayesfloor import TablePreparer
+    >>> frame = pd.DataFrame({"size": [1.0, None, 3.0, 2.0], "color": ["red", "blue", "red", "red"]})
+    >>> TablePreparer().fit_transform(frame).round(2).tolist()
+    [[-1.41, 1.0], [0.0, 0.0], [1.41, 1.0], [0.0, 1.0]]
+    """
+
+    def __init__(
+        self,
+        *,
+        encode: str | None = None,
+        scale: str = "standard",
+        impute: str | None = None,
+        drop: str | Sequence[str] = (),
+        categorical: str | Sequence[str] = (),
+        numeric: str | Sequence[str] = (),
+        text: str | Sequence[str] = (),
+        date: str | Sequence[str] = (),
+    ) -> None:
+        self.encode = encode
+        self.scale = scale
+        self.impute = impute
+        self.drop = drop
+        self.categorical = categorical
+        self.numeric = numeric
+        self.text = text
+        self.date = date
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn what each column holds.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            The columns.
+        y : array-like of shape (n_samples,), default=None
+            The labels; categories with many values need them.
+
+        Returns
+        -------
+        TablePreparer
+            This transformer.
+        """
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Floats:
+        """Learn what each column holds, and make numbers of it.
+
+        Parameters
+        ----------
+        X, y
+            As for `fit`.
+        **fit_params
+            Not used.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+        """
+        for name, known in (("encode", ENCODINGS), ("scale", SCALES), ("impute", IMPUTATIONS)):
+            check_option(name, getattr(self, name), known)
+        raw = _columns_of(X)
+        self.feature_names_in_ = np.array(raw.names, dtype=object)
+        self.n_features_in_ = len(raw.names)
+        labels = None
+        if y is not None and type_of_target(y) in ("binary", "multiclass"):
+            classes, codes = check_labels(y, raw.n_rows)
+            labels = Labels(classes[codes], classes, codes, "")
+        wishes = Wishes(
+            encode=self.encode,
+            scale=self.scale,
+            impute=self.impute,
+            drop=as_names(self.drop, "drop"),
+            kinds=kinds_given(categorical=self.categorical, numeric=self.numeric, text=self.text, date=self.date),
+        )
+        table = make_table(raw, wishes, labels=labels, is_labelled=labels is not None)
+        self.preparation_, self.columns_, self.notes_ = table.preparation, table.columns, table.notes
+        return table.X
+
+    def transform(self, X: Any) -> Floats:
+        """Make numbers of other rows.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            The columns that `fit` saw, in any order; others are left out.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+        """
+        check_is_fitted(self)
+        return self.preparation_.apply(_columns_of(X), Oddities())
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the features.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Not used.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        return np.array(self.preparation_.feature_names, dtype=object)
+
+
+def _columns_of(X: Any) -> RawTable:
+    """Return the columns of a frame, or of an array, called x0, x1 and so on."""
+    if is_eager_frame(X):
+        return raw_of_frame(X)
+    points = np.asarray(X, dtype=np.float64)
+    if points.ndim != 2 or 0 in points.shape:
+        raise ValueError(f"Expected 2D array, got an array of shape {points.shape} instead")
+    columns = [NumberColumn(f"x{j}", np.ascontiguousarray(points[:, j])) for j in range(points.shape[1])]
+    return RawTable("the array", list(columns), len(points), np.arange(len(points)), unit="row")

@@ -1,0 +1,227 @@
+"""Large text tables: read in pieces, and split by polars where the csv module would give the same rows."""
+
+import csv
+import io
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from bayesfloor import read_table
+from bayesfloor.tables import text_rows, text_tables
+from bayesfloor.tables.columns import NumberBuilder, NumberColumn, TextColumn
+from bayesfloor.tables.text_rows import split_plain_text
+from bayesfloor.tables.text_tables import read_text_table
+from bayesfloor.tables.unpacking import Contents
+
+
+@pytest.fixture(scope="module")
+def read_as():
+    """Read bytes as a small file is read, by the csv module in one piece, or as a large one is, in small pieces."""
+
+    def read_as(content, *, large, n_bytes=40, **options):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(text_rows, "FAST_BYTES", 0 if large else 2**40)
+            patch.setattr(text_rows, "_PIECE_BYTES", n_bytes if large else 2**40)
+            patch.setattr(text_tables, "_BLOCK_ROWS", 3)
+            try:
+                return described(read_text_table(Contents("a.csv", ".csv", content), **options))
+            except ValueError as error:
+                return str(error)
+
+    return read_as
+
+
+def described(table):
+    columns = []
+    for column in table.columns:
+        if isinstance(column, NumberColumn):
+            columns.append((column.name, column.values.tobytes(), column.rounded))
+        elif isinstance(column, TextColumn):
+            columns.append((column.name, column.categories, column.codes.tolist(), column.was_stripped))
+        else:
+            columns.append(column)
+    return columns, table.n_rows, table.lines.tolist(), table.notes
+
+
+NUMBERS = ["1", "-2.5", "1e3", " 4", "5 ", "+.5", "9007199254740993", "0.1", "-0", "1e-400", "00", "7."]
+ODD = [
+    "",
+    "NA",
+    "?",
+    "nan",
+    "x",
+    " x",
+    "x ",
+    "é",
+    "1_0",
+    "1,5",
+    "inf",
+    '"q"',
+    '"a b"',
+    '" q"',
+    '"1"',
+    '""',
+    'a"b',
+    '"a""b"',
+]
+HOSTILE = ['"a\nb"', '"open', '"x"y', "\ufeff", "a\rb", "\x0b", "\x1c", "\x85", "\u2028", "１"]
+CELLS = st.sampled_from(NUMBERS * 4 + ODD + HOSTILE)
+ROWS = st.one_of(
+    st.lists(st.lists(st.sampled_from(NUMBERS), min_size=3, max_size=3), max_size=12),
+    st.lists(st.lists(st.sampled_from(NUMBERS * 2 + ODD), min_size=3, max_size=3), max_size=12),
+    st.lists(st.lists(CELLS, min_size=2, max_size=4), max_size=12),
+)
+
+
+@settings(max_examples=150)
+@given(ROWS, st.sampled_from(",;\t|"), st.sampled_from(["\n", "\r\n", "\r", "\n\n"]), st.integers(1, 60), st.booleans())
+@example([["1", "2", "3"], ['"a\nb', "2", '3"']], ",", "\n", 5, True)
+@example([["1", "2", '"a\nb"', "2", "3"]], ",", "\n", 50, True)
+@example([["1", "2", "3"], ["\ufeffx", "1", "2"]], ",", "\n", 6, True)
+@example([[" 1", '"2"', "3"]], ",", "\n", 50, False)
+@example([["1", " ", " a"]] * 4, ";", "\n", 50, True)
+def test_large_files_are_read_as_small_ones_are(read_as, rows, separator, line_end, n_bytes, ends):
+    lines = [separator.join(row) for row in [["a", "b", "y"], *rows]]
+    content = (line_end.join(lines) + line_end * ends).encode()
+    options = {"separator": separator, "header": True}
+    assert read_as(content, large=True, n_bytes=n_bytes, **options) == read_as(content, large=False, **options)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "cp1252", "latin-1"])
+def test_encodings_of_large_files(read_as, encoding):
+    content = ("größe;y\n" + "1,5;süß\n-2;é\n" * 20).encode(encoding)
+    large = read_as(content, large=True)
+    assert large == read_as(content, large=False)
+    assert large[0][0][:2] == ("größe", np.tile([1.5, -2.0], 20).tobytes())
+
+
+@given(st.text(st.sampled_from("0123456789+-.,eEinfatyNAx_ \t１"), max_size=8), st.sampled_from(".,"))
+@example("1.5", ",")
+@example("1,5", ",")
+def test_polars_and_python_read_the_same_numbers(text, decimal):
+    by_python, by_polars = NumberBuilder("a", decimal), NumberBuilder("a", decimal)
+    by_python.add([text])
+    by_polars.add(pl.Series([text]))
+    assert by_polars.column().values.tobytes() == by_python.column().values.tobytes()
+    assert (by_polars.strays, by_polars.infinite, by_polars.n_missing) == (
+        by_python.strays,
+        by_python.infinite,
+        by_python.n_missing,
+    )
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=50), st.sampled_from([".", ","]))
+def test_polars_rounds_as_python_does(numbers, decimal):
+    builder = NumberBuilder("a", decimal)
+    builder.add(pl.Series([repr(number).replace(".", decimal) for number in numbers]))
+    assert builder.column().values.tolist() == numbers
+
+
+PLAIN = ["a,b\n1,2\n", 'a,"b, c"\n1,"2"\n', " a, b\n1,  2\n", "a,b\r\n1,2\r\n", "a,\n,\n", '"",""\nx,""\n', "é,b\n1,2"]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_plain_text_is_split_by_polars(text):
+    frame = split_plain_text(text, ",", 2)
+    expected = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True, strict=True)
+    assert [list(row) for row in frame.rows()] == list(expected)
+
+
+NOT_PLAIN = [
+    'a""b,c\n',
+    '"a""b",c\n',
+    '"a\nb",c\n',
+    "a,b,c\n",
+    "a\n",
+    "a,b\n\nc,d\n",
+    'a, "b"\n',
+    "a\rb,c\n",
+    '"a" ,b\n',
+]
+
+
+@pytest.mark.parametrize("text", [*NOT_PLAIN, "a,b\n" + "9" * 200_000 + ",1\n", "a,b,c\nd\n", '"a,b\n'])
+def test_everything_else_is_left_to_the_csv_module(text):
+    assert split_plain_text(text, ",", 2) is None
+
+
+def write_large(path, n_rows=60_000, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame({f"x{j}": rng.standard_normal(n_rows) for j in range(4)} | {"y": rng.integers(0, 3, n_rows)})
+    frame.write_csv(path)
+    return frame
+
+
+def test_a_large_file(tmp_path):
+    frame = write_large(tmp_path / "large.csv")
+    assert (tmp_path / "large.csv").stat().st_size > text_rows.FAST_BYTES
+    told = []
+    table = read_table(tmp_path / "large.csv", scale="none", progress=lambda done, total: told.append((done, total)))
+    assert np.array_equal(table.X, frame.drop("y").to_numpy())
+    assert np.array_equal(table.y, frame["y"].to_numpy())
+    assert table.lines.tolist() == list(range(2, 60_002))
+    size = (tmp_path / "large.csv").stat().st_size
+    assert told[-1] == (size, size)
+    assert told == sorted(told)
+    assert len(told) > 4
+
+
+def test_what_is_wrong_deep_in_a_large_file_is_named(tmp_path):
+    path = tmp_path / "large.csv"
+    write_large(path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    for bad, words in ((b"1,2,3\n", "line 50001: 3 fields, but line 1 has 5"), (b'1,2,"3"x,4,1\n', "text follows")):
+        path.write_bytes(b"".join([*lines[:50_000], bad, *lines[50_001:]]))
+        with pytest.raises(ValueError, match=words):
+            read_table(path, prepare="strict")
+    path.write_bytes(b"".join([*lines[:50_000], b'\n"1\n",2,3,4,1\n', b"z,1,2,3,1\n", *lines[50_001:]]))
+    with pytest.raises(ValueError, match=r"line 50004, column 'x0': 'z' is not a number"):
+        read_table(path, prepare="strict")
+
+
+def test_progress_is_a_bool_or_a_callable(tmp_path):
+    (tmp_path / "a.csv").write_text("a,y\n1,u\n2,v\n")
+    with pytest.raises(ValueError, match="'progress' parameter must be a bool or a callable"):
+        read_table(tmp_path / "a.csv", progress="yes")
+
+
+def test_columns_side_by_side_become_x_without_a_copy(tmp_path, monkeypatch):
+    (tmp_path / "a.csv").write_text("a,y,b\n1,u,2\n3,v,4\n5,u,9\n")
+    raw = read_text_table(Contents("a.csv", ".csv", (tmp_path / "a.csv").read_bytes()), target="y")
+    a, b = (column.values for column in raw.columns if isinstance(column, NumberColumn))
+    matrix = raw.take_matrix(["a", "b"])
+    assert matrix.tolist() == [[1, 2], [3, 4], [5, 9]]
+    assert np.shares_memory(matrix, a)
+    assert np.shares_memory(matrix, b)
+    assert raw.names == ["y"]
+    for names in (["b", "a"], ["a"], ["a", "y"], []):
+        raw = read_text_table(Contents("a.csv", ".csv", (tmp_path / "a.csv").read_bytes()), target="y")
+        assert raw.take_matrix(names) is None
+        assert raw.names == ["a", "y", "b"]
+    assert raw.take(np.array([0, 2])).take_matrix(["a", "b"]) is None
+
+
+PEAK = """
+import resource, sys
+from bayesfloor import read_table
+table = read_table(sys.argv[1])
+assert table.X.shape == (2_000_000, 9)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in other units elsewhere")
+def test_two_million_rows_take_three_times_their_numbers(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame({f"x{j}": rng.standard_normal(2_000_000) for j in range(9)})
+    frame.with_columns(y=pl.Series(rng.integers(0, 2, 2_000_000))).write_csv(tmp_path / "large.csv")
+    answer = subprocess.run(
+        [sys.executable, "-c", PEAK, str(tmp_path / "large.csv")], capture_output=True, text=True, check=True
+    )
+    assert int(answer.stdout) <= 3 * 2_000_000 * 10 * 8

@@ -1,0 +1,260 @@
+"""JSON and SQLite: values whose types are told one by one."""
+
+import gzip
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayesfloor.runtime import limits
+from bayesfloor.tables import value_columns
+from bayesfloor.tables.columns import NumberColumn, OtherColumn, TextColumn
+from bayesfloor.tables.read import read_raw, read_table
+
+RECORDS = [
+    {"a": 1, "b": 0.5, "flag": True, "s": "u", "mixed": 1, "list": [1], "y": "p"},
+    {"a": None, "b": 2, "flag": False, "s": " v ", "mixed": "x", "list": {}, "y": "q"},
+    {"b": -1e300, "a": 2**60 + 1, "flag": None, "s": None, "mixed": True, "extra": "7", "y": "p"},
+]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="t.jsonl"):
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        return tmp_path / name
+
+    return write
+
+
+def as_lines(records):
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "lines"),
+    [
+        ("t.jsonl", as_lines(RECORDS[:1]) + "\n" + as_lines(RECORDS[1:]), [1, 3, 4]),
+        ("t.ndjson", as_lines(RECORDS), [1, 2, 3]),
+        ("t.json", as_lines(RECORDS), [1, 2, 3]),
+        ("t.json", json.dumps(RECORDS, indent=2), [1, 2, 3]),
+        ("t.json", json.dumps(RECORDS).encode("utf-16"), [1, 2, 3]),
+        ("t", "\ufeff \n" + json.dumps(RECORDS), [1, 2, 3]),
+        ("t", as_lines(RECORDS), [1, 2, 3]),
+        ("t.jsonl.gz", gzip.compress(as_lines(RECORDS).encode()), [1, 2, 3]),
+    ],
+)
+def test_records(write, name, text, lines):
+    table = read_raw(write(text, name))
+    columns = {column.name: column for column in table.columns}
+    assert list(columns) == ["a", "b", "flag", "s", "mixed", "list", "y", "extra"]
+    np.testing.assert_array_equal(columns["a"].values, [1, np.nan, 2.0**60])
+    assert columns["a"].rounded == 1
+    assert columns["b"].values.tolist() == [0.5, 2, -1e300]
+    np.testing.assert_array_equal(columns["flag"].values, [1, 0, np.nan])
+    assert columns["flag"].is_truth
+    assert (columns["s"].categories, columns["s"].codes.tolist()) == (("u", "v"), [0, 1, -1])
+    assert (columns["mixed"].categories, columns["mixed"].codes.tolist()) == (("1", "True", "x"), [0, 2, 1])
+    assert columns["list"] == OtherColumn("list", "lists and objects")
+    np.testing.assert_array_equal(columns["extra"].values, [np.nan, np.nan, 7])
+    assert table.lines.tolist() == lines
+
+
+def test_a_key_may_come_late_in_a_long_file(write, monkeypatch):
+    monkeypatch.setattr("bayesfloor.tables.json_tables.BLOCK_ROWS", 3)
+    records = [{"a": i} for i in range(7)] + [{"b": "u"}, {"a": "x", "b": 5}]
+    columns = read_raw(write(as_lines(records))).columns
+    assert columns[0].categories == ("0", "1", "2", "3", "4", "5", "6", "x")
+    assert columns[0].codes.tolist() == [0, 1, 2, 3, 4, 5, 6, -1, 7]
+    assert (columns[1].categories, columns[1].codes.tolist()) == (("5", "u"), [-1] * 7 + [1, 0])
+
+
+DEEP = 10**6
+BROKEN = {
+    "no JSON": ('{"a": 1}\n{"a": 1,}\n', r"t\.jsonl, line 2, column \d+: .*; this is no JSON record"),
+    "cut off": ('{"a": 1}\n{"a": ', r"t\.jsonl, line 2"),
+    "no object": ('{"a": 1}\n[1, 2]\n', r"t\.jsonl, line 2: an array, where an object with named values is needed"),
+    "two on a line": ('{"a": 1} {"a": 2}\n', r"t\.jsonl, line 1: '\{\"a\": 2\}' follows the record; a line holds one"),
+    "a key twice": ('{"a": 1, "b": 2, "a": 3}\n', r"t\.jsonl, line 1: the key 'a' comes twice"),
+    "a deep nest": (
+        '{"a": 1}\n{"a": ' + "[" * DEEP + "]" * DEEP + "}\n",
+        r"line 2: arrays or objects within each other",
+    ),
+    "a deep array": ("[" * DEEP, r"t\.jsonl, row 1: arrays or objects within each other, too deep"),
+    "many digits": ('{"a": ' + "1" * 5000 + "}\n", r"t\.jsonl, line 1: Exceeds the limit"),
+    "no records": ("[]", r"t\.jsonl holds 0 records and 0 keys"),
+    "no keys": ("{}\n{}\n", r"t\.jsonl holds 2 records and 0 keys"),
+    "open array": ('[{"a": 1}', r"t\.jsonl, row 1: the file ends here"),
+    "no comma": ('[{"a": 1} {"a": 2}]', r"t\.jsonl, row 1: '\{' follows the record"),
+    "more behind": ('[{"a": 1}] x', r"t\.jsonl: 'x' follows the array"),
+    "numbers": ("[1, 2]", r"t\.jsonl, row 1: a number, where an object"),
+    "NUL": (b'{"a": 1}\n\0', r"t\.jsonl, line 2: a NUL byte"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_json(write, case):
+    content, words = BROKEN[case]
+    with pytest.raises(ValueError, match=words) as caught:
+        read_raw(write(content))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_infinite_numbers_are_named(write):
+    for value in ("Infinity", "1e999", "1" + "0" * 400):
+        text = f'{{"a": 1, "y": "u"}}\n{{"a": {value}, "y": "v"}}\n'
+        with pytest.raises(ValueError, match=r"t\.jsonl, line 2, column 'a': the number is infinite"):
+            read_table(write(text), prepare="strict")
+
+
+def test_a_new_key_in_each_record(write, monkeypatch):
+    text = as_lines({str(i): 1} for i in range(2000))
+    monkeypatch.setattr(value_columns, "UNPACKED_LIMIT", 2**20)
+    with pytest.raises(ValueError, match=r"unpacks to 2,000 rows of 2,000 columns, 30\.5 MiB; the limit is 1\.0"):
+        read_raw(write(text))
+    monkeypatch.setattr(value_columns, "UNPACKED_LIMIT", 2**30)
+    monkeypatch.setattr(limits, "available_memory", lambda: 2**26)
+    with pytest.raises(MemoryError, match=r"Reading t\.jsonl would take about 91\.6 MiB"):
+        read_raw(write(text))
+    monkeypatch.setattr("bayesfloor.tables.columns.MOST_COLUMNS", 100)
+    with pytest.raises(ValueError, match=r"t\.jsonl has 2,000 columns; the limit is 100"):
+        read_raw(write(text))
+
+
+NUMBERS = st.one_of(st.integers(-(2**70), 2**70), st.floats(allow_nan=False))
+VALUES = st.one_of(st.none(), st.booleans(), NUMBERS, st.text(max_size=3))
+
+
+@given(st.lists(st.fixed_dictionaries({"a": VALUES, "b": VALUES}), min_size=1, max_size=8))
+def test_any_values_come_back(tmp_path_factory, records):
+    path = tmp_path_factory.getbasetemp() / "any.jsonl"
+    path.write_text(as_lines(records), encoding="utf-8")
+    for column in read_raw(path).columns:
+        values = [record[column.name] for record in records]
+        if isinstance(column, NumberColumn):
+            for value, number in zip(values, column.values.tolist(), strict=True):
+                assert (value in (None, "") and np.isnan(number)) or float(value) == number or np.isnan(float(value))
+        else:
+            assert isinstance(column, TextColumn)
+            for value, code in zip(values, column.codes.tolist(), strict=True):
+                if isinstance(value, str):
+                    assert column.categories[code] == value.strip() if code >= 0 else not value.strip()
+                else:
+                    assert (code < 0) == (value is None)
+
+
+@pytest.fixture
+def database(tmp_path):
+    """Make a database by SQL."""
+
+    def database(*statements, name="t.sqlite"):
+        with sqlite3.connect(tmp_path / name) as connection:
+            for statement in statements:
+                connection.execute(statement)
+        connection.close()
+        return tmp_path / name
+
+    return database
+
+
+PETS = (
+    'CREATE TABLE "my ""pets""" (weight REAL, kind TEXT, code TEXT, raw BLOB, n INTEGER, y)',
+    """INSERT INTO [my "pets"] VALUES (4.5, 'cat', '007', x'00', 1, 'u'),
+    (NULL, 'dog', '1', NULL, 9007199254740993, 'v'), (1e999, '', '3', NULL, 3, 5)""",
+)
+
+
+def test_a_database_of_one_table(database):
+    table = read_raw(database(*PETS))
+    columns = {column.name: column for column in table.columns}
+    np.testing.assert_array_equal(columns["weight"].values, [4.5, np.nan, np.inf])
+    assert (columns["kind"].categories, columns["kind"].codes.tolist()) == (("cat", "dog"), [0, 1, -1])
+    assert isinstance(columns["code"], TextColumn)
+    assert columns["raw"] == OtherColumn("raw", "bytes")
+    assert columns["n"].rounded == 1
+    assert columns["y"].categories == ("5", "u", "v")
+    assert table.lines.tolist() == [1, 2, 3]
+    assert table.notes == ["SQLite file, table 'my \"pets\"'."]
+
+
+def test_tables_are_named(database, tmp_path):
+    insert = "INSERT INTO b VALUES ('1', 'u'), ('2.5', 'v')"
+    path = database(*PETS, "CREATE TABLE b (x, y)", insert, "CREATE VIEW w AS SELECT * FROM b")
+    table = read_raw(f"{path}::b")
+    assert table.columns[0].values.tolist() == [1, 2.5]
+    assert table.source == "t.sqlite::b"
+    assert read_raw(f'{path}::my "pets"').n_rows == 3
+    for part, words in (
+        ("", r"t\.sqlite has the tables 'my \"pets\"', 'b'; name one: t\.sqlite::my \"pets\""),
+        ("::c", r"t\.sqlite has no table 'c'; it has the tables 'my \"pets\"', 'b'"),
+        ("::b; DROP TABLE b", r"t\.sqlite has no table 'b; DROP TABLE b'"),
+        ("::w", r"t\.sqlite::w is a view, which would be computed; save it as a table"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            read_raw(f"{path}{part}")
+    packed = tmp_path / "t.db.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert read_raw(f"{packed}::b").n_rows == 2
+
+
+def test_hostile_databases(database, tmp_path, monkeypatch):
+    path = database("CREATE VIRTUAL TABLE v USING fts5(a, b)", name="v.db")
+    with pytest.raises(ValueError, match=r"v\.db::v is a virtual table, which would be computed"):
+        read_raw(f"{path}::v")
+    endless = "CREATE VIEW e AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r"
+    with pytest.raises(ValueError, match=r"e\.db has no tables; name one"):
+        read_raw(database(endless, name="e.db"))
+    large = database("CREATE TABLE g (a, b AS (zeroblob(100000000)))", "INSERT INTO g VALUES (1)", name="g.db")
+    with pytest.raises(ValueError, match=r"g\.db cannot be read as SQLite: string or blob too big"):
+        read_raw(large)
+    with pytest.raises(ValueError, match=r"n\.db holds no rows"):
+        read_raw(database("CREATE TABLE n (a, b)", name="n.db"))
+    (tmp_path / "bad.db").write_bytes(b"SQLite format 3\0" + bytes(200))
+    with pytest.raises(ValueError, match=r"bad\.db cannot be read as SQLite: file is not a database"):
+        read_raw(tmp_path / "bad.db")
+    (tmp_path / "text.db").write_text("a,y\n1,2\n")
+    with pytest.raises(ValueError, match=r"text\.db is named like a Db file, but it is not one, or it is damaged"):
+        read_raw(tmp_path / "text.db")
+    path = database("CREATE TABLE u (a, y)", "INSERT INTO u VALUES (CAST(x'ff' AS TEXT), 1)", name="u.db")
+    with pytest.raises(ValueError, match=r"u\.db cannot be read as SQLite: Could not decode to UTF-8"):
+        read_raw(path)
+    monkeypatch.setattr(value_columns, "UNPACKED_LIMIT", 10)
+    with pytest.raises(ValueError, match=r"t\.sqlite unpacks to 3 rows of 6 columns"):
+        read_raw(database(*PETS))
+
+
+def test_any_damage_is_refused_or_read(database, tmp_path):
+    rows = ", ".join(f"({i}, 'text {i}', {i % 2})" for i in range(300))
+    good = database("CREATE TABLE t (a, b, y)", f"INSERT INTO t VALUES {rows}").read_bytes()
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        bad = bytearray(good)
+        for place in rng.integers(16, len(good), 10):
+            bad[place] = rng.integers(256)
+        (tmp_path / "bad.db").write_bytes(bad)
+        try:
+            table = read_raw(tmp_path / "bad.db")
+        except ValueError as error:
+            assert "bad.db" in str(error)  # noqa: PT017
+        else:
+            assert table.n_rows <= len(good)
+
+
+def test_nothing_is_written_and_changes_elsewhere_are_not_missed(tmp_path):
+    path = tmp_path / "t.sqlite"
+    with sqlite3.connect(path) as writer:
+        writer.execute("PRAGMA journal_mode=WAL")
+        writer.execute("CREATE TABLE t (a, y)")
+        writer.execute("INSERT INTO t VALUES (1, 2)")
+        writer.commit()
+        with pytest.raises(ValueError, match=r"t\.sqlite: changes that are not in the file yet lie in t\.sqlite-wal"):
+            read_raw(path)
+    writer.close()
+    before = path.read_bytes()
+    assert read_raw(path).n_rows == 1
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["t.sqlite"]
