@@ -20,6 +20,8 @@ DEFAULTS = {
     "max_tree_rows": None,
     "n_trees": 3,
     "sample_weight": None,
+    "groups": None,
+    "time": None,
     "y": None,
 }
 

@@ -5,6 +5,7 @@
     X (array, frame, sparse, list)  ── points.check_points ────── (n, d) float64, C-contiguous, finite
     y (array, series, list)         ── labels.check_labels ────── classes (K,), codes (n,) int64
     sample_weight                   ── labels.check_weights ───── (n,) float64
+    groups, time                    ── row_groups.check_groups ── (n,) int64 from 0; (n,) float64
     cv                              ── folds.check_folds ──────── fold of each row
     max_rows                        ── sampling.stratified_rows ─ some of the rows, the same share of each class
     Table in place of X and y       ── prepared_table.points_and_labels

@@ -5,12 +5,14 @@
     X, y ── estimate ──────── rows and folds; the public function, learned_floor
       │
       ├──── cross_fitting ─── every learner predicts every row, at three training sizes
+      │       time_periods    the same in an order of time: trained on the past
       │       learners        the groups of learners  (gaussian_learners, local_learners, tree_kernels)
       │       training_rows   what every learner starts from
       ├──── stacking ──────── the best mix of learners at each size
       ├──── stack_errors ──── errors of that mix: by row, by class, among neighbours
       ├──── summary ───────── estimate, interval, what was reached, findings
       │       learning_curve  a curve through the errors and where it ends
+      │       clusters        how much rows say that belong together
       └──── result ────────── LearnedFloor
 
 `label_noise` redraws labels at known rates and asks whether the floor moves as it should.

@@ -137,7 +137,8 @@ class LearnedFloor:
     reached : float
         The error that the stack attains by cross-validation.
     reached_interval : (float, float)
-        Clopper and Pearson's interval of that.
+        Clopper and Pearson's interval of that; of as many independent rows as these say as much as, where rows belong
+        together.
     majority_error : float
         The error of always naming the largest class.
     curve : LearningCurve
@@ -153,7 +154,7 @@ class LearnedFloor:
     weights : dict
         Exponents of the learners in the stack, the largest first; mean over the folds.
     n_samples, n_rows, n_classes : int
-        Rows given, rows used, classes.
+        Rows given, rows used for training or tests, classes. In an order of time, half of the rows used are tested.
     classes : ndarray of shape (n_classes,)
         The labels, sorted.
     confidence : float
