@@ -41,7 +41,7 @@ def open_table(files: tuple[str, ...], options: TableOptions) -> "Table":
 
     files = tuple("-" if file == STDIN_TOKEN else file for file in files)
     if not files:
-        raise UsageError("name a file, - for stdin, or a data set; 'bayesfloor datasets' lists these")
+        raise UsageError("FILE is missing: name a file, - for stdin, or a data set; 'bayesfloor datasets' lists these")
     check_folder(options.data)
     known = [*BUILT_IN, *local_files(options.data)]
     if len(files) == 1 and files[0] in known and not is_file(Path(files[0])):
