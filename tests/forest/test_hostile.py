@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from bayesfloor import class_forests, spanning_forests
+from bayesfloor import TablePreparer, class_forests, spanning_forests
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 from naive_forests import naive_forests
@@ -93,11 +93,9 @@ with_nan = np.array([[0.0, 1.0], [2.0, np.nan], [3.0, 4.0]])
     ("X", "message"),
     [
         (with_nan, "NaN in 1 row, column 1"),
-        (pd.DataFrame(with_nan, columns=["a", "b"]), "NaN in 1 row, column 'b'"),
         ([[0.0, 1.0], [2.0, np.inf], [3.0, 4.0]], "infinity"),
         ([[0.0], [10**400]], "infinity"),
         ([["a", 1], ["b", 2], ["c", 3]], "column 0"),
-        (pd.DataFrame({"u": ["a", "b"], "v": [1, 2]}), "column 'u'"),
         (np.ones((4, 2)) * 1j, "Complex data not supported"),
         (np.ones((4, 2, 2)), "Found array with dim 3"),
         (np.ones(4), "Expected 2D array, got 1D"),
@@ -114,6 +112,15 @@ def test_points_that_are_refused(X, message):
         spanning_forests(X)
     with pytest.raises(ValueError, match=message):
         class_forests(X, [0, 1])
+
+
+@pytest.mark.parametrize(
+    "frame", [pd.DataFrame(with_nan, columns=["a", "b"]), pd.DataFrame({"u": ["a", "b", "a"], "v": [1, 2, 4]})]
+)
+def test_frames_with_gaps_and_text_are_made_ready(frame):
+    expected = spanning_forests(TablePreparer().fit_transform(frame))
+    np.testing.assert_array_equal(spanning_forests(frame).weights, expected.weights)
+
 
 
 def test_integers_that_float64_cannot_hold_are_pointed_out():

@@ -407,7 +407,7 @@ def test_columns_are_listed_with_what_was_done_and_the_left_out_last():
         feature_groups=((0,), (1, 2, 3), (4,)),
         column_names=("age", "colour", "dose"),
         lines=np.arange(n),
-        preparation=SimpleNamespace(as_in_file=lambda row: ("1", "a", "2")),
+        preparation=SimpleNamespace(as_in_file=lambda row, kept: ("1", "a", "2")),
         columns=(
             ColumnSummary("patient", "id", "left out: a different value in each row", 0, n, 0),
             ColumnSummary("age", "number", "scaled", 3, 290, 1),

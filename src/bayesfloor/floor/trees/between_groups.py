@@ -23,11 +23,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+from bayesfloor.floor.trees.group_kernels import spread
 from bayesfloor.floor.trees.uncertainty import permutation_moments, smoothed_share
 from bayesfloor.forest import Forests
 from bayesfloor.forest.results import EdgeSums
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.kernels import kernel
 from bayesfloor.runtime.limits import check_memory
 
 #: Variance of a share on which there is no evidence: its interval then reaches from 0 to 1.
@@ -103,7 +103,7 @@ def edges_between_groups(forests: Forests, codes: Ints, groups: Ints) -> GroupEd
     n_cells = np.diff(start)
     n_most = int(np.sum(n_cells[a] * n_cells[b]))
     check_memory(32 * n_most, f"the edges between {n_groups} groups, many rows of which have the same values")
-    first, second, weight, within = _spread(a, b, n_edges, start, cell_groups, counts, n_groups, n_most)
+    first, second, weight, within = spread(a, b, n_edges, start, cell_groups, counts, n_groups, n_most)
     sizes = np.bincount(groups)
     rows_per_piece = sizes / (sizes - within / max(forests.n_trees, 1))
     n_between = float(weight.sum())
@@ -111,35 +111,6 @@ def edges_between_groups(forests: Forests, codes: Ints, groups: Ints) -> GroupEd
     weight *= 2.0 / (1.0 / rows_per_piece[g] + 1.0 / rows_per_piece[h])
     pair = np.unique(np.minimum(g, h) * n_groups + np.maximum(g, h), return_inverse=True)[1]
     return GroupEdges(first, second, weight, pair, rows, cell_groups, counts, n_between)
-
-
-@kernel
-def _spread(a, b, n_edges, start, group, count, n_groups, n_most):  # type: ignore[no-untyped-def]
-    """Spread the edges between two sites evenly over the pairs of rows there.
-
-    Returns the pairs of cells of different groups, the number of edges that falls to each, and the number that falls
-    to pairs of rows within each group.
-    """
-    first, second, weight = np.empty(n_most, np.int64), np.empty(n_most, np.int64), np.empty(n_most)
-    within = np.zeros(n_groups)
-    at = 0
-    for e in range(len(a)):
-        size_a, size_b = 0, 0
-        for p in range(start[a[e]], start[a[e] + 1]):
-            size_a += count[p]
-        for q in range(start[b[e]], start[b[e] + 1]):
-            size_b += count[q]
-        inside = a[e] == b[e]
-        per_pair = n_edges[e] / (0.5 * size_a * (size_a - 1) if inside else size_a * size_b)
-        for p in range(start[a[e]], start[a[e] + 1]):
-            for q in range(p if inside else start[b[e]], start[b[e] + 1]):
-                n_pairs = 0.5 * count[p] * (count[p] - 1) if inside and p == q else count[p] * count[q]
-                if group[p] == group[q]:
-                    within[group[p]] += per_pair * n_pairs
-                else:
-                    first[at], second[at], weight[at] = p, q, per_pair * n_pairs
-                    at += 1
-    return first[:at], second[:at], weight[:at], within
 
 
 def share_between_groups(edges: GroupEdges, labels: Ints, n_classes: int) -> GroupedShare:
