@@ -26,8 +26,6 @@ def test_against_plain_loops():
 
 
 def test_a_class_without_rows():
-    against_rest, in_pairs = errors_by_class(
-        np.array([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1]]), np.array([0, 1]), np.ones(3)
-    )
+    against_rest, in_pairs = errors_by_class(np.array([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1]]), np.array([0, 1]), np.ones(3))
     assert against_rest.tolist() == [0, 0, 0]
     assert in_pairs.tolist() == np.zeros((3, 3)).tolist()

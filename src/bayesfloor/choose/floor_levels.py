@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
 
-from bayesfloor.choose.row_influence import error_direction
+from bayesfloor.choose.row_influence import error_direction, group_error_directions
 from bayesfloor.floor.trees.cross_edges import CrossEdges, of_each_class, of_each_pair, of_whole, pairs_of
 from bayesfloor.floor.trees.problem import Options, floors_of
 from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
@@ -63,7 +63,8 @@ class FloorSet:
     confidence : float
         Level of the intervals.
     directions : sparse array of shape (n_problems, n_rows) or None
-        For each problem a vector of length one: on which rows its error depends. None where it was not asked for.
+        For each problem a vector of length one: on which rows, or groups of rows, its error depends. None where it was
+        not asked for.
     """
 
     floor: Floats
@@ -144,25 +145,44 @@ def _unit_rows(vectors: Any) -> Any:
     return _scaled(vectors, 1.0 / np.where(lengths > 0, lengths, 1.0))
 
 
-def whole_floor(forests: Forests, codes: Ints, n_classes: int, options: Options, *, directed: bool) -> FloorSet:
+def whole_floor(
+    forests: Forests, codes: Ints, n_classes: int, options: Options, *, directed: bool, groups: Ints | None = None
+) -> FloorSet:
     """Return the floor of the whole problem, a set of one."""
     largest = 1.0 - np.bincount(codes).max() / len(codes)
-    directions = sparse.csr_array(error_direction(forests, codes, n_classes)[None, :]) if directed else None
-    return _floor_set(of_whole(forests, codes, n_classes), n_classes, largest, options, directions)
+    directions = None
+    if directed:
+        directions = sparse.csr_array(np.array(_directions(forests, codes, n_classes, groups, [codes])))
+    return _floor_set(of_whole(forests, codes, n_classes, groups), n_classes, largest, options, directions)
 
 
-def class_floors(forests: Forests, codes: Ints, n_classes: int, options: Options) -> FloorSet:
+def class_floors(
+    forests: Forests, codes: Ints, n_classes: int, options: Options, groups: Ints | None = None
+) -> FloorSet:
     """Return the floor of each class against the rest."""
     priors = np.bincount(codes, minlength=n_classes) / len(codes)
-    directions = [error_direction(forests, (codes == k).astype(np.int64), 2) for k in range(n_classes)]
-    cross = of_each_class(forests, codes, n_classes)
+    problems = [(codes == k).astype(np.int64) for k in range(n_classes)]
+    directions = _directions(forests, codes, 2, groups, problems)
+    cross = of_each_class(forests, codes, n_classes, groups)
     return _floor_set(cross, 2, np.minimum(priors, 1.0 - priors), options, sparse.csr_array(np.array(directions)))
 
 
-def pair_floors(forests: ClassForests, codes: Ints, options: Options, *, directed: bool) -> FloorSet:
+def pair_floors(
+    forests: ClassForests, codes: Ints, options: Options, *, directed: bool, groups: Ints | None = None
+) -> FloorSet:
     """Return the floor of each pair of classes, in the order of `pairs_of`."""
-    directions = _pair_directions(forests, codes) if directed else None
-    return _floor_set(of_each_pair(forests, codes), 2, smaller_priors(forests.class_counts), options, directions)
+    directions = _pair_directions(forests, codes, groups) if directed else None
+    cross = of_each_pair(forests, codes, groups)
+    return _floor_set(cross, 2, smaller_priors(forests.class_counts), options, directions)
+
+
+def _directions(
+    forests: Forests, codes: Ints, n_classes: int, groups: Ints | None, problems: list[Ints]
+) -> list[Floats]:
+    """Return the direction in which the count of each problem errs, over rows or over groups."""
+    if groups is not None:
+        return group_error_directions(forests, codes, groups, problems)
+    return [error_direction(forests, labels, n_classes) for labels in problems]
 
 
 def smaller_priors(class_counts: Ints) -> Floats:
@@ -171,16 +191,17 @@ def smaller_priors(class_counts: Ints) -> Floats:
     return np.minimum(first, second) / (first + second)
 
 
-def _pair_directions(forests: ClassForests, codes: Ints) -> Any:
+def _pair_directions(forests: ClassForests, codes: Ints, groups: Ints | None) -> Any:
     rows, values, starts = [], [], [0]
     for a, b in zip(*pairs_of(len(forests.classes)), strict=True):
         pair = forests.pair(forests.classes[a], forests.classes[b])
         members = np.asarray(pair.rows)
         is_second = (codes[members] == b).astype(np.int64)
-        rows.append(members)
-        values.append(error_direction(pair, is_second, 2))
-        starts.append(starts[-1] + pair.n_samples)
-    shape = len(rows), forests.n_samples
+        of_members = None if groups is None else groups[members]
+        rows.append(members if of_members is None else np.unique(of_members))
+        values.extend(_directions(pair, is_second, 2, of_members, [is_second]))
+        starts.append(starts[-1] + len(rows[-1]))
+    shape = len(rows), forests.n_samples if groups is None else int(groups.max()) + 1
     return sparse.csr_array((np.concatenate(values), np.concatenate(rows), starts), shape=shape)
 
 
@@ -191,13 +212,16 @@ def _floor_set(cross: CrossEdges, n_classes: int, largest: Any, options: Options
     return FloorSet(floor, floor - low, high - floor, options.confidence, directions)
 
 
-def criterion_level(X: Floats, codes: Ints, n_classes: int, criterion: str, options: Options) -> FloorLevel:
+def criterion_level(
+    X: Floats, codes: Ints, n_classes: int, criterion: str, options: Options, groups: Ints | None = None
+) -> FloorLevel:
     """Return the floor of some points that a criterion asks for: of the whole problem, the mean or the worst pair."""
     engine = options.engine(options.random_state)
     if criterion == "whole":
-        return whole_floor(spanning_forests(X, **engine), codes, n_classes, options, directed=False).level()
+        forests = spanning_forests(X, **engine)
+        return whole_floor(forests, codes, n_classes, options, directed=False, groups=groups).level()
     by_class = class_forests(X, codes, **engine)
-    pairs = pair_floors(by_class, codes, options, directed=criterion == "mean")
+    pairs = pair_floors(by_class, codes, options, directed=criterion == "mean", groups=groups)
     return pairs.mean().level() if criterion == "mean" else pairs.level(pairs.worst)
 
 

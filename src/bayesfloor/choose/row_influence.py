@@ -12,11 +12,17 @@ of rows that it could join::
 
     e edges inside a site of m rows         weight 2e / (m (m−1)) on each of its m(m−1)/2 pairs
     e edges between sites of m and m' rows  weight e / (m m')     on each of the m·m' pairs
+
+Where rows belong together, groups take the place of rows, and edges between groups that of all edges
+(`floor.trees.between_groups`).
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import sparse
 
+from bayesfloor.floor.trees.between_groups import edges_between_groups, sum_at_groups
 from bayesfloor.forest import Forests
 from bayesfloor.runtime.arrays import Floats, Ints
 
@@ -64,8 +70,43 @@ def error_direction(forests: Forests, codes: Ints, n_classes: int) -> Floats:
 
     mean = crossing.sum() / edges.sum()
     deviation = crossing - mean * edges
+    return _unit(deviation, float(np.linalg.norm(edges)))
+
+
+def group_error_directions(forests: Forests, codes: Ints, groups: Ints, problems: Sequence[Ints]) -> list[Floats]:
+    """Return S over groups of rows, scaled to length one, for several ways to label the rows.
+
+    Parameters
+    ----------
+    forests : Forests
+        The forests of the rows.
+    codes : ndarray of shape (n_points,)
+        Class of each row.
+    groups : ndarray of shape (n_points,)
+        Group of each row.
+    problems : sequence of ndarray of shape (n_points,)
+        Labels of the rows; rows of one class have one label.
+
+    Returns
+    -------
+    list of ndarray of shape (n_groups,)
+        In the order of the sorted groups.
+    """
+    edges = edges_between_groups(forests, codes, groups)
+    degree = sum_at_groups(edges, edges.weight)
+    directions = []
+    for labels in problems:
+        of_cells = labels[edges.cell_rows]
+        crossing = edges.weight * (of_cells[edges.first] != of_cells[edges.second])
+        mean = crossing.sum() / max(edges.weight.sum(), 1e-300)
+        deviation = sum_at_groups(edges, crossing - mean * edges.weight)
+        directions.append(_unit(deviation, float(np.linalg.norm(degree))))
+    return directions
+
+
+def _unit(deviation: Floats, scale: float) -> Floats:
+    """Scale a direction to length one; where only rounding errors are left, a constant one stands in."""
     length = float(np.linalg.norm(deviation))
-    # Where all edges are alike, only rounding errors are left, and they are no direction.
-    if length <= 1e-9 * float(np.linalg.norm(edges)):
-        return np.full(len(sites), len(sites) ** -0.5)
+    if length <= 1e-9 * scale:
+        return np.full(len(deviation), len(deviation) ** -0.5)
     return deviation / length

@@ -119,7 +119,7 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.progress = progress
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Search for features.
 
         Parameters
@@ -128,38 +128,42 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             The points.
         y : array-like or series of shape (n_samples,)
             The labels, of any type that can be sorted.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of one patient, have the same value. The floor is then that of rows
+            of new groups.
 
         Returns
         -------
         BayesErrorSelector
             This selector.
         """
-        problem = check_problem(X, y)
+        problem = check_problem(X, y, groups)
         validate_data(self, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             names = [f"x{j}" for j in range(self.n_features_in_)]
-        groups = check_feature_groups(self.feature_groups, self.n_features_in_, problem.feature_names)
-        n_wanted = self._check_parameters(len(groups))
+        columns_of = check_feature_groups(self.feature_groups, self.n_features_in_, problem.feature_names)
+        n_wanted = self._check_parameters(len(columns_of))
         options = check_options(
             n_trees=self.n_trees, confidence=self.confidence, n_jobs=1, random_state=self.random_state
         )
         most = check_max_rows(self.max_rows, len(problem.classes), CHOICE_ROWS)
-        keys = keys_of_values(problem.X, problem.codes, options.random_state)
+        keys = keys_of_values(problem.X, problem.codes, options.random_state, problem.groups)
         rows = stratified_rows(problem.codes, most, keys)
-        sample = Problem(problem.X[rows], problem.classes, problem.codes[rows], problem.feature_names)
+        of_rows = None if problem.groups is None else problem.groups[rows]
+        sample = Problem(problem.X[rows], problem.classes, problem.codes[rows], problem.feature_names, of_rows)
 
         def work(crew: Crew) -> list[Step]:
-            crew.expect(n_candidates_at_most(len(groups), n_wanted, self.direction, self.lookahead))
-            return self._search(sample, groups, n_wanted, options, crew)
+            crew.expect(n_candidates_at_most(len(columns_of), n_wanted, self.direction, self.lookahead))
+            return self._search(sample, columns_of, n_wanted, options, crew)
 
         steps = supervise(work, check_n_jobs(self.n_jobs), self.progress)
         selected = next(step.in_use for step in reversed(steps) if step.selected)
-        columns = np.sort(np.concatenate([groups[group] for group in selected]))
+        columns = np.sort(np.concatenate([columns_of[group] for group in selected]))
         self.support_ = np.isin(np.arange(self.n_features_in_), columns)
         self.n_features_ = len(columns)
         self.path_ = SelectionPath(
-            tuple(_with_names(step, groups, names) for step in steps),
+            tuple(_with_names(step, columns_of, names) for step in steps),
             direction=self.direction,
             criterion=self.criterion,
             n_rows=len(rows),
@@ -193,7 +197,7 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         def level_of(in_use: Groups) -> FloorLevel:
             columns = np.sort(np.concatenate([groups[group] for group in in_use]))
             points = np.ascontiguousarray(sample.X[:, columns])
-            return criterion_level(points, sample.codes, n_classes, self.criterion, options)
+            return criterion_level(points, sample.codes, n_classes, self.criterion, options, sample.groups)
 
         def try_all(candidates: Sequence[Groups]) -> list[FloorLevel]:
             return crew.run(level_of, [(each,) for each in candidates], [1] * len(candidates))
@@ -222,7 +226,7 @@ def _with_names(step: Step, groups: list[Ints], names: Sequence[Any]) -> Selecti
 
 def _whole_floor(sample: Problem, columns: Ints, options: Options) -> Any:
     names = None if sample.feature_names is None else [sample.feature_names[column] for column in columns]
-    part = Problem(np.ascontiguousarray(sample.X[:, columns]), sample.classes, sample.codes, names)
+    part = Problem(np.ascontiguousarray(sample.X[:, columns]), sample.classes, sample.codes, names, sample.groups)
     return whole_result(count_cross_edges(part, options, whole=True), part, options)
 
 

@@ -123,6 +123,17 @@ def check_halves(learning: list[str], classes: NDArray[Any], codes: Ints) -> Non
         )
 
 
+def check_group_halves(learning: list[str], classes: NDArray[Any], halves: list[Ints]) -> None:
+    """Refuse to measure on halves of the groups where a class is missing from one."""
+    missing = sorted({k for half in halves for k in np.setdiff1d(np.arange(len(classes)), half).tolist()})
+    if missing:
+        few = listed([shown(classes[k]) for k in missing])
+        raise ValueError(
+            f"Transform {shown(learning[0])} learns from the labels, so floors are measured on halves of the groups. "
+            f"That takes groups of each class in both; there are too few of {few}."
+        )
+
+
 def find_in_transforms(by_name: dict[str, Any], n_rows: int, n_samples: int) -> Iterator[Finding]:
     """Say what bears on the comparison."""
     learning = [shown(name) for name, transform in by_name.items() if needs_labels(transform)]

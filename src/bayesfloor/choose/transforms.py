@@ -27,6 +27,7 @@ from bayesfloor.choose.floor_levels import (
     whole_floor,
 )
 from bayesfloor.choose.transform_inputs import (
+    check_group_halves,
     check_halves,
     check_transforms,
     find_in_transforms,
@@ -34,9 +35,11 @@ from bayesfloor.choose.transform_inputs import (
     takes_new_rows,
 )
 from bayesfloor.choose.transform_results import TransformComparison, TransformFloors
+from bayesfloor.data.folds import grouped_folds
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
-from bayesfloor.data.prepared_table import points_and_labels
+from bayesfloor.data.prepared_table import Table, points_and_labels
+from bayesfloor.data.row_groups import check_groups
 from bayesfloor.data.sampling import CHOICE_ROWS, halves, stratified_rows
 from bayesfloor.floor.trees.cross_edges import pairs_of
 from bayesfloor.floor.trees.problem import Options, check_options
@@ -44,13 +47,14 @@ from bayesfloor.forest import class_forests
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.checks import check_max_rows, check_option
 from bayesfloor.runtime.text import shown
-from bayesfloor.tables.arguments import prepared_points
+from bayesfloor.tables.arguments import table_of
 
 
 def compare_transforms(
     X: Any,
     y: Any = None,
     *,
+    groups: Any = None,
     transforms: Any = "default",
     criterion: str = "whole",
     max_rows: int | None = None,
@@ -69,6 +73,9 @@ def compare_transforms(
         The data, as the transforms take it. A `Table` from `read_table` has its labels with it.
     y : array-like or series of shape (n_samples,), default=None
         The labels, of any type that can be sorted; left out with a Table.
+    groups : array-like of shape (n_samples,), default=None
+        Rows that belong together, such as those of one patient, have the same value. Floors are then those of rows of
+        new groups, and no group is in both halves (BF031). None for the groups of a Table, if it has any.
     transforms : dict or "default", default="default"
         Transformers by name, or "passthrough" for the data as it is. They are cloned, never fitted themselves.
         "default" is a set of scalers, principal components, Laplacian eigenmaps and a radial kernel.
@@ -110,19 +117,29 @@ def compare_transforms(
     options = check_options(
         n_trees=n_trees, confidence=confidence, n_jobs=n_jobs, device=device, random_state=random_state, client=client
     )
-    # a frame is left to the transforms, unless it is a whole table
-    X, y = (prepared_points if isinstance(y, str) else points_and_labels)(X, y)
+    if isinstance(y, str):  # a whole table; any other frame is left to the transforms
+        X, y, groups = table_of(X, y, groups=groups), None, None
+    groups = X.groups if groups is None and isinstance(X, Table) else groups
+    X, y = points_and_labels(X, y)
     n_given = X.shape[0] if hasattr(X, "shape") else len(X)
     classes, codes = check_labels(y, n_given)
+    groups = check_groups(groups, n_given)
     keys = np.random.default_rng(options.random_state).integers(2**64, size=n_given, dtype=np.uint64)
     rows = stratified_rows(codes, check_max_rows(max_rows, len(classes), CHOICE_ROWS), keys)
     if len(rows) < n_given:
         X, codes, keys = _safe_indexing(X, rows), codes[rows], keys[rows]
+        groups = None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
     by_name = check_transforms(transforms, X)
     learning = [name for name, transform in by_name.items() if needs_labels(transform)]
+    parts: tuple[Any, ...] = (slice(None),)
     if learning:
         check_halves(learning, classes, codes)
-    data = _Data(X, classes, codes, halves(codes, keys) if learning else (slice(None),))
+        parts = halves(codes, keys)
+        if groups is not None:
+            half = grouped_folds(codes, groups, 2, keys, spread_classes=True)
+            parts = np.flatnonzero(half == 0), np.flatnonzero(half == 1)
+            check_group_halves(learning, classes, [codes[part] for part in parts])
+    data = _Data(X, classes, codes, groups, parts)
 
     measured = _ranked([_measure(name, transform, data, options) for name, transform in by_name.items()], criterion)
     by_criterion = [each.by_criterion(criterion) for each in measured]
@@ -153,7 +170,12 @@ class _Data:
     X: Any
     classes: NDArray[Any]
     codes: Ints
+    groups: Ints | None
     parts: tuple[Any, ...]
+
+    def groups_of(self, part: Any) -> Ints | None:
+        """Return the groups of some rows, counted from 0."""
+        return None if self.groups is None else np.unique(self.groups[part], return_inverse=True)[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +229,7 @@ def _measure(name: str, transform: Any, data: _Data, options: Options) -> _Measu
         views = [points[part] for part in data.parts]
     seconds = (perf_counter() - started) / (2.0 if needs_labels(transform) else 1.0)
     floors = [
-        _floors(view, data.codes[part], len(data.classes), options)
+        _floors(view, data.codes[part], len(data.classes), options, data.groups_of(part))
         for view, part in zip(views, data.parts, strict=True)
     ]
     whole, of_classes, pairs = floors[0] if len(floors) == 1 else map(mean_of_halves, *floors)
@@ -255,13 +277,15 @@ def _points(name: str, output: Any, n_rows: int) -> Floats:
     return points
 
 
-def _floors(points: Floats, codes: Ints, n_classes: int, options: Options) -> tuple[FloorSet, FloorSet, FloorSet]:
+def _floors(
+    points: Floats, codes: Ints, n_classes: int, options: Options, groups: Ints | None
+) -> tuple[FloorSet, FloorSet, FloorSet]:
     """Measure the whole problem, each class and each pair from one pass."""
     forests = class_forests(points, codes, **options.engine(options.random_state))
     return (
-        whole_floor(forests.whole, codes, n_classes, options, directed=True),
-        class_floors(forests.whole, codes, n_classes, options),
-        pair_floors(forests, codes, options, directed=True),
+        whole_floor(forests.whole, codes, n_classes, options, directed=True, groups=groups),
+        class_floors(forests.whole, codes, n_classes, options, groups),
+        pair_floors(forests, codes, options, directed=True, groups=groups),
     )
 
 

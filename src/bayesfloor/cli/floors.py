@@ -13,6 +13,7 @@ from bayesfloor.runtime.text import exact_percent
 
 if TYPE_CHECKING:
     from bayesfloor.data.prepared_table import Table
+    from bayesfloor.runtime.findings import Finding
 
 
 def floor(
@@ -63,7 +64,25 @@ def _from_learners(table: "Table", options: TableOptions) -> tuple[dict[str, Any
         "assumes that the learning curve goes on as it does.",
         quiet=options.quiet,
     )
-    return result, rows, found.findings
+    return result, rows, (*_dependence(table, options), *found.findings)
+
+
+def _dependence(table: "Table", options: TableOptions) -> "list[Finding]":
+    """Find rows that belong together where nobody said so; sets that are known by name come prepared."""
+    from bayesfloor.data.labels import check_labels
+    from bayesfloor.floor.learned.dependence import find_dependence
+
+    if not table.columns:
+        return []
+    return find_dependence(
+        table.X,
+        check_labels(table.y, len(table.X))[1],
+        table.possible_groups if table.groups is None else {},
+        in_order=table.time is None and table.groups is None,
+        tabular=table.tabular,
+        seed=options.seed,
+        n_jobs=options.threads,
+    )
 
 
 def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], list[tuple[Any, ...]], Any]:

@@ -66,7 +66,7 @@ def fit(
 
 def predict(
     model: Annotated[str, Parameter(name="MODEL", help="What 'fit' wrote.")],
-    file: Annotated[str, Parameter(name="FILE", help="A file with the columns that the model was trained on, or - for stdin.")],
+    file: Annotated[str, Parameter(name="FILE", help="A file with the columns of the first one, or - for stdin.")],
     /,
     *,
     out: Annotated[str | None, Parameter(help="Where to write; stdout by default.")] = None,

@@ -32,7 +32,7 @@ def stratified_folds(codes: Ints, n_folds: int, keys: NDArray[Any]) -> Ints:
     return folds
 
 
-def grouped_folds(codes: Ints, groups: Ints, n_folds: int, keys: U64) -> Ints:
+def grouped_folds(codes: Ints, groups: Ints, n_folds: int, keys: U64, *, spread_classes: bool = False) -> Ints:
     """Deal whole groups out to the folds, as even in rows as large groups allow.
 
     The largest group comes first, and each goes to the fold that has the fewest rows so far. A class in no more groups
@@ -55,6 +55,8 @@ def grouped_folds(codes: Ints, groups: Ints, n_folds: int, keys: U64) -> Ints:
     keys : ndarray of shape (n,)
         A random number for each row. Among groups of one size their sums decide, so what the groups are called does
         not matter, nor where the rows stand.
+    spread_classes : bool, default=False
+        Spread all classes, not only those in few groups.
 
     Returns
     -------
@@ -65,16 +67,16 @@ def grouped_folds(codes: Ints, groups: Ints, n_folds: int, keys: U64) -> Ints:
     counts = np.bincount(groups * n_classes + codes, minlength=n_groups * n_classes).reshape(n_groups, n_classes)
     of_groups = sums_of_hashes(mix64(keys ^ mix64(codes.astype(np.uint64))), groups, n_groups)
     size = counts.sum(axis=1)
-    rare = np.count_nonzero(counts, axis=0) <= n_folds
-    counts = counts[:, rare]
+    if not spread_classes:
+        counts = counts[:, np.count_nonzero(counts, axis=0) <= n_folds]
     shares = counts / np.maximum(counts.sum(axis=0), 1)
-    in_fold = np.zeros((min(n_folds, n_groups), counts.shape[1]))  # shares of the rare classes
+    in_fold = np.zeros((min(n_folds, n_groups), counts.shape[1]))  # shares of the classes to spread
     rows_in_fold = [0] * len(in_fold)
-    has_rare, sizes = (counts.sum(axis=1) > 0).tolist(), size.tolist()
+    has_any, sizes = (counts.sum(axis=1) > 0).tolist(), size.tolist()
     fold_of = np.empty(n_groups, np.int64)
     for group in np.lexsort((of_groups, -size)).tolist():
         fold = rows_in_fold.index(min(rows_in_fold))
-        if has_rare[group]:
+        if has_any[group]:
             even_rows = sizes[group] / len(codes) * np.array(rows_in_fold)
             fold = int(np.argmin(in_fold @ counts[group] + even_rows))
             in_fold[fold] += shares[group]

@@ -42,6 +42,8 @@ class DifficultyReport:
         The same for each two classes.
     class_tree : ClassTree
         The tree of binary problems.
+    findings : tuple of Finding
+        What was noticed in the data that bears on the floor.
     """
 
     summary: dict[str, Any]
@@ -50,11 +52,7 @@ class DifficultyReport:
     classes: OneVsRestBayesError
     pairs: PairwiseBayesError
     class_tree: ClassTree
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What was noticed in the data that bears on the floor."""
-        return (*self.trees.findings, *(() if self.learned is None else self.learned.findings))
+    findings: tuple[Finding, ...]
 
     def __repr__(self) -> str:
         return f"DifficultyReport({' '.join(self.summary['answer'])!r})"
@@ -252,7 +250,7 @@ def difficulty_report(
     written = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
     summary = summarise(source, figures, bool(fast), target_error, command or f"difficulty_report(X, y{written})")
     summary["seconds"] = perf_counter() - started
-    shared = ("learned", "trees", "classes", "pairs", "class_tree")
+    shared = ("learned", "trees", "classes", "pairs", "class_tree", "findings")
     return DifficultyReport(summary, **{name: getattr(figures, name) for name in shared})
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.choose import BayesErrorSelector, SelectionPath
 from bayesfloor.data.sampling import keys_of_values, stratified_rows
+from bayesfloor.floor.learned.dependence import find_dependence
 from bayesfloor.floor.learned.estimate import MIN_FOLDS, learned_floor_of
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
@@ -17,6 +18,7 @@ from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, Pair
 from bayesfloor.report.columns import ColumnFloors, measure_columns
 from bayesfloor.report.look_alikes import LookAlike, find_look_alikes
 from bayesfloor.report.source import Source
+from bayesfloor.runtime.findings import Finding
 from bayesfloor.tree import ClassTree, build_class_tree
 
 #: Rows that look like another class, at the most: as many as somebody goes through by hand.
@@ -49,6 +51,8 @@ class Figures:
         How much each column tells by itself.
     look_alikes : list of LookAlike
         Rows that look like another class.
+    dependence : list of Finding
+        Rows that belong together, by a column or by their order, where nobody said so.
     selection : SelectionPath or None
         The search for features.
     tree_rows : ndarray
@@ -63,8 +67,15 @@ class Figures:
     drawn_tree: ClassTree
     columns: ColumnFloors
     look_alikes: list[LookAlike]
+    dependence: list[Finding]
     selection: SelectionPath | None
     tree_rows: NDArray[np.int64]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was noticed in the data: first what may make every other figure too good."""
+        learned = () if self.learned is None else self.learned.findings
+        return (*self.dependence, *self.trees.findings, *learned)
 
 
 def compute_figures(
@@ -107,6 +118,17 @@ def compute_figures(
         learned = learned_floor_of(
             problem, confidence=options.confidence, max_rows=max_rows, progress=progress, **how
         )
+    dependence: list[Finding] = []
+    if learned is not None and source.is_table:
+        dependence = find_dependence(
+            problem.X,
+            problem.codes,
+            source.possible_groups if problem.groups is None else {},
+            in_order=problem.time is None and problem.groups is None,
+            tabular=problem.tabular,
+            seed=options.random_state,
+            n_jobs=options.n_jobs,
+        )
     selection = None
     if n_features is not None:
         together = source.feature_groups
@@ -123,6 +145,7 @@ def compute_figures(
         drawn_tree=_tree_of_hardest(class_tree, classes, pairs),
         columns=measure_columns(source, options),
         look_alikes=find_look_alikes(draws.forests, part.codes, len(problem.classes), MOST_LOOK_ALIKES),
+        dependence=dependence,
         selection=selection,
         tree_rows=rows,
     )

@@ -1,7 +1,7 @@
 """What a report is about: points, labels, and what to call the rows and columns."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,10 @@ class Source:
         What was done to the data, and what deserves a look.
     column_summaries : tuple of ColumnSummary
         What each column of a file holds and what was done with it, left-out ones too; empty where that is not known.
+    possible_groups : mapping of str to ndarray
+        Columns that may tell which rows belong together.
+    is_table : bool
+        Whether the rows come from a table that was made ready by itself.
     """
 
     problem: Problem
@@ -52,6 +56,8 @@ class Source:
     notes: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
     column_summaries: tuple[ColumnSummary, ...] = ()
+    possible_groups: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    is_table: bool = False
 
 
 def source_of(
@@ -77,6 +83,8 @@ def _of_table(table: Table, title: str | None, groups: Any = None, time: Any = N
         values=table.values_of,
         n_samples=table.n_samples,
         notes=table.notes,
+        possible_groups=table.possible_groups,
+        is_table=bool(table.columns),
         cautions=table.cautions,
         column_summaries=table.columns,
     )

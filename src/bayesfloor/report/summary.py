@@ -76,7 +76,7 @@ def summarise(source: Source, figures: Figures, fast: bool, target_error: float 
             "columns_note": sentences.note_on_columns(figures.columns, len(source.columns), MOST_LISTED),
         },
         "rare": None if learned is None else _rare(learned),
-        "findings": [asdict(f) for f in (*figures.trees.findings, *(learned.findings if learned else ()))],
+        "findings": [asdict(found) for found in figures.findings],
         "floor": _floor(figures),
         "curve": None if learned is None else _curve(figures),
         "learners": [] if learned is None else [{"name": k, "weight": v} for k, v in learned.weights.items()],

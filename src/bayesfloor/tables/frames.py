@@ -67,7 +67,7 @@ def raw_of_frame(data: Any) -> RawTable:
 def _column(series: Any, narwhals: Any) -> Column:
     name, kind = str(series.name), series.dtype
     if kind == narwhals.Boolean:
-        values = [math.nan if value is None else float(value) for value in series.to_list()]
+        values = [math.nan if _is_gap(value) else float(value) for value in series.to_list()]
         return NumberColumn(name, np.array(values), is_truth=True)
     if kind.is_numeric():
         return _numbers(name, series, kind, narwhals)
@@ -85,12 +85,9 @@ def _numbers(name: str, series: Any, kind: Any, narwhals: Any) -> Column:
         large = [value for value in (whole.min(), whole.max()) if abs(value) >= _LARGEST_EXACT_INTEGER]
         if large:
             rounded = sum(int(value) != int(float(value)) for value in whole.to_list())
-    values = (
-        [math.nan if value is None else float(value) for value in series.to_list()]
-        if len(whole) < len(series)
-        else series.cast(narwhals.Float64).to_numpy()
-    )
-    return NumberColumn(name, np.array(values, dtype=np.float64), rounded)
+    values = np.full(len(series), np.nan)
+    values[~series.is_null().to_numpy().astype(bool)] = whole.cast(narwhals.Float64).to_numpy()
+    return NumberColumn(name, values, rounded)
 
 
 def _dates(name: str, series: Any, kind: Any, narwhals: Any) -> Column:

@@ -286,9 +286,12 @@ def _assemble(
     is_own: bool = True,
 ) -> Table:
     """Make the features of a table, the one that was learnt from or another."""
-    raw, labels, own = rows.raw, rows.labels, None
+    raw, labels = rows.raw, rows.labels
+    own = None
     if is_own and labels is not None and any(isinstance(each, SharesFeatures) for each in preparation.columns):
-        folds = stratified_folds(labels.codes, N_FOLDS, _row_keys(raw, labels.codes, 0))
+        used = {each.name for each in preparation.columns}
+        values = replace(raw, columns=[column for column in raw.columns if column.name in used])
+        folds = stratified_folds(labels.codes, N_FOLDS, _row_keys(values, labels.codes, 0))
         own = OwnLabels(labels.codes, len(labels.classes), folds)
     odd = Oddities()
     X = check_points(preparation.apply(raw, odd, own, consume=True), min_rows=1)

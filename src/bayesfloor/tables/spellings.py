@@ -190,8 +190,8 @@ DATE_FORMATS = (
 #: How times of day are written.
 TIME_FORMATS = ("%H:%M:%S%.f", "%H:%M", "%I:%M %p", "%I:%M:%S %p")
 
-#: Seconds from 1970 back to the year 1000.
-_YEAR_1000 = -30_610_224_000.0
+#: Microseconds from 1970 back to the year 1000.
+_YEAR_1000 = -30_610_224_000 * 10**6
 
 _LOOKS_LIKE_DATE = re.compile(r"(?=.*\d)(?=.*[-/.:, ]|\d{8}$|\d{14}$).{4,40}")
 
@@ -225,28 +225,27 @@ def read_dates(texts: Sequence[str], date_format: str | None = None) -> tuple[Fl
     column = polars.Series(values)
     sample = column.head(50)
     for candidate in (date_format,) if date_format else (*DATE_FORMATS, *TIME_FORMATS):
-        if date_format is None and _seconds(sample, candidate).null_count():
+        if date_format is None and _microseconds(sample, candidate).null_count():
             continue
-        seconds = _seconds(column, candidate)
-        if date_format is None and seconds.null_count():
+        found = _microseconds(column, candidate)
+        if date_format is None and found.null_count():
             continue
-        nothing[known] = seconds.fill_null(math.nan).to_numpy()
+        nothing[known] = found.cast(polars.Float64).fill_null(math.nan).to_numpy() / 1e6
         return nothing, candidate
     return nothing, None
 
 
-def _seconds(column: Any, date_format: str) -> Any:
-    """Return seconds since 1970 or midnight, null for what does not fit."""
+def _microseconds(column: Any, date_format: str) -> Any:
+    """Return microseconds since 1970 or midnight, null for what does not fit."""
     import polars
 
     if date_format in TIME_FORMATS:
-        return column.str.to_time(date_format, strict=False).cast(polars.Int64).cast(polars.Float64) / 1e9
+        return column.str.to_time(date_format, strict=False).cast(polars.Int64) // 1000
     if "%H" not in date_format and "%I" not in date_format:
         if "%d" not in date_format:
             column, date_format = "01 " + column, f"%d {date_format}"
-        dates = column.str.to_date(date_format, strict=False)
-        seconds = dates.cast(polars.Int32).cast(polars.Float64) * 86400.0
+        moments = column.str.to_date(date_format, strict=False).cast(polars.Datetime("us"))
     else:
         moments = column.str.to_datetime(date_format, strict=False, time_unit="us")
-        seconds = moments.dt.epoch("us").cast(polars.Float64) / 1e6
-    return seconds.set(seconds < _YEAR_1000, None)  # two digits that were taken for a year
+    found = moments.dt.epoch("us")
+    return found.set(found < _YEAR_1000, None)  # two digits that were taken for a year

@@ -596,7 +596,12 @@ class TextFeatures(Treatment):
     def check(self) -> None:
         """Refuse arrays of another shape."""
         n = self.directions.shape[1] if isinstance(self.directions, np.ndarray) and self.directions.ndim == 2 else -1
-        self._refuse_unless(n >= 1, _is_array(self.weights, (_N_BUCKETS,)), _is_array(self.directions, (_N_BUCKETS, n)))
+        self._refuse_unless(
+            self.unit in _N_GRAMS,
+            n >= 1,
+            _is_array(self.weights, (_N_BUCKETS,)),
+            _is_array(self.directions, (_N_BUCKETS, n)),
+        )
 
 
 def n_gram_counts(texts: Sequence[str], unit: str) -> Any:

@@ -14,4 +14,5 @@
       └──── result ────────── LearnedFloor
 
 `label_noise` redraws labels at known rates and asks whether the floor moves as it should.
+`dependence` looks for rows that belong together without anyone having said so.
 """

@@ -23,10 +23,11 @@ TREES_AT_ONCE = 5
 
 def neighbours(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return the votes of 5, 15 and 50 nearest rows."""
-    return {f"{k} neighbours": votes for k, votes in _votes(train, test, N_NEIGHBORS).items()}
+    return {f"{k} neighbours": votes for k, votes in votes_of_nearest(train, test, N_NEIGHBORS).items()}
 
 
-def _votes(train: Train, test: Floats, numbers: tuple[int, ...]) -> dict[int, Floats]:
+def votes_of_nearest(train: Train, test: Floats, numbers: tuple[int, ...]) -> dict[int, Floats]:
+    """Return the votes of so many nearest rows, with the prior as one vote more."""
     n = len(train.X)
     most = min(max(numbers), n)
     near_codes = np.empty((len(test), most), np.int64)
@@ -53,10 +54,10 @@ def _blocks(n_rows: int, n_columns: int) -> list[slice]:
 
 def kernels(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return kernel ridge regression at several widths."""
-    return {f"kernel ridge {width}": p for width, p in _kernel_ridge(train, test, seed, WIDTHS).items()}
+    return {f"kernel ridge {width}": p for width, p in kernel_ridge(train, test, seed, WIDTHS).items()}
 
 
-def _kernel_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...]) -> dict[float, Floats]:
+def kernel_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...]) -> dict[float, Floats]:
     """Regress indicators of the classes on RBF features of random landmarks.
 
     The penalty is chosen by generalised cross-validation.
@@ -97,21 +98,26 @@ def _kernel_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ..
 
 def trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return randomised trees, and neighbours and kernel ridge where features are scaled by their importance."""
+    probability, scale = grow_ensemble(train, test, seed, N_TREES)
+    scaled = Train(train.X * scale, train.codes, train.n_classes)
+    return {
+        "trees": probability,
+        "15 neighbours, scaled": votes_of_nearest(scaled, test * scale, (15,))[15],
+        "kernel ridge, scaled": kernel_ridge(scaled, test * scale, seed, (0.5,))[0.5],
+    }
+
+
+def grow_ensemble(train: Train, test: Floats, seed: int, n_trees: int) -> tuple[Floats, Floats]:
+    """Grow extremely randomised trees; return their probabilities, and the importance of each feature, at most 1."""
     n_features = train.X.shape[1]
     probability = np.zeros((len(test), train.n_classes))
     importance = np.zeros(n_features)
     n_tries = min(n_features, max(10, min(n_features // 3, 40)))
     columns, labels = np.ascontiguousarray(train.X.T), (train.codes, train.n_classes)
     state, features = np.array([seed], np.uint64), np.arange(n_features)
-    for _ in range(N_TREES // TREES_AT_ONCE):
+    for _ in range(n_trees // TREES_AT_ONCE):
         train.check()
         grow_trees(columns, *labels, test, TREES_AT_ONCE, n_tries, MIN_LEAF, state, features, probability, importance)
     if not importance.max() > 0:
         importance[:] = 1.0
-    scale = importance / importance.max()
-    scaled = Train(train.X * scale, train.codes, train.n_classes)
-    return {
-        "trees": probability,
-        "15 neighbours, scaled": _votes(scaled, test * scale, (15,))[15],
-        "kernel ridge, scaled": _kernel_ridge(scaled, test * scale, seed, (0.5,))[0.5],
-    }
+    return probability, importance / importance.max()

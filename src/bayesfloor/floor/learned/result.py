@@ -10,6 +10,7 @@ from bayesfloor.display import LearnedFloorDisplay
 from bayesfloor.runtime.arrays import Floats, Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.text import shown
 
 #: Largest size in a picture of the curve, as a multiple of the largest training size.
 _DRAWN_BEYOND = 10.0
@@ -117,8 +118,8 @@ class ClassRanking:
     def __repr__(self) -> str:
         low, high = self.auc_interval
         return (
-            f"ClassRanking({self.label!r}: AUC {self.auc:.4f}, interval {low:.4f} to {high:.4f}, average precision "
-            f"{self.average_precision:.4f}, {self.n_rows} of {self.n_samples} samples)"
+            f"ClassRanking({shown(self.label)}: AUC {self.auc:.4f}, interval {low:.4f} to {high:.4f}, "
+            f"average precision {self.average_precision:.4f}, {self.n_rows} of {self.n_samples} samples)"
         )
 
 

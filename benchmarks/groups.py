@@ -1,0 +1,453 @@
+"""Rows that belong together: floors for new groups that are known, and what is made of them.
+
+    python benchmarks/groups.py run [--half design|held-out] [--sizes 500 2000] [--repeats 10] [--workers 2]
+    python benchmarks/groups.py table    write benchmarks/results/groups.md from what was recorded
+
+Each problem draws whole groups of rows (patients, machines, copies of one observation), or rows in the order of time.
+The floor is that for rows of groups that are not in the sample, or of the later half of the time: the mean of
+1 - max P(y | x), P being the law of one such row, in closed form or by quadrature, over a million of them. Choices in
+the library were made on the half "design"; "held-out" was looked at once they were made. Cells are recorded in
+benchmarks/results/groups.jsonl as soon as they are measured; a cell that is there is not measured again.
+"""
+
+import argparse
+import json
+import zlib
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax, logsumexp
+from scipy.stats import norm
+
+from bayesfloor.data.folds import fold_keys, grouped_folds
+from bayesfloor.floor import bayes_error
+from bayesfloor.floor.learned.dependence import find_dependence
+from bayesfloor.floor.learned.estimate import learned_floor
+from bayesfloor.floor.learned.learners import GROUPS, NAMES
+from bayesfloor.floor.learned.time_periods import RECENT
+from bayesfloor.floor.learned.training_rows import Train, safe, standardised
+
+ROOT = Path(__file__).resolve().parents[1]
+RECORDS = ROOT / "benchmarks" / "results" / "groups.jsonl"
+RESULTS = ROOT / "benchmarks" / "results" / "groups.md"
+CONFIDENCE = 0.95
+#: Rows of new groups on which the truth rests.
+N_TRUTH = 1_000_000
+#: Rows of new groups on which models are tested, whole groups.
+N_FRESH = 20_000
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+Rng = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Rows with their labels, and their groups or their times."""
+
+    X: Array
+    y: Labels
+    groups: Labels | None = None
+    time: Array | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """How to draw rows, in how many groups, and the law of a row of a new group.
+
+    `draw(n, rng, is_new)` gives about n rows; `is_new` asks for those that the floor is about: new groups, or the later
+    half of the time. `log_joint(X)`, or `(X, time)`, is log p(x, y) of one such row, up to what all classes share.
+    """
+
+    name: str
+    half: str
+    draw: Callable[[int, Rng, bool], Sample]
+    log_joint: Callable[..., Array]
+
+
+def geometric_sizes(n: int, mean: float, rng: Rng) -> Labels:
+    """Draw sizes of groups, at least 2, until there are n rows."""
+    sizes = 2 + rng.geometric(1 / (mean - 1), 2 * int(n / mean) + 10) - 1
+    sizes = sizes[: np.searchsorted(np.cumsum(sizes), n) + 1]
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def gaussians(means: Any, variance: Any, priors: Any = None) -> Callable[[Array], Array]:
+    """Return log p(y) p(x | y) of Gaussian classes, each feature with its variance."""
+    centres = np.asarray(means, float)
+    sd = np.sqrt(np.broadcast_to(np.asarray(variance, float), centres.shape))
+    weights = np.full(len(centres), 1 / len(centres)) if priors is None else np.asarray(priors)
+
+    def log_joint(X: Array) -> Array:
+        parts = [norm.logpdf(X, mean, each).sum(axis=1) for mean, each in zip(centres, sd, strict=True)]
+        return np.column_stack(parts) + np.log(weights)
+
+    return log_joint
+
+
+def centres_of(n_classes: int, n_features: int, distance: float) -> Array:
+    """Place classes on the axes, at a distance from each other."""
+    return np.eye(n_classes, n_features) * distance / np.sqrt(2)
+
+
+# --- groups of rows
+
+
+def intercepts(means: Array, spread: float, size: float, labels: str = "free") -> Callable[[int, Rng, bool], Sample]:
+    """Each group is moved by an offset of its own; its labels are free, all the same, or of its own frequency."""
+
+    def draw(n: int, rng: Rng, is_new: bool) -> Sample:
+        groups = geometric_sizes(n, size, rng)
+        n_groups, (K, d) = groups[-1] + 1, means.shape
+        y = rng.integers(0, K, len(groups))
+        if labels == "constant":
+            y = rng.integers(0, K, n_groups)[groups]
+        elif labels == "own frequency":
+            frequency = rng.dirichlet(np.full(K, 0.3), n_groups)[groups].cumsum(axis=1)
+            y = (rng.random((len(groups), 1)) > frequency).sum(axis=1).clip(max=K - 1)
+        offset = spread * rng.standard_normal((n_groups, d))
+        return Sample(means[y] + offset[groups] + rng.standard_normal((len(groups), d)), y, groups)
+
+    return draw
+
+
+def copies(
+    means: Array, noise: float, sizes: tuple[int, ...], flipped: float = 0.0
+) -> Callable[[int, Rng, bool], Sample]:
+    """Each group is one point of its class with a little noise, as often as its class says; some labels are flipped."""
+
+    def draw(n: int, rng: Rng, is_new: bool) -> Sample:
+        K, d = means.shape
+        label = rng.integers(0, K, int(n / np.mean(sizes)))
+        groups = np.repeat(np.arange(len(label)), np.asarray(sizes)[label])
+        centre = means[label] + rng.standard_normal((len(label), d))
+        y = np.where(rng.random(len(groups)) < flipped, (label[groups] + 1) % K, label[groups])
+        return Sample(centre[groups] + noise * rng.standard_normal((len(groups), d)), y, groups)
+
+    return draw
+
+
+def flipped_labels(log_joint: Callable[[Array], Array], share: float) -> Callable[[Array], Array]:
+    """Return the law where a share of the labels is that of the next class."""
+
+    def flipped(X: Array) -> Array:
+        own = log_joint(X)
+        return np.logaddexp(np.log1p(-share) + own, np.log(share) + np.roll(own, 1, axis=1))
+
+    return flipped
+
+
+def machines(n_machines: int, spread: float, gain: float) -> tuple[Any, Any]:
+    """A few machines measure many parts each: three classes seen with an offset and a gain of the machine."""
+    means = centres_of(3, 5, 3.0)
+    gains, weights = np.polynomial.hermite_e.hermegauss(41)
+
+    def draw(n: int, rng: Rng, is_new: bool) -> Sample:
+        count = 20 * n_machines if is_new else n_machines
+        groups, y = rng.integers(0, count, n), rng.integers(0, 3, n)
+        offset = spread * rng.standard_normal((count, 5))
+        scale = np.exp(gain * rng.standard_normal(count))
+        X = scale[groups, None] * (means[y] + rng.standard_normal((n, 5))) + offset[groups]
+        return Sample(X, y, np.unique(groups, return_inverse=True)[1])
+
+    def log_joint(X: Array) -> Array:
+        total = []
+        for z, weight in zip(gains, weights, strict=True):
+            s = np.exp(gain * z)
+            total.append(gaussians(s * means, s**2 + spread**2)(X) + np.log(weight))
+        return logsumexp(total, axis=0)
+
+    return draw, log_joint
+
+
+def few_groups_per_class(n_each: int, spread: float) -> tuple[Any, Any]:
+    """Each class is a handful of groups (makes of a product, recordings of a species), far from each other."""
+    means = centres_of(4, 6, 3.0)
+
+    def draw(n: int, rng: Rng, is_new: bool) -> Sample:
+        label = np.repeat(np.arange(4), n_each * 50 if is_new else n_each)
+        groups = rng.integers(0, len(label), n)
+        offset = spread * rng.standard_normal((len(label), 6))
+        y = label[groups]
+        X = means[y] + offset[groups] + 0.7 * rng.standard_normal((n, 6))
+        return Sample(X, y, np.unique(groups, return_inverse=True)[1])
+
+    return draw, gaussians(means, 0.49 + spread**2)
+
+
+# --- time
+
+
+def moving(means: Array, speed: Array) -> tuple[Any, Any]:
+    """Classes move at a steady speed, from time 0 to 1. The floor is that of the later half, at each moment."""
+
+    def draw(n: int, rng: Rng, is_new: bool) -> Sample:
+        t = np.sort(rng.uniform(0.5 * is_new, 1.0, n))
+        y = rng.integers(0, len(means), n)
+        X = means[y] + t[:, None] * speed[y] + rng.standard_normal((n, means.shape[1]))
+        return Sample(X, y, time=t)
+
+    def log_joint(X: Array, t: Array) -> Array:
+        laws = zip(means, speed, strict=True)
+        return np.column_stack([norm.logpdf(X - t[:, None] * v, mean).sum(axis=1) for mean, v in laws])
+
+    return draw, log_joint
+
+
+TWO = centres_of(2, 4, 2.0)
+THREE = centres_of(3, 5, 3.0)
+
+PROBLEMS = [
+    Problem("intercepts, weak", "design", intercepts(TWO, 0.5, 8), gaussians(TWO, 1.25)),
+    Problem("intercepts, strong", "design", intercepts(THREE, 2.0, 10), gaussians(THREE, 5.0)),
+    Problem("copies with noise", "design", copies(THREE, 0.1, (6, 6, 6)), gaussians(THREE, 1.01)),
+    Problem(
+        "copies, larger groups in one class",
+        "design",
+        copies(TWO, 0.2, (3, 9)),
+        gaussians(TWO, 1.04, [0.25, 0.75]),
+    ),
+    Problem("labels constant in groups", "design", intercepts(TWO, 1.0, 10, "constant"), gaussians(TWO, 2.0)),
+    Problem("all classes move", "design", *moving(THREE, np.tile([-2.0, 2.0, 0.0, 0.0, 0.0], (3, 1)))),
+    Problem(
+        "repeated measures, noisy labels",
+        "held-out",
+        copies(THREE, 0.3, (5, 5, 5), 0.15),
+        flipped_labels(gaussians(THREE, 1.09), 0.15),
+    ),
+    Problem("intercepts, groups of 40", "held-out", intercepts(TWO * 1.5, 1.2, 40), gaussians(TWO * 1.5, 2.44)),
+    Problem("labels of own frequency", "held-out", intercepts(THREE, 1.5, 8, "own frequency"), gaussians(THREE, 3.25)),
+    Problem("machines with offset and gain", "held-out", *machines(15, 1.5, 0.3)),
+    Problem("few groups in each class", "held-out", *few_groups_per_class(5, 1.5)),
+    Problem("one class moves", "held-out", *moving(TWO * 1.5, np.array([[0.0, 0, 0, 0], [0, -2.0, 2.0, 0]]))),
+]
+BY_NAME = {problem.name: problem for problem in PROBLEMS}
+
+
+@cache
+def truth_of(name: str) -> float:
+    """Return the floor for new groups: the mean of 1 - max P(y | x) over rows of new groups."""
+    problem, rng, lost, n = BY_NAME[name], np.random.default_rng(7), 0.0, 0
+    while n < N_TRUTH:
+        sample = problem.draw(100_000, rng, True)
+        known = (sample.X,) if sample.time is None else (sample.X, sample.time)
+        lost += float(np.sum(1.0 - np.exp(log_softmax(problem.log_joint(*known), axis=1).max(axis=1))))
+        n += len(sample.X)
+    return lost / n
+
+
+# --- what is measured
+
+
+def measure(name: str, n: int, repeat: int) -> dict:
+    """Measure one sample in every way."""
+    problem = BY_NAME[name]
+    rng = np.random.default_rng([zlib.crc32(name.encode()), n, repeat])
+    sample = problem.draw(n, rng, False)
+    order = rng.permutation(len(sample.y)) if sample.time is None else np.arange(len(sample.y))
+    X, y = sample.X[order], sample.y[order]
+    groups = None if sample.groups is None else sample.groups[order]
+    record: dict = {"problem": name, "half": problem.half, "n": n, "repeat": repeat, "truth": truth_of(name)}
+
+    floor = learned_floor(X, y, groups=groups, time=sample.time, n_jobs=1)
+    record["learned"] = cell(floor)
+    record["reached"] = floor.reached
+    record["true error"] = true_error(problem, Sample(X, y, groups, sample.time), floor.weights, rng)
+    plain = learned_floor(X, y, n_jobs=1)
+    record["learned, groups not named"], record["reached, groups not named"] = cell(plain), plain.reached
+
+    scale = X.std(axis=0)
+    if groups is not None:
+        trees = bayes_error(X / scale, y, groups=groups, n_jobs=1)
+        record["trees"] = {**cell(trees), "bounds": [trees.lower_interval[0], trees.upper_interval[1]]}
+    record["trees, groups not named"] = cell(bayes_error(X / scale, y, n_jobs=1))
+
+    started = perf_counter()
+    possible = {} if groups is None else {"id": groups}
+    found = find_dependence(X, y, possible, in_order=sample.time is not None, n_jobs=1)
+    record["findings"] = [finding.code for finding in found]
+    record["seconds of the finding"], record["seconds"] = perf_counter() - started, floor.seconds
+    return record
+
+
+def cell(floor: Any) -> dict:
+    return {"estimate": float(floor.estimate), "interval": [float(end) for end in floor.interval]}
+
+
+def true_error(problem: Problem, sample: Sample, weights: dict[str, float], rng: Rng) -> float:
+    """Return the error on new groups of the stack that `reached` is about: trained on .8 of the groups, its weights.
+
+    In time: trained on all that came before each of the last five of ten periods, and tested on new rows of these.
+    """
+    n_classes = int(sample.y.max()) + 1
+    if sample.time is None:
+        assert sample.groups is not None
+        fresh = problem.draw(N_FRESH, rng, True)
+        folds = grouped_folds(sample.y, sample.groups, 5, fold_keys(sample.X, 1))
+        splits = [(np.flatnonzero(folds != fold), fresh.X, fresh.y) for fold in range(0, 5, 2)]
+    else:
+        fresh = problem.draw(N_FRESH, rng, False)
+        assert fresh.time is not None
+        first = np.quantile(sample.time, np.arange(10) / 10)
+        past = [np.flatnonzero(sample.time < first[period]) for period in range(5, 10)]
+        now = [np.searchsorted(first, fresh.time, side="right") - 1 == period for period in range(5, 10)]
+        splits = [(rows, fresh.X[new], fresh.y[new]) for rows, new in zip(past, now, strict=True)]
+    wrong = [
+        (stack_of(sample.X[rows], sample.y[rows], tests, weights, n_classes) != labels)
+        for rows, tests, labels in splits
+    ]
+    return float(np.concatenate(wrong).mean())
+
+
+def stack_of(X: Array, y: Labels, tests: Array, weights: dict[str, float], n_classes: int) -> Labels:
+    """Train the learners that have a weight, and combine them by it; those of recent rows are trained on these."""
+    log_q = np.zeros((len(tests), n_classes))
+    for size, suffix in enumerate(("", *RECENT)):
+        rows = slice(len(y) - (len(y) >> size), None)
+        points, others = standardised(X[rows], tests)
+        train = Train(points, y[rows], n_classes)
+        for group, names in NAMES.items():
+            wanted = {name: weights[name + suffix] for name in names if name + suffix in weights}
+            if wanted:
+                output = GROUPS[group](train, others, 0)
+                log_q += sum(weight * np.log(safe(output[name], train)) for name, weight in wanted.items())
+    return log_q.argmax(axis=1)
+
+
+def run(half: str | None, sizes: list[int], repeats: int, workers: int) -> None:
+    done = {(record["problem"], record["n"], record["repeat"]) for record in read_records()}
+    wanted = [
+        (problem.name, n, repeat)
+        for repeat in range(repeats)
+        for n in sizes
+        for problem in PROBLEMS
+        if half in (None, problem.half)
+    ]
+    missing = [key for key in wanted if key not in done]
+    with ProcessPoolExecutor(workers) as pool, RECORDS.open("a", encoding="utf-8") as file:
+        for number, future in enumerate(as_completed([pool.submit(measure, *key) for key in missing]), 1):
+            record = future.result()
+            print(number, len(missing), record["problem"], record["n"], record["learned"], flush=True)
+            file.write(json.dumps(record) + "\n")
+            file.flush()
+
+
+def read_records() -> list[dict]:
+    if not RECORDS.exists():
+        return []
+    return [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
+
+
+# --- the table
+
+
+def write_table(records: list[dict]) -> None:
+    """Write what was recorded as Markdown."""
+    lines = [HEAD]
+    columns = (
+        "problem",
+        "n",
+        "floor",
+        "learned floor",
+        "covered",
+        "reached",
+        "true error",
+        "difference",
+        "reached, not named",
+        "trees",
+        "within bounds",
+        "trees, not named",
+        "finding",
+    )
+    for half in ("design", "held-out"):
+        lines += [f'\n## The half "{half}"\n', f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
+        for problem in PROBLEMS:
+            for n in sorted({record["n"] for record in records}):
+                those = [r for r in records if (r["problem"], r["half"], r["n"]) == (problem.name, half, n)]
+                if those:
+                    lines.append(table_line(problem.name, n, those))
+        of_half = [record for record in records if record["half"] == half]
+        if of_half:
+            lines.append(f"\n{summary_of(of_half)}")
+    lines.append(f"\n## Both halves\n\n{summary_of(records)}\n")
+    RESULTS.write_text("\n".join(lines), encoding="utf-8")
+
+
+def is_covered(record: dict, key: str = "learned") -> bool:
+    low, high = record[key]["interval"]
+    return bool(low <= record["truth"] <= high)
+
+
+def table_line(name: str, n: int, records: list[dict]) -> str:
+    def mean(value: Callable[[dict], float]) -> str:
+        return f"{np.mean([value(record) for record in records]):.3f}"
+
+    has_trees = "trees" in records[0]
+    bounds = sum(r["trees"]["bounds"][0] <= r["truth"] <= r["trees"]["bounds"][1] for r in records) if has_trees else 0
+    cells = (
+        name,
+        str(n),
+        f"{records[0]['truth']:.3f}",
+        mean(lambda r: r["learned"]["estimate"]),
+        f"{sum(map(is_covered, records))} of {len(records)}",
+        mean(lambda r: r["reached"]),
+        mean(lambda r: r["true error"]),
+        f"{np.mean([r['reached'] - r['true error'] for r in records]):+.3f}",
+        mean(lambda r: r["reached, groups not named"]),
+        mean(lambda r: r["trees"]["estimate"]) if has_trees else "",
+        f"{bounds} of {len(records)}" if has_trees else "",
+        mean(lambda r: r["trees, groups not named"]["estimate"]),
+        f"{sum(bool(r['findings']) for r in records)} of {len(records)}",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def summary_of(records: list[dict]) -> str:
+    covered = np.mean([is_covered(record) for record in records])
+    plain = np.mean([is_covered(record, "learned, groups not named") for record in records])
+    gap = np.array([record["reached"] - record["true error"] for record in records])
+    error = np.std(gap, ddof=1) / np.sqrt(len(gap))
+    named = {name: [r for r in records if r["problem"] == name] for name in {r["problem"] for r in records}}
+    found = sum(np.mean([bool(r["findings"]) for r in those]) > 0.5 for those in named.values())
+    cost = np.mean([r["seconds of the finding"] for r in records]) / np.mean([r["seconds"] for r in records])
+    return (
+        f"The interval of the learned floor holds the floor in {covered:.1%} of {len(records)} samples ({plain:.1%} "
+        f"where groups and time are not named). `reached` is {gap.mean():+.4f} (standard error {error:.4f}) off the "
+        f"true error. The finding appears in most samples of {found} of {len(named)} problems; it takes {cost:.0%} of the "
+        "learned floor's time."
+    )
+
+
+HEAD = """# Rows that belong together
+
+Problems with groups of rows, or an order in time, whose floor for new groups (in time: at each moment of the later
+half) is known. `python benchmarks/groups.py run`, then `python benchmarks/groups.py table`. Means over samples.
+
+- *learned floor*, *covered*: `learned_floor(groups=...)` or `(time=...)`, and how often its interval holds the floor.
+- *reached*, *true error*, *difference*: what the stack reaches, and the error of the same stack on 20 000 rows of new
+  groups. *not named*: `reached` without groups or time.
+- *trees*, *within bounds*: `bayes_error(groups=...)`, and how often the floor is between its bounds, with their
+  intervals. *not named*: without groups.
+- *finding*: how often `find_dependence` finds the groups or the drift where they are not named.
+"""
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("--half", choices=["design", "held-out"])
+    parser.add_argument("--sizes", nargs="+", type=int, default=[500, 2000])
+    parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--workers", type=int, default=2)
+    chosen = parser.parse_args()
+    if chosen.what == "run":
+        run(chosen.half, chosen.sizes, chosen.repeats, chosen.workers)
+    else:
+        write_table(read_records())

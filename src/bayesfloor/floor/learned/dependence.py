@@ -1,0 +1,319 @@
+"""Rows that belong together without anyone having said so: columns that look like groups, and the order of rows.
+
+Folds that mix rows of one patient test a model on patients that it knows, and its error then says little about new
+ones. Whether that matters is measured: one quick model is cross-validated twice on the same rows, once with rows dealt
+out at random and once with those that may belong together kept apart. Where the second error is clearly higher, the
+finding gives both::
+
+    possible groups ── rows of whole groups ── do near rows share a group? ── both errors ── BF034
+    rows in order ──── sorted by the label? BF035 ─────────────────────────── both errors ── BF036
+
+A column that tells much about the label is not therefore a group. So features that only say which group a row is in
+are left out of both, rows of a group must lie close together in the others, and there must be several groups.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from bayesfloor.data.folds import fold_keys, grouped_folds, stratified_folds
+from bayesfloor.data.prepared_table import TabularView
+from bayesfloor.floor.learned.local_learners import grow_ensemble, kernel_ridge, votes_of_nearest
+from bayesfloor.floor.learned.training_rows import Train, squared_distances, standardised
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
+from bayesfloor.runtime.findings import Finding
+from bayesfloor.runtime.limits import check_n_jobs
+from bayesfloor.runtime.text import percent, shown
+from bayesfloor.runtime.threads import Crew, supervise
+
+#: Rows that the model is tried on, at the most: enough to see what matters, at a tenth of the cost of a learned floor.
+MOST_ROWS = 1500
+#: Rows below which nothing can be told.
+FEWEST_ROWS = 100
+#: Fewest groups: of a column with fewer values, all will be met again, and an error by groups rests on too little.
+FEWEST_GROUPS = 10
+#: How much more often than by chance near rows must share a group. Below, keeping groups apart changes nothing.
+CLOSE = 1.8
+#: Neighbours of each row that are looked at.
+N_NEIGHBOURS = 5
+#: Columns to try, those with the closest rows.
+MOST_COLUMNS = 3
+#: Folds of the cross-validation.
+N_FOLDS = 5
+#: Trees of the model.
+N_TREES = 25
+#: Probability of a finding where there is nothing to find, for all columns together and for the order.
+LEVEL = 0.01
+#: Rise of the error below which it does not matter.
+SMALL_RISE = 0.01
+#: Blocks of neighbouring rows whose errors are taken to be independent of each other.
+N_BLOCKS = 20
+#: Rows of a block where not all rows are used.
+BLOCK_ROWS = MOST_ROWS // N_BLOCKS
+#: Share of the changes of label that a random order has, below which rows are sorted by it.
+FEW_CHANGES = 0.1
+
+
+def find_dependence(
+    X: Floats,
+    codes: Ints,
+    possible_groups: Mapping[str, Ints],
+    *,
+    in_order: bool,
+    tabular: TabularView | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> list[Finding]:
+    """Look for rows that belong together, by a column or by where they stand, and say what it would change.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The points, in the order of the rows in the file.
+    codes : ndarray of shape (n,)
+        Their classes, from 0.
+    possible_groups : mapping of str to ndarray of shape (n,)
+        Columns that may tell which rows belong together: the group of each row, -1 where it is missing.
+    in_order : bool
+        Whether the order of the rows may mean something.
+    tabular : TabularView or None, default=None
+        Says which columns of X were computed from labels; these are left out.
+    seed : int, default=0
+        Seeds the choice of rows, the folds and the model.
+    n_jobs : int or None, default=None
+        Threads; None for every core.
+
+    Returns
+    -------
+    list of Finding
+        BF034 for the column whose rows are closest together, or else BF035 or BF036 for the order.
+    """
+    if tabular is not None and tabular.from_labels:
+        is_kept = np.ones(X.shape[1], bool)
+        for _, first, last in tabular.from_labels:
+            is_kept[first:last] = False
+        X = X[:, is_kept]
+    if len(X) < FEWEST_ROWS or X.shape[1] == 0 or len(np.unique(codes)) < 2:
+        return []
+
+    def look(crew: Crew) -> list[Finding]:
+        found = list(_about_columns(X, codes, possible_groups, seed, crew))
+        return found or (list(_about_order(X, codes, seed, crew)) if in_order else [])
+
+    return supervise(look, check_n_jobs(n_jobs), False)
+
+
+# --- columns that look like groups
+
+
+class _Candidate(NamedTuple):
+    """A column that may hold groups: rows of some of them, without the features that only say which group it is."""
+
+    closeness: float
+    name: str
+    X: Floats
+    codes: Ints
+    groups: Ints
+
+
+def _about_columns(
+    X: Floats, codes: Ints, possible_groups: Mapping[str, Ints], seed: int, crew: Crew
+) -> Iterator[Finding]:
+    candidates = [_candidate(name, X, codes, groups, seed) for name, groups in possible_groups.items()]
+    close = sorted((each for each in candidates if each is not None), key=lambda each: -each.closeness)[:MOST_COLUMNS]
+    for each in close:
+        keys = fold_keys(np.ascontiguousarray(each.X), seed)
+        apart = grouped_folds(each.codes, each.groups, N_FOLDS, keys)
+        errors = compare(each.X, each.codes, apart, each.groups, keys, seed, crew)
+        if errors.differ(LEVEL / len(close)):
+            yield Finding(
+                "BF034",
+                f"Rows of the same {shown(each.name)} are alike: with rows of one on both sides the error of a quick "
+                f"model is {percent(errors.mixed)}, with them kept apart {percent(errors.apart)}.",
+                f"If rows to come are of new ones, use groups={each.name!r} (--groups): figures without it are for "
+                "those that a model has seen.",
+            )
+            return
+
+
+def _candidate(name: str, X: Floats, codes: Ints, given: Ints, seed: int) -> _Candidate | None:
+    """Choose whole groups and see how close their rows are; None where there is nothing to look at."""
+    known = np.flatnonzero(given >= 0)
+    if len(known) < FEWEST_ROWS:
+        return None
+    groups = np.unique(given[known], return_inverse=True)[1]
+    if len(known) > MOST_ROWS:
+        order = np.random.default_rng(seed).permutation(int(groups.max()) + 1)
+        chosen = order[np.cumsum(np.bincount(groups)[order]) <= MOST_ROWS]
+        known = known[np.isin(groups, chosen)]
+        if len(known) < FEWEST_ROWS:
+            return None
+        groups = np.unique(given[known], return_inverse=True)[1]
+    labels = codes[known]
+    if int(groups.max()) + 1 < FEWEST_GROUPS or len(np.unique(labels)) < 2:
+        return None
+    points = X[known]
+    points = np.ascontiguousarray(points[:, ~says_group_only(points, groups)])
+    if points.shape[1] == 0:
+        return None
+    is_close = closeness(points, groups)
+    return _Candidate(is_close, name, points, labels, groups) if is_close >= CLOSE else None
+
+
+def says_group_only(X: Floats, groups: Ints) -> Bools:
+    """Tell which features only say which group a row is in: one of its dummies, or the number that it goes by.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The points.
+    groups : ndarray of shape (n,)
+        Groups from 0 without gaps, in the order of their names.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+    """
+    order = np.argsort(groups, kind="stable")
+    starts = np.searchsorted(groups[order], np.arange(int(groups.max()) + 1))
+    low, high = (reduce.reduceat(X[order], starts, axis=0) for reduce in (np.minimum, np.maximum))
+    ascending = np.sort(low, axis=0)
+    is_dummy = (ascending[0] == ascending[-2]) | (ascending[1] == ascending[-1])  # one group differs from all others
+    steps = np.diff(low, axis=0)
+    is_number = np.all(steps > 0, axis=0) | np.all(steps < 0, axis=0)
+    return np.all(low == high, axis=0) & (is_dummy | is_number)
+
+
+def closeness(X: Floats, groups: Ints) -> float:
+    """How many times more often near rows share a group than any two rows do; 0 where hardly any do."""
+    points = standardised(X, X[:1])[0]
+    distances = squared_distances(points, points)
+    np.fill_diagonal(distances, np.inf)
+    near = np.argpartition(distances, N_NEIGHBOURS - 1, axis=1)[:, :N_NEIGHBOURS]
+    n_same = int(np.sum(groups[near] == groups[:, None]))
+    sizes = np.bincount(groups)
+    by_chance = near.size * float(np.sum(sizes * (sizes - 1.0))) / (len(X) * (len(X) - 1.0))
+    return n_same / by_chance if n_same > 4 * N_NEIGHBOURS else 0.0
+
+
+# --- the order of the rows
+
+
+def _about_order(X: Floats, codes: Ints, seed: int, crew: Crew) -> Iterator[Finding]:
+    counts = np.bincount(codes)
+    n_changes, by_chance = int(np.count_nonzero(np.diff(codes))), len(codes) - float(counts @ counts) / len(codes)
+    if n_changes < FEW_CHANGES * by_chance:
+        yield Finding(
+            "BF035",
+            f"The rows are sorted by the label, or nearly: it changes {n_changes} times from one row to the next, "
+            f"where rows in a random order would have about {by_chance:.0f} changes.",
+            "The figures stand, since rows are dealt out at random. Whether rows near each other in the file belong "
+            "together cannot be told.",
+        )
+        return
+    rows = np.arange(len(X))
+    if len(rows) > MOST_ROWS:
+        first = np.linspace(0, len(rows) - BLOCK_ROWS, N_BLOCKS).astype(np.int64)
+        rows = (first[:, None] + np.arange(BLOCK_ROWS)).ravel()
+    points, labels = np.ascontiguousarray(X[rows]), codes[rows]
+    blocks = np.arange(len(rows)) * N_BLOCKS // len(rows)
+    errors = compare(points, labels, blocks * N_FOLDS // N_BLOCKS, blocks, fold_keys(points, seed), seed, crew)
+    if errors.differ(LEVEL):
+        yield Finding(
+            "BF036",
+            "Rows that stand near each other in the file are alike, or the data drift: with neighbouring rows on both "
+            f"sides the error of a quick model is {percent(errors.mixed)}, with blocks of rows kept apart "
+            f"{percent(errors.apart)}.",
+            "If the order is one of time, name its column with time= (--time); if some rows belong together, name what "
+            "tells them apart with groups= (--groups).",
+        )
+
+
+# --- one model, two ways to hold rows out
+
+
+class Comparison(NamedTuple):
+    """The error of one model, with rows that may belong together on both sides, and kept apart.
+
+    Attributes
+    ----------
+    mixed, apart : float
+        The two errors.
+    rise : float
+        Rise of the squared error of probabilities from the first to the second, in standard errors.
+    n_clusters : int
+        Groups or blocks that the standard error rests on.
+    """
+
+    mixed: float
+    apart: float
+    rise: float
+    n_clusters: int
+
+    def differ(self, level: float) -> bool:
+        """Tell whether the error rises beyond chance and by an amount that matters."""
+        is_clear = self.rise > float(stdtrit(self.n_clusters - 1.0, 1.0 - level))
+        return is_clear and self.apart - self.mixed >= SMALL_RISE
+
+
+def compare(
+    X: Floats, codes: Ints, apart: Ints, clusters: Ints, keys: NDArray[np.uint64], seed: int, crew: Crew
+) -> Comparison:
+    """Cross-validate one model with stratified folds and with given ones.
+
+    Squared errors of probabilities are compared, row by row: they tell sooner than counts of errors do.
+
+    Parameters
+    ----------
+    X, codes
+        The points and their classes.
+    apart : ndarray of shape (n,)
+        Folds that keep together what may belong together.
+    clusters : ndarray of shape (n,)
+        Groups or blocks; rows of different ones are taken to be independent.
+    keys : ndarray of shape (n,)
+        Random numbers by which rows are dealt out to stratified folds.
+    seed : int
+        Seeds the model.
+    crew : Crew
+        Threads to work with.
+
+    Returns
+    -------
+    Comparison
+    """
+    classes, codes = np.unique(codes, return_inverse=True)
+    ways = (stratified_folds(codes, N_FOLDS, keys), apart)
+    tasks = [(way, fold) for way, folds in enumerate(ways) for fold in np.unique(folds).tolist()]
+
+    def predict(way: int, fold: int) -> Floats:
+        is_test = ways[way] == fold
+        points, others = standardised(X[~is_test], X[is_test])
+        return quick_model(Train(points, codes[~is_test], len(classes), crew.check), others, seed)
+
+    outputs = crew.run(predict, tasks)
+    q = np.empty((2, len(codes), len(classes)))
+    for (way, fold), output in zip(tasks, outputs, strict=True):
+        q[way, ways[way] == fold] = output
+    squares = ((q - np.eye(len(classes))[codes]) ** 2).sum(axis=2)
+    mixed, apart_error = (q.argmax(axis=2) != codes).mean(axis=1)
+    rise = squares[1] - squares[0]
+    by_cluster = np.bincount(clusters, rise - rise.mean())
+    n_clusters = len(np.unique(clusters))
+    variance = float(by_cluster @ by_cluster) * n_clusters / max(n_clusters - 1, 1)
+    z = float(rise.sum()) / np.sqrt(variance) if variance > 0 else 0.0
+    return Comparison(float(mixed), float(apart_error), z, n_clusters)
+
+
+def quick_model(train: Train, test: Floats, seed: int) -> Floats:
+    """Return the mean probabilities of a few trees, and of neighbours and kernel ridge as these scale the features."""
+    probability, scale = grow_ensemble(train, test, seed, N_TREES)
+    scaled = Train(train.X * scale, train.codes, train.n_classes)
+    near = votes_of_nearest(scaled, test * scale, (N_NEIGHBOURS,))[N_NEIGHBOURS]
+    smooth = kernel_ridge(scaled, test * scale, seed, (0.5,))[0.5]
+    parts = [part / part.sum(axis=1, keepdims=True) for part in (probability, near, smooth)]
+    mean: Floats = np.mean(parts, axis=0)
+    return mean

@@ -1,0 +1,441 @@
+"""Tables made ready by themselves: what each column becomes, and what another table then becomes."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, TargetEncoder
+
+import bayesfloor
+from bayesfloor import TablePreparer, difficulty_report, learned_floor, read_table
+from bayesfloor.data.target_encoding import PRIOR_ROWS, class_shares, out_of_fold_shares
+from bayesfloor.tables.encoding import Preparation
+from bayesfloor.tables.treatments import part_of_date
+
+N = 240
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(1)
+    label = rng.choice(["ill", "well"], N, p=[0.4, 0.6])
+    is_ill = label == "ill"
+    return pd.DataFrame(
+        {
+            "row": np.arange(1, N + 1),
+            "age": np.where(rng.random(N) < 0.1, np.nan, rng.integers(20, 80, N) + 5.0 * is_ill),
+            "income": [f"${value:,}" for value in rng.integers(900, 90000, N)],
+            "smoker": rng.choice(["yes", "No", "NA"], N),
+            "city": rng.choice(["Rome", "rome ", "Oslo", "Paris"], N),
+            "clinic": [f"c{value}" for value in rng.integers(0, 50, N)],
+            "seen": [
+                f"2021-{m:02d}-{d:02d}" for m, d in zip(rng.integers(1, 13, N), rng.integers(1, 29, N), strict=True)
+            ],
+            "remark": [
+                f"{'pain in the chest' if ill else 'came for a check'} {value}" for value, ill in enumerate(is_ill)
+            ],
+            "lab": np.where(is_ill & (rng.random(N) < 0.6), "", rng.normal(size=N).round(3).astype(str)),
+            "site": "A",
+            "note": "",
+            "outcome": label,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def file(frame, tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "patients.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def table(file):
+    return read_table(file)
+
+
+def kinds(table):
+    return {column.name: column.kind for column in table.columns}
+
+
+def test_kinds_and_treatments(table):
+    assert table.target == "outcome"
+    assert kinds(table) == {
+        "row": "id",
+        "age": "number",
+        "income": "number",
+        "smoker": "yes/no",
+        "city": "category",
+        "clinic": "category",
+        "seen": "date",
+        "remark": "text",
+        "lab": "number",
+        "site": "constant",
+        "note": "empty",
+    }
+    treatments = {column.name: column.treatment for column in table.columns}
+    assert treatments["income"] == "scaled"
+    assert treatments["city"] == "0 and 1 for each of 3 values"
+    assert treatments["lab"].endswith("gaps filled by the median, with a column that tells them")
+    assert treatments["site"] == "left out: one value only"
+    assert treatments["row"] == "left out (counts the rows)"
+
+
+def test_every_column_is_in_the_notes(table, frame):
+    notes = "\n".join(table.notes)
+    assert [name for name in frame.columns if f"'{name}'" not in notes] == []
+
+
+def test_numbers_are_read_and_scaled(table, frame):
+    income = frame.income.str.replace(r"[$,]", "", regex=True).astype(float)
+    place = table.feature_names.index("income")
+    np.testing.assert_allclose(table.X[:, place], (income - income.mean()) / income.std(ddof=0), atol=1e-12)
+    age = frame.age.fillna(frame.age.median())
+    place = table.feature_names.index("age")
+    np.testing.assert_allclose(table.X[:, place], (age - age.mean()) / age.std(ddof=0), atol=1e-12)
+    np.testing.assert_array_equal(table.X[:, table.feature_names.index("lab=(missing)")], frame.lab == "")
+
+
+def test_a_category_counts_as_much_as_a_number(table):
+    members = [j for j, name in enumerate(table.feature_names) if name.startswith("city=")]
+    dummies = table.X[:, members]
+    assert dummies.sum(axis=1).tolist() == [1.0] * N
+    differ = np.flatnonzero(dummies[:, 0] != dummies[0, 0])[0]
+    assert ((dummies[0] - dummies[differ]) ** 2).sum() == 2.0  # twice the variance of a standardised number
+
+
+def test_dates_come_round(table, frame):
+    month = pd.to_datetime(frame.seen).dt.month - 1
+    for part, function in (("sine", np.sin), ("cosine", np.cos)):
+        place = table.feature_names.index(f"seen: month ({part})")
+        np.testing.assert_allclose(table.X[:, place], function(2 * np.pi * month / 12), atol=1e-12)
+
+
+def test_parts_of_dates_are_those_of_pandas():
+    moments = pd.to_datetime(["1969-07-20 20:17:40", "2000-02-29 00:00:00", "2024-12-31 23:59:59"])
+    seconds = np.array([moment.timestamp() for moment in moments])
+    assert part_of_date(seconds, "year").tolist() == moments.year.tolist()
+    assert part_of_date(seconds, "month").tolist() == (moments.month - 1).tolist()
+    assert part_of_date(seconds, "weekday").tolist() == moments.day_of_week.tolist()
+    assert part_of_date(seconds, "hour") == pytest.approx(moments.hour + moments.minute / 60 + moments.second / 3600)
+
+
+def test_shares_are_those_of_scikit_learn():
+    rng = np.random.default_rng(2)
+    levels, codes = rng.integers(0, 20, 500), rng.integers(0, 3, 500)
+    encoder = TargetEncoder(target_type="multiclass", smooth=PRIOR_ROWS).fit(levels[:, None], codes)
+    shares = class_shares(levels, codes, 20, 3, np.arange(3))
+    expected = np.column_stack([encoder.encodings_[k] for k in range(3)])
+    np.testing.assert_allclose(shares[:20], expected, atol=2e-3)  # the prior differs by half a row
+
+
+def test_no_row_has_a_part_in_its_own_shares():
+    rng = np.random.default_rng(3)
+    levels, codes, folds = rng.integers(-1, 8, 60), rng.integers(0, 2, 60), np.arange(60) % 5
+    found = out_of_fold_shares(levels, codes, 8, 2, np.array([1]), folds)
+    for row in range(60):
+        others = folds != folds[row]
+        shares = class_shares(levels[others], codes[others], 8, 2, np.array([1]))
+        known = levels[row] < 0 or (levels[others] == levels[row]).any()
+        place = (8 if levels[row] < 0 else levels[row]) if known else 9
+        assert found[row] == shares[place]
+
+
+def test_labels_do_not_leak_through_many_values():
+    """Where a category with many values says nothing, no model may learn from it."""
+    rng = np.random.default_rng(4)
+    n = 600
+    data = pd.DataFrame({"who": [f"w{v}" for v in rng.integers(0, 250, n)], "x": rng.normal(size=n)})
+    found = learned_floor(data, rng.integers(0, 2, n), learners=["gaussian", "trees", "tables"])
+    assert found.interval[1] > 0.5
+    assert found.reached > 0.44
+
+
+def test_the_order_of_rows_does_not_matter(frame):
+    shuffled = frame.drop(columns="row").sample(frac=1.0, random_state=0)
+    one, two = (read_table(each, target="outcome") for each in (frame.drop(columns="row"), shuffled))
+    np.testing.assert_allclose(two.X, one.X[shuffled.index], atol=1e-9)
+
+
+def test_the_tabular_view_keeps_gaps_and_codes(table, frame):
+    view = table.tabular
+    assert np.isnan(view.values[:, view.names.index("age")]).tolist() == frame.age.isna().tolist()
+    assert view.is_category[view.names.index("city")]
+    assert set(view.values[:, view.names.index("city")]) == {0.0, 1.0, 2.0}
+    ((column, first, last),) = view.from_labels
+    assert view.names[column] == "clinic"
+    assert all(name.startswith("clinic: share of") for name in table.feature_names[first:last])
+
+
+def test_values_are_shown_as_the_file_has_them(table, frame):
+    for row in (0, 7, 100):
+        shown = dict(zip(table.column_names, table.values_of(row), strict=True))
+        assert shown["clinic"] == frame.clinic[row]
+        assert shown["seen"] == frame.seen[row]
+        assert shown["lab"] == ("" if frame.lab[row] == "" else f"{float(frame.lab[row]):.6g}")
+        assert shown["remark"] == frame.remark[row]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_are_treated_as_files_are(table, file, library):
+    data = (
+        pd.read_csv(file, dtype={"note": str}) if library == "pandas" else pl.read_csv(file, infer_schema_length=None)
+    )
+    found = read_table(data, target="outcome")
+    assert kinds(found) == kinds(table)
+    np.testing.assert_allclose(found.X, table.X, atol=1e-9)
+    assert found.y.tolist() == table.y.tolist()
+
+
+def test_true_types_of_frames():
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(
+        {
+            "day": pd.date_range("2020-01-01", periods=40),
+            "flag": rng.choice([True, False], 40),
+            "kind": pd.Categorical(rng.choice(["u", "v", "w"], 40)),
+            "count": pd.array([None, *rng.integers(0, 9, 39)], dtype="Int64"),
+            "mixed": [1, "two", 3.5, None] * 10,
+            "y": rng.choice(["a", "b"], 40),
+        }
+    )
+    table = read_table(data, target="y")
+    expected = {"day": "date", "flag": "yes/no", "kind": "category", "count": "number", "mixed": "category"}
+    assert kinds(table) == expected
+    assert {column.name: column.n_missing for column in table.columns}["count"] == 1
+
+
+def test_functions_take_the_name_of_a_column(frame):
+    data = frame.drop(columns="row")
+    table = read_table(data, target="outcome")
+    assert bayesfloor.bayes_error(data, "outcome").estimate == bayesfloor.bayes_error(table).estimate
+    features = data.drop(columns="outcome")
+    assert bayesfloor.bayes_error(features, data.outcome).estimate == bayesfloor.bayes_error(table).estimate
+    report = difficulty_report(data, "outcome", fast=True)
+    assert report.summary["data"]["target"] == "outcome"
+    assert bayesfloor.spanning_forests(features).n_samples == N
+    with pytest.raises(ValueError, match="y='outcome' names a column, but X is no data frame"):
+        bayesfloor.bayes_error(np.zeros((4, 1)), "outcome")
+    with pytest.raises(ValueError, match="did you mean 'outcome'"):
+        bayesfloor.bayes_error(data, "outcom")
+
+
+def test_a_frame_of_numbers_is_an_array():
+    rng = np.random.default_rng(0)
+    X, y = 100 * rng.normal(size=(50, 3)), rng.integers(0, 2, 50)
+    data = pd.DataFrame(X, columns=["a", "b", "id"])
+    assert bayesfloor.bayes_error(data, y).cross_edges == bayesfloor.bayes_error(X, y).cross_edges
+
+
+def test_strict_decides_nothing(frame, file):
+    with pytest.raises(ValueError, match="are text"):
+        read_table(file, prepare="strict", drop=["note", "remark", "income", "clinic", "seen", "site"], impute="median")
+    with pytest.raises(ValueError, match="numeric=, text= and date= need prepare='auto'"):
+        read_table(file, prepare="strict", text="remark")
+    with pytest.raises(ValueError, match=r"text"):
+        learned_floor(frame.drop(columns="outcome"), frame.outcome, prepare="strict")
+
+
+@pytest.mark.parametrize(
+    ("options", "column", "expected"),
+    [
+        ({"categorical": "age"}, "age", "category"),
+        ({"text": "clinic"}, "clinic", "text"),
+        ({"numeric": "row"}, "row", "number"),
+        ({"categorical": ["seen"]}, "seen", "category"),
+        ({"date": "seen"}, "seen", "date"),
+        ({"drop": ["seen"]}, "seen", None),
+        ({"groups": "clinic"}, "clinic", "groups"),
+        ({"time": "seen"}, "seen", "time"),
+    ],
+)
+def test_overrides(file, options, column, expected):
+    table = read_table(file, **options)
+    assert kinds(table).get(column) == expected
+    if expected in ("groups", "time", None):
+        assert not [name for name in table.feature_names if name.startswith(column)]
+
+
+def test_encode_and_impute_override(file):
+    table = read_table(file, encode="ordinal", impute="mean", drop=["remark", "seen"])
+    assert "city" in table.feature_names
+    assert not [name for name in table.feature_names if "missing" in name]
+    dropped = read_table(file, encode="drop")
+    assert not [name for name in dropped.feature_names if name.startswith(("city", "clinic"))]
+    full = read_table(file, encode="onehot")
+    assert "clinic=c7" in full.feature_names
+    assert "city=Oslo" not in full.feature_names  # the first value has no dummy
+
+
+def test_groups_and_time_reach_the_table(file, frame):
+    table = read_table(file, groups="clinic", time="seen")
+    assert [len(set(table.groups[frame.clinic == name])) for name in ("c1", "c2")] == [1, 1]
+    assert len(set(table.groups)) == frame.clinic.nunique()
+    expected = pd.to_datetime(frame.seen).map(pd.Timestamp.timestamp)
+    assert table.time.tolist() == expected.tolist()
+    with pytest.raises(ValueError, match="'remark' holds neither dates nor numbers"):
+        read_table(file, time="remark")
+    with pytest.raises(ValueError, match="target, groups and time need a column each"):
+        read_table(file, groups="clinic", time="clinic")
+
+
+# --- the target
+
+
+def write(tmp_path, text):
+    (tmp_path / "t.csv").write_text(text)
+    return tmp_path / "t.csv"
+
+
+def test_labels_without_a_value_are_left_out_and_counted(tmp_path):
+    path = write(tmp_path, "x,y\n1,a\n2,NA\n3,b\n4,\n5,?\n6,a\n")
+    table = read_table(path)
+    assert (table.y.tolist(), table.n_samples) == (["a", "b", "a"], 6)
+    assert "3 rows without a label in 'y' left out." in table.notes
+
+
+def test_spellings_of_a_label_are_one_class(tmp_path):
+    table = read_table(write(tmp_path, "x,y\n1,Yes\n2,yes \n3,No\n4,YES\n5,Yes\n"))
+    assert table.classes.tolist() == ["No", "Yes"]
+    assert "'YES'" in table.cautions[0]
+    assert "'yes'" in table.cautions[0]
+
+
+def test_a_continuous_target_is_named_as_such(tmp_path):
+    path = write(tmp_path, "x,price\n1,2.5\n2,3.75\n3,1.25\n")
+    with pytest.raises(ValueError, match=r"'price' holds numbers with fractions, .* regression"):
+        read_table(path, target="price")
+
+
+def test_a_target_that_is_not_obvious(tmp_path):
+    rows = "\n".join(f"{'ab'[i % 2]},{i * 1.5},{i * 0.25}" for i in range(40))
+    with pytest.raises(ValueError, match=r"'w', does not look like classes; .*\(--target\): it may be 'kind'"):
+        read_table(write(tmp_path, f"kind,v,w\n{rows}\n"))
+    named = write(tmp_path, f"label,v,w\n{rows}\n")
+    assert read_table(named).target == "label"
+
+
+def test_classes_of_one_row_and_many_classes(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = "\n".join(f"{rng.normal():.3f},{rng.normal():.3f},k{i % 300}" for i in range(1200))
+    table = read_table(write(tmp_path, f"a,b,y\n{rows}\n0,0,alone\n1,1,two\n2,2,two\n"))
+    assert len(table.classes) == 302
+    assert bayesfloor.bayes_error(table).n_classes == 302
+
+
+# --- another table
+
+
+def test_another_table(table, frame, tmp_path):
+    other = frame.drop(columns=["row", "site", "note", "outcome"]).head(4).copy()
+    other["city"] = ["ROME", "Berlin", "", "Oslo"]
+    other["age"] = [30.0, np.nan, 40.0, 50.0]
+    other["income"] = ["$1,000", "cheap", "", "2000"]
+    other["clinic"] = ["c1", "c999", "", "c2"]
+    other.loc[3, "seen"] = "sometime"
+    other["extra"] = 5
+    path = tmp_path / "new.csv"
+    other[sorted(other.columns)].to_csv(path, index=False)
+    found = read_table(path, preparation=table.preparation)
+    assert found.X.shape == (4, table.X.shape[1])
+    assert np.isfinite(found.X).all()
+    assert found.y is None
+    place = [name.lower() for name in table.feature_names].index("city=rome")
+    assert found.X[:, place].tolist() == [1.0, 0.0, 0.0, 0.0]
+    notes = "\n".join(found.notes)
+    assert "Columns not used: 'extra'" in notes
+    assert "a value that the first table did not have" in notes
+    with pytest.raises(ValueError, match="lacks the columns 'clinic'"):
+        read_table(other.drop(columns="clinic"), preparation=table.preparation)
+
+
+def test_the_first_table_again(table, file):
+    again = read_table(file, preparation=table.preparation)
+    (encoded,) = table.tabular.from_labels
+    others = [j for j in range(table.X.shape[1]) if not encoded[1] <= j < encoded[2]]
+    np.testing.assert_array_equal(again.X[:, others], table.X[:, others])
+
+
+def test_a_preparation_is_plain_values_and_arrays(table, file):
+    stored = table.preparation.to_dict()
+    json.dumps(stored, default=lambda array: array.tolist())  # nothing but arrays needs help
+    again = Preparation.from_dict(stored)
+    np.testing.assert_array_equal(
+        read_table(file, preparation=again).X, read_table(file, preparation=table.preparation).X
+    )
+
+
+@pytest.mark.parametrize(
+    ("treatment", "key", "value"),
+    [
+        ("NumberFeature", "spread", -1.0),
+        ("NumberFeature", "lenient", "yes"),
+        ("CategoryFeatures", "categories", [1, 2]),
+        ("CategoryFeatures", "n_hidden", 7),
+        ("SharesFeatures", "shares", np.zeros((2, 2))),
+        ("SharesFeatures", "spread", np.zeros(1)),
+        ("SharesFeatures", "frequent", {"treatment": "NumberFeature"}),
+        ("DateFeatures", "parts", ["century"]),
+        ("TextFeatures", "directions", np.full((4096, 2), np.nan)),
+        ("TextFeatures", "unit", "pickles"),
+    ],
+)
+def test_a_tampered_preparation_is_refused(table, treatment, key, value):
+    stored = table.preparation.to_dict()
+    column = next(each for each in stored["columns"] if each["treatment"] == treatment)
+    column[key] = value
+    with pytest.raises(ValueError, match="described by"):
+        Preparation.from_dict(stored)
+
+
+def test_an_unknown_treatment_is_refused(table):
+    stored = table.preparation.to_dict()
+    stored["columns"][0]["treatment"] = "os.system"
+    with pytest.raises(ValueError, match="described by"):
+        Preparation.from_dict(stored)
+
+
+# --- transformers
+
+
+def test_a_transformer_of_ones_own(frame):
+    own = make_column_transformer(
+        (OneHotEncoder(sparse_output=False), ["city"]), (SimpleImputer(), ["age"]), verbose_feature_names_out=False
+    )
+    table = read_table(frame, target="outcome", prepare=own)
+    expected = own.fit_transform(frame)
+    np.testing.assert_allclose(table.X, expected)
+    assert table.feature_names[-1] == "age"
+    assert len(table.values_of(0)) == table.X.shape[1]
+    report = difficulty_report(frame, "outcome", prepare=own, fast=True)
+    assert report.summary["data"]["n_features"] == expected.shape[1]
+    with pytest.raises(ValueError, match="The 'prepare' parameter must be"):
+        read_table(frame, target="outcome", prepare="magic")
+
+
+def test_table_preparer_in_a_pipeline(frame):
+    X, y = frame.drop(columns="outcome"), frame.outcome
+    scores = cross_val_score(make_pipeline(TablePreparer(), LogisticRegression()), X, y)
+    assert scores.mean() > 0.8  # the remark gives the label away
+    preparer = TablePreparer(drop="remark").set_output(transform="pandas")
+    made = preparer.fit_transform(X, y)
+    assert list(made.columns) == list(preparer.get_feature_names_out())
+    assert "lab=(missing)" in made.columns
+    assert {each.name: each.kind for each in preparer.columns_}["seen"] == "date"
+    assert preparer.transform(X.head(3)).shape == (3, made.shape[1])
+
+
+def test_table_preparer_for_numbers_and_regression():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2))
+    made = TablePreparer().fit_transform(X, rng.normal(size=30))
+    np.testing.assert_allclose(made, (X - X.mean(axis=0)) / X.std(axis=0), atol=1e-12)
+    with pytest.raises(ValueError, match="encode"):
+        TablePreparer(encode="magic").fit(X)
