@@ -420,8 +420,8 @@ def summary_of(records: list[dict]) -> str:
     return (
         f"The interval of the learned floor holds the floor in {covered:.1%} of {len(records)} samples ({plain:.1%} "
         f"where groups and time are not named). `reached` is {gap.mean():+.4f} (standard error {error:.4f}) off the "
-        f"true error. The finding appears in most samples of {found} of {len(named)} problems; it takes {cost:.0%} of the "
-        "learned floor's time."
+        f"true error. The finding appears in most samples of {found} of {len(named)} problems; it takes {cost:.0%} of "
+        "the learned floor's time."
     )
 
 

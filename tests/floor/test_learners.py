@@ -11,7 +11,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from bayesfloor.floor.learned import learners
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, group_of
-from bayesfloor.floor.learned.training_rows import Train, narrow, safe, standardised
+from bayesfloor.floor.learned.table_learners import tables
+from bayesfloor.floor.learned.training_rows import Codes, Train, narrow, safe, standardised
 from bayesfloor.floor.learned.tree_kernels import grow_trees
 
 
@@ -244,3 +245,26 @@ def test_a_great_many_features_are_combined_at_random():
     assert np.mean(p.argmax(axis=1) != codes[200:]) < 0.15
     few = Train(X[:, :5], codes, 2)
     assert narrow(few, X[:, :5])[0] is few
+
+
+def test_table_learners_take_gaps_and_wide_categories():
+    rng = np.random.default_rng(0)
+    n = 300
+    levels = rng.integers(0, 100, n).astype(float)  # more values than boosting takes as one category
+    codes = (levels % 2).astype(np.int64)
+    levels[:20] = np.nan
+    values = np.column_stack([levels, np.full(n, np.nan), rng.normal(size=n)])
+    rows, tests = np.arange(200), np.arange(200, n)
+    table = Codes(values[rows], values[tests], np.array([True, False, False]))
+    train = Train(rng.normal(size=(200, 1)), codes[rows], 2, table=table)
+    for name, probability in tables(train, rng.normal(size=(100, 1)), 0).items():
+        assert probability.shape == (100, 2), name
+        is_known = np.isin(levels[tests], levels[rows][20:])
+        wrong = probability.argmax(axis=1) != codes[tests]
+        assert wrong[is_known].mean() < 0.2, name
+
+
+def test_table_learners_with_one_class_only():
+    train = Train(np.zeros((10, 1)), np.zeros(10, np.int64), 3)
+    for probability in tables(train, np.zeros((4, 1)), 0).values():
+        assert probability.argmax(axis=1).tolist() == [0] * 4

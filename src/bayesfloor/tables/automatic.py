@@ -28,6 +28,7 @@ from bayesfloor.tables.kinds import Kind
 from bayesfloor.tables.notes import listed_names
 from bayesfloor.tables.spellings import truth_of
 from bayesfloor.tables.treatments import (
+    ANY_VALUE,
     CategoryFeatures,
     NumberFeature,
     Treatment,
@@ -164,7 +165,7 @@ def _says_something(gaps: Bools, codes: Ints | None) -> bool:
 
 
 def _presence(column: Column) -> CategoryFeatures:
-    return CategoryFeatures(column.name, "dummies", ("(any value)",), tells_gaps=True, lenient=True)
+    return CategoryFeatures(column.name, "dummies", (ANY_VALUE,), tells_gaps=True, lenient=True)
 
 
 def _treat_number(

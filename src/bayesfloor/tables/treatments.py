@@ -36,6 +36,8 @@ from bayesfloor.tables.spellings import GAP_TEXTS, folded_text, read_dates, read
 
 #: Name of the feature that tells that a value is missing, or that it is rare.
 GAP, OTHER = "(missing)", "(other)"
+#: The one category of a column of which only counts whether there is a value.
+ANY_VALUE = "(any value)"
 #: Seconds in the units that parts of dates count.
 _HOUR, _DAY = 3600.0, 86400.0
 #: Parts of a date that come round, and how often.
@@ -284,7 +286,8 @@ class CategoryFeatures(Treatment):
                     f"{table.at(row)}, column {column.name!r}: {quoted(value)} is not among the values known: "
                     f"{listed(list(map(quoted, self.categories)), 6)}"
                 )
-            odd.unknown[self.name] += 0 if self.has_other else int(unknown.sum())
+            is_odd = not self.has_other and self.categories != (ANY_VALUE,)
+            odd.unknown[self.name] += int(unknown.sum()) if is_odd else 0
             codes[unknown] = n if self.has_other else self._usual()
         if gaps.any():
             if self.tells_gaps:
@@ -313,6 +316,8 @@ class CategoryFeatures(Treatment):
         """Return the codes with their gaps; rare values share one."""
         text = _as_categories(column, table, lenient=True)
         known = _places(text.categories, self.categories, lenient=True).astype(np.float64)
+        if self.categories == (ANY_VALUE,):
+            known[:] = 0.0
         known[known == -2] = len(self.categories) if self.has_other else np.nan
         known[known == -1] = np.nan
         return np.append(known, np.nan)[text.codes][:, np.newaxis], [self.name], len(self.categories) > 2

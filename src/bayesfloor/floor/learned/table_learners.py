@@ -1,6 +1,9 @@
 """Learners of tables: categories as codes, gaps as gaps."""
 
+from functools import cache
+
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from bayesfloor.data.target_encoding import N_FOLDS, class_shares, classes_to_encode, out_of_fold_shares
 from bayesfloor.floor.learned.training_rows import Codes, Train
@@ -37,6 +40,8 @@ def _boosting(train: Train, table: Codes, seed: int) -> Floats:
         probability[:, seen] = 1.0
         return probability
     known, others, is_category = _few_levels(train, table)
+    is_empty = np.isnan(known).all(axis=0)  # which scikit-learn does not take
+    known, others = np.where(is_empty, 0.0, known), np.where(is_empty, 0.0, others)
     n_trees = len(seen) if len(seen) > 2 else 1
     model = HistGradientBoostingClassifier(
         learning_rate=0.1,
@@ -50,9 +55,16 @@ def _boosting(train: Train, table: Codes, seed: int) -> Floats:
         random_state=seed % 2**32,
     )
     train.check()
-    model.fit(known, train.codes)
-    probability[:, model.classes_] = model.predict_proba(others)
+    with _controller().limit(limits=1, user_api="openmp"):  # learners run side by side, each in a thread of its own
+        model.fit(known, train.codes)
+        probability[:, model.classes_] = model.predict_proba(others)
     return probability
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Look once for the libraries whose threads can be limited; scikit-learn's own are loaded by then."""
+    return ThreadpoolController()
 
 
 def _few_levels(train: Train, table: Codes) -> tuple[Floats, Floats, np.ndarray]:
