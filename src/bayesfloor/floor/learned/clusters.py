@@ -32,9 +32,9 @@ def clustered_error(values: Floats, clusters: Ints) -> float:
 def effective_rows(errors: Floats, clusters: Ints, confidence: float) -> float:
     """Return how many independent rows say as much about an error as these.
 
-    Few errors cannot show whether they come in clusters. One more cluster of the mean size, half of it wrong, stands
-    for what was not seen, as half an error more does for independent rows. With few clusters the variance itself is a
-    guess, and Student's quantile takes the place of the normal one.
+    The design effect is by how much the variance of the mean exceeds that of independent rows. Few errors cannot show
+    it: clusters with errors are taken as so many observations of it, beside one that says that clusters err as a whole.
+    With few clusters the variance itself is a guess, and Student's quantile takes the place of the normal one.
 
     Parameters
     ----------
@@ -50,13 +50,15 @@ def effective_rows(errors: Floats, clusters: Ints, confidence: float) -> float:
     float
         At most n.
     """
-    n = len(errors)
+    n, share = len(errors), float(errors.mean())
     sizes = np.bincount(clusters)
     n_clusters = n**2 / float((sizes**2).sum())  # clusters of equal size that vary as much
-    size = n / n_clusters
-    share = (errors.sum() + 0.5 * size) / (n + size)
-    sums = np.append(np.bincount(clusters, errors - share), (0.5 - share) * size)
-    variance = (n_clusters + 1) / n_clusters * float((sums**2).sum()) / (n + size) ** 2
+    n_with_errors = int(np.count_nonzero(np.bincount(clusters, errors)))
+    observed = 1.0
+    if 0.0 < share < 1.0:
+        observed = n * clustered_error(errors, clusters) ** 2 / (share * (1.0 - share))
+    as_a_whole = n / n_clusters
+    design_effect = max(1.0, (n_with_errors * observed + as_a_whole) / (n_with_errors + 1))
     tail = 0.5 + 0.5 * confidence
     quantiles = t.ppf(tail, n - 1) / t.ppf(tail, max(n_clusters - 1.0, 1.0))
-    return float(min(n, share * (1.0 - share) / variance * quantiles**2))
+    return float(n / design_effect * quantiles**2)

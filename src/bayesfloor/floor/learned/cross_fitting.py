@@ -113,6 +113,9 @@ class CrossFit:
         The fold of each row; -1 for rows that are trained on and never predicted.
     earlier : tuple of ndarray or None
         For each fold, the folds that its stack may be fitted on; None for all others.
+    has_offsets : bool
+        Whether a stack has an offset for each class. Without one, shares of the classes are those that the learners
+        were trained on.
     """
 
     names: list[str]
@@ -120,6 +123,7 @@ class CrossFit:
     sizes: tuple[float, ...]
     folds: Ints
     earlier: tuple[Ints, ...] | None = None
+    has_offsets: bool = True
 
     def outside(self, fold: int) -> Ints:
         """Return the rows that the stack of a fold may be fitted on."""

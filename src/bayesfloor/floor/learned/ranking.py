@@ -32,7 +32,11 @@ class _Ranks(NamedTuple):
 
 
 def rank_classes(
-    stacks: list[Stack], rows: PlainRows, classes: NDArray[Any], confidence: float
+    stacks: list[Stack],
+    rows: PlainRows,
+    classes: NDArray[Any],
+    confidence: float,
+    clusters: NDArray[np.int64] | None = None,
 ) -> tuple[ClassRanking, ...]:
     """Rank the rows by the probability of each class.
 
@@ -46,17 +50,23 @@ def rank_classes(
         The labels.
     confidence : float
         Level of the intervals.
+    clusters : ndarray of shape (n,) or None, default=None
+        Rows that belong together have the same number; None where all are independent.
 
     Returns
     -------
     tuple of ClassRanking
-        One for each class, in the order of the labels.
+        One for each class, in the order of the labels. Of a class without rows, as there may be in time, nothing is
+        known.
     """
     weights = rows.class_weights[rows.codes]
     total = rows.class_counts.sum()
     found = []
     for code, label in enumerate(classes):
         is_class = rows.codes == code
+        if not is_class.any():
+            found.append(ClassRanking(label, 0, 0, 0.0, 0.5, (0.0, 1.0), 0.0, 0.0, 0.0, (0.5,) * len(stacks), False))
+            continue
         ranks = _rank(stacks[0].log_q[0, :, code], is_class, weights)
         own = placements(ranks, is_class)
         auc = float(own.mean())
@@ -75,7 +85,7 @@ def rank_classes(
                 n_rows=int(is_class.sum()),
                 share=float(rows.class_counts[code] / total),
                 auc=auc,
-                auc_interval=auc_interval(ranks, is_class, weights, confidence),
+                auc_interval=auc_interval(ranks, is_class, weights, confidence, clusters),
                 average_precision=float(np.diff(recall, prepend=0.0) @ precision),
                 recall_at_top=float(np.interp(TOP * ranked[-1], ranked, np.concatenate([[0.0], recall]))),
                 recall_at_precision=float(recall[is_precise].max(initial=0.0)),
@@ -102,11 +112,17 @@ def placements(ranks: _Ranks, is_class: Bools) -> Floats:
     return (1.0 - (ranks.of_others - 0.5 * equal) / ranks.of_others[-1])[ranks.place[is_class]]
 
 
-def auc_interval(ranks: _Ranks, is_class: Bools, weights: Floats, confidence: float) -> Range:
+def auc_interval(
+    ranks: _Ranks,
+    is_class: Bools,
+    weights: Floats,
+    confidence: float,
+    clusters: NDArray[np.int64] | None = None,
+) -> Range:
     """Return Wilson's interval of the AUC for as many rows as DeLong's variance is worth.
 
     One more row of the class, ranked in the middle, is added to the variance, so that a few rows that all are ranked on
-    top do not make it 0.
+    top do not make it 0. Of rows that belong together the sums vary (Obuchowski 1997).
 
     Parameters
     ----------
@@ -118,6 +134,8 @@ def auc_interval(ranks: _Ranks, is_class: Bools, weights: Floats, confidence: fl
         What each row counts.
     confidence : float
         Level of the interval.
+    clusters : ndarray of shape (n,) or None, default=None
+        As for `rank_classes`.
 
     Returns
     -------
@@ -130,11 +148,17 @@ def auc_interval(ranks: _Ranks, is_class: Bools, weights: Floats, confidence: fl
     m, auc = len(own), float(own.mean())
     of_class = float(((own - auc) ** 2).sum() + (0.5 - auc) ** 2) / m**2
     variance = of_class + float(of_others**2 @ (others - auc) ** 2)
+    n_independent = m
+    if clusters is not None:
+        of_row = np.zeros(len(is_class))
+        of_row[is_class], of_row[~is_class] = (own - auc) / m, of_others * (others - auc)
+        variance = max(variance, float((np.bincount(clusters, of_row) ** 2).sum()) + (0.5 - auc) ** 2 / m**2)
+        n_independent = min(m, len(np.unique(clusters[is_class])))
     if variance == 0.0:
         return auc, auc  # all scores are equal
     middle = (m * auc + 0.5) / (m + 1.0)
     n = middle * (1.0 - middle) / variance
-    z2 = float(t.ppf(0.5 + confidence / 2.0, m)) ** 2
+    z2 = float(t.ppf(0.5 + confidence / 2.0, n_independent)) ** 2
     centre = (auc + z2 / (2.0 * n)) / (1.0 + z2 / n)
     reach = (z2 * (auc * (1.0 - auc) / n + z2 / (4.0 * n**2))) ** 0.5 / (1.0 + z2 / n)
     return max(centre - reach, 0.0), min(centre + reach, 1.0)

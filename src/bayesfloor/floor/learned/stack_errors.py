@@ -98,7 +98,9 @@ def errors_by_class(q: Floats, codes: Ints, weights: Floats) -> tuple[Floats, Fl
     return against_rest, (wrong + wrong.T) / np.where(both > 0, both, 1.0)
 
 
-def posterior_bounds(q: Floats, codes: Ints, n_jobs: int | None, seed: int) -> tuple[float, float]:
+def posterior_bounds(
+    q: Floats, codes: Ints, n_jobs: int | None, seed: int, groups: Ints | None = None
+) -> tuple[float, float]:
     """Return the Henze-Penrose bounds that hold for anyone who sees the learned posterior only.
 
     Its square roots are the points, so that distances are Hellinger's and the dimension is that of the classes, however
@@ -114,12 +116,14 @@ def posterior_bounds(q: Floats, codes: Ints, n_jobs: int | None, seed: int) -> t
         Threads.
     seed : int
         Breaks ties.
+    groups : ndarray of shape (n,) or None, default=None
+        The group of each row.
 
     Returns
     -------
     (float, float)
     """
-    floor = bayes_error(np.sqrt(q), codes, n_trees=N_TREES, n_jobs=n_jobs, random_state=seed)
+    floor = bayes_error(np.sqrt(q), codes, groups=groups, n_trees=N_TREES, n_jobs=n_jobs, random_state=seed)
     return floor.lower, floor.upper
 
 

@@ -70,11 +70,13 @@ def _fit_fold(fitted: CrossFit, size: int, fold: int, codes: Ints, seed: int) ->
         some = np.sort(np.random.default_rng([seed, size, fold]).permutation(rows)[:most])
     n_views = log_p.shape[1]
     inputs = log_p[chosen][:, :, some].astype(np.float64).reshape(len(chosen), n_views * len(some), -1)
-    w, b = fit_exponents(inputs, np.tile(codes[some], n_views), 1.0 / n_views)
+    w, b = fit_exponents(inputs, np.tile(codes[some], n_views), 1.0 / n_views, fitted.has_offsets)
     return chosen, w, b
 
 
-def fit_exponents(log_p: Floats, codes: Ints, row_weight: float = 1.0) -> tuple[Floats, Floats]:
+def fit_exponents(
+    log_p: Floats, codes: Ints, row_weight: float = 1.0, has_offsets: bool = True
+) -> tuple[Floats, Floats]:
     """Fit w >= 0 and b of softmax(sum of w log p + b) by penalised likelihood.
 
     Parameters
@@ -85,6 +87,8 @@ def fit_exponents(log_p: Floats, codes: Ints, row_weight: float = 1.0) -> tuple[
         Classes of the rows.
     row_weight : float, default=1.0
         Weight of each row against the penalty.
+    has_offsets : bool, default=True
+        Whether to fit b; otherwise it is 0.
 
     Returns
     -------
@@ -111,7 +115,7 @@ def fit_exponents(log_p: Floats, codes: Ints, row_weight: float = 1.0) -> tuple[
         return value / n + 0.5 * strength * float(away @ away), gradient + strength * away
 
     start = np.concatenate([np.full(n_learners, middle), np.zeros(n_classes)])
-    bounds = [(0.0, None)] * n_learners + [(None, None)] * n_classes
+    bounds = [(0.0, None)] * n_learners + [(None, None) if has_offsets else (0.0, 0.0)] * n_classes
     found = optimize.minimize(
         loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 100, "ftol": 1e-8, "gtol": 1e-6}
     )

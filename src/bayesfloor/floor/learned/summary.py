@@ -254,7 +254,8 @@ def find_in_learned(
             "The floor may be lower than the estimate. Add a learner that fits this kind of data.",
         )
     gain = summary.reached - summary.estimate
-    if summary.beats_majority and gain > STILL_FALLING * summary.reached and gain * n_rows > 5:
+    falls = problem.time is None or summary.curve.error[-1] > summary.reached
+    if summary.beats_majority and falls and gain > STILL_FALLING * summary.reached and gain * n_rows > 5:
         yield Finding(
             "BF025",
             f"The error still falls with more rows: {summary.curve.error[-1]:.4f} with {summary.curve.size[-1]:.0f}, "
@@ -271,7 +272,7 @@ def find_in_learned(
             f"{what} so rare that the error says little of {them}: {text}.",
             f"Judge a model by how high it ranks {them}: by ROC AUC, and recall at the precision that you need.",
         )
-        yield from _find_in_groups(problem)
+    yield from _find_in_groups(problem)
     if summary.share_recent > MOSTLY_RECENT:
         yield Finding(
             "BF029",

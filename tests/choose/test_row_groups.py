@@ -1,0 +1,93 @@
+"""Features and transforms chosen for new groups of rows."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+from bayesfloor.choose import BayesErrorSelector, compare_transforms
+from bayesfloor.choose.floor_levels import pair_floors, whole_floor
+from bayesfloor.choose.row_influence import error_direction, group_error_directions
+from bayesfloor.floor.trees.problem import check_options
+from bayesfloor.forest import class_forests, spanning_forests
+
+
+def patients(n_groups=60, size=5, seed=0):
+    """One column tells patients apart and nothing else; another tells the classes apart, as well as it can."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(n_groups), size)
+    labels = rng.integers(0, 2, n_groups)[groups]
+    own = rng.uniform(-2, 2, n_groups)[groups] + 0.001 * rng.standard_normal(len(groups))
+    telling = 2.0 * labels + rng.standard_normal(len(groups))
+    return np.column_stack([own, telling]), labels, groups
+
+
+def test_a_column_that_tells_patients_apart_is_not_selected():
+    X, y, groups = patients()
+    mixed = BayesErrorSelector(n_features_to_select=1).fit(X, y)
+    assert mixed.support_.tolist() == [True, False]
+    selector = BayesErrorSelector(n_features_to_select=1).fit(X, y, groups=groups)
+    assert selector.support_.tolist() == [False, True]
+    assert selector.floor_.interval[0] < 0.1587 < selector.floor_.interval[1]
+    for criterion in ("mean", "worst"):
+        chosen = BayesErrorSelector(n_features_to_select=1, criterion=criterion).fit(X, y, groups=groups)
+        assert chosen.support_.tolist() == [False, True]
+
+
+def test_a_sample_does_not_depend_on_order_or_names():
+    X, y, groups = patients()
+    X = np.round(X)  # equal rows in different groups
+    order = np.random.default_rng(1).permutation(len(y))
+    names = np.array([f"p{number}" for number in np.random.default_rng(2).permutation(60)])
+    one = BayesErrorSelector(max_rows=100).fit(X, y, groups=groups)
+    two = BayesErrorSelector(max_rows=100).fit(X[order], y[order], groups=names[groups[order]])
+    assert_allclose(one.path_.steps[0].level.floor, two.path_.steps[0].level.floor, rtol=1e-12)
+    assert one.n_rows_ == 100
+
+
+def test_no_group_is_in_both_halves():
+    X, y, groups = patients()
+    seen = []
+
+    class Spy(LinearDiscriminantAnalysis):
+        def fit(self, X, y):
+            seen.append(X[:, 0].copy())
+            return super().fit(X, y)
+
+    both = {"as it is": "passthrough", "LDA": Spy()}
+    compared = compare_transforms(X, y, groups=groups, transforms=both)
+    first, second = (set(groups[np.isin(X[:, 0], part)]) for part in seen)
+    assert not first & second
+    assert first | second == set(range(60))
+    assert compared.best == "LDA"
+    # mixed, a patient's other rows give the label away
+    mixed = compare_transforms(X, y, transforms={"own": "passthrough"}).transforms[0].whole.floor
+    assert compare_transforms(X, y, groups=groups, transforms={"own": "passthrough"}).transforms[0].whole.floor > mixed
+
+
+def test_directions_over_groups_of_one_row_are_those_over_rows():
+    rng = np.random.default_rng(0)
+    X, codes = rng.standard_normal((60, 2)), rng.integers(0, 3, 60)
+    forests = spanning_forests(X, n_trees=3)
+    (found,) = group_error_directions(forests, codes, np.arange(60), [codes])
+    assert_allclose(found, error_direction(forests, codes, 3))
+    options = check_options()
+    by_class = class_forests(X, codes, n_trees=3)
+    for groups in (None, np.arange(60)):
+        whole = whole_floor(forests, codes, 3, options, directed=True, groups=groups)
+        pairs = pair_floors(by_class, codes, options, directed=True, groups=groups)
+        assert whole.directions.shape == (1, 60)
+        assert pairs.directions.shape == (3, 60)
+        assert_allclose((pairs.directions**2).sum(axis=1), 1)
+        if groups is None:
+            expected = pairs.directions.toarray()
+    assert_allclose(pairs.directions.toarray(), expected)
+
+
+def test_groups_that_cannot_be_used():
+    X, y, groups = patients()
+    y = np.where(groups == 3, 2, y)
+    with pytest.raises(ValueError, match=r"halves of the groups.* too few of 2"):
+        compare_transforms(X, y, groups=groups, transforms={"LDA": LinearDiscriminantAnalysis()})
+    with pytest.raises(ValueError, match="groups holds one value only"):
+        BayesErrorSelector().fit(X, y, groups=np.zeros(len(y)))

@@ -1,0 +1,396 @@
+"""The learned floor where rows belong together or follow each other in time."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit
+from scipy.stats import norm
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut
+
+from bayesfloor.data.folds import grouped_folds, time_blocks
+from bayesfloor.floor.learned import estimate
+from bayesfloor.floor.learned.clusters import clustered_error, effective_rows
+from bayesfloor.floor.learned.cross_fitting import CrossFit, splits_of
+from bayesfloor.floor.learned.estimate import learned_floor
+from bayesfloor.floor.learned.label_noise import label_noise_check
+from bayesfloor.floor.learned.learning_curve import curve_posterior, drift_posterior
+from bayesfloor.floor.learned.ranking import _rank, auc_interval
+from bayesfloor.floor.learned.stack_errors import residual_test
+from bayesfloor.floor.learned.stacking import fit_exponents, fit_stacks
+from bayesfloor.floor.learned.summary import proportion_interval
+from bayesfloor.floor.learned.time_periods import time_scheme, with_recent
+from bayesfloor.runtime.threads import Crew
+
+#: Learners that take milliseconds, for tests that are not about accuracy.
+QUICK = ["gaussian", "neighbours"]
+
+
+def random_intercepts(n_groups=50, size=20, spread=1.0, seed=0):
+    """Two classes two apart, each group shifted by its own amount: the floor for new groups is that of both spreads."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(n_groups), size)
+    y = rng.integers(0, 2, len(groups))
+    X = rng.standard_normal((len(groups), 3)) + spread * rng.standard_normal((n_groups, 3))[groups]
+    X[:, 0] += 2.0 * y
+    return X, y, groups, float(norm.cdf(-1 / np.hypot(1, spread)))
+
+
+def copies_with_noise(n_groups=100, size=10, noise=0.02, seed=0):
+    """Several rows of each of a few points: the floor for new points is 0.1587."""
+    rng = np.random.default_rng(seed)
+    groups, labels = np.repeat(np.arange(n_groups), size), rng.integers(0, 2, n_groups)
+    points = rng.standard_normal((n_groups, 3))
+    points[:, 0] += 2.0 * labels
+    return points[groups] + noise * rng.standard_normal((n_groups * size, 3)), labels[groups], groups
+
+
+def turning(n=600, turn=np.pi, seed=0):
+    """Two classes whose boundary turns with time: at each moment the floor is 0.1587."""
+    rng = np.random.default_rng(seed)
+    time, y = np.arange(n), rng.integers(0, 2, n)
+    X = rng.standard_normal((n, 2))
+    X += (2.0 * y - 1.0)[:, None] * np.column_stack([np.cos(turn * time / n), np.sin(turn * time / n)])
+    return X, y, time
+
+
+def codes_of(floor):
+    return [finding.code for finding in floor.findings]
+
+
+def same(one, two):
+    values = [
+        [floor.estimate, *floor.interval, floor.reached, *floor.reached_interval, *floor.tree_bounds, floor.residual_z]
+        for floor in (one, two)
+    ]
+    assert_allclose(*values, rtol=1e-9, atol=1e-12)
+
+
+# --- who is trained on what
+
+
+@pytest.mark.parametrize("n_folds", [5, 7, 9])
+def test_no_group_is_on_both_sides_of_a_split(n_folds):
+    _, y, groups, _ = random_intercepts(30, 5)
+    folds = grouped_folds(y, groups, n_folds, np.arange(150).astype(np.uint64))
+    splits = splits_of(folds)
+    assert len(splits) == 3 * n_folds
+    for split in splits:
+        for tests, _ in split.tests:
+            assert not set(groups[split.train]) & set(groups[tests])
+    n_groups = [np.mean([len(set(groups[s.train])) for s in splits if s.size == size]) for size in range(3)]
+    assert n_groups[0] > 1.5 * n_groups[1] > 2.2 * n_groups[2]  # smaller training sets take fewer groups
+
+
+@pytest.mark.parametrize("with_groups", [False, True])
+@pytest.mark.parametrize("ties", [1, 7, 45])
+def test_no_future_and_no_group_in_the_training_sets(with_groups, ties):
+    rng = np.random.default_rng(0)
+    n = 240
+    time = (rng.permutation(n) // ties).astype(float)
+    group_folds = rng.integers(0, 5, n) if with_groups else None
+    scheme = time_scheme(time, 5, group_folds)
+    assert scheme.tested.any()
+    assert time[scheme.tested].min() > np.quantile(time, 0.4)
+    seen = {size: np.zeros(n, int) for size in range(3)}
+    for split in scheme.splits:
+        ((tests, view),) = split.tests
+        assert view == 0
+        assert time[split.train].max() < time[tests].min()
+        seen[split.size][tests] += 1
+        periods = time_blocks(time, 10)
+        past = periods < periods[tests[0]]
+        if with_groups:
+            assert not set(group_folds[split.train]) & set(group_folds[tests])
+            past &= group_folds != group_folds[tests[0]]
+        assert len(split.train) == np.count_nonzero(past) >> split.size
+        older = np.setdiff1d(np.flatnonzero(past), split.train)
+        assert time[older].max(initial=-1) <= time[split.train].min()  # the most recent ones are taken
+    for counts in seen.values():
+        assert_array_equal(counts, scheme.folds >= 0)
+        assert counts[scheme.tested].all()
+    for fold, earlier in enumerate(scheme.earlier):
+        rows, before = scheme.folds == fold, np.isin(scheme.folds, earlier)
+        assert time[before].max(initial=-1) < time[rows].min()
+        if with_groups:
+            assert not set(group_folds[before]) & set(group_folds[rows])
+        assert before.any() or not scheme.tested[rows].any()
+
+
+def test_the_stack_of_a_period_has_not_seen_later_labels():
+    rng = np.random.default_rng(0)
+    n = 300
+    scheme = time_scheme(np.arange(n).astype(float), 5)
+    codes = rng.integers(0, 2, n)
+    log_p = [np.log(rng.dirichlet(np.ones(2), (4, 1, n))).astype(np.float32) for _ in range(3)]
+    fitted = with_recent(CrossFit(list("abcd"), log_p, (1.0, 0.5, 0.25), scheme.folds, scheme.earlier))
+    assert fitted.names[4] == "a, recent half"
+    assert [len(of_size) for of_size in fitted.log_p] == [12, 8, 4]
+    later = np.where(np.arange(n) >= 240, 1 - codes, codes)
+    before, after = (fit_stacks(fitted, labels, 0, Crew(1))[0] for labels in (codes, later))
+    assert_array_equal(before.log_q[0, 150:240], after.log_q[0, 150:240])
+    assert_array_equal(before.weights[:-2], after.weights[:-2])
+    assert np.any(before.weights[-1] != after.weights[-1])  # the last but one period is among its past
+
+
+def test_stacks_without_offsets():
+    rng = np.random.default_rng(0)
+    log_p = np.log(rng.dirichlet(np.ones(3), (2, 200)))
+    codes = np.minimum(rng.integers(0, 6, 200), 2)  # of other shares than any learner says
+    assert np.abs(fit_exponents(log_p, codes)[1]).max() > 0.3
+    assert_array_equal(fit_exponents(log_p, codes, has_offsets=False)[1], 0.0)
+
+
+# --- what comes out
+
+
+def test_copies_with_noise():
+    X, y, groups = copies_with_noise()
+    plain = learned_floor(X, y, learners=QUICK)
+    assert plain.interval[1] < 0.02  # each row has copies among those that were trained on
+    floor = learned_floor(X, y, groups=groups, learners=QUICK)
+    assert floor.interval[0] < 0.1587 < floor.interval[1]
+    assert abs(floor.reached - 0.1587) < 0.08  # of 100 points, two standard errors
+    of_points = np.ptp(proportion_interval(100 * floor.reached, 100, 0.95))
+    assert 0.95 * of_points < np.ptp(floor.reached_interval) < 1.2 * of_points
+    assert floor.n_rows == floor.n_samples == 1000
+
+
+def test_order_of_rows_and_names_of_groups_change_nothing():
+    X, y, groups, _ = random_intercepts(20, 8)
+    X = np.round(X, 0)  # rows of equal values in different groups
+    floor = learned_floor(X, y, groups=groups, learners=QUICK)
+    order = np.random.default_rng(1).permutation(len(y))
+    same(learned_floor(X[order], y[order], groups=groups[order], learners=QUICK), floor)
+    names = np.array([f"patient {number}" for number in np.random.default_rng(2).permutation(20)])
+    same(learned_floor(X, y, groups=names[groups], learners=QUICK), floor)
+    sampled = [
+        learned_floor(X[rows], y[rows], groups=names[groups[rows]], learners=QUICK, max_rows=100)
+        for rows in (np.arange(160), order)
+    ]
+    same(*sampled)
+    assert sampled[0].n_rows == 100
+    X, y, time = turning(120)
+    X, time, order = np.round(X), time // 3, order[order < 120]
+    same(
+        learned_floor(X, y, time=time, learners=QUICK),
+        learned_floor(X[order], y[order], time=time[order], learners=QUICK),
+    )
+
+
+def test_a_boundary_that_turns():
+    X, y, time = turning()
+    mixed = learned_floor(X, y, learners=QUICK)
+    floor = learned_floor(X, y, time=time, learners=QUICK)
+    assert mixed.interval[0] > 0.1587  # one boundary for all times is never right
+    assert floor.interval[0] < 0.1587 < floor.interval[1]
+    assert floor.reached < mixed.reached
+    assert "BF029" in codes_of(floor)
+    assert all("recent" in name for name in floor.weights)
+    assert_allclose(floor.curve.size, [0.7 * 600, 0.35 * 600, 0.175 * 600], atol=1)
+    assert floor.n_rows == 600
+    dated = learned_floor(X, y, time=np.datetime64("2020-01-01") + time.astype("m8[D]"), learners=QUICK)
+    assert dated.reached == pytest.approx(floor.reached, abs=0.03)  # other values deal out other folds
+
+
+def test_time_and_groups():
+    X, y, time = turning(300)
+    floor = learned_floor(X, y, time=time, groups=time % 30, learners=QUICK)
+    assert_allclose(floor.curve.size, 0.8 * 300 * 0.7 / np.array([1, 2, 4]), rtol=0.05)
+    assert floor.interval[0] < 0.1587 < floor.interval[1]
+
+
+def test_splitters():
+    X, y, groups, _ = random_intercepts(20, 8)
+    floor = learned_floor(X, y, groups=groups, cv=GroupKFold(5), learners=QUICK)
+    assert_allclose(floor.curve.size, [128, 64, 32])
+    every = learned_floor(X, y, groups=groups // 2, cv=LeaveOneGroupOut(), learners=["gaussian"])
+    assert_allclose(every.curve.size[0], 160 * 9 / 10)
+    learned_floor(X, y, cv=KFold(5, shuffle=True, random_state=0), learners=["gaussian"])
+    sampled = learned_floor(X, y, groups=groups, cv=GroupKFold(5), max_rows=80, learners=["gaussian"])
+    assert sampled.n_rows == 80
+
+
+def test_label_noise_with_groups():
+    X, y, groups, _ = random_intercepts(20, 8)
+    check = label_noise_check(X, y, shares=[0.3], groups=groups, learners=["gaussian"])
+    assert check.estimate[0] == learned_floor(X, y, groups=groups, learners=["gaussian"]).estimate
+    in_time = label_noise_check(X, y, shares=[0.3], time=groups, learners=["gaussian"])
+    assert in_time.estimate[0] == learned_floor(X, y, time=groups, learners=["gaussian"]).estimate
+
+
+def test_findings_about_groups():
+    X, y, groups, _ = random_intercepts(10, 10)
+    few = learned_floor(X, y, groups=groups, learners=QUICK)
+    assert "BF027" in codes_of(few)
+    assert "There are 10 groups" in str(few.findings)
+    assert "BF028" not in codes_of(few)
+    X, y, groups, _ = random_intercepts(30, 5)
+    assert "BF027" not in codes_of(learned_floor(X, y, groups=groups, learners=["gaussian"]))
+    y[groups == 4] = 2
+    alone = learned_floor(X, y, groups=groups, learners=["gaussian"])
+    assert "1 class is in one group only: 2" in str([f for f in alone.findings if f.code == "BF028"])
+
+
+def test_one_group_for_each_class():
+    """No class is ever recognised then, and the floor may be anything."""
+    X, _, groups, _ = random_intercepts(6, 12)
+    floor = learned_floor(X, groups, groups=groups)
+    assert floor.reached >= 5 / 6  # that of always naming one class
+    assert floor.interval[0] == 0.0
+    assert floor.interval[1] > 0.99
+    assert "6 classes are in one group only" in str(floor.findings)
+
+
+def test_a_class_that_is_gone():
+    X, y, time = turning(200)
+    y[time < 60] = 2
+    floor = learned_floor(X, y, time=time, learners=QUICK)
+    assert 0 <= floor.interval[0] <= floor.estimate <= floor.interval[1] <= 1
+    assert floor.n_classes == 3
+    assert [each.n_rows for each in floor.ranking][2] == 0
+
+
+def test_interval_of_an_auc_in_clusters():
+    """Rows of one group are ranked alike: intervals for independent rows are too short, those for groups are not."""
+    missed = np.zeros(2)
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        clusters = np.repeat(np.arange(40), 10)
+        is_class = (np.arange(40) % 3 == 0)[clusters]
+        score = is_class + rng.standard_normal(400) + 1.5 * rng.standard_normal(40)[clusters]
+        ranks, truth = _rank(score, is_class, np.ones(400)), norm.cdf(1 / np.sqrt(2 * (1 + 1.5**2)))
+        ends = [auc_interval(ranks, is_class, np.ones(400), 0.95, each) for each in (clusters, None)]
+        missed += [not low <= truth <= high for low, high in ends]
+    assert missed[0] <= 0.05 * 200 + 3 * (200 * 0.05 * 0.95) ** 0.5
+    assert missed[1] > 0.3 * 200
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"groups": np.arange(100) % 4}, "at least 5 of them. Got 4"),
+        ({"groups": np.zeros(100)}, "groups holds one value only"),
+        ({"groups": np.arange(99)}, "one value for each of the 100 rows"),
+        ({"time": np.arange(100) // 50}, "time has 2 different values"),
+        ({"time": np.arange(100), "cv": KFold(5)}, "'cv' parameter must be an int with time"),
+        ({"time": np.arange(100), "cv": 9}, "needs at least 108 rows. Got 100"),
+        ({"time": np.arange(100), "y": np.arange(100) // 50}, "later half of the time are of class 1"),
+        ({"cv": KFold(4)}, "at least 5 folds. Got 4"),
+        ({"cv": 4}, "'cv' parameter"),
+        ({"groups": np.arange(100) // 10, "cv": 4}, "'cv' parameter"),
+    ],
+)
+def test_groups_and_times_that_cannot_be_used(options, message):
+    X, y, _ = turning(100)
+    with pytest.raises(ValueError, match=message):
+        learned_floor(X, **{"y": y, "learners": ["gaussian"], **options})
+
+
+# --- how sure it is
+
+
+def test_clustered_error_by_brute_force():
+    rng = np.random.default_rng(0)
+    values, clusters = rng.random(60), rng.integers(0, 7, 60)
+    total = sum(
+        (values[i] - values.mean()) * (values[j] - values.mean())
+        for i in range(60)
+        for j in range(60)
+        if clusters[i] == clusters[j]
+    )
+    assert_allclose(clustered_error(values, clusters) ** 2, 7 / 6 * total / 60**2)
+    each = np.arange(60)
+    assert_allclose(clustered_error(values, each), values.std(ddof=1) / 60**0.5)
+
+
+def test_rows_that_say_as_much():
+    clusters = np.repeat(np.arange(200), 10)
+    rng = np.random.default_rng(0)
+    independent = (rng.random(2000) < 0.2).astype(float)
+    alike = (rng.random(200) < 0.2).astype(float)[clusters]
+    assert 1700 < effective_rows(independent, clusters, 0.95) <= 2000
+    assert 170 < effective_rows(alike, clusters, 0.95) < 230
+    assert 180 < effective_rows(np.zeros(2000), clusters, 0.95) <= 200  # none seen: groups may err as a whole
+    assert effective_rows(alike, clusters // 20, 0.95) < 200  # few clusters say less about themselves
+
+
+@pytest.mark.parametrize("n_clusters", [12, 60])
+@pytest.mark.parametrize("correlation", [0.0, 0.3, 1.0])
+def test_intervals_of_an_error_in_clusters_cover_it(n_clusters, correlation):
+    share, rng = 0.1, np.random.default_rng(0)
+    missed = 0
+    for _ in range(400):
+        sizes = np.maximum(1, rng.lognormal(2.5, 0.7, n_clusters)).astype(int)
+        clusters = np.repeat(np.arange(n_clusters), sizes)
+        of_cluster = np.full(n_clusters, share)
+        if correlation:
+            of_cluster = (rng.random(n_clusters) < share).astype(float)
+        if 0 < correlation < 1:
+            a = (1 - correlation) / correlation
+            of_cluster = rng.beta(share * a, (1 - share) * a, n_clusters)
+        errors = (rng.random(len(clusters)) < of_cluster[clusters]).astype(float)
+        n = effective_rows(errors, clusters, 0.95)
+        low, high = proportion_interval(errors.mean() * n, n, 0.95)
+        missed += not low <= share <= high
+    assert missed <= 0.05 * 400 + 3 * (400 * 0.05 * 0.95) ** 0.5
+
+
+def test_residuals_of_groups_are_white():
+    """Labels of one group lean one way. Neighbours in other groups tell nothing that a row's posterior does not."""
+    z = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        groups = np.repeat(np.arange(40), 10)
+        X = rng.standard_normal((40, 2))[groups] + 0.05 * rng.standard_normal((400, 2))
+        lean = 3.0 * rng.standard_normal(40)
+        lean_grid = np.linspace(-5, 5, 101)
+        weight = norm.pdf(lean_grid)
+        p = expit(X[:, :1] + 3.0 * lean_grid) @ (weight / weight.sum())
+        y = (rng.random(400) < expit(X[:, 0] + lean[groups])).astype(int)
+        q, folds = np.column_stack([1 - p, p]), groups % 5
+        z.append([residual_test(X, y, q, folds, 1, 0, each) for each in (groups, None)])
+    own, none = np.array(z).T
+    assert abs(own.mean()) < 0.5
+    assert own.std() < 1.3
+    assert none.mean() > 5  # where groups are not told
+
+
+def test_drift_curve():
+    """The error first falls with more rows, then rises with older ones: the floor is below all of it."""
+    sizes, theta = np.array([1.0, 0.5, 0.25]), 0.1
+    means = theta + 0.02 * sizes**-0.7 + 0.06 * sizes**2
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((2000, 3)) * 0.05
+    values += means - values.mean(axis=0)
+    plain, drift = (fit(values, 1e-5, sizes, 0.5) for fit in (curve_posterior, drift_posterior))
+    assert plain.quantile(0.025) > theta
+    assert drift.quantile(0.025) < theta < drift.quantile(0.975)
+    assert_allclose(drift.fitted, means, atol=0.01)
+    fewer = drift_posterior(values, 1e-3, sizes, 0.5, n_rows=20.0)
+    assert fewer.quantile(0.975) - fewer.quantile(0.025) > drift.quantile(0.975) - drift.quantile(0.025)
+
+
+def test_a_sample_takes_rows_of_all_groups():
+    """As many rows of more groups say more about new ones than whole groups do."""
+    X, y, groups, _ = random_intercepts(40, 20)
+    problem = estimate.check_problem(X, y, groups)
+    rows = estimate.choose_rows(problem, 200, 0)
+    assert len(rows) == len(set(rows)) == 200
+    assert len(set(groups[rows])) == 40
+    without = estimate.choose_rows(replace(problem, groups=None), 200, 0)
+    assert set(without) != set(rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_groups", [40, 100])
+def test_coverage_with_random_intercepts(n_groups):
+    covered, reached = [], []
+    for seed in range(60):
+        X, y, groups, truth = random_intercepts(n_groups, 1000 // n_groups, seed=seed)
+        floor = learned_floor(X, y, groups=groups, learners=QUICK)
+        covered.append(floor.interval[0] <= truth <= floor.interval[1])
+        reached.append(floor.reached - truth)
+    assert np.mean(covered) >= 0.93
+    assert -0.005 < np.mean(reached) < 0.015  # a little above the floor, as a model of 800 rows is
