@@ -346,8 +346,11 @@ def learned_errors(path: Path, target: Any, folds: np.ndarray, **options: Any) -
         mock.patch.object(estimate, "errors_by_class", keep("errors", estimate.errors_by_class)),
     ):
         floor = estimate.learned_floor(table, cv=PredefinedSplit(folds[record]))
-    q, codes = caught["errors"][0]
-    return floor, record[caught["rows"][1]], q.argmax(axis=1) != codes
+    (q, codes, *_), _ = caught["errors"]
+    wrong = q.argmax(axis=1) != codes
+    if abs(wrong.mean() - floor.reached) > 1e-12:
+        raise RuntimeError(f"The errors that were caught are {wrong.mean()}, and {floor.reached} was reached.")
+    return floor, record[caught["rows"][1]], wrong
 
 
 def compare(folder: Path, name: str, path: Path) -> dict[str, Any]:
