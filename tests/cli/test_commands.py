@@ -1,5 +1,6 @@
 """What commands print is what the library computes; results go to stdout and nothing else does."""
 
+import io
 import json
 
 import numpy as np
@@ -197,3 +198,34 @@ def test_json_has_no_nan():
 def test_completion_knows_the_commands(shell):
     script = app.generate_completion(shell=shell)
     assert all(command in script for command in COMMANDS)
+
+
+def test_several_files_and_stdin_are_one_table(run, table, monkeypatch, tmp_path):
+    lines = table.read_text().splitlines(keepends=True)
+    (tmp_path / "one.csv").write_text("".join(lines[:31]))
+    (tmp_path / "two.csv").write_text("".join([lines[0], *lines[31:]]))
+    whole = parsed(run("classes table.csv --json"))["result"]
+    assert parsed(run("classes one.csv two.csv --json"))["result"] == whole
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("".join(lines).encode())))
+    outcome = run("classes - --json")
+    assert parsed(outcome)["result"] == whole
+    assert parsed(outcome)["data"]["source"] == "stdin"
+    assert "stdin can be read once" in run("classes - -").err
+
+
+def test_groups_reach_the_floor(run, tmp_path):
+    rng = np.random.default_rng(0)
+    places = rng.normal(size=(40, 2))
+    labels = rng.choice(["a", "b"], 40)
+    rows = [
+        f"p{p},{places[p, 0] + 0.02 * rng.normal():.4f},{places[p, 1] + 0.02 * rng.normal():.4f},{labels[p]}"
+        for p in np.repeat(range(40), 5)
+    ]
+    (tmp_path / "g.csv").write_text("\n".join(["patient,u,v,y", *rows]) + "\n")
+    mixed, grouped = run("floor g.csv --json"), run("floor g.csv --groups patient --json")
+    assert parsed(mixed)["result"]["reached"] < 0.05
+    assert parsed(grouped)["result"]["reached"] > 0.25
+    assert "BF034" in mixed.err
+    assert "--groups" in mixed.err
+    assert "BF034" not in grouped.err
+    assert "g.csv has no column 'person'" in run("floor g.csv --groups person").err

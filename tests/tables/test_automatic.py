@@ -439,3 +439,21 @@ def test_table_preparer_for_numbers_and_regression():
     np.testing.assert_allclose(made, (X - X.mean(axis=0)) / X.std(axis=0), atol=1e-12)
     with pytest.raises(ValueError, match="encode"):
         TablePreparer(encode="magic").fit(X)
+
+
+def test_nothing_in_a_table_becomes_markup(tmp_path):
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(
+        {
+            "<script>alert(1)</script>": rng.choice(["<svg onload=alert(2)>", "=cmd|x"], 60),
+            "<img src=x onerror=alert(3)>": rng.normal(size=60),
+            "y": rng.choice(["<b>a</b>", "{{7*7}}"], 60),
+        }
+    )
+    report = difficulty_report(data, "y", fast=True)
+    page = report.to_html()
+    assert "&lt;script&gt;alert(1)" in page
+    for markup in ("<script>alert", "<svg onload", "<img src=x", "<b>a</b>"):
+        assert markup not in page
+    lines = [line for line in report.to_markdown().splitlines() if not line.startswith("    ")]  # others are code
+    assert not [line for line in lines if "<b>" in line or "<script" in line or "<svg" in line]
