@@ -330,6 +330,13 @@ def test_classes_of_one_row_and_many_classes(tmp_path):
     assert bayesfloor.bayes_error(table).n_classes == 302
 
 
+def test_columns_that_share_a_name_are_numbered(tmp_path):
+    table = read_table(write(tmp_path, "a,b,a,a_2,a,y\n1,2,3,4,5,u\n2,3,5,1,1,v\n4,1,2,2,9,u\n"))
+    assert table.column_names == ("a", "b", "a_2_", "a_2", "a_3")
+    assert table.values_of(0) == ("1", "2", "3", "4", "5")
+    assert "Columns that share a name with one before are called 'a_2_', 'a_3'." in table.notes
+
+
 # --- another table
 
 

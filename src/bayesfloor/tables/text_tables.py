@@ -94,6 +94,8 @@ def read_text_table(
     check_n_columns(len(names), name)
     notes = [_how_it_is_written(dialect, encoding, reason, first_line)]
     names = fill_names(names, notes)
+    if strays == "text":
+        names = _with_numbers(names, notes)
     check_names(names, f"{name}, line {first_line}")
     if len(names) == 1:
         _, second = next(islice(reader.rows(), 1, None), (0, [""]))
@@ -123,6 +125,22 @@ def read_text_table(
         notes.append(f"{counted(reader.n_blank)} blank line{'s were' if reader.n_blank > 1 else ' was'} skipped.")
     table.notes = notes
     return table
+
+
+def _with_numbers(names: list[str], notes: list[str]) -> list[str]:
+    """Number the columns that share a name, from the second on."""
+    taken, numbered = set(names), []
+    for place, name in enumerate(names):
+        count = names[:place].count(name) + 1
+        new = name if count == 1 else f"{name}_{count}"
+        while count > 1 and new in taken:
+            new += "_"
+        taken.add(new)
+        numbered.append(new)
+    renamed = [new for name, new in zip(names, numbered, strict=True) if name != new]
+    if renamed:
+        notes.append(f"Columns that share a name with one before are called {', '.join(map(repr, renamed[:6]))}.")
+    return numbered
 
 
 def _is_text(builder: NumberBuilder, strays: str) -> bool:
