@@ -127,7 +127,7 @@ def sample_of(X: np.ndarray, y: np.ndarray, size: int) -> Sample:
     folds = np.empty(len(rows), np.int64)
     for fold, (_, test) in enumerate(StratifiedKFold(N_FOLDS, shuffle=True, random_state=0).split(rows, y[rows])):
         folds[test] = fold
-    return Sample(X[rows], y[rows], rows, folds)
+    return Sample(X[rows], np.unique(y[rows], return_inverse=True)[1], rows, folds)
 
 
 def held_of(y: np.ndarray) -> Held:
@@ -148,7 +148,7 @@ def scaled(name: str, final: Any) -> Any:
     return make_pipeline(spread, PCA(50, random_state=0), final) if name == "mnist" else make_pipeline(spread, final)
 
 
-def settings_of(name: str, peer: str) -> list[dict[str, Any]]:
+def settings_of(name: str, peer: str, n_rows: int) -> list[dict[str, Any]]:
     """Return the settings to choose from."""
     found: list[dict[str, Any]]
     if peer == "LightGBM":
@@ -159,16 +159,12 @@ def settings_of(name: str, peer: str) -> list[dict[str, Any]]:
         found = [{"C": C, "times": times} for C in (3.0, 30.0) for times in (1.0, 0.3)]
     elif peer == "MLP":
         found = [
-            {"hidden_layer_sizes": [128], "alpha": 0.001},
-            {"hidden_layer_sizes": [128], "alpha": 1.0},
-            {"hidden_layer_sizes": [64, 64], "alpha": 0.1},
+            {"hidden_layer_sizes": hidden, "alpha": alpha, "max_iter": 100 if n_rows < 4000 else 60}
+            for hidden, alpha in (([128], 0.001), ([128], 1.0), ([64, 64], 0.1))
         ]
     else:
         found = [{"max_features": "sqrt"}, {"max_features": 0.5}, {"max_features": "sqrt", "min_samples_leaf": 3}]
-    return found[:1] if name in SLOW and peer in BOOSTING else found
-
-
-BOOSTING = ("LightGBM", "scikit-learn's boosting")
+    return found[:1] if name in SLOW and peer in ROUNDS else found
 
 
 def model_of(name: str, peer: str, setting: dict[str, Any]) -> Any:
@@ -182,7 +178,7 @@ def model_of(name: str, peer: str, setting: dict[str, Any]) -> Any:
     if peer == "RBF SVM":
         return scaled(name, ScaledSVC(**setting))
     if peer == "MLP":
-        return scaled(name, MLPClassifier(max_iter=100, batch_size=64, random_state=0, **setting))
+        return scaled(name, MLPClassifier(batch_size=64, random_state=0, **setting))
     return ExtraTreesClassifier(200, n_jobs=1, random_state=0, **setting)
 
 
@@ -200,31 +196,39 @@ class ScaledSVC(SVC):
 
 
 def choose(name: str, peer: str, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """Return the setting with the least error on a fifth of the rows; with it, how many rounds of boosting were best."""
+    """Return the setting with the least error on a fifth of the rows, and with it the best number of rounds."""
     train, held = train_test_split(np.arange(len(y)), test_size=0.2, random_state=0, stratify=y)
-    best: tuple[float, dict[str, Any]] = (np.inf, {})
-    for setting in settings_of(name, peer):
+    tried: list[tuple[float, dict[str, Any]]] = []
+    for setting in settings_of(name, peer, len(y)):
         model = model_of(name, peer, setting)
-        rounds = {}
+        rounds = rounds_of(name, peer, int(y.max()) + 1)
+        if rounds:
+            model.set_params(**{ROUNDS[peer]: rounds[0]})
+        model.fit(X[train], y[train])
         if peer == "LightGBM":
-            from lightgbm import early_stopping
-
-            model.set_params(n_estimators=60 if name in SLOW else 300)
-            model.fit(
-                X[train], y[train], eval_X=X[held], eval_y=y[held], callbacks=[early_stopping(15, verbose=False)]
-            )
-            rounds = {"n_estimators": int(model.best_iteration_ or model.n_estimators)}
-        elif peer == "scikit-learn's boosting":
-            model.set_params(max_iter=60 if name in SLOW else 300, early_stopping=True, n_iter_no_change=15)
-            model.fit(X[train], y[train], X_val=X[held], y_val=y[held])
-            losses = -np.asarray(model.validation_score_)
-            rounds = {"max_iter": max(int(losses.argmin()), 1)}
+            predicted = {n: model.predict(X[held], num_iteration=n) for n in rounds}
+        elif rounds:
+            staged = {n: codes for n, codes in enumerate(model.staged_predict(X[held]), 1) if n in rounds}
+            predicted = {n: staged[n] for n in rounds}
         else:
-            model.fit(X[train], y[train])
-        error = float((model.predict(X[held]) != y[held]).mean())
-        if error < best[0]:
-            best = error, setting | rounds
-    return best[1]
+            predicted = {0: model.predict(X[held])}
+        for n, codes in predicted.items():
+            tried.append((float((codes != y[held]).mean()), setting | ({ROUNDS[peer]: n} if n else {})))
+    return min(tried, key=lambda each: each[0])[1]
+
+
+ROUNDS = {"LightGBM": "n_estimators", "scikit-learn's boosting": "max_iter"}
+
+
+def rounds_of(name: str, peer: str, n_classes: int) -> tuple[int, ...]:
+    """Return numbers of rounds to choose from, the largest first, which is taken where it is as good."""
+    if peer not in ROUNDS:
+        return ()
+    if name in SLOW:
+        return (60,)
+    if peer == "LightGBM":
+        return (400, 200, 100, 50)
+    return (200, 100, 50) if n_classes <= 10 else (100, 50)
 
 
 # Commands
@@ -411,7 +415,7 @@ def all_measured(folder: Path) -> Iterator[Measured]:
                 if (found := read(folder / "peers" / f"{name}-{size}-{peer}-{sample.key}.npz".replace(" ", "_")))
             }
             # Rows that the sample has not, of its classes.
-            fresh = ~np.isin(held.test, sample.rows) & np.isin(y[held.test], sample.y)
+            fresh = ~np.isin(held.test, sample.rows) & np.isin(y[held.test], y[sample.rows])
             tested = {peer: (wrong[fresh], record) for peer, (wrong, record) in more.items() if fresh.any()}
             floor = read(folder / "floors" / f"{name}-{size}-{sample.key}.npz")
             yield Measured(name, size, sample.y, X.shape[1], floor, peers, tested)
@@ -425,7 +429,7 @@ def write_table(folder: Path) -> None:
         "Made by `benchmarks/learned_real.py`, which says what is measured and how. Errors in percent.",
     ]
     for size in COMPARED_SIZES:
-        cells = [m for m in measured if m.size == size and m.name in COMPARED and m.floor and len(m.peers) == len(PEERS)]
+        cells = [m for m in measured if m.size == size and m.floor and len(m.peers) == len(PEERS)]
         if cells:
             parts += [f"## Beside other models: {size} rows", of_peers(cells)]
     parts += ["## Do the intervals hold?", of_intervals([m for m in measured if m.floor])]
