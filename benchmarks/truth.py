@@ -1,7 +1,6 @@
 """How near the truth? Estimates of the floor on problems whose floor is known.
 
     python benchmarks/truth.py run [--half design|held-out] [--sizes 500 2000 8000] [--repeats 10 10 1]
-    python benchmarks/truth.py real      sets whose floor is not known, beside good models trained on all other rows
     python benchmarks/truth.py cost      seconds that a learned floor takes, on all cores
     python benchmarks/truth.py table     write benchmarks/results/truth.md from what was recorded
 
@@ -125,7 +124,7 @@ def read_records() -> list[dict]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["run", "real", "cost", "table"])
+    parser.add_argument("what", choices=["run", "cost", "table"])
     parser.add_argument("--half", choices=["design", "held-out"])
     parser.add_argument("--sizes", nargs="+", type=int, default=[500, 2000, 8000])
     parser.add_argument("--repeats", nargs="+", type=int, default=[10, 10, 1])
@@ -135,12 +134,7 @@ if __name__ == "__main__":
         run(chosen.half, chosen.sizes, chosen.repeats, chosen.workers)
     elif chosen.what == "cost":
         show_cost()
-    elif chosen.what == "table":
-        from truth_real import read_real
+    else:
         from truth_table import write_table
 
-        write_table(read_records(), read_real(), RESULTS)
-    else:
-        from truth_real import run_real
-
-        run_real()
+        write_table(read_records(), RESULTS)

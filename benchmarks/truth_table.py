@@ -17,11 +17,11 @@ HALVES = ("design", "held-out")
 NOTES = Path(__file__).resolve().parent / "results" / "truth_notes.md"
 
 
-def write_table(records: list[dict], real: list[dict], path: Path) -> None:
+def write_table(records: list[dict], path: Path) -> None:
     """Write all tables."""
     parts = [
         "# How near the truth",
-        "Made by `python benchmarks/truth.py run`, `… real` and `… table`. Each of the problems has a known floor, and "
+        "Made by `python benchmarks/truth.py run` and `… table`. Each of the problems has a known floor, and "
         "was drawn ten times at 500 and at 2000 rows and once at 8000. Every choice in the library was made on the "
         "first half of the problems and with fewer draws; the held-out half was run once, after that.",
         NOTES.read_text(encoding="utf-8").strip(),
@@ -35,8 +35,6 @@ def write_table(records: list[dict], real: list[dict], path: Path) -> None:
         of_half = [record for record in records if record["half"] == half]
         if of_half:
             parts += [f"## The learned floor on each problem: {half}", of_problems(of_half)]
-    if real:
-        parts += ["## Sets whose floor is not known", of_real(real)]
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
@@ -82,35 +80,6 @@ def of_problems(records: list[dict]) -> str:
             row.append(f"{np.abs(errors).mean():.4f} ({errors.mean():+.4f})")
         rows.append([*row, f"{covered.sum():.0f} of {len(covered)}", f"{above.sum():.0f}"])
     header = ["problem", "floor", *(f"n = {n}: mean abs. error (bias)" for n in sizes), "covered", "lower end above"]
-    return as_table(header, rows)
-
-
-def of_real(records: list[dict]) -> str:
-    """One row for each set."""
-    rows = []
-    for record in records:
-        low, high = record["interval"]
-        models = ", ".join(f"{name} {error:.4f}" for name, error in record["models"].items())
-        noise = ", ".join(
-            f"{share:.0%}: {estimate:.3f} ({deviation:+.3f})"
-            for share, estimate, deviation in zip(
-                record["shares"][1:], record["noisy"][1:], record["deviation"][1:], strict=True
-            )
-        )
-        rows.append(
-            [
-                record["data"],
-                record["n"],
-                f"{record['estimate']:.4f}",
-                f"{low:.4f} to {high:.4f}",
-                f"{record['reached']:.4f}",
-                f"{record['n_train']}: {models}",
-                noise,
-                f"{record['seconds']:.1f}",
-            ]
-        )
-    trained, redrawn = "models trained on all other rows", "labels redrawn: floor (off the line)"
-    header = ["set", "labels", "floor", "95% interval", "reached", trained, redrawn, "s"]
     return as_table(header, rows)
 
 
