@@ -15,9 +15,9 @@ binomial test, 1%) falsifies it. `noise` redraws shares of the labels (`label_no
 benchmarks/results/learned_real.md.
 
 The sets are read from $BAYESFLOOR_DATA, or from shared/data beside the repository. A sample of n rows is the first n of
-one random order, less the classes that have fewer than 5 rows among them; a set with fewer rows is used whole. What was
-measured stays in FOLDER and is not measured again, unless `--again` is given. Files there are named by the rows and
-folds that they are for. All models run on one thread.
+one random order, less the classes that have fewer than 5 rows among them; one of the 11 sets that has fewer rows is
+used whole, and no other model is then tested on new rows. What was measured stays in FOLDER and is not measured again,
+unless `--again` is given. Files there are named by the rows and folds that they are for. All models run on one thread.
 """
 
 import argparse
@@ -377,6 +377,7 @@ class Measured(NamedTuple):
 
     name: str
     size: int
+    key: str
     y: np.ndarray
     n_features: int
     floor: tuple[np.ndarray, dict[str, Any]] | None
@@ -418,7 +419,7 @@ def all_measured(folder: Path) -> Iterator[Measured]:
             fresh = ~np.isin(held.test, sample.rows) & np.isin(y[held.test], y[sample.rows])
             tested = {peer: (wrong[fresh], record) for peer, (wrong, record) in more.items() if fresh.any()}
             floor = read(folder / "floors" / f"{name}-{size}-{sample.key}.npz")
-            yield Measured(name, size, sample.y, X.shape[1], floor, peers, tested)
+            yield Measured(name, size, sample.key, sample.y, X.shape[1], floor, peers, tested)
 
 
 def write_table(folder: Path) -> None:
@@ -433,7 +434,8 @@ def write_table(folder: Path) -> None:
         if cells:
             parts += [f"## Beside other models: {size} rows", of_peers(cells)]
     parts += ["## Do the intervals hold?", of_intervals([m for m in measured if m.floor])]
-    noise = [(name, found) for name in NOISE_SETS for found in map(read, (folder / "noise").glob(f"{name}-*")) if found]
+    keys = {m.name: m.key for m in measured if m.size == N_NOISE}
+    noise = [(name, found) for name in NOISE_SETS if (found := read(folder / "noise" / f"{name}-{keys[name]}.npz"))]
     if noise:
         parts += ["## Labels redrawn", of_noise(noise)]
     RESULTS.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
