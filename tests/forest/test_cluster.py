@@ -23,13 +23,13 @@ from bayesfloor import (
     class_forests,
     difficulty_report,
     learned_floor,
-    read_table,
     spanning_forests,
 )
 from bayesfloor.cli import main
 from bayesfloor.floor.learned import cross_fitting
 from bayesfloor.forest import api, plan
 from bayesfloor.forest.partitions import cluster, tasks
+from bayesfloor.report import figures
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 
@@ -356,26 +356,22 @@ def test_the_nodes_of_a_classifier_are_fitted_there_too(client, kind):
     np.testing.assert_array_equal(here, there)
 
 
-@pytest.fixture
-def runs(monkeypatch):
-    """The names of the jobs of every graph that went to a cluster."""
-    found = []
-    run = cluster.ClusterRun.run
-    monkeypatch.setattr(
-        cluster.ClusterRun, "run", lambda self, report: (found.append(list(self.graph.jobs)), run(self, report))[1]
-    )
-    return found
-
-
 @pytest.mark.parametrize("command", ["pairs", "floor"])
-def test_the_command_line_computes_there(client, runs, tmp_path, capsys, command):
-    X, y = load_iris(return_X_y=True)
-    table = tmp_path / "iris.csv"
-    np.savetxt(table, np.column_stack([X, y]), delimiter=",", header="a,b,c,d,kind", comments="", fmt="%.12g")
+def test_the_command_line_computes_there(client, monkeypatch, tmp_path, capsys, command):
+    runs = []
+    run = cluster.ClusterRun.run
+    monkeypatch.setattr(cluster.ClusterRun, "run", lambda self, report: (runs.append(self), run(self, report))[1])
+    rng = np.random.default_rng(0)
+    lines = ["a,b,kind"]  # numbers with gaps, and text
+    for row in range(60):
+        kind, (one, two) = row % 2, rng.standard_normal(2)
+        lines.append(f"{'' if row % 7 == 0 else f'{one + kind:.3f}'},{'p' if two > kind else 'q'},{kind}")
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(lines))
     results = []
     for where in ([], ["--cluster", client.scheduler.address]):
         assert runs == []
-        assert main([command, str(table), "--json", "--quiet", *where]) == 0
+        assert main([command, str(table), "--target", "kind", "--json", "--quiet", *where]) == 0
         results.append(json.loads(capsys.readouterr().out)["result"])
     assert results[0] == results[1]
     assert len(runs) == 1
@@ -406,19 +402,6 @@ def test_learners_are_trained_there(client, monkeypatch):
     assert calls[-1][0] == calls[-1][1] > 0
     with pytest.raises(AssertionError, match="trained in this process"):
         learned_floor(X, y, learners=learners)
-
-
-def test_learners_of_tables_are_trained_there(client, tmp_path):
-    rng = np.random.default_rng(0)
-    path = tmp_path / "mixed.csv"
-    lines = ["a,b,kind"]
-    for row in range(60):
-        kind, (one, two) = row % 2, rng.standard_normal(2)
-        lines.append(f"{'' if row % 7 == 0 else f'{one + kind:.3f}'},{'p' if two > kind else 'q'},{kind}")
-    path.write_text("\n".join(lines))
-    table = read_table(path, target="kind")
-    there, here = (learned_floor(table, learners="tables", client=where) for where in (client, None))
-    assert_same_floor(there, here)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
@@ -458,9 +441,14 @@ def test_an_interrupt_takes_the_fits_back(client, monkeypatch):
     assert raised == [InterruptedError]  # not finished first
 
 
-def test_a_report_trains_there(client, runs):
-    difficulty_report(*load_iris(return_X_y=True), client=client)
-    assert [any(name.startswith("fit") for name in jobs) for jobs in runs] == [False, True]
+def test_a_report_trains_there(client, monkeypatch):
+    def train(*_, **options):
+        assert options["client"] is client
+        raise NotImplementedError  # that much of the report is enough
+
+    monkeypatch.setattr(figures, "learned_floor_of", train)
+    with pytest.raises(NotImplementedError):
+        difficulty_report(*load_iris(return_X_y=True), client=client)
 
 
 def test_learners_need_a_client_that_is_one():
