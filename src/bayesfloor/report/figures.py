@@ -88,7 +88,7 @@ def compute_figures(
     source : Source
         What the report is about.
     options : Options
-        How to grow trees. Models take confidence, threads, seed and progress from it, and are trained here.
+        How to grow trees. Models take confidence, threads, seed, progress and the cluster from it.
     fast : bool
         Whether to train nothing.
     n_features : int or None
@@ -116,7 +116,12 @@ def compute_figures(
     if not fast and len(problem.X) >= FEWEST_ROWS:
         progress = _share_of(options.progress, 20, 100)
         learned = learned_floor_of(
-            problem, confidence=options.confidence, max_rows=max_rows, progress=progress, **how
+            problem,
+            confidence=options.confidence,
+            max_rows=max_rows,
+            progress=progress,
+            client=options.client,
+            **how,
         )
     dependence: list[Finding] = []
     if learned is not None and source.is_table:

@@ -5,6 +5,7 @@
     X, y ── estimate ──────── rows and folds; the public function, learned_floor
       │
       ├──── cross_fitting ─── every learner predicts every row, at three training sizes
+      │       cluster_fits    on threads, or on the workers of a Dask cluster
       │       time_periods    the same in an order of time: trained on the past
       │       learners        the groups of learners  (gaussian_learners, local_learners, tree_kernels)
       │       training_rows   what every learner starts from

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
 from bayesfloor.data.sampling import LEARNED_ROWS, RARE_ROWS, class_weights, keys_of_values, stratified_rows
+from bayesfloor.floor.learned.cluster_fits import cluster_of
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, TABLE_GROUPS, Group, group_of
 from bayesfloor.floor.learned.ranking import rank_classes
@@ -58,6 +59,7 @@ def learned_floor(
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = False,
+    client: Any = None,
 ) -> LearnedFloor:
     """Estimate how low the error of any classifier can go, from what many classifiers reach.
 
@@ -97,6 +99,8 @@ def learned_floor(
         Seeds the choice of rows, the folds and the learners.
     progress : bool or callable, default=False
         Show progress on a terminal, or call ``progress(done, total)``.
+    client : dask.distributed.Client or None, default=None
+        Train the learners on the workers of this cluster, with the same result. None trains them here.
 
     Returns
     -------
@@ -135,6 +139,7 @@ def learned_floor(
         n_jobs=n_jobs,
         random_state=random_state,
         progress=progress,
+        client=client,
     )
 
 
@@ -148,6 +153,7 @@ def learned_floor_of(
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = False,
+    client: Any = None,
 ) -> LearnedFloor:
     """Estimate the floor of points and labels that are checked; see `learned_floor`."""
     started = perf_counter()
@@ -160,12 +166,23 @@ def learned_floor_of(
     points, codes = problem.X[rows], problem.codes[rows]
     tabular = None if problem.tabular is None else problem.tabular.take(rows)
     scheme = _scheme_of(problem, rows, cv)
+    cluster = cluster_of(client)
     n_learners = 3 * len(learner_groups)
     check_memory(4 * n_learners * sum(VIEWS) * len(rows) * n_classes, f"the predictions of {len(rows)} rows")
 
     def learn(crew: Crew) -> tuple[list[Stack], tuple[float, ...], list[str]]:
         fitted = cross_fit(
-            points, codes, n_classes, scheme.folds, learner_groups, seed, crew, scheme.splits, scheme.earlier, tabular
+            points,
+            codes,
+            n_classes,
+            scheme.folds,
+            learner_groups,
+            seed,
+            crew,
+            scheme.splits,
+            scheme.earlier,
+            tabular,
+            cluster,
         )
         if problem.time is not None:
             fitted = with_recent(fitted)
