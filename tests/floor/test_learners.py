@@ -11,7 +11,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from bayesfloor.floor.learned import learners
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, group_of
-from bayesfloor.floor.learned.table_learners import tables
+from bayesfloor.floor.learned.table_learners import boosting
+from bayesfloor.floor.learned.marginal_learners import nominal
 from bayesfloor.floor.learned.training_rows import Codes, Train, narrow, safe, standardised
 from bayesfloor.floor.learned.tree_kernels import grow_trees
 
@@ -185,28 +186,42 @@ def test_trees_split_until_leaves_are_pure_or_small():
     X = rng.standard_normal((200, 2))
     codes = (X[:, 0] > 0).astype(np.int64)
     columns = np.ascontiguousarray(X.T)
-    probability, importance = np.zeros((200, 2)), np.zeros(2)
-    grow_trees(columns, codes, 2, X, 10, 2, 1, *seeded(3, 2), probability, importance)
-    assert_array_equal(probability, 10.0 * np.eye(2)[codes])  # every training row is in a pure leaf
+    deep, shallow, importance = np.zeros((200, 2)), np.zeros((200, 2)), np.zeros(2)
+    grow_trees(columns, codes, 2, X, 10, 2, 1, 5, *seeded(3, 2), deep, shallow, importance)
+    assert_array_equal(deep, 10.0 * np.eye(2)[codes])  # every training row is in a pure leaf
     assert_allclose(importance.sum(), 10.0)
     assert importance[0] > 9
-    shares = np.zeros((200, 2))
-    grow_trees(columns, codes, 2, X, 1, 2, 50, *seeded(3, 2), shares, importance)
-    assert len(np.unique(shares, axis=0)) <= 4  # leaves of at least 50 of 200 rows
+    deep[:], shallow[:] = 0, 0
+    grow_trees(columns, codes, 2, X, 1, 2, 50, 50, *seeded(3, 2), deep, shallow, importance)
+    assert len(np.unique(deep, axis=0)) <= 4  # leaves of at least 50 of 200 rows
+    assert_array_equal(shallow, deep)
+
+
+def test_shallow_trees_predict_by_the_last_large_node():
+    rng = np.random.default_rng(0)
+    X = np.arange(64.0)[:, None]
+    codes = rng.integers(0, 2, 64)
+    deep, shallow, importance = np.zeros((64, 2)), np.zeros((64, 2)), np.zeros(1)
+    grow_trees(X.T.copy(), codes, 2, X, 1, 1, 1, 8, *seeded(1, 1), deep, shallow, importance)
+    assert_array_equal(deep, np.eye(2)[codes])
+    nodes, first = np.unique(np.cumsum(np.any(np.diff(shallow, axis=0, prepend=-1.0) != 0, axis=1)), return_index=True)
+    assert len(nodes) > 2
+    for node, row in zip(nodes, first, strict=True):  # stretches of rows that share a node, or parts of one
+        assert shallow[row, 1] > 0 or shallow[row, 0] == 1, node
 
 
 def test_a_few_trees_at_a_time_are_the_same_trees():
     train, test, _ = halved(n=400, d=8)
     columns = np.ascontiguousarray(train.X.T)
-    at_once, importance = np.zeros((len(test), 3)), np.zeros(8)
-    grow_trees(columns, train.codes, 3, test, 10, 3, 2, *seeded(3, 8), at_once, importance)
+    at_once, shallow, importance = np.zeros((len(test), 3)), np.zeros((len(test), 3)), np.zeros(8)
+    grow_trees(columns, train.codes, 3, test, 10, 3, 2, 5, *seeded(3, 8), at_once, shallow, importance)
     in_parts, other_importance, state = np.zeros((len(test), 3)), np.zeros(8), seeded(3, 8)
     for _ in range(5):
-        grow_trees(columns, train.codes, 3, test, 2, 3, 2, *state, in_parts, other_importance)
+        grow_trees(columns, train.codes, 3, test, 2, 3, 2, 5, *state, in_parts, shallow, other_importance)
     assert_array_equal(in_parts, at_once)
     assert_array_equal(other_importance, importance)
     others = np.zeros((len(test), 3))
-    grow_trees(columns, train.codes, 3, test, 10, 3, 2, *seeded(4, 8), others, importance)
+    grow_trees(columns, train.codes, 3, test, 10, 3, 2, 5, *seeded(4, 8), others, shallow, importance)
     assert not np.array_equal(others, at_once)
 
 
@@ -247,6 +262,10 @@ def test_a_great_many_features_are_combined_at_random():
     assert narrow(few, X[:, :5])[0] is few
 
 
+def learn_table(train, test):
+    return boosting(train, test, 0) | nominal(train, test, 0)
+
+
 def test_table_learners_take_gaps_and_wide_categories():
     rng = np.random.default_rng(0)
     n = 300
@@ -257,7 +276,7 @@ def test_table_learners_take_gaps_and_wide_categories():
     rows, tests = np.arange(200), np.arange(200, n)
     table = Codes(values[rows], values[tests], np.array([True, False, False]))
     train = Train(rng.normal(size=(200, 1)), codes[rows], 2, table=table)
-    for name, probability in tables(train, rng.normal(size=(100, 1)), 0).items():
+    for name, probability in learn_table(train, rng.normal(size=(100, 1))).items():
         assert probability.shape == (100, 2), name
         is_known = np.isin(levels[tests], levels[rows][20:])
         wrong = probability.argmax(axis=1) != codes[tests]
@@ -266,5 +285,5 @@ def test_table_learners_take_gaps_and_wide_categories():
 
 def test_table_learners_with_one_class_only():
     train = Train(np.zeros((10, 1)), np.zeros(10, np.int64), 3)
-    for probability in tables(train, np.zeros((4, 1)), 0).values():
+    for probability in learn_table(train, np.zeros((4, 1))).values():
         assert probability.argmax(axis=1).tolist() == [0] * 4

@@ -45,6 +45,8 @@ MOST_COLUMNS = 3
 #: Folds of the cross-validation.
 N_FOLDS = 5
 #: Trees of the model.
+#: Fewest rows in a leaf.
+MIN_LEAF = 3
 N_TREES = 25
 #: Probability of a finding where there is nothing to find, for all columns together and for the order.
 LEVEL = 0.01
@@ -311,7 +313,8 @@ def compare(ways: Sequence[tuple[Floats, Ints]], codes: Ints, clusters: Ints, se
 
 def quick_model(train: Train, test: Floats, seed: int) -> Floats:
     """Return the mean probabilities of a few trees, and of neighbours and kernel ridge as these scale the features."""
-    probability, scale = grow_ensemble(train, test, seed, N_TREES)
+    grown = grow_ensemble(train, test, seed, N_TREES, MIN_LEAF)
+    probability, scale = grown.deep, grown.importance
     scaled = Train(train.X * scale, train.codes, train.n_classes)
     near = votes_of_nearest(scaled, test * scale, (N_NEIGHBOURS,))[N_NEIGHBOURS]
     smooth = kernel_ridge(scaled, test * scale, seed, (0.5,))[0.5]

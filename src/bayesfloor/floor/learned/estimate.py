@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
+from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.sampling import LEARNED_ROWS, RARE_ROWS, class_weights, keys_of_values, stratified_rows
 from bayesfloor.floor.learned.cluster_fits import cluster_of
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
-from bayesfloor.floor.learned.learners import GROUPS, NAMES, TABLE_GROUPS, Group, group_of
+from bayesfloor.floor.learned.learners import GROUPS, NAMES, Group, group_of, groups_for
 from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
@@ -26,7 +27,7 @@ from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
 from bayesfloor.floor.learned.summary import classes_in_one_group, find_in_learned, summarise
 from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme, with_recent
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
-from bayesfloor.runtime.arrays import Ints
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import (
     ParameterError,
     check_confidence,
@@ -88,9 +89,9 @@ def learned_floor(
         Rows to use at the most; None for 10 000 (`data.sampling.LEARNED_ROWS`). As large a share of each class, but up
         to 200 rows of a rare one, which then count less, so that all figures are for the shares of the rows given.
     learners : "default", mapping or list, default="default"
-        A dozen fast learners, or others, in a list or by name in a mapping: classifiers with ``predict_proba``, and the
-        names of groups of fast ones ("gaussian", "marginals", "logistic", "neighbours", "kernels", "trees",
-        "tables"; "default" for all, and for those of tables where X is a table).
+        Some twenty fast learners, or others, in a list or by name in a mapping: classifiers with ``predict_proba``, and
+        the names of groups of fast ones ("gaussian", "clusters", "marginals", "logistic", "neighbours", "kernels",
+        "trees", "boosting", "pairs", "triples", "nominal", "network"; "default" for those that suit the columns of X).
     prepare : {"auto", "strict"} or transformer, default="auto"
         How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
     n_jobs : int or None, default=None
@@ -160,11 +161,11 @@ def learned_floor_of(
     n_classes = len(problem.classes)
     confidence = check_confidence(confidence)
     _check_cv(cv, problem)
-    learner_groups = check_learners(learners, is_table=problem.tabular is not None)
     seed = check_random_state_seed(random_state)
     rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed, RARE_ROWS)
     points, codes = problem.X[rows], problem.codes[rows]
     tabular = None if problem.tabular is None else problem.tabular.take(rows)
+    learner_groups = check_learners(learners, points, tabular)
     scheme = _scheme_of(problem, rows, cv)
     cluster = cluster_of(client)
     n_learners = 3 * len(learner_groups)
@@ -315,9 +316,8 @@ def _scheme_of(problem: Problem, rows: Ints, cv: Any) -> _Scheme:
     return _Scheme(folds, splits, earlier, tested, groups, clusters)
 
 
-def check_learners(learners: Any, *, is_table: bool = False) -> dict[str, Group]:
-    """Return groups of learners by name; those of tables are among the default ones for a table alone."""
-    known = {**GROUPS, **TABLE_GROUPS}
+def check_learners(learners: Any, X: Floats, tabular: TabularView | None = None) -> dict[str, Group]:
+    """Return groups of learners by name; the default ones are those that have something to say about X."""
     if isinstance(learners, str) or hasattr(learners, "fit"):
         learners = [learners]
     if isinstance(learners, Mapping):
@@ -328,11 +328,10 @@ def check_learners(learners: Any, *, is_table: bool = False) -> dict[str, Group]
     own: list[str] = []
     for name, learner in named:
         if isinstance(learner, str):
-            if learner != "default" and learner not in known:
-                names = ", ".join(map(repr, ("default", *known)))
+            if learner != "default" and learner not in GROUPS:
+                names = ", ".join(map(repr, ("default", *GROUPS)))
                 raise ParameterError("learners", f"made of {names} and classifiers", learner)
-            default = known if is_table else GROUPS
-            groups |= default if learner == "default" else {learner: known[learner]}
+            groups |= groups_for(X, tabular) if learner == "default" else {learner: GROUPS[learner]}
         elif not hasattr(learner, "fit") or not hasattr(learner, "predict_proba"):
             raise TypeError(f"Learner {name!r} must be a classifier with predict_proba. Got {learner!r} instead.")
         else:

@@ -1,5 +1,7 @@
 """Local learners: neighbours, kernels and trees."""
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy import linalg
 
@@ -15,8 +17,8 @@ N_LANDMARKS = 300
 WIDTHS = (0.25, 0.5, 1.0)
 #: Trees of the ensemble.
 N_TREES = 100
-#: Fewest rows in a leaf.
-MIN_LEAF = 3
+#: Fewest rows in the nodes that shallow trees predict by.
+MIN_ROWS = 5
 #: Trees between two checks for cancellation.
 TREES_AT_ONCE = 5
 
@@ -98,26 +100,44 @@ def kernel_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...
 
 def trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return randomised trees, and neighbours and kernel ridge where features are scaled by their importance."""
-    probability, scale = grow_ensemble(train, test, seed, N_TREES)
-    scaled = Train(train.X * scale, train.codes, train.n_classes)
+    grown = grow_ensemble(train, test, seed, N_TREES)
+    scaled, others = Train(train.X * grown.importance, *train[1:4]), test * grown.importance
     return {
-        "trees": probability,
-        "15 neighbours, scaled": votes_of_nearest(scaled, test * scale, (15,))[15],
-        "kernel ridge, scaled": kernel_ridge(scaled, test * scale, seed, (0.5,))[0.5],
+        "trees": grown.shallow,
+        "deep trees": grown.deep,
+        "15 neighbours, scaled": votes_of_nearest(scaled, others, (15,))[15],
+        "kernel ridge, scaled": kernel_ridge(scaled, others, seed, (0.5,))[0.5],
     }
 
 
-def grow_ensemble(train: Train, test: Floats, seed: int, n_trees: int) -> tuple[Floats, Floats]:
-    """Grow extremely randomised trees; return their probabilities, and the importance of each feature, at most 1."""
+class Grown(NamedTuple):
+    """What an ensemble of trees says.
+
+    Attributes
+    ----------
+    deep, shallow : ndarray of shape (n_test, n_classes)
+        Shares of the classes, added up over the trees: in leaves of `min_leaf` rows or more, and in nodes of `MIN_ROWS`
+        or more.
+    importance : ndarray of shape (d,)
+        Importance of each feature, at most 1.
+    """
+
+    deep: Floats
+    shallow: Floats
+    importance: Floats
+
+
+def grow_ensemble(train: Train, test: Floats, seed: int, n_trees: int, min_leaf: int = 1) -> Grown:
+    """Grow extremely randomised trees."""
     n_features = train.X.shape[1]
-    probability = np.zeros((len(test), train.n_classes))
+    deep, shallow = (np.zeros((len(test), train.n_classes)) for _ in range(2))
     importance = np.zeros(n_features)
     n_tries = min(n_features, max(10, min(n_features // 3, 40)))
-    columns, labels = np.ascontiguousarray(train.X.T), (train.codes, train.n_classes)
-    state, features = np.array([seed], np.uint64), np.arange(n_features)
+    known = np.ascontiguousarray(train.X.T), train.codes, train.n_classes, np.ascontiguousarray(test)
+    sizes, state = (n_tries, min_leaf, MIN_ROWS), (np.array([seed], np.uint64), np.arange(n_features))
     for _ in range(n_trees // TREES_AT_ONCE):
         train.check()
-        grow_trees(columns, *labels, test, TREES_AT_ONCE, n_tries, MIN_LEAF, state, features, probability, importance)
+        grow_trees(*known, TREES_AT_ONCE, *sizes, *state, deep, shallow, importance)
     if not importance.max() > 0:
         importance[:] = 1.0
-    return probability, importance / importance.max()
+    return Grown(deep, shallow, importance / importance.max())

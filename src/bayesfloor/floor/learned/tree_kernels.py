@@ -35,7 +35,9 @@ def count_up_to(values, start, stop, cut):
 
 
 @kernel
-def grow_trees(columns, codes, n_classes, test, n_trees, n_tries, min_leaf, state, features, probability, importance):
+def grow_trees(
+    columns, codes, n_classes, test, n_trees, n_tries, min_leaf, min_rows, state, features, deep, shallow, importance
+):
     """Grow trees one after the other, and add up what their leaves say of the test rows.
 
     Parameters
@@ -50,14 +52,16 @@ def grow_trees(columns, codes, n_classes, test, n_trees, n_tries, min_leaf, stat
         Rows to predict.
     n_trees, n_tries, min_leaf : int
         Trees; features that vary to try at each node; rows in a leaf at the least.
+    min_rows : int
+        Rows at the least in the nodes that the shallow prediction is made from.
     state : ndarray of shape (1,) of uint64
         State of the random draws; goes on where the last call left it.
     features : ndarray of shape (d,)
         The features, in the order of the last draws: part of that state.
-    probability : ndarray of shape (n_test, n_classes)
-        Shares of the classes in the leaves are added here.
+    deep, shallow : ndarray of shape (n_test, n_classes)
+        Shares of the classes are added here: in the leaf of a row, and in the last node above it of `min_rows` rows.
     importance : ndarray of shape (d,)
-        Falls in Gini impurity are added here, as shares of each tree's.
+        Falls in Gini impurity in nodes of twice `min_rows` rows are added here, as shares of each tree's.
 
     Notes
     -----
@@ -136,7 +140,8 @@ def grow_trees(columns, codes, n_classes, test, n_trees, n_tries, min_leaf, stat
                     best_below[:] = below
             if feature[node] >= 0:
                 f, cut = feature[node], threshold[node]
-                gains[f] += best
+                if size >= 2 * min_rows:  # splits of a few rows fit noise
+                    gains[f] += best
                 i = start
                 n_aside = 0
                 for p in range(start, stop):
@@ -163,9 +168,14 @@ def grow_trees(columns, codes, n_classes, test, n_trees, n_tries, min_leaf, stat
                 importance[f] += gains[f] / total
         for i in range(test.shape[0]):
             node = 0
+            large = 0
             while feature[node] >= 0:
                 step = 0 if test[i, feature[node]] <= threshold[node] else 1
                 node = left[node] + step
+                if last[node] - first[node] >= min_rows:
+                    large = node
             size = last[node] - first[node]
+            size_of_large = last[large] - first[large]
             for k in range(n_classes):
-                probability[i, k] += counts[node, k] / size
+                deep[i, k] += counts[node, k] / size
+                shallow[i, k] += counts[large, k] / size_of_large
