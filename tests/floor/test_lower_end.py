@@ -7,7 +7,8 @@ from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.summary import (
     AS_FAST,
     GROWTH,
-    falls_as_fast,
+    N_DOUBLINGS,
+    fall_as_fast,
     find_in_learned,
     growth_of_lead,
     proportion_interval,
@@ -51,7 +52,7 @@ def test_at_chance_nothing_is_known_of_the_lower_end():
     assert "BF023" in codes_found(summary, codes)
 
 
-@pytest.mark.parametrize("errors", [[0.2, 0.3, 0.4], [0.3, 0.34, 0.382]])
+@pytest.mark.parametrize("errors", [[0.2, 0.3, 0.4], [0.3, 0.32, 0.36]])
 def test_a_lead_that_still_grows(errors):
     summary, codes = summary_of(errors)
     growth = (0.5 - errors[0]) / (0.5 - errors[2])
@@ -64,7 +65,7 @@ def test_a_lead_that_still_grows(errors):
 
 
 def test_the_lower_end_falls_with_the_growth():
-    ends = [summary_of([0.3, 0.3 + d, 0.3 + 3 * d])[0].interval[0] for d in (0.0, 0.01, 0.022, 0.027, 0.04)]
+    ends = [summary_of([0.3, 0.3 + d, 0.3 + 3 * d])[0].interval[0] for d in (0.0, 0.01, 0.014, 0.018, 0.03)]
     assert ends == sorted(ends, reverse=True)
     assert ends[0] > 0.2
     assert ends[-1] == 0.0
@@ -72,18 +73,20 @@ def test_the_lower_end_falls_with_the_growth():
 
 def test_no_end_in_sight():
     summary, codes = summary_of([0.1, 0.13, 0.16])
-    assert summary.is_as_fast
+    assert summary.steady_fall == pytest.approx(0.03)
     assert summary.growth < GROWTH[0]
     assert summary.interval[0] == 0.0
     assert "BF040" in codes_found(summary, codes)
+    little, _ = summary_of([0.3, 0.306, 0.313])
+    assert 0.0 < little.interval[0] <= 0.3 - N_DOUBLINGS * little.steady_fall < 0.3
     slower, codes = summary_of([0.14, 0.15, 0.18])
-    assert not slower.is_as_fast
+    assert slower.steady_fall == 0.0
     assert "BF040" not in codes_found(slower, codes)
 
 
 def test_growth_and_fall_by_hand():
     rng = np.random.default_rng(1)
-    errors = [(rng.random(4000) < share).astype(float) for share in (0.1, 0.2, 0.3)]
+    errors = [(rng.random(4000) < share).astype(float) for share in (0.1, 0.21, 0.3)]
     of_largest = (rng.random(4000) < 0.5).astype(float)
 
     def standard_error(values):
@@ -95,9 +98,11 @@ def test_growth_and_fall_by_hand():
     at_chance = growth_of_lead([errors[0], errors[1], of_largest], of_largest, lambda values: 0.02)
     assert at_chance == pytest.approx(lead[0] / 0.02)
     falls = [errors[1].mean() - errors[0].mean(), errors[2].mean() - errors[1].mean()]
-    assert falls_as_fast(errors, standard_error) == (falls[0] > AS_FAST * falls[1])
-    assert not falls_as_fast(errors, lambda values: 1.0)  # not surely
-    assert not falls_as_fast(errors[::-1], standard_error)
+    assert falls[0] > AS_FAST * falls[1]
+    assert fall_as_fast(errors, standard_error) == pytest.approx(falls[0])
+    assert fall_as_fast(errors, lambda values: 1.0) == 0.0  # not surely
+    assert fall_as_fast(errors[::-1], standard_error) == 0.0
+    assert fall_as_fast([errors[0], errors[1], 2.0 * errors[2]], standard_error) == 0.0  # slower than before
 
 
 def test_never_above_what_sampling_allows():

@@ -34,7 +34,7 @@ STALE_POWERS = (1.0, 2.0)
 #: Lowest and highest rate b of the grid.
 RATES = (0.3, 1.6)
 #: The same for the lower end of an interval, where a curve that hardly falls any more may fall for long.
-SLOW_RATES = (0.1, 1.6)
+SLOW_RATES = (0.2, 1.6)
 #: Standard deviation of a mean error from the curve, as a share of its distance from the smallest of the errors.
 MISFIT = 0.1
 #: Grid points for c in curve (a); curve (b) has half as many for c and for v.

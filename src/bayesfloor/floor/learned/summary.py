@@ -50,10 +50,13 @@ CHANGED = 3.0 * ERR_ALIKE
 #: Standard errors by which the stack must beat the largest class for that to count in full.
 SURE = 2.0
 #: Growth of the stack's lead over the largest class, from a quarter of the training rows to all of them, at which the
-#: lower end begins to be drawn to 0, and at which it is 0. Where learners see all there is, the growth is at most 1.4.
-GROWTH = (1.4, 2.0)
-#: Share of one doubling's fall of the error that the next must keep for it to be as fast as before.
-AS_FAST = 0.85
+#: lower end begins to be drawn to 0, and at which it is 0. Where learners see all there is, the growth is about 1.
+GROWTH = (1.2, 1.6)
+#: Share of one doubling's fall of the error that the next must keep for it to be as fast as before, and the standard
+#: errors that the fall must have for it to be a fall at all.
+AS_FAST, SURELY_FALLS = 0.85, 3.0
+#: Doublings of the rows for which an error that falls as fast as before may go on to do so.
+N_DOUBLINGS = 10
 #: Share of the error that more rows are expected to remove, from which finding BF025 is reported.
 STILL_FALLING = 0.15
 #: Groups below which their spread, and with it every interval, is rough.
@@ -78,7 +81,7 @@ class CurveSummary(NamedTuple):
     curve: LearningCurve
     share_recent: float = 0.0
     growth: float = 1.0
-    is_as_fast: bool = False
+    steady_fall: float = 0.0
 
 
 def summarise(
@@ -183,14 +186,14 @@ def summarise(
         # In time, what no learner caught may be a change that the past does not show: the more of it, the wider.
         wider = WIDER * max(1.0, residual_z / CHANGED) if in_time else WIDER
         lower = min(lower, estimate - wider * (estimate - lower))
-    growth, is_as_fast = 1.0, False
+    growth, steady_fall = 1.0, 0.0
     if not in_time:  # where smaller training sets are more recent ones as well
-        growth, is_as_fast = growth_of_lead(hard_rows, beaten, standard_error), falls_as_fast(hard_rows, standard_error)
+        growth = growth_of_lead(hard_rows, beaten, standard_error)
+        steady_fall = fall_as_fast(hard_rows, standard_error)
     begin, end = GROWTH
-    if surely < 1.0 or is_as_fast:
-        lower = 0.0
-    else:
-        lower *= float(np.clip((end - growth) / (end - begin), 0.0, 1.0))
+    lower *= float(np.clip((end - growth) / (end - begin), 0.0, 1.0)) if surely == 1.0 else 0.0
+    if steady_fall > 0.0:
+        lower = min(lower, hard_errors[0] - N_DOUBLINGS * steady_fall)
     lower = min(lower, reached_interval[0]) - share_unseen
     if lower < FEW_ERRORS / n:
         lower = 0.0
@@ -212,7 +215,7 @@ def summarise(
         ),
         share_recent=_share_recent(stacks[0].weights) if in_time else 0.0,
         growth=growth,
-        is_as_fast=is_as_fast,
+        steady_fall=steady_fall,
     )
 
 
@@ -236,8 +239,8 @@ def growth_of_lead(errors: list[Floats], of_largest: Floats, standard_error: Cal
     return float(last.mean() / max(first.mean(), standard_error(first)))
 
 
-def falls_as_fast(errors: list[Floats], standard_error: Callable[[Floats], float]) -> bool:
-    """Tell whether the last doubling of the training rows lowers the error surely, and about as much as the one before.
+def fall_as_fast(errors: list[Floats], standard_error: Callable[[Floats], float]) -> float:
+    """Return what the last doubling of the training rows took off the error, if about as much as the one before.
 
     Parameters
     ----------
@@ -246,10 +249,12 @@ def falls_as_fast(errors: list[Floats], standard_error: Callable[[Floats], float
 
     Returns
     -------
-    bool
+    float
+        0 where the error does not surely fall, or falls more slowly than before.
     """
     last, before = errors[1] - errors[0], errors[2] - errors[1]
-    return bool(last.mean() > SURE * standard_error(last) and last.mean() > AS_FAST * before.mean())
+    is_fall = last.mean() > SURELY_FALLS * standard_error(last) and last.mean() > AS_FAST * before.mean()
+    return float(last.mean()) if is_fall else 0.0
 
 
 def _share_recent(weights: Floats) -> float:
@@ -366,11 +371,12 @@ def _find_in_curve(summary: CurveSummary) -> Iterator[Finding]:
             f"cannot be told, so {begins}.",
             "Take the upper end as what is known. More rows will tell more, and so may a learner made for such data.",
         )
-    elif summary.is_as_fast:
+    elif summary.steady_fall > 0.0:
         yield Finding(
             "BF040",
             f"Each doubling of the rows lowers the error about as much as the one before: {curve.error[2]:.4f}, "
-            f"{curve.error[1]:.4f}, {curve.error[0]:.4f}. No end is in sight, so {begins}.",
+            f"{curve.error[1]:.4f}, {curve.error[0]:.4f}. No end is in sight: {N_DOUBLINGS} more such steps are "
+            f"allowed for, and {begins}.",
             "More rows will lower the error further; they will also tell where it ends.",
         )
 
