@@ -3,6 +3,7 @@
 ::
 
     X, y ── estimate ──────── rows and folds; the public function, learned_floor
+      │       copies          rows that are copies of one observation
       │
       ├──── cross_fitting ─── every learner predicts every row, at three training sizes
       │       time_periods    the same in an order of time: trained on the past
