@@ -75,7 +75,8 @@ class Figures:
     def findings(self) -> tuple[Finding, ...]:
         """What was noticed in the data: first what may make every other figure too good."""
         learned = () if self.learned is None else self.learned.findings
-        return (*self.dependence, *self.trees.findings, *learned)
+        said = {finding.code for finding in learned}  # rows that are nearly copies are found by both
+        return (*self.dependence, *(each for each in self.trees.findings if each.code not in said), *learned)
 
 
 def compute_figures(

@@ -3,6 +3,7 @@
 ::
 
     X, y ── estimate ──────── rows and folds; the public function, learned_floor
+      │       copies          rows that are copies of one observation
       │
       ├──── cross_fitting ─── every learner predicts every row, at three training sizes
       │       cluster_fits    on threads, or on the workers of a Dask cluster

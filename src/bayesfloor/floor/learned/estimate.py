@@ -17,6 +17,7 @@ from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.sampling import LEARNED_ROWS, RARE_ROWS, class_weights, keys_of_values, stratified_rows
 from bayesfloor.floor.learned.cluster_fits import cluster_of
+from bayesfloor.floor.learned.copies import distinct_rows, groups_of_near_copies
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, Group, group_of, groups_for
 from bayesfloor.floor.learned.ranking import rank_classes
@@ -36,6 +37,7 @@ from bayesfloor.runtime.checks import (
     check_random_state_seed,
     is_int,
 )
+from bayesfloor.runtime.findings import in_order
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.text import shown
 from bayesfloor.runtime.threads import Crew, supervise
@@ -158,15 +160,24 @@ def learned_floor_of(
 ) -> LearnedFloor:
     """Estimate the floor of points and labels that are checked; see `learned_floor`."""
     started = perf_counter()
-    n_classes = len(problem.classes)
+    n_samples, n_classes = len(problem.X), len(problem.classes)
     confidence = check_confidence(confidence)
     _check_cv(cv, problem)
     seed = check_random_state_seed(random_state)
+    distinct = distinct_rows(problem, seed, may_group=is_int(cv))
+    problem = distinct.problem
     rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed, RARE_ROWS)
+    may_group = is_int(cv) and problem.groups is None and problem.time is None and len(rows) == len(problem.X)
+    near, nearly_copied = groups_of_near_copies(problem, rows, n_jobs, may_group=may_group)
+    if near is not None:
+        by_row = np.empty_like(near)
+        by_row[rows] = near
+        problem = replace(problem, groups=by_row)
     points, codes = problem.X[rows], problem.codes[rows]
     tabular = None if problem.tabular is None else problem.tabular.take(rows)
     learner_groups = check_learners(learners, points, tabular)
-    scheme = _scheme_of(problem, rows, cv)
+    # a splitter counts all rows that were given
+    scheme = _scheme_of(problem, rows, cv) if is_int(cv) else _scheme_of(distinct.given, distinct.rows[rows], cv)
     cluster = cluster_of(client)
     n_learners = 3 * len(learner_groups)
     check_memory(4 * n_learners * sum(VIEWS) * len(rows) * n_classes, f"the predictions of {len(rows)} rows")
@@ -229,12 +240,18 @@ def learned_floor_of(
         class_reached=class_reached,
         pair_reached=pair_reached,
         weights={names[m]: float(weights[m]) for m in np.argsort(-weights, kind="stable") if weights[m] > 0},
-        n_samples=len(problem.X),
+        n_samples=n_samples,
         n_rows=len(rows),
         n_classes=n_classes,
         classes=problem.classes,
         confidence=confidence,
-        findings=tuple(find_in_learned(summary, residual_z, problem, problem.codes[rows], n_folds)),
+        findings=in_order(
+            [
+                *find_in_learned(summary, residual_z, problem, problem.codes[rows], n_folds),
+                *distinct.findings,
+                *nearly_copied,
+            ]
+        ),
         seconds=perf_counter() - started,
         ranking=rank_classes(stacks, counted, problem.classes, confidence, scheme.clusters),
     )
