@@ -24,7 +24,20 @@ _SMOOTHING = 10.0
 
 @kernel
 def boost(
-    bins, n_bins, is_category, codes, n_rounds, n_leaves, rate, ridge, min_rows, n_tried, n_seen, state, features, scores
+    bins,
+    n_bins,
+    is_category,
+    codes,
+    n_rounds,
+    n_leaves,
+    rate,
+    ridge,
+    min_rows,
+    n_tried,
+    n_seen,
+    state,
+    features,
+    scores,
 ):
     """Add up trees, each grown leaf by leaf to the gradient of the log-loss of one class.
 
@@ -78,7 +91,7 @@ def boost(
             )
             n_grown, n_nodes = 1, 1
             while n_grown < n_leaves:
-                leaf = np.argmax(gain[:n_grown])
+                leaf = int(np.argmax(gain[:n_grown]))
                 if not gain[leaf] > 0:
                     break
                 new = n_grown
@@ -128,7 +141,7 @@ def boost(
 @kernel
 def packed(first, second):
     """Write the derivatives of one row as a word."""
-    units = max(np.int64(second * _SECOND + 0.5), 1)
+    units = max(int(second * _SECOND + 0.5), 1)
     return (np.int64(np.floor(first * _FIRST + 0.5)) << 34) + (units << 12) + 1
 
 

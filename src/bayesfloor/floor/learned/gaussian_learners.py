@@ -3,7 +3,6 @@
 import numpy as np
 from scipy import linalg
 from scipy.special import softmax
-from sklearn.covariance import ledoit_wolf_shrinkage
 
 from bayesfloor.floor.learned.training_rows import Train, narrow, squared_distances
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -58,11 +57,21 @@ def _shrunken_covariance(residuals: Floats) -> Floats:
     n, d = residuals.shape
     covariance = residuals.T @ residuals / max(n, 1)
     scale = max(np.trace(covariance) / d, 1e-12)
-    share = ledoit_wolf_shrinkage(residuals, assume_centered=True) if n > 1 and d > 1 else 0.0
-    share = min(max(share, 1e-6), 1.0)
+    share = min(max(_shrinkage(residuals, covariance), 1e-6), 1.0) if n > 1 and d > 1 else 1e-6
     covariance *= 1.0 - share
     covariance[np.diag_indices(d)] += share * scale
     return covariance
+
+
+def _shrinkage(residuals: Floats, covariance: Floats) -> float:
+    """Return Ledoit and Wolf's share of the identity, as scikit-learn does, from a covariance that is known."""
+    n, d = residuals.shape
+    scale = float(np.trace(covariance)) / d
+    squares = float((covariance**2).sum())
+    noise = float((((residuals**2).sum(axis=1)) ** 2).sum()) / n - squares
+    distance = (squares - d * scale**2) / d
+    noise = min(noise / (d * n), distance)
+    return noise / distance if noise > 0 else 0.0
 
 
 def _quadratic_scores(train: Train, test: Floats) -> Floats:

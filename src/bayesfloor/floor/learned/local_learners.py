@@ -3,8 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
+from bayesfloor.floor.learned.neighbour_kernels import codes_of_nearest
 from bayesfloor.floor.learned.training_rows import Train, squared_distances
 from bayesfloor.floor.learned.tree_kernels import grow_trees
 from bayesfloor.runtime.arrays import Floats
@@ -15,8 +17,10 @@ N_NEIGHBORS = (5, 15, 50)
 N_LANDMARKS = 300
 #: Widths of the kernel, as shares of the median distance between rows.
 WIDTHS = (0.25, 0.5, 1.0)
-#: Trees of the ensemble.
-N_TREES = 100
+#: Trees of the ensemble, and the fewest where rows and features are many.
+N_TREES, FEWEST_TREES = 100, 30
+#: Rows times features that so many trees are grown for; with more of them there are fewer trees.
+TREE_WORK = 800_000
 #: Fewest rows in the nodes that shallow trees predict by.
 MIN_ROWS = 5
 #: Trees between two checks for cancellation.
@@ -33,11 +37,9 @@ def votes_of_nearest(train: Train, test: Floats, numbers: tuple[int, ...]) -> di
     n = len(train.X)
     most = min(max(numbers), n)
     near_codes = np.empty((len(test), most), np.int64)
+    known, others = _single(train.X), _single(test)
     for rows in _blocks(len(test), n):
-        distances = squared_distances(test[rows].astype(np.float32), train.X.astype(np.float32))
-        near = np.argpartition(distances, most - 1, axis=1)[:, :most]
-        order = np.argsort(np.take_along_axis(distances, near, axis=1), axis=1, kind="stable")
-        near_codes[rows] = train.codes[np.take_along_axis(near, order, axis=1)]
+        codes_of_nearest(squared_distances(others[rows], known), train.codes, near_codes[rows])
     votes = {}
     for number in numbers:
         k = min(number, most)
@@ -100,7 +102,8 @@ def kernel_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...
 
 def trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return randomised trees, and neighbours and kernel ridge where features are scaled by their importance."""
-    grown = grow_ensemble(train, test, seed, N_TREES)
+    n_trees = max(FEWEST_TREES, min(N_TREES, N_TREES * TREE_WORK // train.X.size))
+    grown = grow_ensemble(train, test, seed, n_trees)
     scaled, others = Train(train.X * grown.importance, *train[1:4]), test * grown.importance
     return {
         "trees": grown.shallow,
@@ -133,7 +136,7 @@ def grow_ensemble(train: Train, test: Floats, seed: int, n_trees: int, min_leaf:
     deep, shallow = (np.zeros((len(test), train.n_classes)) for _ in range(2))
     importance = np.zeros(n_features)
     n_tries = min(n_features, max(10, min(n_features // 3, 40)))
-    known = np.ascontiguousarray(train.X.T), train.codes, train.n_classes, np.ascontiguousarray(test)
+    known = _single(train.X.T), train.codes, train.n_classes, _single(test)
     sizes, state = (n_tries, min_leaf, MIN_ROWS), (np.array([seed], np.uint64), np.arange(n_features))
     for _ in range(n_trees // TREES_AT_ONCE):
         train.check()
@@ -141,3 +144,8 @@ def grow_ensemble(train: Train, test: Floats, seed: int, n_trees: int, min_leaf:
     if not importance.max() > 0:
         importance[:] = 1.0
     return Grown(deep, shallow, importance / importance.max())
+
+
+def _single(X: Floats) -> NDArray[np.float32]:
+    """Return numbers in single precision, in rows of memory."""
+    return np.ascontiguousarray(X, np.float32)

@@ -16,6 +16,8 @@ from bayesfloor.runtime.arrays import Bools, Floats, Ints
 N_BINS = 12
 #: Values of a nominal column: the fewest, the most, and rows for each of them on average.
 FEWEST_VALUES, MOST_VALUES, ROWS_OF_VALUE = 3, 600, 2
+#: Names say so much of the classes, as a z-score, and neighbouring ones differ by this share of what distant ones do.
+NAMES_Z, NEIGHBOURS_SHARE = 2.0, 0.6
 #: Most indicators of values in the logistic regression.
 MOST_INDICATORS = 600
 #: Most features of the trees that are shares of the classes.
@@ -28,7 +30,7 @@ def marginals(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     columns, others = np.ascontiguousarray(train.X.T), np.ascontiguousarray(test.T)
     ordered = np.sort(columns, axis=1)
     cuts = quantile_cuts(ordered)
-    log_p = np.tile(np.log(train.prior), (len(test), 1))
+    log_p = np.log(_prior_of(train, test))
     scores_train, scores_test = np.empty_like(columns), np.empty_like(others)
     ranks = ndtri((np.arange(n) + 0.5) / n)
     for j in range(d):
@@ -69,6 +71,11 @@ def is_nominal(X: Floats) -> Bools:
     return (n_values >= FEWEST_VALUES) & (n_values <= min(MOST_VALUES, len(X) // ROWS_OF_VALUE))
 
 
+def _prior_of(train: Train, test: Floats) -> Floats:
+    """Return the shares of the classes, for each row."""
+    return np.tile(train.prior, (len(test), 1))
+
+
 class Values(NamedTuple):
     """A column whose values are taken for names.
 
@@ -78,14 +85,14 @@ class Values(NamedTuple):
         The number of each row's value; `n_values` for those that no training row has.
     n_values : int
         Values of the training rows.
-    beyond_order : float
-        z-score of what the values say of the classes beyond `N_BINS` bins of values in order.
+    score : float
+        z-score of what is lost where values are taken together that are far from each other.
     """
 
     train: Ints
     test: Ints
     n_values: int
-    beyond_order: float
+    score: float
 
 
 def nominal(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
@@ -95,10 +102,14 @@ def nominal(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     else:
         known, others, is_value = train.X, test, is_nominal(train.X)
     columns = [_values_of(known[:, j], others[:, j], train) for j in np.flatnonzero(is_value)]
-    log_p = np.tile(np.log(train.prior), (len(test), 1))
+    if train.table is None:
+        columns = [column for column in columns if column.score > 0]
+        if not columns:
+            return dict.fromkeys(("value naive Bayes", "value logistic", "trees of shares"), _prior_of(train, test))
+    log_p = np.log(_prior_of(train, test))
     for column in columns:
         log_p += np.vstack([log_ratios(column.train, column.n_values, train), np.zeros(train.n_classes)])[column.test]
-    columns.sort(key=lambda column: -column.beyond_order)
+    columns.sort(key=lambda column: -column.score)
     table = _with_values(columns, train, test) if train.table is None else train.table
     return {
         "value naive Bayes": softmax(log_p, axis=1),
@@ -113,11 +124,21 @@ def _values_of(known: Floats, others: Floats, train: Train) -> Values:
     values, numbers = np.unique(known, return_inverse=True)
     place = np.minimum(np.searchsorted(values, others), len(values) - 1)
     place = np.where(values[place] == others, place, len(values))
-    cuts = quantile_cuts(np.sort(numbers)[None].astype(np.float64))[0]
-    bins = np.searchsorted(cuts, numbers)
-    dof = (len(values) - len(np.unique(bins))) * max(int((train.counts > 0).sum()) - 1, 1)
-    gain = 2.0 * (_information(numbers, train) - _information(bins, train))
-    return Values(numbers, place, len(values), (gain - dof) / np.sqrt(2.0 * max(dof, 1)))
+    return Values(numbers, place, len(values), _score_of_names(numbers, train))
+
+
+def _score_of_names(numbers: Ints, train: Train) -> float:
+    """Return how much values say of the classes beyond their order, as a z-score; 0 for numbers, and for noise.
+
+    Values are taken together two by two, once neighbours and once values that are far apart. Where order matters,
+    neighbours are alike, and less is lost by the former.
+    """
+    half = int(numbers.max()) // 2 + 1
+    dof = max(half - 1, 1) * max(int((train.counts > 0).sum()) - 1, 1)
+    whole = _information(numbers, train)
+    near, far = (2.0 * (whole - _information(merged, train)) - dof for merged in (numbers // 2, numbers % half))
+    z = far / np.sqrt(2.0 * dof)
+    return float(z) if z > NAMES_Z and near > NEIGHBOURS_SHARE * far else 0.0
 
 
 def _information(cells: Ints, train: Train) -> float:

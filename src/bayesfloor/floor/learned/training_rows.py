@@ -1,9 +1,10 @@
 """What every learner starts from: standardised rows, their classes, and distances."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
@@ -14,6 +15,9 @@ N_COMBINATIONS = 500
 
 #: Standard deviations from the mean at which test rows are clipped, so that float32 holds their squared distances.
 FARTHEST = 1e15
+
+
+F = TypeVar("F", np.float32, np.float64)
 
 
 def _never_stop() -> None:
@@ -108,9 +112,9 @@ def narrow(train: Train, test: Floats) -> tuple[Train, Floats]:
     return Train(train.X @ signs, train.codes, train.n_classes), test @ signs
 
 
-def squared_distances(A: Floats, B: Floats) -> Floats:
+def squared_distances(A: NDArray[F], B: NDArray[F]) -> NDArray[F]:
     """Return squared Euclidean distances; both sides are standardised, so the expanded form is accurate enough."""
-    distances = (A @ B.T) * -2.0
+    distances: NDArray[F] = (A @ B.T) * -2.0
     distances += (A**2).sum(axis=1)[:, None]
     distances += (B**2).sum(axis=1)
     return np.maximum(distances, 0.0, out=distances)
