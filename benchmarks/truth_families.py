@@ -33,7 +33,6 @@ from truth_scenarios import (
     flipped,
     isometry,
     make,
-    padded,
 )
 
 Draw = Callable[[int, Rng], Array]
@@ -200,7 +199,7 @@ def inside(radius: float, d: int) -> Score:
     return lambda Z: np.linalg.norm(Z[:, :d], axis=1) < radius
 
 
-TRIANGLE = np.array([[0, 0, 0], [1.6, 0, 0], [0, 1.6, 0]])
+TRIANGLE = [[0.0] * 8, [1.6] + [0.0] * 7, [0.0, 1.6] + [0.0] * 6]
 
 # Rows as in truth_scenarios.py: family, name, problem, closed form of the Bayes error (or None), view
 
@@ -224,7 +223,7 @@ DESIGN: list[tuple[Any, ...]] = [
     ("embeddings", "mixture3-in-384", Densities(cloud((4, 4, 3), 2.0, 21)), None, stretched(3, 384, 0.3, 22)),
     ("embeddings", "mixture4-in-768", Densities(cloud((3, 4, 4), 1.6, 23)), None, isometry(4, 768, 0.5, 24)),
     ("copies", "gauss-copied-3", Copied(Densities(1.2 * np.eye(2, 6)), 3)),
-    ("copies", "triangle-copied-5", Copied(Densities(TRIANGLE), 5), None, padded(3, 8)),
+    ("copies", "triangle-copied-5", Copied(Densities(TRIANGLE), 5)),
 ]
 
 HELD_OUT: list[tuple[Any, ...]] = [
@@ -247,7 +246,7 @@ HELD_OUT: list[tuple[Any, ...]] = [
     ("embeddings", "mixture5-in-512", Densities(cloud((5, 3, 5), 1.6, 25)), None, isometry(5, 512, 0.3, 26)),
     ("embeddings", "mixture3-in-640", Densities(cloud((2, 6, 3), 1.8, 27)), None, stretched(3, 640, 0.5, 28)),
     ("copies", "gauss-copied-2", Copied(Densities(1.5 * np.eye(3, 10)), 2)),
-    ("copies", "copied-4-own-labels", Copied(Densities([[0, 0], [1.5, 0.5]]), 4, own_labels=True), None, padded(2, 5)),
+    ("copies", "copied-4-own-labels", Copied(Densities([[0] * 5, [1.5, 0.5, 0, 0, 0]]), 4, own_labels=True)),
     ("logic", "formula-of-24-bits", Labelled(bits(24), flipped(formula([(0, 1, 2), (3, 4, 5), (6, 7)]), 0.1)), 0.1),
     ("logic", "majority-of-9-of-30", Labelled(bits(30), flipped(lambda Z: Z[:, :9].sum(axis=1) > 4, 0.1)), 0.1),
     ("needle", "ball-in-3-of-8", Labelled(normal(8), flipped(inside(0.9, 3), 0.02)), 0.02),
