@@ -4,15 +4,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
+from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
+from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.floor.learned import learners
-from bayesfloor.floor.learned.learners import GROUPS, NAMES, group_of
-from bayesfloor.floor.learned.table_learners import boosting
+from bayesfloor.floor.learned.gaussian_learners import _shrinkage
+from bayesfloor.floor.learned.learners import GROUPS, NAMES, group_of, groups_for
 from bayesfloor.floor.learned.marginal_learners import nominal
+from bayesfloor.floor.learned.table_learners import boosting
 from bayesfloor.floor.learned.training_rows import Codes, Train, narrow, safe, standardised
 from bayesfloor.floor.learned.tree_kernels import grow_trees
 
@@ -67,6 +70,35 @@ def test_poor_training_sets(name, change):
         assert_allclose(p.sum(axis=1), 1.0)
 
 
+@pytest.mark.parametrize("name", GROUPS)
+def test_few_rows_of_many_classes(name):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, (40, 5)), rng.integers(0, 4, 40), rng.standard_normal(40)])
+    points, test = standardised(X[:20], X[20:])
+    train = Train(points, rng.integers(0, 30, 20), 30)
+    for label, p in GROUPS[name](train, test, 0).items():
+        assert p.shape == (20, 30), label
+        p = safe(p, train)
+        assert np.all(p > 0), label
+        assert_allclose(p.sum(axis=1), 1.0)
+
+
+def test_groups_suit_the_columns():
+    rng = np.random.default_rng(0)
+    always = {"gaussian", "clusters", "marginals", "logistic", "neighbours", "kernels", "trees", "boosting"}
+    numbers = rng.standard_normal((50, 5))
+    assert set(groups_for(numbers[:, :2])) == always
+    assert set(groups_for(numbers[:, :3])) == always | {"pairs"}
+    assert set(groups_for(np.column_stack([numbers[:, :3], np.ones(50)]))) == always | {"pairs"}  # one does not vary
+    assert set(groups_for(numbers)) == always | {"pairs", "triples"}
+    named = np.column_stack([numbers[:, :2], rng.integers(0, 4, 50)])
+    assert set(groups_for(named)) == always | {"pairs", "nominal"}
+    assert set(groups_for(rng.integers(0, 2, (50, 6)).astype(float))) == always | {"pairs", "triples", "network"}
+    view = TabularView(numbers[:, :2], np.zeros(2, bool), ("a", "b"))
+    assert set(groups_for(numbers[:, :2], view)) == always | {"nominal"}
+    assert list(NAMES) == list(GROUPS)
+
+
 def test_standardised():
     X, test = np.array([[1.0, 5.0, 1e9], [3.0, 5.0, 1e9]]), np.array([[5.0, 6.0, 1e9]])
     points, others = standardised(X, test)
@@ -97,6 +129,13 @@ def test_quadratic_discriminant_sees_covariances():
     assert np.abs(found["LDA"][:, 1] - 0.5).mean() < 0.05
 
 
+@pytest.mark.parametrize(("n", "d"), [(50, 3), (200, 40), (10, 30)])
+def test_shrinkage_as_in_scikit_learn(n, d):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d)) @ rng.standard_normal((d, d))
+    assert _shrinkage(X, X.T @ X / n) == pytest.approx(ledoit_wolf_shrinkage(X, assume_centered=True))
+
+
 def test_naive_bayes_as_in_scikit_learn():
     train, test, _ = halved(n=4000)
     expected = GaussianNB().fit(train.X, train.codes).predict_proba(test)
@@ -123,6 +162,16 @@ def test_logistic_as_in_scikit_learn():
     train, test, _ = halved()
     expected = LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(train.X, train.codes).predict_proba(test)
     assert_allclose(learners.logistic(train, test, 0)["logistic"], expected, atol=2e-3)
+
+
+def test_neighbours_of_equal_distance_are_the_first():
+    X = np.random.default_rng(0).integers(0, 3, (60, 2)).astype(float)
+    codes = np.random.default_rng(1).integers(0, 3, 60)
+    train = Train(X[:40], codes[:40], 3)
+    distances = ((X[40:, None] - X[None, :40]) ** 2).sum(axis=-1)
+    nearest = np.argsort(distances, axis=1, kind="stable")[:, :5]
+    shares = np.eye(3)[codes[nearest]].mean(axis=1)
+    assert_allclose(learners.neighbours(train, X[40:], 0)["5 neighbours"], (5 * shares + train.prior) / 6, atol=1e-12)
 
 
 def test_neighbours_as_in_scikit_learn():
@@ -204,10 +253,22 @@ def test_shallow_trees_predict_by_the_last_large_node():
     deep, shallow, importance = np.zeros((64, 2)), np.zeros((64, 2)), np.zeros(1)
     grow_trees(X.T.copy(), codes, 2, X, 1, 1, 1, 8, *seeded(1, 1), deep, shallow, importance)
     assert_array_equal(deep, np.eye(2)[codes])
-    nodes, first = np.unique(np.cumsum(np.any(np.diff(shallow, axis=0, prepend=-1.0) != 0, axis=1)), return_index=True)
-    assert len(nodes) > 2
-    for node, row in zip(nodes, first, strict=True):  # stretches of rows that share a node, or parts of one
-        assert shallow[row, 1] > 0 or shallow[row, 0] == 1, node
+    for row in range(64):  # nodes of one feature are stretches of rows
+        stretches = (codes[i:j] for i in range(row + 1) for j in range(max(row + 1, i + 8), 65))
+        assert any(np.isclose(shallow[row, 1], np.mean(stretch)) for stretch in stretches)
+    root, again = np.zeros((64, 2)), np.zeros((64, 2))
+    grow_trees(X.T.copy(), codes, 2, X, 1, 1, 1, 64, *seeded(1, 1), again, root, importance)
+    assert_array_equal(again, deep)  # the same tree
+    assert_allclose(root[:, 1], codes.mean())
+
+
+def test_trees_of_many_rows_look_at_some_of_them():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6000, 3))
+    codes = (X[:, 1] > 0.5).astype(np.int64) + 2 * (rng.random(6000) < 0.2)
+    train = Train(X[:4000], codes[:4000], 4)
+    found = learners.trees(train, X[4000:], 0)["trees"].argmax(axis=1)
+    assert np.mean(found % 2 != codes[4000:] % 2) < 0.02
 
 
 def test_a_few_trees_at_a_time_are_the_same_trees():

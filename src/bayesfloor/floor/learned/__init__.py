@@ -8,7 +8,7 @@
       ├──── cross_fitting ─── every learner predicts every row, at three training sizes
       │       cluster_fits    on threads, or on the workers of a Dask cluster
       │       time_periods    the same in an order of time: trained on the past
-      │       learners        the groups of learners  (gaussian_learners, local_learners, tree_kernels)
+      │       learners        the groups of learners  (…_learners), and what is compiled of them  (…_kernels)
       │       training_rows   what every learner starts from
       ├──── stacking ──────── the best mix of learners at each size
       ├──── stack_errors ──── errors of that mix: by row, by class, among neighbours

@@ -9,6 +9,9 @@ from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Clusters of each class, for a coarse and a fine mixture.
 N_CLUSTERS = (4, 12)
+#: Features above which QDA and clusters take random combinations, and how many. Each class has a covariance of its own
+#: to factorise, or rows to compare with every centre ten times.
+WIDE, N_OF_WIDE = 256, 128
 
 
 def gaussian(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
@@ -25,7 +28,7 @@ def gaussian(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     return {
         "prior": np.tile(train.prior, (len(test), 1)),
         "LDA": linear_discriminant(narrow_train, narrow_test),
-        "QDA": softmax(log_prior + _quadratic_scores(narrow_train, narrow_test), axis=1),
+        "QDA": softmax(log_prior + _quadratic_scores(*narrow(train, test, WIDE, N_OF_WIDE)), axis=1),
         "Gaussian naive Bayes": softmax(log_prior + naive, axis=1),
     }
 
@@ -97,7 +100,7 @@ def _quadratic_scores(train: Train, test: Floats) -> Floats:
 
 def clusters(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return discriminants of classes that are mixtures: of clusters with a common covariance."""
-    train, test = narrow(train, test)
+    train, test = narrow(train, test, WIDE, N_OF_WIDE)
     rng = np.random.default_rng(seed)
     return {f"{n_clusters} clusters": _mixture(train, test, n_clusters, rng) for n_clusters in N_CLUSTERS}
 

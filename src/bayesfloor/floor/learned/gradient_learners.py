@@ -12,18 +12,18 @@ from bayesfloor.runtime.arrays import Floats, Ints
 
 Singles = NDArray[np.float32]
 
-#: Units in each of the two hidden layers.
-N_UNITS = 96
+#: Units in each of the two hidden layers; half as many where columns are many.
+N_UNITS, MANY_COLUMNS = 96, 128
 #: Rows of a step.
 BATCH = 64
 #: Step size of Adam at the start; it falls to 0 along a half cosine.
 STEP_SIZE = 0.01
 #: Weight decay.
 PENALTY = 1e-3
-#: Most passes over the rows, and the fewest.
-MOST_EPOCHS, FEWEST_EPOCHS = 40, 8
-#: Multiplications of rows and weights that all passes together may take.
-WORK = 4e9
+#: Most passes over the rows, and the fewest, where columns are many.
+MOST_EPOCHS, FEWEST_EPOCHS = 40, 12
+#: Columns times passes over the rows.
+COLUMNS_SEEN = 2000
 #: Share of the columns that must have two values.
 SHARE_OF_BINARY = 0.8
 
@@ -82,13 +82,15 @@ def network(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
 def _train_network(rows: Singles, train: Train, others: Singles, seed: int) -> Floats:
     """Fit the network to rows and return probabilities of others."""
     rng = np.random.default_rng(seed)
-    n, sizes = len(rows), (rows.shape[1], N_UNITS, N_UNITS, train.n_classes)
+    n, d = rows.shape
+    n_units = N_UNITS if d <= MANY_COLUMNS else N_UNITS // 2
+    sizes = (d, n_units, n_units, train.n_classes)
     parameters, gradient = (np.zeros(sum((a + 1) * b for a, b in pairwise(sizes)), np.float32) for _ in range(2))
     layers, slopes = _layers_of(parameters, sizes), _layers_of(gradient, sizes)
     for layer in layers:  # weights that keep the variance from layer to layer (He et al. 2015)
         layer[:-1] = rng.normal(scale=np.sqrt(2.0 / (len(layer) - 1)), size=(len(layer) - 1, layer.shape[1]))
     mean, square = np.zeros_like(parameters), np.zeros_like(parameters)
-    epochs = int(np.clip(WORK / (n * len(parameters)), FEWEST_EPOCHS, MOST_EPOCHS))
+    epochs = max(FEWEST_EPOCHS, min(MOST_EPOCHS, COLUMNS_SEEN // d))
     n_batches = max(n // BATCH, 1)
     step = 0
     for _ in range(epochs):

@@ -19,7 +19,7 @@ from bayesfloor.runtime.arrays import Floats, Ints
 #: Bins of a feature in a pair, of about equal numbers of rows.
 N_BINS = 4
 #: Most features of which all pairs, and all triples, are looked at; the most informative ones.
-MOST_IN_PAIRS, MOST_IN_TRIPLES = 200, 60
+MOST_IN_PAIRS, MOST_IN_TRIPLES = 128, 60
 #: Pairs and triples whose tables are multiplied.
 N_PAIRS, N_TRIPLES = 6, 3
 #: Pairs that are kept where none stands out.

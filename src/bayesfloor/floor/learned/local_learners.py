@@ -20,7 +20,9 @@ WIDTHS = (0.25, 0.5, 1.0)
 #: Trees of the ensemble, and the fewest where rows and features are many.
 N_TREES, FEWEST_TREES = 100, 30
 #: Rows times features that so many trees are grown for; with more of them there are fewer trees.
-TREE_WORK = 800_000
+TREE_WORK = 400_000
+#: Features of most importance that the scaled space has.
+MOST_SCALED = 128
 #: Fewest rows in the nodes that shallow trees predict by.
 MIN_ROWS = 5
 #: Trees between two checks for cancellation.
@@ -69,7 +71,8 @@ def kernel_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...
     n = len(train.X)
     n_landmarks = min(N_LANDMARKS, max(n // 2, 50))
     landmarks = train.X[np.random.default_rng(seed).permutation(n)[:n_landmarks]]
-    to_train, to_test = squared_distances(train.X, landmarks), squared_distances(test, landmarks)
+    near = _single(landmarks)
+    to_train, to_test = squared_distances(_single(train.X), near), squared_distances(_single(test), near)
     between = squared_distances(landmarks, landmarks)
     typical = np.median(between[np.triu_indices(len(landmarks), 1)]) if len(landmarks) > 1 else 1.0
     prior = train.counts / n
@@ -80,7 +83,7 @@ def kernel_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...
         kernel = np.exp(scale * between)
         kernel[np.diag_indices(len(landmarks))] += 1e-6
         factor = linalg.cholesky(kernel, lower=True)
-        features = np.exp(scale * to_train)
+        features = np.exp(np.float32(scale) * to_train).astype(np.float64)
         half = linalg.solve_triangular(factor, features.T @ features, lower=True)
         s, axes = linalg.eigh(linalg.solve_triangular(factor, half.T, lower=True), driver="evd")
         moments = axes.T @ linalg.solve_triangular(factor, features.T @ targets, lower=True)
@@ -93,7 +96,7 @@ def kernel_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...
         penalty = penalties[gcv.argmin()]
         solution = axes @ (moments / (s + penalty)[:, None])
         coefficients = linalg.solve_triangular(factor, solution, lower=True, trans="T")
-        fitted[width] = np.clip(np.exp(scale * to_test) @ coefficients + prior, 0.5 / (n + 1.0), None)
+        fitted[width] = np.clip(np.exp(np.float32(scale) * to_test) @ coefficients + prior, 0.5 / (n + 1.0), None)
     return fitted
 
 
@@ -104,7 +107,9 @@ def trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return randomised trees, and neighbours and kernel ridge where features are scaled by their importance."""
     n_trees = max(FEWEST_TREES, min(N_TREES, N_TREES * TREE_WORK // train.X.size))
     grown = grow_ensemble(train, test, seed, n_trees)
-    scaled, others = Train(train.X * grown.importance, *train[1:4]), test * grown.importance
+    used = np.sort(np.argsort(-grown.importance, kind="stable")[:MOST_SCALED])
+    scale = grown.importance[used]
+    scaled, others = Train(train.X[:, used] * scale, *train[1:4]), test[:, used] * scale
     return {
         "trees": grown.shallow,
         "deep trees": grown.deep,

@@ -18,7 +18,7 @@ N_LEAVES, RATE, RIDGE = 15, 0.12, 1.0
 #: Most columns drawn for each tree; rows: half of them, the fewest, and the most.
 MOST_COLUMNS, FEWEST_ROWS, MOST_ROWS = 30, 1000, 2500
 #: Bins of a number, of about equal numbers of rows, beside that of gaps.
-N_BINS = 32
+N_BINS = 62
 #: Most values of a category that boosting takes as one: unknown values have a bin of their own.
 MOST_LEVELS = MOST_BINS - 1
 #: Randomised trees, and fewest rows in a leaf.

@@ -103,12 +103,14 @@ def safe(probability: Floats, train: Train) -> Floats:
     return (1.0 - share) * probability / np.where(total > 0, total, 1.0) + share * train.prior
 
 
-def narrow(train: Train, test: Floats) -> tuple[Train, Floats]:
+def narrow(
+    train: Train, test: Floats, most: int = MANY_FEATURES, n_combinations: int = N_COMBINATIONS
+) -> tuple[Train, Floats]:
     """Project very many features onto fewer random directions, which nearly preserves distances."""
     d = train.X.shape[1]
-    if d <= MANY_FEATURES:
+    if d <= most:
         return train, test
-    signs = np.random.default_rng(d).choice([-1.0, 1.0], (d, N_COMBINATIONS)) / N_COMBINATIONS**0.5
+    signs = np.random.default_rng(d).choice([-1.0, 1.0], (d, n_combinations)) / n_combinations**0.5
     return Train(train.X @ signs, train.codes, train.n_classes), test @ signs
 
 
