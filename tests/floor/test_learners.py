@@ -16,7 +16,7 @@ from bayesfloor.floor.learned.gaussian_learners import _shrinkage
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, group_of, groups_for
 from bayesfloor.floor.learned.marginal_learners import nominal
 from bayesfloor.floor.learned.table_learners import boosting
-from bayesfloor.floor.learned.training_rows import Codes, Train, narrow, safe, standardised
+from bayesfloor.floor.learned.training_rows import Codes, Train, narrow, relative_spread, safe, standardised
 from bayesfloor.floor.learned.tree_kernels import grow_trees
 
 
@@ -85,7 +85,8 @@ def test_few_rows_of_many_classes(name):
 
 def test_groups_suit_the_columns():
     rng = np.random.default_rng(0)
-    always = {"gaussian", "clusters", "marginals", "logistic", "neighbours", "kernels", "trees", "boosting"}
+    always = {"gaussian", "clusters", "marginals", "logistic", "neighbours", "kernels"}
+    always |= {"landmarks", "trees", "boosting"}
     numbers = rng.standard_normal((50, 5))
     assert set(groups_for(numbers[:, :2])) == always
     assert set(groups_for(numbers[:, :3])) == always | {"pairs"}
@@ -97,6 +98,22 @@ def test_groups_suit_the_columns():
     view = TabularView(numbers[:, :2], np.zeros(2, bool), ("a", "b"))
     assert set(groups_for(numbers[:, :2], view)) == always | {"nominal"}
     assert list(NAMES) == list(GROUPS)
+
+
+def test_columns_that_share_a_unit():
+    rng = np.random.default_rng(0)
+    pixels = np.clip(rng.normal(8, [9, 9, 9, 9, 2, 1], (200, 6)).round(), 0, 16)
+    assert "unit" in groups_for(pixels)
+    assert "unit" not in groups_for(pixels, TabularView(pixels, np.zeros(6, bool), tuple("abcdef")))
+    assert "unit" not in groups_for(pixels * [1, 2, 3, 4, 5, 6])
+    assert "unit" not in groups_for(pixels[:, :4])  # which vary as much as each other
+    assert "unit" not in groups_for((pixels > 8).astype(float))
+    assert "unit" not in groups_for(np.ones((20, 6)))
+    train = Train(*standardised(pixels, pixels[:0])[:1], pixels[:, 0].astype(np.int64) // 9, 2)
+    train = train._replace(spread=relative_spread(pixels))
+    found = GROUPS["unit"](train, train.X, 0)
+    centred = train._replace(X=(pixels - pixels.mean(axis=0)) / pixels.std(axis=0).max())
+    assert_allclose(found["5 neighbours, one unit"], GROUPS["neighbours"](centred, centred.X, 0)["5 neighbours"])
 
 
 def test_standardised():

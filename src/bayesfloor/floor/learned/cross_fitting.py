@@ -24,7 +24,7 @@ from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.floor.learned.cluster_fits import run_fits
 from bayesfloor.floor.learned.learners import Group
 from bayesfloor.floor.learned.table_learners import shares_of
-from bayesfloor.floor.learned.training_rows import Codes, Train, safe, standardised
+from bayesfloor.floor.learned.training_rows import Codes, Train, relative_spread, safe, standardised
 from bayesfloor.forest.partitions.cluster import Cluster
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
@@ -235,11 +235,13 @@ def _rows_for(
     """Return rows to learn from and rows to predict; features that hold labels are computed from the former alone."""
     points, others = X[rows], X[tests]
     if tabular is None:
+        spread = relative_spread(points)
         points, others = standardised(points, others)
-        return Train(points, codes[rows], n_classes), others
+        return Train(points, codes[rows], n_classes, spread=spread), others
     table = Codes(tabular.values[rows], tabular.values[tests], tabular.is_category)
     train = Train(points, codes[rows], n_classes, table=table)
     for column, first, last in tabular.from_labels:
         points[:, first:last], others[:, first:last] = shares_of(table, column, train, encoded)
+    spread = relative_spread(points)
     points, others = standardised(points, others)
-    return train._replace(X=points), others
+    return train._replace(X=points, spread=spread), others

@@ -9,6 +9,8 @@ good everywhere, and the stack (`bayesfloor.floor.learned.stacking`) finds out w
     logistic    multinomial logistic regression
     neighbours  k = 5, 15, 50 from one search
     kernels     Nystroem ridge regression with an RBF kernel, three widths from one set of distances
+    landmarks   the same with more landmarks, at one width
+    unit        the same, and neighbours, where columns keep a unit that they share, as pixels do
     trees       extremely randomised trees; neighbours and kernel ridge in a space scaled by their importances
     boosting    boosted trees
     pairs       the pairs of features that say more together than apart: tables, trees, kernel ridge
@@ -16,7 +18,7 @@ good everywhere, and the stack (`bayesfloor.floor.learned.stacking`) finds out w
     nominal     values as names: naive Bayes, logistic regression, randomised trees of the classes' shares in each
     network     a small network, where columns are 0 or 1
 
-The last four have something to say on some data only; `groups_for` tells where.
+Five of them have something to say on some data only; `groups_for` tells where.
 """
 
 from collections.abc import Callable
@@ -29,7 +31,16 @@ from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.floor.learned.gaussian_learners import N_CLUSTERS, clusters, gaussian
 from bayesfloor.floor.learned.gradient_learners import is_mostly_binary, logistic, network
 from bayesfloor.floor.learned.interaction_learners import pairs, triples
-from bayesfloor.floor.learned.local_learners import N_NEIGHBORS, WIDTHS, kernels, neighbours, trees
+from bayesfloor.floor.learned.local_learners import (
+    N_NEIGHBORS,
+    WIDTHS,
+    kernels,
+    landmarks,
+    neighbours,
+    share_a_unit,
+    trees,
+    unit,
+)
 from bayesfloor.floor.learned.marginal_learners import is_nominal, marginals, nominal
 from bayesfloor.floor.learned.table_learners import boosting
 from bayesfloor.floor.learned.training_rows import Train
@@ -45,6 +56,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "logistic": ("logistic",),
     "neighbours": tuple(f"{k} neighbours" for k in N_NEIGHBORS),
     "kernels": tuple(f"kernel ridge {width}" for width in WIDTHS),
+    "landmarks": ("kernel ridge, many landmarks",),
+    "unit": ("kernel ridge, one unit", "5 neighbours, one unit"),
     "trees": ("trees", "deep trees", "15 neighbours, scaled", "kernel ridge, scaled"),
     "boosting": ("boosting",),
     "pairs": ("pair tables", "pair trees", "pair kernel"),
@@ -60,6 +73,8 @@ GROUPS: dict[str, Group] = {
     "logistic": logistic,
     "neighbours": neighbours,
     "kernels": kernels,
+    "landmarks": landmarks,
+    "unit": unit,
     "trees": trees,
     "boosting": boosting,
     "pairs": pairs,
@@ -72,11 +87,12 @@ GROUPS: dict[str, Group] = {
 def groups_for(X: Floats, tabular: TabularView | None = None) -> dict[str, Group]:
     """Return the groups that have something to say about rows, whatever their labels.
 
-    Pairs want three columns that vary, triples four. Nominal learners want a table, or a column of few values. The
-    network wants columns of two values.
+    A unit has to be shared. Pairs want three columns that vary, triples four. Nominal learners want a table, or a
+    column of few values. The network wants columns of two values.
     """
     n_columns = int((X.min(axis=0) < X.max(axis=0)).sum())
     wanted = {
+        "unit": tabular is None and share_a_unit(X),
         "pairs": n_columns >= 3,
         "triples": n_columns >= 4,
         "nominal": tabular is not None or bool(is_nominal(X).any()),

@@ -55,6 +55,8 @@ class Train(NamedTuple):
         Slow learners call it now and then; it raises an exception when the work was cancelled.
     table : Codes or None
         The columns as codes with gaps, where the rows come from a table.
+    spread : ndarray of shape (d,) or float
+        Standard deviations of the columns before they were standardised, as shares of the largest.
     """
 
     X: Floats
@@ -62,6 +64,7 @@ class Train(NamedTuple):
     n_classes: int
     check: Callable[[], None] = _never_stop
     table: Codes | None = None
+    spread: Floats | float = 1.0
 
     @property
     def counts(self) -> Ints:
@@ -94,6 +97,13 @@ def standardised(X: Floats, test: Floats) -> tuple[Floats, Floats]:
         test = np.clip(test / largest, -1e300, 1e300)
         others = np.clip((test - centre) * scale, -FARTHEST, FARTHEST)
     return (X - centre) * scale, others
+
+
+def relative_spread(X: Floats) -> Floats:
+    """Return the standard deviations of columns as shares of the largest."""
+    largest = np.abs(X).max(initial=0.0)
+    spread = (X / largest if largest > 0 else X).std(axis=0)
+    return spread / max(float(spread.max(initial=0.0)), 1e-300)
 
 
 def safe(probability: Floats, train: Train) -> Floats:
