@@ -18,7 +18,7 @@ N_LANDMARKS = 300
 #: Widths of the kernel, as shares of the median distance between rows.
 WIDTHS = (0.25, 0.5, 1.0)
 #: Trees of the ensemble, and the fewest where rows and features are many.
-N_TREES, FEWEST_TREES = 100, 30
+N_TREES, FEWEST_TREES = 100, 20
 #: Rows times features that so many trees are grown for; with more of them there are fewer trees.
 TREE_WORK = 400_000
 #: Features of most importance that the scaled space has.
@@ -63,13 +63,15 @@ def kernels(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     return {f"kernel ridge {width}": p for width, p in kernel_ridge(train, test, seed, WIDTHS).items()}
 
 
-def kernel_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...]) -> dict[float, Floats]:
+def kernel_ridge(
+    train: Train, test: Floats, seed: int, widths: tuple[float, ...], most_landmarks: int = N_LANDMARKS
+) -> dict[float, Floats]:
     """Regress indicators of the classes on RBF features of random landmarks.
 
     The penalty is chosen by generalised cross-validation.
     """
     n = len(train.X)
-    n_landmarks = min(N_LANDMARKS, max(n // 2, 50))
+    n_landmarks = min(most_landmarks, max(n // 2, 50))
     landmarks = train.X[np.random.default_rng(seed).permutation(n)[:n_landmarks]]
     near = _single(landmarks)
     to_train, to_test = squared_distances(_single(train.X), near), squared_distances(_single(test), near)
@@ -79,11 +81,12 @@ def kernel_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...
     targets = train.one_hot - prior
     fitted = {}
     for width in widths:
-        scale = -0.5 / max(width**2 * typical, 1e-300)
+        scale = -0.5 / max(width**2 * typical, 1e-30)
         kernel = np.exp(scale * between)
         kernel[np.diag_indices(len(landmarks))] += 1e-6
         factor = linalg.cholesky(kernel, lower=True)
-        features = np.exp(np.float32(scale) * to_train).astype(np.float64)
+        with np.errstate(over="ignore"):  # what is farther than float32 holds has a kernel of 0
+            features, of_test = (np.exp(np.float32(scale) * to).astype(np.float64) for to in (to_train, to_test))
         half = linalg.solve_triangular(factor, features.T @ features, lower=True)
         s, axes = linalg.eigh(linalg.solve_triangular(factor, half.T, lower=True), driver="evd")
         moments = axes.T @ linalg.solve_triangular(factor, features.T @ targets, lower=True)
@@ -96,7 +99,7 @@ def kernel_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...
         penalty = penalties[gcv.argmin()]
         solution = axes @ (moments / (s + penalty)[:, None])
         coefficients = linalg.solve_triangular(factor, solution, lower=True, trans="T")
-        fitted[width] = np.clip(np.exp(np.float32(scale) * to_test) @ coefficients + prior, 0.5 / (n + 1.0), None)
+        fitted[width] = np.clip(of_test @ coefficients + prior, 0.5 / (n + 1.0), None)
     return fitted
 
 
@@ -140,7 +143,7 @@ def grow_ensemble(train: Train, test: Floats, seed: int, n_trees: int, min_leaf:
     n_features = train.X.shape[1]
     deep, shallow = (np.zeros((len(test), train.n_classes)) for _ in range(2))
     importance = np.zeros(n_features)
-    n_tries = min(n_features, max(10, min(n_features // 3, 40)))
+    n_tries = min(n_features, max(10, min(n_features // 3, 30)))
     known = _single(train.X.T), train.codes, train.n_classes, _single(test)
     sizes, state = (n_tries, min_leaf, MIN_ROWS), (np.array([seed], np.uint64), np.arange(n_features))
     for _ in range(n_trees // TREES_AT_ONCE):
