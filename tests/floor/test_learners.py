@@ -249,7 +249,7 @@ def test_trees_stop_when_the_work_is_given_up():
 
 def test_trees_split_until_leaves_are_pure_or_small():
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((200, 2))
+    X = rng.standard_normal((200, 2)).astype(np.float32)
     codes = (X[:, 0] > 0).astype(np.int64)
     columns = np.ascontiguousarray(X.T)
     deep, shallow, importance = np.zeros((200, 2)), np.zeros((200, 2)), np.zeros(2)
@@ -265,7 +265,7 @@ def test_trees_split_until_leaves_are_pure_or_small():
 
 def test_shallow_trees_predict_by_the_last_large_node():
     rng = np.random.default_rng(0)
-    X = np.arange(64.0)[:, None]
+    X = np.arange(64.0, dtype=np.float32)[:, None]
     codes = rng.integers(0, 2, 64)
     deep, shallow, importance = np.zeros((64, 2)), np.zeros((64, 2)), np.zeros(1)
     grow_trees(X.T.copy(), codes, 2, X, 1, 1, 1, 8, *seeded(1, 1), deep, shallow, importance)
@@ -290,7 +290,7 @@ def test_trees_of_many_rows_look_at_some_of_them():
 
 def test_a_few_trees_at_a_time_are_the_same_trees():
     train, test, _ = halved(n=400, d=8)
-    columns = np.ascontiguousarray(train.X.T)
+    columns, test = np.ascontiguousarray(train.X.T, np.float32), test.astype(np.float32)
     at_once, shallow, importance = np.zeros((len(test), 3)), np.zeros((len(test), 3)), np.zeros(8)
     grow_trees(columns, train.codes, 3, test, 10, 3, 2, 5, *seeded(3, 8), at_once, shallow, importance)
     in_parts, other_importance, state = np.zeros((len(test), 3)), np.zeros(8), seeded(3, 8)

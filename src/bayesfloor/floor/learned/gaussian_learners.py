@@ -44,10 +44,14 @@ def linear_discriminant(train: Train, test: Floats) -> Floats:
     """Return probabilities of Gaussian classes with a common covariance."""
     means = class_means(train)
     factor = _shrunken_factor(train.X - means[train.codes])
-    centres = linalg.solve_triangular(factor, means.T, lower=True)
-    rows = linalg.solve_triangular(factor, test.T, lower=True)
-    scores = rows.T @ centres - 0.5 * (centres**2).sum(axis=0)
-    return softmax(scores + np.log(train.prior), axis=1)
+    return softmax(_linear_scores(factor, means, test) + np.log(train.prior), axis=1)
+
+
+def _linear_scores(factor: Floats, means: Floats, test: Floats) -> Floats:
+    """Return log densities of Gaussians with a common covariance, up to a term of each row."""
+    weights = linalg.cho_solve((factor, True), means.T)
+    scores: Floats = test @ weights - 0.5 * (means.T * weights).sum(axis=0)
+    return scores
 
 
 def _shrunken_factor(residuals: Floats) -> Floats:
@@ -118,10 +122,8 @@ def _mixture(train: Train, test: Floats, n_clusters: int, rng: np.random.Generat
         shares.append(np.bincount(nearest, minlength=len(means)) / len(train.X))
         of_class.append(np.full(len(means), k))
     factor = _shrunken_factor(residuals)
-    means = linalg.solve_triangular(factor, np.concatenate(centres).T, lower=True)
-    rows = linalg.solve_triangular(factor, test.T, lower=True)
     log_share = np.log(np.maximum(np.concatenate(shares), 1e-300))
-    responsibility = softmax(rows.T @ means - 0.5 * (means**2).sum(axis=0) + log_share, axis=1)
+    responsibility = softmax(_linear_scores(factor, np.concatenate(centres), test) + log_share, axis=1)
     return responsibility @ np.eye(train.n_classes)[np.concatenate(of_class)]
 
 

@@ -20,7 +20,7 @@ WIDTHS = (0.25, 0.5, 1.0)
 #: Landmarks of the one kernel that has many, and its width: on letters and digits that halves the error.
 MANY_LANDMARKS, MANY_WIDTH = 800, 0.6
 #: Trees of the ensemble, and the fewest where rows and features are many.
-N_TREES, FEWEST_TREES = 100, 30
+N_TREES, FEWEST_TREES = 100, 20
 #: Rows times features that so many trees are grown for; with more of them there are fewer trees.
 TREE_WORK = 400_000
 #: Features of most importance that the scaled space has.
@@ -116,11 +116,12 @@ def kernel_ridge(
     targets = train.one_hot - prior
     fitted = {}
     for width in widths:
-        scale = -0.5 / max(width**2 * typical, 1e-300)
+        scale = -0.5 / max(width**2 * typical, 1e-30)
         kernel = np.exp(scale * between)
         kernel[np.diag_indices(len(landmarks))] += 1e-6
         factor = linalg.cholesky(kernel, lower=True)
-        features = np.exp(np.float32(scale) * to_train).astype(np.float64)
+        with np.errstate(over="ignore"):  # what is farther than float32 holds has a kernel of 0
+            features, of_test = (np.exp(np.float32(scale) * to).astype(np.float64) for to in (to_train, to_test))
         half = linalg.solve_triangular(factor, features.T @ features, lower=True)
         s, axes = linalg.eigh(linalg.solve_triangular(factor, half.T, lower=True), driver="evd")
         moments = axes.T @ linalg.solve_triangular(factor, features.T @ targets, lower=True)
@@ -133,7 +134,7 @@ def kernel_ridge(
         penalty = penalties[gcv.argmin()]
         solution = axes @ (moments / (s + penalty)[:, None])
         coefficients = linalg.solve_triangular(factor, solution, lower=True, trans="T")
-        fitted[width] = np.clip(np.exp(np.float32(scale) * to_test) @ coefficients + prior, 0.5 / (n + 1.0), None)
+        fitted[width] = np.clip(of_test @ coefficients + prior, 0.5 / (n + 1.0), None)
     return fitted
 
 
@@ -177,7 +178,7 @@ def grow_ensemble(train: Train, test: Floats, seed: int, n_trees: int, min_leaf:
     n_features = train.X.shape[1]
     deep, shallow = (np.zeros((len(test), train.n_classes)) for _ in range(2))
     importance = np.zeros(n_features)
-    n_tries = min(n_features, max(10, min(n_features // 3, 40)))
+    n_tries = min(n_features, max(10, min(n_features // 3, 30)))
     known = _single(train.X.T), train.codes, train.n_classes, _single(test)
     sizes, state = (n_tries, min_leaf, MIN_ROWS), (np.array([seed], np.uint64), np.arange(n_features))
     for _ in range(n_trees // TREES_AT_ONCE):

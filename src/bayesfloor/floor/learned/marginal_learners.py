@@ -37,6 +37,9 @@ def marginals(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
         bins, of_others = np.searchsorted(cuts[j], columns[j]), np.searchsorted(cuts[j], others[j])
         log_p += log_ratios(bins, len(cuts[j]) + 1, train)[of_others]
         first = np.flatnonzero(np.concatenate([[True], ordered[j, 1:] > ordered[j, :-1]]))
+        if len(first) <= 2:  # scores of two values are those values, standardised
+            scores_train[j], scores_test[j] = columns[j], others[j]
+            continue
         count = np.diff(first, append=n)
         middle = ranks[np.minimum(first + count // 2, n - 1)]
         scores_train[j] = np.interp(columns[j], ordered[j, first], middle)

@@ -10,7 +10,7 @@ from bayesfloor.floor.learned.training_rows import Codes, Train
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Trees of one class in boosting, all classes together, and the fewest rounds.
-N_ROUNDS, MOST_TREES, FEWEST_ROUNDS = 80, 240, 20
+N_ROUNDS, MOST_TREES, FEWEST_ROUNDS = 80, 240, 30
 #: Rounds between two checks for cancellation.
 ROUNDS_AT_ONCE = 5
 #: Leaves of a tree, share of each step that is taken, and its ridge penalty. Larger steps diverge on few rows.
