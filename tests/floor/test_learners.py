@@ -9,6 +9,8 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.floor.learned import learners
@@ -323,6 +325,14 @@ def test_any_classifier_is_a_group():
     assert not hasattr(fitted, "classes_")
     assert_array_equal(p[:, 1], 0.0)  # a class without rows
     assert np.all(safe(p, train) > 0)
+
+
+def test_a_classifier_that_changes_its_rows_leaves_those_of_others():
+    train, test, _ = halved()
+    before = train.X.copy(), test.copy()
+    group_of("mine", make_pipeline(StandardScaler(copy=False), GaussianNB()))(train, test, 0)
+    assert_array_equal(train.X, before[0])
+    assert_array_equal(test, before[1])
 
 
 def test_a_great_many_features_are_combined_at_random():

@@ -105,9 +105,9 @@ def group_of(name: str, estimator: Any) -> Group:
         fitted = clone(estimator)
         if fitted.get_params(deep=False).get("random_state", 0) is None:
             fitted.set_params(random_state=seed % 2**32)
-        fitted.fit(train.X, train.codes)
+        fitted.fit(train.X.copy(), train.codes)  # which may change its rows, as StandardScaler(copy=False) does
         probability = np.zeros((len(test), train.n_classes))
-        probability[:, fitted.classes_] = fitted.predict_proba(test)
+        probability[:, fitted.classes_] = fitted.predict_proba(test.copy())
         return {name: probability}
 
     return learn
