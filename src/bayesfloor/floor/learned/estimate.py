@@ -14,9 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
-from bayesfloor.data.sampling import LEARNED_ROWS, RARE_ROWS, class_weights, keys_of_values, stratified_rows
+from bayesfloor.data.sampling import (
+    LEARNED_ROWS,
+    LEARNED_VALUES,
+    RARE_ROWS,
+    affordable_rows,
+    class_weights,
+    keys_of_values,
+    stratified_rows,
+)
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, TABLE_GROUPS, Group, group_of
+from bayesfloor.floor.learned.linear_cost_learners import LINEAR_GROUPS
+from bayesfloor.floor.learned.many_rows import Holdout, fit_holdout, hold_out
 from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
@@ -156,14 +166,23 @@ def learned_floor_of(
     _check_cv(cv, problem)
     learner_groups = check_learners(learners, is_table=problem.tabular is not None)
     seed = check_random_state_seed(random_state)
-    rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed, RARE_ROWS)
-    points, codes = problem.X[rows], problem.codes[rows]
-    tabular = None if problem.tabular is None else problem.tabular.take(rows)
-    scheme = _scheme_of(problem, rows, cv)
-    n_learners = 3 * len(learner_groups)
-    check_memory(4 * n_learners * sum(VIEWS) * len(rows) * n_classes, f"the predictions of {len(rows)} rows")
+    is_linear = _can_be_linear(problem, cv, learners)
+    most_rows = rows_by_default(problem) if is_linear else LEARNED_ROWS
+    rows = choose_rows(problem, check_max_rows(max_rows, n_classes, most_rows), seed, RARE_ROWS)
+    holdout = None
+    if is_linear and len(rows) > LEARNED_ROWS:
+        holdout = hold_out(problem.codes[rows], None if problem.groups is None else problem.groups[rows], cv)
+    predicted = rows if holdout is None else rows[holdout.tested]
+    scheme = _scheme_of(problem, rows, cv) if holdout is None else _scheme_of_holdout(problem, predicted, holdout)
+    points, codes = problem.X[predicted], problem.codes[predicted]
+    tabular = None if problem.tabular is None or holdout is not None else problem.tabular.take(rows)
+    n_learners = 3 * max(len(learner_groups), len(LINEAR_GROUPS))
+    check_memory(4 * n_learners * sum(VIEWS) * len(codes) * n_classes, f"the predictions of {len(codes)} rows")
 
     def learn(crew: Crew) -> tuple[list[Stack], tuple[float, ...], list[str]]:
+        if holdout is not None:
+            fitted = fit_holdout(problem, rows, holdout, LINEAR_GROUPS, seed, crew)
+            return fit_stacks(fitted, codes, seed, crew), fitted.sizes, fitted.names
         fitted = cross_fit(
             points, codes, n_classes, scheme.folds, learner_groups, seed, crew, scheme.splits, scheme.earlier, tabular
         )
@@ -220,6 +239,16 @@ def learned_floor_of(
         seconds=perf_counter() - started,
         ranking=rank_classes(stacks, counted, problem.classes, confidence, scheme.clusters),
     )
+
+
+def rows_by_default(problem: Problem, n_values: int = LEARNED_VALUES) -> int:
+    """Return how many rows are used at the most where nobody says: for groups half as many, as all folds are tested."""
+    return affordable_rows(problem.X.shape[1], n_values if problem.groups is None else n_values // 2)
+
+
+def _can_be_linear(problem: Problem, cv: Any, learners: Any) -> bool:
+    """Tell whether learners of linear cost may stand in for the default ones, where rows are many."""
+    return isinstance(learners, str) and learners == "default" and is_int(cv) and problem.time is None
 
 
 def choose_rows(problem: Problem, n_rows: int | None, seed: int, at_least: int = 1) -> Ints:
@@ -296,6 +325,12 @@ def _scheme_of(problem: Problem, rows: Ints, cv: Any) -> _Scheme:
     place = np.argsort(np.argsort(time[tested], kind="stable"), kind="stable")
     clusters = place * N_STRETCHES // len(tested) if groups is None else groups
     return _Scheme(folds, splits, earlier, tested, groups, clusters)
+
+
+def _scheme_of_holdout(problem: Problem, tested: Ints, holdout: Holdout) -> _Scheme:
+    """Describe the rows that are held out, which alone are predicted."""
+    groups = None if problem.groups is None else np.unique(problem.groups[tested], return_inverse=True)[1]
+    return _Scheme(holdout.stack_folds, groups=groups, clusters=groups)
 
 
 def check_learners(learners: Any, *, is_table: bool = False) -> dict[str, Group]:

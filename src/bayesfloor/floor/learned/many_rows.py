@@ -1,0 +1,199 @@
+"""Many rows: some are held out, and learners of linear cost are trained on all others, a half and a quarter of them.
+
+::
+
+    n rows          up to 50 000                           more
+    tested          as many of five folds as hold          10 000 rows, and more of rare classes
+                    10 000 rows
+    trained on      runs of four, two and one              the others in four folds;
+                    of the other folds                     runs of four, two and one of them
+
+Runs of folds are those of `bayesfloor.floor.learned.cross_fitting`: models of one size share no rows. Groups are dealt
+out whole, and some rows of every fold are tested, so that all groups take part.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import log_softmax
+
+from bayesfloor.data.folds import grouped_folds, stratified_folds
+from bayesfloor.data.prepared_table import TabularView
+from bayesfloor.data.sampling import LEARNED_ROWS, RARE_ROWS, stratified_rows
+from bayesfloor.data.target_encoding import classes_to_encode
+from bayesfloor.floor.learned.cross_fitting import CrossFit, runs_of
+from bayesfloor.floor.learned.learners import Group
+from bayesfloor.floor.learned.table_learners import shares_of
+from bayesfloor.floor.learned.training_rows import Codes, Train, safe, standardised
+from bayesfloor.floor.trees.problem import Problem
+from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.threads import Crew
+
+#: Rows to test, about: as many as are tested where no more are used.
+TESTED_ROWS = LEARNED_ROWS
+#: Features that are standardised at once, to bound memory.
+COLUMNS_AT_ONCE = 16
+
+
+class Holdout(NamedTuple):
+    """Who is trained on what.
+
+    Attributes
+    ----------
+    folds : ndarray of shape (n,)
+        The fold of each row.
+    tested : ndarray of shape (n_tested,)
+        Rows to predict, by models that were trained on other folds.
+    stack_folds : ndarray of shape (n_tested,)
+        Folds of the tested rows for the stack, each within one of the above.
+    """
+
+    folds: Ints
+    tested: Ints
+    stack_folds: Ints
+
+
+def hold_out(codes: Ints, groups: Ints | None, n_folds: int, n_tested: int = TESTED_ROWS) -> Holdout:
+    """Choose the rows to test, and deal the rows out to folds.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Classes of the rows, in random order.
+    groups : ndarray of shape (n,) or None
+        Rows that belong together.
+    n_folds : int
+        How many folds, at least 5.
+    n_tested : int, default=TESTED_ROWS
+        Rows to test, about.
+
+    Returns
+    -------
+    Holdout
+    """
+    n = len(codes)
+    keys = np.arange(n).astype(np.uint64)
+    if groups is not None:
+        folds = grouped_folds(codes, groups, n_folds, keys)
+        tested = stratified_rows(codes, n_tested, keys)
+        return Holdout(folds, tested, folds[tested])
+    if n > n_folds * n_tested:
+        in_class = np.bincount(codes)
+        tested = stratified_rows(codes, n_tested, keys, np.minimum(RARE_ROWS, -(-in_class // n_folds)))
+        folds = np.zeros(n, np.int64)
+        others = np.setdiff1d(np.arange(n), tested, assume_unique=True)
+        folds[others] = 1 + stratified_folds(codes[others], n_folds - 1, keys[others])
+    else:
+        folds = stratified_folds(codes, n_folds, keys)
+        n_tested_folds = -(-n_folds * n_tested // n)
+        absent = np.setdiff1d(codes, codes[folds < n_tested_folds])
+        folds[[np.flatnonzero(codes == label)[0] for label in absent]] = 0
+        tested = np.flatnonzero(folds < n_tested_folds)
+    of_fold = folds[tested]
+    n_parts = -(-n_folds // (int(of_fold.max()) + 1))
+    stack_folds = np.empty(len(tested), np.int64)
+    for fold in np.unique(of_fold):
+        within = np.flatnonzero(of_fold == fold)
+        stack_folds[within] = n_parts * fold + stratified_folds(codes[tested[within]], n_parts, within)
+    return Holdout(folds, tested, stack_folds)
+
+
+def fit_holdout(
+    problem: Problem, rows: Ints, holdout: Holdout, groups: Mapping[str, Group], seed: int, crew: Crew
+) -> CrossFit:
+    """Train every learner on every training set and predict the tested rows.
+
+    Parameters
+    ----------
+    problem : Problem
+        Points and labels.
+    rows : ndarray of shape (n,)
+        Rows that were chosen, in random order.
+    holdout : Holdout
+        Who is trained on what, among them.
+    groups : mapping of str to Group
+        Learners, as in `bayesfloor.floor.learned.linear_cost_learners`.
+    seed : int
+        Seeds what learners draw at random.
+    crew : Crew
+        Threads to work with.
+
+    Returns
+    -------
+    CrossFit
+        Predictions of the tested rows alone.
+    """
+    codes, n_classes = problem.codes[rows], len(problem.classes)
+    of_fold = holdout.folds[holdout.tested]
+    tested_folds = set(np.unique(of_fold).tolist())
+    runs = [replace(run, tests=tuple(test for test in run.tests if test[0] in tested_folds)) for run in
+            runs_of(int(holdout.folds.max()) + 1)]
+    runs = [run for run in runs if run.tests]
+    seeds = np.random.SeedSequence(seed).generate_state(len(runs)).tolist()
+    encoded = classes_to_encode(codes, n_classes)
+    # More rows of rare classes are tested than their share: what was learned is moved to the shares of tested rows.
+    moved = np.log(np.bincount(codes[holdout.tested], minlength=n_classes) / len(holdout.tested))
+    moved -= np.log(np.bincount(codes, minlength=n_classes) / len(codes))
+    if problem.groups is not None:
+        moved[:] = 0.0
+
+    crew.expect(sum(int(np.isin(holdout.folds, run.train).sum()) for run in runs) * len(groups))
+    log_p, names, sizes = [], [], []
+    for size in range(1 + max(run.size for run in runs)):
+        numbers = [number for number, run in enumerate(runs) if run.size == size]
+        # The training sets of one size have about as many rows together as there are.
+        known = {number: np.flatnonzero(np.isin(holdout.folds, runs[number].train)) for number in numbers}
+        tests = {
+            number: np.concatenate([np.flatnonzero(of_fold == fold) for fold, _ in runs[number].tests])
+            for number in numbers
+        }
+        prepared = crew.run(
+            lambda number: _rows_for(problem, rows[known[number]], rows[holdout.tested[tests[number]]], encoded),
+            [(number,) for number in numbers],
+        )
+        tasks = [(place, group) for group in groups.values() for place in range(len(numbers))]
+
+        def learn(place: int, group: Group) -> dict[str, Floats]:
+            train, others = prepared[place]
+            train = train._replace(check=crew.check)
+            output = group(train, others, seeds[numbers[place]])
+            return {name: np.log(safe(p, train)) for name, p in output.items()}
+
+        outputs = crew.run(learn, tasks, [len(known[numbers[place]]) for place, _ in tasks])
+        del prepared
+        names = [name for output in outputs[:: len(numbers)] for name in output]
+        n_views = 1 + max(view for number in numbers for _, view in runs[number].tests)
+        of_size = np.empty((len(names), n_views, len(holdout.tested), n_classes), np.float32)
+        for (place, _), output in zip(tasks, outputs, strict=True):
+            for name, values in output.items():
+                values, first = log_softmax(values + moved, axis=1), 0
+                for fold, view in runs[numbers[place]].tests:
+                    predicted = np.flatnonzero(of_fold == fold)
+                    of_size[names.index(name), view, predicted] = values[first : first + len(predicted)]
+                    first += len(predicted)
+        log_p.append(of_size)
+        sizes.append(float(np.mean([len(known[number]) for number in numbers])))
+    return CrossFit(names, log_p, tuple(sizes), holdout.stack_folds, has_offsets=problem.groups is None)
+
+
+def _rows_for(problem: Problem, rows: Ints, tests: Ints, encoded: Ints) -> tuple[Train, Floats]:
+    """Return rows to learn from and rows to predict, standardised, in float32."""
+    X, tabular, d = problem.X, problem.tabular, problem.X.shape[1]
+    points, others = np.empty((len(rows), d), np.float32), np.empty((len(tests), d), np.float32)
+    for first in range(0, d, COLUMNS_AT_ONCE):
+        chunk = slice(first, first + COLUMNS_AT_ONCE)
+        points[:, chunk], others[:, chunk] = standardised(X[:, chunk][rows], X[:, chunk][tests])
+    train = Train(points, problem.codes[rows], len(problem.classes))
+    if tabular is None:
+        return train, others
+    return _with_table(train, others, tabular, rows, tests, encoded), others
+
+
+def _with_table(train: Train, others: Floats, tabular: TabularView, rows: Ints, tests: Ints, encoded: Ints) -> Train:
+    """Add the columns of a table, and compute features that hold labels from the rows to learn from alone."""
+    table = Codes(tabular.values[rows], tabular.values[tests], tabular.is_category)
+    for column, first, last in tabular.from_labels:
+        train.X[:, first:last], others[:, first:last] = standardised(*shares_of(table, column, train, encoded))
+    return train._replace(table=table)
