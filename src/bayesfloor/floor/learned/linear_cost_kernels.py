@@ -196,29 +196,29 @@ def grow_deep_trees(columns, codes, n_classes, test, n_trees, n_tries, n_looked_
 
 
 @kernel
-def keep_nearest(distances, codes, nearest, labels):
+def keep_nearest(distances, first, nearest, rows):
     """Update the nearest rows of each test row with a block of others.
 
     Parameters
     ----------
     distances : ndarray of shape (n_test, n)
         Distances from test rows.
-    codes : ndarray of shape (n,)
-        Classes of the others.
-    nearest, labels : ndarray of shape (n_test, k)
-        Distances and classes of the nearest so far, ascending; changed in place.
+    first : int
+        Number of the first of the others.
+    nearest, rows : ndarray of shape (n_test, k)
+        Distances and numbers of the nearest so far, ascending; changed in place.
     """
     n_test, n = distances.shape
     k = nearest.shape[1]
     for i in range(n_test):
-        worst = nearest[i, k - 1]
+        farthest = nearest[i, k - 1]
         for p in range(n):
-            if distances[i, p] < worst:
+            if distances[i, p] < farthest:
                 place = k - 1
                 while place > 0 and nearest[i, place - 1] > distances[i, p]:
                     nearest[i, place] = nearest[i, place - 1]
-                    labels[i, place] = labels[i, place - 1]
+                    rows[i, place] = rows[i, place - 1]
                     place -= 1
                 nearest[i, place] = distances[i, p]
-                labels[i, place] = codes[p]
-                worst = nearest[i, k - 1]
+                rows[i, place] = first + p
+                farthest = nearest[i, k - 1]

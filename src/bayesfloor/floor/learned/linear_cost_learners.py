@@ -4,7 +4,8 @@ The contract is that of `bayesfloor.floor.learned.learners`. Rows come in float3
 them are a random sample::
 
     simple      prior, LDA, QDA, Gaussian naive Bayes and logistic regression of a sample: they have few parameters
-    deep trees  randomised trees with pure leaves; neighbours and landmark ridge where their importances scale features
+    deep trees  randomised trees with pure leaves; neighbours, and kernel ridge regression of the nearest rows and of
+                landmarks, where their importances scale features, or in the units of the data
     boosting    scikit-learn's histogram boosting, of a sample where classes and features are many
 """
 
@@ -26,7 +27,7 @@ from bayesfloor.runtime.arrays import Bools, Floats, Ints
 #: Most rows for models of few parameters, which gain nothing from more.
 SIMPLE_ROWS = 20_000
 #: Trees, at the least and at the most, and the rows of all of them together that lie between.
-FEWEST_TREES, MOST_TREES, TREE_ROWS = 20, 100, 10_000_000
+FEWEST_TREES, MOST_TREES, TREE_ROWS = 20, 60, 8_000_000
 #: Trees between two checks for cancellation.
 TREES_AT_ONCE = 5
 #: Rows of a node that a cut is chosen by; a larger node is looked at in part.
@@ -40,17 +41,23 @@ MOST_COMPONENTS, EXPLAINED = 64, 0.999
 #: Rows that the components are computed from.
 COMPONENT_ROWS = 20_000
 #: Landmarks at the least and at the most; rows times squared landmarks that lie between, which is the cost.
-FEWEST_LANDMARKS, MOST_LANDMARKS, LANDMARK_WORK = 200, 2000, 2e11
+FEWEST_LANDMARKS, MOST_LANDMARKS, LANDMARK_WORK = 200, 1000, 5e10
 #: Widths of the kernel, as shares of the median distance between landmarks.
-WIDTHS = (0.25, 0.5)
+WIDTHS = (0.5,)
+#: Nearest rows that local ridge regression is fitted to; its widths, as shares of the median distance, and penalties.
+LOCAL_ROWS, LOCAL_FITS = 64, ((0.25, 0.3), (0.5, 0.01))
+#: Least probability that local ridge regression gives a class, before all are divided by their sum.
+LEAST = 1e-3
+#: Rows whose distances tell the median, and test rows that are fitted at once.
+LOCAL_SAMPLE, LOCAL_BLOCK = 1000, 64
 #: Ridge penalties to choose from, as multiples of the rows.
-PENALTIES = (1e-8, 1e-6, 1e-4)
+PENALTIES = (1e-7, 1e-5, 1e-3)
 #: Every so many-th row is held out for that choice.
 HELD_OUT = 10
 #: Rows in a block of distances.
 BLOCK = 4096
 #: Rounds of boosting, at the least and at the most; its trees, which lie between; values of all trees, which bound rows.
-FEWEST_ROUNDS, MOST_ROUNDS, BOOSTED_TREES, BOOSTED_VALUES = 25, 100, 600, 4e9
+FEWEST_ROUNDS, MOST_ROUNDS, BOOSTED_TREES, BOOSTED_VALUES = 20, 100, 400, 2e9
 #: Most values of a category that boosting takes as one.
 MOST_LEVELS = 255
 
@@ -129,11 +136,18 @@ def deep_trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     del columns
     if train.table is not None:
         found["deep trees of shares"] = _grow(*_ranks_of_table(train), train, seed)[0]
-    scale = importance / importance.max() if importance.max() > 0 else np.ones(len(importance))
-    points, others = _components(train.X, test, scale.astype(np.float32))
-    scaled = train._replace(X=points, table=None)
-    found |= {f"{k} neighbours, scaled": votes for k, votes in votes_of_nearest(scaled, others, N_NEIGHBORS).items()}
-    found |= {f"landmark ridge {width}": p for width, p in landmark_ridge(scaled, others, seed, WIDTHS).items()}
+    scales = {"scaled": importance / importance.max() if importance.max() > 0 else np.ones(len(importance))}
+    if train.spread is not None:
+        scales["as given"] = train.spread
+    for how, scale in scales.items():
+        points, others = _components(train.X, test, scale.astype(np.float32))
+        near = train._replace(X=points, table=None)
+        nearest = nearest_rows(near, others, LOCAL_ROWS)
+        labels = train.codes[nearest]
+        found |= {f"{k} neighbours, {how}": votes_of(labels[:, :k], train) for k in N_NEIGHBORS}
+        found |= {f"{name}, {how}": p for name, p in local_ridge(near, others, nearest).items()}
+        if how == "scaled":
+            found |= {f"landmark ridge {width}": p for width, p in landmark_ridge(near, others, seed, WIDTHS).items()}
     return found
 
 
@@ -142,7 +156,7 @@ def _grow(columns: Ints, test: Ints, train: Train, seed: int) -> tuple[Floats, F
     d, n = columns.shape
     n_trees = int(np.clip(TREE_ROWS // n, FEWEST_TREES, MOST_TREES))
     probability, importance = np.zeros((len(test), train.n_classes)), np.zeros(d)
-    n_tries = min(d, max(10, min(d // 3, 40)))
+    n_tries = min(d, max(10, round(d**0.5)))
     codes, state = train.codes.astype(np.int32), np.array([seed], np.uint64)
     for first in range(0, n_trees, TREES_AT_ONCE):
         train.check()
@@ -205,8 +219,32 @@ def _components(X: Floats, test: Floats, scale: Floats) -> tuple[Floats, Floats]
     return X[:, kept] @ axes - shift, test[:, kept] @ axes - shift
 
 
-def votes_of_nearest(train: Train, test: Floats, numbers: tuple[int, ...]) -> dict[int, Floats]:
-    """Return the votes of so many nearest rows, with the prior as one vote more.
+def nearest_rows(train: Train, test: Floats, k: int) -> Ints:
+    """Return the numbers of the k nearest training rows of each test row, the nearest first."""
+    k = min(k, len(train.X))
+    distance = np.full((len(test), k), np.inf, np.float32)
+    nearest = np.zeros((len(test), k), np.int32)
+    for first in range(0, len(train.X), BLOCK):
+        known = train.X[first : first + BLOCK]
+        for row in range(0, len(test), BLOCK):
+            train.check()
+            rows = slice(row, row + BLOCK)
+            keep_nearest(squared_distances(test[rows], known), first, distance[rows], nearest[rows])
+    return nearest
+
+
+def votes_of(labels: Ints, train: Train) -> Floats:
+    """Return the shares of the classes among the nearest rows, with the prior as one vote more."""
+    counts = np.zeros((len(labels), train.n_classes))
+    for of_one in labels.T:
+        counts[np.arange(len(labels)), of_one] += 1.0
+    return (counts + train.prior) / (labels.shape[1] + 1.0)
+
+
+def local_ridge(train: Train, test: Floats, nearest: Ints) -> dict[str, Floats]:
+    """Return kernel ridge regression for each test row, fitted to its nearest rows alone.
+
+    Far rows have small weights in kernel ridge regression, so this comes close to that of all rows.
 
     Parameters
     ----------
@@ -214,32 +252,34 @@ def votes_of_nearest(train: Train, test: Floats, numbers: tuple[int, ...]) -> di
         Rows with labels.
     test : ndarray of shape (n_test, d)
         Rows to predict.
-    numbers : tuple of int
-        How many vote.
+    nearest : ndarray of shape (n_test, k)
+        Their nearest rows.
 
     Returns
     -------
-    dict of int to ndarray of shape (n_test, n_classes)
+    dict of str to ndarray of shape (n_test, n_classes)
     """
-    most = min(max(numbers), len(train.X))
-    distance = np.full((len(test), most), np.inf, np.float32)
-    label = np.zeros((len(test), most), np.int32)
-    codes = train.codes.astype(np.int32)
-    for first in range(0, len(train.X), BLOCK):
-        known = train.X[first : first + BLOCK]
-        for row in range(0, len(test), BLOCK):
-            train.check()
-            rows = slice(row, row + BLOCK)
-            distances = squared_distances(test[rows], known)
-            keep_nearest(distances, codes[first : first + BLOCK], distance[rows], label[rows])
-    votes = {}
-    for number in numbers:
-        k = min(number, most)
-        counts = np.zeros((len(test), train.n_classes))
-        for column in range(k):
-            counts[np.arange(len(test)), label[:, column]] += 1.0
-        votes[number] = (counts + train.prior) / (k + 1.0)
-    return votes
+    k = nearest.shape[1]
+    sample = train.X[:LOCAL_SAMPLE]
+    typical = float(np.median(squared_distances(sample, sample)[np.triu_indices(len(sample), 1)]))
+    one_hot, prior = np.eye(train.n_classes, dtype=np.float32), train.prior.astype(np.float32)
+    fitted = {f"local ridge {width}": np.empty((len(test), train.n_classes)) for width, _ in LOCAL_FITS}
+    for first in range(0, len(test), LOCAL_BLOCK):
+        train.check()
+        rows = slice(first, first + LOCAL_BLOCK)
+        points = train.X[nearest[rows]] - test[rows, np.newaxis]
+        squares = np.einsum("bkd,bkd->bk", points, points)
+        between = squares[:, :, np.newaxis] + squares[:, np.newaxis] - 2.0 * (points @ points.transpose(0, 2, 1))
+        np.maximum(between, 0.0, out=between)
+        targets = one_hot[train.codes[nearest[rows]]] - prior
+        for width, penalty in LOCAL_FITS:
+            scale = np.float32(-0.5 / max(width**2 * typical, 1e-30))
+            kernel = np.exp(scale * between)
+            kernel[:, np.arange(k), np.arange(k)] += np.float32(penalty)
+            weights = np.linalg.solve(kernel, targets)
+            predicted = np.einsum("bk,bkc->bc", np.exp(scale * squares), weights) + prior
+            fitted[f"local ridge {width}"][rows] = np.clip(predicted, LEAST, None)
+    return fitted
 
 
 def landmark_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...]) -> dict[float, Floats]:

@@ -33,6 +33,8 @@ from bayesfloor.runtime.threads import Crew
 
 #: Rows to test, about: as many as are tested where no more are used.
 TESTED_ROWS = LEARNED_ROWS
+#: Models of one size that predict a row, at the most.
+MOST_VIEWS = 2
 #: Features that are standardised at once, to bound memory.
 COLUMNS_AT_ONCE = 16
 
@@ -128,7 +130,7 @@ def fit_holdout(
     codes, n_classes = problem.codes[rows], len(problem.classes)
     of_fold = holdout.folds[holdout.tested]
     tested_folds = set(np.unique(of_fold).tolist())
-    runs = [replace(run, tests=tuple(test for test in run.tests if test[0] in tested_folds)) for run in
+    runs = [replace(run, tests=tuple(test for test in run.tests if test[0] in tested_folds and test[1] < MOST_VIEWS)) for run in
             runs_of(int(holdout.folds.max()) + 1)]
     runs = [run for run in runs if run.tests]
     seeds = np.random.SeedSequence(seed).generate_state(len(runs)).tolist()
@@ -182,10 +184,15 @@ def _rows_for(problem: Problem, rows: Ints, tests: Ints, encoded: Ints) -> tuple
     """Return rows to learn from and rows to predict, standardised, in float32."""
     X, tabular, d = problem.X, problem.tabular, problem.X.shape[1]
     points, others = np.empty((len(rows), d), np.float32), np.empty((len(tests), d), np.float32)
+    spread = np.empty(d)
     for first in range(0, d, COLUMNS_AT_ONCE):
         chunk = slice(first, first + COLUMNS_AT_ONCE)
-        points[:, chunk], others[:, chunk] = standardised(X[:, chunk][rows], X[:, chunk][tests])
-    train = Train(points, problem.codes[rows], len(problem.classes))
+        known = X[:, chunk][rows]
+        points[:, chunk], others[:, chunk] = standardised(known, X[:, chunk][tests])
+        largest = np.abs(known).max(axis=0)
+        spread[chunk] = largest * (known / np.where(largest > 0, largest, 1.0)).std(axis=0)
+    spread /= spread.max() or 1.0
+    train = Train(points, problem.codes[rows], len(problem.classes), spread=spread)
     if tabular is None:
         return train, others
     return _with_table(train, others, tabular, rows, tests, encoded), others

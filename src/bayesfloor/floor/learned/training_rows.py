@@ -51,6 +51,8 @@ class Train(NamedTuple):
         Slow learners call it now and then; it raises an exception when the work was cancelled.
     table : Codes or None
         The columns as codes with gaps, where the rows come from a table.
+    spread : ndarray of shape (d,) or None
+        Standard deviations that the features had before, as multiples of the largest; known where rows are many.
     """
 
     X: Floats
@@ -58,6 +60,7 @@ class Train(NamedTuple):
     n_classes: int
     check: Callable[[], None] = _never_stop
     table: Codes | None = None
+    spread: Floats | None = None
 
     @property
     def counts(self) -> Ints:
