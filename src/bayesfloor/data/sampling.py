@@ -8,7 +8,7 @@ from bayesfloor.runtime.hashing import GOLDEN, hash_rows, mix64, sums_of_hashes
 
 Keys = NDArray[np.uint64]
 
-#: Rows up to which the learned floor cross-validates all its learners, which train some fifty times; with more rows some
+#: Rows up to which the learned floor cross-validates all its learners, which train some fifty times. Of more rows some
 #: are held out, and learners of linear cost are trained on the rest.
 LEARNED_ROWS = 10_000
 #: Most values, rows times features, of the learned floor where `max_rows` is None: about ten minutes of one core.
@@ -52,8 +52,8 @@ def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys, at_least: int |
     keys : ndarray of shape (n,)
         Random numbers.
     at_least : int or ndarray of shape (n_classes,), default=1
-        Rows that a class, or each of them, keeps, where it has so many, at the expense of the larger ones; no more than half of an equal
-        share of the sample. `class_weights` undoes the change of shares.
+        Rows that a class, or each of them, keeps, where it has so many, at the expense of the larger ones; no more than
+        half of an equal share of the sample. `class_weights` undoes the change of shares.
 
     Returns
     -------

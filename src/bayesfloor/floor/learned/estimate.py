@@ -26,7 +26,7 @@ from bayesfloor.data.sampling import (
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, TABLE_GROUPS, Group, group_of
 from bayesfloor.floor.learned.linear_cost_learners import LINEAR_GROUPS
-from bayesfloor.floor.learned.many_rows import Holdout, fit_holdout, hold_out
+from bayesfloor.floor.learned.many_rows import Holdout, fit_holdout, hold_out, holdout_bytes
 from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
@@ -72,7 +72,9 @@ def learned_floor(
     """Estimate how low the error of any classifier can go, from what many classifiers reach.
 
     A stack of learners predicts every row by cross-validation, trained on .8, .4 and .2 of the rows. Its errors, with
-    and without the labels, form a learning curve, and the floor is where that ends.
+    and without the labels, form a learning curve, and the floor is where that ends. Of more than 10 000 rows, about
+    10 000 are held out and predicted, and learners whose cost is linear are trained on all others, a half and a quarter
+    of them.
 
     Parameters
     ----------
@@ -93,8 +95,10 @@ def learned_floor(
         Folds, at least 5: how many, or anything that scikit-learn splits by, so long as each row is tested once. With
         `time`, an int: the periods that the later half of the rows is cut into.
     max_rows : int or None, default=None
-        Rows to use at the most; None for 10 000 (`data.sampling.LEARNED_ROWS`). As large a share of each class, but up
-        to 200 rows of a rare one, which then count less, so that all figures are for the shares of the rows given.
+        Rows to use at the most. None for all, up to 1 000 000 rows and 64 million values (half as many with `groups`);
+        for 10 000 with `time`, or where `cv` or `learners` are others than a number and the default. Of a sample, as
+        large a share of each class, but up to 200 rows of a rare one, which then count less, so that all figures are
+        for the shares of the rows given.
     learners : "default", mapping or list, default="default"
         A dozen fast learners, or others, in a list or by name in a mapping: classifiers with ``predict_proba``, and the
         names of groups of fast ones ("gaussian", "marginals", "logistic", "neighbours", "kernels", "trees",
@@ -166,12 +170,15 @@ def learned_floor_of(
     _check_cv(cv, problem)
     learner_groups = check_learners(learners, is_table=problem.tabular is not None)
     seed = check_random_state_seed(random_state)
+    n_threads = check_n_jobs(n_jobs)
     is_linear = _can_be_linear(problem, cv, learners)
     most_rows = rows_by_default(problem) if is_linear else LEARNED_ROWS
     rows = choose_rows(problem, check_max_rows(max_rows, n_classes, most_rows), seed, RARE_ROWS)
     holdout = None
     if is_linear and len(rows) > LEARNED_ROWS:
-        holdout = hold_out(problem.codes[rows], None if problem.groups is None else problem.groups[rows], cv)
+        groups = None if problem.groups is None else problem.groups[rows]
+        holdout = hold_out(problem.codes[rows], groups, cv, LEARNED_ROWS)
+        check_memory(holdout_bytes(problem, rows, n_threads), f"training on {len(rows)} rows")
     predicted = rows if holdout is None else rows[holdout.tested]
     scheme = _scheme_of(problem, rows, cv) if holdout is None else _scheme_of_holdout(problem, predicted, holdout)
     points, codes = problem.X[predicted], problem.codes[predicted]
@@ -193,7 +200,7 @@ def learned_floor_of(
         fitted = replace(fitted, has_offsets=problem.groups is None)
         return fit_stacks(fitted, codes, seed, crew), fitted.sizes, fitted.names
 
-    stacks, sizes, names = supervise(learn, check_n_jobs(n_jobs), progress)
+    stacks, sizes, names = supervise(learn, n_threads, progress)
     folds = scheme.folds
     if scheme.tested is not None:
         points, codes, folds = points[scheme.tested], codes[scheme.tested], folds[scheme.tested]
@@ -243,6 +250,8 @@ def learned_floor_of(
 
 def rows_by_default(problem: Problem, n_values: int = LEARNED_VALUES) -> int:
     """Return how many rows are used at the most where nobody says: for groups half as many, as all folds are tested."""
+    if problem.time is not None:
+        return LEARNED_ROWS
     return affordable_rows(problem.X.shape[1], n_values if problem.groups is None else n_values // 2)
 
 

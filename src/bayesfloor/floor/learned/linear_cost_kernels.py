@@ -73,7 +73,6 @@ def grow_deep_trees(columns, codes, n_classes, test, n_trees, n_tries, n_looked_
     features = np.arange(d)
     ends = np.empty(n_classes, np.int64)
     counts = np.empty(n_classes)
-    below = np.empty(n_classes)
     gains = np.empty(d)
     for _ in range(n_trees):
         gains[:] = 0.0

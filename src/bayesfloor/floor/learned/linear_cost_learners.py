@@ -12,20 +12,23 @@ them are a random sample::
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg.blas import ssyrk
 from threadpoolctl import ThreadpoolController
 
 from bayesfloor.data.target_encoding import classes_to_encode
-from bayesfloor.floor.learned.linear_cost_kernels import grow_deep_trees, keep_nearest
 from bayesfloor.floor.learned.gaussian_learners import gaussian
 from bayesfloor.floor.learned.learners import Group, logistic
+from bayesfloor.floor.learned.linear_cost_kernels import grow_deep_trees, keep_nearest
 from bayesfloor.floor.learned.table_learners import shares_of
 from bayesfloor.floor.learned.training_rows import Train, narrow, squared_distances
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
-#: Most rows for models of few parameters, which gain nothing from more.
-SIMPLE_ROWS = 20_000
+Ranks = NDArray[np.uint16]
+
+#: Most rows for discriminants, and for logistic regression: models of few parameters gain nothing from more.
+GAUSSIAN_ROWS, LOGISTIC_ROWS = 20_000, 50_000
 #: Trees, at the least and at the most, and the rows of all of them together that lie between.
 FEWEST_TREES, MOST_TREES, TREE_ROWS = 20, 60, 8_000_000
 #: Trees between two checks for cancellation.
@@ -54,19 +57,24 @@ LOCAL_SAMPLE, LOCAL_BLOCK = 1000, 64
 PENALTIES = (1e-7, 1e-5, 1e-3)
 #: Every so many-th row is held out for that choice.
 HELD_OUT = 10
-#: Rows in a block of distances.
-BLOCK = 4096
-#: Rounds of boosting, at the least and at the most; its trees, which lie between; values of all trees, which bound rows.
-FEWEST_ROUNDS, MOST_ROUNDS, BOOSTED_TREES, BOOSTED_VALUES = 20, 100, 400, 2e9
+#: Rows in a block of landmark features; test rows and training rows in one of distances, which stays in the cache.
+BLOCK, NEAR_TESTS, NEAR_ROWS = 4096, 256, 2048
+#: Rounds of boosting, at the least and at the most; its trees, which lie between; values of all trees, which bound
+#: its rows.
+FEWEST_ROUNDS, MOST_ROUNDS, BOOSTED_TREES, BOOSTED_VALUES = 20, 100, 400, 1.2e9
 #: Most values of a category that boosting takes as one.
 MOST_LEVELS = 255
 
 
 def simple(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return discriminants, naive Bayes and logistic regression of a sample of the rows."""
-    X, codes = train.X[:SIMPLE_ROWS].astype(np.float64), train.codes[:SIMPLE_ROWS]
-    sample, others = narrow(train._replace(X=X, codes=codes, table=None), test.astype(np.float64))
-    return {**gaussian(sample, others, seed), **logistic(sample, others, seed)}
+    found = {}
+    for group, n_rows in ((gaussian, GAUSSIAN_ROWS), (logistic, LOGISTIC_ROWS)):
+        X, codes = train.X[:n_rows].astype(np.float64), train.codes[:n_rows]
+        sample, others = narrow(train._replace(X=X, codes=codes, table=None), test.astype(np.float64))
+        train.check()
+        found |= group(sample, others, seed)
+    return found
 
 
 def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
@@ -116,7 +124,8 @@ def _columns_to_boost(train: Train, test: Floats) -> tuple[Floats, Floats, Bools
         is_category += known.shape[1] * [is_coded]
     if not pieces:
         return train.X, test, np.zeros(test.shape[1], bool)
-    return *(np.hstack(side) for side in zip(*pieces, strict=True)), np.array(is_category)
+    known, others = (np.hstack(side) for side in zip(*pieces, strict=True))
+    return known, others, np.array(is_category)
 
 
 @cache
@@ -130,10 +139,8 @@ def _controller() -> ThreadpoolController:
 
 def deep_trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return deep trees, and neighbours and landmark ridge where features are scaled by their importance."""
-    columns, others = _ranks_of(train.X, test)
-    probability, importance = _grow(columns, others, train, seed)
+    probability, importance = _grow(*_ranks_of(train.X, test), train, seed)
     found = {"deep trees": probability}
-    del columns
     if train.table is not None:
         found["deep trees of shares"] = _grow(*_ranks_of_table(train), train, seed)[0]
     scales = {"scaled": importance / importance.max() if importance.max() > 0 else np.ones(len(importance))}
@@ -151,7 +158,7 @@ def deep_trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     return found
 
 
-def _grow(columns: Ints, test: Ints, train: Train, seed: int) -> tuple[Floats, Floats]:
+def _grow(columns: Ranks, test: Ranks, train: Train, seed: int) -> tuple[Floats, Floats]:
     """Grow trees; return their probabilities and the importances of the features."""
     d, n = columns.shape
     n_trees = int(np.clip(TREE_ROWS // n, FEWEST_TREES, MOST_TREES))
@@ -167,7 +174,7 @@ def _grow(columns: Ints, test: Ints, train: Train, seed: int) -> tuple[Floats, F
     return probability, importance
 
 
-def _ranks_of(X: Floats, test: Floats) -> tuple[Ints, Ints]:
+def _ranks_of(X: Floats, test: Floats) -> tuple[Ranks, Ranks]:
     """Return the ranks of the values of each feature among the different ones, feature by feature, and of test rows.
 
     A value between two others gets the rank of the nearer one.
@@ -187,7 +194,7 @@ def _ranks(values: Floats, test: Floats) -> tuple[Ints, Ints]:
     return np.searchsorted(middles, values), np.searchsorted(middles, test)
 
 
-def _ranks_of_table(train: Train) -> tuple[Ints, Ints]:
+def _ranks_of_table(train: Train) -> tuple[Ranks, Ranks]:
     """Return the same of the columns of a table: shares of classes in categories, and gaps below all numbers."""
     table = train.table
     assert table is not None
@@ -223,13 +230,16 @@ def nearest_rows(train: Train, test: Floats, k: int) -> Ints:
     """Return the numbers of the k nearest training rows of each test row, the nearest first."""
     k = min(k, len(train.X))
     distance = np.full((len(test), k), np.inf, np.float32)
-    nearest = np.zeros((len(test), k), np.int32)
-    for first in range(0, len(train.X), BLOCK):
-        known = train.X[first : first + BLOCK]
-        for row in range(0, len(test), BLOCK):
-            train.check()
-            rows = slice(row, row + BLOCK)
-            keep_nearest(squared_distances(test[rows], known), first, distance[rows], nearest[rows])
+    nearest = np.zeros((len(test), k), np.int64)
+    # The product of (-2x, 1) and (y, y'y) is a squared distance up to x'x, which all rows share.
+    points = np.column_stack([-2.0 * test, np.ones(len(test), test.dtype)])
+    for first in range(0, len(train.X), NEAR_ROWS):
+        train.check()
+        known = train.X[first : first + NEAR_ROWS]
+        known = np.column_stack([known, np.einsum("ij,ij->i", known, known)])
+        for row in range(0, len(test), NEAR_TESTS):
+            rows = slice(row, row + NEAR_TESTS)
+            keep_nearest(points[rows] @ known.T, first, distance[rows], nearest[rows])
     return nearest
 
 

@@ -14,14 +14,14 @@ out whole, and some rows of every fold are tested, so that all groups take part.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import log_softmax
 
 from bayesfloor.data.folds import grouped_folds, stratified_folds
 from bayesfloor.data.prepared_table import TabularView
-from bayesfloor.data.sampling import LEARNED_ROWS, RARE_ROWS, stratified_rows
+from bayesfloor.data.sampling import RARE_ROWS, stratified_rows
 from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.floor.learned.cross_fitting import CrossFit, runs_of
 from bayesfloor.floor.learned.learners import Group
@@ -31,8 +31,6 @@ from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
 
-#: Rows to test, about: as many as are tested where no more are used.
-TESTED_ROWS = LEARNED_ROWS
 #: Models of one size that predict a row, at the most.
 MOST_VIEWS = 2
 #: Features that are standardised at once, to bound memory.
@@ -57,7 +55,7 @@ class Holdout(NamedTuple):
     stack_folds: Ints
 
 
-def hold_out(codes: Ints, groups: Ints | None, n_folds: int, n_tested: int = TESTED_ROWS) -> Holdout:
+def hold_out(codes: Ints, groups: Ints | None, n_folds: int, n_tested: int) -> Holdout:
     """Choose the rows to test, and deal the rows out to folds.
 
     Parameters
@@ -68,7 +66,7 @@ def hold_out(codes: Ints, groups: Ints | None, n_folds: int, n_tested: int = TES
         Rows that belong together.
     n_folds : int
         How many folds, at least 5.
-    n_tested : int, default=TESTED_ROWS
+    n_tested : int
         Rows to test, about.
 
     Returns
@@ -102,6 +100,12 @@ def hold_out(codes: Ints, groups: Ints | None, n_folds: int, n_tested: int = TES
     return Holdout(folds, tested, stack_folds)
 
 
+def holdout_bytes(problem: Problem, rows: Ints, n_threads: int) -> float:
+    """Return about how much memory training takes: copies of the values, and the nodes of trees in each thread."""
+    n_values = problem.X.shape[1] + (0 if problem.tabular is None else 3 * problem.tabular.values.shape[1])
+    return len(rows) * (16.0 * n_values + 60.0 * min(n_threads, 3))
+
+
 def fit_holdout(
     problem: Problem, rows: Ints, holdout: Holdout, groups: Mapping[str, Group], seed: int, crew: Crew
 ) -> CrossFit:
@@ -130,9 +134,10 @@ def fit_holdout(
     codes, n_classes = problem.codes[rows], len(problem.classes)
     of_fold = holdout.folds[holdout.tested]
     tested_folds = set(np.unique(of_fold).tolist())
-    runs = [replace(run, tests=tuple(test for test in run.tests if test[0] in tested_folds and test[1] < MOST_VIEWS)) for run in
-            runs_of(int(holdout.folds.max()) + 1)]
-    runs = [run for run in runs if run.tests]
+    runs = []
+    for run in runs_of(int(holdout.folds.max()) + 1):
+        tests = tuple((fold, view) for fold, view in run.tests if fold in tested_folds and view < MOST_VIEWS)
+        runs += [replace(run, tests=tests)] if tests else []
     seeds = np.random.SeedSequence(seed).generate_state(len(runs)).tolist()
     encoded = classes_to_encode(codes, n_classes)
     # More rows of rare classes are tested than their share: what was learned is moved to the shares of tested rows.
@@ -141,49 +146,48 @@ def fit_holdout(
     if problem.groups is not None:
         moved[:] = 0.0
 
-    crew.expect(sum(int(np.isin(holdout.folds, run.train).sum()) for run in runs) * len(groups))
-    log_p, names, sizes = [], [], []
+    training = [np.flatnonzero(np.isin(holdout.folds, run.train)) for run in runs]
+    testing = [np.concatenate([np.flatnonzero(of_fold == fold) for fold, _ in run.tests]) for run in runs]
+
+    def prepare(number: int) -> tuple[Train, Floats]:
+        train, others = _rows_for(problem, rows[training[number]], rows[holdout.tested[testing[number]]], encoded)
+        return train._replace(check=crew.check), others
+
+    def learn(number: int, prepared: tuple[Train, Floats], group: Group) -> dict[str, Floats]:
+        train, others = prepared
+        output = group(train, others, seeds[number])
+        return {name: log_softmax(np.log(safe(p, train)) + moved, axis=1) for name, p in output.items()}
+
+    crew.expect(sum(map(len, training)) * len(groups))
+    log_p, sizes, names = [], [], []
     for size in range(1 + max(run.size for run in runs)):
         numbers = [number for number, run in enumerate(runs) if run.size == size]
-        # The training sets of one size have about as many rows together as there are.
-        known = {number: np.flatnonzero(np.isin(holdout.folds, runs[number].train)) for number in numbers}
-        tests = {
-            number: np.concatenate([np.flatnonzero(of_fold == fold) for fold, _ in runs[number].tests])
-            for number in numbers
-        }
-        prepared = crew.run(
-            lambda number: _rows_for(problem, rows[known[number]], rows[holdout.tested[tests[number]]], encoded),
-            [(number,) for number in numbers],
-        )
-        tasks = [(place, group) for group in groups.values() for place in range(len(numbers))]
-
-        def learn(place: int, group: Group) -> dict[str, Floats]:
-            train, others = prepared[place]
-            train = train._replace(check=crew.check)
-            output = group(train, others, seeds[numbers[place]])
-            return {name: np.log(safe(p, train)) for name, p in output.items()}
-
-        outputs = crew.run(learn, tasks, [len(known[numbers[place]]) for place, _ in tasks])
-        del prepared
+        # One size after the other, to bound memory: its training sets together have about as many rows as there are.
+        prepared = crew.run(prepare, [(number,) for number in numbers])
+        sides = list(zip(numbers, prepared, strict=True))
+        tasks = [(number, of_number, group) for group in groups.values() for number, of_number in sides]
+        outputs = crew.run(learn, tasks, [len(training[number]) for number, _, _ in tasks])
         names = [name for output in outputs[:: len(numbers)] for name in output]
         n_views = 1 + max(view for number in numbers for _, view in runs[number].tests)
         of_size = np.empty((len(names), n_views, len(holdout.tested), n_classes), np.float32)
-        for (place, _), output in zip(tasks, outputs, strict=True):
+        for (number, _, _), output in zip(tasks, outputs, strict=True):
             for name, values in output.items():
-                values, first = log_softmax(values + moved, axis=1), 0
-                for fold, view in runs[numbers[place]].tests:
+                first = 0
+                for fold, view in runs[number].tests:
                     predicted = np.flatnonzero(of_fold == fold)
                     of_size[names.index(name), view, predicted] = values[first : first + len(predicted)]
                     first += len(predicted)
         log_p.append(of_size)
-        sizes.append(float(np.mean([len(known[number]) for number in numbers])))
+        sizes.append(float(np.mean([len(training[number]) for number in numbers])))
+        del prepared, sides, tasks
     return CrossFit(names, log_p, tuple(sizes), holdout.stack_folds, has_offsets=problem.groups is None)
 
 
 def _rows_for(problem: Problem, rows: Ints, tests: Ints, encoded: Ints) -> tuple[Train, Floats]:
     """Return rows to learn from and rows to predict, standardised, in float32."""
     X, tabular, d = problem.X, problem.tabular, problem.X.shape[1]
-    points, others = np.empty((len(rows), d), np.float32), np.empty((len(tests), d), np.float32)
+    points: Any = np.empty((len(rows), d), np.float32)
+    others: Any = np.empty((len(tests), d), np.float32)
     spread = np.empty(d)
     for first in range(0, d, COLUMNS_AT_ONCE):
         chunk = slice(first, first + COLUMNS_AT_ONCE)
