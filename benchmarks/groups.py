@@ -1,6 +1,8 @@
 """Rows that belong together: floors for new groups that are known, and what is made of them.
 
     python benchmarks/groups.py run [--half design|held-out] [--sizes 500 2000] [--repeats 10] [--workers 2]
+    python benchmarks/groups.py again [--workers 2]    measure true errors and findings again, in all that was recorded
+    python benchmarks/groups.py false-alarms [--tables FOLDER ...]    look for groups where there are none
     python benchmarks/groups.py table    write benchmarks/results/groups.md from what was recorded
 
 Each problem draws whole groups of rows (patients, machines, copies of one observation), or rows in the order of time.
@@ -12,20 +14,22 @@ benchmarks/results/groups.jsonl as soon as they are measured; a cell that is the
 
 import argparse
 import json
+import os
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 from scipy.stats import norm
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
+from bayesfloor import read_table
 from bayesfloor.data.sampling import LEARNED_ROWS
 from bayesfloor.floor import bayes_error
 from bayesfloor.floor.learned.cross_fitting import cross_fit, splits_of
@@ -36,10 +40,14 @@ from bayesfloor.floor.learned.stacking import fit_stacks
 from bayesfloor.floor.learned.time_periods import with_recent
 from bayesfloor.floor.trees.problem import check_problem
 from bayesfloor.runtime.threads import Crew, supervise
+from truth_scenarios import SCENARIOS
 
 ROOT = Path(__file__).resolve().parents[1]
+SPECS = ROOT / "benchmarks" / "real_tables.json"
 RECORDS = ROOT / "benchmarks" / "results" / "groups.jsonl"
+ALARMS = ROOT / "benchmarks" / "results" / "groups_alarms.jsonl"
 RESULTS = ROOT / "benchmarks" / "results" / "groups.md"
+DATA = Path(os.environ.get("BAYESFLOOR_DATA", ROOT.parent / "shared" / "data"))
 CONFIDENCE = 0.95
 #: Rows of new groups on which the truth rests.
 N_TRUTH = 1_000_000
@@ -249,20 +257,26 @@ def truth_of(name: str) -> float:
 # --- what is measured
 
 
+def sample_of(name: str, n: int, repeat: int) -> tuple[Sample, Rng]:
+    """Draw a sample, in random order unless it is one of time, and the generator to go on with."""
+    rng = np.random.default_rng([zlib.crc32(name.encode()), n, repeat])
+    sample = BY_NAME[name].draw(n, rng, False)
+    order = rng.permutation(len(sample.y)) if sample.time is None else np.arange(len(sample.y))
+    groups = None if sample.groups is None else sample.groups[order]
+    return Sample(sample.X[order], sample.y[order], groups, sample.time), rng
+
+
 def measure(name: str, n: int, repeat: int) -> dict:
     """Measure one sample in every way."""
     problem = BY_NAME[name]
-    rng = np.random.default_rng([zlib.crc32(name.encode()), n, repeat])
-    sample = problem.draw(n, rng, False)
-    order = rng.permutation(len(sample.y)) if sample.time is None else np.arange(len(sample.y))
-    X, y = sample.X[order], sample.y[order]
-    groups = None if sample.groups is None else sample.groups[order]
+    sample, rng = sample_of(name, n, repeat)
+    X, y, groups = sample.X, sample.y, sample.groups
     record: dict = {"problem": name, "half": problem.half, "n": n, "repeat": repeat, "truth": truth_of(name)}
 
     floor = learned_floor(X, y, groups=groups, time=sample.time, n_jobs=1)
     record["learned"] = cell(floor)
     record["reached"] = floor.reached
-    record["true error"] = true_error(problem, Sample(X, y, groups, sample.time), rng)
+    record["true error"] = true_error(problem, sample, rng)
     plain = learned_floor(X, y, n_jobs=1)
     record["learned, groups not named"], record["reached, groups not named"] = cell(plain), plain.reached
 
@@ -271,13 +285,20 @@ def measure(name: str, n: int, repeat: int) -> dict:
         trees = bayes_error(X / scale, y, groups=groups, n_jobs=1)
         record["trees"] = {**cell(trees), "bounds": [trees.lower_interval[0], trees.upper_interval[1]]}
     record["trees, groups not named"] = cell(bayes_error(X / scale, y, n_jobs=1))
+    return record | findings_of(sample)
 
-    started = perf_counter()
-    possible = {} if groups is None else {"id": groups}
-    found = find_dependence(X, y, possible, in_order=sample.time is not None, n_jobs=1)
-    record["findings"] = [finding.code for finding in found]
-    record["seconds of the finding"], record["seconds"] = perf_counter() - started, floor.seconds
-    return record
+
+def measure_again(record: dict) -> dict:
+    """Measure the true error and the findings of a sample again."""
+    sample, rng = sample_of(record["problem"], record["n"], record["repeat"])
+    error = true_error(BY_NAME[record["problem"]], sample, rng)
+    return record | {"true error": error} | findings_of(sample)
+
+
+def findings_of(sample: Sample) -> dict:
+    possible = {} if sample.groups is None else {"id": sample.groups}
+    found = find_dependence(sample.X, sample.y, possible, in_order=sample.time is not None, n_jobs=1)
+    return {"findings": [each.code for each in found]}
 
 
 def cell(floor: Any) -> dict:
@@ -324,6 +345,7 @@ def true_error(problem: Problem, sample: Sample, rng: Rng) -> float:
         fitted = cross_fit(X, codes, n_classes, folds, GROUPS, 0, crew, both, (*earlier, *earlier))
         if fresh.time is not None:
             fitted = with_recent(fitted)
+        fitted = replace(fitted, has_offsets=known.groups is None)
         return fit_stacks(fitted, codes, 0, crew)[0].log_q[0]
 
     return float((supervise(learn, 1, False)[n:].argmax(axis=1) != fresh.y).mean())
@@ -347,10 +369,77 @@ def run(half: str | None, sizes: list[int], repeats: int, workers: int) -> None:
             file.flush()
 
 
-def read_records() -> list[dict]:
-    if not RECORDS.exists():
+def run_again(workers: int) -> None:
+    with ProcessPoolExecutor(workers) as pool:
+        lines = [json.dumps(record) + "\n" for record in pool.map(measure_again, read_records())]
+    RECORDS.write_text("".join(lines), encoding="utf-8")
+
+
+def read_records(path: Path = RECORDS) -> list[dict]:
+    if not path.exists():
         return []
-    return [json.loads(line) for line in RECORDS.read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+# --- tables without groups
+
+#: Rows of a simulated table, and of a stored one at the most.
+N_SIMULATED, N_STORED = 500, 5000
+#: Rows that share a value, on average, in columns of random values that are added to each table.
+RANDOM_COLUMNS = {"random, 4 rows each": 4, "random, 15 rows each": 15, "random, 40 rows each": 40}
+
+
+#: Columns of real tables that do say which rows belong together: a player, a storm, a season, a family of products.
+REAL_GROUPS = {
+    "baseball": "id",
+    "cpu": "codename",
+    "epa2021": "division",
+    "mpg": "model",
+    "nycflights": "tailnum",
+    "planes": "model",
+    "rpdr_contep": "season",
+    "storms": "name",
+}
+
+
+def tables_without_groups(folders: list[Path]) -> Iterator[tuple[str, str, Array, Labels, Mapping[str, Labels], Any]]:
+    """Give the kind, name, points, classes, possible groups and tabular view of tables, rows in random order."""
+    for scenario in SCENARIOS:
+        yield "simulated", scenario.name, *scenario.sample(N_SIMULATED, 11), {}, None
+    for load in (load_iris, load_wine, load_breast_cancer, load_digits):
+        yield "scikit-learn", load.__name__.removeprefix("load_"), *load(return_X_y=True), {}, None
+    for path in sorted((DATA / "paper").glob("*.npz")):
+        with np.load(path, allow_pickle=True) as file:
+            yield "stored", path.stem, file["X"], file["y"], {}, None
+    targets = {name: spec["target"] for name, spec in json.loads(SPECS.read_text())["tables"].items()}
+    for path in sorted(path for folder in folders for path in folder.glob("*.csv")):
+        table = read_table(path, target=targets[path.stem])
+        yield "real", path.stem, table.X, table.y, table.possible_groups, table.tabular
+
+
+def count_alarms(folders: list[Path]) -> None:
+    """Look for groups and an order in tables whose rows are in random order; record what is found."""
+    with ALARMS.open("w", encoding="utf-8") as file:
+        for kind, name, X, y, possible, tabular in tables_without_groups(folders):
+            rng = np.random.default_rng(zlib.crc32(name.encode()))
+            rows = rng.permutation(len(X))
+            if kind == "stored":
+                rows = rows[:N_STORED]
+            points = np.ascontiguousarray(np.asarray(X)[rows], np.float64)
+            codes = np.unique(np.asarray(y)[rows], return_inverse=True)[1]
+            groups = {column: values[rows] for column, values in possible.items()}
+            for column, size in RANDOM_COLUMNS.items():
+                groups[column] = rng.integers(0, max(len(rows) // size, 1), len(rows))
+            view = None if tabular is None else tabular.take(rows)
+            found = find_dependence(points, codes, groups, in_order=True, tabular=view, n_jobs=1)
+            record = {
+                "kind": kind,
+                "table": name,
+                "possible groups": list(possible),
+                "findings": [[each.code, each.sentence] for each in found],
+            }
+            print(record, flush=True)
+            file.write(json.dumps(record) + "\n")
 
 
 # --- the table
@@ -385,6 +474,9 @@ def write_table(records: list[dict]) -> None:
         if of_half:
             lines.append(f"\n{summary_of(of_half)}")
     lines.append(f"\n## Both halves\n\n{summary_of(records)}\n")
+    alarms = read_records(ALARMS)
+    if alarms:
+        lines += alarm_lines(alarms)
     RESULTS.write_text("\n".join(lines), encoding="utf-8")
 
 
@@ -424,14 +516,42 @@ def summary_of(records: list[dict]) -> str:
     error = np.std(gap, ddof=1) / np.sqrt(len(gap))
     named = {name: [r for r in records if r["problem"] == name] for name in {r["problem"] for r in records}}
     found = sum(np.mean([bool(r["findings"]) for r in those]) > 0.5 for those in named.values())
-    cost = np.mean([r["seconds of the finding"] for r in records]) / np.mean([r["seconds"] for r in records])
     return (
         f"The interval of the learned floor holds the floor in {covered:.1%} of {len(records)} samples ({plain:.1%} "
         f"where groups and time are not named). `reached` is {gap.mean():+.4f} (standard error {error:.4f}) off the "
-        f"true error. The finding appears in most samples of {found} of {len(named)} problems; it takes {cost:.0%} "
-        "of the learned floor's time."
+        f"true error. The finding appears in most samples of {found} of {len(named)} problems."
     )
 
+
+def alarm_lines(records: list[dict]) -> list[str]:
+    """Count findings in tables without groups and in random order, and name each."""
+
+    def is_real(record: dict) -> bool:
+        column = REAL_GROUPS.get(record["table"])
+        return column is not None and all(f"'{column}'" in sentence for _, sentence in record["findings"])
+
+    found = [record for record in records if record["findings"]]
+    real = [record for record in found if is_real(record)]
+    without = len(records) - len(real)
+    lines = ["## Tables without groups\n", ALARM_TEXT]
+    lines += ["| tables | without groups | findings |", "|---|---|---|"]
+    for kind in dict.fromkeys(record["kind"] for record in records):
+        of_kind = [record for record in records if record["kind"] == kind and record not in real]
+        lines.append(f"| {kind} | {len(of_kind)} | {sum(bool(record['findings']) for record in of_kind)} |")
+    lines.append(f"| all | {without} | {len(found) - len(real)} |")
+    lines.append(f"\nFalse alarms in {(len(found) - len(real)) / without:.1%} of {without} tables:\n")
+    lines += [f"- {r['table']}: {code}. {text}" for r in found if r not in real for code, text in r["findings"]]
+    lines.append("\nGroups that are real:\n")
+    lines += [f"- {r['table']}: {code}. {text}" for r in real for code, text in r["findings"]]
+    return [*lines, ""]
+
+
+ALARM_TEXT = """`python benchmarks/groups.py false-alarms --tables FOLDER/design FOLDER/heldout`, with the folders that
+`benchmarks/real_tables.py fetch` makes. Rows are in random order, and each table gets three columns of random values,
+of 4, 15 and 40 rows each on average, beside those of its own that may be groups. A finding is a false alarm unless its
+column does say which rows belong together, judged by hand. A place, or a kind of thing, is counted as one that does
+not, though the error does rise where it is new.
+"""
 
 HEAD = """# Rows that belong together
 
@@ -449,13 +569,18 @@ half) is known. `python benchmarks/groups.py run`, then `python benchmarks/group
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["run", "table"])
+    parser.add_argument("what", choices=["run", "again", "false-alarms", "table"])
     parser.add_argument("--half", choices=["design", "held-out"])
     parser.add_argument("--sizes", nargs="+", type=int, default=[500, 2000])
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--tables", nargs="+", type=Path, default=[], help="folders that real_tables.py fetch made")
     chosen = parser.parse_args()
     if chosen.what == "run":
         run(chosen.half, chosen.sizes, chosen.repeats, chosen.workers)
+    elif chosen.what == "again":
+        run_again(chosen.workers)
+    elif chosen.what == "false-alarms":
+        count_alarms(chosen.tables)
     else:
         write_table(read_records())

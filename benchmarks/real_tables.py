@@ -342,6 +342,7 @@ def learned_errors(path: Path, target: Any, folds: np.ndarray, **options: Any) -
         return wrapped
 
     with (
+        mock.patch.object(estimate, "distinct_rows", keep("distinct", estimate.distinct_rows)),
         mock.patch.object(estimate, "choose_rows", keep("rows", estimate.choose_rows)),
         mock.patch.object(estimate, "errors_by_class", keep("errors", estimate.errors_by_class)),
     ):
@@ -350,7 +351,7 @@ def learned_errors(path: Path, target: Any, folds: np.ndarray, **options: Any) -
     wrong = q.argmax(axis=1) != codes
     if abs(wrong.mean() - floor.reached) > 1e-12:
         raise RuntimeError(f"The errors that were caught are {wrong.mean()}, and {floor.reached} was reached.")
-    return floor, record[caught["rows"][1]], wrong
+    return floor, record[caught["distinct"][1].rows[caught["rows"][1]]], wrong
 
 
 def compare(folder: Path, name: str, path: Path) -> dict[str, Any]:

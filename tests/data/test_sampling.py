@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.sampling import class_weights, halves, keys_of_values, stratified_rows
 from bayesfloor.runtime.checks import check_max_rows
 
@@ -45,6 +46,34 @@ def test_copies_are_not_taken_all_or_none():
     X, codes = np.repeat([[0.0], [1.0]], 500, axis=0), np.zeros(1000, np.int64)
     rows = stratified_rows(codes, 200, keys_of_values(X, codes, 0))
     assert 60 < np.count_nonzero(rows < 500) < 140  # 100 on average, six standard deviations
+
+
+def test_samples_are_fair():
+    """Rows that are hard are chosen as often as chance would have it, over 300 seeds."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 16, (1000, 6)).astype(float)  # small whole numbers, as pictures of letters have
+    codes = rng.choice(3, 1000, p=[0.1, 0.3, 0.6])
+    is_hard = (X[:, 0] + X[:, 1] > 20) | (rng.random(1000) < 0.05)
+    n_all, hard = np.bincount(codes), np.bincount(codes, is_hard)
+    z, of_folds, previous, together = [], [], None, []
+    for seed in range(300):
+        keys = keys_of_values(X, codes, seed)
+        rows = stratified_rows(codes, 250, keys)
+        n = np.bincount(codes[rows])
+        # hypergeometric within each class
+        mean, variance = n * hard / n_all, n * hard / n_all * (1 - hard / n_all) * (n_all - n) / (n_all - 1)
+        z.append((is_hard[rows].sum() - mean.sum()) / variance.sum() ** 0.5)
+        in_order = rows[np.argsort(keys[rows])]
+        folds = stratified_folds(codes[in_order], 5, np.arange(250).astype(np.uint64))
+        of_folds.append([is_hard[in_order[folds == fold]].mean() - is_hard[in_order].mean() for fold in range(5)])
+        if previous is not None:
+            together.append(np.corrcoef(keys.astype(float), previous)[0, 1] * 1000**0.5)
+        previous = keys.astype(float)
+    for values in (np.array(z), np.array(together)):
+        assert abs(values.mean()) < 3.5 / 300**0.5
+        assert values.std() == pytest.approx(1.0, abs=0.15)  # 3.5 standard errors
+    means = np.mean(of_folds, axis=0) / (np.std(of_folds, axis=0) / 300**0.5)
+    assert np.abs(means).max() < 3.5
 
 
 def test_halves_share_every_class_out():

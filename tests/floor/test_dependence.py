@@ -93,6 +93,45 @@ def test_drift_in_the_order_of_rows_is_found():
     assert find_dependence(X[shuffled], y[shuffled], {}, in_order=True) == []
 
 
+def moving_class(seed, n):
+    """One of two classes moves by 2.8 standard deviations along the file, around the other."""
+    rng = np.random.default_rng(seed)
+    t, y = np.arange(n) / n, rng.integers(0, 2, n)
+    X = rng.standard_normal((n, 4))
+    X[:, 0] += 2.1 * (1 - y)
+    X[:, 1] += y * (2.1 - 2.0 * t)
+    X[:, 2] += y * 2.0 * t
+    return X, y
+
+
+def test_a_class_that_moves_is_found_though_its_place_adds_little():
+    X, y = moving_class(0, 1500)
+    (found,) = find_dependence(X, y, {}, in_order=True)
+    assert found.code == "BF036"
+    aged, fresh = (float(word.strip("%,.")) for word in found.sentence.split() if "%" in word)
+    assert fresh + 1 <= aged
+    shuffled = np.random.default_rng(0).permutation(len(y))
+    assert find_dependence(X[shuffled], y[shuffled], {}, in_order=True) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_sorted_by_a_feature_do_not_drift(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((500, 4))
+    X = X[np.argsort(X[:, 0])]  # models of one half have never seen such rows as are in the other
+    y = (1.5 * X[:, 0] + X[:, 1] + 0.8 * rng.logistic(size=500) > 0).astype(np.int64)
+    assert find_dependence(X, y, {}, in_order=True) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_dozen_groups_are_enough(seed):
+    rng = np.random.default_rng(seed)
+    groups, y = np.repeat(np.arange(14), 36), rng.integers(0, 2, 504)
+    X = rng.standard_normal((504, 4)) + 1.3 * rng.standard_normal((14, 4))[groups]
+    X[:, 0] += 2.5 * y
+    assert codes_of(find_dependence(X, y, {"machine": groups}, in_order=False)) == ["BF034"]
+
+
 def test_columns_computed_from_labels_are_left_out():
     rng = np.random.default_rng(0)
     X, y, groups = patients(2)

@@ -17,12 +17,13 @@ from sklearn.naive_bayes import GaussianNB
 from tests.floor.samples import gaussian_classes, one_hot_table
 
 import bayesfloor
+from bayesfloor.floor.learned import copies, label_noise
 from bayesfloor.floor.learned import estimate as learned
-from bayesfloor.floor.learned import label_noise
 from bayesfloor.floor.learned import summary as learned_findings
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.label_noise import label_noise_check
 from bayesfloor.floor.learned.stack_errors import posterior_bounds, residual_test
+from bayesfloor.floor.trees import near_copies
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -337,9 +338,11 @@ def test_examples_in_docstrings(module):
 
 def test_every_code_is_on_the_page():
     page = (ROOT / "docs" / "learned.md").read_text(encoding="utf-8")
-    source = Path(learned_findings.__file__).read_text(encoding="utf-8")
+    files = (learned_findings.__file__, copies.__file__, near_copies.__file__)
+    source = "".join(Path(file).read_text(encoding="utf-8") for file in files)
     listed = set(re.findall(r"^\| (BF\d{3}) \|", page, flags=re.MULTILINE))
-    assert listed == set(re.findall(r"^(BF\d{3}) ", learned_findings.__doc__, flags=re.MULTILINE))
+    described = re.findall(r"^(BF\d{3}) ", learned_findings.__doc__, flags=re.MULTILINE)
+    assert listed == {*described, *re.findall(r"BF\d{3}", copies.__doc__)}
     assert listed == set(re.findall(r'"(BF\d{3})"', source))
 
 

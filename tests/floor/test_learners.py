@@ -4,15 +4,19 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
+from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
+from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.floor.learned import learners
-from bayesfloor.floor.learned.learners import GROUPS, NAMES, group_of
-from bayesfloor.floor.learned.table_learners import tables
-from bayesfloor.floor.learned.training_rows import Codes, Train, narrow, safe, standardised
+from bayesfloor.floor.learned.gaussian_learners import _shrinkage
+from bayesfloor.floor.learned.learners import GROUPS, NAMES, group_of, groups_for
+from bayesfloor.floor.learned.marginal_learners import nominal
+from bayesfloor.floor.learned.table_learners import boosting
+from bayesfloor.floor.learned.training_rows import Codes, Train, narrow, relative_spread, safe, standardised
 from bayesfloor.floor.learned.tree_kernels import grow_trees
 
 
@@ -66,6 +70,52 @@ def test_poor_training_sets(name, change):
         assert_allclose(p.sum(axis=1), 1.0)
 
 
+@pytest.mark.parametrize("name", GROUPS)
+def test_few_rows_of_many_classes(name):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, (40, 5)), rng.integers(0, 4, 40), rng.standard_normal(40)])
+    points, test = standardised(X[:20], X[20:])
+    train = Train(points, rng.integers(0, 30, 20), 30)
+    for label, p in GROUPS[name](train, test, 0).items():
+        assert p.shape == (20, 30), label
+        p = safe(p, train)
+        assert np.all(p > 0), label
+        assert_allclose(p.sum(axis=1), 1.0)
+
+
+def test_groups_suit_the_columns():
+    rng = np.random.default_rng(0)
+    always = {"gaussian", "clusters", "marginals", "logistic", "neighbours", "kernels"}
+    always |= {"landmarks", "trees", "boosting"}
+    numbers = rng.standard_normal((50, 5))
+    assert set(groups_for(numbers[:, :2])) == always
+    assert set(groups_for(numbers[:, :3])) == always | {"pairs"}
+    assert set(groups_for(np.column_stack([numbers[:, :3], np.ones(50)]))) == always | {"pairs"}  # one does not vary
+    assert set(groups_for(numbers)) == always | {"pairs", "triples"}
+    named = np.column_stack([numbers[:, :2], rng.integers(0, 4, 50)])
+    assert set(groups_for(named)) == always | {"pairs", "nominal"}
+    assert set(groups_for(rng.integers(0, 2, (50, 6)).astype(float))) == always | {"pairs", "triples", "network"}
+    view = TabularView(numbers[:, :2], np.zeros(2, bool), ("a", "b"))
+    assert set(groups_for(numbers[:, :2], view)) == always | {"nominal"}
+    assert list(NAMES) == list(GROUPS)
+
+
+def test_columns_that_share_a_unit():
+    rng = np.random.default_rng(0)
+    pixels = np.clip(rng.normal(8, [9, 9, 9, 9, 2, 1], (200, 6)).round(), 0, 16)
+    assert "unit" in groups_for(pixels)
+    assert "unit" not in groups_for(pixels, TabularView(pixels, np.zeros(6, bool), tuple("abcdef")))
+    assert "unit" not in groups_for(pixels * [1, 2, 3, 4, 5, 6])
+    assert "unit" not in groups_for(pixels[:, :4])  # which vary as much as each other
+    assert "unit" not in groups_for((pixels > 8).astype(float))
+    assert "unit" not in groups_for(np.ones((20, 6)))
+    train = Train(*standardised(pixels, pixels[:0])[:1], pixels[:, 0].astype(np.int64) // 9, 2)
+    train = train._replace(spread=relative_spread(pixels))
+    found = GROUPS["unit"](train, train.X, 0)
+    centred = train._replace(X=(pixels - pixels.mean(axis=0)) / pixels.std(axis=0).max())
+    assert_allclose(found["5 neighbours, one unit"], GROUPS["neighbours"](centred, centred.X, 0)["5 neighbours"])
+
+
 def test_standardised():
     X, test = np.array([[1.0, 5.0, 1e9], [3.0, 5.0, 1e9]]), np.array([[5.0, 6.0, 1e9]])
     points, others = standardised(X, test)
@@ -96,6 +146,13 @@ def test_quadratic_discriminant_sees_covariances():
     assert np.abs(found["LDA"][:, 1] - 0.5).mean() < 0.05
 
 
+@pytest.mark.parametrize(("n", "d"), [(50, 3), (200, 40), (10, 30)])
+def test_shrinkage_as_in_scikit_learn(n, d):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d)) @ rng.standard_normal((d, d))
+    assert _shrinkage(X, X.T @ X / n) == pytest.approx(ledoit_wolf_shrinkage(X, assume_centered=True))
+
+
 def test_naive_bayes_as_in_scikit_learn():
     train, test, _ = halved(n=4000)
     expected = GaussianNB().fit(train.X, train.codes).predict_proba(test)
@@ -122,6 +179,16 @@ def test_logistic_as_in_scikit_learn():
     train, test, _ = halved()
     expected = LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(train.X, train.codes).predict_proba(test)
     assert_allclose(learners.logistic(train, test, 0)["logistic"], expected, atol=2e-3)
+
+
+def test_neighbours_of_equal_distance_are_the_first():
+    X = np.random.default_rng(0).integers(0, 3, (60, 2)).astype(float)
+    codes = np.random.default_rng(1).integers(0, 3, 60)
+    train = Train(X[:40], codes[:40], 3)
+    distances = ((X[40:, None] - X[None, :40]) ** 2).sum(axis=-1)
+    nearest = np.argsort(distances, axis=1, kind="stable")[:, :5]
+    shares = np.eye(3)[codes[nearest]].mean(axis=1)
+    assert_allclose(learners.neighbours(train, X[40:], 0)["5 neighbours"], (5 * shares + train.prior) / 6, atol=1e-12)
 
 
 def test_neighbours_as_in_scikit_learn():
@@ -182,31 +249,57 @@ def test_trees_stop_when_the_work_is_given_up():
 
 def test_trees_split_until_leaves_are_pure_or_small():
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((200, 2))
+    X = rng.standard_normal((200, 2)).astype(np.float32)
     codes = (X[:, 0] > 0).astype(np.int64)
     columns = np.ascontiguousarray(X.T)
-    probability, importance = np.zeros((200, 2)), np.zeros(2)
-    grow_trees(columns, codes, 2, X, 10, 2, 1, *seeded(3, 2), probability, importance)
-    assert_array_equal(probability, 10.0 * np.eye(2)[codes])  # every training row is in a pure leaf
+    deep, shallow, importance = np.zeros((200, 2)), np.zeros((200, 2)), np.zeros(2)
+    grow_trees(columns, codes, 2, X, 10, 2, 1, 5, *seeded(3, 2), deep, shallow, importance)
+    assert_array_equal(deep, 10.0 * np.eye(2)[codes])  # every training row is in a pure leaf
     assert_allclose(importance.sum(), 10.0)
     assert importance[0] > 9
-    shares = np.zeros((200, 2))
-    grow_trees(columns, codes, 2, X, 1, 2, 50, *seeded(3, 2), shares, importance)
-    assert len(np.unique(shares, axis=0)) <= 4  # leaves of at least 50 of 200 rows
+    deep[:], shallow[:] = 0, 0
+    grow_trees(columns, codes, 2, X, 1, 2, 50, 50, *seeded(3, 2), deep, shallow, importance)
+    assert len(np.unique(deep, axis=0)) <= 4  # leaves of at least 50 of 200 rows
+    assert_array_equal(shallow, deep)
+
+
+def test_shallow_trees_predict_by_the_last_large_node():
+    rng = np.random.default_rng(0)
+    X = np.arange(64.0, dtype=np.float32)[:, None]
+    codes = rng.integers(0, 2, 64)
+    deep, shallow, importance = np.zeros((64, 2)), np.zeros((64, 2)), np.zeros(1)
+    grow_trees(X.T.copy(), codes, 2, X, 1, 1, 1, 8, *seeded(1, 1), deep, shallow, importance)
+    assert_array_equal(deep, np.eye(2)[codes])
+    for row in range(64):  # nodes of one feature are stretches of rows
+        stretches = (codes[i:j] for i in range(row + 1) for j in range(max(row + 1, i + 8), 65))
+        assert any(np.isclose(shallow[row, 1], np.mean(stretch)) for stretch in stretches)
+    root, again = np.zeros((64, 2)), np.zeros((64, 2))
+    grow_trees(X.T.copy(), codes, 2, X, 1, 1, 1, 64, *seeded(1, 1), again, root, importance)
+    assert_array_equal(again, deep)  # the same tree
+    assert_allclose(root[:, 1], codes.mean())
+
+
+def test_trees_of_many_rows_look_at_some_of_them():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6000, 3))
+    codes = (X[:, 1] > 0.5).astype(np.int64) + 2 * (rng.random(6000) < 0.2)
+    train = Train(X[:4000], codes[:4000], 4)
+    found = learners.trees(train, X[4000:], 0)["trees"].argmax(axis=1)
+    assert np.mean(found % 2 != codes[4000:] % 2) < 0.02
 
 
 def test_a_few_trees_at_a_time_are_the_same_trees():
     train, test, _ = halved(n=400, d=8)
-    columns = np.ascontiguousarray(train.X.T)
-    at_once, importance = np.zeros((len(test), 3)), np.zeros(8)
-    grow_trees(columns, train.codes, 3, test, 10, 3, 2, *seeded(3, 8), at_once, importance)
+    columns, test = np.ascontiguousarray(train.X.T, np.float32), test.astype(np.float32)
+    at_once, shallow, importance = np.zeros((len(test), 3)), np.zeros((len(test), 3)), np.zeros(8)
+    grow_trees(columns, train.codes, 3, test, 10, 3, 2, 5, *seeded(3, 8), at_once, shallow, importance)
     in_parts, other_importance, state = np.zeros((len(test), 3)), np.zeros(8), seeded(3, 8)
     for _ in range(5):
-        grow_trees(columns, train.codes, 3, test, 2, 3, 2, *state, in_parts, other_importance)
+        grow_trees(columns, train.codes, 3, test, 2, 3, 2, 5, *state, in_parts, shallow, other_importance)
     assert_array_equal(in_parts, at_once)
     assert_array_equal(other_importance, importance)
     others = np.zeros((len(test), 3))
-    grow_trees(columns, train.codes, 3, test, 10, 3, 2, *seeded(4, 8), others, importance)
+    grow_trees(columns, train.codes, 3, test, 10, 3, 2, 5, *seeded(4, 8), others, shallow, importance)
     assert not np.array_equal(others, at_once)
 
 
@@ -247,6 +340,10 @@ def test_a_great_many_features_are_combined_at_random():
     assert narrow(few, X[:, :5])[0] is few
 
 
+def learn_table(train, test):
+    return boosting(train, test, 0) | nominal(train, test, 0)
+
+
 def test_table_learners_take_gaps_and_wide_categories():
     rng = np.random.default_rng(0)
     n = 300
@@ -257,7 +354,7 @@ def test_table_learners_take_gaps_and_wide_categories():
     rows, tests = np.arange(200), np.arange(200, n)
     table = Codes(values[rows], values[tests], np.array([True, False, False]))
     train = Train(rng.normal(size=(200, 1)), codes[rows], 2, table=table)
-    for name, probability in tables(train, rng.normal(size=(100, 1)), 0).items():
+    for name, probability in learn_table(train, rng.normal(size=(100, 1))).items():
         assert probability.shape == (100, 2), name
         is_known = np.isin(levels[tests], levels[rows][20:])
         wrong = probability.argmax(axis=1) != codes[tests]
@@ -266,5 +363,5 @@ def test_table_learners_take_gaps_and_wide_categories():
 
 def test_table_learners_with_one_class_only():
     train = Train(np.zeros((10, 1)), np.zeros(10, np.int64), 3)
-    for probability in tables(train, np.zeros((4, 1)), 0).values():
+    for probability in learn_table(train, np.zeros((4, 1))).values():
         assert probability.argmax(axis=1).tolist() == [0] * 4

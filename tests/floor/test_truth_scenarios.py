@@ -1,4 +1,4 @@
-"""The scenarios of benchmarks/truth_scenarios.py: rows, posterior and Bayes error belong together."""
+"""The problems of benchmarks/truth_scenarios.py and truth_families.py: rows, posterior and floor belong together."""
 
 import functools
 import importlib.util
@@ -11,20 +11,21 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import expit, xlogy
 
-PATH = Path(__file__).parents[2] / "benchmarks" / "truth_scenarios.py"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 N = 10_000
 
 
-def load():
-    spec = importlib.util.spec_from_file_location("truth_scenarios", PATH)
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
 
-truth = load()
+truth, families = load("truth_scenarios"), load("truth_families")
 SCENARIOS = {scenario.name: scenario for scenario in truth.SCENARIOS}
+FAMILIES = {scenario.name: scenario for scenario in families.FAMILIES}
 
 
 def test_catalogue():
@@ -41,8 +42,16 @@ def test_catalogue():
         assert {s.n_features for s in half} >= {2, 8, 64, 256}
 
 
+def test_catalogue_of_families():
+    assert len(FAMILIES) == len(families.FAMILIES) >= 30
+    assert set(families.BAYES_ERROR) == set(FAMILIES)
+    assert not set(FAMILIES) & set(SCENARIOS)
+    design, held_out = ({s.family for s in FAMILIES.values() if s.half == half} for half in ("design", "held-out"))
+    assert design < held_out
+
+
 def test_samples():
-    for scenario in truth.SCENARIOS:
+    for scenario in truth.SCENARIOS + families.FAMILIES:
         X, y = scenario.sample(300, seed=3)
         assert X.shape == (300, scenario.n_features)
         assert X.dtype == np.float64
@@ -56,25 +65,30 @@ def test_samples():
         assert not np.array_equal(y, scenario.sample(300, seed=4)[1])
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", [*SCENARIOS, *FAMILIES])
 def test_rows_posterior_and_bayes_error_belong_together(name):
-    X, y = SCENARIOS[name].sample(N, seed=7)
-    posterior, known = SCENARIOS[name].posterior(X), SCENARIOS[name].bayes_error
-    assert posterior.shape == (N, SCENARIOS[name].n_classes)
+    scenario = (SCENARIOS | FAMILIES)[name]
+    X, y = scenario.sample(N, seed=7)
+    if scenario.family == "copies":  # one of each observation
+        _, first = np.unique(X, axis=0, return_index=True)
+        X, y = X[first], y[first]
+    n = len(y)
+    posterior, known = scenario.posterior(X), scenario.bayes_error
+    assert posterior.shape == (n, scenario.n_classes)
     assert posterior.min() >= 0
     np.testing.assert_allclose(posterior.sum(axis=1), 1, rtol=1e-12)
     # From the posterior alone, and from the labels it gets wrong: the two agree only if rows and posterior do.
     uncertainty = 1 - posterior.max(axis=1)
     rounding = 1e-4
-    assert abs(uncertainty.mean() - known) <= 4 * uncertainty.std() / np.sqrt(N) + rounding
+    assert abs(uncertainty.mean() - known) <= 4 * uncertainty.std() / np.sqrt(n) + rounding
     wrong = np.mean(posterior.argmax(axis=1) != y)
-    assert abs(wrong - known) <= 4 * np.sqrt(known * (1 - known) / N) + rounding
+    assert abs(wrong - known) <= 4 * np.sqrt(known * (1 - known) / n) + rounding
     # Calibrated: as surprised by the labels as it expects to be, in all and class by class.
-    loss = -np.log(posterior[np.arange(N), y])
+    loss = -np.log(posterior[np.arange(n), y])
     excess = loss + xlogy(posterior, posterior).sum(axis=1)
-    assert abs(excess.mean()) <= 5 * excess.std() / np.sqrt(N) + 1e-12
+    assert abs(excess.mean()) <= 5 * excess.std() / np.sqrt(n) + 1e-12
     deviation = np.eye(posterior.shape[1])[y] - posterior
-    assert (abs(deviation.mean(axis=0)) <= 5 * deviation.std(axis=0) / np.sqrt(N) + 1e-12).all()
+    assert (abs(deviation.mean(axis=0)) <= 5 * deviation.std(axis=0) / np.sqrt(n) + 1e-12).all()
 
 
 def one_cut(distance, prior=0.5):

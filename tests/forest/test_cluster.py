@@ -14,11 +14,22 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from bayesfloor import DAGClassifier, HierarchicalClassifier, class_forests, spanning_forests
+from bayesfloor import (
+    DAGClassifier,
+    HierarchicalClassifier,
+    class_forests,
+    difficulty_report,
+    learned_floor,
+    spanning_forests,
+)
 from bayesfloor.cli import main
+from bayesfloor.floor.learned import cross_fitting
 from bayesfloor.forest import api, plan
 from bayesfloor.forest.partitions import cluster, tasks
+from bayesfloor.report import figures
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 
@@ -345,12 +356,102 @@ def test_the_nodes_of_a_classifier_are_fitted_there_too(client, kind):
     np.testing.assert_array_equal(here, there)
 
 
-def test_the_command_line_computes_there(client, tmp_path, capsys):
-    X, y = load_iris(return_X_y=True)
-    table = tmp_path / "iris.csv"
-    np.savetxt(table, np.column_stack([X, y]), delimiter=",", header="a,b,c,d,kind", comments="", fmt="%.12g")
+@pytest.mark.parametrize("command", ["pairs", "floor"])
+def test_the_command_line_computes_there(client, monkeypatch, tmp_path, capsys, command):
+    runs = []
+    run = cluster.ClusterRun.run
+    monkeypatch.setattr(cluster.ClusterRun, "run", lambda self, report: (runs.append(self), run(self, report))[1])
+    rng = np.random.default_rng(0)
+    lines = ["a,b,kind"]  # numbers with gaps, and text
+    for row in range(60):
+        kind, (one, two) = row % 2, rng.standard_normal(2)
+        lines.append(f"{'' if row % 7 == 0 else f'{one + kind:.3f}'},{'p' if two > kind else 'q'},{kind}")
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(lines))
     results = []
     for where in ([], ["--cluster", client.scheduler.address]):
-        assert main(["pairs", str(table), "--json", "--quiet", *where]) == 0
+        assert runs == []
+        assert main([command, str(table), "--target", "kind", "--json", "--quiet", *where]) == 0
         results.append(json.loads(capsys.readouterr().out)["result"])
     assert results[0] == results[1]
+    assert len(runs) == 1
+
+
+def assert_same_floor(actual, expected):
+    for name in ("estimate", "interval", "reached", "reached_interval", "tree_bounds", "residual_z", "weights"):
+        assert getattr(actual, name) == getattr(expected, name), name
+    assert_array_equal(actual.curve.error, expected.curve.error)
+    assert_array_equal(actual.pair_reached, expected.pair_reached)
+
+
+def test_learners_are_trained_there(client, monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    learners = ["trees", make_pipeline(StandardScaler(), LogisticRegression())]
+    expected = learned_floor(X, y, learners=learners)
+    calls = []
+
+    def refuse(*_):
+        raise AssertionError("trained in this process")
+
+    monkeypatch.setattr(cross_fitting, "_rows_for", refuse)
+    there = learned_floor(X, y, learners=learners, client=client, progress=lambda *call: calls.append(call))
+    assert_same_floor(there, expected)
+    assert expected.weights.keys() >= {"trees", "Pipeline"}
+    done = [call[0] for call in calls]
+    assert done == sorted(done)
+    assert calls[-1][0] == calls[-1][1] > 0
+    with pytest.raises(AssertionError, match="trained in this process"):
+        learned_floor(X, y, learners=learners)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_a_worker_killed_while_it_trains(client):
+    X, y = load_iris(return_X_y=True)
+    killer = Killer(client, 0.1)
+    floor = learned_floor(X, y, client=client, progress=killer)
+    assert killer.killed
+    assert_same_floor(floor, learned_floor(X, y))
+    restored(client)
+
+
+def test_an_interrupt_takes_the_fits_back(client, monkeypatch):
+    raised = []
+    run = cluster.ClusterRun.run
+
+    def note(self, report):
+        try:
+            return run(self, report)
+        except BaseException as error:
+            raised.append(type(error))
+            raise
+
+    monkeypatch.setattr(cluster.ClusterRun, "run", note)
+
+    def interrupt(done, total):
+        if done > 0:
+            raise KeyboardInterrupt
+
+    X, y = make_points("gaussian", 400, 4), make_labels(400, 3)
+    with pytest.raises(KeyboardInterrupt):
+        learned_floor(X, y, learners=["gaussian", "trees"], client=client, progress=interrupt)
+    deadline = time.monotonic() + 20
+    while (left := client.run_on_scheduler(tasks_of_ours)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert left == []
+    assert raised == [InterruptedError]  # not finished first
+
+
+def test_a_report_trains_there(client, monkeypatch):
+    def train(*_, **options):
+        assert options["client"] is client
+        raise NotImplementedError  # that much of the report is enough
+
+    monkeypatch.setattr(figures, "learned_floor_of", train)
+    with pytest.raises(NotImplementedError):
+        difficulty_report(*load_iris(return_X_y=True), client=client)
+
+
+def test_learners_need_a_client_that_is_one():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(TypeError, match=r"must be a dask\.distributed\.Client or None\. Got"):
+        learned_floor(X, y, client="tcp://127.0.0.1:8786")

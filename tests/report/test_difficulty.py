@@ -145,6 +145,27 @@ def test_more_rows_would_help(learned):
 
 
 @pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("BF023", "nothing beats the largest class"),
+        ("BF039", "(0.30%) is open: the models' lead"),
+        ("BF040", "(0.30%) is open: each doubling"),
+        ("BF025", "extrapolated from a learning curve"),
+    ],
+)
+def test_what_the_lower_side_rests_on(learned, code, text):
+    found = replace(learned, interval=(0.003, 0.151), findings=(SimpleNamespace(code=code),))
+    assert text in sentences._lower_side(found)
+
+
+def test_the_learners_that_carry_the_stack(learned):
+    weights = {"trees": 0.4, "15 neighbours, scaled": 0.3, "LDA": 0.2, "prior": 0.1}
+    assert sentences._carriers(replace(learned, weights=weights)) == "trees; 15 neighbours, scaled"
+    even = dict.fromkeys("abcdefgh", 0.125)
+    assert sentences._carriers(replace(learned, weights=even)) == "a; b; c"
+
+
+@pytest.mark.parametrize(
     ("share", "text"),
     [
         (0, "0%"),

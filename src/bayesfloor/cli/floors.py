@@ -8,7 +8,7 @@ from cyclopts.validators import Number
 from bayesfloor.cli.exits import ABOVE, OK
 from bayesfloor.cli.input import engine, open_table, rows_to_use
 from bayesfloor.cli.options import TABLE_DEFAULTS, FailAbove, Fast, File, TableOptions
-from bayesfloor.cli.output import progress_on_stderr, records_text, say, show, table_text
+from bayesfloor.cli.output import records_text, say, show, table_text
 from bayesfloor.runtime.text import exact_percent
 
 if TYPE_CHECKING:
@@ -38,14 +38,9 @@ def floor(
 def _from_learners(table: "Table", options: TableOptions) -> tuple[dict[str, Any], list[tuple[Any, ...]], Any]:
     from bayesfloor.floor.learned.estimate import learned_floor
 
-    with progress_on_stderr(options.quiet) as progress:
-        found = learned_floor(
-            table,
-            max_rows=rows_to_use(table, options),
-            n_jobs=options.threads,
-            random_state=options.seed,
-            progress=progress,
-        )
+    with engine(options) as how:
+        del how["device"]  # models are trained on the CPU
+        found = learned_floor(table, max_rows=rows_to_use(table, options), **how)
     in_result = ("estimate", "interval", "confidence", "reached", "reached_interval", "majority_error", "tree_bounds")
     in_curve = ("size", "error", "expected", "fitted", "limit", "rate")
     result = {

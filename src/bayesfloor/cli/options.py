@@ -98,7 +98,7 @@ class TableOptions(RunOptions):
         Literal["auto", "cpu", "cuda"], Parameter(group=_RUN, help="Where distances are computed; the same answer.")
     ] = "auto"
     cluster: Annotated[
-        str | None, Parameter(group=_RUN, help="Address of a Dask scheduler to compute distances on; the same answer.")
+        str | None, Parameter(group=_RUN, help="Address of a Dask scheduler to compute on; the same answer.")
     ] = None
 
 

@@ -201,7 +201,7 @@ def difficulty_report(
     progress : bool or callable, default=False
         Show progress on a terminal, or call ``progress(done, total)``.
     client : dask.distributed.Client or None, default=None
-        Grow trees on the workers of this cluster, with the same result. Models are trained here.
+        Grow trees and train models on the workers of this cluster, with the same result.
 
     Returns
     -------

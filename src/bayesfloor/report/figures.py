@@ -75,7 +75,8 @@ class Figures:
     def findings(self) -> tuple[Finding, ...]:
         """What was noticed in the data: first what may make every other figure too good."""
         learned = () if self.learned is None else self.learned.findings
-        return (*self.dependence, *self.trees.findings, *learned)
+        said = {finding.code for finding in learned}  # rows that are nearly copies are found by both
+        return (*self.dependence, *(each for each in self.trees.findings if each.code not in said), *learned)
 
 
 def compute_figures(
@@ -88,7 +89,7 @@ def compute_figures(
     source : Source
         What the report is about.
     options : Options
-        How to grow trees. Models take confidence, threads, seed and progress from it, and are trained here.
+        How to grow trees. Models take confidence, threads, seed, progress and the cluster from it.
     fast : bool
         Whether to train nothing.
     n_features : int or None
@@ -116,7 +117,12 @@ def compute_figures(
     if not fast and len(problem.X) >= FEWEST_ROWS:
         progress = _share_of(options.progress, 20, 100)
         learned = learned_floor_of(
-            problem, confidence=options.confidence, max_rows=max_rows, progress=progress, **how
+            problem,
+            confidence=options.confidence,
+            max_rows=max_rows,
+            progress=progress,
+            client=options.client,
+            **how,
         )
     dependence: list[Finding] = []
     if learned is not None and source.is_table:

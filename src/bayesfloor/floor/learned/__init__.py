@@ -3,10 +3,12 @@
 ::
 
     X, y ── estimate ──────── rows and folds; the public function, learned_floor
+      │       copies          rows that are copies of one observation
       │
       ├──── cross_fitting ─── every learner predicts every row, at three training sizes
+      │       cluster_fits    on threads, or on the workers of a Dask cluster
       │       time_periods    the same in an order of time: trained on the past
-      │       learners        the groups of learners  (gaussian_learners, local_learners, tree_kernels)
+      │       learners        the groups of learners  (…_learners), and what is compiled of them  (…_kernels)
       │       training_rows   what every learner starts from
       ├──── many_rows ─────── above 10 000 rows: some are held out, the others trained on
       │       linear_cost_learners  their learners  (linear_cost_kernels)

@@ -14,15 +14,18 @@ what.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.target_encoding import classes_to_encode
+from bayesfloor.floor.learned.cluster_fits import run_fits
 from bayesfloor.floor.learned.learners import Group
 from bayesfloor.floor.learned.table_learners import shares_of
-from bayesfloor.floor.learned.training_rows import Codes, Train, safe, standardised
+from bayesfloor.floor.learned.training_rows import Codes, Train, relative_spread, safe, standardised
+from bayesfloor.forest.partitions.cluster import Cluster
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
 
@@ -143,6 +146,7 @@ def cross_fit(
     splits: Sequence[Split] | None = None,
     earlier: tuple[Ints, ...] | None = None,
     tabular: TabularView | None = None,
+    cluster: Cluster | None = None,
 ) -> CrossFit:
     """Train every learner on every training set and collect the predictions.
 
@@ -168,6 +172,8 @@ def cross_fit(
         As in `CrossFit`.
     tabular : TabularView or None
         The same rows as codes with gaps.
+    cluster : Cluster or None, default=None
+        Whose workers train; None for the threads of the crew. The result is the same.
 
     Returns
     -------
@@ -175,22 +181,12 @@ def cross_fit(
     """
     splits = splits_of(folds) if splits is None else splits
     n_views = [1 + max(view for split in splits if split.size == size for _, view in split.tests) for size in _SIZES]
-    encoded = classes_to_encode(codes, n_classes)
     seeds = np.random.SeedSequence(seed).generate_state(len(splits)).tolist()
-
-    def learn(number: int, group: Group) -> dict[str, Floats]:
-        rows = splits[number].train
-        tests = np.concatenate([tested for tested, _ in splits[number].tests])
-        train, others = _rows_for(X, codes, n_classes, tabular, rows, tests, encoded)
-        train = train._replace(check=crew.check)
-        return {
-            name: np.log(safe(probability, train)) for name, probability in group(train, others, seeds[number]).items()
-        }
-
+    shared = _FitInputs(X, codes, n_classes, tabular, classes_to_encode(codes, n_classes), splits, seeds)
     tasks = [(number, group) for number in range(len(splits)) for group in groups.values()]
     amounts = [len(splits[number].train) for number, _ in tasks]
     crew.expect(sum(amounts))
-    outputs = crew.run(learn, tasks, amounts)
+    outputs = run_fits(_fit_group, shared, tasks, amounts, crew, cluster)
     learners = [(group, name) for group, output in enumerate(outputs[: len(groups)]) for name in output]
     place = {learner: number for number, learner in enumerate(learners)}
     names = [name for _, name in learners]
@@ -208,17 +204,44 @@ def cross_fit(
     return CrossFit(names, log_p, tuple(sizes), folds, earlier)
 
 
+class _FitInputs(NamedTuple):
+    """What all fits share: the arguments of `cross_fit`, the classes that are encoded, and a seed for each split."""
+
+    X: Floats
+    codes: Ints
+    n_classes: int
+    tabular: TabularView | None
+    encoded: Ints
+    splits: Sequence[Split]
+    seeds: list[int]
+
+
+def _fit_group(inputs: _FitInputs, crew: Crew, number: int, group: Group) -> dict[str, NDArray[np.float32]]:
+    """Train a group of learners on one training set, and return logarithms of what they predict."""
+    X, codes, n_classes, tabular, encoded, splits, seeds = inputs
+    rows = splits[number].train
+    tests = np.concatenate([tested for tested, _ in splits[number].tests])
+    train, others = _rows_for(X, codes, n_classes, tabular, rows, tests, encoded)
+    train = train._replace(check=crew.check)
+    return {
+        name: np.log(safe(probability, train)).astype(np.float32)
+        for name, probability in group(train, others, seeds[number]).items()
+    }
+
+
 def _rows_for(
     X: Floats, codes: Ints, n_classes: int, tabular: TabularView | None, rows: Ints, tests: Ints, encoded: Ints
 ) -> tuple[Train, Floats]:
     """Return rows to learn from and rows to predict; features that hold labels are computed from the former alone."""
     points, others = X[rows], X[tests]
     if tabular is None:
+        spread = relative_spread(points)
         points, others = standardised(points, others)
-        return Train(points, codes[rows], n_classes), others
+        return Train(points, codes[rows], n_classes, spread=spread), others
     table = Codes(tabular.values[rows], tabular.values[tests], tabular.is_category)
     train = Train(points, codes[rows], n_classes, table=table)
     for column, first, last in tabular.from_labels:
         points[:, first:last], others[:, first:last] = shares_of(table, column, train, encoded)
+    spread = relative_spread(points)
     points, others = standardised(points, others)
-    return train._replace(X=points), others
+    return train._replace(X=points, spread=spread), others

@@ -6,19 +6,23 @@ it should not know. Where the errors clearly differ, the finding gives both::
 
     possible groups ── rows of whole groups ── do near rows share a group? ── at random, and groups kept apart ── BF034
     rows in order ──── sorted by the label? BF035 ─────────────────────────── with and without the row's place ── BF036
+                       does it depend on the place, given the features? ── at random, and halves kept apart ──── BF036
 
 A column that tells much about the label is not therefore a group. So features that only say which group a row is in
 are left out of both, rows of a group must lie close together in the others, and there must be several groups.
 
 That neighbouring rows are alike says little: most files are in some order, of a feature or of how the rows were
-collected. So what counts is how much the place of a row adds to all of its features.
+collected. So what counts is how much the place of a row adds to all of its features. Where it adds little, a model may
+still age: it errs more in the other half of the file than one that saw rows of both. Halves of a file that is sorted by
+a feature differ as well. So the label must depend on the place given the features, by the generalised covariance
+measure of Shah and Peters (2020), weighted by each feature (Scheidegger, Hörrmann and Bühlmann 2022).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import ndtr, stdtrit
 
 from bayesfloor.data.folds import fold_keys, grouped_folds, stratified_folds
 from bayesfloor.data.prepared_table import TabularView
@@ -45,9 +49,22 @@ MOST_COLUMNS = 3
 #: Folds of the cross-validation.
 N_FOLDS = 5
 #: Trees of the model.
+#: Fewest rows in a leaf.
+MIN_LEAF = 3
 N_TREES = 25
-#: Probability of a finding where there is nothing to find, for all columns together and for the order.
+#: Most repetitions of a cross-validation with other folds, where rows are few: folds alone move an error of 500 by .01.
+MOST_REPEATS = 3
+#: Probability with which the order of rows seems to matter where it does not, for each of two tests.
 LEVEL = 0.01
+#: Standard errors of independent rows by which groups kept apart must err more. Where groups mean nothing, the rise has
+#: a standard deviation of 1.0 to 1.4 of them, since rows of a fold share a model.
+CLEAR_BY_ROWS = 3.0
+#: Probability with which groups drawn anew would show no such rise, at the most. A dozen groups cannot tell much more.
+LEVEL_BY_GROUPS = 0.1
+#: Standard errors of independent rows by which models of the other half must err more.
+CLEAR_BY_HALVES = 2.0
+#: Parts of the file that the place of a row is predicted as.
+N_PARTS = 4
 #: Difference of errors below which it does not matter.
 SMALL_DIFFERENCE = 0.01
 #: Share of the errors that the place of a row must save. On real tables it saves 2 to 4% where nobody would miss it.
@@ -128,11 +145,12 @@ def _about_columns(
     candidates = [_candidate(name, X, codes, groups, seed) for name, groups in possible_groups.items()]
     close = sorted((each for each in candidates if each is not None), key=lambda each: -each.closeness)[:MOST_COLUMNS]
     for each in close:
-        keys = fold_keys(each.X, seed)
-        at_random = stratified_folds(each.codes, N_FOLDS, keys)
-        apart = grouped_folds(each.codes, each.groups, N_FOLDS, keys)
-        errors = compare([(each.X, at_random), (each.X, apart)], each.codes, each.groups, seed, crew)
-        if errors.differ(LEVEL / len(close)):
+        keys = [fold_keys(each.X, seed + repeat) for repeat in range(_n_repeats(each.X))]
+        at_random = [(each.X, stratified_folds(each.codes, N_FOLDS, of_repeat)) for of_repeat in keys]
+        apart = [(each.X, grouped_folds(each.codes, each.groups, N_FOLDS, of_repeat)) for of_repeat in keys]
+        errors = compare(at_random, apart, each.codes, each.groups, seed, crew)
+        is_clear = errors.rise > CLEAR_BY_ROWS and errors.is_clear_by_clusters(LEVEL_BY_GROUPS)
+        if is_clear and errors.high - errors.low >= SMALL_DIFFERENCE:
             yield Finding(
                 "BF034",
                 f"Rows of the same {shown(each.name)} are alike: with rows of one on both sides the error of a quick "
@@ -222,20 +240,78 @@ def _about_order(X: Floats, codes: Ints, seed: int, crew: Crew) -> Iterator[Find
     if len(rows) > MOST_ROWS:
         first = np.linspace(0, len(rows) - BLOCK_ROWS, N_BLOCKS).astype(np.int64)
         rows = (first[:, None] + np.arange(BLOCK_ROWS)).ravel()
-    points, labels = np.ascontiguousarray(X[rows]), codes[rows]
+    points, labels = np.ascontiguousarray(X[rows]), np.unique(codes[rows], return_inverse=True)[1]
     folds = stratified_folds(labels, N_FOLDS, fold_keys(points, seed))
     blocks = np.arange(len(rows)) * N_BLOCKS // len(rows)
     with_place = np.column_stack([points, rows])
-    errors = compare([(with_place, folds), (points, folds)], labels, blocks, seed, crew)
-    if errors.differ(LEVEL) and errors.low <= (1.0 - SAVED_BY_PLACE) * errors.high:
-        yield Finding(
-            "BF036",
+    errors = compare([(with_place, folds)], [(points, folds)], labels, blocks, seed, crew)
+    is_clear = errors.is_clear_by_clusters(LEVEL) and errors.high - errors.low >= SMALL_DIFFERENCE
+    if is_clear and errors.low <= (1.0 - SAVED_BY_PLACE) * errors.high:
+        what = (
             "The place of a row in the file tells about its label: the error of a quick model is "
             f"{percent(errors.high)} without and {percent(errors.low)} with it. The data drift, or rows near each "
-            "other belong together.",
-            "If the order is one of time, name its column with time= (--time); if some rows belong together, name what "
-            "tells them apart with groups= (--groups).",
+            "other belong together."
         )
+    else:
+        halves = np.arange(len(rows)) * 2 // len(rows)
+        keys = [fold_keys(points, seed + 1 + repeat) for repeat in range(_n_repeats(points))]
+        at_random = [(points, stratified_folds(labels, 2, of_repeat)) for of_repeat in keys]
+        aged = compare(at_random, [(points, halves)], labels, blocks, seed, crew)
+        matters = aged.rise > CLEAR_BY_HALVES and aged.high - aged.low >= SMALL_DIFFERENCE
+        if not matters or not _depends_on_place(points, labels, errors.q_high, seed, crew):
+            return
+        what = (
+            f"What tells the classes apart changes along the file: a quick model of one half errs in "
+            f"{percent(aged.high)} of the other half, one of as many rows of both in {percent(aged.low)}."
+        )
+    yield Finding(
+        "BF036",
+        what,
+        "If the order is one of time, name its column with time= (--time); if some rows belong together, name what "
+        "tells them apart with groups= (--groups).",
+    )
+
+
+def _depends_on_place(X: Floats, codes: Ints, q: Floats, seed: int, crew: Crew) -> bool:
+    """Tell whether the label depends on the place of a row, given its features.
+
+    If not, then (y_k - P(y_k | x)) (t - E(t | x)) w(x) has mean 0 for each class k and any w. With w = 1 and each
+    feature these are so many tests; the largest counts, by Bonferroni's bound.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The points, in order.
+    codes : ndarray of shape (n,)
+        Their classes, from 0 without gaps.
+    q : ndarray of shape (n, n_classes)
+        Probabilities of the classes, from models that had not seen the row.
+    seed : int
+        Seeds the folds and the model.
+    crew : Crew
+        Threads to work with.
+
+    Returns
+    -------
+    bool
+    """
+    n, n_classes = q.shape
+    part, place = np.arange(n) * N_PARTS // n, np.arange(n) / n
+    folds = stratified_folds(part, N_FOLDS, fold_keys(X, seed))
+    of_parts = np.bincount(part, place) / np.bincount(part)
+    (expected,) = _predict([(X, folds)], part, seed, crew)
+    labels = np.eye(n_classes)[:, 1:] if n_classes == 2 else np.eye(n_classes)  # of two classes one says it all
+    residuals = labels[codes] - q[:, -labels.shape[1] :]
+    weights = np.column_stack([np.ones(n), standardised(X, X[:1])[0]])
+    products = residuals * (place - expected @ of_parts)[:, None]
+    sums, squares = products.T @ weights, (products**2).T @ weights**2
+    largest = float(np.max(np.abs(sums) / np.sqrt(np.where(squares > 0, squares, np.inf))))
+    return 2.0 * sums.size * float(ndtr(-largest)) < LEVEL
+
+
+def _n_repeats(X: Floats) -> int:
+    """Return how often a cross-validation is repeated: as often as it takes no longer than one of the most rows."""
+    return min(max(MOST_ROWS // len(X), 1), MOST_REPEATS)
 
 
 # --- one model, two ways to learn
@@ -249,31 +325,42 @@ class Comparison(NamedTuple):
     low, high : float
         The two errors.
     rise : float
-        Rise of the squared error of probabilities from the first to the second, in standard errors.
+        Rise of the squared error of probabilities from the first to the second, in standard errors of independent rows.
+    by_clusters : float
+        The same in standard errors of independent clusters.
     n_clusters : int
-        Groups or blocks that the standard error rests on.
+        Groups or blocks that these rest on.
+    q_high : ndarray of shape (n, n_classes)
+        Probabilities in the second way.
     """
 
     low: float
     high: float
     rise: float
+    by_clusters: float
     n_clusters: int
+    q_high: Floats
 
-    def differ(self, level: float) -> bool:
-        """Tell whether the error rises beyond chance and by an amount that matters."""
-        is_clear = self.rise > float(stdtrit(self.n_clusters - 1.0, 1.0 - level))
-        return is_clear and self.high - self.low >= SMALL_DIFFERENCE
+    def is_clear_by_clusters(self, level: float) -> bool:
+        """Tell whether the error rises beyond what other clusters would show by chance."""
+        return self.by_clusters > float(stdtrit(self.n_clusters - 1.0, 1.0 - level))
 
 
-def compare(ways: Sequence[tuple[Floats, Ints]], codes: Ints, clusters: Ints, seed: int, crew: Crew) -> Comparison:
+#: The points, of shape (n, d), and the fold of each.
+Way = tuple[Floats, Ints]
+
+
+def compare(
+    first: Sequence[Way], second: Sequence[Way], codes: Ints, clusters: Ints, seed: int, crew: Crew
+) -> Comparison:
     """Cross-validate one model in two ways.
 
     Squared errors of probabilities are compared, row by row: they tell sooner than counts of errors do.
 
     Parameters
     ----------
-    ways : two tuples of ndarray
-        The points, of shape (n, d), and the fold of each.
+    first, second : sequence of (ndarray, ndarray)
+        Points and folds of each repetition of both ways.
     codes : ndarray of shape (n,)
         Their classes.
     clusters : ndarray of shape (n,)
@@ -288,30 +375,45 @@ def compare(ways: Sequence[tuple[Floats, Ints]], codes: Ints, clusters: Ints, se
     Comparison
     """
     classes, codes = np.unique(codes, return_inverse=True)
+    q = _predict([*first, *second], codes, seed, crew)
+    squares = ((q - np.eye(len(classes))[codes]) ** 2).sum(axis=2)
+    errors = (q.argmax(axis=2) != codes).mean(axis=1)
+    n_first = len(first)
+    rise = squares[n_first:].mean(axis=0) - squares[:n_first].mean(axis=0)
+    by_cluster = np.bincount(clusters, rise - rise.mean())
+    variance = float(by_cluster @ by_cluster) * len(by_cluster) / max(len(by_cluster) - 1, 1)
+    total, of_rows = float(rise.sum()), float(rise @ rise)
+    return Comparison(
+        float(errors[:n_first].mean()),
+        float(errors[n_first:].mean()),
+        total / np.sqrt(of_rows) if of_rows > 0 else 0.0,
+        total / np.sqrt(variance) if variance > 0 else 0.0,
+        len(by_cluster),
+        q[n_first:].mean(axis=0),
+    )
+
+
+def _predict(ways: Sequence[Way], codes: Ints, seed: int, crew: Crew) -> Floats:
+    """Return the probabilities of the classes of every row in each way, from models that had not seen it."""
+    n_classes = int(codes.max()) + 1
     tasks = [(way, fold) for way, (_, folds) in enumerate(ways) for fold in np.unique(folds).tolist()]
 
     def predict(way: int, fold: int) -> Floats:
         X, folds = ways[way]
         is_test = folds == fold
         points, others = standardised(X[~is_test], X[is_test])
-        return quick_model(Train(points, codes[~is_test], len(classes), crew.check), others, seed)
+        return quick_model(Train(points, codes[~is_test], n_classes, crew.check), others, seed)
 
-    outputs = crew.run(predict, tasks)
-    q = np.empty((len(ways), len(codes), len(classes)))
-    for (way, fold), output in zip(tasks, outputs, strict=True):
+    q = np.empty((len(ways), len(codes), n_classes))
+    for (way, fold), output in zip(tasks, crew.run(predict, tasks), strict=True):
         q[way, ways[way][1] == fold] = output
-    squares = ((q - np.eye(len(classes))[codes]) ** 2).sum(axis=2)
-    low, high = (q.argmax(axis=2) != codes).mean(axis=1).tolist()
-    rise = squares[1] - squares[0]
-    by_cluster = np.bincount(clusters, rise - rise.mean())
-    variance = float(by_cluster @ by_cluster) * len(by_cluster) / max(len(by_cluster) - 1, 1)
-    in_errors = float(rise.sum()) / np.sqrt(variance) if variance > 0 else 0.0
-    return Comparison(low, high, in_errors, len(by_cluster))
+    return q
 
 
 def quick_model(train: Train, test: Floats, seed: int) -> Floats:
     """Return the mean probabilities of a few trees, and of neighbours and kernel ridge as these scale the features."""
-    probability, scale = grow_ensemble(train, test, seed, N_TREES)
+    grown = grow_ensemble(train, test, seed, N_TREES, MIN_LEAF)
+    probability, scale = grown.deep, grown.importance
     scaled = Train(train.X * scale, train.codes, train.n_classes)
     near = votes_of_nearest(scaled, test * scale, (N_NEIGHBOURS,))[N_NEIGHBOURS]
     smooth = kernel_ridge(scaled, test * scale, seed, (0.5,))[0.5]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
+from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.sampling import (
     LEARNED_ROWS,
     LEARNED_VALUES,
@@ -23,10 +24,12 @@ from bayesfloor.data.sampling import (
     keys_of_values,
     stratified_rows,
 )
+from bayesfloor.floor.learned.cluster_fits import cluster_of
+from bayesfloor.floor.learned.copies import distinct_rows, groups_of_near_copies
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
-from bayesfloor.floor.learned.learners import GROUPS, NAMES, TABLE_GROUPS, Group, group_of
-from bayesfloor.floor.learned.linear_cost_learners import LINEAR_GROUPS
-from bayesfloor.floor.learned.many_rows import Holdout, fit_holdout, hold_out, holdout_bytes
+from bayesfloor.floor.learned.learners import GROUPS, NAMES, Group, group_of, groups_for
+from bayesfloor.floor.learned.linear_cost_learners import linear_groups_for
+from bayesfloor.floor.learned.many_rows import fit_holdout, hold_out, holdout_bytes
 from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
@@ -35,7 +38,7 @@ from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
 from bayesfloor.floor.learned.summary import classes_in_one_group, find_in_learned, summarise
 from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme, with_recent
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
-from bayesfloor.runtime.arrays import Ints
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import (
     ParameterError,
     check_confidence,
@@ -44,6 +47,7 @@ from bayesfloor.runtime.checks import (
     check_random_state_seed,
     is_int,
 )
+from bayesfloor.runtime.findings import in_order
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.text import shown
 from bayesfloor.runtime.threads import Crew, supervise
@@ -68,6 +72,7 @@ def learned_floor(
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = False,
+    client: Any = None,
 ) -> LearnedFloor:
     """Estimate how low the error of any classifier can go, from what many classifiers reach.
 
@@ -100,9 +105,10 @@ def learned_floor(
         large a share of each class, but up to 200 rows of a rare one, which then count less, so that all figures are
         for the shares of the rows given.
     learners : "default", mapping or list, default="default"
-        A dozen fast learners, or others, in a list or by name in a mapping: classifiers with ``predict_proba``, and the
-        names of groups of fast ones ("gaussian", "marginals", "logistic", "neighbours", "kernels", "trees",
-        "tables"; "default" for all, and for those of tables where X is a table).
+        Some twenty fast learners, or others, in a list or by name in a mapping: classifiers with ``predict_proba``, and
+        the names of groups of fast ones ("gaussian", "clusters", "marginals", "logistic", "neighbours", "kernels",
+        "landmarks", "unit", "trees", "boosting", "pairs", "triples", "nominal", "network"; "default" for those that
+        suit the columns of X).
     prepare : {"auto", "strict"} or transformer, default="auto"
         How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
     n_jobs : int or None, default=None
@@ -111,6 +117,8 @@ def learned_floor(
         Seeds the choice of rows, the folds and the learners.
     progress : bool or callable, default=False
         Show progress on a terminal, or call ``progress(done, total)``.
+    client : dask.distributed.Client or None, default=None
+        Train the learners on the workers of this cluster, with the same result. None trains them here.
 
     Returns
     -------
@@ -149,6 +157,7 @@ def learned_floor(
         n_jobs=n_jobs,
         random_state=random_state,
         progress=progress,
+        client=client,
     )
 
 
@@ -162,36 +171,62 @@ def learned_floor_of(
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = False,
+    client: Any = None,
 ) -> LearnedFloor:
     """Estimate the floor of points and labels that are checked; see `learned_floor`."""
     started = perf_counter()
-    n_classes = len(problem.classes)
+    n_samples, n_classes = len(problem.X), len(problem.classes)
     confidence = check_confidence(confidence)
     _check_cv(cv, problem)
-    learner_groups = check_learners(learners, is_table=problem.tabular is not None)
     seed = check_random_state_seed(random_state)
     n_threads = check_n_jobs(n_jobs)
-    is_linear = _can_be_linear(problem, cv, learners)
-    most_rows = rows_by_default(problem) if is_linear else LEARNED_ROWS
+    distinct = distinct_rows(problem, seed, may_group=is_int(cv))
+    problem = distinct.problem
+    is_default = isinstance(learners, str) and learners == "default" and is_int(cv) and problem.time is None
+    most_rows = rows_by_default(problem) if is_default else LEARNED_ROWS
     rows = choose_rows(problem, check_max_rows(max_rows, n_classes, most_rows), seed, RARE_ROWS)
-    holdout = None
-    if is_linear and len(rows) > LEARNED_ROWS:
-        groups = None if problem.groups is None else problem.groups[rows]
-        holdout = hold_out(problem.codes[rows], groups, cv, LEARNED_ROWS)
-        check_memory(holdout_bytes(problem, rows, n_threads), f"training on {len(rows)} rows")
+    is_many = is_default and len(rows) > LEARNED_ROWS
+    looked_at = rows[:LEARNED_ROWS] if is_many else rows
+    may_group = is_int(cv) and problem.groups is None and problem.time is None and len(looked_at) == len(problem.X)
+    near, nearly_copied = groups_of_near_copies(problem, looked_at, n_jobs, may_group=may_group)
+    if near is not None:
+        by_row = np.empty_like(near)
+        by_row[rows] = near
+        problem = replace(problem, groups=by_row)
+    groups = None if problem.groups is None else problem.groups[rows]
+    holdout = hold_out(problem.codes[rows], groups, cv, LEARNED_ROWS) if is_many else None
     predicted = rows if holdout is None else rows[holdout.tested]
-    scheme = _scheme_of(problem, rows, cv) if holdout is None else _scheme_of_holdout(problem, predicted, holdout)
     points, codes = problem.X[predicted], problem.codes[predicted]
-    tabular = None if problem.tabular is None or holdout is not None else problem.tabular.take(rows)
-    n_learners = 3 * max(len(learner_groups), len(LINEAR_GROUPS))
+    tabular = None if problem.tabular is None else problem.tabular.take(predicted)
+    if holdout is not None:
+        learner_groups = linear_groups_for(points, tabular)
+        of_tested = None if groups is None else np.unique(groups[holdout.tested], return_inverse=True)[1]
+        scheme = _Scheme(holdout.stack_folds, groups=of_tested, clusters=of_tested)
+        check_memory(holdout_bytes(problem, rows, n_threads), f"training on {len(rows)} rows")
+    else:
+        learner_groups = check_learners(learners, points, tabular)
+        # a splitter counts all rows that were given
+        scheme = _scheme_of(problem, rows, cv) if is_int(cv) else _scheme_of(distinct.given, distinct.rows[rows], cv)
+    cluster = cluster_of(client)
+    n_learners = 3 * len(learner_groups)
     check_memory(4 * n_learners * sum(VIEWS) * len(codes) * n_classes, f"the predictions of {len(codes)} rows")
 
     def learn(crew: Crew) -> tuple[list[Stack], tuple[float, ...], list[str]]:
         if holdout is not None:
-            fitted = fit_holdout(problem, rows, holdout, LINEAR_GROUPS, seed, crew)
+            fitted = fit_holdout(problem, rows, holdout, learner_groups, seed, crew, cluster)
             return fit_stacks(fitted, codes, seed, crew), fitted.sizes, fitted.names
         fitted = cross_fit(
-            points, codes, n_classes, scheme.folds, learner_groups, seed, crew, scheme.splits, scheme.earlier, tabular
+            points,
+            codes,
+            n_classes,
+            scheme.folds,
+            learner_groups,
+            seed,
+            crew,
+            scheme.splits,
+            scheme.earlier,
+            tabular,
+            cluster,
         )
         if problem.time is not None:
             fitted = with_recent(fitted)
@@ -237,12 +272,18 @@ def learned_floor_of(
         class_reached=class_reached,
         pair_reached=pair_reached,
         weights={names[m]: float(weights[m]) for m in np.argsort(-weights, kind="stable") if weights[m] > 0},
-        n_samples=len(problem.X),
+        n_samples=n_samples,
         n_rows=len(rows),
         n_classes=n_classes,
         classes=problem.classes,
         confidence=confidence,
-        findings=tuple(find_in_learned(summary, residual_z, problem, problem.codes[rows], n_folds)),
+        findings=in_order(
+            [
+                *find_in_learned(summary, residual_z, problem, problem.codes[rows], n_folds),
+                *distinct.findings,
+                *nearly_copied,
+            ]
+        ),
         seconds=perf_counter() - started,
         ranking=rank_classes(stacks, counted, problem.classes, confidence, scheme.clusters),
     )
@@ -253,11 +294,6 @@ def rows_by_default(problem: Problem, n_values: int = LEARNED_VALUES) -> int:
     if problem.time is not None:
         return LEARNED_ROWS
     return affordable_rows(problem.X.shape[1], n_values if problem.groups is None else n_values // 2)
-
-
-def _can_be_linear(problem: Problem, cv: Any, learners: Any) -> bool:
-    """Tell whether learners of linear cost may stand in for the default ones, where rows are many."""
-    return isinstance(learners, str) and learners == "default" and is_int(cv) and problem.time is None
 
 
 def choose_rows(problem: Problem, n_rows: int | None, seed: int, at_least: int = 1) -> Ints:
@@ -336,15 +372,8 @@ def _scheme_of(problem: Problem, rows: Ints, cv: Any) -> _Scheme:
     return _Scheme(folds, splits, earlier, tested, groups, clusters)
 
 
-def _scheme_of_holdout(problem: Problem, tested: Ints, holdout: Holdout) -> _Scheme:
-    """Describe the rows that are held out, which alone are predicted."""
-    groups = None if problem.groups is None else np.unique(problem.groups[tested], return_inverse=True)[1]
-    return _Scheme(holdout.stack_folds, groups=groups, clusters=groups)
-
-
-def check_learners(learners: Any, *, is_table: bool = False) -> dict[str, Group]:
-    """Return groups of learners by name; those of tables are among the default ones for a table alone."""
-    known = {**GROUPS, **TABLE_GROUPS}
+def check_learners(learners: Any, X: Floats, tabular: TabularView | None = None) -> dict[str, Group]:
+    """Return groups of learners by name; the default ones are those that have something to say about X."""
     if isinstance(learners, str) or hasattr(learners, "fit"):
         learners = [learners]
     if isinstance(learners, Mapping):
@@ -355,11 +384,10 @@ def check_learners(learners: Any, *, is_table: bool = False) -> dict[str, Group]
     own: list[str] = []
     for name, learner in named:
         if isinstance(learner, str):
-            if learner != "default" and learner not in known:
-                names = ", ".join(map(repr, ("default", *known)))
+            if learner != "default" and learner not in GROUPS:
+                names = ", ".join(map(repr, ("default", *GROUPS)))
                 raise ParameterError("learners", f"made of {names} and classifiers", learner)
-            default = known if is_table else GROUPS
-            groups |= default if learner == "default" else {learner: known[learner]}
+            groups |= groups_for(X, tabular) if learner == "default" else {learner: GROUPS[learner]}
         elif not hasattr(learner, "fit") or not hasattr(learner, "predict_proba"):
             raise TypeError(f"Learner {name!r} must be a classifier with predict_proba. Got {learner!r} instead.")
         else:

@@ -3,13 +3,15 @@
 import numpy as np
 from scipy import linalg
 from scipy.special import softmax
-from sklearn.covariance import ledoit_wolf_shrinkage
 
 from bayesfloor.floor.learned.training_rows import Train, narrow, squared_distances
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Clusters of each class, for a coarse and a fine mixture.
 N_CLUSTERS = (4, 12)
+#: Features above which QDA and clusters take random combinations, and how many. Each class has a covariance of its own
+#: to factorise, or rows to compare with every centre ten times.
+WIDE, N_OF_WIDE = 256, 128
 
 
 def gaussian(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
@@ -26,7 +28,7 @@ def gaussian(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     return {
         "prior": np.tile(train.prior, (len(test), 1)),
         "LDA": linear_discriminant(narrow_train, narrow_test),
-        "QDA": softmax(log_prior + _quadratic_scores(narrow_train, narrow_test), axis=1),
+        "QDA": softmax(log_prior + _quadratic_scores(*narrow(train, test, WIDE, N_OF_WIDE)), axis=1),
         "Gaussian naive Bayes": softmax(log_prior + naive, axis=1),
     }
 
@@ -42,10 +44,14 @@ def linear_discriminant(train: Train, test: Floats) -> Floats:
     """Return probabilities of Gaussian classes with a common covariance."""
     means = class_means(train)
     factor = _shrunken_factor(train.X - means[train.codes])
-    centres = linalg.solve_triangular(factor, means.T, lower=True)
-    rows = linalg.solve_triangular(factor, test.T, lower=True)
-    scores = rows.T @ centres - 0.5 * (centres**2).sum(axis=0)
-    return softmax(scores + np.log(train.prior), axis=1)
+    return softmax(_linear_scores(factor, means, test) + np.log(train.prior), axis=1)
+
+
+def _linear_scores(factor: Floats, means: Floats, test: Floats) -> Floats:
+    """Return log densities of Gaussians with a common covariance, up to a term of each row."""
+    weights = linalg.cho_solve((factor, True), means.T)
+    scores: Floats = test @ weights - 0.5 * (means.T * weights).sum(axis=0)
+    return scores
 
 
 def _shrunken_factor(residuals: Floats) -> Floats:
@@ -58,11 +64,21 @@ def _shrunken_covariance(residuals: Floats) -> Floats:
     n, d = residuals.shape
     covariance = residuals.T @ residuals / max(n, 1)
     scale = max(np.trace(covariance) / d, 1e-12)
-    share = ledoit_wolf_shrinkage(residuals, assume_centered=True) if n > 1 and d > 1 else 0.0
-    share = min(max(share, 1e-6), 1.0)
+    share = min(max(_shrinkage(residuals, covariance), 1e-6), 1.0) if n > 1 and d > 1 else 1e-6
     covariance *= 1.0 - share
     covariance[np.diag_indices(d)] += share * scale
     return covariance
+
+
+def _shrinkage(residuals: Floats, covariance: Floats) -> float:
+    """Return Ledoit and Wolf's share of the identity, as scikit-learn does, from a covariance that is known."""
+    n, d = residuals.shape
+    scale = float(np.trace(covariance)) / d
+    squares = float((covariance**2).sum())
+    noise = float((((residuals**2).sum(axis=1)) ** 2).sum()) / n - squares
+    distance = (squares - d * scale**2) / d
+    noise = min(noise / (d * n), distance)
+    return noise / distance if noise > 0 else 0.0
 
 
 def _quadratic_scores(train: Train, test: Floats) -> Floats:
@@ -88,7 +104,7 @@ def _quadratic_scores(train: Train, test: Floats) -> Floats:
 
 def clusters(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return discriminants of classes that are mixtures: of clusters with a common covariance."""
-    train, test = narrow(train, test)
+    train, test = narrow(train, test, WIDE, N_OF_WIDE)
     rng = np.random.default_rng(seed)
     return {f"{n_clusters} clusters": _mixture(train, test, n_clusters, rng) for n_clusters in N_CLUSTERS}
 
@@ -106,10 +122,8 @@ def _mixture(train: Train, test: Floats, n_clusters: int, rng: np.random.Generat
         shares.append(np.bincount(nearest, minlength=len(means)) / len(train.X))
         of_class.append(np.full(len(means), k))
     factor = _shrunken_factor(residuals)
-    means = linalg.solve_triangular(factor, np.concatenate(centres).T, lower=True)
-    rows = linalg.solve_triangular(factor, test.T, lower=True)
     log_share = np.log(np.maximum(np.concatenate(shares), 1e-300))
-    responsibility = softmax(rows.T @ means - 0.5 * (means**2).sum(axis=0) + log_share, axis=1)
+    responsibility = softmax(_linear_scores(factor, np.concatenate(centres), test) + log_share, axis=1)
     return responsibility @ np.eye(train.n_classes)[np.concatenate(of_class)]
 
 

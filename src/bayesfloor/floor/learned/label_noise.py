@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesfloor.data.sampling import LEARNED_ROWS
 from bayesfloor.display import LabelNoiseDisplay
+from bayesfloor.floor.learned.copies import distinct_rows
 from bayesfloor.floor.learned.estimate import MIN_FOLDS, choose_rows, learned_floor
 from bayesfloor.floor.trees.problem import Progress, check_problem
 from bayesfloor.runtime.arrays import Floats
@@ -145,6 +146,7 @@ def label_noise_check(
     problem = check_problem(X, y, groups, time)
     n_classes = len(problem.classes)
     seed = check_random_state_seed(random_state)
+    problem = distinct_rows(problem, seed).problem
     rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed)
     points, codes = problem.X[rows], problem.codes[rows]
     rng = np.random.default_rng([seed, 1])

@@ -9,78 +9,44 @@ good everywhere, and the stack (`bayesfloor.floor.learned.stacking`) finds out w
     logistic    multinomial logistic regression
     neighbours  k = 5, 15, 50 from one search
     kernels     Nystroem ridge regression with an RBF kernel, three widths from one set of distances
+    landmarks   the same with more landmarks, at one width
+    unit        the same, and neighbours, where columns keep a unit that they share, as pixels do
     trees       extremely randomised trees; neighbours and kernel ridge in a space scaled by their importances
-    tables      boosted trees, and randomised trees of the classes' shares in each category; for tables alone
+    boosting    boosted trees
+    pairs       the pairs of features that say more together than apart: tables, trees, kernel ridge
+    triples     the same for triples: tables, trees
+    nominal     values as names: naive Bayes, logistic regression, randomised trees of the classes' shares in each
+    network     a small network, where columns are 0 or 1
+
+Five of them have something to say on some data only; `groups_for` tells where.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import optimize
-from scipy.special import log_softmax, ndtri, softmax
 from sklearn.base import clone
 
-from bayesfloor.floor.learned.gaussian_learners import N_CLUSTERS, clusters, gaussian, linear_discriminant
-from bayesfloor.floor.learned.local_learners import N_NEIGHBORS, WIDTHS, kernels, neighbours, trees
-from bayesfloor.floor.learned.table_learners import tables
-from bayesfloor.floor.learned.training_rows import Train, narrow, standardised
+from bayesfloor.data.prepared_table import TabularView
+from bayesfloor.floor.learned.gaussian_learners import N_CLUSTERS, clusters, gaussian
+from bayesfloor.floor.learned.gradient_learners import is_mostly_binary, logistic, network
+from bayesfloor.floor.learned.interaction_learners import pairs, triples
+from bayesfloor.floor.learned.local_learners import (
+    N_NEIGHBORS,
+    WIDTHS,
+    kernels,
+    landmarks,
+    neighbours,
+    share_a_unit,
+    trees,
+    unit,
+)
+from bayesfloor.floor.learned.marginal_learners import is_nominal, marginals, nominal
+from bayesfloor.floor.learned.table_learners import boosting
+from bayesfloor.floor.learned.training_rows import Train
 from bayesfloor.runtime.arrays import Floats
 
 Group = Callable[[Train, Floats, int], dict[str, Floats]]
-
-#: Bins of each feature for naive Bayes, of about equal numbers of rows.
-N_BINS = 12
-
-
-def marginals(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return naive Bayes of histograms, and LDA of normal scores."""
-    n, d = train.X.shape
-    ordered = np.sort(train.X, axis=0)
-    edges = np.quantile(ordered, np.arange(1, N_BINS) / N_BINS, axis=0, method="nearest")
-    log_p = np.tile(np.log(train.prior), (len(test), 1))
-    scores_train, scores_test = np.empty_like(train.X), np.empty_like(test)
-    ranks = ndtri((np.arange(n) + 0.5) / n)
-    for j in range(d):
-        cuts = np.unique(edges[:, j])
-        bins = np.searchsorted(cuts, train.X[:, j], side="left")
-        table = np.zeros((len(cuts) + 1, train.n_classes))
-        np.add.at(table, (bins, train.codes), 1.0)
-        of_all = (table.sum(axis=1, keepdims=True) + 1.0) / (n + len(table))
-        table = (table + 2.0 * of_all) / (train.counts + 2.0)
-        log_p += np.log(table / of_all)[np.searchsorted(cuts, test[:, j], side="left")]
-        values, first, count = np.unique(ordered[:, j], return_index=True, return_counts=True)
-        middle = ranks[np.minimum(first + count // 2, n - 1)]
-        scores_train[:, j] = np.interp(train.X[:, j], values, middle)
-        scores_test[:, j] = np.interp(test[:, j], values, middle)
-    points, others = standardised(scores_train, scores_test)
-    return {
-        "histogram naive Bayes": softmax(log_p, axis=1),
-        "LDA of ranks": linear_discriminant(*narrow(Train(points, train.codes, train.n_classes), others)),
-    }
-
-
-def logistic(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return multinomial logistic regression with a ridge penalty."""
-    n, d = train.X.shape
-    K, one_hot = train.n_classes, train.one_hot
-    start = np.zeros((d + 1, K))
-    start[-1] = np.log(train.prior)
-
-    def loss(flat: Floats) -> tuple[float, Floats]:
-        coefficients = flat.reshape(d + 1, K)
-        log_p = log_softmax(train.X @ coefficients[:-1] + coefficients[-1], axis=1)
-        excess = np.exp(log_p) - one_hot
-        gradient = np.concatenate([train.X.T @ excess + coefficients[:-1], excess.sum(axis=0, keepdims=True)])
-        value = 0.5 * (coefficients[:-1] ** 2).sum() - (one_hot * log_p).sum()
-        return value / n, gradient.ravel() / n
-
-    found = optimize.minimize(
-        loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 60, "ftol": 1e-7, "gtol": 1e-5}
-    )
-    coefficients = found.x.reshape(d + 1, K)
-    return {"logistic": softmax(test @ coefficients[:-1] + coefficients[-1], axis=1)}
-
 
 #: The learners of each group, by the names that appear in results.
 NAMES: dict[str, tuple[str, ...]] = {
@@ -90,8 +56,14 @@ NAMES: dict[str, tuple[str, ...]] = {
     "logistic": ("logistic",),
     "neighbours": tuple(f"{k} neighbours" for k in N_NEIGHBORS),
     "kernels": tuple(f"kernel ridge {width}" for width in WIDTHS),
-    "trees": ("trees", "15 neighbours, scaled", "kernel ridge, scaled"),
-    "tables": ("boosting", "trees of shares"),
+    "landmarks": ("kernel ridge, many landmarks",),
+    "unit": ("kernel ridge, one unit", "5 neighbours, one unit"),
+    "trees": ("trees", "deep trees", "15 neighbours, scaled", "kernel ridge, scaled"),
+    "boosting": ("boosting",),
+    "pairs": ("pair tables", "pair trees", "pair kernel"),
+    "triples": ("triple tables", "triple trees"),
+    "nominal": ("value naive Bayes", "value logistic", "trees of shares"),
+    "network": ("network",),
 }
 
 GROUPS: dict[str, Group] = {
@@ -101,11 +73,32 @@ GROUPS: dict[str, Group] = {
     "logistic": logistic,
     "neighbours": neighbours,
     "kernels": kernels,
+    "landmarks": landmarks,
+    "unit": unit,
     "trees": trees,
+    "boosting": boosting,
+    "pairs": pairs,
+    "triples": triples,
+    "nominal": nominal,
+    "network": network,
 }
 
-#: Groups that join the others where the rows come from a table.
-TABLE_GROUPS: dict[str, Group] = {"tables": tables}
+
+def groups_for(X: Floats, tabular: TabularView | None = None) -> dict[str, Group]:
+    """Return the groups that have something to say about rows, whatever their labels.
+
+    A unit has to be shared. Pairs want three columns that vary, triples four. Nominal learners want a table, or a
+    column of few values. The network wants columns of two values.
+    """
+    n_columns = int((X.min(axis=0) < X.max(axis=0)).sum())
+    wanted = {
+        "unit": tabular is None and share_a_unit(X),
+        "pairs": n_columns >= 3,
+        "triples": n_columns >= 4,
+        "nominal": tabular is not None or bool(is_nominal(X).any()),
+        "network": is_mostly_binary(X),
+    }
+    return {name: group for name, group in GROUPS.items() if wanted.get(name, True)}
 
 
 def group_of(name: str, estimator: Any) -> Group:

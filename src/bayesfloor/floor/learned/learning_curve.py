@@ -18,7 +18,7 @@ import numpy as np
 from scipy.integrate import trapezoid
 from scipy.special import log_ndtr, ndtr
 
-from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.arrays import Floats, Range
 
 #: Prior mean of c in curve (a): the excess over the floor at the largest size.
 EXCESS = 0.05
@@ -33,6 +33,8 @@ STALENESS = 0.03
 STALE_POWERS = (1.0, 2.0)
 #: Lowest and highest rate b of the grid.
 RATES = (0.3, 1.6)
+#: The same for the lower end of an interval, where a curve that hardly falls any more may fall for long.
+SLOW_RATES = (0.2, 1.6)
 #: Standard deviation of a mean error from the curve, as a share of its distance from the smallest of the errors.
 MISFIT = 0.1
 #: Grid points for c in curve (a); curve (b) has half as many for c and for v.
@@ -68,7 +70,12 @@ class Posterior:
 
 
 def curve_posterior(
-    values: Floats, variance: float, sizes: Floats, largest: float, n_rows: float | None = None
+    values: Floats,
+    variance: float,
+    sizes: Floats,
+    largest: float,
+    n_rows: float | None = None,
+    rates: Range = RATES,
 ) -> Posterior:
     """Fit curve (a).
 
@@ -84,36 +91,49 @@ def curve_posterior(
         What the floor cannot exceed.
     n_rows : float or None, default=None
         How many independent rows say as much as these, where some belong together; None for n.
+    rates : (float, float), default=RATES
+        Lowest and highest rate of the grid.
 
     Returns
     -------
     Posterior
     """
     c = _exponential_nodes(EXCESS, _N_LEVELS)
-    b = np.linspace(*RATES, _N_RATES)
+    b = np.linspace(*rates, _N_RATES)
     c, b = (grid.ravel() for grid in np.meshgrid(c, b, indexing="ij"))
     return _posterior(values, variance, c[:, None] * sizes ** -b[:, None], largest, n_rows)
 
 
 def split_posterior(
-    values: Floats, variance: float, sizes: Floats, averaged: Floats, largest: float, n_rows: float | None = None
+    values: Floats,
+    variance: float,
+    sizes: Floats,
+    averaged: Floats,
+    largest: float,
+    n_rows: float | None = None,
+    rates: Range = RATES,
 ) -> Posterior:
     """Fit curve (b), which also takes how many disjoint models were averaged at each point."""
     c = _exponential_nodes(BIAS, _N_LEVELS // 2)
     v = _exponential_nodes(VARIANCE, _N_LEVELS // 2)
-    b = np.linspace(*RATES, _N_RATES // 2)
+    b = np.linspace(*rates, _N_RATES // 2)
     c, v, b = (grid.ravel() for grid in np.meshgrid(c, v, b, indexing="ij"))
     above = c[:, None] * sizes ** -b[:, None] + v[:, None] / (sizes * averaged)
     return _posterior(values, variance, above, largest, n_rows)
 
 
 def drift_posterior(
-    values: Floats, variance: float, sizes: Floats, largest: float, n_rows: float | None = None
+    values: Floats,
+    variance: float,
+    sizes: Floats,
+    largest: float,
+    n_rows: float | None = None,
+    rates: Range = RATES,
 ) -> Posterior:
     """Fit curve (c), for training rows that go back in time."""
     c = _exponential_nodes(EXCESS, _N_LEVELS // 2)
     s = _exponential_nodes(STALENESS, _N_LEVELS // 2)
-    b = np.linspace(*RATES, _N_RATES // 2)
+    b = np.linspace(*rates, _N_RATES // 2)
     c, s, b, a = (grid.ravel() for grid in np.meshgrid(c, s, b, STALE_POWERS, indexing="ij"))
     above = c[:, None] * sizes ** -b[:, None] + s[:, None] * sizes ** a[:, None]
     return _posterior(values, variance, above, largest, n_rows)

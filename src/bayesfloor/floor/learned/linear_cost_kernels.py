@@ -103,10 +103,10 @@ def grow_deep_trees(columns, codes, n_classes, test, n_trees, n_tries, n_looked_
                     end += ends[k]
                     ends[k] = end
             else:
-                end = start
+                after = start
                 for k in range(n_classes):
-                    end = end_of_class(codes, order, end, stop, k)
-                    ends[k] = (end - start + step - 1) // step
+                    after = end_of_class(codes, order, after, stop, k)
+                    ends[k] = (after - start + step - 1) // step
             squares = 0.0
             begin = 0
             for k in range(n_classes):
@@ -189,9 +189,9 @@ def grow_deep_trees(columns, codes, n_classes, test, n_trees, n_tries, n_looked_
             size = stop - start
             while start < stop:
                 label = codes[order[start]]
-                end = end_of_class(codes, order, start, stop, label)
-                probability[i, label] += (end - start) / size
-                start = end
+                after = end_of_class(codes, order, start, stop, label)
+                probability[i, label] += (after - start) / size
+                start = after
 
 
 @kernel

@@ -5,8 +5,10 @@ them are a random sample::
 
     simple      prior, LDA, QDA, Gaussian naive Bayes and logistic regression of a sample: they have few parameters
     deep trees  randomised trees with pure leaves; neighbours, and kernel ridge regression of the nearest rows and of
-                landmarks, where their importances scale features, or in the units of the data
+                landmarks, where their importances scale features
+    unit        neighbours, and kernel ridge regression of them, where columns keep a unit that they share, as pixels do
     boosting    scikit-learn's histogram boosting, of a sample where classes and features are many
+    network     a small network, where columns are 0 or 1
 """
 
 from functools import cache
@@ -17,10 +19,13 @@ from scipy import linalg
 from scipy.linalg.blas import ssyrk
 from threadpoolctl import ThreadpoolController
 
+from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.floor.learned.gaussian_learners import gaussian
-from bayesfloor.floor.learned.learners import Group, logistic
+from bayesfloor.floor.learned.gradient_learners import is_mostly_binary, logistic, network
+from bayesfloor.floor.learned.learners import Group
 from bayesfloor.floor.learned.linear_cost_kernels import grow_deep_trees, keep_nearest
+from bayesfloor.floor.learned.local_learners import share_a_unit
 from bayesfloor.floor.learned.table_learners import shares_of
 from bayesfloor.floor.learned.training_rows import Train, narrow, squared_distances
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
@@ -68,7 +73,7 @@ MOST_LEVELS = 255
 
 def simple(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return discriminants, naive Bayes and logistic regression of a sample of the rows."""
-    found = {}
+    found: dict[str, Floats] = {}
     for group, n_rows in ((gaussian, GAUSSIAN_ROWS), (logistic, LOGISTIC_ROWS)):
         X, codes = train.X[:n_rows].astype(np.float64), train.codes[:n_rows]
         sample, others = narrow(train._replace(X=X, codes=codes, table=None), test.astype(np.float64))
@@ -138,24 +143,31 @@ def _controller() -> ThreadpoolController:
 
 
 def deep_trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return deep trees, and neighbours and landmark ridge where features are scaled by their importance."""
+    """Return deep trees, and neighbours and kernel ridge regression where features are scaled by their importance."""
     probability, importance = _grow(*_ranks_of(train.X, test), train, seed)
     found = {"deep trees": probability}
     if train.table is not None:
         found["deep trees of shares"] = _grow(*_ranks_of_table(train), train, seed)[0]
-    scales = {"scaled": importance / importance.max() if importance.max() > 0 else np.ones(len(importance))}
-    if train.spread is not None:
-        scales["as given"] = train.spread
-    for how, scale in scales.items():
-        points, others = _components(train.X, test, scale.astype(np.float32))
-        near = train._replace(X=points, table=None)
-        nearest = nearest_rows(near, others, LOCAL_ROWS)
-        labels = train.codes[nearest]
-        found |= {f"{k} neighbours, {how}": votes_of(labels[:, :k], train) for k in N_NEIGHBORS}
-        found |= {f"{name}, {how}": p for name, p in local_ridge(near, others, nearest).items()}
-        if how == "scaled":
-            found |= {f"landmark ridge {width}": p for width, p in landmark_ridge(near, others, seed, WIDTHS).items()}
-    return found
+    scale = importance / importance.max() if importance.max() > 0 else np.ones(len(importance))
+    points, others = _components(train.X, test, scale)
+    scaled = train._replace(X=points, table=None)
+    found |= {f"{name}, scaled": votes for name, votes in local_learners(scaled, others).items()}
+    return found | {f"landmark ridge {width}": p for width, p in landmark_ridge(scaled, others, seed, WIDTHS).items()}
+
+
+def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return neighbours and local ridge regression in the unit that columns share."""
+    points, others = _components(train.X, test, np.asarray(train.spread))
+    in_unit = train._replace(X=points, table=None)
+    return {f"{name}, one unit": votes for name, votes in local_learners(in_unit, others).items()}
+
+
+def local_learners(train: Train, test: Floats) -> dict[str, Floats]:
+    """Return the votes of nearest rows, and kernel ridge regression of them."""
+    nearest = nearest_rows(train, test, LOCAL_ROWS)
+    labels = train.codes[nearest]
+    votes = {f"{k} neighbours": votes_of(labels[:, :k], train) for k in N_NEIGHBORS}
+    return votes | local_ridge(train, test, nearest)
 
 
 def _grow(columns: Ranks, test: Ranks, train: Train, seed: int) -> tuple[Floats, Floats]:
@@ -213,7 +225,7 @@ def _ranks_of_table(train: Train) -> tuple[Ranks, Ranks]:
 
 def _components(X: Floats, test: Floats, scale: Floats) -> tuple[Floats, Floats]:
     """Return the first principal components of scaled features."""
-    kept = scale > 0
+    scale, kept = scale.astype(np.float32), scale > 0
     sample = X[:COMPONENT_ROWS, kept] * scale[kept]
     centre = sample.mean(axis=0)
     sample -= centre
@@ -371,4 +383,16 @@ def _solved(squares: Floats, products: Floats, kernel: Floats, penalty: float) -
 
 
 #: Groups of learners for many rows.
-LINEAR_GROUPS: dict[str, Group] = {"simple": simple, "deep trees": deep_trees, "boosting": boosting}
+LINEAR_GROUPS: dict[str, Group] = {
+    "simple": simple,
+    "deep trees": deep_trees,
+    "unit": unit,
+    "boosting": boosting,
+    "network": network,
+}
+
+
+def linear_groups_for(X: Floats, tabular: TabularView | None = None) -> dict[str, Group]:
+    """Return the groups that have something to say about rows, whatever their labels."""
+    wanted = {"unit": tabular is None and share_a_unit(X), "network": is_mostly_binary(X)}
+    return {name: group for name, group in LINEAR_GROUPS.items() if wanted.get(name, True)}

@@ -1,9 +1,13 @@
 """Local learners: neighbours, kernels and trees."""
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
-from bayesfloor.floor.learned.training_rows import Train, squared_distances
+from bayesfloor.floor.learned.neighbour_kernels import codes_of_nearest
+from bayesfloor.floor.learned.training_rows import Train, relative_spread, squared_distances
 from bayesfloor.floor.learned.tree_kernels import grow_trees
 from bayesfloor.runtime.arrays import Floats
 
@@ -13,10 +17,16 @@ N_NEIGHBORS = (5, 15, 50)
 N_LANDMARKS = 300
 #: Widths of the kernel, as shares of the median distance between rows.
 WIDTHS = (0.25, 0.5, 1.0)
-#: Trees of the ensemble.
-N_TREES = 100
-#: Fewest rows in a leaf.
-MIN_LEAF = 3
+#: Landmarks of the one kernel that has many, and its width: on letters and digits that halves the error.
+MANY_LANDMARKS, MANY_WIDTH = 800, 0.6
+#: Trees of the ensemble, and the fewest where rows and features are many.
+N_TREES, FEWEST_TREES = 100, 20
+#: Rows times features that so many trees are grown for; with more of them there are fewer trees.
+TREE_WORK = 400_000
+#: Features of most importance that the scaled space has.
+MOST_SCALED = 128
+#: Fewest rows in the nodes that shallow trees predict by.
+MIN_ROWS = 5
 #: Trees between two checks for cancellation.
 TREES_AT_ONCE = 5
 
@@ -31,11 +41,9 @@ def votes_of_nearest(train: Train, test: Floats, numbers: tuple[int, ...]) -> di
     n = len(train.X)
     most = min(max(numbers), n)
     near_codes = np.empty((len(test), most), np.int64)
+    known, others = _single(train.X), _single(test)
     for rows in _blocks(len(test), n):
-        distances = squared_distances(test[rows].astype(np.float32), train.X.astype(np.float32))
-        near = np.argpartition(distances, most - 1, axis=1)[:, :most]
-        order = np.argsort(np.take_along_axis(distances, near, axis=1), axis=1, kind="stable")
-        near_codes[rows] = train.codes[np.take_along_axis(near, order, axis=1)]
+        codes_of_nearest(squared_distances(others[rows], known), train.codes, near_codes[rows])
     votes = {}
     for number in numbers:
         k = min(number, most)
@@ -57,26 +65,63 @@ def kernels(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     return {f"kernel ridge {width}": p for width, p in kernel_ridge(train, test, seed, WIDTHS).items()}
 
 
-def kernel_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...]) -> dict[float, Floats]:
+def landmarks(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return kernel ridge regression with many landmarks."""
+    fitted = kernel_ridge(train, test, seed, (MANY_WIDTH,), MANY_LANDMARKS)
+    return {"kernel ridge, many landmarks": fitted[MANY_WIDTH]}
+
+
+def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return kernel ridge regression and neighbours where all columns keep the unit that they share.
+
+    The edge of an image is nearly constant; standardised, its noise counts as much as the middle.
+    """
+    in_unit = train._replace(X=train.X * train.spread)
+    others = test * train.spread
+    fitted = kernel_ridge(in_unit, others, seed, (MANY_WIDTH,), MANY_LANDMARKS)
+    return {
+        "kernel ridge, one unit": fitted[MANY_WIDTH],
+        "5 neighbours, one unit": votes_of_nearest(in_unit, others, (5,))[5],
+    }
+
+
+def share_a_unit(X: Floats) -> bool:
+    """Tell whether columns are measured alike, as pixels are: a quarter of them have the same range, the widest of all.
+
+    Columns of 0 and 1 are left to others, and so are columns that vary as much as each other.
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    of_all = (low == low.min()) & (high == high.max())
+    if of_all.sum() < max(4, 0.25 * len(of_all)) or np.isin(X[:, of_all], [low.min(), high.max()]).all():
+        return False
+    spread = relative_spread(X)
+    return bool(spread[spread > 0].min() < 0.9)
+
+
+def kernel_ridge(
+    train: Train, test: Floats, seed: int, widths: tuple[float, ...], most_landmarks: int = N_LANDMARKS
+) -> dict[float, Floats]:
     """Regress indicators of the classes on RBF features of random landmarks.
 
     The penalty is chosen by generalised cross-validation.
     """
     n = len(train.X)
-    n_landmarks = min(N_LANDMARKS, max(n // 2, 50))
+    n_landmarks = min(most_landmarks, max(n // 2, 50))
     landmarks = train.X[np.random.default_rng(seed).permutation(n)[:n_landmarks]]
-    to_train, to_test = squared_distances(train.X, landmarks), squared_distances(test, landmarks)
+    near = _single(landmarks)
+    to_train, to_test = squared_distances(_single(train.X), near), squared_distances(_single(test), near)
     between = squared_distances(landmarks, landmarks)
     typical = np.median(between[np.triu_indices(len(landmarks), 1)]) if len(landmarks) > 1 else 1.0
     prior = train.counts / n
     targets = train.one_hot - prior
     fitted = {}
     for width in widths:
-        scale = -0.5 / max(width**2 * typical, 1e-300)
+        scale = -0.5 / max(width**2 * typical, 1e-30)
         kernel = np.exp(scale * between)
         kernel[np.diag_indices(len(landmarks))] += 1e-6
         factor = linalg.cholesky(kernel, lower=True)
-        features = np.exp(scale * to_train)
+        with np.errstate(over="ignore"):  # what is farther than float32 holds has a kernel of 0
+            features, of_test = (np.exp(np.float32(scale) * to).astype(np.float64) for to in (to_train, to_test))
         half = linalg.solve_triangular(factor, features.T @ features, lower=True)
         s, axes = linalg.eigh(linalg.solve_triangular(factor, half.T, lower=True), driver="evd")
         moments = axes.T @ linalg.solve_triangular(factor, features.T @ targets, lower=True)
@@ -89,7 +134,7 @@ def kernel_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...
         penalty = penalties[gcv.argmin()]
         solution = axes @ (moments / (s + penalty)[:, None])
         coefficients = linalg.solve_triangular(factor, solution, lower=True, trans="T")
-        fitted[width] = np.clip(np.exp(scale * to_test) @ coefficients + prior, 0.5 / (n + 1.0), None)
+        fitted[width] = np.clip(of_test @ coefficients + prior, 0.5 / (n + 1.0), None)
     return fitted
 
 
@@ -98,26 +143,52 @@ def kernel_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...
 
 def trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return randomised trees, and neighbours and kernel ridge where features are scaled by their importance."""
-    probability, scale = grow_ensemble(train, test, seed, N_TREES)
-    scaled = Train(train.X * scale, train.codes, train.n_classes)
+    n_trees = max(FEWEST_TREES, min(N_TREES, N_TREES * TREE_WORK // train.X.size))
+    grown = grow_ensemble(train, test, seed, n_trees)
+    used = np.sort(np.argsort(-grown.importance, kind="stable")[:MOST_SCALED])
+    scale = grown.importance[used]
+    scaled, others = Train(train.X[:, used] * scale, *train[1:4]), test[:, used] * scale
     return {
-        "trees": probability,
-        "15 neighbours, scaled": votes_of_nearest(scaled, test * scale, (15,))[15],
-        "kernel ridge, scaled": kernel_ridge(scaled, test * scale, seed, (0.5,))[0.5],
+        "trees": grown.shallow,
+        "deep trees": grown.deep,
+        "15 neighbours, scaled": votes_of_nearest(scaled, others, (15,))[15],
+        "kernel ridge, scaled": kernel_ridge(scaled, others, seed, (0.5,))[0.5],
     }
 
 
-def grow_ensemble(train: Train, test: Floats, seed: int, n_trees: int) -> tuple[Floats, Floats]:
-    """Grow extremely randomised trees; return their probabilities, and the importance of each feature, at most 1."""
+class Grown(NamedTuple):
+    """What an ensemble of trees says.
+
+    Attributes
+    ----------
+    deep, shallow : ndarray of shape (n_test, n_classes)
+        Shares of the classes, added up over the trees: in leaves of `min_leaf` rows or more, and in nodes of `MIN_ROWS`
+        or more.
+    importance : ndarray of shape (d,)
+        Importance of each feature, at most 1.
+    """
+
+    deep: Floats
+    shallow: Floats
+    importance: Floats
+
+
+def grow_ensemble(train: Train, test: Floats, seed: int, n_trees: int, min_leaf: int = 1) -> Grown:
+    """Grow extremely randomised trees."""
     n_features = train.X.shape[1]
-    probability = np.zeros((len(test), train.n_classes))
+    deep, shallow = (np.zeros((len(test), train.n_classes)) for _ in range(2))
     importance = np.zeros(n_features)
-    n_tries = min(n_features, max(10, min(n_features // 3, 40)))
-    columns, labels = np.ascontiguousarray(train.X.T), (train.codes, train.n_classes)
-    state, features = np.array([seed], np.uint64), np.arange(n_features)
+    n_tries = min(n_features, max(10, min(n_features // 3, 30)))
+    known = _single(train.X.T), train.codes, train.n_classes, _single(test)
+    sizes, state = (n_tries, min_leaf, MIN_ROWS), (np.array([seed], np.uint64), np.arange(n_features))
     for _ in range(n_trees // TREES_AT_ONCE):
         train.check()
-        grow_trees(columns, *labels, test, TREES_AT_ONCE, n_tries, MIN_LEAF, state, features, probability, importance)
+        grow_trees(*known, TREES_AT_ONCE, *sizes, *state, deep, shallow, importance)
     if not importance.max() > 0:
         importance[:] = 1.0
-    return probability, importance / importance.max()
+    return Grown(deep, shallow, importance / importance.max())
+
+
+def _single(X: Floats) -> NDArray[np.float32]:
+    """Return numbers in single precision, in rows of memory."""
+    return np.ascontiguousarray(X, np.float32)

@@ -17,17 +17,19 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from bayesfloor.data.folds import grouped_folds, stratified_folds
-from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.sampling import RARE_ROWS, stratified_rows
 from bayesfloor.data.target_encoding import classes_to_encode
+from bayesfloor.floor.learned.cluster_fits import run_fits
 from bayesfloor.floor.learned.cross_fitting import CrossFit, runs_of
 from bayesfloor.floor.learned.learners import Group
 from bayesfloor.floor.learned.table_learners import shares_of
 from bayesfloor.floor.learned.training_rows import Codes, Train, safe, standardised
 from bayesfloor.floor.trees.problem import Problem
+from bayesfloor.forest.partitions.cluster import Cluster
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
 
@@ -103,11 +105,17 @@ def hold_out(codes: Ints, groups: Ints | None, n_folds: int, n_tested: int) -> H
 def holdout_bytes(problem: Problem, rows: Ints, n_threads: int) -> float:
     """Return about how much memory training takes: copies of the values, and the nodes of trees in each thread."""
     n_values = problem.X.shape[1] + (0 if problem.tabular is None else 3 * problem.tabular.values.shape[1])
-    return len(rows) * (16.0 * n_values + 60.0 * min(n_threads, 3))
+    return len(rows) * min(n_threads, 5) * (10.0 * n_values + 60.0)
 
 
 def fit_holdout(
-    problem: Problem, rows: Ints, holdout: Holdout, groups: Mapping[str, Group], seed: int, crew: Crew
+    problem: Problem,
+    rows: Ints,
+    holdout: Holdout,
+    groups: Mapping[str, Group],
+    seed: int,
+    crew: Crew,
+    cluster: Cluster | None = None,
 ) -> CrossFit:
     """Train every learner on every training set and predict the tested rows.
 
@@ -125,66 +133,76 @@ def fit_holdout(
         Seeds what learners draw at random.
     crew : Crew
         Threads to work with.
+    cluster : Cluster or None, default=None
+        Whose workers train; None for the threads of the crew. The result is the same.
 
     Returns
     -------
     CrossFit
         Predictions of the tested rows alone.
     """
-    codes, n_classes = problem.codes[rows], len(problem.classes)
-    of_fold = holdout.folds[holdout.tested]
-    tested_folds = set(np.unique(of_fold).tolist())
+    codes, n_classes, tested = problem.codes[rows], len(problem.classes), holdout.tested
+    of_fold = holdout.folds[tested]
     runs = []
     for run in runs_of(int(holdout.folds.max()) + 1):
-        tests = tuple((fold, view) for fold, view in run.tests if fold in tested_folds and view < MOST_VIEWS)
+        tests = tuple((fold, view) for fold, view in run.tests if view < MOST_VIEWS and np.any(of_fold == fold))
         runs += [replace(run, tests=tests)] if tests else []
-    seeds = np.random.SeedSequence(seed).generate_state(len(runs)).tolist()
-    encoded = classes_to_encode(codes, n_classes)
     # More rows of rare classes are tested than their share: what was learned is moved to the shares of tested rows.
-    moved = np.log(np.bincount(codes[holdout.tested], minlength=n_classes) / len(holdout.tested))
-    moved -= np.log(np.bincount(codes, minlength=n_classes) / len(codes))
-    if problem.groups is not None:
-        moved[:] = 0.0
+    moved = np.zeros(n_classes)
+    if problem.groups is None:
+        among_tested, among_all = (np.bincount(some, minlength=n_classes) for some in (codes[tested], codes))
+        moved = np.log(among_tested / among_all)
+    known = [np.flatnonzero(np.isin(holdout.folds, run.train)) for run in runs]
+    others = [np.concatenate([np.flatnonzero(of_fold == fold) for fold, _ in run.tests]) for run in runs]
+    seeds = np.random.SeedSequence(seed).generate_state(len(runs)).tolist()
+    splits = [(rows[train], rows[tested[test]]) for train, test in zip(known, others, strict=True)]
+    inputs = _FitInputs(problem, splits, seeds, classes_to_encode(codes, n_classes), moved)
 
-    training = [np.flatnonzero(np.isin(holdout.folds, run.train)) for run in runs]
-    testing = [np.concatenate([np.flatnonzero(of_fold == fold) for fold, _ in run.tests]) for run in runs]
-
-    def prepare(number: int) -> tuple[Train, Floats]:
-        train, others = _rows_for(problem, rows[training[number]], rows[holdout.tested[testing[number]]], encoded)
-        return train._replace(check=crew.check), others
-
-    def learn(number: int, prepared: tuple[Train, Floats], group: Group) -> dict[str, Floats]:
-        train, others = prepared
-        output = group(train, others, seeds[number])
-        return {name: log_softmax(np.log(safe(p, train)) + moved, axis=1) for name, p in output.items()}
-
-    crew.expect(sum(map(len, training)) * len(groups))
-    log_p, sizes, names = [], [], []
+    tasks = [(number, group) for number in range(len(runs)) for group in groups.values()]
+    amounts = [len(known[number]) for number, _ in tasks]
+    crew.expect(sum(amounts))
+    outputs = run_fits(_fit_group, inputs, tasks, amounts, crew, cluster)
+    names = [name for output in outputs[: len(groups)] for name in output]
+    log_p, sizes = [], []
     for size in range(1 + max(run.size for run in runs)):
-        numbers = [number for number, run in enumerate(runs) if run.size == size]
-        # One size after the other, to bound memory: its training sets together have about as many rows as there are.
-        prepared = crew.run(prepare, [(number,) for number in numbers])
-        sides = list(zip(numbers, prepared, strict=True))
-        tasks = [(number, of_number, group) for group in groups.values() for number, of_number in sides]
-        outputs = crew.run(learn, tasks, [len(training[number]) for number, _, _ in tasks])
-        names = [name for output in outputs[:: len(numbers)] for name in output]
-        n_views = 1 + max(view for number in numbers for _, view in runs[number].tests)
-        of_size = np.empty((len(names), n_views, len(holdout.tested), n_classes), np.float32)
-        for (number, _, _), output in zip(tasks, outputs, strict=True):
-            for name, values in output.items():
-                first = 0
-                for fold, view in runs[number].tests:
-                    predicted = np.flatnonzero(of_fold == fold)
-                    of_size[names.index(name), view, predicted] = values[first : first + len(predicted)]
-                    first += len(predicted)
-        log_p.append(of_size)
-        sizes.append(float(np.mean([len(training[number]) for number in numbers])))
-        del prepared, sides, tasks
+        of_size = {number for number, run in enumerate(runs) if run.size == size}
+        n_views = 1 + max(view for number in of_size for _, view in runs[number].tests)
+        predictions = np.empty((len(names), n_views, len(tested), n_classes), np.float32)
+        for (number, _), output in zip(tasks, outputs, strict=True):
+            for name, values in output.items() if number in of_size else ():
+                cuts = np.cumsum([np.count_nonzero(of_fold == fold) for fold, _ in runs[number].tests])
+                for (fold, view), part in zip(runs[number].tests, np.split(values, cuts[:-1]), strict=True):
+                    predictions[names.index(name), view, of_fold == fold] = part
+        log_p.append(predictions)
+        sizes.append(float(np.mean([len(known[number]) for number in of_size])))
     return CrossFit(names, log_p, tuple(sizes), holdout.stack_folds, has_offsets=problem.groups is None)
 
 
+class _FitInputs(NamedTuple):
+    """What all fits share: rows to learn from and to predict, seeds, encoded classes, and what logarithms move by."""
+
+    problem: Problem
+    splits: list[tuple[Ints, Ints]]
+    seeds: list[int]
+    encoded: Ints
+    moved: Floats
+
+
+def _fit_group(inputs: _FitInputs, crew: Crew, number: int, group: Group) -> dict[str, NDArray[np.float32]]:
+    """Train a group of learners on one training set, and return logarithms of what they predict."""
+    train, others = _rows_for(inputs.problem, *inputs.splits[number], inputs.encoded)
+    train = train._replace(check=crew.check)
+    return {
+        name: log_softmax(np.log(safe(probability, train)) + inputs.moved, axis=1).astype(np.float32)
+        for name, probability in group(train, others, inputs.seeds[number]).items()
+    }
+
+
 def _rows_for(problem: Problem, rows: Ints, tests: Ints, encoded: Ints) -> tuple[Train, Floats]:
-    """Return rows to learn from and rows to predict, standardised, in float32."""
+    """Return rows to learn from and rows to predict, standardised, in float32.
+
+    Features that hold labels are computed from the former alone.
+    """
     X, tabular, d = problem.X, problem.tabular, problem.X.shape[1]
     points: Any = np.empty((len(rows), d), np.float32)
     others: Any = np.empty((len(tests), d), np.float32)
@@ -197,14 +215,9 @@ def _rows_for(problem: Problem, rows: Ints, tests: Ints, encoded: Ints) -> tuple
         spread[chunk] = largest * (known / np.where(largest > 0, largest, 1.0)).std(axis=0)
     spread /= spread.max() or 1.0
     train = Train(points, problem.codes[rows], len(problem.classes), spread=spread)
-    if tabular is None:
-        return train, others
-    return _with_table(train, others, tabular, rows, tests, encoded), others
-
-
-def _with_table(train: Train, others: Floats, tabular: TabularView, rows: Ints, tests: Ints, encoded: Ints) -> Train:
-    """Add the columns of a table, and compute features that hold labels from the rows to learn from alone."""
-    table = Codes(tabular.values[rows], tabular.values[tests], tabular.is_category)
-    for column, first, last in tabular.from_labels:
-        train.X[:, first:last], others[:, first:last] = standardised(*shares_of(table, column, train, encoded))
-    return train._replace(table=table)
+    if tabular is not None:
+        table = Codes(tabular.values[rows], tabular.values[tests], tabular.is_category)
+        train = train._replace(table=table)
+        for column, first, last in tabular.from_labels:
+            points[:, first:last], others[:, first:last] = standardised(*shares_of(table, column, train, encoded))
+    return train, others

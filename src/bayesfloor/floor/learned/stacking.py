@@ -11,7 +11,7 @@ from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
 
 #: Learners in a stack: the best by log-loss.
-N_BEST = 7
+N_BEST = 14
 #: Most rows that a stack is fitted to: it has few parameters.
 MOST_ROWS = 4000
 #: Ridge penalty that draws exponents to equal shares and offsets to 0, in rows.

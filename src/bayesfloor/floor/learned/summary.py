@@ -10,17 +10,26 @@ BF026   a class so rare that the error says little of it
 BF027   there are few groups
 BF028   a class is in one group only
 BF029   rows of long ago mislead
+BF039   learners have only begun to see what there is
+BF040   the error falls as fast as before: no end is in sight
 ======  ====================================================================
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import beta
 
 from bayesfloor.floor.learned.clusters import clustered_error, effective_rows
-from bayesfloor.floor.learned.learning_curve import curve_posterior, drift_posterior, split_posterior
+from bayesfloor.floor.learned.learning_curve import (
+    RATES,
+    SLOW_RATES,
+    Posterior,
+    curve_posterior,
+    drift_posterior,
+    split_posterior,
+)
 from bayesfloor.floor.learned.result import LearningCurve
 from bayesfloor.floor.learned.stack_errors import hard_and_soft, middle_error
 from bayesfloor.floor.learned.stacking import Stack
@@ -40,6 +49,14 @@ WIDER = 1.5
 CHANGED = 3.0 * ERR_ALIKE
 #: Standard errors by which the stack must beat the largest class for that to count in full.
 SURE = 2.0
+#: Growth of the stack's lead over the largest class, from a quarter of the training rows to all of them, at which the
+#: lower end begins to be drawn to 0, and at which it is 0. Where learners see all there is, the growth is about 1.
+GROWTH = (1.2, 1.6)
+#: Share of one doubling's fall of the error that the next must keep for it to be as fast as before, and the standard
+#: errors that the fall must have for it to be a fall at all.
+AS_FAST, SURELY_FALLS = 0.85, 3.0
+#: Doublings of the rows for which an error that falls as fast as before may go on to do so.
+N_DOUBLINGS = 10
 #: Share of the error that more rows are expected to remove, from which finding BF025 is reported.
 STILL_FALLING = 0.15
 #: Groups below which their spread, and with it every interval, is rough.
@@ -63,6 +80,8 @@ class CurveSummary(NamedTuple):
     beats_majority: bool
     curve: LearningCurve
     share_recent: float = 0.0
+    growth: float = 1.0
+    steady_fall: float = 0.0
 
 
 def summarise(
@@ -131,28 +150,32 @@ def summarise(
     variance, n = rows.variance(is_wrong), rows.n_equivalent(is_wrong)
     if n_effective is not None:
         variance, n = _proportion_variance(hard_errors[0], n_effective), n_effective
-    curve = curve_posterior(np.column_stack(middle), variance, relative, largest, n_effective)
-    if in_time:
-        other = drift_posterior(np.column_stack(middle), variance, relative, largest, n_effective)
-    else:
-        n_views = [float(len(stack.log_q)) for stack in stacks]
-        other = split_posterior(
-            np.column_stack([*middle, *of_averages]),
-            variance,
-            np.concatenate([relative, relative[1:]]),
-            np.concatenate([np.ones(len(stacks)), n_views[1:]]),
-            largest,
-            n_effective,
-        )
+    n_views = [float(len(stack.log_q)) for stack in stacks]
 
+    def posteriors(rates: Range) -> tuple[Posterior, Posterior]:
+        points = np.column_stack(middle)
+        curve = curve_posterior(points, variance, relative, largest, n_effective, rates)
+        if in_time:
+            return curve, drift_posterior(points, variance, relative, largest, n_effective, rates)
+        all_points = np.column_stack([*middle, *of_averages])
+        sizes_of_all = np.concatenate([relative, relative[1:]])
+        averaged = np.concatenate([np.ones(len(stacks)), n_views[1:]])
+        return curve, split_posterior(all_points, variance, sizes_of_all, averaged, largest, n_effective, rates)
+
+    curve, other = posteriors(RATES)
     reached_interval = proportion_interval(round(hard_errors[0] * n, 6), n, confidence)
     estimate = 0.5 * (curve.mean + other.mean)
-    lower = min(curve.quantile(tail), other.quantile(tail))
+    lower = min(posterior.quantile(tail) for posterior in (curve, other, *posteriors(SLOW_RATES)))
     upper = max(reached_interval[1], curve.quantile(1.0 - tail))
+
     # How surely the stack beats the largest class: not at all, 0, or by two standard errors and more, 1.
-    gain = rows.weighted((codes != counts.argmax()).astype(np.float64)) - hard_rows[0]
-    error = gain.std() / len(gain) ** 0.5 if clusters is None else clustered_error(gain, clusters)
-    surely = float(np.clip(gain.mean() / (SURE * max(error, 1e-12 / len(gain) ** 0.5)), 0.0, 1.0))
+    def standard_error(values: Floats) -> float:
+        error = values.std() / len(values) ** 0.5 if clusters is None else clustered_error(values, clusters)
+        return max(float(error), 1e-12 / len(values) ** 0.5)
+
+    beaten = rows.weighted((codes != counts.argmax()).astype(np.float64))
+    gain = beaten - hard_rows[0]
+    surely = float(np.clip(gain.mean() / (SURE * standard_error(gain)), 0.0, 1.0))
     if surely == 1.0:
         estimate = min(estimate, hard_errors[0])  # the floor is at most what a model attains
     else:
@@ -163,7 +186,15 @@ def summarise(
         # In time, what no learner caught may be a change that the past does not show: the more of it, the wider.
         wider = WIDER * max(1.0, residual_z / CHANGED) if in_time else WIDER
         lower = min(lower, estimate - wider * (estimate - lower))
-    lower -= share_unseen
+    growth, steady_fall = 1.0, 0.0
+    if not in_time:  # where smaller training sets are more recent ones as well
+        growth = growth_of_lead(hard_rows, beaten, standard_error)
+        steady_fall = fall_as_fast(hard_rows, standard_error)
+    begin, end = GROWTH
+    lower *= float(np.clip((end - growth) / (end - begin), 0.0, 1.0)) if surely == 1.0 else 0.0
+    if steady_fall > 0.0:
+        lower = min(lower, hard_errors[0] - N_DOUBLINGS * steady_fall)
+    lower = min(lower, reached_interval[0]) - share_unseen
     if lower < FEW_ERRORS / n:
         lower = 0.0
     return CurveSummary(
@@ -183,7 +214,47 @@ def summarise(
             rate=_power(curve.fitted - curve.mean, relative),
         ),
         share_recent=_share_recent(stacks[0].weights) if in_time else 0.0,
+        growth=growth,
+        steady_fall=steady_fall,
     )
+
+
+def growth_of_lead(errors: list[Floats], of_largest: Floats, standard_error: Callable[[Floats], float]) -> float:
+    """Return by what factor the lead over the largest class grew from the smallest training sets to the largest.
+
+    Parameters
+    ----------
+    errors : list of ndarray of shape (n,)
+        The error of each row at each size, the largest first.
+    of_largest : ndarray of shape (n,)
+        The error of always naming the largest class.
+    standard_error : callable
+        The standard error of a mean of such values; a lead that is smaller is taken to be that.
+
+    Returns
+    -------
+    float
+    """
+    first, last = of_largest - errors[-1], of_largest - errors[0]
+    return float(last.mean() / max(first.mean(), standard_error(first)))
+
+
+def fall_as_fast(errors: list[Floats], standard_error: Callable[[Floats], float]) -> float:
+    """Return what the last doubling of the training rows took off the error, if about as much as the one before.
+
+    Parameters
+    ----------
+    errors, standard_error
+        As for `growth_of_lead`; each size is twice the next.
+
+    Returns
+    -------
+    float
+        0 where the error does not surely fall, or falls more slowly than before.
+    """
+    last, before = errors[1] - errors[0], errors[2] - errors[1]
+    is_fall = last.mean() > SURELY_FALLS * standard_error(last) and last.mean() > AS_FAST * before.mean()
+    return float(last.mean()) if is_fall else 0.0
 
 
 def _share_recent(weights: Floats) -> float:
@@ -244,7 +315,8 @@ def find_in_learned(
     if not summary.beats_majority:
         yield Finding(
             "BF023",
-            f"Nothing that was tried beats always naming the largest class (error {summary.majority_error:.4f}).",
+            f"Nothing that was tried beats always naming the largest class (error {summary.majority_error:.4f}), so "
+            "nothing can be said of how low the floor may be: its range begins at 0.",
             "Either the features tell nothing about the classes, or they do so in a way that needs far more rows.",
         )
     if residual_z > ERR_ALIKE:
@@ -263,6 +335,7 @@ def find_in_learned(
             "curve goes on like this.",
             "More rows, or better features, would narrow the gap.",
         )
+    yield from _find_in_curve(summary)
     rare = [k for k in np.flatnonzero(is_rare(counts)) if counts[k] >= n_folds]
     if rare:
         text = listed([f"{shown(problem.classes[k])} ({counts[k]} rows)" for k in rare])
@@ -279,6 +352,32 @@ def find_in_learned(
             f"Rows of long ago mislead: learners of the more recent half or quarter of the past make up "
             f"{100 * summary.share_recent:.0f}% of the stack.",
             "Train on recent rows, and again before long.",
+        )
+
+
+def _find_in_curve(summary: CurveSummary) -> Iterator[Finding]:
+    """Say why the lower end is not where the curve would put it."""
+    if not summary.beats_majority or summary.reached_interval[0] == 0.0:
+        return
+    curve, begins = summary.curve, "the range begins at 0"
+    if summary.interval[0] > 0.0:
+        begins = f"the range begins at {summary.interval[0]:.4f}, lower than the curve would have it"
+    if summary.growth > GROWTH[0]:
+        lead = summary.majority_error - curve.error
+        yield Finding(
+            "BF039",
+            f"Learners have only begun to see what there is: with {curve.size[-1]:.0f} rows they beat the largest "
+            f"class by {max(lead[-1], 0.0):.4f}, with {curve.size[0]:.0f} by {lead[0]:.4f}. How far that goes on "
+            f"cannot be told, so {begins}.",
+            "Take the upper end as what is known. More rows will tell more, and so may a learner made for such data.",
+        )
+    elif summary.steady_fall > 0.0:
+        yield Finding(
+            "BF040",
+            f"Each doubling of the rows lowers the error about as much as the one before: {curve.error[2]:.4f}, "
+            f"{curve.error[1]:.4f}, {curve.error[0]:.4f}. No end is in sight: {N_DOUBLINGS} more such steps are "
+            f"allowed for, and {begins}.",
+            "More rows will lower the error further; they will also tell where it ends.",
         )
 
 

@@ -1,70 +1,62 @@
-"""Learners of tables: categories as codes, gaps as gaps."""
-
-from functools import cache
+"""Learners that take categories as codes and gaps as gaps: boosting, and trees of shares."""
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
+from scipy.special import expit, softmax
 
 from bayesfloor.data.target_encoding import N_FOLDS, class_shares, classes_to_encode, out_of_fold_shares
+from bayesfloor.floor.learned.boosting_kernels import MOST_BINS, MOST_SEEN, boost
+from bayesfloor.floor.learned.local_learners import grow_ensemble
 from bayesfloor.floor.learned.training_rows import Codes, Train
-from bayesfloor.floor.learned.tree_kernels import grow_trees
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Trees of one class in boosting, all classes together, and the fewest rounds.
-N_ROUNDS, MOST_TREES, FEWEST_ROUNDS = 100, 400, 25
-#: Most values of a category that boosting takes as one; the limit of scikit-learn is that of its bins.
-MOST_LEVELS = 63
-#: Randomised trees, trees between two checks for cancellation, and fewest rows in a leaf.
-N_TREES, TREES_AT_ONCE, MIN_LEAF = 100, 5, 2
+N_ROUNDS, MOST_TREES, FEWEST_ROUNDS = 80, 240, 30
+#: Rounds between two checks for cancellation.
+ROUNDS_AT_ONCE = 5
+#: Leaves of a tree, share of each step that is taken, and its ridge penalty. Larger steps diverge on few rows.
+N_LEAVES, RATE, RIDGE = 15, 0.12, 1.0
+#: Most columns drawn for each tree; rows: half of them, the fewest, and the most.
+MOST_COLUMNS, FEWEST_ROWS, MOST_ROWS = 30, 1000, 2500
+#: Bins of a number, of about equal numbers of rows, beside that of gaps.
+N_BINS = 62
+#: Most values of a category that boosting takes as one: unknown values have a bin of their own.
+MOST_LEVELS = MOST_BINS - 1
+#: Randomised trees, and fewest rows in a leaf.
+N_TREES, MIN_LEAF = 100, 2
 
 
-def tables(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return boosted trees, and randomised trees of the classes' shares in each category."""
-    table = train.table
-    if table is None:
-        table = Codes(train.X, test, np.zeros(train.X.shape[1], bool))
-    return {
-        "boosting": _boosting(train, table, seed),
-        "trees of shares": _trees_of_shares(train, table, seed),
-    }
-
-
-def _boosting(train: Train, table: Codes, seed: int) -> Floats:
-    """Return scikit-learn's histogram boosting, held back where rows are few."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    n = len(train.codes)
-    probability = np.zeros((len(table.test), train.n_classes))
-    seen = np.unique(train.codes)
-    if len(seen) < 2:
-        probability[:, seen] = 1.0
-        return probability
+def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return gradient boosting over histograms, held back where rows are few."""
+    table = Codes(train.X, test, np.zeros(train.X.shape[1], bool)) if train.table is None else train.table
     known, others, is_category = _few_levels(train, table)
-    is_empty = np.isnan(known).all(axis=0)  # which scikit-learn does not take
-    known, others = np.where(is_empty, 0.0, known), np.where(is_empty, 0.0, others)
-    n_trees = len(seen) if len(seen) > 2 else 1
-    model = HistGradientBoostingClassifier(
-        learning_rate=0.1,
-        max_iter=max(FEWEST_ROUNDS, min(N_ROUNDS, MOST_TREES // n_trees)),
-        max_leaf_nodes=15,
-        min_samples_leaf=min(20, max(3, n // 50)),
-        l2_regularization=1.0,
-        max_bins=MOST_LEVELS,
-        categorical_features=is_category if is_category.any() else None,
-        early_stopping=False,
-        random_state=seed % 2**32,
-    )
-    train.check()
-    with _controller().limit(limits=1, user_api="openmp"):  # learners run side by side, each in a thread of its own
-        model.fit(known, train.codes)
-        probability[:, model.classes_] = model.predict_proba(others)
-    return probability
+    bins = np.concatenate([_bins(known[:, j], others[:, j], is_category[j]) for j in range(known.shape[1])])
+    n, d = known.shape
+    n_scores = train.n_classes if train.n_classes > 2 else 1
+    log_prior = np.log(train.prior)
+    scores = np.tile(log_prior if n_scores > 1 else log_prior[1:] - log_prior[:1], (bins.shape[1], 1))
+    n_tried = min(d, MOST_COLUMNS)
+    n_seen = min(n, max(FEWEST_ROWS, min(n // 2, MOST_ROWS)), MOST_SEEN)
+    sizes = min(20, max(3, n // 50)), n_tried, n_seen
+    state = np.array([seed], np.uint64), np.arange(d)
+    known_of_columns = bins, 1 + bins.max(axis=1).astype(np.int64), is_category, train.codes
+    for _ in range(max(FEWEST_ROUNDS, min(N_ROUNDS, MOST_TREES // n_scores)) // ROUNDS_AT_ONCE):
+        train.check()
+        boost(*known_of_columns, ROUNDS_AT_ONCE, N_LEAVES, RATE, RIDGE, *sizes, *state, scores)
+    found = scores[n:]
+    return {"boosting": softmax(found, axis=1) if n_scores > 1 else expit(np.column_stack([-found, found]))}
 
 
-@cache
-def _controller() -> ThreadpoolController:
-    """Look once for the libraries whose threads can be limited; scikit-learn's own are loaded by then."""
-    return ThreadpoolController()
+def _bins(known: Floats, others: Floats, is_category: bool) -> np.ndarray:
+    """Put the values of a column into bins: categories by code, numbers by quantiles with gaps below."""
+    values = np.concatenate([known, others])
+    is_gap = np.isnan(values)
+    if is_category:
+        return np.where(is_gap | (values >= MOST_LEVELS), MOST_LEVELS, values)[None].astype(np.uint8)
+    ordered = np.sort(known[~np.isnan(known)])
+    cuts = np.unique(ordered)[1:]
+    if len(cuts) >= N_BINS:
+        cuts = np.unique(np.quantile(ordered, np.arange(1, N_BINS) / N_BINS, method="nearest"))
+    return np.where(is_gap, 0, 1 + np.searchsorted(cuts, values, side="right"))[None].astype(np.uint8)
 
 
 def _few_levels(train: Train, table: Codes) -> tuple[Floats, Floats, np.ndarray]:
@@ -81,7 +73,7 @@ def _few_levels(train: Train, table: Codes) -> tuple[Floats, Floats, np.ndarray]
     return known, others, is_category
 
 
-def _trees_of_shares(train: Train, table: Codes, seed: int) -> Floats:
+def trees_of_shares(train: Train, table: Codes, seed: int) -> Floats:
     """Return extremely randomised trees; gaps lie below all numbers."""
     pieces = []
     for column in range(table.train.shape[1]):
@@ -90,27 +82,7 @@ def _trees_of_shares(train: Train, table: Codes, seed: int) -> Floats:
         else:
             pieces.append(_with_gaps_below(table.train[:, column], table.test[:, column]))
     known, others = (np.column_stack(side) for side in zip(*pieces, strict=True))
-    n_features = known.shape[1]
-    probability, importance = np.zeros((len(others), train.n_classes)), np.zeros(n_features)
-    n_tries = min(n_features, max(10, min(n_features // 3, 40)))
-    columns, features = np.ascontiguousarray(known.T), np.arange(n_features)
-    state, others = np.array([seed], np.uint64), np.ascontiguousarray(others)
-    for _ in range(N_TREES // TREES_AT_ONCE):
-        train.check()
-        grow_trees(
-            columns,
-            train.codes,
-            train.n_classes,
-            others,
-            TREES_AT_ONCE,
-            n_tries,
-            MIN_LEAF,
-            state,
-            features,
-            probability,
-            importance,
-        )
-    return probability
+    return grow_ensemble(train._replace(X=known), others, seed, N_TREES, MIN_LEAF).deep
 
 
 def _with_gaps_below(known: Floats, others: Floats) -> tuple[Floats, Floats]:

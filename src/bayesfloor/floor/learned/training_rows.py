@@ -1,9 +1,10 @@
 """What every learner starts from: standardised rows, their classes, and distances."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
@@ -14,6 +15,9 @@ N_COMBINATIONS = 500
 
 #: Standard deviations from the mean at which test rows are clipped, so that float32 holds their squared distances.
 FARTHEST = 1e15
+
+
+F = TypeVar("F", np.float32, np.float64)
 
 
 def _never_stop() -> None:
@@ -51,8 +55,8 @@ class Train(NamedTuple):
         Slow learners call it now and then; it raises an exception when the work was cancelled.
     table : Codes or None
         The columns as codes with gaps, where the rows come from a table.
-    spread : ndarray of shape (d,) or None
-        Standard deviations that the features had before, as multiples of the largest; known where rows are many.
+    spread : ndarray of shape (d,) or float
+        Standard deviations of the columns before they were standardised, as shares of the largest.
     """
 
     X: Floats
@@ -60,7 +64,7 @@ class Train(NamedTuple):
     n_classes: int
     check: Callable[[], None] = _never_stop
     table: Codes | None = None
-    spread: Floats | None = None
+    spread: Floats | float = 1.0
 
     @property
     def counts(self) -> Ints:
@@ -95,6 +99,13 @@ def standardised(X: Floats, test: Floats) -> tuple[Floats, Floats]:
     return (X - centre) * scale, others
 
 
+def relative_spread(X: Floats) -> Floats:
+    """Return the standard deviations of columns as shares of the largest."""
+    largest = np.abs(X).max(initial=0.0)
+    spread = (X / largest if largest > 0 else X).std(axis=0)
+    return spread / max(float(spread.max(initial=0.0)), 1e-300)
+
+
 def safe(probability: Floats, train: Train) -> Floats:
     """Mix in a little of the prior, so that no class is ruled out."""
     share = 1.0 / (len(train.codes) + 1.0)
@@ -102,18 +113,20 @@ def safe(probability: Floats, train: Train) -> Floats:
     return (1.0 - share) * probability / np.where(total > 0, total, 1.0) + share * train.prior
 
 
-def narrow(train: Train, test: Floats) -> tuple[Train, Floats]:
+def narrow(
+    train: Train, test: Floats, most: int = MANY_FEATURES, n_combinations: int = N_COMBINATIONS
+) -> tuple[Train, Floats]:
     """Project very many features onto fewer random directions, which nearly preserves distances."""
     d = train.X.shape[1]
-    if d <= MANY_FEATURES:
+    if d <= most:
         return train, test
-    signs = np.random.default_rng(d).choice([-1.0, 1.0], (d, N_COMBINATIONS)) / N_COMBINATIONS**0.5
+    signs = np.random.default_rng(d).choice([-1.0, 1.0], (d, n_combinations)) / n_combinations**0.5
     return Train(train.X @ signs, train.codes, train.n_classes), test @ signs
 
 
-def squared_distances(A: Floats, B: Floats) -> Floats:
+def squared_distances(A: NDArray[F], B: NDArray[F]) -> NDArray[F]:
     """Return squared Euclidean distances; both sides are standardised, so the expanded form is accurate enough."""
-    distances = (A @ B.T) * -2.0
+    distances: NDArray[F] = (A @ B.T) * -2.0
     distances += (A**2).sum(axis=1)[:, None]
     distances += (B**2).sum(axis=1)
     return np.maximum(distances, 0.0, out=distances)

@@ -6,6 +6,9 @@ from bayesfloor.runtime.hashing import GOLDEN
 from bayesfloor.runtime.hashing import compiled_mix64 as mix64
 from bayesfloor.runtime.kernels import kernel
 
+#: Rows at the least that a split is chosen by; a node of twice as many looks at every other one.
+FEWEST_SEEN = 256
+
 
 @kernel
 def next_random(state):
@@ -35,7 +38,9 @@ def count_up_to(values, start, stop, cut):
 
 
 @kernel
-def grow_trees(columns, codes, n_classes, test, n_trees, n_tries, min_leaf, state, features, probability, importance):
+def grow_trees(
+    columns, codes, n_classes, test, n_trees, n_tries, min_leaf, min_rows, state, features, deep, shallow, importance
+):
     """Grow trees one after the other, and add up what their leaves say of the test rows.
 
     Parameters
@@ -50,14 +55,16 @@ def grow_trees(columns, codes, n_classes, test, n_trees, n_tries, min_leaf, stat
         Rows to predict.
     n_trees, n_tries, min_leaf : int
         Trees; features that vary to try at each node; rows in a leaf at the least.
+    min_rows : int
+        Rows at the least in the nodes that the shallow prediction is made from.
     state : ndarray of shape (1,) of uint64
         State of the random draws; goes on where the last call left it.
     features : ndarray of shape (d,)
         The features, in the order of the last draws: part of that state.
-    probability : ndarray of shape (n_test, n_classes)
-        Shares of the classes in the leaves are added here.
+    deep, shallow : ndarray of shape (n_test, n_classes)
+        Shares of the classes are added here: in the leaf of a row, and in the last node above it of `min_rows` rows.
     importance : ndarray of shape (d,)
-        Falls in Gini impurity are added here, as shares of each tree's.
+        Falls in Gini impurity in nodes of twice `min_rows` rows are added here, as shares of each tree's.
 
     Notes
     -----
@@ -66,23 +73,25 @@ def grow_trees(columns, codes, n_classes, test, n_trees, n_tries, min_leaf, stat
     d, n = columns.shape
     most = 2 * (n // min_leaf) + 3
     feature = np.empty(most, np.int64)
-    threshold = np.empty(most)
+    threshold = np.empty(most, columns.dtype)
     left = np.empty(most, np.int64)
     first = np.empty(most, np.int64)
     last = np.empty(most, np.int64)
     counts = np.zeros((most, n_classes))
-    by_class = np.argsort(codes, kind="mergesort")
+    by_class = np.argsort(codes, kind="mergesort").astype(np.uint32)
     order = by_class.copy()
-    values = np.empty(n)
-    aside = np.empty(n, np.int64)
-    below = np.empty(n_classes)
-    best_below = np.empty(n_classes)
+    values = np.empty(n, columns.dtype)
+    aside = np.empty(n, np.uint32)
+    present = np.empty(n_classes, np.int64)
+    ends = np.empty(n_classes, np.int64)
+    constants = np.zeros((most, d // 8 + 1), np.uint8)  # bits of the features that are known not to vary in a node
     gains = np.empty(d)
     for _ in range(n_trees):
         gains[:] = 0.0
         order[:] = by_class
         n_nodes = 1
         first[0], last[0] = 0, n
+        constants[0] = 0
         counts[0, :] = 0.0
         for i in range(n):
             counts[0, codes[i]] += 1.0
@@ -90,71 +99,94 @@ def grow_trees(columns, codes, n_classes, test, n_trees, n_tries, min_leaf, stat
         while node < n_nodes:
             start, stop = first[node], last[node]
             size = stop - start
-            squares = 0.0
+            # one row in `stride` is looked at, of each class: the rows of the node's q-th look are start + q * stride
+            stride = max(size // FEWEST_SEEN, 1)
+            n_seen = (size + stride - 1) // stride
+            n_present = 0
+            squares, begin = 0.0, 0
             for k in range(n_classes):
-                squares += counts[node, k] ** 2
+                if counts[node, k] > 0:
+                    begin += int(counts[node, k])
+                    present[n_present] = k
+                    ends[n_present] = (begin + stride - 1) // stride
+                    n_present += 1
+            begin = 0
+            for c in range(n_present):
+                squares += float(ends[c] - begin) ** 2
+                begin = ends[c]
             feature[node] = -1
             best = 1e-12 * size
             tries = 0
             drawn = 0
-            is_pure = squares >= size * size - 0.5
-            while not is_pure and size >= 2 * min_leaf and tries < n_tries and drawn < d:
+            while n_present > 1 and size >= 2 * min_leaf and tries < n_tries and drawn < d:
                 pick = drawn + np.int64(next_random(state) * (d - drawn))
                 f = features[pick]
                 features[pick] = features[drawn]
                 features[drawn] = f
                 drawn += 1
-                for p in range(size):
-                    values[p] = columns[f, order[start + p]]
-                low, high = lowest_and_highest(values, size)
+                if constants[node, f >> 3] >> (f & 7) & 1:
+                    continue
+                column = columns[f]
+                for q in range(np.uint64(n_seen)):
+                    values[q] = column[order[start + q * stride]]
+                low, high = lowest_and_highest(values, n_seen)
                 if not low < high:
+                    if stride == 1:
+                        constants[node, f >> 3] |= np.uint8(1 << (f & 7))
                     continue
                 tries += 1
-                cut = low + next_random(state) * (high - low)
+                cut = low + values.dtype.type(next_random(state)) * (high - low)
                 if not cut < high:
                     cut = low
                 n_below = 0
                 begin = 0
-                for k in range(n_classes):
-                    end = begin + int(counts[node, k])
-                    found = count_up_to(values, begin, end, cut)
-                    below[k] = found
-                    n_below += found
-                    begin = end
-                if n_below < min_leaf or size - n_below < min_leaf:
-                    continue
                 of_below = 0.0
                 of_above = 0.0
-                for k in range(n_classes):
-                    of_below += below[k] ** 2
-                    of_above += (counts[node, k] - below[k]) ** 2
-                gain = of_below / n_below + of_above / (size - n_below) - squares / size
+                for c in range(n_present):
+                    found = count_up_to(values, begin, ends[c], cut)
+                    n_below += found
+                    of_below += float(found) ** 2
+                    of_above += float(ends[c] - begin - found) ** 2
+                    begin = ends[c]
+                if n_below < min_leaf or n_seen - n_below < min_leaf:
+                    continue
+                gain = stride * (of_below / n_below + of_above / (n_seen - n_below) - squares / n_seen)
                 if gain > best:
                     best = gain
                     feature[node] = f
                     threshold[node] = cut
-                    best_below[:] = below
             if feature[node] >= 0:
                 f, cut = feature[node], threshold[node]
-                gains[f] += best
+                if size >= 2 * min_rows:  # splits of a few rows fit noise
+                    gains[f] += best
+                column = columns[f]
+                for k in range(n_classes):
+                    counts[n_nodes, k] = 0.0
+                    counts[n_nodes + 1, k] = 0.0
                 i = start
                 n_aside = 0
-                for p in range(start, stop):
-                    row = order[p]
-                    if columns[f, row] <= cut:
-                        order[i] = row
-                        i += 1
-                    else:
-                        aside[n_aside] = row
-                        n_aside += 1
+                p = start
+                for c in range(n_present):
+                    k = present[c]
+                    n_before = i
+                    for _ in range(int(counts[node, k])):
+                        row = order[p]
+                        if column[row] <= cut:
+                            order[i] = row
+                            i += 1
+                        else:
+                            aside[n_aside] = row
+                            n_aside += 1
+                        p += 1
+                    counts[n_nodes, k] = i - n_before
+                    counts[n_nodes + 1, k] = counts[node, k] - (i - n_before)
                 for p in range(n_aside):
                     order[i + p] = aside[p]
+                constants[n_nodes] = constants[node]
+                constants[n_nodes + 1] = constants[node]
                 left[node] = n_nodes
                 first[n_nodes], last[n_nodes] = start, i
                 first[n_nodes + 1], last[n_nodes + 1] = i, stop
-                for k in range(n_classes):
-                    counts[n_nodes, k] = best_below[k]
-                    counts[n_nodes + 1, k] = counts[node, k] - best_below[k]
                 n_nodes += 2
             node += 1
         total = gains.sum()
@@ -163,9 +195,14 @@ def grow_trees(columns, codes, n_classes, test, n_trees, n_tries, min_leaf, stat
                 importance[f] += gains[f] / total
         for i in range(test.shape[0]):
             node = 0
+            large = 0
             while feature[node] >= 0:
                 step = 0 if test[i, feature[node]] <= threshold[node] else 1
                 node = left[node] + step
+                if last[node] - first[node] >= min_rows:
+                    large = node
             size = last[node] - first[node]
+            size_of_large = last[large] - first[large]
             for k in range(n_classes):
-                probability[i, k] += counts[node, k] / size
+                deep[i, k] += counts[node, k] / size
+                shallow[i, k] += counts[large, k] / size_of_large

@@ -17,6 +17,7 @@ BF010   trees that do not span
 BF011   no sign that the classes differ
 BF012   later trees cross far more often than the first: the floor is estimated too high
 BF013   a class whose rows are all in one group
+BF038   rows that are nearly copies of each other
 ======  ====================================================================
 """
 
@@ -28,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.floor.trees.finding_kernels import feature_gives_label, two_nearest
+from bayesfloor.floor.trees.near_copies import find_near_copies, near_copies
 from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.forest import Forests
 from bayesfloor.forest.order.labels import count_classes_at_sites
@@ -74,6 +76,7 @@ def find_in_data(problem: Problem, forests: Forests, n_trees: int) -> tuple[Find
         *_about_classes(problem.classes, problem.class_counts),
         *_about_ties(forests),
         *_about_identical_rows(forests, codes, len(problem.classes)),
+        *_about_near_copies(forests, problem),
         *_about_features(X, names),
         *_about_dimension(X.shape, forests),
         *_about_leaks(X, codes, names),
@@ -152,6 +155,23 @@ def _about_identical_rows(forests: Forests, codes: Ints, n_classes: int) -> Iter
             f"these rows alone any classifier errs on at least {lost}, a share of "
             f"{lost / n:.4f} of all.",
             "Only further features can tell them apart.",
+        )
+
+
+def _about_near_copies(forests: Forests, problem: Problem) -> Iterator[Finding]:
+    is_first = forests.tree == 0
+    edges, weights = forests.edges[is_first], forests.weights[is_first]
+    places = near_copies(edges, weights, forests.n_samples, len(problem.classes))
+    if places is None:
+        return
+    i, j = edges[places[edges[:, 0]] == places[edges[:, 1]]].T
+    if problem.groups is None or np.any(problem.groups[i] != problem.groups[j]):
+        yield find_near_copies(
+            edges,
+            weights,
+            places,
+            "Edges between them make the floor look lower and surer than it is.",
+            "Keep one of each, or give those of one place the same value in groups.",
         )
 
 

@@ -1,0 +1,259 @@
+"""Kernels: gradient boosting of trees over histograms (Friedman 2001; Ke et al. 2017), for many small fits.
+
+A split is a word of 64 bits: bin b goes to the left where bit b is set. So numbers in order, categories without one and
+gaps are all told apart in the same way.
+
+What a histogram adds up is a word as well. From the top: 30 bits of the first derivative, rounded and signed, 22 of the
+second and 12 that count rows. One addition takes the place of three, and sums are exact whatever their order.
+"""
+
+import numpy as np
+
+from bayesfloor.floor.learned.tree_kernels import next_random
+from bayesfloor.runtime.kernels import kernel
+
+#: Most bins of a column: the bits of a word.
+MOST_BINS = 64
+#: Most rows that histograms can add up.
+MOST_SEEN = 4095
+#: Units of the derivatives, which are at most 1 and 1/4: `MOST_SEEN` of them fit into 29 and 22 bits.
+_FIRST, _SECOND = 2.0**17, 2.0**11
+#: Rows of the mean gradient that each bin of a category is given before the bins are put in order.
+_SMOOTHING = 10.0
+
+
+@kernel
+def boost(
+    bins,
+    n_bins,
+    is_category,
+    codes,
+    n_rounds,
+    n_leaves,
+    rate,
+    ridge,
+    min_rows,
+    n_tried,
+    n_seen,
+    state,
+    features,
+    scores,
+):
+    """Add up trees, each grown leaf by leaf to the gradient of the log-loss of one class.
+
+    Parameters
+    ----------
+    bins : ndarray of shape (d, n_all) of uint8
+        The bin of each row, first of all training rows, then of rows to predict. Gaps of numbers are in bin 0.
+    n_bins, is_category : ndarray of shape (d,)
+        Bins of each column, and whether they have no order.
+    codes : ndarray of shape (n,)
+        Classes of the training rows.
+    n_rounds, n_leaves : int
+        Rounds, of one tree for each column of the scores; leaves of a tree at the most.
+    rate, ridge : float
+        Share of each step that is taken; penalty of its square, in units of the second derivative.
+    min_rows, n_tried, n_seen : int
+        Rows in a leaf at the least; columns and rows drawn for each tree.
+    state : ndarray of shape (1,) of uint64
+        State of the random draws; goes on where the last call left it.
+    features : ndarray of shape (d,)
+        The columns, in the order of the last draws: part of that state.
+    scores : ndarray of shape (n_all, n_scores)
+        Log-odds of the second of two classes, or scores of each of several; the trees are added to them.
+    """
+    n_all = bins.shape[1]
+    n, n_scores = codes.shape[0], scores.shape[1]
+    probability = np.empty((n, n_scores))
+    slopes, near = np.empty(n, np.int64), np.empty(n_seen, np.int64)
+    seen, order, aside = np.empty(n_seen, np.uint32), np.empty(n_seen, np.uint32), np.empty(n_seen, np.uint32)
+    sums = np.empty((n_leaves, n_tried, MOST_BINS), np.int64)
+    # leaves, and the nodes of the tree that they are
+    totals = np.empty(n_leaves, np.int64)
+    start, stop, node_of = np.empty(n_leaves, np.int64), np.empty(n_leaves, np.int64), np.empty(n_leaves, np.int64)
+    gain, column, to_left = np.empty(n_leaves), np.empty(n_leaves, np.int64), np.empty(n_leaves, np.uint64)
+    split_column, split_left = np.empty(2 * n_leaves, np.int64), np.empty(2 * n_leaves, np.uint64)
+    child, value = np.empty(2 * n_leaves, np.int64), np.empty(2 * n_leaves)
+    for _ in range(n_rounds):
+        softmax_rows(scores, probability)
+        draw_rows(n, state, seen)
+        for k in range(n_scores):
+            draw_first(features, n_tried, state)
+            order[:] = seen
+            label = 1 if n_scores == 1 else k
+            for i in range(n):
+                p = probability[i, k]
+                slopes[i] = packed(p - 1.0 if codes[i] == label else p, p * (1.0 - p))
+            start[0], stop[0], node_of[0], split_column[0] = 0, n_seen, 0, -1
+            totals[0] = add_up(bins, n_bins, features, order, slopes, near, sums[0])
+            gain[0], column[0], to_left[0] = best_column(
+                sums[0], totals[0], features, n_bins, is_category, ridge, min_rows
+            )
+            n_grown, n_nodes = 1, 1
+            while n_grown < n_leaves:
+                leaf = int(np.argmax(gain[:n_grown]))
+                if not gain[leaf] > 0:
+                    break
+                new = n_grown
+                middle, n_aside = start[leaf], 0
+                of_column = bins[column[leaf]]
+                for p in range(start[leaf], stop[leaf]):
+                    row = order[p]
+                    if (to_left[leaf] >> np.uint64(of_column[row])) & np.uint64(1):
+                        order[middle] = row
+                        middle += 1
+                    else:
+                        aside[n_aside] = row
+                        n_aside += 1
+                order[middle : stop[leaf]] = aside[:n_aside]
+                node = node_of[leaf]
+                split_column[node], split_left[node], child[node] = column[leaf], to_left[leaf], n_nodes
+                split_column[n_nodes : n_nodes + 2] = -1
+                # the smaller child is counted anew; the larger one takes what is left of its parent
+                if middle - start[leaf] < stop[leaf] - middle:
+                    start[new], stop[new], node_of[new] = start[leaf], middle, n_nodes
+                    start[leaf], node_of[leaf] = middle, n_nodes + 1
+                else:
+                    start[new], stop[new], node_of[new] = middle, stop[leaf], n_nodes + 1
+                    stop[leaf], node_of[leaf] = middle, n_nodes
+                totals[new] = add_up(bins, n_bins, features, order[start[new] : stop[new]], slopes, near, sums[new])
+                totals[leaf] -= totals[new]
+                for t in range(n_tried):
+                    for b in range(n_bins[features[t]]):
+                        sums[leaf, t, b] -= sums[new, t, b]
+                for each in (leaf, new):
+                    gain[each], column[each], to_left[each] = best_column(
+                        sums[each], totals[each], features, n_bins, is_category, ridge, min_rows
+                    )
+                n_nodes += 2
+                n_grown += 1
+            for leaf in range(n_grown):
+                first, second, _ = unpacked(totals[leaf])
+                value[node_of[leaf]] = -rate * first / (second + ridge)
+            for i in range(n_all):
+                node = 0
+                while split_column[node] >= 0:
+                    is_left = (split_left[node] >> np.uint64(bins[split_column[node], i])) & np.uint64(1)
+                    node = child[node] + (0 if is_left else 1)
+                scores[i, k] += value[node]
+
+
+@kernel
+def packed(first, second):
+    """Write the derivatives of one row as a word."""
+    units = max(int(second * _SECOND + 0.5), 1)
+    return (np.int64(np.floor(first * _FIRST + 0.5)) << 34) + (units << 12) + 1
+
+
+@kernel
+def unpacked(word):
+    """Read a sum of words: first derivative, second derivative, rows."""
+    return (word >> 34) / _FIRST, ((word >> 12) & 0x3FFFFF) / _SECOND, word & 0xFFF
+
+
+@kernel
+def draw_first(items, n_drawn, state):
+    """Move so many items, drawn at random, to the front."""
+    for i in range(n_drawn):
+        pick = i + np.int64(next_random(state) * (items.shape[0] - i))
+        item = items[pick]
+        items[pick] = items[i]
+        items[i] = item
+
+
+@kernel
+def draw_rows(n, state, drawn):
+    """Draw some of n rows at random, in order (Knuth's selection sampling)."""
+    n_drawn, wanted = 0, drawn.shape[0]
+    for row in range(n):
+        if next_random(state) * (n - row) < wanted - n_drawn:
+            drawn[n_drawn] = row
+            n_drawn += 1
+
+
+@kernel
+def softmax_rows(scores, probability):
+    """Turn scores into probabilities; a single score is a log-odds."""
+    n, n_scores = probability.shape
+    for i in range(n):
+        if n_scores == 1:
+            probability[i, 0] = 1.0 / (1.0 + np.exp(-scores[i, 0]))
+            continue
+        top = scores[i].max()
+        total = 0.0
+        for k in range(n_scores):
+            probability[i, k] = np.exp(scores[i, k] - top)
+            total += probability[i, k]
+        for k in range(n_scores):
+            probability[i, k] /= total
+
+
+@kernel
+def add_up(bins, n_bins, features, rows, slopes, near, sums):
+    """Add up the derivatives of rows, in each bin of the columns drawn, and return them for all."""
+    total = 0
+    for p in range(rows.shape[0]):
+        near[p] = slopes[rows[p]]
+        total += near[p]
+    for t in range(sums.shape[0]):
+        of_column, cells = bins[features[t]], sums[t]
+        cells[: n_bins[features[t]]] = 0
+        for p in range(np.uint64(rows.shape[0])):
+            cells[of_column[rows[p]]] += near[p]
+    return total
+
+
+@kernel
+def best_column(sums, total, features, n_bins, is_category, ridge, min_rows):
+    """Return the gain of a leaf's best split, its column, and the bins that go to the left; 0 where there is none."""
+    best, column, left = 1e-9, -1, np.uint64(0)
+    order = np.arange(MOST_BINS)
+    if total & 0xFFF >= 2 * min_rows:
+        for t in range(sums.shape[0]):
+            f = features[t]
+            cells = sums[t, : n_bins[f]]
+            by_mean = order_by_mean(cells, total) if is_category[f] else order
+            gain, bins = best_split(cells, total, by_mean, is_category[f], ridge, min_rows)
+            if gain > best:
+                best, column, left = gain, f, bins
+    return (best if column >= 0 else 0.0), column, left
+
+
+@kernel
+def order_by_mean(cells, total):
+    """Put the bins of a category in the order of their mean gradient, in which the best split is a cut."""
+    first, second, count = unpacked(total)
+    share = _SMOOTHING / count
+    mean = np.empty(cells.shape[0])
+    for b in range(cells.shape[0]):
+        g, h, _ = unpacked(cells[b])
+        mean[b] = (g + share * first) / (h + share * second)
+    return np.argsort(mean, kind="mergesort")
+
+
+@kernel
+def best_split(cells, total, order, is_category, ridge, min_rows):
+    """Find the bins that go to the left in the best split of a leaf by one column; return its gain and those bins."""
+    g, h, n = unpacked(total)
+    of_leaf = g**2 / (h + ridge)
+    best, best_left = of_leaf, np.uint64(0)
+    # Case 1: gaps go with the low numbers. Case 2: they go with the high ones.
+    for case in range(1 if is_category or cells[0] == 0 else 2):
+        sum_of_left, left = 0, np.uint64(0)
+        for p in range(case, cells.shape[0]):
+            b = order[p]
+            if cells[b] == 0:
+                continue
+            sum_of_left += cells[b]
+            left |= np.uint64(1) << np.uint64(b)
+            n_left = sum_of_left & 0xFFF
+            if n - n_left < min_rows:
+                break
+            if n_left < min_rows:
+                continue
+            g_left, h_left, _ = unpacked(sum_of_left)
+            of_left, of_right = h_left + ridge, h - h_left + ridge
+            gain = g_left**2 * of_right + (g - g_left) ** 2 * of_left
+            if gain > best * of_left * of_right:  # a division for the best ones alone
+                best, best_left = gain / (of_left * of_right), left
+    return best - of_leaf, best_left

@@ -1,0 +1,137 @@
+"""Learners that are fitted by gradients: logistic regression, and a small network where columns are 0 or 1."""
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+from scipy.special import softmax
+
+from bayesfloor.floor.learned.training_rows import Train
+from bayesfloor.runtime.arrays import Floats, Ints
+
+Singles = NDArray[np.float32]
+
+#: Units in each of the two hidden layers; half as many where columns are many.
+N_UNITS, MANY_COLUMNS = 96, 128
+#: Rows of a step.
+BATCH = 64
+#: Step size of Adam at the start; it falls to 0 along a half cosine.
+STEP_SIZE = 0.01
+#: Weight decay.
+PENALTY = 1e-3
+#: Most passes over the rows, and the fewest, where columns are many.
+MOST_EPOCHS, FEWEST_EPOCHS = 40, 12
+#: Columns times passes over the rows.
+COLUMNS_SEEN = 2000
+#: Share of the columns that must have two values.
+SHARE_OF_BINARY = 0.8
+
+
+def logistic(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return multinomial logistic regression with a ridge penalty."""
+    return {"logistic": fit_logistic(train.X, train, test)}
+
+
+def fit_logistic(X: Floats, train: Train, test: Floats) -> Floats:
+    """Regress the classes on features; return probabilities of other rows."""
+    n, d = X.shape
+    rows, labels = np.ascontiguousarray(X, np.float32), (np.arange(n), train.codes)
+    start = np.zeros((d + 1, train.n_classes))
+    start[-1] = np.log(train.prior)
+
+    def loss(flat: Floats) -> tuple[float, Floats]:
+        coefficients = flat.reshape(start.shape)
+        scores = rows @ coefficients[:-1].astype(np.float32) + coefficients[-1].astype(np.float32)
+        scores -= scores.max(axis=1, keepdims=True)
+        at_label = float(scores[labels].sum(dtype=np.float64))
+        error = np.exp(scores, out=scores)
+        total = error.sum(axis=1, keepdims=True)
+        value = 0.5 * (coefficients[:-1] ** 2).sum() + float(np.log(total).sum(dtype=np.float64)) - at_label
+        error /= total
+        error[labels] -= 1.0
+        gradient = np.concatenate([rows.T @ error + coefficients[:-1], error.sum(axis=0, keepdims=True)])
+        return value / n, gradient.ravel() / n
+
+    found = optimize.minimize(
+        loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 60, "ftol": 1e-7, "gtol": 1e-5}
+    )
+    coefficients = found.x.reshape(start.shape)
+    return softmax(test @ coefficients[:-1] + coefficients[-1], axis=1)
+
+
+# --- a small network
+
+
+def is_mostly_binary(X: Floats) -> bool:
+    """Tell whether most of the columns that vary have two values."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    varies = high > low
+    is_binary = (np.equal(X, low) | np.equal(X, high)).all(axis=0)
+    return int(varies.sum()) > 2 and bool(is_binary[varies].mean() >= SHARE_OF_BINARY)
+
+
+def network(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return a network of two hidden layers, trained by Adam (Kingma and Ba 2015) in single precision."""
+    low, high = train.X.min(axis=0), train.X.max(axis=0)
+    width = np.where(high > low, high - low, 1.0)
+    rows, others = ((side - low) / width for side in (train.X, np.clip(test, low - width, high + width)))
+    return {"network": _train_network(rows.astype(np.float32), train, others.astype(np.float32), seed)}
+
+
+def _train_network(rows: Singles, train: Train, others: Singles, seed: int) -> Floats:
+    """Fit the network to rows and return probabilities of others."""
+    rng = np.random.default_rng(seed)
+    n, d = rows.shape
+    n_units = N_UNITS if d <= MANY_COLUMNS else N_UNITS // 2
+    sizes = (d, n_units, n_units, train.n_classes)
+    parameters, gradient = (np.zeros(sum((a + 1) * b for a, b in pairwise(sizes)), np.float32) for _ in range(2))
+    layers, slopes = _layers_of(parameters, sizes), _layers_of(gradient, sizes)
+    for layer in layers:  # weights that keep the variance from layer to layer (He et al. 2015)
+        layer[:-1] = rng.normal(scale=np.sqrt(2.0 / (len(layer) - 1)), size=(len(layer) - 1, layer.shape[1]))
+    mean, square = np.zeros_like(parameters), np.zeros_like(parameters)
+    epochs = max(FEWEST_EPOCHS, min(MOST_EPOCHS, COLUMNS_SEEN // d))
+    n_batches = max(n // BATCH, 1)
+    step = 0
+    for _ in range(epochs):
+        train.check()
+        order = rng.permutation(n)
+        for batch in range(n_batches):
+            chosen = order[batch::n_batches]
+            step += 1
+            size = 0.5 * STEP_SIZE * (1.0 + np.cos(np.pi * step / (epochs * n_batches)))
+            size *= np.sqrt(1.0 - 0.999**step) / (1.0 - 0.9**step)
+            _set_slopes(rows[chosen], train.codes[chosen], layers, slopes)
+            gradient += np.float32(PENALTY) * parameters
+            mean += np.float32(0.1) * (gradient - mean)
+            square += np.float32(0.001) * (gradient * gradient - square)
+            parameters -= np.float32(size) * mean / (np.sqrt(square) + np.float32(1e-8))
+    return softmax(_outputs(others, layers)[-1].astype(np.float64), axis=1)
+
+
+def _layers_of(flat: Singles, sizes: tuple[int, ...]) -> list[Singles]:
+    """Return views of a flat array as layers: a line of weights for each input, and one of offsets."""
+    cuts = np.cumsum([(a + 1) * b for a, b in pairwise(sizes)])[:-1]
+    return [part.reshape(-1, b) for part, b in zip(np.split(flat, cuts), sizes[1:], strict=True)]
+
+
+def _outputs(rows: Singles, layers: list[Singles]) -> list[Singles]:
+    """Return the rows, what each hidden layer makes of them, and the scores of the classes."""
+    outputs = [rows]
+    for layer in layers[:-1]:
+        outputs.append(np.maximum(outputs[-1] @ layer[:-1] + layer[-1], np.float32(0.0)))
+    return [*outputs, outputs[-1] @ layers[-1][:-1] + layers[-1][-1]]
+
+
+def _set_slopes(rows: Singles, codes: Ints, layers: list[Singles], slopes: list[Singles]) -> None:
+    """Write the gradient of the log-loss by every layer."""
+    *outputs, scores = _outputs(rows, layers)
+    error = np.exp(scores - scores.max(axis=1, keepdims=True))
+    error /= error.sum(axis=1, keepdims=True)
+    error[np.arange(len(rows)), codes] -= 1.0
+    error /= np.float32(len(rows))
+    for number in range(len(layers) - 1, -1, -1):
+        np.matmul(outputs[number].T, error, out=slopes[number][:-1])
+        error.sum(axis=0, out=slopes[number][-1])
+        if number:
+            error = (error @ layers[number][:-1].T) * (outputs[number] > 0)

@@ -1,0 +1,261 @@
+"""Learners of interactions: pairs and triples of features that say more together than apart.
+
+All pairs of features in four bins, and all triples of features in two, are ranked by an interaction statistic. That of
+a pair is I = 2 (G_ab - G_a - G_b + G_0), where G is the information of `interaction_kernels`; that of a triple follows
+by inclusion and exclusion. Without an interaction it is about chi-squared distributed with a degree of freedom for each
+product of bins and classes, each but one. Its z-score is (I - dof) / sqrt(2 dof).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import softmax
+
+from bayesfloor.floor.learned.interaction_kernels import pair_counts, pair_information, triple_information
+from bayesfloor.floor.learned.local_learners import grow_ensemble, kernel_ridge
+from bayesfloor.floor.learned.training_rows import Train
+from bayesfloor.runtime.arrays import Floats, Ints
+
+#: Bins of a feature in a pair, of about equal numbers of rows.
+N_BINS = 4
+#: Most features of which all pairs, and all triples, are looked at; the most informative ones.
+MOST_IN_PAIRS, MOST_IN_TRIPLES = 128, 60
+#: Pairs and triples whose tables are multiplied.
+N_PAIRS, N_TRIPLES = 6, 3
+#: Pairs that are kept where none stands out.
+FEWEST_PAIRS = 2
+#: Single features that join those of the pairs, and how far they have to stand out.
+N_SINGLES, SINGLE_Z = 4, 3.0
+#: Most features of the trees and the kernel.
+MOST_FEATURES = 12
+#: Trees of an ensemble: with few features they soon agree.
+N_TREES = 50
+#: Width of the kernel, as a share of the median distance between rows.
+WIDTH = 0.35
+#: Landmarks of the kernel: fewer than elsewhere, since there are few features.
+N_LANDMARKS = 150
+#: Smallest share of rows in either half of a feature.
+SMALLEST_HALF = 0.02
+#: Rows of the prior that every cell of a table is given.
+PRIOR_ROWS = 2.0
+
+
+class Bins(NamedTuple):
+    """Features cut into bins.
+
+    Attributes
+    ----------
+    train, test : ndarray of shape (d, n) of int64
+        The bin of each row.
+    n_bins : ndarray of shape (d,)
+        Bins of each feature.
+    """
+
+    train: Ints
+    test: Ints
+    n_bins: Ints
+
+    def take(self, features: Ints) -> "Bins":
+        """Keep some of the features."""
+        return Bins(self.train[features], self.test[features], self.n_bins[features])
+
+
+class Packed(NamedTuple):
+    """Bins as bits: see `interaction_kernels`.
+
+    Attributes
+    ----------
+    words : ndarray of shape (n_bins, n_words) of uint64
+        A bit for each row, the rows of a class together.
+    starts : ndarray of shape (n_classes + 1,)
+        Where the words of each class begin.
+    first_bin : ndarray of shape (d + 1,)
+        Where the bins of each feature begin.
+    margins : ndarray of shape (n_bins, n_classes)
+        Rows of each class in each bin.
+    """
+
+    words: np.ndarray
+    starts: Ints
+    first_bin: Ints
+    margins: Ints
+
+
+# --- pairs
+
+
+def pairs(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return naive Bayes of the tables of pairs; trees and kernel ridge on the features of the best pairs."""
+    bins = quartile_bins(train.X, test)
+    single = single_scores(bins, train)
+    features = np.sort(np.argsort(-single, kind="stable")[:MOST_IN_PAIRS])
+    bins = bins.take(features)
+    scores = pair_scores(bins, train)
+    found = best_sets(scores, np.stack(np.triu_indices(len(features), 1), axis=1), N_PAIRS, FEWEST_PAIRS)
+    strong = features[single[features] > SINGLE_Z]
+    strong = strong[np.argsort(-single[strong], kind="stable")[:N_SINGLES]]
+    used = np.array(list(dict.fromkeys([*features[found].ravel(), *strong]))[:MOST_FEATURES], np.int64)
+    if not len(used):
+        used = np.arange(1)
+    few, others = Train(np.ascontiguousarray(train.X[:, used]), *train[1:4]), np.ascontiguousarray(test[:, used])
+    return {
+        "pair tables": _product_of_tables(bins, found, train),
+        "pair trees": grow_ensemble(few, others, seed, N_TREES).shallow,
+        "pair kernel": kernel_ridge(few, others, seed, (WIDTH,), N_LANDMARKS)[WIDTH],
+    }
+
+
+def quartile_bins(X: Floats, test: Floats) -> Bins:
+    """Cut each feature at its quartiles; one of few values has a bin for each."""
+    columns, others = np.ascontiguousarray(X.T), np.ascontiguousarray(test.T)
+    ordered = np.sort(columns, axis=1)
+    n_values = 1 + (np.diff(ordered, axis=1) > 0).sum(axis=1)
+    quartiles = np.quantile(ordered, np.arange(1, N_BINS) / N_BINS, axis=1, method="nearest").T
+    bins = Bins(np.empty(columns.shape, np.int64), np.empty(others.shape, np.int64), np.empty(len(columns), np.int64))
+    for j, cuts in enumerate(quartiles):
+        cuts = np.unique(ordered[j])[:-1] if n_values[j] <= N_BINS else np.unique(cuts)
+        if len(cuts) and cuts[-1] == ordered[j, -1]:
+            cuts = cuts[:-1]  # no row is above
+        bins.train[j], bins.test[j] = np.searchsorted(cuts, columns[j]), np.searchsorted(cuts, others[j])
+        bins.n_bins[j] = len(cuts) + 1
+    return bins
+
+
+def single_scores(bins: Bins, train: Train) -> Floats:
+    """Return the z-score of what each feature says of the classes by itself."""
+    n_classes, d, most = train.n_classes, len(bins.n_bins), int(bins.n_bins.max())
+    place = (np.arange(d)[:, None] * most + bins.train) * n_classes + train.codes
+    counts = np.bincount(place.ravel(), minlength=d * most * n_classes).reshape(d, most, n_classes)
+    n_log_n = _n_log_n(len(train.codes))
+    of_features = (n_log_n[counts].sum(axis=2) - n_log_n[counts.sum(axis=2)]).sum(axis=1)
+    present = train.counts[train.counts > 0]
+    of_none = n_log_n[present].sum() - n_log_n[len(train.codes)]
+    return _z_scores(2.0 * (of_features - of_none), (bins.n_bins - 1) * (len(present) - 1))
+
+
+def pair_scores(bins: Bins, train: Train) -> Floats:
+    """Return the z-score of each pair's interaction, in the order of `itertools.combinations`."""
+    d = len(bins.n_bins)
+    packed = pack(bins, train)
+    n_log_n = _n_log_n(len(train.codes))
+    of_pairs = np.zeros((d, d))
+    pair_information(packed.words, packed.starts, packed.first_bin, packed.margins, n_log_n, of_pairs)
+    of_bins = n_log_n[packed.margins].sum(axis=1) - n_log_n[packed.margins.sum(axis=1)]
+    of_one = np.add.reduceat(of_bins, packed.first_bin[:-1])
+    present = train.counts[train.counts > 0]
+    of_none = n_log_n[present].sum() - n_log_n[len(train.codes)]
+    a, b = np.triu_indices(d, 1)
+    interaction = 2.0 * (of_pairs[a, b] - of_one[a] - of_one[b] + of_none)
+    return _z_scores(interaction, (bins.n_bins[a] - 1) * (bins.n_bins[b] - 1) * (len(present) - 1))
+
+
+# --- triples
+
+
+def triples(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return naive Bayes of the tables of triples, and trees on their features."""
+    bins, features = halves(train.X, test)
+    single = single_scores(bins, train) if len(features) else np.zeros(0)
+    kept = np.sort(np.argsort(-single, kind="stable")[:MOST_IN_TRIPLES])
+    bins, features = bins.take(kept), features[kept]
+    found = best_sets(triple_scores(bins, train), _triples_of(len(features)), N_TRIPLES, 1)
+    used = np.array(list(dict.fromkeys(features[found].ravel())), np.int64)
+    if not len(used):
+        used = np.arange(1)
+    few, others = Train(np.ascontiguousarray(train.X[:, used]), *train[1:4]), np.ascontiguousarray(test[:, used])
+    return {
+        "triple tables": _product_of_tables(bins, found, train),
+        "triple trees": grow_ensemble(few, others, seed, N_TREES).shallow,
+    }
+
+
+def halves(X: Floats, test: Floats) -> tuple[Bins, Ints]:
+    """Cut features at their medians; those that one value nearly fills are left out."""
+    median = np.median(X, axis=0)
+    cut = np.where(np.greater(X, median).mean(axis=0) < SMALLEST_HALF, np.nextafter(median, -np.inf), median)
+    upper = np.greater(X, cut)
+    share = upper.mean(axis=0)
+    features = np.flatnonzero((share >= SMALLEST_HALF) & (share <= 1.0 - SMALLEST_HALF))
+    known, others = upper[:, features].T.astype(np.int64), np.greater(test, cut)[:, features].T.astype(np.int64)
+    return Bins(known, others, np.full(len(features), 2)), features
+
+
+def triple_scores(bins: Bins, train: Train) -> Floats:
+    """Return the z-score of each triple's interaction, in the order of `itertools.combinations`."""
+    d = len(bins.n_bins)
+    a, b, c = _triples_of(d).T
+    if not len(a):
+        return np.zeros(0)
+    packed = pack(bins, train)
+    upper = packed.words[1::2]
+    n, counts, n_log_n = len(train.codes), train.counts, _n_log_n(len(train.codes))
+    common = np.empty((d, d, train.n_classes), np.int64)
+    pair_counts(upper, packed.starts, common)
+    of_triples = np.empty(len(a))
+    triple_information(upper, packed.starts, counts, common, n_log_n, of_triples)
+    one = common[np.arange(d), np.arange(d)]
+    cells = np.stack([common, one[:, None] - common, one - common, counts - one[:, None] - one + common])
+    of_pairs = (n_log_n[cells].sum(axis=-1) - n_log_n[cells.sum(axis=-1)]).sum(axis=0)  # of one on the diagonal
+    of_one = np.diag(of_pairs)
+    of_none = n_log_n[counts].sum() - n_log_n[n]
+    apart = of_pairs[a, b] + of_pairs[a, c] + of_pairs[b, c] - of_one[a] - of_one[b] - of_one[c] + of_none
+    return _z_scores(2.0 * (of_triples - apart), np.full(len(a), int((counts > 0).sum()) - 1))
+
+
+def _triples_of(d: int) -> Ints:
+    """Return all triples of d features, in the order of `itertools.combinations`."""
+    a, b, c = np.meshgrid(*[np.arange(d)] * 3, indexing="ij", sparse=True)
+    return np.argwhere((a < b) & (b < c))
+
+
+# --- what both share
+
+
+def pack(bins: Bins, train: Train) -> Packed:
+    """Write the bins of the training rows as bits, each class in words of its own."""
+    counts = train.counts
+    n_words = -(-counts // 64)
+    starts = np.concatenate([[0], np.cumsum(n_words)])
+    order = np.argsort(train.codes, kind="stable")
+    first = np.concatenate([[0], np.cumsum(counts)])[:-1]
+    place = np.arange(len(order)) + (64 * starts[:-1] - first)[train.codes[order]]
+    first_bin = np.concatenate([[0], np.cumsum(bins.n_bins)])
+    bits = np.zeros((first_bin[-1], 64 * starts[-1]), bool)
+    bits[(bins.train[:, order] + first_bin[:-1, None]), place] = True
+    words = np.packbits(bits, axis=1).view(np.uint64)
+    number = (bins.train + first_bin[:-1, None]) * train.n_classes + train.codes
+    margins = np.bincount(number.ravel(), minlength=first_bin[-1] * train.n_classes).reshape(-1, train.n_classes)
+    return Packed(words, starts, first_bin, margins)
+
+
+def best_sets(scores: Floats, sets: Ints, most: int, fewest: int) -> Ints:
+    """Return the sets of features whose interaction is beyond the highest that chance brings among so many."""
+    best = np.argsort(-scores, kind="stable")[:most]
+    beyond = int((scores[best] > np.sqrt(2.0 * np.log(max(len(scores), 2)))).sum())
+    return sets[best[: max(beyond, fewest)]]
+
+
+def _product_of_tables(bins: Bins, sets: Ints, train: Train) -> Floats:
+    """Return naive Bayes with one table of the classes' shares for each set of features."""
+    log_p = np.tile(np.log(train.prior), (bins.test.shape[1], 1))
+    for features in sets:
+        cells, others, n_cells = np.zeros(len(train.codes), np.int64), np.zeros(len(log_p), np.int64), 1
+        for feature in features:
+            n_bins = int(bins.n_bins[feature])
+            cells, others = cells * n_bins + bins.train[feature], others * n_bins + bins.test[feature]
+            n_cells *= n_bins
+        counts = np.bincount(cells * train.n_classes + train.codes, minlength=n_cells * train.n_classes)
+        table = counts.reshape(n_cells, train.n_classes) + PRIOR_ROWS * train.prior
+        log_p += np.log(table / table.sum(axis=1, keepdims=True) / train.prior)[others]
+    return softmax(log_p, axis=1)
+
+
+def _z_scores(statistic: Floats, dof: Ints) -> Floats:
+    """Return how far chi-squared statistics are above their means; 0 without a degree of freedom."""
+    return np.where(dof > 0, (statistic - dof) / np.sqrt(2.0 * np.maximum(dof, 1)), 0.0)
+
+
+def _n_log_n(n: int) -> Floats:
+    """Return m log m for m = 0 to n."""
+    m = np.arange(n + 1.0)
+    return m * np.log(np.maximum(m, 1.0))

@@ -1,0 +1,169 @@
+"""Learners that look at one column at a time: as numbers in order, or as values without one."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri, softmax, xlogy
+
+from bayesfloor.data.target_encoding import classes_to_encode
+from bayesfloor.floor.learned.gaussian_learners import linear_discriminant
+from bayesfloor.floor.learned.gradient_learners import fit_logistic
+from bayesfloor.floor.learned.table_learners import trees_of_shares
+from bayesfloor.floor.learned.training_rows import Codes, Train, narrow, standardised
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
+
+#: Bins of each feature for naive Bayes, of about equal numbers of rows.
+N_BINS = 12
+#: Values of a nominal column: the fewest, the most, and rows for each of them on average.
+FEWEST_VALUES, MOST_VALUES, ROWS_OF_VALUE = 3, 600, 2
+#: Names say so much of the classes, as a z-score, and neighbouring ones differ by this share of what distant ones do.
+NAMES_Z, NEIGHBOURS_SHARE = 2.0, 0.6
+#: Most indicators of values in the logistic regression.
+MOST_INDICATORS = 600
+#: Most features of the trees that are shares of the classes.
+MOST_SHARES = 64
+
+
+def marginals(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return naive Bayes of histograms, and LDA of normal scores."""
+    n, d = train.X.shape
+    columns, others = np.ascontiguousarray(train.X.T), np.ascontiguousarray(test.T)
+    ordered = np.sort(columns, axis=1)
+    cuts = quantile_cuts(ordered)
+    log_p = np.log(_prior_of(train, test))
+    scores_train, scores_test = np.empty_like(columns), np.empty_like(others)
+    ranks = ndtri((np.arange(n) + 0.5) / n)
+    for j in range(d):
+        bins, of_others = np.searchsorted(cuts[j], columns[j]), np.searchsorted(cuts[j], others[j])
+        log_p += log_ratios(bins, len(cuts[j]) + 1, train)[of_others]
+        first = np.flatnonzero(np.concatenate([[True], ordered[j, 1:] > ordered[j, :-1]]))
+        if len(first) <= 2:  # scores of two values are those values, standardised
+            scores_train[j], scores_test[j] = columns[j], others[j]
+            continue
+        count = np.diff(first, append=n)
+        middle = ranks[np.minimum(first + count // 2, n - 1)]
+        scores_train[j] = np.interp(columns[j], ordered[j, first], middle)
+        scores_test[j] = np.interp(others[j], ordered[j, first], middle)
+    points, rest = standardised(scores_train.T, scores_test.T)
+    return {
+        "histogram naive Bayes": softmax(log_p, axis=1),
+        "LDA of ranks": linear_discriminant(*narrow(Train(points, train.codes, train.n_classes), rest)),
+    }
+
+
+def quantile_cuts(ordered: Floats) -> list[Floats]:
+    """Return where each row of sorted values is cut into bins of about equal size."""
+    edges = np.quantile(ordered, np.arange(1, N_BINS) / N_BINS, axis=1, method="nearest")
+    return [np.unique(edges[:, j]) for j in range(len(ordered))]
+
+
+def log_ratios(bins: Ints, n_bins: int, train: Train) -> Floats:
+    """Return the logarithm of how much more probable each bin is in a class than in all."""
+    counts = np.bincount(bins * train.n_classes + train.codes, minlength=n_bins * train.n_classes)
+    table = counts.reshape(n_bins, train.n_classes)
+    of_all = (table.sum(axis=1, keepdims=True) + 1.0) / (len(bins) + n_bins)
+    return np.log((table + 2.0 * of_all) / (train.counts + 2.0) / of_all)
+
+
+# --- values without an order
+
+
+def is_nominal(X: Floats) -> Bools:
+    """Tell which columns have few values, each of them in several rows, and so may be names that were numbered."""
+    n_values = 1 + (np.diff(np.sort(X, axis=0), axis=0) > 0).sum(axis=0)
+    return (n_values >= FEWEST_VALUES) & (n_values <= min(MOST_VALUES, len(X) // ROWS_OF_VALUE))
+
+
+def _prior_of(train: Train, test: Floats) -> Floats:
+    """Return the shares of the classes, for each row."""
+    return np.tile(train.prior, (len(test), 1))
+
+
+class Values(NamedTuple):
+    """A column whose values are taken for names.
+
+    Attributes
+    ----------
+    train, test : ndarray of shape (n,)
+        The number of each row's value; `n_values` for those that no training row has.
+    n_values : int
+        Values of the training rows.
+    score : float
+        z-score of what is lost where values are taken together that are far from each other.
+    """
+
+    train: Ints
+    test: Ints
+    n_values: int
+    score: float
+
+
+def nominal(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return naive Bayes and logistic regression of values, and randomised trees of the classes' shares in each."""
+    if train.table is not None:
+        known, others, is_value = train.table
+    else:
+        known, others, is_value = train.X, test, is_nominal(train.X)
+    columns = [_values_of(known[:, j], others[:, j], train) for j in np.flatnonzero(is_value)]
+    if train.table is None:
+        columns = [column for column in columns if column.score > 0]
+        if not columns:
+            return dict.fromkeys(("value naive Bayes", "value logistic", "trees of shares"), _prior_of(train, test))
+    log_p = np.log(_prior_of(train, test))
+    for column in columns:
+        log_p += np.vstack([log_ratios(column.train, column.n_values, train), np.zeros(train.n_classes)])[column.test]
+    columns.sort(key=lambda column: -column.score)
+    table = _with_values(columns, train, test) if train.table is None else train.table
+    return {
+        "value naive Bayes": softmax(log_p, axis=1),
+        "value logistic": _logistic_of_values(columns, train, test),
+        "trees of shares": trees_of_shares(train, table, seed),
+    }
+
+
+def _values_of(known: Floats, others: Floats, train: Train) -> Values:
+    """Number the values of a column; a gap is a value as well."""
+    known, others = (np.where(np.isnan(side), np.inf, side) for side in (known, others))
+    values, numbers = np.unique(known, return_inverse=True)
+    place = np.minimum(np.searchsorted(values, others), len(values) - 1)
+    place = np.where(values[place] == others, place, len(values))
+    return Values(numbers, place, len(values), _score_of_names(numbers, train))
+
+
+def _score_of_names(numbers: Ints, train: Train) -> float:
+    """Return how much values say of the classes beyond their order, as a z-score; 0 for numbers, and for noise.
+
+    Values are taken together two by two, once neighbours and once values that are far apart. Where order matters,
+    neighbours are alike, and less is lost by the former.
+    """
+    half = int(numbers.max()) // 2 + 1
+    dof = max(half - 1, 1) * max(int((train.counts > 0).sum()) - 1, 1)
+    whole = _information(numbers, train)
+    near, far = (2.0 * (whole - _information(merged, train)) - dof for merged in (numbers // 2, numbers % half))
+    z = far / np.sqrt(2.0 * dof)
+    return float(z) if z > NAMES_Z and near > NEIGHBOURS_SHARE * far else 0.0
+
+
+def _information(cells: Ints, train: Train) -> float:
+    """Return the sum of n log(n / N) over cells and classes, of n rows of a class among N in a cell."""
+    counts = np.bincount(cells * train.n_classes + train.codes, minlength=(cells.max() + 1) * train.n_classes)
+    counts = counts.reshape(-1, train.n_classes)
+    totals = counts.sum(axis=1)
+    return float(xlogy(counts, counts).sum() - xlogy(totals, totals).sum())
+
+
+def _logistic_of_values(columns: list[Values], train: Train, test: Floats) -> Floats:
+    """Return logistic regression of the features and of indicators of values, from the column that says most on."""
+    widths = np.cumsum([column.n_values for column in columns])
+    taken = columns[: int((widths <= MOST_INDICATORS).sum())]
+    known = [np.eye(column.n_values)[column.train] for column in taken]
+    others = [np.eye(column.n_values + 1)[column.test, :-1] for column in taken]
+    return fit_logistic(np.hstack([train.X, *known]), train, np.hstack([test, *others]))
+
+
+def _with_values(columns: list[Values], train: Train, test: Floats) -> Codes:
+    """Return the features and, as categories beside them, the columns whose values say most."""
+    taken = columns[: MOST_SHARES // len(classes_to_encode(train.codes, train.n_classes))]
+    known, others = ([column[side] for column in taken] for side in (0, 1))
+    is_category = np.arange(train.X.shape[1] + len(taken)) >= train.X.shape[1]
+    return Codes(np.column_stack([train.X, *known]), np.column_stack([test, *others]), is_category)

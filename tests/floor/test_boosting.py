@@ -1,0 +1,98 @@
+"""Boosting against sums over all splits, and scikit-learn's."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_limits
+
+from bayesfloor.floor.learned.boosting_kernels import MOST_SEEN, best_column, boost, packed, unpacked
+from bayesfloor.floor.learned.table_learners import _bins, boosting
+from bayesfloor.floor.learned.training_rows import Codes, Train
+
+
+def test_sums_of_words():
+    rng = np.random.default_rng(0)
+    first, second = rng.uniform(-1, 1, 300), rng.uniform(0.01, 0.25, 300)
+    total = sum(packed(g, h) for g, h in zip(first, second, strict=True))
+    g, h, count = unpacked(total)
+    assert count == 300
+    assert_allclose([g, h], [first.sum(), second.sum()], atol=300 * 2.0**-11)
+    for extreme in (-1.0, 1.0):
+        assert unpacked(MOST_SEEN * packed(extreme, 0.25)) == (MOST_SEEN * extreme, MOST_SEEN * 0.25, MOST_SEEN)
+    assert_allclose(unpacked(total - packed(first[0], second[0]))[0], first[1:].sum(), atol=300 * 2.0**-17)
+
+
+def gain_of(is_left, first, second, ridge):
+    def part(rows):
+        return first[rows].sum() ** 2 / (second[rows].sum() + ridge)
+
+    return part(is_left) + part(~is_left) - part(np.ones(len(first), bool))
+
+
+@pytest.mark.parametrize("has_gaps", [False, True])
+def test_best_split_of_numbers_as_by_trying_all(has_gaps):
+    rng = np.random.default_rng(2)
+    n, ridge, min_rows = 60, 1.0, 5
+    bins = rng.integers(0 if has_gaps else 1, 7, (3, n)).astype(np.uint8)
+    first, second = rng.uniform(-1, 1, n), np.full(n, 0.25)
+    words = np.array([packed(g, h) for g, h in zip(first, second, strict=True)])
+    sums = np.zeros((3, 64), np.int64)
+    for j in range(3):
+        np.add.at(sums[j], bins[j], words)
+    gain, column, left = best_column(sums, words.sum(), np.arange(3), np.full(3, 7), np.zeros(3, bool), ridge, min_rows)
+    best = {}
+    for j in range(3):
+        for cut in range(7):
+            for gaps_left in (True, False):
+                is_left = np.where(bins[j] == 0, gaps_left, bins[j] <= cut)
+                if min_rows <= is_left.sum() <= n - min_rows:
+                    best[j, tuple(is_left)] = gain_of(is_left, first, second, ridge)
+    assert gain == pytest.approx(max(best.values()), abs=1e-3)
+    is_left = (int(left) >> bins[column].astype(int)) & 1 == 1
+    assert best[column, tuple(is_left)] == pytest.approx(max(best.values()), abs=1e-3)
+
+
+def test_a_few_rounds_at_a_time_are_the_same_rounds():
+    rng = np.random.default_rng(0)
+    bins, codes = rng.integers(1, 20, (5, 300)).astype(np.uint8), rng.integers(0, 3, 200)
+
+    def run(parts):
+        scores, state, features = np.zeros((300, 3)), np.array([7], np.uint64), np.arange(5)
+        for rounds in parts:
+            known = bins, np.full(5, 20), np.zeros(5, bool), codes
+            boost(*known, rounds, 6, 0.1, 1.0, 5, 3, 120, state, features, scores)
+        return scores
+
+    assert_array_equal(run([6]), run([2, 2, 2]))
+
+
+def test_boosting_does_as_well_as_scikit_learns():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 5))
+    codes = ((X[:, 0] > 0) ^ (rng.random(3000) < 0.1)) | (X[:, 1] * X[:, 2] > 1)
+    train, test, labels = Train(X[:1500], codes[:1500].astype(np.int64), 2), X[1500:], codes[1500:]
+    ours = np.mean(boosting(train, test, 0)["boosting"].argmax(axis=1) != labels)
+    model = HistGradientBoostingClassifier(max_iter=80, max_leaf_nodes=15, early_stopping=False, random_state=0)
+    with threadpool_limits(1):
+        error = 1.0 - model.fit(train.X, train.codes).score(test, labels)
+    assert ours - error < 3 * np.sqrt(2 * error * (1 - error) / len(test))
+
+
+def test_categories_have_no_order():
+    rng = np.random.default_rng(0)
+    values = np.column_stack([rng.integers(0, 40, 900), rng.standard_normal(900)])
+    codes = (rng.permutation(40) % 2)[values[:, 0].astype(int)]
+    table = Codes(values[:600], values[600:], np.array([True, False]))
+    p = boosting(Train(np.zeros((600, 1)), codes[:600], 2, table=table), np.zeros((300, 1)), 0)["boosting"]
+    assert np.mean(p.argmax(axis=1) != codes[600:]) < 0.02
+
+
+def test_bins():
+    gap = np.nan
+    known, others = np.array([3.0, 1.0, gap, 3.0]), np.array([0.0, 2.0, 9.0, gap])
+    assert_array_equal(_bins(known, others, False), [[2, 1, 0, 2, 1, 1, 2, 0]])
+    assert_array_equal(_bins(np.array([0.0, 2.0, gap]), np.array([1.0, 80.0]), True), [[0, 2, 63, 1, 63]])
+    many = _bins(np.arange(1000.0), np.arange(10.0), False)[0, :1000]
+    assert many.min() == 1
+    assert np.bincount(many)[1:].max() <= 1000 / 62 + 1

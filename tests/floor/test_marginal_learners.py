@@ -1,0 +1,105 @@
+"""Columns of names that were numbered, and columns that are 0 or 1."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import softmax
+
+from bayesfloor.floor.learned.gradient_learners import _layers_of, _set_slopes, is_mostly_binary, network
+from bayesfloor.floor.learned.marginal_learners import _score_of_names, is_nominal, marginals, nominal
+from bayesfloor.floor.learned.training_rows import Train
+
+
+def names(n=900, n_columns=3, n_values=40, seed=0):
+    """Numbered names, each with an effect of its own on the log-odds."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, n_values, (n, n_columns)).astype(float)
+    effect = 1.5 * rng.standard_normal((n_columns, n_values))
+    log_odds = sum(effect[j, X[:, j].astype(int)] for j in range(n_columns))
+    return X, (rng.random(n) < 1 / (1 + np.exp(-log_odds))).astype(np.int64)
+
+
+def test_columns_of_few_values():
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(0, 2, 100), rng.integers(0, 3, 100), rng.permutation(100) // 2, rng.standard_normal(100)]
+    assert_array_equal(is_nominal(np.column_stack(columns)), [False, True, True, False])
+
+
+def test_names_are_told_from_numbers():
+    X, codes = names()
+    train = Train(X, codes, 2)
+    for j in range(3):
+        assert _score_of_names(X[:, j].astype(int), train) > 0
+    rng = np.random.default_rng(1)
+    ordered = rng.integers(0, 40, 900)
+    assert _score_of_names(ordered, Train(X, (ordered > 15).astype(np.int64), 2)) == 0
+    assert _score_of_names(rng.integers(0, 40, 900), train) == 0  # says nothing
+
+
+def test_values_as_names_say_what_their_order_does_not():
+    X, codes = names()
+    train, test, labels = Train(X[:600], codes[:600], 2), X[600:], codes[600:]
+    found = nominal(train, test, 0)
+    error = {name: np.mean(p.argmax(axis=1) != labels) for name, p in found.items()}
+    in_order = np.mean(marginals(train, test, 0)["histogram naive Bayes"].argmax(axis=1) != labels)
+    assert max(error.values()) < in_order - 0.05
+
+
+def test_a_value_that_was_never_seen_says_nothing():
+    X, codes = names()
+    train = Train(X, codes, 2)
+    p = nominal(train, np.full((1, 3), 1000.0), 0)["value naive Bayes"]
+    assert_allclose(p[0], train.prior)
+
+
+def test_without_names_there_is_the_prior():
+    rng = np.random.default_rng(0)
+    train = Train(rng.standard_normal((50, 2)), rng.integers(0, 2, 50), 2)
+    for p in nominal(train, np.zeros((3, 2)), 0).values():
+        assert_allclose(p, np.tile(train.prior, (3, 1)))
+
+
+def test_mostly_binary():
+    rng = np.random.default_rng(0)
+    binary = rng.integers(0, 2, (50, 8)).astype(float)
+    number = rng.standard_normal((50, 1))
+    assert is_mostly_binary(np.hstack([binary, number, np.ones((50, 1))]))
+    assert not is_mostly_binary(np.hstack([binary[:, :3], number]))
+    assert not is_mostly_binary(np.ones((50, 4)))
+
+
+def test_gradient_of_the_network():
+    rng = np.random.default_rng(0)
+    sizes = (3, 4, 4, 3)
+    flat, gradient = rng.standard_normal(51).astype(np.float32), np.zeros(51, np.float32)
+    rows, codes = rng.standard_normal((20, 3)), rng.integers(0, 3, 20)
+
+    def loss(parameters):
+        hidden = rows
+        layers = _layers_of(parameters, sizes)
+        for layer in layers[:-1]:
+            hidden = np.maximum(hidden @ layer[:-1] + layer[-1], 0.0)
+        return -np.log(softmax(hidden @ layers[-1][:-1] + layers[-1][-1], axis=1)[np.arange(20), codes]).mean()
+
+    _set_slopes(rows.astype(np.float32), codes, _layers_of(flat, sizes), _layers_of(gradient, sizes))
+    exact, step = flat.astype(np.float64), 1e-6
+    expected = [(loss(exact + step * unit) - loss(exact - step * unit)) / (2 * step) for unit in np.eye(51)]
+    assert_allclose(gradient, expected, atol=1e-4)
+
+
+def test_network_learns_what_no_column_says_alone():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (900, 8)).astype(float)
+    codes = (X[:, 0] + X[:, 3] + X[:, 5]).astype(np.int64) % 2
+    p = network(Train(X[:600], codes[:600], 2), X[600:], 0)["network"]
+    assert np.mean(p.argmax(axis=1) != codes[600:]) < 0.05
+    assert_array_equal(p, network(Train(X[:600], codes[:600], 2), X[600:], 0)["network"])
+
+
+def test_network_stops_when_the_work_is_given_up():
+    def check():
+        raise InterruptedError
+
+    X = np.random.default_rng(0).integers(0, 2, (50, 4)).astype(float)
+    with pytest.raises(InterruptedError):
+        network(Train(X, X[:, 0].astype(np.int64), 2, check), X, 0)
