@@ -181,16 +181,16 @@ def grow_deep_trees(columns, codes, n_classes, test, n_trees, n_tries, n_looked_
         if total > 0:
             for f in range(d):
                 importance[f] += gains[f] / total
-        for i in range(test.shape[0]):
-            node = 0
-            while feature[node] >= 0:
-                node = child[node] + (0 if test[i, feature[node]] <= threshold[node] else 1)
-            start, stop = np.int64(child[node]), np.int64(last[node])
+        for t in range(test.shape[0]):
+            leaf = np.int64(0)
+            while feature[leaf] >= 0:
+                leaf = np.int64(child[leaf]) + (0 if test[t, feature[leaf]] <= threshold[leaf] else 1)
+            start, stop = np.int64(child[leaf]), np.int64(last[leaf])
             size = stop - start
             while start < stop:
                 label = codes[order[start]]
                 after = end_of_class(codes, order, start, stop, label)
-                probability[i, label] += (after - start) / size
+                probability[t, label] += (after - start) / size
                 start = after
 
 
