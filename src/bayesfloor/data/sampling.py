@@ -8,14 +8,26 @@ from bayesfloor.runtime.hashing import GOLDEN, hash_rows, mix64, sums_of_hashes
 
 Keys = NDArray[np.uint64]
 
-#: Most rows of the learned floor where `max_rows` is None: its learners are trained some fifty times.
+#: Rows up to which the learned floor cross-validates all its learners, which train some fifty times. Of more rows some
+#: are held out, and learners of linear cost are trained on the rest.
 LEARNED_ROWS = 10_000
+#: Most values, rows times features, of the learned floor where `max_rows` is None: about ten minutes of one core.
+LEARNED_VALUES = 64_000_000
+#: The same for a report, which should come in a minute or two.
+REPORT_VALUES = 8_000_000
+#: Features that a row counts for at the least: trees and distances cost as much with fewer.
+FEWEST_FEATURES = 64
 #: Most rows for choices of features and transforms where `max_rows` is None: every candidate needs forests.
 CHOICE_ROWS = 5_000
 #: Most rows of the spanning trees of a report, unless the caller gives another number.
 TREE_ROWS = 50_000
 #: Rows that a rare class keeps in a sample, where it has so many: an AUC is then known to about .02.
 RARE_ROWS = 200
+
+
+def affordable_rows(n_features: int, n_values: int = LEARNED_VALUES) -> int:
+    """Return how many rows the learned floor uses of its own accord, for so many values in all."""
+    return max(LEARNED_ROWS, n_values // max(n_features, FEWEST_FEATURES))
 
 
 def copy_numbers(hashes: Keys, codes: Ints) -> Keys:
@@ -28,7 +40,7 @@ def copy_numbers(hashes: Keys, codes: Ints) -> Keys:
     return numbers
 
 
-def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys, at_least: int = 1) -> Ints:
+def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys, at_least: int | Ints = 1) -> Ints:
     """Choose rows by rising key, each class in proportion to its size and with at least one row.
 
     Parameters
@@ -39,9 +51,9 @@ def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys, at_least: int =
         How many to choose, at least one per class; None, or more than there are, for all.
     keys : ndarray of shape (n,)
         Random numbers.
-    at_least : int, default=1
-        Rows that a class keeps, where it has so many, at the expense of the larger ones; no more than half of an equal
-        share of the sample. `class_weights` undoes the change of shares.
+    at_least : int or ndarray of shape (n_classes,), default=1
+        Rows that a class, or each of them, keeps, where it has so many, at the expense of the larger ones; no more than
+        half of an equal share of the sample. `class_weights` undoes the change of shares.
 
     Returns
     -------
@@ -52,7 +64,7 @@ def stratified_rows(codes: Ints, n_rows: int | None, keys: Keys, at_least: int =
         return np.arange(len(codes))
     counts = np.bincount(codes)
     quota = _in_proportion(counts, n_rows)
-    kept = np.minimum(counts, min(at_least, n_rows // (2 * len(counts))))
+    kept = np.minimum(counts, np.minimum(at_least, n_rows // (2 * len(counts))))
     is_rare = np.zeros(len(counts), bool)
     while np.any(falls_short := ~is_rare & (quota < kept)):
         is_rare |= falls_short

@@ -10,6 +10,8 @@
       │       time_periods    the same in an order of time: trained on the past
       │       learners        the groups of learners  (…_learners), and what is compiled of them  (…_kernels)
       │       training_rows   what every learner starts from
+      ├──── many_rows ─────── above 10 000 rows: some are held out, the others trained on
+      │       linear_cost_learners  their learners  (linear_cost_kernels)
       ├──── stacking ──────── the best mix of learners at each size
       ├──── stack_errors ──── errors of that mix: by row, by class, among neighbours
       ├──── summary ───────── estimate, interval, what was reached, findings

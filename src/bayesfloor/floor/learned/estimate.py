@@ -15,11 +15,21 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
 from bayesfloor.data.prepared_table import TabularView
-from bayesfloor.data.sampling import LEARNED_ROWS, RARE_ROWS, class_weights, keys_of_values, stratified_rows
+from bayesfloor.data.sampling import (
+    LEARNED_ROWS,
+    LEARNED_VALUES,
+    RARE_ROWS,
+    affordable_rows,
+    class_weights,
+    keys_of_values,
+    stratified_rows,
+)
 from bayesfloor.floor.learned.cluster_fits import cluster_of
 from bayesfloor.floor.learned.copies import distinct_rows, groups_of_near_copies
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, Group, group_of, groups_for
+from bayesfloor.floor.learned.linear_cost_learners import linear_groups_for
+from bayesfloor.floor.learned.many_rows import fit_holdout, hold_out, holdout_bytes
 from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
@@ -67,7 +77,9 @@ def learned_floor(
     """Estimate how low the error of any classifier can go, from what many classifiers reach.
 
     A stack of learners predicts every row by cross-validation, trained on .8, .4 and .2 of the rows. Its errors, with
-    and without the labels, form a learning curve, and the floor is where that ends.
+    and without the labels, form a learning curve, and the floor is where that ends. Of more than 10 000 rows, about
+    10 000 are held out and predicted, and learners whose cost is linear are trained on all others, a half and a quarter
+    of them.
 
     Parameters
     ----------
@@ -88,8 +100,10 @@ def learned_floor(
         Folds, at least 5: how many, or anything that scikit-learn splits by, so long as each row is tested once. With
         `time`, an int: the periods that the later half of the rows is cut into.
     max_rows : int or None, default=None
-        Rows to use at the most; None for 10 000 (`data.sampling.LEARNED_ROWS`). As large a share of each class, but up
-        to 200 rows of a rare one, which then count less, so that all figures are for the shares of the rows given.
+        Rows to use at the most. None for all, up to 1 000 000 rows and 64 million values (half as many with `groups`);
+        for 10 000 with `time`, or where `cv` or `learners` are others than a number and the default. Of a sample, as
+        large a share of each class, but up to 200 rows of a rare one, which then count less, so that all figures are
+        for the shares of the rows given.
     learners : "default", mapping or list, default="default"
         Some twenty fast learners, or others, in a list or by name in a mapping: classifiers with ``predict_proba``, and
         the names of groups of fast ones ("gaussian", "clusters", "marginals", "logistic", "neighbours", "kernels",
@@ -165,25 +179,42 @@ def learned_floor_of(
     confidence = check_confidence(confidence)
     _check_cv(cv, problem)
     seed = check_random_state_seed(random_state)
+    n_threads = check_n_jobs(n_jobs)
     distinct = distinct_rows(problem, seed, may_group=is_int(cv))
     problem = distinct.problem
-    rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed, RARE_ROWS)
-    may_group = is_int(cv) and problem.groups is None and problem.time is None and len(rows) == len(problem.X)
-    near, nearly_copied = groups_of_near_copies(problem, rows, n_jobs, may_group=may_group)
+    is_default = isinstance(learners, str) and learners == "default" and is_int(cv) and problem.time is None
+    most_rows = rows_by_default(problem) if is_default else LEARNED_ROWS
+    rows = choose_rows(problem, check_max_rows(max_rows, n_classes, most_rows), seed, RARE_ROWS)
+    is_many = is_default and len(rows) > LEARNED_ROWS
+    looked_at = rows[:LEARNED_ROWS] if is_many else rows
+    may_group = is_int(cv) and problem.groups is None and problem.time is None and len(looked_at) == len(problem.X)
+    near, nearly_copied = groups_of_near_copies(problem, looked_at, n_jobs, may_group=may_group)
     if near is not None:
         by_row = np.empty_like(near)
         by_row[rows] = near
         problem = replace(problem, groups=by_row)
-    points, codes = problem.X[rows], problem.codes[rows]
-    tabular = None if problem.tabular is None else problem.tabular.take(rows)
-    learner_groups = check_learners(learners, points, tabular)
-    # a splitter counts all rows that were given
-    scheme = _scheme_of(problem, rows, cv) if is_int(cv) else _scheme_of(distinct.given, distinct.rows[rows], cv)
+    groups = None if problem.groups is None else problem.groups[rows]
+    holdout = hold_out(problem.codes[rows], groups, cv, LEARNED_ROWS) if is_many else None
+    predicted = rows if holdout is None else rows[holdout.tested]
+    points, codes = problem.X[predicted], problem.codes[predicted]
+    tabular = None if problem.tabular is None else problem.tabular.take(predicted)
+    if holdout is not None:
+        learner_groups = linear_groups_for(points, tabular)
+        of_tested = None if groups is None else np.unique(groups[holdout.tested], return_inverse=True)[1]
+        scheme = _Scheme(holdout.stack_folds, groups=of_tested, clusters=of_tested)
+        check_memory(holdout_bytes(problem, rows, n_threads), f"training on {len(rows)} rows")
+    else:
+        learner_groups = check_learners(learners, points, tabular)
+        # a splitter counts all rows that were given
+        scheme = _scheme_of(problem, rows, cv) if is_int(cv) else _scheme_of(distinct.given, distinct.rows[rows], cv)
     cluster = cluster_of(client)
     n_learners = 3 * len(learner_groups)
-    check_memory(4 * n_learners * sum(VIEWS) * len(rows) * n_classes, f"the predictions of {len(rows)} rows")
+    check_memory(4 * n_learners * sum(VIEWS) * len(codes) * n_classes, f"the predictions of {len(codes)} rows")
 
     def learn(crew: Crew) -> tuple[list[Stack], tuple[float, ...], list[str]]:
+        if holdout is not None:
+            fitted = fit_holdout(problem, rows, holdout, learner_groups, seed, crew, cluster)
+            return fit_stacks(fitted, codes, seed, crew), fitted.sizes, fitted.names
         fitted = cross_fit(
             points,
             codes,
@@ -204,7 +235,7 @@ def learned_floor_of(
         fitted = replace(fitted, has_offsets=problem.groups is None)
         return fit_stacks(fitted, codes, seed, crew), fitted.sizes, fitted.names
 
-    stacks, sizes, names = supervise(learn, check_n_jobs(n_jobs), progress)
+    stacks, sizes, names = supervise(learn, n_threads, progress)
     folds = scheme.folds
     if scheme.tested is not None:
         points, codes, folds = points[scheme.tested], codes[scheme.tested], folds[scheme.tested]
@@ -256,6 +287,13 @@ def learned_floor_of(
         seconds=perf_counter() - started,
         ranking=rank_classes(stacks, counted, problem.classes, confidence, scheme.clusters),
     )
+
+
+def rows_by_default(problem: Problem, n_values: int = LEARNED_VALUES) -> int:
+    """Return how many rows are used at the most where nobody says: for groups half as many, as all folds are tested."""
+    if problem.time is not None:
+        return LEARNED_ROWS
+    return affordable_rows(problem.X.shape[1], n_values if problem.groups is None else n_values // 2)
 
 
 def choose_rows(problem: Problem, n_rows: int | None, seed: int, at_least: int = 1) -> Ints:

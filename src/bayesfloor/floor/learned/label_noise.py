@@ -118,8 +118,10 @@ def label_noise_check(
         As for `learned_floor`.
     shares : sequence of float, default=(0.1, 0.2, 0.4)
         Shares of the labels to redraw, between 0 and 1. The larger ones redraw the labels of the smaller, and more.
-    groups, time, confidence, max_rows, learners, n_jobs, random_state, progress
+    groups, time, confidence, learners, n_jobs, random_state, progress
         As for `learned_floor`, which is called once for each share and once without noise.
+    max_rows : int or None, default=None
+        Rows to use at the most, as large a share of each class; None for 10 000.
     cv : int, default=5
         Folds, at least 5.
 

@@ -84,7 +84,7 @@ class ClassRanking:
     label : object
         The class.
     n_samples, n_rows : int
-        Its rows among those given, and among those used.
+        Its rows among those given, and among those tested.
     share : float
         Its share of the rows given.
     auc : float
@@ -135,7 +135,7 @@ class LearnedFloor:
         Where it lies. The upper end is proven, up to sampling, by a model that exists; the lower end assumes that the
         learning curve goes on as it does.
     reached : float
-        The error that the stack attains by cross-validation.
+        The error that the stack attains by cross-validation, or on rows that were held out.
     reached_interval : (float, float)
         Clopper and Pearson's interval of that; of as many independent rows as these say as much as, where rows belong
         together.
@@ -154,7 +154,8 @@ class LearnedFloor:
     weights : dict
         Exponents of the learners in the stack, the largest first; mean over the folds.
     n_samples, n_rows, n_classes : int
-        Rows given, rows used for training or tests, classes. In an order of time, half of the rows used are tested.
+        Rows given, rows used for training or tests, classes. In an order of time, half of the rows used are tested;
+        of more than 10 000, about 10 000 are.
     classes : ndarray of shape (n_classes,)
         The labels, sorted.
     confidence : float

@@ -1,0 +1,195 @@
+"""The learned floor of all rows, beside single models that are given the same rows.
+
+    python -m venv .venv-learned && .venv-learned/bin/pip install . -r benchmarks/requirements-learned.txt
+    .venv-learned/bin/python benchmarks/learned_all_rows.py floors FOLDER [SET ...]
+    .venv-learned/bin/python benchmarks/learned_all_rows.py peers FOLDER [SET ...]
+    .venv-learned/bin/python benchmarks/learned_all_rows.py table FOLDER
+
+`floors` runs `learned_floor` with all rows of a set and writes down which rows were held out. `peers` trains each model
+on the rows that the stack was trained on at its largest size, and tests it on the same held-out rows; classes of which
+more were held out than their share count less, as in the floor. Their settings are common ones, none was tuned. `table`
+writes benchmarks/results/all_rows.md.
+
+The sets are read from $BAYESFLOOR_DATA, or from shared/data beside the repository. What was measured stays in FOLDER.
+Seconds are those of the processor, of all threads together, kernels loaded.
+"""
+
+import argparse
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("BAYESFLOOR_DATA", ROOT.parent / "shared" / "data"))
+RESULTS = ROOT / "benchmarks" / "results" / "all_rows.md"
+
+SETS = {
+    "letter": "paper",
+    "kr-vs-k": "paper",
+    "shuttle": "paper",
+    "fars": "paper",
+    "mnist": "extra",
+    "covertype": "extra",
+}
+
+
+def load(name: str) -> tuple[Any, Any]:
+    """Return points and labels."""
+    with np.load(DATA / SETS[name] / f"{name}.npz", allow_pickle=False) as data:
+        return data["X"].astype(np.float64), data["y"]
+
+
+def measure_floor(name: str, folder: Path) -> None:
+    """Run `learned_floor` and keep what it found, and the rows that it held out."""
+    from unittest import mock
+
+    from bayesfloor import learned_floor
+    from bayesfloor.data.sampling import LEARNED_ROWS, RARE_ROWS
+    from bayesfloor.floor.learned import estimate
+
+    X, y = load(name)
+    learned_floor(X[:: len(X) // 500], y[:: len(X) // 500])  # loads kernels
+    found = {}
+
+    def hold_out(*given: Any) -> Any:
+        found["holdout"] = estimate_hold_out(*given)
+        return found["holdout"]
+
+    estimate_hold_out = estimate.hold_out
+    with mock.patch.object(estimate, "hold_out", hold_out):
+        started = time.process_time()
+        floor = learned_floor(X, y)
+        seconds = time.process_time() - started
+    problem = estimate.check_problem(X, y)
+    rows = estimate.choose_rows(problem, len(X), 0, RARE_ROWS)
+    holdout = found["holdout"]
+    tested = rows[holdout.tested]
+    weights = estimate.counted_rows(problem, problem.codes[tested]).class_weights[problem.codes[tested]]
+    np.savez_compressed(folder / f"{name}.npz", rows=rows, folds=holdout.folds, tested=holdout.tested, weights=weights)
+    assert len(rows) > LEARNED_ROWS
+    result = {
+        "n_rows": floor.n_rows,
+        "n_features": X.shape[1],
+        "n_classes": floor.n_classes,
+        "n_tested": len(tested),
+        "estimate": floor.estimate,
+        "interval": floor.interval,
+        "reached": floor.reached,
+        "sizes": floor.curve.size.tolist(),
+        "errors": floor.curve.error.tolist(),
+        "weights": dict(list(floor.weights.items())[:3]),
+        "seconds": seconds,
+        "findings": [str(finding) for finding in floor.findings],
+    }
+    (folder / f"{name}.floor.json").write_text(json.dumps(result, indent=1))
+    print(name, floor, floor.curve, f"{seconds:.0f} s", floor.weights, *floor.findings, sep="\n", flush=True)
+
+
+def models(name: str) -> dict[str, Any]:
+    """Return the models to compare with; kernel machines where their cost allows."""
+    from lightgbm import LGBMClassifier
+    from sklearn.decomposition import PCA
+    from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, StandardScaler
+    from sklearn.svm import SVC
+
+    n_trees = 30 if name == "covertype" else 100
+    found = {
+        "LightGBM": LGBMClassifier(n_estimators=100, num_leaves=63, random_state=0, n_jobs=1, verbose=-1),
+        "ExtraTrees": ExtraTreesClassifier(n_trees, random_state=0, n_jobs=1),
+    }
+    if name in ("letter", "kr-vs-k", "shuttle"):
+        found["RBF-SVM"] = make_pipeline(StandardScaler(), SVC(C=30.0))
+        found["HGB"] = HistGradientBoostingClassifier(random_state=0)
+    if name == "mnist":
+        scaled = FunctionTransformer(in_unit, kw_args={"unit": 255.0})
+        found["RBF-SVM of 50 components"] = make_pipeline(scaled, PCA(50, random_state=0), SVC(C=10.0))
+    return found
+
+
+def in_unit(X: Any, unit: float) -> Any:
+    """Return points in another unit."""
+    return X / unit
+
+
+def measure_peers(name: str, folder: Path, only: list[str] | None) -> None:
+    """Train each model on the rows of the stack and test it on those that were held out."""
+    X, y = load(name)
+    with np.load(folder / f"{name}.npz") as split:
+        rows, folds, tested, weights = (split[key] for key in ("rows", "folds", "tested", "weights"))
+    file = folder / f"{name}.peers.json"
+    known = json.loads(file.read_text()) if file.exists() else {}
+    for model_name, model in models(name).items():
+        if model_name in known or (only and model_name not in only):
+            continue
+        started, wrong = time.process_time(), np.empty(len(tested))
+        for fold in np.unique(folds[tested]):
+            train, of_fold = rows[folds != fold], folds[tested] == fold
+            test = rows[tested[of_fold]]
+            wrong[of_fold] = model.fit(X[train], y[train]).predict(X[test]) != y[test]
+        error = float((weights * wrong).mean())
+        known[model_name] = {"error": error, "seconds": time.process_time() - started}
+        print(name, model_name, known[model_name], flush=True)
+        file.write_text(json.dumps(known, indent=1))
+
+
+def write_table(folder: Path) -> None:
+    """Write what was measured as a page."""
+    lines = [
+        "# The learned floor of all rows",
+        "",
+        "`python benchmarks/learned_all_rows.py`: `learned_floor(X, y)` with every row of six sets, beside single models",
+        "that were trained on the same rows and tested on the same held-out ones. Seconds of the processor, all threads",
+        "together, on 2 cores (aarch64) that other work ran on at the same time.",
+        "",
+        "| set | rows × features, classes | tested | floor | 95% interval | reached | best single model | seconds |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    curves = ["", "| set | training rows and errors | largest exponents in the stack |", "|---|---|---|"]
+    others = ["", "| set | model | error | seconds |", "|---|---|---|---|"]
+    for name in SETS:
+        file = folder / f"{name}.floor.json"
+        if not file.exists():
+            continue
+        found = json.loads(file.read_text())
+        peers_file = folder / f"{name}.peers.json"
+        peers = json.loads(peers_file.read_text()) if peers_file.exists() else {}
+        best = min(peers, key=lambda model: peers[model]["error"], default="")
+        best_text = f"{peers[best]['error']:.4f} ({best})" if best else "–"
+        low, high = found["interval"]
+        lines.append(
+            f"| {name} | {found['n_rows']} × {found['n_features']}, {found['n_classes']} | {found['n_tested']} | "
+            f"{found['estimate']:.4f} | {low:.4f} to {high:.4f} | {found['reached']:.4f} | {best_text} | "
+            f"{found['seconds']:.0f} |"
+        )
+        points = ", ".join(f"{s:.0f}: {e:.4f}" for s, e in zip(found["sizes"], found["errors"], strict=True))
+        curves.append(f"| {name} | {points} | {', '.join(found['weights'])} |")
+        others += [f"| {name} | {m} | {r['error']:.4f} | {r['seconds']:.0f} |" for m, r in peers.items()]
+    RESULTS.write_text("\n".join([*lines, *curves, *others, ""]))
+
+
+def main() -> None:
+    """Read the command line and do what it says."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("floors", "peers", "table"))
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("sets", nargs="*", choices=[*SETS, []])
+    parser.add_argument("--models", nargs="*")
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    if given.what == "table":
+        write_table(given.folder)
+    for name in given.sets or SETS:
+        if given.what == "floors":
+            measure_floor(name, given.folder)
+        elif given.what == "peers":
+            measure_peers(name, given.folder, given.models)
+
+
+if __name__ == "__main__":
+    main()

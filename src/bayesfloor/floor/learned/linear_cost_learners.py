@@ -1,0 +1,398 @@
+"""Learners for many rows: their cost grows no faster than the rows, up to a logarithm.
+
+The contract is that of `bayesfloor.floor.learned.learners`. Rows come in float32 and in random order, so the first of
+them are a random sample::
+
+    simple      prior, LDA, QDA, Gaussian naive Bayes and logistic regression of a sample: they have few parameters
+    deep trees  randomised trees with pure leaves; neighbours, and kernel ridge regression of the nearest rows and of
+                landmarks, where their importances scale features
+    unit        neighbours, and kernel ridge regression of them, where columns keep a unit that they share, as pixels do
+    boosting    scikit-learn's histogram boosting, of a sample where classes and features are many
+    network     a small network, where columns are 0 or 1
+"""
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.linalg.blas import ssyrk
+from threadpoolctl import ThreadpoolController
+
+from bayesfloor.data.prepared_table import TabularView
+from bayesfloor.data.target_encoding import classes_to_encode
+from bayesfloor.floor.learned.gaussian_learners import gaussian
+from bayesfloor.floor.learned.gradient_learners import is_mostly_binary, logistic, network
+from bayesfloor.floor.learned.learners import Group
+from bayesfloor.floor.learned.linear_cost_kernels import grow_deep_trees, keep_nearest
+from bayesfloor.floor.learned.local_learners import share_a_unit
+from bayesfloor.floor.learned.table_learners import shares_of
+from bayesfloor.floor.learned.training_rows import Train, narrow, squared_distances
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
+
+Ranks = NDArray[np.uint16]
+
+#: Most rows for discriminants, and for logistic regression: models of few parameters gain nothing from more.
+GAUSSIAN_ROWS, LOGISTIC_ROWS = 20_000, 50_000
+#: Trees, at the least and at the most, and the rows of all of them together that lie between.
+FEWEST_TREES, MOST_TREES, TREE_ROWS = 20, 60, 8_000_000
+#: Trees between two checks for cancellation.
+TREES_AT_ONCE = 5
+#: Rows of a node that a cut is chosen by; a larger node is looked at in part.
+LOOKED_AT = 2048
+#: Different values of a feature that trees tell apart: those of 16 bits.
+MOST_RANKS = 65_536
+#: Numbers of neighbours that vote.
+N_NEIGHBORS = (1, 5, 15)
+#: Principal components of the scaled features in which distances are taken: so many at the most, or this much variance.
+MOST_COMPONENTS, EXPLAINED = 64, 0.999
+#: Rows that the components are computed from.
+COMPONENT_ROWS = 20_000
+#: Landmarks at the least and at the most; rows times squared landmarks that lie between, which is the cost.
+FEWEST_LANDMARKS, MOST_LANDMARKS, LANDMARK_WORK = 200, 1000, 5e10
+#: Widths of the kernel, as shares of the median distance between landmarks.
+WIDTHS = (0.5,)
+#: Nearest rows that local ridge regression is fitted to; its widths, as shares of the median distance, and penalties.
+LOCAL_ROWS, LOCAL_FITS = 64, ((0.25, 0.3), (0.5, 0.01))
+#: Least probability that local ridge regression gives a class, before all are divided by their sum.
+LEAST = 1e-3
+#: Rows whose distances tell the median, and test rows that are fitted at once.
+LOCAL_SAMPLE, LOCAL_BLOCK = 1000, 64
+#: Ridge penalties to choose from, as multiples of the rows.
+PENALTIES = (1e-7, 1e-5, 1e-3)
+#: Every so many-th row is held out for that choice.
+HELD_OUT = 10
+#: Rows in a block of landmark features; test rows and training rows in one of distances, which stays in the cache.
+BLOCK, NEAR_TESTS, NEAR_ROWS = 4096, 256, 2048
+#: Rounds of boosting, at the least and at the most; its trees, which lie between; values of all trees, which bound
+#: its rows.
+FEWEST_ROUNDS, MOST_ROUNDS, BOOSTED_TREES, BOOSTED_VALUES = 20, 100, 400, 1.2e9
+#: Most values of a category that boosting takes as one.
+MOST_LEVELS = 255
+
+
+def simple(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return discriminants, naive Bayes and logistic regression of a sample of the rows."""
+    found: dict[str, Floats] = {}
+    for group, n_rows in ((gaussian, GAUSSIAN_ROWS), (logistic, LOGISTIC_ROWS)):
+        X, codes = train.X[:n_rows].astype(np.float64), train.codes[:n_rows]
+        sample, others = narrow(train._replace(X=X, codes=codes, table=None), test.astype(np.float64))
+        train.check()
+        found |= group(sample, others, seed)
+    return found
+
+
+def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return scikit-learn's histogram boosting, of as many rows as its work allows."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    seen = np.unique(train.codes)
+    probability = np.zeros((len(test), train.n_classes))
+    if len(seen) < 2:
+        probability[:, seen] = 1.0
+        return {"boosting": probability}
+    known, others, is_category = _columns_to_boost(train, test)
+    trees_in_round = len(seen) if len(seen) > 2 else 1
+    n_rounds = int(np.clip(BOOSTED_TREES // trees_in_round, FEWEST_ROUNDS, MOST_ROUNDS))
+    n_rows = int(max(BOOSTED_VALUES / (n_rounds * trees_in_round * known.shape[1]), 5000))
+    model = HistGradientBoostingClassifier(
+        learning_rate=0.15,
+        max_iter=n_rounds,
+        l2_regularization=1.0,
+        categorical_features=is_category if is_category.any() else None,
+        early_stopping=False,
+        random_state=seed % 2**32,
+    )
+    train.check()
+    with _controller().limit(limits=1, user_api="openmp"):  # learners run side by side, each in a thread of its own
+        model.fit(known[:n_rows], train.codes[:n_rows])
+        probability[:, model.classes_] = model.predict_proba(others)
+    return {"boosting": probability}
+
+
+def _columns_to_boost(train: Train, test: Floats) -> tuple[Floats, Floats, Bools]:
+    """Return what boosting is given: codes of categories, or the shares of the classes in those of many values."""
+    table = train.table
+    if table is None:
+        return train.X, test, np.zeros(test.shape[1], bool)
+    used = classes_to_encode(train.codes, train.n_classes)
+    pieces, is_category = [], []
+    for column in range(table.train.shape[1]):
+        known, others = (side[:, column, np.newaxis] for side in (table.train, table.test))
+        if not np.isfinite(known).any():
+            continue  # an empty column, which scikit-learn does not take
+        is_coded = bool(table.is_category[column])
+        if is_coded and max(np.nanmax(known), np.nanmax(others, initial=0.0)) >= MOST_LEVELS:
+            known, others = shares_of(table, column, train, used)
+            is_coded = False
+        pieces.append((known, others))
+        is_category += known.shape[1] * [is_coded]
+    if not pieces:
+        return train.X, test, np.zeros(test.shape[1], bool)
+    known, others = (np.hstack(side) for side in zip(*pieces, strict=True))
+    return known, others, np.array(is_category)
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Look once for the libraries whose threads can be limited; scikit-learn's own are loaded by then."""
+    return ThreadpoolController()
+
+
+# --- trees, and distances by their importances
+
+
+def deep_trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return deep trees, and neighbours and kernel ridge regression where features are scaled by their importance."""
+    probability, importance = _grow(*_ranks_of(train.X, test), train, seed)
+    found = {"deep trees": probability}
+    if train.table is not None:
+        found["deep trees of shares"] = _grow(*_ranks_of_table(train), train, seed)[0]
+    scale = importance / importance.max() if importance.max() > 0 else np.ones(len(importance))
+    points, others = _components(train.X, test, scale)
+    scaled = train._replace(X=points, table=None)
+    found |= {f"{name}, scaled": votes for name, votes in local_learners(scaled, others).items()}
+    return found | {f"landmark ridge {width}": p for width, p in landmark_ridge(scaled, others, seed, WIDTHS).items()}
+
+
+def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return neighbours and local ridge regression in the unit that columns share."""
+    points, others = _components(train.X, test, np.asarray(train.spread))
+    in_unit = train._replace(X=points, table=None)
+    return {f"{name}, one unit": votes for name, votes in local_learners(in_unit, others).items()}
+
+
+def local_learners(train: Train, test: Floats) -> dict[str, Floats]:
+    """Return the votes of nearest rows, and kernel ridge regression of them."""
+    nearest = nearest_rows(train, test, LOCAL_ROWS)
+    labels = train.codes[nearest]
+    votes = {f"{k} neighbours": votes_of(labels[:, :k], train) for k in N_NEIGHBORS}
+    return votes | local_ridge(train, test, nearest)
+
+
+def _grow(columns: Ranks, test: Ranks, train: Train, seed: int) -> tuple[Floats, Floats]:
+    """Grow trees; return their probabilities and the importances of the features."""
+    d, n = columns.shape
+    n_trees = int(np.clip(TREE_ROWS // n, FEWEST_TREES, MOST_TREES))
+    probability, importance = np.zeros((len(test), train.n_classes)), np.zeros(d)
+    n_tries = min(d, max(10, round(d**0.5)))
+    codes, state = train.codes.astype(np.int32), np.array([seed], np.uint64)
+    for first in range(0, n_trees, TREES_AT_ONCE):
+        train.check()
+        n_now = min(TREES_AT_ONCE, n_trees - first)
+        grow_deep_trees(
+            columns, codes, train.n_classes, test, n_now, n_tries, LOOKED_AT, state, probability, importance
+        )
+    return probability, importance
+
+
+def _ranks_of(X: Floats, test: Floats) -> tuple[Ranks, Ranks]:
+    """Return the ranks of the values of each feature among the different ones, feature by feature, and of test rows.
+
+    A value between two others gets the rank of the nearer one.
+    """
+    columns = np.empty(X.shape[::-1], np.uint16)
+    others = np.empty(test.shape, np.uint16)
+    for j in range(X.shape[1]):
+        columns[j], others[:, j] = _ranks(X[:, j], test[:, j])
+    return columns, others
+
+
+def _ranks(values: Floats, test: Floats) -> tuple[Ints, Ints]:
+    known = np.unique(values)
+    if len(known) > MOST_RANKS:
+        known = known[np.linspace(0, len(known) - 1, MOST_RANKS).astype(np.int64)]
+    middles = known[:-1] + (known[1:] - known[:-1]) / 2
+    return np.searchsorted(middles, values), np.searchsorted(middles, test)
+
+
+def _ranks_of_table(train: Train) -> tuple[Ranks, Ranks]:
+    """Return the same of the columns of a table: shares of classes in categories, and gaps below all numbers."""
+    table = train.table
+    assert table is not None
+    used = classes_to_encode(train.codes, train.n_classes)
+    pieces = []
+    for column in range(table.train.shape[1]):
+        if table.is_category[column]:
+            known, others = shares_of(table, column, train, used)
+        else:
+            known, others = table.train[:, column, np.newaxis], table.test[:, column, np.newaxis]
+            low = np.nanmin(known, initial=0.0) - 1.0
+            known, others = (np.where(np.isnan(side), low, side) for side in (known, others))
+        pieces.append(_ranks_of(known, others))
+    return np.vstack([columns for columns, _ in pieces]), np.hstack([others for _, others in pieces])
+
+
+def _components(X: Floats, test: Floats, scale: Floats) -> tuple[Floats, Floats]:
+    """Return the first principal components of scaled features."""
+    scale, kept = scale.astype(np.float32), scale > 0
+    sample = X[:COMPONENT_ROWS, kept] * scale[kept]
+    centre = sample.mean(axis=0)
+    sample -= centre
+    variances, axes = linalg.eigh((sample.T @ sample).astype(np.float64))
+    variances, axes = variances[::-1], axes[:, ::-1]
+    n_needed = 1 + int(np.searchsorted(np.cumsum(variances), EXPLAINED * variances.sum()))
+    axes = axes[:, : min(n_needed, MOST_COMPONENTS)].astype(np.float32)
+    axes *= scale[kept, np.newaxis]
+    shift = centre @ (axes / scale[kept, np.newaxis])
+    return X[:, kept] @ axes - shift, test[:, kept] @ axes - shift
+
+
+def nearest_rows(train: Train, test: Floats, k: int) -> Ints:
+    """Return the numbers of the k nearest training rows of each test row, the nearest first."""
+    k = min(k, len(train.X))
+    distance = np.full((len(test), k), np.inf, np.float32)
+    nearest = np.zeros((len(test), k), np.int64)
+    # The product of (-2x, 1) and (y, y'y) is a squared distance up to x'x, which all rows share.
+    points = np.column_stack([-2.0 * test, np.ones(len(test), test.dtype)])
+    for first in range(0, len(train.X), NEAR_ROWS):
+        train.check()
+        known = train.X[first : first + NEAR_ROWS]
+        known = np.column_stack([known, np.einsum("ij,ij->i", known, known)])
+        for row in range(0, len(test), NEAR_TESTS):
+            rows = slice(row, row + NEAR_TESTS)
+            keep_nearest(points[rows] @ known.T, first, distance[rows], nearest[rows])
+    return nearest
+
+
+def votes_of(labels: Ints, train: Train) -> Floats:
+    """Return the shares of the classes among the nearest rows, with the prior as one vote more."""
+    counts = np.zeros((len(labels), train.n_classes))
+    for of_one in labels.T:
+        counts[np.arange(len(labels)), of_one] += 1.0
+    return (counts + train.prior) / (labels.shape[1] + 1.0)
+
+
+def local_ridge(train: Train, test: Floats, nearest: Ints) -> dict[str, Floats]:
+    """Return kernel ridge regression for each test row, fitted to its nearest rows alone.
+
+    Far rows have small weights in kernel ridge regression, so this comes close to that of all rows.
+
+    Parameters
+    ----------
+    train : Train
+        Rows with labels.
+    test : ndarray of shape (n_test, d)
+        Rows to predict.
+    nearest : ndarray of shape (n_test, k)
+        Their nearest rows.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n_test, n_classes)
+    """
+    k = nearest.shape[1]
+    sample = train.X[:LOCAL_SAMPLE]
+    typical = float(np.median(squared_distances(sample, sample)[np.triu_indices(len(sample), 1)]))
+    one_hot, prior = np.eye(train.n_classes, dtype=np.float32), train.prior.astype(np.float32)
+    fitted = {f"local ridge {width}": np.empty((len(test), train.n_classes)) for width, _ in LOCAL_FITS}
+    for first in range(0, len(test), LOCAL_BLOCK):
+        train.check()
+        rows = slice(first, first + LOCAL_BLOCK)
+        points = train.X[nearest[rows]] - test[rows, np.newaxis]
+        squares = np.einsum("bkd,bkd->bk", points, points)
+        between = squares[:, :, np.newaxis] + squares[:, np.newaxis] - 2.0 * (points @ points.transpose(0, 2, 1))
+        np.maximum(between, 0.0, out=between)
+        targets = one_hot[train.codes[nearest[rows]]] - prior
+        for width, penalty in LOCAL_FITS:
+            scale = np.float32(-0.5 / max(width**2 * typical, 1e-30))
+            kernel = np.exp(scale * between)
+            kernel[:, np.arange(k), np.arange(k)] += np.float32(penalty)
+            weights = np.linalg.solve(kernel, targets)
+            predicted = np.einsum("bk,bkc->bc", np.exp(scale * squares), weights) + prior
+            fitted[f"local ridge {width}"][rows] = np.clip(predicted, LEAST, None)
+    return fitted
+
+
+def landmark_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...]) -> dict[float, Floats]:
+    """Regress indicators of the classes on RBF features of random landmarks.
+
+    The penalty is the best of `PENALTIES` on rows that are held out.
+
+    Parameters
+    ----------
+    train : Train
+        Rows with labels.
+    test : ndarray of shape (n_test, d)
+        Rows to predict.
+    seed : int
+        Draws the landmarks.
+    widths : tuple of float
+        Widths of the kernel, as shares of the median distance between landmarks.
+
+    Returns
+    -------
+    dict of float to ndarray of shape (n_test, n_classes)
+    """
+    n = len(train.X)
+    n_landmarks = int(np.clip((LANDMARK_WORK / n) ** 0.5, FEWEST_LANDMARKS, min(MOST_LANDMARKS, n // 4)))
+    landmarks = train.X[np.random.default_rng(seed).permutation(n)[:n_landmarks]]
+    between = squared_distances(landmarks, landmarks).astype(np.float64)
+    typical = np.median(between[np.triu_indices(n_landmarks, 1)])
+    held_out = np.arange(n) % HELD_OUT == 0
+    fitted = {}
+    for width in widths:
+        scale = -0.5 / max(width**2 * typical, 1e-30)
+        kernel = np.exp(scale * between)
+        kept, left_out = (_moments(train, rows, landmarks, scale) for rows in (~held_out, held_out))
+        features = _features(train.X[held_out], landmarks, scale)
+        best, lowest = PENALTIES[0], np.inf
+        for penalty in PENALTIES:
+            train.check()
+            predicted = features @ _solved(*kept, kernel, penalty * n).astype(np.float32) + train.prior
+            loss = float(((predicted - train.one_hot[held_out]) ** 2).sum())
+            if loss < lowest:
+                best, lowest = penalty, loss
+        coefficients = _solved(kept[0] + left_out[0], kept[1] + left_out[1], kernel, best * n).astype(np.float32)
+        predicted = _features(test, landmarks, scale) @ coefficients + train.prior
+        fitted[width] = np.clip(predicted, 0.5 / (n + 1.0), None)
+    return fitted
+
+
+def _features(X: Floats, landmarks: Floats, scale: float) -> Floats:
+    distances = squared_distances(X, landmarks)
+    distances *= np.float32(scale)
+    return np.exp(distances, out=distances)
+
+
+def _moments(train: Train, rows: Bools, landmarks: Floats, scale: float) -> tuple[Floats, Floats]:
+    """Return the products of the features with each other (upper triangle), and with the classes, summed over rows."""
+    X, codes = train.X[rows], train.codes[rows]
+    squares = np.zeros((len(landmarks), len(landmarks)))
+    products = np.zeros((len(landmarks), train.n_classes))
+    for first in range(0, len(X), BLOCK):
+        train.check()
+        features = _features(X[first : first + BLOCK], landmarks, scale)
+        squares += ssyrk(1.0, features.T, lower=0)
+        targets = np.eye(train.n_classes, dtype=np.float32)[codes[first : first + BLOCK]]
+        products += features.T @ (targets - train.prior.astype(np.float32))
+    return squares, products
+
+
+def _solved(squares: Floats, products: Floats, kernel: Floats, penalty: float) -> Floats:
+    """Solve (squares + penalty kernel) c = products; a little more is added to the diagonal until that can be done."""
+    matrix = squares + penalty * kernel
+    diagonal = np.diag_indices(len(matrix))
+    added = 1e-7 * float(matrix[diagonal].max())
+    while True:
+        matrix[diagonal] += added
+        try:
+            return linalg.cho_solve((linalg.cholesky(matrix), False), products)
+        except linalg.LinAlgError:  # rounding to float32 made it indefinite
+            added *= 10.0
+
+
+#: Groups of learners for many rows.
+LINEAR_GROUPS: dict[str, Group] = {
+    "simple": simple,
+    "deep trees": deep_trees,
+    "unit": unit,
+    "boosting": boosting,
+    "network": network,
+}
+
+
+def linear_groups_for(X: Floats, tabular: TabularView | None = None) -> dict[str, Group]:
+    """Return the groups that have something to say about rows, whatever their labels."""
+    wanted = {"unit": tabular is None and share_a_unit(X), "network": is_mostly_binary(X)}
+    return {name: group for name, group in LINEAR_GROUPS.items() if wanted.get(name, True)}

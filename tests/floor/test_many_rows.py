@@ -1,0 +1,268 @@
+"""More rows than are cross-validated: who is trained on what, and the learners of linear cost."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from scipy.stats import norm
+from sklearn.datasets import load_digits
+from sklearn.kernel_ridge import KernelRidge
+from tests.floor.test_learned import same
+
+from bayesfloor import difficulty_report, learned_floor
+from bayesfloor.data.sampling import affordable_rows, stratified_rows
+from bayesfloor.floor.learned import estimate, linear_cost_learners, many_rows
+from bayesfloor.floor.learned.linear_cost_kernels import grow_deep_trees
+from bayesfloor.floor.learned.linear_cost_learners import (
+    LOCAL_FITS,
+    landmark_ridge,
+    local_ridge,
+    nearest_rows,
+)
+from bayesfloor.floor.learned.many_rows import hold_out
+from bayesfloor.floor.learned.training_rows import Train, squared_distances
+
+
+def codes_of(floor):
+    return {finding.code for finding in floor.findings}
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """Hold rows out from 301 rows on, with fewer trees."""
+    monkeypatch.setattr(estimate, "LEARNED_ROWS", 300)
+    monkeypatch.setattr(linear_cost_learners, "MOST_TREES", 20)
+    monkeypatch.setattr(linear_cost_learners, "MOST_ROUNDS", 10)
+
+
+def two_gaussians(n, distance=2.0, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    X = rng.standard_normal((n, d))
+    X[:, 0] += distance * y
+    return X, y
+
+
+# --- who is trained on what
+
+
+def spy_on_training(monkeypatch):
+    seen = []
+
+    def learner(train, test, seed):
+        seen.append((train.X.copy(), test.copy(), train.codes))
+        return {"prior": np.tile(train.prior, (len(test), 1))}
+
+    monkeypatch.setattr(estimate, "linear_groups_for", lambda X, tabular: {"spy": learner})
+    return seen
+
+
+@pytest.mark.parametrize(("n", "n_models", "largest"), [(400, [4, 5, 5], 320), (2000, [1, 2, 2], 1700)])
+def test_training_sets_double_and_never_hold_tested_rows(few_are_many, monkeypatch, n, n_models, largest):
+    """Of 400 rows, 4 of 5 folds hold 300; of 2000, 300 rows are tested."""
+    seen = spy_on_training(monkeypatch)
+    monkeypatch.setattr(many_rows, "standardised", lambda X, test: (X, test))
+    X = np.arange(float(n))[:, None]
+    floor = learned_floor(X, np.arange(n) % 2, n_jobs=1)
+    sizes = np.array([len(train) for train, _, _ in seen])
+    np.testing.assert_allclose(floor.curve.size, [largest, largest / 2, largest / 4])
+    assert [int((sizes == round(size)).sum()) for size in floor.curve.size] == n_models
+    for train, test, _ in seen:
+        assert not np.isin(test, train).any()
+    if n == 2000:
+        assert np.array_equal(np.sort(np.concatenate([seen[1][0], seen[2][0]]), axis=0), np.sort(seen[0][0], axis=0))
+    assert (floor.n_samples, floor.n_rows) == (n, n)
+    assert "BF021" not in codes_of(floor)
+
+
+def test_rare_classes_are_held_out_and_trained_on():
+    codes = np.random.default_rng(0).permutation(np.repeat([0, 1, 2, 3], [20_000, 900, 60, 1]))
+    folds, tested, stack_folds = hold_out(codes, None, 5, 1000)
+    in_class = np.bincount(codes[tested])
+    assert in_class.sum() == 1000
+    assert in_class[1:].tolist() == [125, 12, 1]  # at most an eighth of the tested rows, at most a fifth of the class
+    assert np.bincount(codes[folds > 0]).tolist() == (np.bincount(codes) - in_class)[:3].tolist()
+    assert len(np.unique(stack_folds)) == 5
+
+
+def test_a_class_that_no_tested_fold_would_have():
+    codes = np.repeat([0, 1], [4000, 1])
+    folds, tested, _ = hold_out(codes, None, 5, 1500)
+    assert 4000 in tested
+    assert np.unique(folds[tested]).tolist() == [0, 1]
+
+
+def test_rare_classes_count_for_their_share(few_are_many):
+    """A rare class far from the other is found whole, and the error is that among all rows."""
+    X, y = two_gaussians(6000)
+    y[:60], X[:60, 1] = 2, X[:60, 1] + 20
+    floor = learned_floor(X, y, n_jobs=1)
+    rare = floor.ranking[2]
+    assert rare.n_rows == 12
+    assert rare.share == 0.01
+    assert rare.auc == pytest.approx(1.0, abs=0.01)
+    assert floor.reached == pytest.approx(0.99 * norm.cdf(-1), abs=0.05)
+    assert floor.majority_error == pytest.approx(1 - np.bincount(y).max() / 6000)
+
+
+def test_groups_stay_together(few_are_many, monkeypatch):
+    seen = spy_on_training(monkeypatch)
+    monkeypatch.setattr(many_rows, "standardised", lambda X, test: (X, test))
+    groups = np.arange(1200) // 20
+    rng = np.random.default_rng(0)
+    learned_floor(groups[:, None] + 0.5 * rng.random((1200, 1)), rng.integers(0, 2, 1200), groups=groups, n_jobs=1)
+    for train, test, _ in seen:
+        assert not np.isin(test.astype(int), train.astype(int)).any()
+    assert len(np.unique(np.concatenate([test for _, test, _ in seen]).astype(int))) > 54  # about all are tested
+
+
+def test_what_keeps_cross_validation(few_are_many, monkeypatch):
+    """Few rows, an order of time, folds and learners of one's own."""
+    seen = spy_on_training(monkeypatch)
+    X, y = two_gaussians(400)
+    quick = {"max_rows": 300, "n_jobs": 1}
+    for given in (
+        quick,
+        {"time": np.arange(400), **quick},
+        {"learners": ["gaussian"]},
+        {"learners": ["gaussian"], "max_rows": 350},
+        {"cv": [(np.flatnonzero(np.arange(400) % 5 != f), np.flatnonzero(np.arange(400) % 5 == f)) for f in range(5)]}
+        | quick,
+    ):
+        assert learned_floor(X, y, **given).n_rows == given.get("max_rows", 300)
+    assert seen == []
+
+
+def test_bound_of_work():
+    assert affordable_rows(54) == 1_000_000
+    assert affordable_rows(640) == 100_000
+    assert affordable_rows(1_000_000) == 10_000
+    X, y = two_gaussians(50)
+    problem = estimate.check_problem(X, y)
+    timed = estimate.check_problem(X, y, time=np.arange(50))
+    grouped = estimate.check_problem(X, y, groups=np.arange(50))
+    assert [estimate.rows_by_default(each) for each in (problem, grouped, timed)] == [1_000_000, 500_000, 10_000]
+
+
+def test_a_report_of_many_rows_uses_fewer(few_are_many, monkeypatch):
+    seen = spy_on_training(monkeypatch)
+    monkeypatch.setattr("bayesfloor.report.difficulty.REPORT_VALUES", 64 * 11_000)
+    X, y = two_gaussians(12_000)
+    report = difficulty_report(X, y, max_tree_rows=300, n_jobs=1)
+    assert report.learned.n_rows == 11_000
+    assert "11000 of 12000 rows" in str(report.findings)
+    assert seen
+
+
+# --- the same answer
+
+
+def test_order_of_rows_and_threads_change_nothing(few_are_many):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:700], y[:700]
+    floor = learned_floor(X, y, n_jobs=1)
+    order = np.random.default_rng(0).permutation(len(X))
+    same(learned_floor(X[order], y[order], n_jobs=2), floor, rtol=1e-12)
+    assert floor.reached < 0.05
+
+
+def test_tables(few_are_many):
+    """Labels that follow from a category of many values: what is computed from them comes from training rows alone."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    level = rng.integers(0, 300, 3000)
+    frame = pd.DataFrame({"level": [f"v{v}" for v in level], "noise": rng.standard_normal(3000)})
+    frame.loc[rng.random(3000) < 0.1, "noise"] = np.nan
+    floor = learned_floor(frame, rng.integers(0, 2, 3000), n_jobs=1)
+    assert floor.reached > 0.4
+    floor = learned_floor(frame, (level % 2).astype(str), n_jobs=1)
+    assert floor.reached < 0.05
+
+
+def test_a_known_floor(few_are_many, monkeypatch):
+    """30 000 rows of two Gaussian classes at distance 2, of which 3000 are tested; the floor is Φ(-1)."""
+    monkeypatch.setattr(estimate, "LEARNED_ROWS", 3000)
+    X, y = two_gaussians(30_000)
+    floor = learned_floor(X, y)
+    truth = norm.cdf(-1)
+    assert floor.n_rows == 30_000
+    assert floor.interval[0] <= truth <= floor.interval[1]
+    assert floor.estimate == pytest.approx(truth, abs=0.02)
+    assert floor.curve.size.tolist() == [27_000, 13_500, 6_750]
+
+
+# --- learners
+
+
+def test_deep_trees_have_pure_leaves_and_equal_rows_share_them():
+    rng = np.random.default_rng(0)
+    columns = rng.integers(0, 40, (5, 3000)).astype(np.uint16)
+    columns[4] = 7
+    codes = rng.integers(0, 3, 3000).astype(np.int32)
+    probability, importance = np.zeros((3000, 3)), np.zeros(5)
+    test = np.ascontiguousarray(columns.T)
+    grow_deep_trees(columns, codes, 3, test, 4, 3, 500, np.array([1], np.uint64), probability, importance)
+    _, same_row = np.unique(test, axis=0, return_inverse=True)
+    shares = np.zeros((same_row.max() + 1, 3))
+    np.add.at(shares, (same_row.ravel(), codes), 1.0)
+    shares /= shares.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(probability / 4, shares[same_row.ravel()])
+    assert importance[4] == 0
+    assert np.all(importance[:4] > 0)
+    assert importance.sum() == pytest.approx(4)
+
+
+def test_ranks_go_to_the_nearer_value():
+    known, others = linear_cost_learners._ranks(np.array([5.0, 1.0, 2.0, 1.0]), np.array([-9.0, 1.4, 1.6, 3.6, 99.0]))
+    assert known.tolist() == [2, 0, 1, 0]
+    assert others.tolist() == [0, 0, 1, 2, 2]
+
+
+def near_problem(n=500):
+    rng = np.random.default_rng(0)
+    X, test = (rng.standard_normal((m, 3)).astype(np.float32) for m in (n, 40))
+    return Train(X, (X[:, 0] * X[:, 1] > 0).astype(np.int64), 2), test
+
+
+def test_nearest_rows(monkeypatch):
+    monkeypatch.setattr(linear_cost_learners, "NEAR_ROWS", 64)
+    train, test = near_problem()
+    expected = np.argsort(cdist(test, train.X), axis=1)[:, :10]
+    np.testing.assert_array_equal(nearest_rows(train, test, 10), expected)
+
+
+def test_local_ridge_of_all_rows_is_kernel_ridge():
+    train, test = near_problem(200)
+    nearest = nearest_rows(train, test, 200)
+    found = local_ridge(train, test, nearest)
+    typical = np.median(cdist(train.X, train.X)[np.triu_indices(200, 1)] ** 2)
+    for width, penalty in LOCAL_FITS:
+        model = KernelRidge(alpha=penalty, kernel="rbf", gamma=0.5 / (width**2 * typical))
+        model.fit(train.X.astype(float), train.one_hot - train.prior)
+        expected = np.clip(model.predict(test.astype(float)) + train.prior, 1e-3, None)
+        np.testing.assert_allclose(found[f"local ridge {width}"], expected, atol=2e-3)
+
+
+def test_landmark_ridge_solves_its_equations(monkeypatch):
+    """(Φ'Φ + λ n K) c = Φ'T, in float64 and by another solver."""
+    monkeypatch.setattr(linear_cost_learners, "PENALTIES", (1e-3,))
+    train, test = near_problem(1200)
+    found = landmark_ridge(train, test, 3, (0.5,))[0.5]
+    landmarks = train.X[np.random.default_rng(3).permutation(1200)[:300]].astype(float)
+    between = squared_distances(landmarks, landmarks)
+    scale = -0.5 / (0.25 * np.median(between[np.triu_indices(300, 1)]))
+    features, kernel = np.exp(scale * cdist(train.X, landmarks) ** 2), np.exp(scale * between)
+    targets = train.one_hot - train.prior
+    matrix = features.T @ features + 1.2 * kernel
+    matrix += 1e-7 * matrix.diagonal().max() * np.eye(300)
+    c = np.linalg.lstsq(matrix, features.T @ targets)[0]
+    expected = np.exp(scale * cdist(test, landmarks) ** 2) @ c + train.prior
+    np.testing.assert_allclose(found, np.clip(expected, 0.5 / 1201, None), atol=2e-2)
+
+
+def test_at_least_so_many_rows_of_each_class():
+    codes = np.repeat([0, 1, 2], [900, 50, 50])
+    rows = stratified_rows(codes, 100, np.arange(1000).astype(np.uint64), np.array([1, 10, 1]))
+    in_class = np.bincount(codes[rows])
+    assert in_class.sum() == 100
+    assert in_class[1] == 10
+    assert in_class[2] == pytest.approx(90 * 50 / 950, abs=2)
