@@ -17,12 +17,14 @@ N_NEIGHBORS = (5, 15, 50)
 N_LANDMARKS = 300
 #: The same for narrow kernels: on letters, digits and pixels a third of the error goes with more of them.
 MANY_LANDMARKS = 600
+#: Features above which they have no more than the others.
+MANY_COLUMNS = 256
 #: Widths of narrow kernels and of the wide one, as shares of the median distance between rows.
 NARROW, WIDE = (0.3, 0.6), 1.0
 #: Trees of the ensemble, and the fewest where rows and features are many.
 N_TREES, FEWEST_TREES = 100, 20
 #: Rows times features that so many trees are grown for; with more of them there are fewer trees.
-TREE_WORK = 400_000
+TREE_WORK = 250_000
 #: Features of most importance that the scaled space has.
 MOST_SCALED = 128
 #: Fewest rows in the nodes that shallow trees predict by.
@@ -62,7 +64,8 @@ def _blocks(n_rows: int, n_columns: int) -> list[slice]:
 
 def kernels(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return kernel ridge regression at several widths."""
-    fitted = kernel_ridge(train, test, seed, NARROW, MANY_LANDMARKS) | kernel_ridge(train, test, seed, (WIDE,))
+    n_landmarks = MANY_LANDMARKS if train.X.shape[1] <= MANY_COLUMNS else N_LANDMARKS
+    fitted = kernel_ridge(train, test, seed, NARROW, n_landmarks) | kernel_ridge(train, test, seed, (WIDE,))
     return {f"kernel ridge {width}": p for width, p in fitted.items()}
 
 

@@ -105,6 +105,13 @@ def standardised(X: Floats, test: Floats) -> tuple[Floats, Floats]:
     return X, others
 
 
+def quantiles_of(ordered: Floats, n_bins: int) -> Floats:
+    """Return values that cut each line of sorted numbers into bins of about equal size."""
+    last = ordered.shape[-1] - 1
+    places = np.rint(last * (np.arange(1, n_bins) / n_bins)).astype(np.int64)
+    return ordered[..., places]
+
+
 def relative_spread(X: Floats) -> Floats:
     """Return the standard deviations of columns as shares of the largest."""
     largest = np.abs(X).max(initial=0.0)
