@@ -143,9 +143,9 @@ def write_table(folder: Path) -> None:
     lines = [
         "# The learned floor of all rows",
         "",
-        "`python benchmarks/learned_all_rows.py`: `learned_floor(X, y)` with every row of six sets, beside single models",
-        "that were trained on the same rows and tested on the same held-out ones. Seconds of the processor, all threads",
-        "together, on 2 cores (aarch64) that other work ran on at the same time.",
+        "`python benchmarks/learned_all_rows.py`: `learned_floor(X, y)` with every row of six sets, beside single",
+        "models that were trained on the same rows and tested on the same held-out ones. Seconds of the processor, all",
+        "threads together, on 2 cores (aarch64) that other work ran on at the same time.",
         "",
         "| set | rows × features, classes | tested | floor | 95% interval | reached | best single model | seconds |",
         "|---|---|---|---|---|---|---|---|",
