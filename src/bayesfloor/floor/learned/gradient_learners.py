@@ -82,6 +82,11 @@ def network(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     return {"network": _train_network(rows.astype(np.float32), train, others.astype(np.float32), seed)}
 
 
+def n_epochs(n_columns: int) -> int:
+    """Return how often the network passes over its rows."""
+    return max(FEWEST_EPOCHS, min(MOST_EPOCHS, COLUMNS_SEEN // n_columns))
+
+
 def _train_network(rows: Singles, train: Train, others: Singles, seed: int) -> Floats:
     """Fit the network to rows and return probabilities of others."""
     rng = np.random.default_rng(seed)
@@ -93,7 +98,7 @@ def _train_network(rows: Singles, train: Train, others: Singles, seed: int) -> F
     for layer in layers:  # weights that keep the variance from layer to layer (He et al. 2015)
         layer[:-1] = rng.normal(scale=np.sqrt(2.0 / (len(layer) - 1)), size=(len(layer) - 1, layer.shape[1]))
     mean, square = np.zeros_like(parameters), np.zeros_like(parameters)
-    epochs = max(FEWEST_EPOCHS, min(MOST_EPOCHS, COLUMNS_SEEN // d))
+    epochs = n_epochs(d)
     n_batches = max(n // BATCH, 1)
     step = 0
     for _ in range(epochs):

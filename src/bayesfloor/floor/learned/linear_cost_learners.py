@@ -22,7 +22,7 @@ from threadpoolctl import ThreadpoolController
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.floor.learned.gaussian_learners import gaussian
-from bayesfloor.floor.learned.gradient_learners import is_mostly_binary, logistic, network
+from bayesfloor.floor.learned.gradient_learners import is_mostly_binary, logistic, n_epochs, network
 from bayesfloor.floor.learned.learners import Group
 from bayesfloor.floor.learned.linear_cost_kernels import grow_deep_trees, keep_nearest
 from bayesfloor.floor.learned.local_learners import share_a_unit
@@ -35,7 +35,7 @@ Ranks = NDArray[np.uint16]
 #: Most rows for discriminants, and for logistic regression: models of few parameters gain nothing from more.
 GAUSSIAN_ROWS, LOGISTIC_ROWS = 20_000, 50_000
 #: Trees, at the least and at the most, and the rows of all of them together that lie between.
-FEWEST_TREES, MOST_TREES, TREE_ROWS = 20, 60, 8_000_000
+FEWEST_TREES, MOST_TREES, TREE_ROWS = 12, 60, 6_000_000
 #: Trees between two checks for cancellation.
 TREES_AT_ONCE = 5
 #: Rows of a node that a cut is chosen by; a larger node is looked at in part.
@@ -64,9 +64,11 @@ PENALTIES = (1e-7, 1e-5, 1e-3)
 HELD_OUT = 10
 #: Rows in a block of landmark features; test rows and training rows in one of distances, which stays in the cache.
 BLOCK, NEAR_TESTS, NEAR_ROWS = 4096, 256, 2048
+#: Rows of all passes of the network together.
+NETWORK_ROWS = 1_000_000
 #: Rounds of boosting, at the least and at the most; its trees, which lie between; values of all trees, which bound
 #: its rows.
-FEWEST_ROUNDS, MOST_ROUNDS, BOOSTED_TREES, BOOSTED_VALUES = 20, 100, 400, 1.2e9
+FEWEST_ROUNDS, MOST_ROUNDS, BOOSTED_TREES, BOOSTED_VALUES = 20, 100, 400, 8e8
 #: Most values of a category that boosting takes as one.
 MOST_LEVELS = 255
 
@@ -80,6 +82,12 @@ def simple(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
         train.check()
         found |= group(sample, others, seed)
     return found
+
+
+def network_of_sample(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return a small network, of as many rows as its passes over them allow."""
+    n_rows = NETWORK_ROWS // n_epochs(train.X.shape[1])
+    return network(train._replace(X=train.X[:n_rows], codes=train.codes[:n_rows], table=None), test, seed)
 
 
 def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
@@ -388,7 +396,7 @@ LINEAR_GROUPS: dict[str, Group] = {
     "deep trees": deep_trees,
     "unit": unit,
     "boosting": boosting,
-    "network": network,
+    "network": network_of_sample,
 }
 
 
