@@ -512,10 +512,15 @@ def kinds_lines(records: list[dict[str, Any]], half: str) -> list[str]:
     return lines
 
 
+def is_level(record: dict[str, Any]) -> bool:
+    """Tell whether what was reached is within one standard error of the best peer, or better; both may be equal."""
+    return record["behind"] <= record["standard_error"] + 1e-12
+
+
 def compare_lines(records: list[dict[str, Any]], half: str) -> list[str]:
     """Return what was reached beside the peers, table by table."""
     done = [record for record in records if "failed" not in record]
-    good = [record for record in done if record["behind"] <= record["standard_error"]]
+    good = [record for record in done if is_level(record)]
     falsified = [record["table"] for record in done if record["falsified_by"]]
     lines = [
         f"## Beside other models, {half} half",
@@ -532,7 +537,7 @@ def compare_lines(records: list[dict[str, Any]], half: str) -> list[str]:
         figures = " | ".join(f"{100 * r[key]:.2f}" for key in ("reached", "skrub", "forest", "logistic"))
         low, high = (100 * end for end in r["interval"])
         behind = f"{100 * r['behind']:+.2f} ± {100 * r['standard_error']:.2f}"
-        mark = "" if r["behind"] <= r["standard_error"] else "behind"
+        mark = "" if is_level(r) else "behind"
         lines.append(
             f"| {r['table']} | {r['rows']} | {r['classes']} | {figures} | {behind} | {low:.2f} to {high:.2f} | "
             f"{r['seconds']:.0f} | {mark} |"

@@ -103,8 +103,9 @@ def of_problems(records: list[dict]) -> str:
         _, covered, above, _ = figures(of_problem, "learned floor")
         row = [problem, f"{of_problem[0]['truth']:.4f}"]
         for n in sizes:
-            errors = figures([record for record in of_problem if record["n"] == n], "learned floor")[0]
-            row.append(f"{np.abs(errors).mean():.4f} ({errors.mean():+.4f})")
+            of_size = [record for record in of_problem if record["n"] == n]
+            errors = figures(of_size, "learned floor")[0] if of_size else np.array([])
+            row.append(f"{np.abs(errors).mean():.4f} ({errors.mean():+.4f})" if of_size else "–")
         rows.append([*row, f"{covered.sum():.0f} of {len(covered)}", f"{above.sum():.0f}"])
     header = ["problem", "floor", *(f"n = {n}: mean abs. error (bias)" for n in sizes), "covered", "lower end above"]
     return as_table(header, rows)

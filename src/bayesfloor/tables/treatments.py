@@ -43,7 +43,7 @@ _HOUR, _DAY = 3600.0, 86400.0
 #: Parts of a date that come round, and how often.
 _PERIODS = {"month": 12.0, "weekday": 7.0, "hour": 24.0}
 #: Hash buckets of n-grams, the largest number of texts that directions are learnt from, and of directions.
-_N_BUCKETS, _MOST_TEXTS, _N_DIRECTIONS = 4096, 4000, 12
+_N_BUCKETS, _MOST_TEXTS, _N_DIRECTIONS = 4096, 4000, 30
 #: Letters of a text that are read, at the most.
 _MOST_LETTERS = 2000
 #: Letters of a text, on average, from which words are counted: short texts have too few of them.

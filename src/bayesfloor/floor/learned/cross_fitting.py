@@ -31,6 +31,8 @@ from bayesfloor.runtime.threads import Crew
 
 #: Disjoint models that predict each row, at each training size, the largest first.
 VIEWS = (1, 2, 4)
+#: Tasks that the groups of learners of one training set are dealt out to: each standardises the rows anew.
+N_BUNDLES = 4
 _SIZES = range(len(VIEWS))
 
 
@@ -183,21 +185,21 @@ def cross_fit(
     n_views = [1 + max(view for split in splits if split.size == size for _, view in split.tests) for size in _SIZES]
     seeds = np.random.SeedSequence(seed).generate_state(len(splits)).tolist()
     shared = _FitInputs(X, codes, n_classes, tabular, classes_to_encode(codes, n_classes), splits, seeds)
-    tasks = [(number, group) for number in range(len(splits)) for group in groups.values()]
-    amounts = [len(splits[number].train) for number, _ in tasks]
+    bundles = [tuple(groups.items())[first::N_BUNDLES] for first in range(min(N_BUNDLES, len(groups)))]
+    tasks = [(number, bundle) for number in range(len(splits)) for bundle in bundles]
+    amounts = [len(splits[number].train) * len(bundle) for number, bundle in tasks]
     crew.expect(sum(amounts))
-    outputs = run_fits(_fit_group, shared, tasks, amounts, crew, cluster)
-    learners = [(group, name) for group, output in enumerate(outputs[: len(groups)]) for name in output]
-    place = {learner: number for number, learner in enumerate(learners)}
+    outputs = run_fits(_fit_groups, shared, tasks, amounts, crew, cluster)
+    of_splits = [outputs[first : first + len(bundles)] for first in range(0, len(outputs), len(bundles))]
+    found = [{group: fits for of_bundle in of_split for group, fits in of_bundle.items()} for of_split in of_splits]
+    learners = [(group, name) for group in groups for name in found[0][group]]
     names = [name for _, name in learners]
     log_p = [np.empty((len(names), views, len(X), n_classes), np.float32) for views in n_views]
-    for task, ((number, _), output) in enumerate(zip(tasks, outputs, strict=True)):
-        split = splits[number]
-        for name, values in output.items():
-            learner = place[task % len(groups), name]
+    for split, of_groups in zip(splits, found, strict=True):
+        for learner, (group, name) in enumerate(learners):
             first = 0
             for rows, view in split.tests:
-                log_p[split.size][learner, view, rows] = values[first : first + len(rows)]
+                log_p[split.size][learner, view, rows] = of_groups[group][name][first : first + len(rows)]
                 first += len(rows)
     counted = [split for split in splits if not split.for_stack]
     sizes = [float(np.mean([len(split.train) for split in counted if split.size == size])) for size in _SIZES]
@@ -216,17 +218,23 @@ class _FitInputs(NamedTuple):
     seeds: list[int]
 
 
-def _fit_group(inputs: _FitInputs, crew: Crew, number: int, group: Group) -> dict[str, NDArray[np.float32]]:
-    """Train a group of learners on one training set, and return logarithms of what they predict."""
+def _fit_groups(
+    inputs: _FitInputs, crew: Crew, number: int, groups: Sequence[tuple[str, Group]]
+) -> dict[str, dict[str, NDArray[np.float32]]]:
+    """Train groups of learners on one training set, and return logarithms of what they predict."""
     X, codes, n_classes, tabular, encoded, splits, seeds = inputs
     rows = splits[number].train
     tests = np.concatenate([tested for tested, _ in splits[number].tests])
     train, others = _rows_for(X, codes, n_classes, tabular, rows, tests, encoded)
     train = train._replace(check=crew.check)
-    return {
-        name: np.log(safe(probability, train)).astype(np.float32)
-        for name, probability in group(train, others, seeds[number]).items()
-    }
+    found = {}
+    for of_group, group in groups:
+        crew.check()
+        found[of_group] = {
+            name: np.log(safe(probability, train)).astype(np.float32)
+            for name, probability in group(train, others, seeds[number]).items()
+        }
+    return found
 
 
 def _rows_for(

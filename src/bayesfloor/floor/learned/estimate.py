@@ -107,8 +107,8 @@ def learned_floor(
     learners : "default", mapping or list, default="default"
         Some twenty fast learners, or others, in a list or by name in a mapping: classifiers with ``predict_proba``, and
         the names of groups of fast ones ("gaussian", "clusters", "marginals", "logistic", "neighbours", "kernels",
-        "landmarks", "unit", "trees", "boosting", "pairs", "triples", "nominal", "network"; "default" for those that
-        suit the columns of X).
+        "unit", "trees", "boosting", "pairs", "triples", "nominal", "network"; "default" for those that suit the columns
+        of X).
     prepare : {"auto", "strict"} or transformer, default="auto"
         How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
     n_jobs : int or None, default=None

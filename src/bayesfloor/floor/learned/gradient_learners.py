@@ -12,6 +12,8 @@ from bayesfloor.runtime.arrays import Floats, Ints
 
 Singles = NDArray[np.float32]
 
+#: Most steps of logistic regression, the fewest, and the numbers that all steps may look at.
+MOST_ITERATIONS, FEWEST_ITERATIONS, NUMBERS_SEEN = 60, 40, 60_000_000
 #: Units in each of the two hidden layers; half as many where columns are many.
 N_UNITS, MANY_COLUMNS = 96, 128
 #: Rows of a step.
@@ -21,7 +23,7 @@ STEP_SIZE = 0.01
 #: Weight decay.
 PENALTY = 1e-3
 #: Most passes over the rows, and the fewest, where columns are many.
-MOST_EPOCHS, FEWEST_EPOCHS = 40, 12
+MOST_EPOCHS, FEWEST_EPOCHS = 40, 10
 #: Columns times passes over the rows.
 COLUMNS_SEEN = 2000
 #: Share of the columns that must have two values.
@@ -53,8 +55,9 @@ def fit_logistic(X: Floats, train: Train, test: Floats) -> Floats:
         gradient = np.concatenate([rows.T @ error + coefficients[:-1], error.sum(axis=0, keepdims=True)])
         return value / n, gradient.ravel() / n
 
+    n_iterations = max(FEWEST_ITERATIONS, min(MOST_ITERATIONS, NUMBERS_SEEN // max(X.size, 1)))
     found = optimize.minimize(
-        loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 60, "ftol": 1e-7, "gtol": 1e-5}
+        loss, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": n_iterations, "ftol": 1e-7, "gtol": 1e-5}
     )
     coefficients = found.x.reshape(start.shape)
     return softmax(test @ coefficients[:-1] + coefficients[-1], axis=1)

@@ -13,7 +13,7 @@ from scipy.special import softmax
 
 from bayesfloor.floor.learned.interaction_kernels import pair_counts, pair_information, triple_information
 from bayesfloor.floor.learned.local_learners import grow_ensemble, kernel_ridge
-from bayesfloor.floor.learned.training_rows import Train
+from bayesfloor.floor.learned.training_rows import Train, quantiles_of
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Bins of a feature in a pair, of about equal numbers of rows.
@@ -29,7 +29,7 @@ N_SINGLES, SINGLE_Z = 4, 3.0
 #: Most features of the trees and the kernel.
 MOST_FEATURES = 12
 #: Trees of an ensemble: with few features they soon agree.
-N_TREES = 50
+N_TREES = 30
 #: Width of the kernel, as a share of the median distance between rows.
 WIDTH = 0.35
 #: Landmarks of the kernel: fewer than elsewhere, since there are few features.
@@ -110,7 +110,7 @@ def quartile_bins(X: Floats, test: Floats) -> Bins:
     columns, others = np.ascontiguousarray(X.T), np.ascontiguousarray(test.T)
     ordered = np.sort(columns, axis=1)
     n_values = 1 + (np.diff(ordered, axis=1) > 0).sum(axis=1)
-    quartiles = np.quantile(ordered, np.arange(1, N_BINS) / N_BINS, axis=1, method="nearest").T
+    quartiles = quantiles_of(ordered, N_BINS)
     bins = Bins(np.empty(columns.shape, np.int64), np.empty(others.shape, np.int64), np.empty(len(columns), np.int64))
     for j, cuts in enumerate(quartiles):
         cuts = np.unique(ordered[j])[:-1] if n_values[j] <= N_BINS else np.unique(cuts)

@@ -8,8 +8,7 @@ good everywhere, and the stack (`bayesfloor.floor.learned.stacking`) finds out w
     marginals   histogram naive Bayes, LDA of normal scores
     logistic    multinomial logistic regression
     neighbours  k = 5, 15, 50 from one search
-    kernels     Nystroem ridge regression with an RBF kernel, three widths from one set of distances
-    landmarks   the same with more landmarks, at one width
+    kernels     Nystroem ridge regression with an RBF kernel of three widths
     unit        the same, and neighbours, where columns keep a unit that they share, as pixels do
     trees       extremely randomised trees; neighbours and kernel ridge in a space scaled by their importances
     boosting    boosted trees
@@ -33,9 +32,9 @@ from bayesfloor.floor.learned.gradient_learners import is_mostly_binary, logisti
 from bayesfloor.floor.learned.interaction_learners import pairs, triples
 from bayesfloor.floor.learned.local_learners import (
     N_NEIGHBORS,
-    WIDTHS,
+    NARROW,
+    WIDE,
     kernels,
-    landmarks,
     neighbours,
     share_a_unit,
     trees,
@@ -55,8 +54,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "marginals": ("histogram naive Bayes", "LDA of ranks"),
     "logistic": ("logistic",),
     "neighbours": tuple(f"{k} neighbours" for k in N_NEIGHBORS),
-    "kernels": tuple(f"kernel ridge {width}" for width in WIDTHS),
-    "landmarks": ("kernel ridge, many landmarks",),
+    "kernels": tuple(f"kernel ridge {width}" for width in (*NARROW, WIDE)),
     "unit": ("kernel ridge, one unit", "5 neighbours, one unit"),
     "trees": ("trees", "deep trees", "15 neighbours, scaled", "kernel ridge, scaled"),
     "boosting": ("boosting",),
@@ -73,7 +71,6 @@ GROUPS: dict[str, Group] = {
     "logistic": logistic,
     "neighbours": neighbours,
     "kernels": kernels,
-    "landmarks": landmarks,
     "unit": unit,
     "trees": trees,
     "boosting": boosting,
@@ -108,9 +105,9 @@ def group_of(name: str, estimator: Any) -> Group:
         fitted = clone(estimator)
         if fitted.get_params(deep=False).get("random_state", 0) is None:
             fitted.set_params(random_state=seed % 2**32)
-        fitted.fit(train.X, train.codes)
+        fitted.fit(train.X.copy(), train.codes)  # which may change its rows, as StandardScaler(copy=False) does
         probability = np.zeros((len(test), train.n_classes))
-        probability[:, fitted.classes_] = fitted.predict_proba(test)
+        probability[:, fitted.classes_] = fitted.predict_proba(test.copy())
         return {name: probability}
 
     return learn

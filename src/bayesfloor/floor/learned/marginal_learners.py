@@ -9,7 +9,7 @@ from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.floor.learned.gaussian_learners import linear_discriminant
 from bayesfloor.floor.learned.gradient_learners import fit_logistic
 from bayesfloor.floor.learned.table_learners import trees_of_shares
-from bayesfloor.floor.learned.training_rows import Codes, Train, narrow, standardised
+from bayesfloor.floor.learned.training_rows import Codes, Train, narrow, quantiles_of, standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Bins of each feature for naive Bayes, of about equal numbers of rows.
@@ -53,8 +53,7 @@ def marginals(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
 
 def quantile_cuts(ordered: Floats) -> list[Floats]:
     """Return where each row of sorted values is cut into bins of about equal size."""
-    edges = np.quantile(ordered, np.arange(1, N_BINS) / N_BINS, axis=1, method="nearest")
-    return [np.unique(edges[:, j]) for j in range(len(ordered))]
+    return [np.unique(edges) for edges in quantiles_of(ordered, N_BINS)]
 
 
 def log_ratios(bins: Ints, n_bins: int, train: Train) -> Floats:

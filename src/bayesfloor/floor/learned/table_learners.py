@@ -6,7 +6,7 @@ from scipy.special import expit, softmax
 from bayesfloor.data.target_encoding import N_FOLDS, class_shares, classes_to_encode, out_of_fold_shares
 from bayesfloor.floor.learned.boosting_kernels import MOST_BINS, MOST_SEEN, boost
 from bayesfloor.floor.learned.local_learners import grow_ensemble
-from bayesfloor.floor.learned.training_rows import Codes, Train
+from bayesfloor.floor.learned.training_rows import Codes, Train, quantiles_of
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Trees of one class in boosting, all classes together, and the fewest rounds.
@@ -52,10 +52,14 @@ def _bins(known: Floats, others: Floats, is_category: bool) -> np.ndarray:
     is_gap = np.isnan(values)
     if is_category:
         return np.where(is_gap | (values >= MOST_LEVELS), MOST_LEVELS, values)[None].astype(np.uint8)
-    ordered = np.sort(known[~np.isnan(known)])
+    present = known[~is_gap[: len(known)]]
+    low, high = present.min(initial=np.inf), present.max(initial=-np.inf)
+    if np.all((present == low) | (present == high)):  # which need no sorting
+        return np.where(is_gap, 0, 1 + (values >= high if low < high else 0))[None].astype(np.uint8)
+    ordered = np.sort(present)
     cuts = np.unique(ordered)[1:]
     if len(cuts) >= N_BINS:
-        cuts = np.unique(np.quantile(ordered, np.arange(1, N_BINS) / N_BINS, method="nearest"))
+        cuts = np.unique(quantiles_of(ordered, N_BINS))
     return np.where(is_gap, 0, 1 + np.searchsorted(cuts, values, side="right"))[None].astype(np.uint8)
 
 

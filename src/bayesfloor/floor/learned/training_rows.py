@@ -91,12 +91,25 @@ def standardised(X: Floats, test: Floats) -> tuple[Floats, Floats]:
     largest = np.abs(X).max(axis=0, initial=0.0)
     largest[~(largest > 0)] = 1.0
     X = X / largest  # squares of large and small numbers stay within range
-    centre, spread = X.mean(axis=0), X.std(axis=0)
+    centre = X.mean(axis=0)
+    X -= centre
+    spread = np.sqrt((X * X).sum(axis=0) / len(X))
     scale = np.where(spread > 1e-12, 1.0 / np.maximum(spread, 1e-12), 0.0)
     with np.errstate(over="ignore"):  # what overflows is held back as well
-        test = np.clip(test / largest, -1e300, 1e300)
-        others = np.clip((test - centre) * scale, -FARTHEST, FARTHEST)
-    return (X - centre) * scale, others
+        others = test / largest
+        np.clip(others, -1e300, 1e300, out=others)
+        others -= centre
+        others *= scale
+        np.clip(others, -FARTHEST, FARTHEST, out=others)
+    X *= scale
+    return X, others
+
+
+def quantiles_of(ordered: Floats, n_bins: int) -> Floats:
+    """Return values that cut each line of sorted numbers into bins of about equal size."""
+    last = ordered.shape[-1] - 1
+    places = np.rint(last * (np.arange(1, n_bins) / n_bins)).astype(np.int64)
+    return ordered[..., places]
 
 
 def relative_spread(X: Floats) -> Floats:
