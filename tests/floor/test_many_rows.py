@@ -52,7 +52,7 @@ def spy_on_training(monkeypatch):
         seen.append((train.X.copy(), test.copy(), train.codes))
         return {"prior": np.tile(train.prior, (len(test), 1))}
 
-    monkeypatch.setattr(estimate, "linear_groups_for", lambda X, tabular: {"spy": learner})
+    monkeypatch.setattr(estimate, "linear_groups_for", lambda X, tabular, n_rows: {"spy": learner})
     return seen
 
 
@@ -187,6 +187,7 @@ def test_a_known_floor(few_are_many, monkeypatch):
     assert floor.n_rows == 30_000
     assert floor.interval[0] <= truth <= floor.interval[1]
     assert floor.estimate == pytest.approx(truth, abs=0.02)
+    assert abs(floor.residual_z) < 3
     assert floor.curve.size.tolist() == [27_000, 13_500, 6_750]
 
 
@@ -246,7 +247,7 @@ def test_landmark_ridge_solves_its_equations(monkeypatch):
     """(Φ'Φ + λ n K) c = Φ'T, in float64 and by another solver."""
     monkeypatch.setattr(linear_cost_learners, "PENALTIES", (1e-3,))
     train, test = near_problem(1200)
-    found = landmark_ridge(train, test, 3, (0.5,))[0.5]
+    found = landmark_ridge(train, test, 300, 3)
     landmarks = train.X[np.random.default_rng(3).permutation(1200)[:300]].astype(float)
     between = squared_distances(landmarks, landmarks)
     scale = -0.5 / (0.25 * np.median(between[np.triu_indices(300, 1)]))
@@ -266,3 +267,19 @@ def test_at_least_so_many_rows_of_each_class():
     assert in_class.sum() == 100
     assert in_class[1] == 10
     assert in_class[2] == pytest.approx(90 * 50 / 950, abs=2)
+
+
+def test_all_sizes_have_as_many_trees(few_are_many, monkeypatch):
+    """A smaller training set that had more trees would seem to need fewer rows than it does."""
+    monkeypatch.setattr(linear_cost_learners, "FEWEST_TREES", 1)
+    monkeypatch.setattr(linear_cost_learners, "TREE_ROWS", 7 * 1000)
+    numbers, grow = [], linear_cost_learners._grow
+
+    def spy(columns, test, train, n_trees, seed):
+        numbers.append(n_trees)
+        return grow(columns, test, train, n_trees, seed)
+
+    monkeypatch.setattr(linear_cost_learners, "_grow", spy)
+    learned_floor(*two_gaussians(1000), n_jobs=1)
+    assert set(numbers) == {7}
+    assert len(numbers) > 3

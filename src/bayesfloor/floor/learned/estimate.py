@@ -199,7 +199,7 @@ def learned_floor_of(
     points, codes = problem.X[predicted], problem.codes[predicted]
     tabular = None if problem.tabular is None else problem.tabular.take(predicted)
     if holdout is not None:
-        learner_groups = linear_groups_for(points, tabular)
+        learner_groups = linear_groups_for(points, tabular, len(rows))
         of_tested = None if groups is None else np.unique(groups[holdout.tested], return_inverse=True)[1]
         scheme = _Scheme(holdout.stack_folds, groups=of_tested, clusters=of_tested)
         check_memory(holdout_bytes(problem, rows, n_threads), f"training on {len(rows)} rows")

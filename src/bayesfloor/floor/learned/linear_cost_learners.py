@@ -11,7 +11,7 @@ them are a random sample::
     network     a small network, where columns are 0 or 1
 """
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +35,7 @@ Ranks = NDArray[np.uint16]
 #: Most rows for discriminants, and for logistic regression: models of few parameters gain nothing from more.
 GAUSSIAN_ROWS, LOGISTIC_ROWS = 20_000, 50_000
 #: Trees, at the least and at the most, and the rows of all of them together that lie between.
-FEWEST_TREES, MOST_TREES, TREE_ROWS = 12, 60, 6_000_000
-#: Trees between two checks for cancellation.
-TREES_AT_ONCE = 5
+FEWEST_TREES, MOST_TREES, TREE_ROWS = 16, 60, 6_000_000
 #: Rows of a node that a cut is chosen by; a larger node is looked at in part.
 LOOKED_AT = 2048
 #: Different values of a feature that trees tell apart: those of 16 bits.
@@ -50,8 +48,8 @@ MOST_COMPONENTS, EXPLAINED = 64, 0.999
 COMPONENT_ROWS = 20_000
 #: Landmarks at the least and at the most; rows times squared landmarks that lie between, which is the cost.
 FEWEST_LANDMARKS, MOST_LANDMARKS, LANDMARK_WORK = 200, 1000, 5e10
-#: Widths of the kernel, as shares of the median distance between landmarks.
-WIDTHS = (0.5,)
+#: Width of the kernel, as a share of the median distance between landmarks.
+LANDMARK_WIDTH = 0.5
 #: Nearest rows that local ridge regression is fitted to; its widths, as shares of the median distance, and penalties.
 LOCAL_ROWS, LOCAL_FITS = 64, ((0.25, 0.3), (0.5, 0.01))
 #: Least probability that local ridge regression gives a class, before all are divided by their sum.
@@ -150,17 +148,37 @@ def _controller() -> ThreadpoolController:
 # --- trees, and distances by their importances
 
 
-def deep_trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return deep trees, and neighbours and kernel ridge regression where features are scaled by their importance."""
-    probability, importance = _grow(*_ranks_of(train.X, test), train, seed)
+def deep_trees(train: Train, test: Floats, seed: int, n_rows: int | None = None) -> dict[str, Floats]:
+    """Return deep trees, and neighbours and kernel ridge regression where features are scaled by their importance.
+
+    Parameters
+    ----------
+    train : Train
+        Rows with labels.
+    test : ndarray of shape (n_test, d)
+        Rows to predict.
+    seed : int
+        Seeds trees and landmarks.
+    n_rows : int or None, default=None
+        Rows that bound the work, those of all if this is one of several training sets: fewer rows must not have more
+        trees, or their error would not tell what the rows are worth. None for those of `train`.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n_test, n_classes)
+    """
+    n_rows = len(train.X) if n_rows is None else n_rows
+    n_trees = int(np.clip(TREE_ROWS // n_rows, FEWEST_TREES, MOST_TREES))
+    n_landmarks = int(np.clip((LANDMARK_WORK / n_rows) ** 0.5, FEWEST_LANDMARKS, MOST_LANDMARKS))
+    probability, importance = _grow(*_ranks_of(train.X, test), train, n_trees, seed)
     found = {"deep trees": probability}
     if train.table is not None:
-        found["deep trees of shares"] = _grow(*_ranks_of_table(train), train, seed)[0]
+        found["deep trees of shares"] = _grow(*_ranks_of_table(train), train, n_trees, seed)[0]
     scale = importance / importance.max() if importance.max() > 0 else np.ones(len(importance))
     points, others = _components(train.X, test, scale)
     scaled = train._replace(X=points, table=None)
     found |= {f"{name}, scaled": votes for name, votes in local_learners(scaled, others).items()}
-    return found | {f"landmark ridge {width}": p for width, p in landmark_ridge(scaled, others, seed, WIDTHS).items()}
+    return found | {"landmark ridge": landmark_ridge(scaled, others, n_landmarks, seed)}
 
 
 def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
@@ -178,19 +196,15 @@ def local_learners(train: Train, test: Floats) -> dict[str, Floats]:
     return votes | local_ridge(train, test, nearest)
 
 
-def _grow(columns: Ranks, test: Ranks, train: Train, seed: int) -> tuple[Floats, Floats]:
+def _grow(columns: Ranks, test: Ranks, train: Train, n_trees: int, seed: int) -> tuple[Floats, Floats]:
     """Grow trees; return their probabilities and the importances of the features."""
-    d, n = columns.shape
-    n_trees = int(np.clip(TREE_ROWS // n, FEWEST_TREES, MOST_TREES))
+    d = len(columns)
     probability, importance = np.zeros((len(test), train.n_classes)), np.zeros(d)
     n_tries = min(d, max(10, round(d**0.5)))
     codes, state = train.codes.astype(np.int32), np.array([seed], np.uint64)
-    for first in range(0, n_trees, TREES_AT_ONCE):
+    for _ in range(n_trees):
         train.check()
-        n_now = min(TREES_AT_ONCE, n_trees - first)
-        grow_deep_trees(
-            columns, codes, train.n_classes, test, n_now, n_tries, LOOKED_AT, state, probability, importance
-        )
+        grow_deep_trees(columns, codes, train.n_classes, test, 1, n_tries, LOOKED_AT, state, probability, importance)
     return probability, importance
 
 
@@ -312,7 +326,7 @@ def local_ridge(train: Train, test: Floats, nearest: Ints) -> dict[str, Floats]:
     return fitted
 
 
-def landmark_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, ...]) -> dict[float, Floats]:
+def landmark_ridge(train: Train, test: Floats, n_landmarks: int, seed: int) -> Floats:
     """Regress indicators of the classes on RBF features of random landmarks.
 
     The penalty is the best of `PENALTIES` on rows that are held out.
@@ -323,38 +337,34 @@ def landmark_ridge(train: Train, test: Floats, seed: int, widths: tuple[float, .
         Rows with labels.
     test : ndarray of shape (n_test, d)
         Rows to predict.
+    n_landmarks : int
+        How many landmarks, at most.
     seed : int
-        Draws the landmarks.
-    widths : tuple of float
-        Widths of the kernel, as shares of the median distance between landmarks.
+        Draws them.
 
     Returns
     -------
-    dict of float to ndarray of shape (n_test, n_classes)
+    ndarray of shape (n_test, n_classes)
     """
     n = len(train.X)
-    n_landmarks = int(np.clip((LANDMARK_WORK / n) ** 0.5, FEWEST_LANDMARKS, min(MOST_LANDMARKS, n // 4)))
-    landmarks = train.X[np.random.default_rng(seed).permutation(n)[:n_landmarks]]
+    landmarks = train.X[np.random.default_rng(seed).permutation(n)[: min(n_landmarks, n // 4)]]
     between = squared_distances(landmarks, landmarks).astype(np.float64)
-    typical = np.median(between[np.triu_indices(n_landmarks, 1)])
+    typical = float(np.median(between[np.triu_indices(len(landmarks), 1)]))
+    scale = -0.5 / max(LANDMARK_WIDTH**2 * typical, 1e-30)
+    kernel = np.exp(scale * between)
     held_out = np.arange(n) % HELD_OUT == 0
-    fitted = {}
-    for width in widths:
-        scale = -0.5 / max(width**2 * typical, 1e-30)
-        kernel = np.exp(scale * between)
-        kept, left_out = (_moments(train, rows, landmarks, scale) for rows in (~held_out, held_out))
-        features = _features(train.X[held_out], landmarks, scale)
-        best, lowest = PENALTIES[0], np.inf
-        for penalty in PENALTIES:
-            train.check()
-            predicted = features @ _solved(*kept, kernel, penalty * n).astype(np.float32) + train.prior
-            loss = float(((predicted - train.one_hot[held_out]) ** 2).sum())
-            if loss < lowest:
-                best, lowest = penalty, loss
-        coefficients = _solved(kept[0] + left_out[0], kept[1] + left_out[1], kernel, best * n).astype(np.float32)
-        predicted = _features(test, landmarks, scale) @ coefficients + train.prior
-        fitted[width] = np.clip(predicted, 0.5 / (n + 1.0), None)
-    return fitted
+    kept, left_out = (_moments(train, rows, landmarks, scale) for rows in (~held_out, held_out))
+    features, expected = _features(train.X[held_out], landmarks, scale), train.one_hot[held_out]
+    best, lowest = PENALTIES[0], np.inf
+    for penalty in PENALTIES:
+        train.check()
+        predicted = features @ _solved(*kept, kernel, penalty * n).astype(np.float32) + train.prior
+        loss = float(((predicted - expected) ** 2).sum())
+        if loss < lowest:
+            best, lowest = penalty, loss
+    coefficients = _solved(kept[0] + left_out[0], kept[1] + left_out[1], kernel, best * n).astype(np.float32)
+    predicted = _features(test, landmarks, scale) @ coefficients + train.prior
+    return np.clip(predicted, 0.5 / (n + 1.0), None)
 
 
 def _features(X: Floats, landmarks: Floats, scale: float) -> Floats:
@@ -400,7 +410,8 @@ LINEAR_GROUPS: dict[str, Group] = {
 }
 
 
-def linear_groups_for(X: Floats, tabular: TabularView | None = None) -> dict[str, Group]:
-    """Return the groups that have something to say about rows, whatever their labels."""
+def linear_groups_for(X: Floats, tabular: TabularView | None, n_rows: int) -> dict[str, Group]:
+    """Return the groups that have something to say about rows, whatever their labels; `n_rows` bounds their work."""
     wanted = {"unit": tabular is None and share_a_unit(X), "network": is_mostly_binary(X)}
-    return {name: group for name, group in LINEAR_GROUPS.items() if wanted.get(name, True)}
+    groups = LINEAR_GROUPS | {"deep trees": partial(deep_trees, n_rows=n_rows)}
+    return {name: group for name, group in groups.items() if wanted.get(name, True)}
