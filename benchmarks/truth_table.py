@@ -22,8 +22,8 @@ def write_table(records: list[dict], path: Path) -> None:
     """Write all tables."""
     parts = [
         "# How near the truth",
-        "Made by `python benchmarks/truth.py run` and `… table`. Each of the problems has a known floor. Choices in the "
-        "library were made on the design halves. *s* is CPU seconds.",
+        "Made by `python benchmarks/truth.py run` and `… table`. Each of the problems has a known floor. Choices in "
+        "the library were made on the design halves. *s* is CPU seconds.",
         NOTES.read_text(encoding="utf-8").strip(),
     ]
     for kind, title in KINDS.items():
