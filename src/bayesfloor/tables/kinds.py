@@ -16,7 +16,8 @@ A wrong guess costs accuracy, never truth: whatever is done to a column is done 
 """
 
 import re
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,6 +45,9 @@ _ID_SHARE = 0.5
 _FEWEST_ID_VALUES = 20
 #: Words of a text, on average, from which it is read as words.
 _WORDS_OF_TEXT = 2.5
+#: Share of values that have a word in common with another, from which names that hardly come again are read as words:
+#: models of cars do, ids, towns and people do not.
+_SHARED_WORDS = 0.5
 #: Different values from which a column can be text; a few sentences that come again and again are categories.
 _FEWEST_TEXTS = 30
 #: Rows of a value, on average, from which a column that is named like an id is a category.
@@ -220,10 +224,21 @@ def _kind_of_text(column: TextColumn, table: RawTable) -> Kind:
     if n_values >= _FEWEST_TEXTS and words >= _WORDS_OF_TEXT and n_values > 0.02 * n_rows:
         return Kind(column, "text", notes=notes)
     if n_values > _FEWEST_ID_VALUES and n_values > _ID_SHARE * n_rows:
+        can_be_text = n_values >= _FEWEST_TEXTS and not _is_id(column.name, n_rows / n_values)
+        if can_be_text and _share_with_common_word(column.categories) >= _SHARED_WORDS:
+            return Kind(column, "text", notes=notes)
         return Kind(column, "id", f"{counted(n_values)} different values in {counted(n_rows)} rows", notes)
     if n_values > _FEWEST_ID_VALUES and _is_id(column.name, n_rows / n_values):
         return Kind(column, "id", "by its name", notes)
     return Kind(column, "category", notes=notes)
+
+
+def _share_with_common_word(texts: Sequence[str]) -> float:
+    """Return the share of texts that have a word in common with some others, but not with most; numbers are none."""
+    words = [{word for word in folded_text(text).split() if not word.isdigit()} for text in texts[:5000]]
+    n_texts = Counter(word for of_text in words for word in of_text)
+    common = {word for word, n in n_texts.items() if 1 < n <= len(words) / 2}
+    return float(np.mean([not common.isdisjoint(of_text) for of_text in words]))
 
 
 def _numbers_of(column: TextColumn) -> tuple[NumberColumn, list[str]] | None:
