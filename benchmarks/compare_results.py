@@ -65,7 +65,7 @@ def floors(X: Any, y: Any) -> Iterator[tuple[str, str]]:
 def learned(X: Any, y: Any) -> Iterator[tuple[str, str]]:
     """The learned floor, and choices by floors."""
     floor = bf.learned_floor(X, y)
-    curve = floor.curve.error
+    curve = floor.curve.value
     yield "learned_floor", checksum(floor.estimate, floor.interval, floor.reached, curve, floor.class_reached)
     weights = bf.bayes_class_weight(X, y)
     yield "bayes_class_weight", checksum(list(weights.values()))

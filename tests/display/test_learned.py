@@ -9,7 +9,7 @@ from matplotlib import pyplot
 
 from bayesfloor.display import LearnedFloorDisplay
 from bayesfloor.display import learned as learned_display
-from bayesfloor.floor.learned.result import LearnedFloor, LearningCurve
+from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
 from display.layout import assert_readable
 
 
@@ -20,30 +20,25 @@ def floor_of(
     sizes, middle = np.array(sizes, float), np.array(middle, float)
     curve = LearningCurve(
         size=sizes,
-        error=np.array(errors, float),
+        value=np.array(errors, float),
         expected=2 * middle - errors,
         middle=middle,
         fitted=limit + (middle[0] - limit) * (sizes / sizes[0]) ** -rate,
         limit=limit,
         rate=rate,
     )
-    return LearnedFloor(
+    return MetricFloor(
+        name="error",
+        title="error",
         estimate=limit if estimate is None else estimate,
         interval=interval,
         reached=errors[0],
         reached_interval=reached_interval,
-        majority_error=majority,
+        baseline=majority,
+        larger_is_better=False,
         curve=curve,
-        tree_bounds=(0.0, 0.1),
-        residual_z=0.0,
-        class_reached=np.zeros(2),
-        pair_reached=np.zeros((2, 2)),
-        weights={"gaussian": 1.0},
-        n_samples=400,
-        n_rows=400,
-        n_classes=2,
-        classes=np.arange(2),
         confidence=0.95,
+        is_rate=True,
     )
 
 
@@ -74,7 +69,7 @@ def points_of(display):
     """Return the pixels of curve, marks and levels."""
     ax = display.ax_
     across = np.geomspace(*ax.get_xlim(), 300)
-    levels = [line.get_ydata()[0] for line in (display.floor_line_, display.majority_line_) if line is not None]
+    levels = [line.get_ydata()[0] for line in (display.floor_line_, display.baseline_line_) if line is not None]
     data = [line.get_xydata() for line in (display.error_marks_, display.middle_marks_)]
     data += [np.column_stack([across, np.full(300, level)]) for level in levels]
     data.append(np.column_stack(display.line))
@@ -128,13 +123,13 @@ def test_all_is_on_the_picture_and_labels_are_over_nothing(name, inches):
     assert right == pytest.approx(10 * case.curve.size.max())
     assert bottom < 0
     start = case.curve.at(case.curve.size.min())
-    assert top > max(case.interval[1], case.reached_interval[1], case.curve.error.max(), start)
+    assert top > max(case.interval[1], case.reached_interval[1], case.curve.value.max(), start)
 
 
 def test_the_largest_class_is_shown_where_it_is_on_the_picture(usual):
-    assert usual.majority_line_ is None  # 50%, and nothing above 27%
+    assert usual.baseline_line_ is None  # 50%, and nothing above 27%
     display = CASES["noise"].plot()
-    assert set(display.majority_line_.get_ydata()) == {0.5}
+    assert set(display.baseline_line_.get_ydata()) == {0.5}
     assert "always the largest class 50.0%" in texts_of(display)
 
 
@@ -155,7 +150,7 @@ def test_frame(usual):
     frame = usual.frame()
     assert list(frame.columns) == [
         "size",
-        "error",
+        "value",
         "expected",
         "middle",
         "fitted",
@@ -163,7 +158,7 @@ def test_frame(usual):
         "interval_low",
         "interval_high",
     ]
-    assert frame["error"].tolist() == [0.135, 0.19, 0.27]
+    assert frame["value"].tolist() == [0.135, 0.19, 0.27]
     assert frame["interval_high"].tolist() == [0.151] * 3
 
 

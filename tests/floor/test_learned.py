@@ -153,7 +153,7 @@ def test_a_curve_that_still_falls():
     y = np.floor(X).sum(axis=1).astype(int) % 2
     floor = learned_floor(X, y, learners=["neighbours"])
     assert "BF025" in codes_of(floor)
-    assert floor.curve.error[0] < floor.curve.error[-1]
+    assert floor.curve.value[0] < floor.curve.value[-1]
     assert floor.estimate < floor.reached
 
 

@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose
 from scipy.stats import binomtest
 
 from bayesfloor.floor.learned.learning_curve import EXCESS, RATES, curve_posterior, split_posterior
-from bayesfloor.floor.learned.stack_errors import hard_and_soft, middle_error
+from bayesfloor.floor.learned.metrics import of_error, one_hot
+from bayesfloor.floor.learned.stack_errors import middle_error
 from bayesfloor.floor.learned.summary import proportion_interval
 
 SIZES = np.array([1.0, 0.5, 0.25])
@@ -96,7 +97,7 @@ def test_more_rows_are_surer():
 
 def test_hard_and_soft_errors():
     q = np.array([[0.7, 0.2, 0.1], [0.1, 0.5, 0.4], [0.3, 0.3, 0.4]])
-    hard, soft = hard_and_soft(np.log(q), np.array([0, 2, 2]))
+    hard, soft = (of_error(targets, q, np.ones(3)) for targets in (one_hot(np.array([0, 2, 2]), 3), q))
     assert_allclose(hard, [0, 1, 0])
     assert_allclose(soft, [0.3, 0.5, 0.6])
 
@@ -127,6 +128,7 @@ def test_calibrated_noise_cancels_to_first_order():
     floor = np.minimum(p, 1 - p).mean()
     noisy = np.clip(p + 0.05 * rng.standard_normal(len(p)), 0.001, 0.999)
     excess = np.where(noisy > 0.5, 1 - p, p).mean() - floor
-    deficit = floor - hard_and_soft(np.log(np.column_stack([1 - noisy, noisy])), p > 2)[1].mean()
+    q = np.column_stack([1 - noisy, noisy])
+    deficit = floor - of_error(q, q, np.ones(len(q))).mean()
     assert excess > 0.001
     assert abs(excess - deficit) < 0.25 * excess

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from bayesfloor.floor.learned.metrics import check_metrics
 from bayesfloor.floor.learned.stacking import Stack
+from bayesfloor.floor.learned.strata import PlainRows
 from bayesfloor.floor.learned.summary import (
     AS_FAST,
     GROWTH,
@@ -31,7 +33,9 @@ def stack_with(error, codes, n_views):
 def summary_of(errors, n=N, **options):
     codes = np.random.default_rng(0).permutation(np.arange(n) % 2)
     stacks = [stack_with(error, codes, n_views) for error, n_views in zip(errors, (1, 2, 4), strict=True)]
-    return summarise(stacks, SIZES * n / N, codes, 2, 0.0, 0.95, **options), codes
+    rows = PlainRows(codes, np.bincount(codes, minlength=2))
+    (error,) = check_metrics("error", None, None, np.arange(2), rows.class_counts)
+    return summarise(stacks, SIZES * n / N, rows, error, residual_z=0.0, confidence=0.95, **options), codes
 
 
 def codes_found(summary, codes):

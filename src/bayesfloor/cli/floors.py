@@ -42,7 +42,7 @@ def _from_learners(table: "Table", options: TableOptions) -> tuple[dict[str, Any
         del how["device"]  # models are trained on the CPU
         found = learned_floor(table, max_rows=rows_to_use(table, options), **how)
     in_result = ("estimate", "interval", "confidence", "reached", "reached_interval", "majority_error", "tree_bounds")
-    in_curve = ("size", "error", "expected", "fitted", "limit", "rate")
+    in_curve = ("size", "value", "expected", "fitted", "limit", "rate")
     result = {
         "method": "learned",
         **_fields(found, *in_result, "residual_z"),

@@ -25,32 +25,39 @@ TICKS = ((1, 2, 5), (1, 3), (1,))
 class LearnedFloorDisplay:
     """The learning curve of a learned floor, with what was reached and the floor that it leads to.
 
-    Circles are errors of the stack at a few training sizes. Dots are the mean of these and of the errors that the stack
-    itself expects; the curve is fitted to them, and dashed where it goes beyond the data. The floor also rests on a
-    second curve and on whether the stack beats the largest class, so that the dashes may end beside it.
+    Circles are what the stack attains at a few training sizes: errors, or another metric. Dots are the mean of these
+    and of what the stack itself expects; the curve is fitted to them, and dashed where it goes beyond the data. The
+    floor also rests on a second curve and on whether the stack beats what needs no features, so that the dashes may end
+    beside it.
 
     Make one with ``learned_floor(X, y).plot()``.
 
     Parameters
     ----------
     curve : mapping of str to ndarray
-        Columns of the learning curve, with one entry per training size: ``size``, ``error``, ``expected``, ``middle``
+        Columns of the learning curve, with one entry per training size: ``size``, ``value``, ``expected``, ``middle``
         and ``fitted``, as `LearningCurve` explains them.
     line : (ndarray, ndarray)
         The fitted curve: sizes from the smallest that was tried to where the picture ends, among them the largest that
-        was tried, and the error at each.
+        was tried, and the value at each.
     floor : float
-        The floor.
+        The floor, or the ceiling where larger is better.
     interval : (float, float)
         Its interval.
     reached : float
-        The error at the largest size.
+        The value at the largest size.
     reached_interval : (float, float)
         Its interval.
-    majority_error : float
-        The error of always naming the largest class.
+    baseline : float
+        What needs no features: the error of always naming the largest class.
     confidence : float
         Level of the intervals.
+    title : str, default="error"
+        What the metric is called.
+    is_rate : bool, default=True
+        Whether it is written in percent.
+    larger_is_better : bool, default=False
+        Whether it has a ceiling rather than a floor.
 
     Attributes
     ----------
@@ -68,8 +75,8 @@ class LearnedFloorDisplay:
         Its interval.
     reached_line_ : matplotlib LineCollection
         The interval of the error that was reached.
-    majority_line_ : matplotlib Line2D or None
-        The error of always naming the largest class, where it is on the picture.
+    baseline_line_ : matplotlib Line2D or None
+        What needs no features, where it is on the picture.
     labels_ : list of matplotlib Annotation
         What is written beside the lines.
 
@@ -94,8 +101,11 @@ class LearnedFloorDisplay:
     interval: Range
     reached: float
     reached_interval: Range
-    majority_error: float
+    baseline: float
     confidence: float
+    title: str = "error"
+    is_rate: bool = True
+    larger_is_better: bool = False
 
     def frame(self) -> Any:
         """Return a data frame with a row for each training size; floor and interval are the same in all."""
@@ -119,8 +129,8 @@ class LearnedFloorDisplay:
         load_pyplot()
         ax = new_axes(5.6, 3.6) if ax is None else ax
         self.ax_, self.figure_ = ax, ax.figure
-        size, error, middle = (self.curve[name] for name in ("size", "error", "middle"))
-        largest, line_size, line_error = float(size.max()), *self.line
+        size, value, middle = (self.curve[name] for name in ("size", "value", "middle"))
+        largest, line_size, line_value = float(size.max()), *self.line
         ax.set_xscale("log")
         ax.set_xlim(BELOW * float(size.min()), line_size.max())
 
@@ -129,31 +139,35 @@ class LearnedFloorDisplay:
         self.floor_line_ = ax.axhline(self.floor, color=BLUE, linewidth=1.6, zorder=2)
         tried, beyond = line_size <= largest, line_size >= largest
         thin = {"color": DARK, "linewidth": 1.3, "zorder": 2.5}
-        (self.curve_line_,) = ax.plot(line_size[tried], line_error[tried], **thin)
-        (self.extrapolation_,) = ax.plot(line_size[beyond], line_error[beyond], linestyle=(0, (4, 2.5)), **thin)
+        (self.curve_line_,) = ax.plot(line_size[tried], line_value[tried], **thin)
+        (self.extrapolation_,) = ax.plot(line_size[beyond], line_value[beyond], linestyle=(0, (4, 2.5)), **thin)
         self.reached_line_ = ax.vlines(largest, *self.reached_interval, color=DARK, linewidth=1.0, zorder=2.8)
         marks = {"marker": "o", "linestyle": "none", "markeredgecolor": "black", "markeredgewidth": 0.7, "zorder": 3}
-        (self.error_marks_,) = ax.plot(size, error, markersize=6.5, color=ORANGE, **marks)
+        (self.error_marks_,) = ax.plot(size, value, markersize=6.5, color=ORANGE, **marks)
         (self.middle_marks_,) = ax.plot(size, middle, markersize=2.6, color=DARK, **marks)
 
-        # zero is on the picture, with half a mark below it
-        drawn = [*error, *middle, *line_error[tried], high, self.reached_interval[1]]
-        ax.update_datalim([(largest, 0), (largest, 1.02 * max(*drawn, 1e-3))], updatex=False)
+        drawn = [*value, *middle, *line_value[tried], *self.interval, *self.reached_interval]
+        ends = (0.0, 1.02 * max(*drawn, 1e-3))  # zero is on the picture, with half a mark below it
+        if self.larger_is_better:
+            ends = (min(*drawn, 1.0), 1.0)
+        ax.update_datalim([(largest, end) for end in ends], updatex=False)
         ax.margins(y=0.04)
         bottom, top = ax.get_ylim()
-        self.majority_line_ = None
-        if bottom < self.majority_error < top:
+        self.baseline_line_ = None
+        if bottom < self.baseline < top:
             dotted = {"color": GREY, "linestyle": (0, (1, 2)), "linewidth": 1.0}
-            self.majority_line_ = ax.axhline(self.majority_error, zorder=2.2, **dotted)
+            self.baseline_line_ = ax.axhline(self.baseline, zorder=2.2, **dotted)
         ax.set_xlabel("training rows")
-        ax.set_ylabel("error")
-        show_percent(ax.yaxis)
+        ax.set_ylabel(self.title.partition(",")[0])
+        if self.is_rate:
+            show_percent(ax.yaxis)
         ax.spines[["top", "right"]].set_visible(False)
         _mark_rows(ax, TICKS[-1])
         letters = letters_for(ax)
         _mark_rows(ax, _ticks_that_fit(ax, letters + 1))
+        named = self.title.partition(",")[0].partition(" of ")[0]
         stack = self.error_marks_, (self.curve_line_, self.middle_marks_)
-        legend_above(ax, stack, ("error of the stack", "mean with the error it expects, fitted"), letters)
+        legend_above(ax, stack, (f"{named} of the stack", f"mean with the {named} it expects, fitted"), letters)
         self.labels_ = self._write_labels(LabelPlacement(ax, letters))
         return self
 
@@ -164,24 +178,29 @@ class LearnedFloorDisplay:
         for line in (self.curve_line_, self.extrapolation_):
             placement.avoid_line(*line.get_data())
         placement.avoid_line([largest, largest], self.reached_interval)
-        placement.avoid_marks(size, self.curve["error"], 4.0)
+        placement.avoid_marks(size, self.curve["value"], 4.0)
         placement.avoid_marks(size, self.curve["middle"], 2.0)
         placement.avoid_level(self.floor)
-        if self.majority_line_ is not None:
-            placement.avoid_level(self.majority_error)
+        if self.baseline_line_ is not None:
+            placement.avoid_level(self.baseline)
 
         places = [Place(largest, self.reached, 7.0, 0.0, "left", "center")]
         places += up_and_down(largest, self.reached, 7.0, "left", apart=1.0)
-        labels = [placement.write([f"reached {percent(self.reached)}"], places, color="black")]
-        interval = f"{exact_percent(self.confidence)} range {percent_range(*self.interval)}"
-        parts = f"floor {percent(self.floor)}", interval
+        labels = [placement.write([f"reached {self._written(self.reached)}"], places, color="black")]
+        between = percent_range(*self.interval) if self.is_rate else " to ".join(map(self._written, self.interval))
+        interval = f"{exact_percent(self.confidence)} range {between}"
+        parts = f"{'ceiling' if self.larger_is_better else 'floor'} {self._written(self.floor)}", interval
         places = up_and_down(right, self.floor, -2.0, "right")
         labels.append(placement.write([", ".join(parts), "\n".join(parts)], places, color=BLUE))
-        if self.majority_line_ is not None:
-            places = up_and_down(right, self.majority_error, -2.0, "right")
-            text = f"always the largest class {percent(self.majority_error)}"
+        if self.baseline_line_ is not None:
+            places = up_and_down(right, self.baseline, -2.0, "right")
+            text = "always the largest class" if self.title == "error" else "without features"
+            text = f"{text} {self._written(self.baseline)}"
             labels.append(placement.write([text], places, color=GREY))
         return labels
+
+    def _written(self, value: float) -> str:
+        return percent(value) if self.is_rate else f"{value:.3g}"
 
 
 def _mark_rows(ax: Any, steps: tuple[int, ...]) -> None:

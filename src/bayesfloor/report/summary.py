@@ -182,7 +182,7 @@ def _curve(figures: Figures) -> dict[str, Any]:
     assert learned is not None
     curve = learned.curve
     sizes = np.geomspace(0.8 * curve.size.min(), _AHEAD * curve.size.max(), 60)
-    points = zip(curve.size.tolist(), curve.error.tolist(), strict=True)
+    points = zip(curve.size.tolist(), curve.value.tolist(), strict=True)
     return {
         "points": [{"size": size, "error": error} for size, error in points],
         "line": [[float(size), float(error)] for size, error in zip(sizes, curve.at(sizes), strict=True)],

@@ -30,12 +30,19 @@ from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, Group, group_of, groups_for
 from bayesfloor.floor.learned.linear_cost_learners import linear_groups_for
 from bayesfloor.floor.learned.many_rows import fit_holdout, hold_out, holdout_bytes
+from bayesfloor.floor.learned.metrics import (
+    Metric,
+    check_metrics,
+    class_weights_of,
+    one_hot,
+    shares_of_decisions,
+)
 from bayesfloor.floor.learned.ranking import rank_classes
-from bayesfloor.floor.learned.result import LearnedFloor
+from bayesfloor.floor.learned.result import CostDecisions, LearnedFloor, MetricFloor
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
 from bayesfloor.floor.learned.stacking import Stack, fit_stacks
 from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
-from bayesfloor.floor.learned.summary import classes_in_one_group, find_in_learned, summarise
+from bayesfloor.floor.learned.summary import CurveSummary, classes_in_one_group, find_in_learned, summarise
 from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme, with_recent
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -64,6 +71,9 @@ def learned_floor(
     *,
     groups: Any = None,
     time: Any = None,
+    metric: Any = "error",
+    costs: Any = None,
+    positive: Any = None,
     confidence: float = 0.95,
     cv: Any = 5,
     max_rows: int | None = None,
@@ -94,6 +104,16 @@ def learned_floor(
     time : array-like of shape (n_samples,), default=None
         When each row was seen, as numbers or dates. Models are then trained on the past and tested on what came next;
         the figures are about the later half of the rows. None for the time of a Table, if it has any.
+    metric : str or list of str, default="error"
+        What models are judged by: "error", "balanced_error", "log_loss", "brier", "roc_auc", "average_precision", "f1"
+        at the best threshold, "top_k_error" (k is 5, or as in "top_3_error"), "cost". Several come from one fit; the
+        first is the headline. Of more than two classes, AUC, average precision and F1 are means over the classes, each
+        against the rest.
+    costs : array-like of shape (n_classes, n_classes) or (n_classes, n_classes + 1), or data frame, default=None
+        What each decision costs: a row for each true class, in the order of the sorted labels, a column for each
+        decision, one more for not deciding. By name in a data frame. With costs alone, "cost" is the metric.
+    positive : object, default=None
+        The class of two that "average_precision" and "f1" are about; None for the last of the sorted labels.
     confidence : float, default=0.95
         Level of the intervals.
     cv : int, splitter or iterable, default=5
@@ -150,6 +170,9 @@ def learned_floor(
     """
     return learned_floor_of(
         check_problem(X, y, groups, time, prepare),
+        metric=metric,
+        costs=costs,
+        positive=positive,
         confidence=confidence,
         cv=cv,
         max_rows=max_rows,
@@ -164,6 +187,9 @@ def learned_floor(
 def learned_floor_of(
     problem: Problem,
     *,
+    metric: Any = "error",
+    costs: Any = None,
+    positive: Any = None,
     confidence: float = 0.95,
     cv: Any = 5,
     max_rows: int | None = None,
@@ -176,6 +202,7 @@ def learned_floor_of(
     """Estimate the floor of points and labels that are checked; see `learned_floor`."""
     started = perf_counter()
     n_samples, n_classes = len(problem.X), len(problem.classes)
+    metrics = check_metrics(metric, costs, positive, problem.classes, problem.class_counts)
     confidence = check_confidence(confidence)
     _check_cv(cv, problem)
     seed = check_random_state_seed(random_state)
@@ -245,28 +272,32 @@ def learned_floor_of(
     stacks = [replace(stack, log_q=counted.at_shares_of_all(stack.log_q)) for stack in stacks]
     q, thinned = np.exp(stacks[0].log_q[0]), counted.in_proportion()
     unseen = float(np.isin(codes, classes_in_one_group(problem)).mean())
-    summary = summarise(
-        stacks,
-        np.array(sizes),
-        codes,
-        n_classes,
-        residual_z,
-        confidence,
-        scheme.clusters,
-        problem.time is not None,
-        unseen,
-        counted,
-    )
+    summaries = {
+        each.name: summarise(
+            stacks,
+            np.array(sizes),
+            counted,
+            each,
+            residual_z=residual_z,
+            confidence=confidence,
+            clusters=scheme.clusters,
+            in_time=problem.time is not None,
+            share_unseen=unseen,
+        )
+        for each in metrics
+    }
+    floors = {each.name: _metric_floor(each, summaries[each.name], confidence) for each in metrics}
+    first, summary = floors[metrics[0].name], summaries["error"]
     weights = stacks[0].weights.mean(axis=0)
     n_folds = cv if is_int(cv) else int(folds.max()) + 1
     class_reached, pair_reached = errors_by_class(q, codes, counted.class_weights)
     return LearnedFloor(
-        estimate=summary.estimate,
-        interval=summary.interval,
-        reached=summary.reached,
-        reached_interval=summary.reached_interval,
-        majority_error=summary.majority_error,
-        curve=summary.curve,
+        estimate=first.estimate,
+        interval=first.interval,
+        reached=first.reached,
+        reached_interval=first.reached_interval,
+        majority_error=summary.baseline,
+        curve=first.curve,
         tree_bounds=posterior_bounds(q[thinned], codes[thinned], n_jobs, seed, scheme.groups),
         residual_z=residual_z,
         class_reached=class_reached,
@@ -286,6 +317,49 @@ def learned_floor_of(
         ),
         seconds=perf_counter() - started,
         ranking=rank_classes(stacks, counted, problem.classes, confidence, scheme.clusters),
+        metric=first.name,
+        metrics=floors,
+        cost=_decisions(metrics, q, counted, problem.classes),
+    )
+
+
+def _metric_floor(metric: Metric, summary: CurveSummary, confidence: float) -> MetricFloor:
+    """Turn losses into what the metric is."""
+    curve = summary.curve
+    if metric.larger_is_better:
+        names = ("value", "expected", "middle", "fitted", "limit")
+        curve = replace(curve, **{name: metric.value(getattr(curve, name)) for name in names})
+    return MetricFloor(
+        name=metric.name,
+        title=metric.title,
+        estimate=metric.value(summary.estimate),
+        interval=metric.range(*summary.interval),
+        reached=metric.value(summary.reached),
+        reached_interval=metric.range(*summary.reached_interval),
+        baseline=metric.value(summary.baseline),
+        larger_is_better=metric.larger_is_better,
+        curve=curve,
+        confidence=confidence,
+        is_rate=metric.is_rate,
+    )
+
+
+def _decisions(
+    metrics: tuple[Metric, ...], q: Floats, rows: PlainRows, classes: NDArray[Any]
+) -> CostDecisions | None:
+    """Say what follows from the costs, if there are any."""
+    costs = next((each.costs for each in metrics if each.costs is not None), None)
+    if costs is None:
+        return None
+    taken = shares_of_decisions(one_hot(rows.codes, len(classes)), q, rows.class_weights[rows.codes], costs)
+    more = ("no decision",) if costs.shape[1] > len(classes) else ()
+    return CostDecisions(
+        costs=costs,
+        decisions=(*map(str, classes), *more),
+        pair_costs=costs * taken,
+        pair_rows=taken,
+        class_weights=class_weights_of(costs),
+        classes=classes,
     )
 
 

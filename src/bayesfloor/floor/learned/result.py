@@ -18,14 +18,14 @@ _DRAWN_BEYOND = 10.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningCurve:
-    """Errors of the stack at a few training sizes, the largest first.
+    """What the stack attains at a few training sizes, the largest first.
 
     Attributes
     ----------
     size : ndarray
         Rows trained on.
-    error : ndarray
-        Share of rows predicted wrongly.
+    value : ndarray
+        The metric that it attains: by default the error, the share of rows predicted wrongly.
     expected : ndarray
         The same as the stack itself expects it, from its probabilities.
     middle : ndarray
@@ -40,7 +40,7 @@ class LearningCurve:
     """
 
     size: Floats
-    error: Floats
+    value: Floats
     expected: Floats
     middle: Floats
     fitted: Floats
@@ -48,7 +48,7 @@ class LearningCurve:
     rate: float
 
     def __repr__(self) -> str:
-        points = ", ".join(f"{size:.0f}: {error:.4f}" for size, error in zip(self.size, self.error, strict=True))
+        points = ", ".join(f"{size:.0f}: {value:.4f}" for size, value in zip(self.size, self.value, strict=True))
         return f"LearningCurve({points}, limit {self.limit:.4f})"
 
     def at(self, size: Any) -> Floats:
@@ -68,7 +68,7 @@ class LearningCurve:
 
     def columns(self) -> dict[str, Floats]:
         """Return the values at each size, by name."""
-        return {name: getattr(self, name) for name in ("size", "error", "expected", "middle", "fitted")}
+        return {name: getattr(self, name) for name in ("size", "value", "expected", "middle", "fitted")}
 
     def frame(self) -> Any:
         """Return a data frame with a row for each size."""
@@ -124,18 +124,205 @@ class ClassRanking:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class MetricFloor:
+    """The best value of one metric that any model can attain.
+
+    Attributes
+    ----------
+    name : str
+        What the metric is asked for by: "roc_auc".
+    title : str
+        What it is called: "ROC AUC".
+    estimate : float
+        The best value: a floor, or a ceiling where larger is better.
+    interval : (float, float)
+        Where it lies. The worse end is proven, up to sampling, by a model that exists; the better end assumes that the
+        learning curve goes on as it does.
+    reached : float
+        What the stack attains by cross-validation, or on rows that were held out.
+    reached_interval : (float, float)
+        Where that lies, for sampling.
+    baseline : float
+        What needs no features: always the same probabilities, the shares of the classes.
+    larger_is_better : bool
+        Whether the best value is the largest.
+    curve : LearningCurve
+        What the stack attains at each training size.
+    confidence : float
+        Level of the intervals.
+    is_rate : bool
+        Whether it is a share of rows, to be written in percent.
+    """
+
+    name: str
+    title: str
+    estimate: float
+    interval: Range
+    reached: float
+    reached_interval: Range
+    baseline: float
+    larger_is_better: bool
+    curve: LearningCurve
+    confidence: float
+    is_rate: bool = False
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        return (
+            f"MetricFloor({self.name} {self.estimate:.4f}, {100 * self.confidence:g}% interval {low:.4f} to "
+            f"{high:.4f}, reached {self.reached:.4f})"
+        )
+
+    def __str__(self) -> str:
+        return self.sentence()
+
+    @property
+    def best(self) -> float:
+        """The better end of the interval, which rests on the learning curve."""
+        return self.interval[1] if self.larger_is_better else self.interval[0]
+
+    @property
+    def proven(self) -> float:
+        """The worse end of the interval, which a model attains."""
+        return self.interval[0] if self.larger_is_better else self.interval[1]
+
+    def sentence(self) -> str:
+        """Say what is proven, and what is extrapolated.
+
+        Returns
+        -------
+        str
+        """
+        side, proven = ("above", "at least") if self.larger_is_better else ("below", "at most")
+        shown_as = self.written
+        perfect = 1.0 if self.larger_is_better else 0.0
+        limit = f"No model is likely to get {side} {_a(self.title)} of {shown_as(self.best)}"
+        if self.best == perfect:
+            limit = f"How {'high' if self.larger_is_better else 'low'} the {self.title} can get cannot be told"
+        return (
+            f"{limit}; the best value is about {shown_as(self.estimate)}, if the learning curve goes on as it does. "
+            f"A model that was tried reaches {shown_as(self.reached)}, so {proven} {shown_as(self.proven)} can be had."
+        )
+
+    def written(self, value: float) -> str:
+        """Write a value of this metric: in percent where it is a share of rows.
+
+        Parameters
+        ----------
+        value : float
+            The value.
+
+        Returns
+        -------
+        str
+        """
+        return f"{100 * value:.3g}%" if self.is_rate else f"{value:.3g}"
+
+    def plot(self, ax: Any = None) -> LearnedFloorDisplay:
+        """Draw the learning curve with its limit, the interval, and what was reached.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        LearnedFloorDisplay
+        """
+        smallest, largest = float(self.curve.size.min()), float(self.curve.size.max())
+        tried, beyond = np.geomspace(smallest, largest, 60), np.geomspace(largest, _DRAWN_BEYOND * largest, 60)
+        tried[-1] = beyond[0] = largest  # rounding must not leave the last size on one side only
+        sizes = np.concatenate([tried, beyond])
+        return LearnedFloorDisplay(
+            self.curve.columns(),
+            line=(sizes, self.curve.at(sizes)),
+            floor=self.estimate,
+            interval=self.interval,
+            reached=self.reached,
+            reached_interval=self.reached_interval,
+            baseline=self.baseline,
+            confidence=self.confidence,
+            title=self.title,
+            is_rate=self.is_rate,
+            larger_is_better=self.larger_is_better,
+        ).plot(ax)
+
+
+def _a(title: str) -> str:
+    return f"{'an' if title.startswith(('error', 'average', 'ROC', 'F1')) else 'a'} {title}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CostDecisions:
+    """What follows from a matrix of costs.
+
+    Attributes
+    ----------
+    costs : ndarray of shape (n_classes, n_decisions)
+        What each decision costs, for each true class.
+    decisions : tuple of str
+        The classes, and "no decision" where there is a cost of that.
+    pair_costs : ndarray of shape (n_classes, n_decisions)
+        What each decision for each true class costs per row, as the stack decides: their sum is the cost reached.
+    pair_rows : ndarray of shape (n_classes, n_decisions)
+        Share of the rows that each of these is.
+    class_weights : ndarray of shape (n_classes,) or None
+        Weights of the classes for a learner that knows no costs, with a mean of 1; None where no weights lead to the
+        same decisions.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    """
+
+    costs: Floats
+    decisions: tuple[str, ...]
+    pair_costs: Floats
+    pair_rows: Floats
+    class_weights: Floats | None
+    classes: NDArray[Any]
+
+    def __repr__(self) -> str:
+        k, j = np.unravel_index(int(self.pair_costs.argmax()), self.pair_costs.shape)
+        total = max(float(self.pair_costs.sum()), 1e-300)
+        return (
+            f"CostDecisions({self.pair_costs.sum():.4g} per row, {100 * self.pair_costs[k, j] / total:.0f}% of it for "
+            f"taking {shown(self.classes[k])} for {self.decisions[j]})"
+        )
+
+    def frame(self) -> Any:
+        """Return a data frame with a row for each true class and decision that costs something, the dearest first."""
+        order = np.argsort(-self.pair_costs, axis=None, kind="stable")
+        pairs = [np.unravel_index(place, self.pair_costs.shape) for place in order.tolist()]
+        pairs = [(int(k), int(j)) for k, j in pairs if self.pair_costs[k, j] > 0]
+        total = max(float(self.pair_costs.sum()), 1e-300)
+        return data_frame(
+            {
+                "label": [str(self.classes[k]) for k, _ in pairs],
+                "decision": [self.decisions[j] for _, j in pairs],
+                "cost": [float(self.costs[pair]) for pair in pairs],
+                "rows": [float(self.pair_rows[pair]) for pair in pairs],
+                "cost_per_row": [float(self.pair_costs[pair]) for pair in pairs],
+                "share_of_cost": [float(self.pair_costs[pair]) / total for pair in pairs],
+            }
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class LearnedFloor:
     """The floor as the limit of what can be learned.
+
+    `estimate`, `interval`, `reached`, `reached_interval` and `curve` are of the first metric that was asked for: by
+    default of the error, the share of rows predicted wrongly. `metrics` holds them for all.
 
     Attributes
     ----------
     estimate : float
-        The floor.
+        The floor; a ceiling for metrics of which larger is better.
     interval : (float, float)
         Where it lies. The upper end is proven, up to sampling, by a model that exists; the lower end assumes that the
-        learning curve goes on as it does.
+        learning curve goes on as it does. Where larger is better, it is the other way round.
     reached : float
-        The error that the stack attains by cross-validation, or on rows that were held out.
+        The error, or other metric, that the stack attains by cross-validation, or on rows that were held out.
     reached_interval : (float, float)
         Clopper and Pearson's interval of that; of as many independent rows as these say as much as, where rows belong
         together.
@@ -166,6 +353,12 @@ class LearnedFloor:
         Time taken.
     ranking : tuple of ClassRanking
         How high the rows of each class are ranked, in the order of the labels; says more than an error of a rare class.
+    metric : str
+        Name of the first metric that was asked for.
+    metrics : dict of str to MetricFloor
+        Every metric that was asked for, by name, and the error.
+    cost : CostDecisions or None
+        What follows from the costs; None without.
     """
 
     estimate: float
@@ -187,37 +380,47 @@ class LearnedFloor:
     findings: tuple[Finding, ...] = field(default=())
     seconds: float = 0.0
     ranking: tuple[ClassRanking, ...] = ()
+    metric: str = "error"
+    metrics: dict[str, MetricFloor] = field(default_factory=dict)
+    cost: CostDecisions | None = None
 
     def __repr__(self) -> str:
         low, high = self.interval
+        name = "" if self.metric == "error" else f"{self.metric} "
         return (
-            f"LearnedFloor({self.estimate:.4f}, {100 * self.confidence:g}% interval {low:.4f} to {high:.4f}, "
+            f"LearnedFloor({name}{self.estimate:.4f}, {100 * self.confidence:g}% interval {low:.4f} to {high:.4f}, "
             f"reached {self.reached:.4f}, {self.n_rows} of {self.n_samples} samples, {self.n_classes} classes)"
         )
 
     def frame(self) -> Any:
-        """Return a data frame of one row."""
+        """Return a data frame with a row for each metric that was asked for, the first one first."""
+        metrics = list(self.metrics.values())
+        same = {
+            "majority_error": self.majority_error,
+            "tree_lower": self.tree_bounds[0],
+            "tree_upper": self.tree_bounds[1],
+            "residual_z": self.residual_z,
+            "n_samples": self.n_samples,
+            "n_rows": self.n_rows,
+            "n_classes": self.n_classes,
+            "seconds": self.seconds,
+        }
         return data_frame(
             {
-                "estimate": [self.estimate],
-                "interval_low": [self.interval[0]],
-                "interval_high": [self.interval[1]],
-                "reached": [self.reached],
-                "reached_low": [self.reached_interval[0]],
-                "reached_high": [self.reached_interval[1]],
-                "majority_error": [self.majority_error],
-                "tree_lower": [self.tree_bounds[0]],
-                "tree_upper": [self.tree_bounds[1]],
-                "residual_z": [self.residual_z],
-                "n_samples": [self.n_samples],
-                "n_rows": [self.n_rows],
-                "n_classes": [self.n_classes],
-                "seconds": [self.seconds],
+                "metric": [each.name for each in metrics],
+                "estimate": [each.estimate for each in metrics],
+                "interval_low": [each.interval[0] for each in metrics],
+                "interval_high": [each.interval[1] for each in metrics],
+                "reached": [each.reached for each in metrics],
+                "reached_low": [each.reached_interval[0] for each in metrics],
+                "reached_high": [each.reached_interval[1] for each in metrics],
+                "baseline": [each.baseline for each in metrics],
+                **{name: [value] * len(metrics) for name, value in same.items()},
             }
         )
 
     def plot(self, ax: Any = None) -> LearnedFloorDisplay:
-        """Draw the learning curve with its limit, the interval, and what was reached.
+        """Draw the learning curve of the first metric with its limit, the interval, and what was reached.
 
         Parameters
         ----------
@@ -228,17 +431,4 @@ class LearnedFloor:
         -------
         LearnedFloorDisplay
         """
-        smallest, largest = float(self.curve.size.min()), float(self.curve.size.max())
-        tried, beyond = np.geomspace(smallest, largest, 60), np.geomspace(largest, _DRAWN_BEYOND * largest, 60)
-        tried[-1] = beyond[0] = largest  # rounding must not leave the last size on one side only
-        sizes = np.concatenate([tried, beyond])
-        return LearnedFloorDisplay(
-            self.curve.columns(),
-            line=(sizes, self.curve.at(sizes)),
-            floor=self.estimate,
-            interval=self.interval,
-            reached=self.reached,
-            reached_interval=self.reached_interval,
-            majority_error=self.majority_error,
-            confidence=self.confidence,
-        ).plot(ax)
+        return self.metrics[self.metric].plot(ax)

@@ -1,6 +1,6 @@
 """Errors of the stack's probabilities: row by row, by class, and among neighbours.
 
-- `hard_and_soft`, `middle_error`: the error as each row shows it, with and without its label.
+- `middle_error`: between the error as labels show it and as the probabilities themselves expect it.
 - `errors_by_class`: one class against the rest, and one against another.
 - `posterior_bounds`, `residual_test`: spanning trees in the space of the probabilities bound the floor from there, and
   those in the space of the features show whether neighbours err alike.
@@ -17,35 +17,14 @@ from bayesfloor.runtime.arrays import Floats, Ints
 N_TREES = 3
 
 
-def hard_and_soft(log_q: Floats, codes: Ints) -> tuple[Floats, Floats]:
-    """Return two estimates of each row's error.
-
-    Parameters
-    ----------
-    log_q : ndarray of shape (..., n, n_classes)
-        Logarithms of probabilities.
-    codes : ndarray of shape (n,)
-        Classes of the rows.
-
-    Returns
-    -------
-    hard : ndarray of shape (..., n)
-        1 where the label is not the most probable class. Its mean is the error, above the floor.
-    soft : ndarray of shape (..., n)
-        What the prediction itself expects, 1 - max q. Probabilities that vary by chance have too large a maximum, so
-        its mean is below the floor by about as much as that of `hard` is above.
-    """
-    hard = (log_q.argmax(axis=-1) != codes).astype(np.float64)
-    return hard, 1.0 - np.exp(log_q.max(axis=-1))
-
-
 def middle_error(hard: Floats, soft: Floats, n_rows: float | None = None) -> Floats:
     """Return the mean of both, closer to `hard` where probabilities are surely too timid.
 
     Parameters
     ----------
     hard, soft : ndarray of shape (n,)
-        As from `hard_and_soft`, or means of several of them.
+        What each row loses with its label, whose mean is above the floor, and what its prediction expects to lose.
+        Probabilities that vary by chance expect too little, so the mean of `soft` is below the floor by about as much.
     n_rows : float or None, default=None
         How many independent rows say as much as these, where some belong together; None for n.
 

@@ -16,10 +16,10 @@ BF040   the error falls as fast as before: no end is in sight
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import beta
+from scipy.stats import beta, norm, t
 
 from bayesfloor.floor.learned.clusters import clustered_error, effective_rows
 from bayesfloor.floor.learned.learning_curve import (
@@ -30,8 +30,9 @@ from bayesfloor.floor.learned.learning_curve import (
     drift_posterior,
     split_posterior,
 )
+from bayesfloor.floor.learned.metrics import Metric, one_hot
 from bayesfloor.floor.learned.result import LearningCurve
-from bayesfloor.floor.learned.stack_errors import hard_and_soft, middle_error
+from bayesfloor.floor.learned.stack_errors import middle_error
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.strata import PlainRows
 from bayesfloor.floor.trees.problem import Problem
@@ -52,6 +53,9 @@ SURE = 2.0
 #: Growth of the stack's lead over the largest class, from a quarter of the training rows to all of them, at which the
 #: lower end begins to be drawn to 0, and at which it is 0. Where learners see all there is, the growth is about 1.
 GROWTH = (1.2, 1.6)
+#: Standard errors by which the stack must beat what needs no features for the lower end to be above 0 at all, and to be
+#: where the curve has it. Ranks and probabilities show a lead long before decisions do, and then the least part of it.
+SEEN = (2.0, 5.0)
 #: Share of one doubling's fall of the error that the next must keep for it to be as fast as before, and the standard
 #: errors that the fall must have for it to be a fall at all.
 AS_FAST, SURELY_FALLS = 0.85, 3.0
@@ -59,6 +63,8 @@ AS_FAST, SURELY_FALLS = 0.85, 3.0
 N_DOUBLINGS = 10
 #: Share of the error that more rows are expected to remove, from which finding BF025 is reported.
 STILL_FALLING = 0.15
+#: Degrees of freedom of a variance, at the least.
+FEWEST_DEGREES = 4.0
 #: Groups below which their spread, and with it every interval, is rough.
 FEW_GROUPS = 30
 #: Share of the stack that learners of recent rows alone have where rows of long ago mislead.
@@ -70,14 +76,17 @@ FEW_OTHERS = 0.05
 
 
 class CurveSummary(NamedTuple):
-    """The floor, and what it was read from; the fields are those of `LearnedFloor`."""
+    """The best possible value of a metric, and what it was read from; the fields are those of `MetricFloor`.
+
+    All are losses, of which smaller is better: for metrics of which larger is better, 1 less the metric.
+    """
 
     estimate: float
     interval: Range
     reached: float
     reached_interval: Range
-    majority_error: float
-    beats_majority: bool
+    baseline: float
+    beats_baseline: bool
     curve: LearningCurve
     share_recent: float = 0.0
     growth: float = 1.0
@@ -87,16 +96,16 @@ class CurveSummary(NamedTuple):
 def summarise(
     stacks: list[Stack],
     sizes: Floats,
-    codes: Ints,
-    n_classes: int,
+    rows: PlainRows,
+    metric: Metric,
+    *,
     residual_z: float,
     confidence: float,
     clusters: Ints | None = None,
     in_time: bool = False,
     share_unseen: float = 0.0,
-    rows: PlainRows | None = None,
 ) -> CurveSummary:
-    """Extrapolate the errors of the stacks.
+    """Extrapolate what the stacks lose by a metric.
 
     Parameters
     ----------
@@ -104,10 +113,10 @@ def summarise(
         Predictions at each size, the largest first.
     sizes : ndarray
         Training rows at each size.
-    codes : ndarray of shape (n,)
-        Classes of the rows.
-    n_classes : int
-        Number of classes.
+    rows : PlainRows
+        Classes of the rows, and what each row counts.
+    metric : Metric
+        What is lost.
     residual_z : float
         As from `residual_test`. Where neighbours err alike, the lower end is drawn further down.
     confidence : float
@@ -118,70 +127,75 @@ def summarise(
         Whether smaller training sets are more recent ones.
     share_unseen : float, default=0.0
         Share of rows whose class no other group has: that all of them count as errors says nothing about the floor.
-    rows : PlainRows or None, default=None
-        What each row counts; None for the same.
 
     Returns
     -------
     CurveSummary
     """
-    rows = PlainRows(codes, np.bincount(codes, minlength=n_classes)) if rows is None else rows
-    counts = rows.class_counts
-    largest = 1.0 - 1.0 / n_classes
+    codes, weights = rows.codes, rows.class_weights[rows.codes]
+    shares = rows.class_counts / rows.class_counts.sum()
     tail = (1.0 - confidence) / 2.0
-    n_all = int(counts.sum())
-    majority_error = 1.0 - float(counts.max()) / n_all
+    lowest, scale = metric.bounds[0], metric.scale
+    targets = one_hot(codes, len(shares))
 
-    hard_rows, hard_errors, soft_errors, middle, of_averages = [], [], [], [], []
-    n_effective: float | None = None
+    def lost(targets: Floats, q: Floats) -> Floats:
+        return (rows.weighted(metric.losses(targets, q, weights)) - lowest) / scale
+
+    hard_rows, soft_losses, middle, of_averages = [], [], [], []
+    sampling: Sampling | None = None
+    beaten = lost(targets, np.tile(shares, (len(codes), 1)))
+    if (metric.of_guesses - lowest) / scale < beaten.mean():
+        beaten = np.full(len(codes), (metric.of_guesses - lowest) / scale)
+    baseline = float(beaten.mean())
+    top = (metric.bounds[1] - lowest) / scale
     for stack in stacks:
-        hard, soft = (rows.weighted(of_views.mean(axis=0)) for of_views in hard_and_soft(stack.log_q, codes))
-        if clusters is not None and n_effective is None:
-            n_effective = effective_rows(hard, clusters, confidence)
+        of_views = np.exp(stack.log_q)
+        hard = np.mean([lost(targets, q) for q in of_views], axis=0)
+        soft = np.mean([lost(q, q) for q in of_views], axis=0)
+        if sampling is None:
+            sampling = _sampling(hard, stack.log_q[0], rows, metric, clusters, confidence, baseline, top)
         hard_rows.append(hard)
-        hard_errors.append(float(hard.mean()))
-        soft_errors.append(float(soft.mean()))
-        middle.append(middle_error(hard, soft, n_effective))
-        if len(stack.log_q) > 1:
-            hard, soft = map(rows.weighted, hard_and_soft(np.log(np.exp(stack.log_q).mean(axis=0)), codes))
-            of_averages.append(middle_error(hard, soft, n_effective))
+        soft_losses.append(float(soft.mean()))
+        middle.append(middle_error(hard, soft, sampling.n_rows))
+        if len(of_views) > 1:
+            average = of_views.mean(axis=0)
+            of_averages.append(middle_error(lost(targets, average), lost(average, average), sampling.n_rows))
+    assert sampling is not None  # there is at least one size
+    hard_losses = [float(hard.mean()) for hard in hard_rows]
     relative = sizes / sizes[0]
-    is_wrong = stacks[0].log_q[0].argmax(axis=-1) != codes
-    variance, n = rows.variance(is_wrong), rows.n_equivalent(is_wrong)
-    if n_effective is not None:
-        variance, n = _proportion_variance(hard_errors[0], n_effective), n_effective
+    largest = (metric.largest - lowest) / scale
     n_views = [float(len(stack.log_q)) for stack in stacks]
+    variance, n_rows = sampling.variance, sampling.n_rows
 
     def posteriors(rates: Range) -> tuple[Posterior, Posterior]:
         points = np.column_stack(middle)
-        curve = curve_posterior(points, variance, relative, largest, n_effective, rates)
+        curve = curve_posterior(points, variance, relative, largest, n_rows, rates)
         if in_time:
-            return curve, drift_posterior(points, variance, relative, largest, n_effective, rates)
+            return curve, drift_posterior(points, variance, relative, largest, n_rows, rates)
         all_points = np.column_stack([*middle, *of_averages])
         sizes_of_all = np.concatenate([relative, relative[1:]])
         averaged = np.concatenate([np.ones(len(stacks)), n_views[1:]])
-        return curve, split_posterior(all_points, variance, sizes_of_all, averaged, largest, n_effective, rates)
+        return curve, split_posterior(all_points, variance, sizes_of_all, averaged, largest, n_rows, rates)
 
     curve, other = posteriors(RATES)
-    reached_interval = proportion_interval(round(hard_errors[0] * n, 6), n, confidence)
+    reached_interval = sampling.interval(hard_losses[0], top, confidence)
     estimate = 0.5 * (curve.mean + other.mean)
     lower = min(posterior.quantile(tail) for posterior in (curve, other, *posteriors(SLOW_RATES)))
     upper = max(reached_interval[1], curve.quantile(1.0 - tail))
 
-    # How surely the stack beats the largest class: not at all, 0, or by two standard errors and more, 1.
+    # How surely the stack beats what needs no features: not at all, 0, or by two standard errors and more, 1.
     def standard_error(values: Floats) -> float:
         error = values.std() / len(values) ** 0.5 if clusters is None else clustered_error(values, clusters)
         return max(float(error), 1e-12 / len(values) ** 0.5)
 
-    beaten = rows.weighted((codes != counts.argmax()).astype(np.float64))
     gain = beaten - hard_rows[0]
     surely = float(np.clip(gain.mean() / (SURE * standard_error(gain)), 0.0, 1.0))
     if surely == 1.0:
-        estimate = min(estimate, hard_errors[0])  # the floor is at most what a model attains
+        estimate = min(estimate, hard_losses[0])  # the floor is at most what a model attains
     else:
-        estimate = surely * estimate + (1.0 - surely) * majority_error
-        n_shown = n_all if n_effective is None else n_effective
-        upper = max(upper, proportion_interval(round(majority_error * n_shown, 6), n_shown, confidence)[1])
+        estimate = surely * estimate + (1.0 - surely) * baseline
+        of_baseline = _sampling_of_baseline(baseline, standard_error(beaten), rows, metric, n_rows, top)
+        upper = max(upper, of_baseline.interval(baseline, top, confidence)[1])
     if residual_z > ERR_ALIKE:
         # In time, what no learner caught may be a change that the past does not show: the more of it, the wider.
         wider = WIDER * max(1.0, residual_z / CHANGED) if in_time else WIDER
@@ -192,31 +206,117 @@ def summarise(
         steady_fall = fall_as_fast(hard_rows, standard_error)
     begin, end = GROWTH
     lower *= float(np.clip((end - growth) / (end - begin), 0.0, 1.0)) if surely == 1.0 else 0.0
+    if metric.name != "error":
+        few, many = SEEN
+        lower *= float(np.clip((gain.mean() / standard_error(gain) - few) / (many - few), 0.0, 1.0))
     if steady_fall > 0.0:
-        lower = min(lower, hard_errors[0] - N_DOUBLINGS * steady_fall)
+        lower = min(lower, hard_losses[0] - N_DOUBLINGS * steady_fall)
     lower = min(lower, reached_interval[0]) - share_unseen
-    if lower < FEW_ERRORS / n:
+    if lower < FEW_ERRORS / sampling.n_equivalent:
         lower = 0.0
+
+    def unscaled(values: Any) -> Any:
+        return lowest + scale * values
+
     return CurveSummary(
-        estimate=estimate,
-        interval=(min(lower, estimate), max(upper, estimate)),
-        reached=hard_errors[0],
-        reached_interval=reached_interval,
-        majority_error=majority_error,
-        beats_majority=surely == 1.0,
+        estimate=unscaled(estimate),
+        interval=(unscaled(min(lower, estimate)), unscaled(max(upper, estimate))),
+        reached=unscaled(hard_losses[0]),
+        reached_interval=(unscaled(reached_interval[0]), unscaled(reached_interval[1])),
+        baseline=unscaled(baseline),
+        beats_baseline=surely == 1.0,
         curve=LearningCurve(
             size=sizes,
-            error=np.array(hard_errors),
-            expected=np.array(soft_errors),
-            middle=np.array([values.mean() for values in middle]),
-            fitted=curve.fitted,
-            limit=curve.mean,
+            value=unscaled(np.array(hard_losses)),
+            expected=unscaled(np.array(soft_losses)),
+            middle=unscaled(np.array([values.mean() for values in middle])),
+            fitted=unscaled(curve.fitted),
+            limit=unscaled(curve.mean),
             rate=_power(curve.fitted - curve.mean, relative),
         ),
         share_recent=_share_recent(stacks[0].weights) if in_time else 0.0,
         growth=growth,
-        steady_fall=steady_fall,
+        steady_fall=scale * steady_fall,
     )
+
+
+class Sampling(NamedTuple):
+    """How surely a mean loss is known.
+
+    Attributes
+    ----------
+    variance : float
+        Of the mean; not 0 when nothing was lost.
+    n_rows : float or None
+        How many independent rows say as much as these, where some belong together; None for all.
+    n_equivalent : float
+        How many rows would show a share of this size as surely.
+    """
+
+    variance: float
+    n_rows: float | None
+    n_equivalent: float
+
+    def interval(self, loss: float, top: float, confidence: float) -> Range:
+        """Return where the loss lies, as for a proportion of the largest one; for one without end, in logarithms."""
+        if np.isfinite(top):
+            n = self.n_equivalent
+            low, high = proportion_interval(round(loss / top * n, 6), n, confidence)
+            return top * low, top * high
+        reach = float(norm.ppf(0.5 + 0.5 * confidence)) * self.variance**0.5
+        share = reach / max(loss, 1e-300)
+        # A loss that is as small as what it varies by says nothing of its logarithm.
+        high = loss * float(np.exp(share)) if share < 1.0 else loss + (np.e - 1.0) * reach
+        return loss * float(np.exp(-share)), float(high)
+
+
+def _sampling(
+    lost: Floats,
+    log_q: Floats,
+    rows: PlainRows,
+    metric: Metric,
+    clusters: Ints | None,
+    confidence: float,
+    baseline: float,
+    top: float,
+) -> Sampling:
+    """Return how surely the mean of what rows lose is known."""
+    mean = float(lost.mean())
+    if metric.name == "error":
+        if clusters is not None:
+            n = effective_rows(lost, clusters, confidence)
+            return Sampling(_proportion_variance(mean, n), n, n)
+        is_wrong = log_q.argmax(axis=-1) != rows.codes
+        return Sampling(rows.variance(is_wrong), None, rows.n_equivalent(is_wrong))
+    n_rows = len(lost)
+    parts = (lost - mean) ** 2 if clusters is None else np.bincount(clusters, lost - mean) ** 2
+    # One more row that loses as much as without features, so that the variance is not 0 where nothing was lost.
+    variance = float(parts.sum() + (metric.of_one_row * (baseline - mean)) ** 2) / n_rows**2
+    n_independent = None if clusters is None else n_rows * float(lost.var() * n_rows / max(parts.sum(), 1e-300))
+    # Where a few rows make up the variance, it is a guess: with as many degrees of freedom as its own variance says.
+    freedom = 2.0 * float(parts.sum()) ** 2 / max(float((parts**2).sum()), 1e-300)
+    tail = 0.5 + 0.5 * confidence
+    variance *= float(t.ppf(tail, max(freedom, FEWEST_DEGREES)) / norm.ppf(tail)) ** 2
+    n_equivalent = _n_equivalent(mean, variance, top, n_rows)
+    return Sampling(variance, n_independent and min(max(n_independent, 1.0), n_rows), n_equivalent)
+
+
+def _sampling_of_baseline(
+    baseline: float, error: float, rows: PlainRows, metric: Metric, n_rows: float | None, top: float
+) -> Sampling:
+    """Return how surely the loss without features is known."""
+    n_all = float(rows.class_counts.sum())
+    if metric.name == "error":
+        return Sampling(error**2, n_rows, n_rows or n_all)
+    return Sampling(error**2, n_rows, _n_equivalent(baseline, error**2, top, n_all))
+
+
+def _n_equivalent(loss: float, variance: float, top: float, n: float) -> float:
+    """Return how many rows show a proportion with the variance that a loss has, as a share of the largest one."""
+    if not np.isfinite(top):
+        return n
+    share = (loss / top * n + 0.5) / (n + 1.0)
+    return share * (1.0 - share) * top**2 / variance
 
 
 def growth_of_lead(errors: list[Floats], of_largest: Floats, standard_error: Callable[[Floats], float]) -> float:
@@ -312,10 +412,10 @@ def find_in_learned(
             f"{len(few)} {plural} fewer rows than there are folds: {text}.",
             "Some models never see them in training, so their rows count as errors. Merge classes, or leave them out.",
         )
-    if not summary.beats_majority:
+    if not summary.beats_baseline:
         yield Finding(
             "BF023",
-            f"Nothing that was tried beats always naming the largest class (error {summary.majority_error:.4f}), so "
+            f"Nothing that was tried beats always naming the largest class (error {summary.baseline:.4f}), so "
             "nothing can be said of how low the floor may be: its range begins at 0.",
             "Either the features tell nothing about the classes, or they do so in a way that needs far more rows.",
         )
@@ -326,11 +426,11 @@ def find_in_learned(
             "The floor may be lower than the estimate. Add a learner that fits this kind of data.",
         )
     gain = summary.reached - summary.estimate
-    falls = problem.time is None or summary.curve.error[-1] > summary.reached
-    if summary.beats_majority and falls and gain > STILL_FALLING * summary.reached and gain * n_rows > 5:
+    falls = problem.time is None or summary.curve.value[-1] > summary.reached
+    if summary.beats_baseline and falls and gain > STILL_FALLING * summary.reached and gain * n_rows > 5:
         yield Finding(
             "BF025",
-            f"The error still falls with more rows: {summary.curve.error[-1]:.4f} with {summary.curve.size[-1]:.0f}, "
+            f"The error still falls with more rows: {summary.curve.value[-1]:.4f} with {summary.curve.size[-1]:.0f}, "
             f"{summary.reached:.4f} with {summary.curve.size[0]:.0f}, and {summary.estimate:.4f} in the limit if the "
             "curve goes on like this.",
             "More rows, or better features, would narrow the gap.",
@@ -357,13 +457,13 @@ def find_in_learned(
 
 def _find_in_curve(summary: CurveSummary) -> Iterator[Finding]:
     """Say why the lower end is not where the curve would put it."""
-    if not summary.beats_majority or summary.reached_interval[0] == 0.0:
+    if not summary.beats_baseline or summary.reached_interval[0] == 0.0:
         return
     curve, begins = summary.curve, "the range begins at 0"
     if summary.interval[0] > 0.0:
         begins = f"the range begins at {summary.interval[0]:.4f}, lower than the curve would have it"
     if summary.growth > GROWTH[0]:
-        lead = summary.majority_error - curve.error
+        lead = summary.baseline - curve.value
         yield Finding(
             "BF039",
             f"Learners have only begun to see what there is: with {curve.size[-1]:.0f} rows they beat the largest "
@@ -374,8 +474,8 @@ def _find_in_curve(summary: CurveSummary) -> Iterator[Finding]:
     elif summary.steady_fall > 0.0:
         yield Finding(
             "BF040",
-            f"Each doubling of the rows lowers the error about as much as the one before: {curve.error[2]:.4f}, "
-            f"{curve.error[1]:.4f}, {curve.error[0]:.4f}. No end is in sight: {N_DOUBLINGS} more such steps are "
+            f"Each doubling of the rows lowers the error about as much as the one before: {curve.value[2]:.4f}, "
+            f"{curve.value[1]:.4f}, {curve.value[0]:.4f}. No end is in sight: {N_DOUBLINGS} more such steps are "
             f"allowed for, and {begins}.",
             "More rows will lower the error further; they will also tell where it ends.",
         )
