@@ -1,14 +1,15 @@
 """How near the truth? Estimates of the floor on problems whose floor is known.
 
     python benchmarks/truth.py run [--problems smooth new] [--half design|held-out] [--sizes 500 2000 8000]
-                                   [--repeats 5 3 1] [--workers 2]
+                                   [--repeats 5 3 1] [--workers 2] [--keep FOLDER]
     python benchmarks/truth.py cost      seconds that a learned floor takes, on all cores
     python benchmarks/truth.py table     write benchmarks/results/truth.md from what was recorded
 
 The problems are in truth_scenarios.py ("smooth") and truth_families.py ("new"), each in two halves. Every choice in
 the library was made on the first, "design"; the second, "held-out", was looked at once they were made. Each cell is
 recorded in benchmarks/results/truth.jsonl as soon as it is measured; a cell that is there is not measured again. Cells
-run in processes of one thread each.
+run in processes of one thread each. With `--keep`, the predictions of the stacks are written to a folder, from which
+truth_metrics.py computes the other metrics.
 """
 
 import argparse
@@ -16,10 +17,13 @@ import json
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import numpy as np
 
 from bayesfloor import bayes_error, learned_floor
+from bayesfloor.floor.learned import estimate
 from bayesfloor.floor.learned.summary import proportion_interval
 from truth_families import FAMILIES
 from truth_scenarios import SCENARIOS
@@ -34,7 +38,7 @@ BY_NAME = {scenario.name: scenario for scenarios in PROBLEMS.values() for scenar
 CONFIDENCE = 0.95
 
 
-def measure(name: str, n: int, repeat: int) -> dict:
+def measure(name: str, n: int, repeat: int, keep: Path | None = None) -> dict:
     """Estimate the floor of one sample in every way."""
     scenario = BY_NAME[name]
     X, y = scenario.sample(n, 1000 * repeat + n)
@@ -56,7 +60,10 @@ def measure(name: str, n: int, repeat: int) -> dict:
     record["true Bayes classifier"] = cell(own, *proportion_interval(round(own * n), n, CONFIDENCE), started)
 
     started = time.process_time()
-    floor = learned_floor(X, y, n_jobs=1)
+    with mock.patch.object(estimate, "summarise", caught := mock.Mock(wraps=estimate.summarise)):
+        floor = learned_floor(X, y, n_jobs=1)
+    if keep is not None:
+        keep_stacks(keep / f"{name}-{n}-{repeat}.npz", *caught.call_args.args, **caught.call_args.kwargs)
     low, high = floor.tree_bounds
     record["learned floor"] = cell(floor.estimate, *floor.interval, started)
     record["trees on the learned posterior"] = cell((low + high) / 2, low, high, started)
@@ -64,6 +71,13 @@ def measure(name: str, n: int, repeat: int) -> dict:
     record["residual_z"] = round(floor.residual_z, 2)
     record["findings"] = [finding.code for finding in floor.findings]
     return record
+
+
+def keep_stacks(path: Path, stacks: list[Any], sizes: Any, rows: Any, _: Any, **more: Any) -> None:
+    """Write what `summarise` is given to a file."""
+    predictions = {f"log_q{place}": stack.log_q.astype(np.float32) for place, stack in enumerate(stacks)}
+    clusters = {} if more["clusters"] is None else {"clusters": more["clusters"]}
+    np.savez(path, **predictions, **clusters, sizes=sizes, codes=rows.codes, residual_z=more["residual_z"])
 
 
 def cell(estimate: float, low: float, high: float, started: float) -> dict:
@@ -74,7 +88,10 @@ def cell(estimate: float, low: float, high: float, started: float) -> dict:
     }
 
 
-def run(problems: list[str], half: str | None, sizes: list[int], repeats: list[int], workers: int) -> None:
+def run(
+    problems: list[str], half: str | None, sizes: list[int], repeats: list[int], workers: int, keep: Path | None
+) -> None:
+    """Measure the cells that were not measured yet."""
     done = {(record["scenario"], record["n"], record["repeat"]) for record in read_records()}
     wanted = [
         (scenario.name, n, repeat)
@@ -86,7 +103,7 @@ def run(problems: list[str], half: str | None, sizes: list[int], repeats: list[i
     ]
     missing = [key for key in wanted if key not in done]
     with ProcessPoolExecutor(workers) as pool, RECORDS.open("a", encoding="utf-8") as file:
-        for number, future in enumerate(as_completed([pool.submit(measure, *key) for key in missing]), 1):
+        for number, future in enumerate(as_completed([pool.submit(measure, *key, keep) for key in missing]), 1):
             record = future.result()
             print(number, len(missing), record["scenario"], record["n"], record["learned floor"], flush=True)
             file.write(json.dumps(record) + "\n")
@@ -117,9 +134,10 @@ if __name__ == "__main__":
     parser.add_argument("--sizes", nargs="+", type=int, default=[500, 2000, 8000])
     parser.add_argument("--repeats", nargs="+", type=int, default=[5, 3, 1])
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--keep", type=Path)
     chosen = parser.parse_args()
     if chosen.what == "run":
-        run(chosen.problems, chosen.half, chosen.sizes, chosen.repeats, chosen.workers)
+        run(chosen.problems, chosen.half, chosen.sizes, chosen.repeats, chosen.workers, chosen.keep)
     elif chosen.what == "cost":
         show_cost()
     else:

@@ -207,6 +207,7 @@ def summarise(
     begin, end = GROWTH
     lower *= float(np.clip((end - growth) / (end - begin), 0.0, 1.0)) if surely == 1.0 else 0.0
     if metric.name != "error":
+        upper = min(upper, max(largest, baseline))  # attained without features
         few, many = SEEN
         lower *= float(np.clip((gain.mean() / standard_error(gain) - few) / (many - few), 0.0, 1.0))
     if steady_fall > 0.0:
