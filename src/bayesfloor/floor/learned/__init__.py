@@ -13,7 +13,8 @@
       ├──── many_rows ─────── above 10 000 rows: some are held out, the others trained on
       │       linear_cost_learners  their learners  (linear_cost_kernels)
       ├──── stacking ──────── the best mix of learners at each size
-      ├──── stack_errors ──── errors of that mix: by row, by class, among neighbours
+      ├──── metrics ───────── what that mix loses, row by row, by any metric
+      │       stack_errors    its errors by class and among neighbours
       ├──── summary ───────── estimate, interval, what was reached, findings
       │       learning_curve  a curve through the errors and where it ends
       │       clusters        how much rows say that belong together

@@ -198,7 +198,7 @@ class MetricFloor:
         perfect = 1.0 if self.larger_is_better else 0.0
         limit = f"No model is likely to get {side} {_a(self.title)} of {shown_as(self.best)}"
         if self.best == perfect:
-            limit = f"How {'high' if self.larger_is_better else 'low'} the {self.title} can get cannot be told"
+            limit = f"Nothing in these rows rules out {_a(self.title)} of {perfect:g}"
         return (
             f"{limit}; the best value is about {shown_as(self.estimate)}, if the learning curve goes on as it does. "
             f"A model that was tried reaches {shown_as(self.reached)}, so {proven} {shown_as(self.proven)} can be had."
