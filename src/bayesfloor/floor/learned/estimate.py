@@ -35,6 +35,7 @@ from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
 from bayesfloor.floor.learned.stacking import Stack, fit_stacks
 from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
+from bayesfloor.floor.learned.subgroups import find_in_subgroups, subgroup_floors
 from bayesfloor.floor.learned.summary import classes_in_one_group, find_in_learned, summarise
 from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme, with_recent
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
@@ -64,6 +65,7 @@ def learned_floor(
     *,
     groups: Any = None,
     time: Any = None,
+    by: Any = None,
     confidence: float = 0.95,
     cv: Any = 5,
     max_rows: int | None = None,
@@ -94,6 +96,10 @@ def learned_floor(
     time : array-like of shape (n_samples,), default=None
         When each row was seen, as numbers or dates. Models are then trained on the past and tested on what came next;
         the figures are about the later half of the rows. None for the time of a Table, if it has any.
+    by : array-like of shape (n_samples,), str or None, default=None
+        Subgroups to give figures for, from the same models: a value for each row, or the column of a data frame or a
+        Table that tells, which stays a feature. Rows without a value are a group. More than 10 numbers or dates are cut
+        at quartiles, and of more than 20 groups the largest 20 stay. None for the subgroups of a Table, if it has any.
     confidence : float, default=0.95
         Level of the intervals.
     cv : int, splitter or iterable, default=5
@@ -149,7 +155,7 @@ def learned_floor(
     True
     """
     return learned_floor_of(
-        check_problem(X, y, groups, time, prepare),
+        check_problem(X, y, groups, time, prepare, by),
         confidence=confidence,
         cv=cv,
         max_rows=max_rows,
@@ -176,6 +182,7 @@ def learned_floor_of(
     """Estimate the floor of points and labels that are checked; see `learned_floor`."""
     started = perf_counter()
     n_samples, n_classes = len(problem.X), len(problem.classes)
+    n_of_subgroup = np.bincount([] if problem.by is None else problem.by.codes)
     confidence = check_confidence(confidence)
     _check_cv(cv, problem)
     seed = check_random_state_seed(random_state)
@@ -257,6 +264,21 @@ def learned_floor_of(
         unseen,
         counted,
     )
+    tested = predicted if scheme.tested is None else predicted[scheme.tested]
+    subgroups = None
+    if problem.by is not None:
+        subgroups = subgroup_floors(
+            stacks,
+            summary,
+            problem.by.take(tested),
+            n_of_subgroup,
+            counted,
+            confidence,
+            clusters=scheme.clusters,
+            in_time=problem.time is not None,
+            is_unseen=np.isin(codes, classes_in_one_group(problem)),
+            seed=seed,
+        )
     weights = stacks[0].weights.mean(axis=0)
     n_folds = cv if is_int(cv) else int(folds.max()) + 1
     class_reached, pair_reached = errors_by_class(q, codes, counted.class_weights)
@@ -280,11 +302,13 @@ def learned_floor_of(
         findings=in_order(
             [
                 *find_in_learned(summary, residual_z, problem, problem.codes[rows], n_folds),
+                *(() if subgroups is None else find_in_subgroups(subgroups, summary)),
                 *distinct.findings,
                 *nearly_copied,
             ]
         ),
         seconds=perf_counter() - started,
+        subgroups=subgroups,
         ranking=rank_classes(stacks, counted, problem.classes, confidence, scheme.clusters),
     )
 
