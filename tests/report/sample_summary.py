@@ -160,6 +160,7 @@ def digits() -> Summary:
             "columns_note": "What a column tells by itself, from spanning trees of 1,797 rows.",
         },
         "rare": None,
+        "subgroups": None,
         "findings": [
             {
                 "code": "BF005",

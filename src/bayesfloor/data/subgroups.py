@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -95,17 +97,15 @@ def as_numbers(texts: Sequence[str]) -> NDArray[Any]:
 
 
 def _as_values(by: Any) -> NDArray[Any]:
-    """Return values as an array; cells that are lists stay cells."""
+    """Return values as an array, of numbers where all that are known are; cells that are lists are written out."""
     if isinstance(by, np.ma.MaskedArray):
-        return by.astype(object).filled(None)
+        by = by.tolist()  # gaps become None
     if isinstance(by, list | tuple) and any(isinstance(value, list | tuple | dict | set | np.ndarray) for value in by):
-        values = np.empty(len(by), object)
-        values[:] = [str(value) for value in by]
-        return values
+        by = [str(value) for value in by]
     values = as_array(by)
     if values.dtype.kind == "O" and values.ndim == 1:
         known = [value for value in values if not is_missing(value)]
-        if known and all(isinstance(value, float | int | np.number) and not isinstance(value, bool) for value in known):
+        if known and all(isinstance(value, Real) and not isinstance(value, bool) for value in known):
             return np.array([np.nan if is_missing(value) else float(value) for value in values])
     return values
 
@@ -130,9 +130,10 @@ def _named(values: NDArray[Any]) -> tuple[list[str], Ints, str]:
         return [_written(value) for value in distinct], codes, ""
     # Quantiles that are values of the data: those between two values need not exist for dates or infinity.
     cuts = np.unique(np.quantile(codes, np.arange(1, N_PARTS) / N_PARTS, method="inverted_cdf"))
-    cuts = cuts[cuts < len(distinct) - 1].astype(np.int64)
+    # where most rows have the largest value, it is a group
+    cuts = np.unique(np.minimum(cuts, len(distinct) - 2)).astype(np.int64)
     ends = [_written(distinct[cut]) for cut in cuts]
-    names = [f"up to {ends[0]}", *(f"above {low}, up to {high}" for low, high in zip(ends, ends[1:], strict=False))]
+    names = [f"up to {ends[0]}", *(f"above {low}, up to {high}" for low, high in pairwise(ends))]
     names.append(f"above {ends[-1]}")
     return names, np.searchsorted(cuts, codes), f"{len(distinct)} different values were cut at quantiles."
 

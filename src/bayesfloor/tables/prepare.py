@@ -173,6 +173,7 @@ def subgroups_by(raw: RawTable, by: str | int) -> Subgroups | None:
         raise ValueError(f"{raw.source}: the column {name!r} cannot tell subgroups apart")
     if isinstance(column, NumberColumn) and column.is_truth:
         column = as_text(column)
+    values: NDArray[Any]
     if isinstance(column, TextColumn):
         values = np.array([*column.categories, None], object)[column.codes]
     elif isinstance(column, DateColumn) and column.type_name != "times of day":
@@ -180,6 +181,7 @@ def subgroups_by(raw: RawTable, by: str | int) -> Subgroups | None:
         values = np.where(gaps, 0.0, column.values).round().astype("datetime64[s]")
         values[gaps] = np.datetime64("NaT")
     else:
+        assert not isinstance(column, OtherColumn)
         values = column.values
     return check_subgroups(values, raw.n_rows, name)
 

@@ -5,20 +5,22 @@ subgroup has its own level r_g and its own share of what is left to learn:
 
     floor_g = r_g - ρ_g (r - floor)
 
-r and the floor are those of all rows. ρ_g is by how much the error of the subgroup falls from the smallest training sets
-to the largest, as a multiple of the fall among all rows, drawn to 1 as far as few rows leave it open. The lower arm of
-the interval adds the arm of r_g and the arm of the whole curve at the largest ρ_g that is plausible. As for all rows, it
-reaches down to 0 where the stack does not surely beat the largest class of the subgroup, or only begins to.
+r and the floor are those of all rows. ρ_g is by how much the error of the subgroup falls from the smallest training
+sets to the largest, as a multiple of the fall among all rows, drawn to 1 as far as few rows leave it open. The lower
+arm of the interval adds, by their squares, that of r_g and that of the whole curve at a ρ_g one standard deviation
+larger. It reaches down to 0 where the stack is not surely better than chance in the subgroup, or has only begun to be:
+there, noise and a rule that was not learnt look the same.
 
 ======  ====================================================================
 BF041   subgroups differ in their errors
 ======  ====================================================================
 """
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 
 from bayesfloor.data.subgroups import Subgroups
@@ -31,10 +33,8 @@ from bayesfloor.floor.learned.summary import (
     FEW_ERRORS,
     GROWTH,
     N_DOUBLINGS,
-    SURE,
     CurveSummary,
     fall_as_fast,
-    growth_of_lead,
     proportion_interval,
 )
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
@@ -45,6 +45,8 @@ from bayesfloor.runtime.text import percent, percent_range, shown
 FEWEST_ROWS = 5
 #: Standard deviation of ρ before a subgroup's own curve is looked at.
 SPREAD = 0.5
+#: Standard errors by which the stack must be right more often than by chance for its errors to tell of a floor.
+BEYOND_CHANCE = 3.0
 #: Random draws of a test: p-values have steps of 1/2000.
 N_DRAWS = 1999
 #: Draws that are computed at once, to bound memory.
@@ -127,7 +129,7 @@ def subgroup_floors(
         own = np.flatnonzero(by.codes == code)
         of_own = None if clusters is None else clusters[own]
         part = _Part(codes[own], weights[own], of_own, len(rows.class_counts))
-        found.append(_figures_of(part, own, errors, excess, weights, whole, confidence, in_time, unseen))
+        found.append(_figures_of(part, own, stacks, errors, excess, weights, whole, confidence, in_time, unseen))
     estimate, interval, reached, reached_interval = map(np.array, zip(*found, strict=True))
     wrong = weights * errors[0]
     of_rows = np.bincount(by.codes, weights, minlength=n_groups)
@@ -172,7 +174,17 @@ class _Part:
 
     def class_counts(self) -> Floats:
         """Return what the rows of each class count."""
-        return np.bincount(self.codes, self._relative, minlength=self.n_classes)
+        counts: Floats = np.bincount(self.codes, self._relative, minlength=self.n_classes).astype(np.float64)
+        return counts
+
+    def beyond_chance(self, named: Ints) -> Floats:
+        """Return values whose mean is by how much more often classes are named rightly than by chance.
+
+        The mean is the numerator of Cohen's kappa, and its variance theirs.
+        """
+        of_class = self.class_counts() / len(named)
+        of_named = np.bincount(named, self._relative, minlength=self.n_classes) / len(named)
+        return (named == self.codes) - of_class[named] - of_named[self.codes] + float(of_class @ of_named)
 
     def n_effective(self, errors: Floats, confidence: float) -> float:
         """Return how many independent rows of equal weight say as much about an error as these."""
@@ -194,6 +206,7 @@ class _Part:
 def _figures_of(
     part: _Part,
     own: Ints,
+    stacks: list[Stack],
     errors: list[Floats],
     excess: _Excess,
     weights: Floats,
@@ -214,7 +227,7 @@ def _figures_of(
     ratio, spread = _relative_fall(part, own, excess.fall, weights)
     estimate = float(np.clip(reached - ratio * excess.expected, 0.0, reached))
     lower = reached - float(np.hypot(reached - reached_interval[0], (ratio + spread) * excess.arm))
-    lower *= _trust(part, by_size, in_time)
+    lower *= _trust(part, own, stacks, in_time)
     if not in_time and (fall := fall_as_fast(by_size, part.standard_error)) > 0.0:
         lower = min(lower, reached - N_DOUBLINGS * fall)
     lower -= float(part.weighted(unseen[own].astype(np.float64)).mean())
@@ -236,15 +249,21 @@ def _relative_fall(part: _Part, own: Ints, fall: Floats, weights: Floats) -> tup
     return max(ratio, 0.0), (prior + precision) ** -0.5
 
 
-def _trust(part: _Part, by_size: list[Floats], in_time: bool) -> float:
-    """Return 1 where the stack surely learns what there is, 0 where nothing tells; as `summarise` does for all rows."""
-    largest = int(part.class_counts().argmax())
-    of_largest = part.weighted((part.codes != largest).astype(np.float64))
-    gain = of_largest - by_size[0]
-    if gain.mean() < SURE * part.standard_error(gain):
+def _trust(part: _Part, own: Ints, stacks: list[Stack], in_time: bool) -> float:
+    """Return 1 where the stack surely learns what there is, 0 where nothing tells, as `summarise` does for all rows.
+
+    What counts is not the lead over the largest class, which is small where a subgroup is mostly of one class, but how
+    much more often the stack is right than one with the same answers in another order.
+    """
+    largest, smallest = (
+        part.weighted(np.mean([part.beyond_chance(view[own].argmax(axis=-1)) for view in stack.log_q], axis=0))
+        for stack in (stacks[0], stacks[-1])
+    )
+    lead = float(largest.mean())
+    if lead < BEYOND_CHANCE * part.standard_error(largest):
         return 0.0
     begin, end = GROWTH
-    growth = 1.0 if in_time else growth_of_lead(by_size, of_largest, part.standard_error)
+    growth = 1.0 if in_time else lead / max(float(smallest.mean()), part.standard_error(smallest))
     return float(np.clip((end - growth) / (end - begin), 0.0, 1.0))
 
 
@@ -280,7 +299,7 @@ def errors_differ(errors: Floats, codes: Ints, weights: Floats, clusters: Ints |
     if clusters is None and np.ptp(weights) == 0.0:
         expected = sizes * n_wrong / len(errors)
 
-        def distance(counts: Floats) -> Floats:
+        def distance(counts: NDArray[Any]) -> Floats:
             return np.asarray(((counts - expected) ** 2 / sizes).sum(axis=-1))
 
         drawn = distance(rng.multivariate_hypergeometric(sizes, n_wrong, N_DRAWS, method="marginals"))
