@@ -22,6 +22,7 @@ DEFAULTS = {
     "sample_weight": None,
     "groups": None,
     "time": None,
+    "by": None,
     "y": None,
 }
 

@@ -126,23 +126,15 @@ def note_on_ranking(learned: LearnedFloor) -> str:
     return note
 
 
-def answer_on_subgroups(learned: LearnedFloor) -> str:
-    """Say whether subgroups differ, and where that lies in the data and where in the models."""
-    found = learned.subgroups
-    assert found is not None
+def answer_on_subgroups(found: SubgroupFloors) -> str:
+    """Say whether subgroups differ; the finding BF041 says how."""
     if len(found.names) < 2:
         return f"All rows are in one subgroup, {found.names[0]!r}: there is nothing to compare."
-    told = [f"{each.sentence} {each.hint}" for each in learned.findings if each.code == "BF041"]
     if found.reached_p_value >= DIFFERENT:
         return f"That the subgroups differ in their errors is not shown ({_p_value(found.reached_p_value)})."
-    floors = "that their floors differ is not shown"
-    if found.floor_p_value < DIFFERENT:
-        floors = "their floors differ too"
-    told.append(
-        f"The subgroups differ in their errors ({_p_value(found.reached_p_value)}); {floors} "
-        f"({_p_value(found.floor_p_value)})."
-    )
-    return " ".join(told)
+    floors = "their floors differ too" if found.floor_p_value < DIFFERENT else "that their floors differ is not shown"
+    of_errors = f"The subgroups differ in their errors ({_p_value(found.reached_p_value)})"
+    return f"{of_errors}; {floors} ({_p_value(found.floor_p_value)})."
 
 
 def _p_value(value: float) -> str:

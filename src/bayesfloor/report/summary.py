@@ -174,7 +174,7 @@ def _subgroups(learned: LearnedFloor) -> dict[str, Any] | None:
         "rows": rows,
         "reached_p_value": found.reached_p_value,
         "floor_p_value": found.floor_p_value,
-        "sentence": sentences.answer_on_subgroups(learned),
+        "sentence": sentences.answer_on_subgroups(found),
         "note": sentences.note_on_subgroups(found),
     }
 

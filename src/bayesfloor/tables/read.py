@@ -155,7 +155,7 @@ def read_table(
             max_bytes,
             target=wishes.target,
             categorical=[name for name, kind in wishes.kinds.items() if kind != "number"],
-            dropped=wishes.drop,
+            dropped=tuple(name for name in wishes.drop if name != by),
             strays="refuse" if is_strict else "text",
             separator=separator,
             decimal=decimal,

@@ -213,7 +213,7 @@ def subgroup_chart(subgroups: Summary, width: float) -> Markup:
     rows = subgroups["rows"]
     names = [cut_middle(visible(row["name"]), 26) for row in rows]
     spacious = width > 500
-    left = 12.0 + max(map(len, names)) * LETTER * SIZE * 1.08 if spacious else 1.0
+    left = 12.0 + max(map(len, names)) * LETTER * SIZE * 1.08 if spacious else 11.0
     right, pitch, first = width - 16.0, (40.0 if spacious else 58.0), (14.0 if spacious else 32.0)
     bottom = first + pitch * len(rows)
     # ranges of a few rows would leave no space for the others
