@@ -22,7 +22,6 @@ DEFAULTS = {
     "sample_weight": None,
     "groups": None,
     "time": None,
-    "by": None,
     "y": None,
 }
 

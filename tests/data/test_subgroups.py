@@ -97,7 +97,7 @@ def test_mixed_and_unhashable_values_are_told_apart_by_how_they_are_written():
 
 @pytest.mark.parametrize("values", [["a"], ["a"] * 4, np.zeros((3, 2)), [], "abc", 3])
 def test_a_wrong_shape_is_refused(values):
-    with pytest.raises(ValueError, match="by has shape .*one value for each of the 3 rows"):
+    with pytest.raises(ValueError, match=r"by has shape .*one value for each of the 3 rows"):
         check_subgroups(values, 3)
 
 

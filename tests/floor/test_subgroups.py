@@ -1,4 +1,4 @@
-"""Floors of subgroups: what is said of groups with planted noise, the tests that they differ, and where rows come from."""
+"""Floors of subgroups: figures where noise was planted, tests that groups differ, and which rows they are about."""
 
 from dataclasses import replace
 
