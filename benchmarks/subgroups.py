@@ -146,7 +146,8 @@ def many_small(n: int, rng: Rng) -> Rows:
     by = drawn(1.0 / np.arange(1, 16), n, rng)
     X = rng.standard_normal((n, 3))
     flips = np.where(np.arange(15) % 2, 0.2, 0.05)[by]
-    return Rows(np.column_stack([X, by]), of_two(expit(X @ [4.0, -3.0, 0.0]), flips), by)
+    names = np.array([f"g{code:02d}" for code in range(15)])[by]  # as text: numbers would be cut at quartiles
+    return Rows(np.column_stack([X, by]), of_two(expit(X @ [4.0, -3.0, 0.0]), flips), names)
 
 
 def equal_small(n: int, rng: Rng) -> Rows:
@@ -196,12 +197,14 @@ def measure(name: str, repeat: int) -> dict[str, Any]:
     rows = problem.draw(problem.n_rows, rng)
     y = (rng.random((len(rows.X), 1)) > rows.posterior.cumsum(axis=1)[:, :-1]).sum(axis=1)
     found = learned_floor(rows.X, y, by=rows.by, groups=rows.groups, learners=LEARNERS, n_jobs=1).subgroups
+    truth = true_floors(name, rows)
     assert found is not None
+    assert len(found.names) == len(truth)
     return {
         "problem": name,
         "repeat": repeat,
         "names": found.names,
-        "truth": true_floors(name, rows),
+        "truth": truth,
         "estimate": found.estimate.tolist(),
         "interval": found.interval.tolist(),
         "n_rows": found.n_rows.tolist(),
@@ -225,31 +228,39 @@ def recorded() -> list[dict[str, Any]]:
     return [json.loads(line) for line in RECORDS.read_text().splitlines()] if RECORDS.exists() else []
 
 
-def level_of_test(n_groups: int, n_rows: int, rate: float, size: int, spread: float, n_draws: int = 1000) -> float:
+def level_of_test(
+    n_groups: int, n_rows: int, rate: float, size: int, spread: float, mixed: float, n_draws: int = 1000
+) -> float:
     """Return how often the test of errors rejects, at 5%, where all subgroups err at one rate.
 
-    Rows come in clusters of a size, each within one subgroup, whose rates of error vary around the one for all.
+    Rows come in clusters of a size, whose rates of error vary around the one for all. A share of the rows is in
+    another subgroup than the rest of its cluster.
     """
-    rng = np.random.default_rng([n_groups, n_rows, size])
+    rng = np.random.default_rng([n_groups, n_rows, size, round(100 * mixed)])
     shares = 1.0 / np.arange(1, n_groups + 1)
     rejected = 0
     for seed in range(n_draws):
         clusters = np.repeat(np.arange(n_rows // size), size)
         codes = drawn(shares, n_rows // size, rng)[clusters]
+        codes = np.where(rng.random(len(codes)) < mixed, drawn(shares, len(codes), rng), codes)
         rates = rng.beta(rate / spread, (1.0 - rate) / spread, n_rows // size) if spread else np.full(n_rows, rate)
         errors = (rng.random(len(codes)) < rates[clusters]).astype(float)
         rejected += errors_differ(errors, codes, np.ones(len(codes)), clusters if size > 1 else None, seed) < 0.05
     return rejected / n_draws
 
 
-#: Subgroups, rows, error, rows that belong together, and how much clusters differ in their error.
+#: Subgroups, rows, error, rows that belong together, how much these clusters differ in their error, and the share of
+#: rows that are in another subgroup than the rest of their cluster.
 CASES_OF_LEVEL = (
-    (2, 100, 0.1, 1, 0.0),
-    (5, 300, 0.03, 1, 0.0),
-    (20, 1000, 0.1, 1, 0.0),
-    (2, 200, 0.2, 5, 0.3),
-    (4, 600, 0.1, 6, 0.5),
-    (10, 900, 0.15, 3, 0.2),
+    (2, 100, 0.1, 1, 0.0, 0.0),
+    (5, 300, 0.03, 1, 0.0, 0.0),
+    (20, 1000, 0.1, 1, 0.0, 0.0),
+    (2, 200, 0.2, 5, 0.3, 0.0),
+    (4, 600, 0.1, 6, 0.5, 0.0),
+    (10, 900, 0.15, 3, 0.2, 0.0),
+    (4, 600, 0.1, 6, 0.5, 0.1),
+    (4, 600, 0.1, 6, 0.5, 1.0),
+    (3, 500, 0.1, 25, 0.1, 1.0),
 )
 
 
@@ -263,6 +274,10 @@ def table() -> None:
         "known.",
         f"{LEARNERS} are the learners, {100 * CONFIDENCE:g}% the level. *Open*: the interval begins at 0, because the "
         "stack is not surely better than chance there, or still learns fast.",
+        "",
+        "Held-out problems were looked at twice. The first time showed a fault of this script in *many small*, which "
+        "was measured anew, and the level of the test of errors where rows belong together, up to 11.5%: that test was "
+        "then replaced, and *patients* and *equal patients* measured anew. Estimates and intervals stayed as they were.",
         "",
     ]
     for half in ("design", "held-out"):
@@ -310,10 +325,14 @@ def table() -> None:
                 f"| {name} | {problem.half} | {len(of_problem)} | {shares[0]:.0f}% | {truly[0]} | {shares[1]:.0f}% "
                 f"| {truly[1]} |"
             )
-    lines += ["", "The test of errors alone, without models: 1000 samples of errors at one rate for all subgroups.", ""]
     lines += [
-        "| subgroups | rows | error | rows that belong together | their spread | rejected at 5% |",
-        "|---:|---:|---:|---:|---:|---:|",
+        "",
+        "The test of errors alone, at 5%: 1000 samples of errors at one rate for all subgroups, no models.",
+        "",
+    ]
+    lines += [
+        "| subgroups | rows | error | rows that belong together | their spread | in another subgroup | rejected |",
+        "|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for case in CASES_OF_LEVEL:
         lines.append(f"| {' | '.join(map(str, case))} | {100 * level_of_test(*case):.1f}% |")

@@ -190,17 +190,29 @@ def test_the_test_of_many_rows_is_pearsons():
         assert abs(found - p) < 4 * (p * (1 - p) / 2000) ** 0.5 + 0.003
 
 
-@pytest.mark.parametrize("size", [1, 5])
-def test_the_test_keeps_its_level(size):
+@pytest.mark.parametrize(("n_clusters", "size"), [(200, 1), (100, 6)])
+def test_the_test_keeps_its_level(n_clusters, size):
     rng = np.random.default_rng(size)
-    n_clusters, rejected = 120 // size * 2, 0
-    for seed in range(300):
+    shares = np.array([12, 6, 4, 3]) / 25
+    rejected = 0
+    for seed in range(200):
         clusters = np.repeat(np.arange(n_clusters), size)
-        codes = rng.choice(3, n_clusters, p=[0.5, 0.3, 0.2])[clusters]
-        rates = rng.beta(0.6, 2.4, n_clusters) if size > 1 else np.full(n_clusters, 0.1)
+        codes = rng.choice(4, n_clusters, p=shares)[clusters]
+        rates = rng.beta(0.2, 1.8, n_clusters) if size > 1 else np.full(n_clusters, 0.1)
         errors = (rng.random(len(codes)) < rates[clusters]).astype(float)
         rejected += errors_differ(errors, codes, np.ones(len(codes)), clusters if size > 1 else None, seed) < 0.05
-    assert rejected <= 27  # 15 expected, 3.8 the standard deviation
+    assert rejected <= 19  # 10 expected, 3.1 the standard deviation
+
+
+def test_clusters_of_several_subgroups_are_compared_within():
+    """All clusters err at rates of their own; within them, rows of b err more."""
+    rng = np.random.default_rng(0)
+    clusters = np.repeat(np.arange(20), 20)
+    codes = np.tile([0, 1], 200)
+    errors = (rng.random(400) < rng.beta(0.5, 2.0, 20)[clusters] + 0.15 * codes).astype(float)
+    assert errors_differ(errors, codes, np.ones(400), clusters) < 0.01
+    # which rows of a cluster are of b says nothing now
+    assert errors_differ(errors, rng.permutation(codes), np.ones(400), clusters) > 0.05
 
 
 def test_nothing_to_compare():
@@ -364,6 +376,36 @@ def test_a_frame_of_numbers_stays_an_array():
     same(floor, learned_floor(X, y, learners=["gaussian"]), 0.0)
     assert floor.subgroups.column == "d"
     assert floor.subgroups.names == ("0", "1")
+
+
+def test_subgroups_stay_with_their_rows(tmp_path):
+    """Rows without a label or a time are left out, and a sample is taken."""
+    X, y, by = planted(200)
+    frame = frame_of(X, y, by).assign(day=np.arange(200.0))
+    frame.loc[::7, "label"] = None
+    frame.loc[1::9, "day"] = np.nan
+    frame.loc[0, "region"] = "no label"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    table = read_table(tmp_path / "t.csv", by="region", time="day", max_rows=90)
+    assert len(table.X) == 90
+    assert [table.by.names[code] for code in table.by.codes] == table.column("region")
+    found = learned_floor(table, learners=["gaussian"]).subgroups
+    assert found.names == ("no label", "north", "south")
+    assert found.n_samples[0] == 0
+    assert found.n_samples.sum() == 90
+    assert found.n_rows.sum() == 45
+
+
+def test_a_subgroup_without_a_tested_row():
+    X, y, _ = planted(300)
+    by = np.where(np.arange(300) < 100, "old", "new")
+    found = learned_floor(X, y, by=by, time=np.arange(300), learners=["gaussian"]).subgroups
+    assert found.names == ("new", "old")
+    assert_array_equal(found.n_rows, [150, 0])
+    assert_array_equal(found.n_samples, [200, 100])
+    assert np.isnan([found.reached[1], found.estimate[1]]).all()
+    assert found.interval[1].tolist() == found.reached_interval[1].tolist() == [0.0, 1.0]
+    assert found.share.tolist() == [1.0, 0.0]
 
 
 def assert_tested(found, by):

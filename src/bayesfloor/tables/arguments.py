@@ -101,7 +101,8 @@ def subgroups_of(X: Any, by: Any) -> Any:
     if not isinstance(by, str):
         return by
     if is_eager_frame(X):
-        return subgroups_by(raw_of_frame(X), by)
+        is_there = list(X.columns).count(by) == 1  # else the whole frame says what is wrong
+        return subgroups_by(raw_of_frame(X[[by]] if is_there else X), by)
     if not isinstance(X, Table):
         raise ValueError(f"by={by!r} names a column, but X is no data frame")
     if X.by is not None and X.by.column == by:

@@ -182,7 +182,7 @@ def learned_floor_of(
     """Estimate the floor of points and labels that are checked; see `learned_floor`."""
     started = perf_counter()
     n_samples, n_classes = len(problem.X), len(problem.classes)
-    n_of_subgroup = np.bincount([] if problem.by is None else problem.by.codes)
+    given_by = problem.by
     confidence = check_confidence(confidence)
     _check_cv(cv, problem)
     seed = check_random_state_seed(random_state)
@@ -266,12 +266,12 @@ def learned_floor_of(
     )
     tested = predicted if scheme.tested is None else predicted[scheme.tested]
     subgroups = None
-    if problem.by is not None:
+    if given_by is not None and problem.by is not None:
         subgroups = subgroup_floors(
             stacks,
             summary,
             problem.by.take(tested),
-            n_of_subgroup,
+            np.bincount(given_by.codes, minlength=len(given_by.names)),
             counted,
             confidence,
             clusters=scheme.clusters,

@@ -49,8 +49,8 @@ SPREAD = 0.5
 BEYOND_CHANCE = 3.0
 #: Random draws of a test: p-values have steps of 1/2000.
 N_DRAWS = 1999
-#: Draws that are computed at once, to bound memory.
-_DRAWS_AT_ONCE = 100
+#: Values of draws that are computed at once, to bound memory.
+MOST_VALUES = 2_000_000
 #: Chance of errors that differ as much, below which finding BF041 is reported.
 SURELY_DIFFER = 0.01
 #: The same of floors, once the errors surely differ.
@@ -268,10 +268,11 @@ def _trust(part: _Part, own: Ints, stacks: list[Stack], in_time: bool) -> float:
 
 
 def errors_differ(errors: Floats, codes: Ints, weights: Floats, clusters: Ints | None = None, seed: int = 0) -> float:
-    """Test whether subgroups differ in their error.
+    """Test whether subgroups differ in their error, by dealing errors out anew.
 
-    Independent rows that count the same are dealt out to the subgroups anew, which is exact. Else contributions of
-    clusters to the subgroups' sums, which have mean 0 under the hypothesis, change their signs at random.
+    Rows change places with each other; where rows belong together, clusters of one subgroup do as a whole, and rows
+    of a cluster that has several subgroups do within it. The distance of the subgroups' sums from what they are on
+    average, in the metric of their covariance, is compared with that of the data.
 
     Parameters
     ----------
@@ -297,33 +298,36 @@ def errors_differ(errors: Floats, codes: Ints, weights: Floats, clusters: Ints |
         return 1.0
     rng = np.random.default_rng(seed)
     if clusters is None and np.ptp(weights) == 0.0:
-        expected = sizes * n_wrong / len(errors)
-
-        def distance(counts: NDArray[Any]) -> Floats:
-            return np.asarray(((counts - expected) ** 2 / sizes).sum(axis=-1))
-
-        drawn = distance(rng.multivariate_hypergeometric(sizes, n_wrong, N_DRAWS, method="marginals"))
-        return _p_value(distance(np.bincount(codes, errors)), drawn)
+        return _p_value(
+            np.bincount(codes, errors), rng.multivariate_hypergeometric(sizes, n_wrong, N_DRAWS, method="marginals")
+        )
     clusters = np.arange(len(errors)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
-    share = np.bincount(codes, weights) / weights.sum()
     away = weights * (errors - np.average(errors, weights=weights))
-    sums = np.zeros((int(clusters.max()) + 1, len(sizes)))
-    np.add.at(sums, (clusters, codes), away)
-    sums -= np.outer(sums.sum(axis=1), share)  # the mean of all rows is estimated as well
-    # signs leave the covariance as it is
-    inverse = np.linalg.pinv(sums.T @ sums, hermitian=True)
-
-    def distance_of(totals: Floats) -> Floats:
-        return np.einsum("...g,gh,...h->...", totals, inverse, totals)
-
-    parts = [min(_DRAWS_AT_ONCE, N_DRAWS - start) for start in range(0, N_DRAWS, _DRAWS_AT_ONCE)]
-    drawn = np.concatenate([distance_of(rng.choice((-1.0, 1.0), (n, len(sums))) @ sums) for n in parts])
-    return _p_value(distance_of(sums.sum(axis=0)), drawn)
+    of_cluster = np.zeros(int(clusters.max()) + 1, np.int64)
+    of_cluster[clusters] = codes
+    is_mixed = np.bincount(clusters, codes != of_cluster[clusters]) > 0
+    drawn = _dealt_out(np.bincount(clusters, away)[~is_mixed], of_cluster[~is_mixed], len(sizes), rng)
+    order = np.argsort(clusters, kind="stable")
+    for rows in np.split(order, np.cumsum(np.bincount(clusters))[:-1]):
+        if is_mixed[clusters[rows[0]]]:
+            drawn += _dealt_out(away[rows], codes[rows], len(sizes), rng)
+    return _p_value(np.bincount(codes, away), drawn)
 
 
-def _p_value(observed: Floats, drawn: Floats) -> float:
-    """Return the share of draws that are as extreme, the data themselves being one; rounding parts no ties."""
-    return float((1 + np.count_nonzero(drawn >= observed * (1.0 - 1e-9))) / (len(drawn) + 1))
+def _dealt_out(values: NDArray[Any], places: Ints, n_groups: int, rng: np.random.Generator) -> Floats:
+    """Return the sums of values by group, in which values change places at random, for each draw."""
+    at_once = max(MOST_VALUES // max(len(values), 1), 1)
+    members = np.eye(n_groups)[places]
+    parts = [min(at_once, N_DRAWS - start) for start in range(0, N_DRAWS, at_once)]
+    return np.concatenate([rng.permuted(np.tile(values, (n, 1)), axis=1) @ members for n in parts])
+
+
+def _p_value(observed: NDArray[Any], drawn: NDArray[Any]) -> float:
+    """Return the share of draws that are as far from their mean as the data are; the data themselves are one."""
+    middle = drawn.mean(axis=0)
+    inverse = np.linalg.pinv(np.cov(drawn.T), hermitian=True)
+    far, own = (np.einsum("...g,gh,...h->...", away, inverse, away) for away in (drawn - middle, observed - middle))
+    return float((1 + np.count_nonzero(far >= own * (1.0 - 1e-9))) / (len(drawn) + 1))  # rounding parts no ties
 
 
 def floors_differ(estimate: Floats, interval: Floats, confidence: float) -> float:
