@@ -67,6 +67,8 @@ PUBLIC = {
     "SelectionPath",
     "SelectionPathDisplay",
     "SmartSVC",
+    "SubgroupFloors",
+    "SubgroupsDisplay",
     "Table",
     "TablePreparer",
     "TransformComparison",

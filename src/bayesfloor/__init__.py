@@ -65,6 +65,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.display import LearnedFloorDisplay as LearnedFloorDisplay
     from bayesfloor.display import PairwiseHeatmapDisplay as PairwiseHeatmapDisplay
     from bayesfloor.display import SelectionPathDisplay as SelectionPathDisplay
+    from bayesfloor.display import SubgroupsDisplay as SubgroupsDisplay
     from bayesfloor.display import TransformComparisonDisplay as TransformComparisonDisplay
     from bayesfloor.floor import BayesError as BayesError
     from bayesfloor.floor import HenzePenroseDivergence as HenzePenroseDivergence
@@ -80,6 +81,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.floor.learned.result import ClassRanking as ClassRanking
     from bayesfloor.floor.learned.result import LearnedFloor as LearnedFloor
     from bayesfloor.floor.learned.result import LearningCurve as LearningCurve
+    from bayesfloor.floor.learned.result import SubgroupFloors as SubgroupFloors
     from bayesfloor.floor.trees.estimator import BayesErrorEstimator as BayesErrorEstimator
     from bayesfloor.forest import ClassForests as ClassForests
     from bayesfloor.forest import Forests as Forests
@@ -118,7 +120,7 @@ _PUBLIC = {
     "data.prepared_table": "Table",
     "display": (
         "ClassFloorsDisplay ClassTreeDisplay LabelNoiseDisplay LearnedFloorDisplay PairwiseHeatmapDisplay "
-        "SelectionPathDisplay TransformComparisonDisplay"
+        "SelectionPathDisplay SubgroupsDisplay TransformComparisonDisplay"
     ),
     "floor": (
         "bayes_error BayesError henze_penrose_divergence HenzePenroseDivergence "
@@ -126,7 +128,7 @@ _PUBLIC = {
     ),
     "floor.learned.estimate": "learned_floor",
     "floor.learned.label_noise": "label_noise_check LabelNoiseCheck",
-    "floor.learned.result": "ClassRanking LearnedFloor LearningCurve",
+    "floor.learned.result": "ClassRanking LearnedFloor LearningCurve SubgroupFloors",
     "floor.trees.estimator": "BayesErrorEstimator",
     "forest": "class_forests ClassForests Forests spanning_forests",
     "report.difficulty": "difficulty_report DifficultyReport",

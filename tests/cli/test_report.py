@@ -104,6 +104,26 @@ def test_what_cannot_be_done_is_said_in_one_line(run, table, tmp_path, call, cod
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
+def test_subgroups(run, tmp_path):
+    points, labels = three_classes(90)
+    write_csv(tmp_path / "t.csv", np.column_stack([points, np.arange(90) % 2]), labels, ("x1", "x2", "site", "kind"))
+    outcome = run("floor t.csv --by site --json")
+    assert outcome.code == 0
+    found = json.loads(outcome.out)["result"]["subgroups"]
+    assert [group["group"] for group in found["groups"]] == ["0", "1"]
+    assert [group["n_rows"] for group in found["groups"]] == [45, 45]
+    assert found["column"] == "site"
+    assert 0 < found["reached_p_value"] <= 1
+    assert run("floor t.csv --by site --drop site --quiet").out.splitlines()[5].split()[:3] == ["group", "rows", "of"]
+    outcome = run("report t.csv --by site --out t.html")
+    assert "Subgroups by site" in outcome.out
+    page = (tmp_path / "t.html").read_text()
+    assert '<section id="subgroups">' in page
+    assert "bayesfloor report t.csv --by site" in page
+    assert "--by and --fast exclude each other" in complaint(run("floor t.csv --by site --fast"), 2)
+    assert "no column 'town'" in complaint(run("report t.csv --by town"), 2)
+
+
 def test_fail_above(run, table, tmp_path):
     outcome = run("report table.csv --fast --fail-above 0")
     assert outcome.code in (0, 1)

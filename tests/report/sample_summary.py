@@ -160,6 +160,7 @@ def digits() -> Summary:
             "columns_note": "What a column tells by itself, from spanning trees of 1,797 rows.",
         },
         "rare": None,
+        "subgroups": None,
         "findings": [
             {
                 "code": "BF005",
@@ -300,6 +301,40 @@ def with_rare_class() -> Summary:
     return summary
 
 
+def with_subgroups() -> Summary:
+    """Three subgroups, one of them too small to tell."""
+    summary = digits()
+    figures = [
+        ("scanner C", 300, 0.42, 0.0412, 0.0301),
+        ("scanner A", 1494, 0.57, 0.0122, 0.0094),
+        ("?", 3, 0.01, None, None),
+    ]
+    summary["subgroups"] = {
+        "column": "scanner",
+        "rows": [
+            {
+                "name": name,
+                "n_rows": n,
+                "n_tested": n,
+                "share": n / 1797,
+                "share_of_errors": of_errors,
+                "floor": floor,
+                "low": 0.0 if floor is None else 0.6 * floor,
+                "high": 0.7 if reached is None else 1.3 * reached,
+                "reached": reached,
+                "reached_low": 0.0 if reached is None else 0.8 * reached,
+                "reached_high": 0.7 if reached is None else 1.3 * reached,
+            }
+            for name, n, of_errors, reached, floor in figures
+        ],
+        "reached_p_value": 0.0005,
+        "floor_p_value": 0.013,
+        "sentence": "The subgroups differ in their errors (p < 0.001); their floors differ too (p = 0.013).",
+        "note": "All figures are from the same models.",
+    }
+    return summary
+
+
 def with_names(names: list[str]) -> Summary:
     """A problem whose classes have these names, the first pairs being the hardest."""
     summary = digits()
@@ -330,6 +365,7 @@ HOSTILE = [
 def hostile() -> Summary:
     """Every text of a summary is hostile, names of classes included."""
     summary = with_names(HOSTILE)
+    summary["subgroups"] = with_subgroups()["subgroups"]
 
     def spoil(value: Any, place: list[int]) -> Any:
         if isinstance(value, str):

@@ -5,6 +5,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -338,6 +339,65 @@ def test_many_classes():
     assert (len(whole["classes"]), len(whole["children"]), len(whole["floors"])) == (n, n - 1, n - 1)
     assert "Class tree of the 40 hardest of 80 classes" in report.to_text()
     assert len(report.to_html().encode()) < 500_000
+
+
+@pytest.fixture(scope="module")
+def by_region():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((240, 2))
+    region = np.array(["<b>C</b>", "|D|", "E"])[np.repeat([0, 1, 2], [80, 157, 3])]
+    y = X[:, 0] > 0
+    y[:40] = rng.random(40) < 0.5
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "region": region, "y": np.where(y, "yes", "no")})
+    return difficulty_report(frame, "y", by="region")
+
+
+def test_subgroups_are_in_every_form(by_region):
+    found, subgroups = by_region.learned.subgroups, by_region.summary["subgroups"]
+    assert subgroups["column"] == "region"
+    # those that surely err most come first
+    order = np.argsort(-found.reached_interval[:, 0])
+    assert [row["name"] for row in subgroups["rows"]] == [found.names[code] for code in order]
+    for row, code in zip(subgroups["rows"], order, strict=True):
+        assert row["reached"] == found.reached[code]
+        assert row["floor"] == (None if found.names[code] == "E" else found.estimate[code])
+        assert (row["low"], row["high"]) == tuple(found.interval[code])
+        assert row["share_of_errors"] == found.share_of_errors[code]
+    assert "differ in their errors (p " in subgroups["sentence"]
+    assert "too few to tell a floor" in subgroups["note"]
+    assert json.loads(by_region.to_json())["subgroups"] == subgroups
+    text, markdown, page = by_region.to_text(), by_region.to_markdown(), by_region.to_html()
+    assert "Subgroups by region" in text
+    assert "<b>C</b>" in text
+    assert "## Subgroups by region" in markdown
+    assert "&lt;b&gt;C&lt;/b&gt;" in markdown
+    assert "\\|D\\|" in markdown
+    assert '<section id="subgroups">' in page
+    assert "<b>C</b>" not in page
+    assert "by='region'" in by_region.summary["command"]
+    assert any(part["heading"] == "Subgroups" for part in by_region.summary["how_to_read"])
+
+
+@pytest.mark.parametrize(
+    ("reached_p", "floor_p", "said"),
+    [
+        (0.5, 0.9, "That the subgroups differ in their errors is not shown (p = 0.5)."),
+        (0.0005, 0.9, "differ in their errors (p < 0.001); that their floors differ is not shown (p = 0.9)."),
+        (0.01, 0.02, "differ in their errors (p = 0.01); their floors differ too (p = 0.02)."),
+    ],
+)
+def test_whether_subgroups_differ(by_region, reached_p, floor_p, said):
+    found = replace(by_region.learned.subgroups, reached_p_value=reached_p, floor_p_value=floor_p)
+    assert sentences.answer_on_subgroups(found).endswith(said)
+
+
+def test_one_subgroup_has_nothing_beside_it(by_region):
+    assert "nothing to compare" in sentences.answer_on_subgroups(replace(by_region.learned.subgroups, names=("all",)))
+
+
+def test_subgroups_need_models():
+    with pytest.raises(ValueError, match="leave out fast, or by"):
+        difficulty_report(*load_iris(return_X_y=True), by=np.arange(150) % 2, fast=True)
 
 
 def _leaves(nested):

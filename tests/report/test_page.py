@@ -13,7 +13,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from bayesfloor.report.page.charts import floor_scale, learning_curve
+from bayesfloor.report.page.charts import floor_scale, learning_curve, subgroup_chart
 from bayesfloor.report.page.page import FIRST_ROWS, figure, heat_map, render_page, sorting_key, suspect_rows
 from bayesfloor.report.page.tree import class_tree, level_of
 from bayesfloor.runtime.text import counted, cut_middle, exact_percent, percent, percent_range, visible
@@ -25,6 +25,7 @@ SUMMARIES = {
     "hostile": sample_summary.hostile,
     "long names": lambda: sample_summary.with_names(sample_summary.LONG),
     "rare class": sample_summary.with_rare_class,
+    "subgroups": sample_summary.with_subgroups,
     "60 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(60)]),
     "200 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(200)]),
 }
@@ -212,6 +213,35 @@ def test_rare_classes_come_before_the_floor_with_what_more_rows_would_bring():
         assert text in outline.words()
     assert summary["rare"]["rows"][0]["needed"] in outline.words()
     assert 'id="rare"' not in render_page(sample_summary.digits())
+
+
+def test_subgroups_have_a_table_and_a_picture():
+    summary = sample_summary.with_subgroups()
+    page = render_page(summary)
+    section = page[page.index('<section id="subgroups"') : page.index('<section id="classes"')]
+    words = Outline(section).words()
+    assert "scanner C 300 16.7% 42.0% 4.1% 3.3–5.4% 3.0% 1.8–5.4%" in words
+    assert "? 3 0.17% 1.0% – 0–70.0% – 0–70.0%" in words  # too few rows to tell
+    assert summary["subgroups"]["sentence"] in words
+    assert summary["subgroups"]["note"] in words
+    assert section.count('class="group-chart"') == 2
+    # two bars for each subgroup, and marks where figures are known
+    wide = section[section.index("<svg") : section.index("</svg>")]
+    assert (wide.count('class="solid"'), wide.count('class="mark"'), wide.count('class="floor-mark"')) == (3, 2, 2)
+    assert 'id="subgroups"' not in render_page(sample_summary.digits())
+
+
+@pytest.mark.parametrize("width", [720.0, 335.0])
+def test_bars_of_subgroups_are_where_their_rates_are(width):
+    subgroups = sample_summary.with_subgroups()["subgroups"]
+    picture = subgroup_chart(subgroups, width)
+    marks = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="(?:mark|floor-mark)"', picture)]
+    grid = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="grid"', picture)]
+    last = float(re.findall(r">(\d+)%</text>", picture)[len(grid) - 1]) / 100
+    rates = [subgroups["rows"][place][key] for place in (0, 1) for key in ("reached", "floor")]
+    at = [grid[0] + (grid[-1] - grid[0]) * rate / last for rate in rates]
+    assert marks == pytest.approx(at, abs=0.02)
+    assert max(marks) < width
 
 
 def test_columns_say_what_was_done_and_what_each_tells_alone():

@@ -5,20 +5,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayesfloor.cli.exits import ABOVE, OK
+from bayesfloor.cli.exits import ABOVE, OK, UsageError
 from bayesfloor.cli.input import engine, open_table, rows_to_use
-from bayesfloor.cli.options import TABLE_DEFAULTS, FailAbove, Fast, File, TableOptions
+from bayesfloor.cli.options import TABLE_DEFAULTS, By, FailAbove, Fast, File, TableOptions
 from bayesfloor.cli.output import records_text, say, show, table_text
 from bayesfloor.runtime.text import exact_percent
 
 if TYPE_CHECKING:
     from bayesfloor.data.prepared_table import Table
+    from bayesfloor.floor.learned.result import SubgroupFloors
     from bayesfloor.runtime.findings import Finding
 
 
 def floor(
     *files: File,
     fast: Fast = False,
+    by: By = None,
     fail_above: FailAbove = None,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
@@ -28,19 +30,52 @@ def floor(
     learning curve ends: the upper end of the interval is an error that a model
     attains, the lower end assumes that the curve goes on as it does.
     """
-    table = open_table(files, options)
-    result, rows, findings = (_from_trees if fast else _from_learners)(table, options)
+    check_by(by, fast)
+    table = open_table(files, options, by)
+    result, rows, findings = _from_trees(table, options) if fast else _from_learners(table, options, by)
     text = table_text(("", "error", "from", "to"), rows)
+    if by is not None:
+        text += f"\n\n{records_text(result['subgroups']['groups'], _OF_SUBGROUPS)}"
     show("floor", result, text, options, table=table, findings=findings)
     return verdict_on(float(result["estimate"]), "the floor", fail_above)
 
 
-def _from_learners(table: "Table", options: TableOptions) -> tuple[dict[str, Any], list[tuple[Any, ...]], Any]:
+def check_by(by: str | None, fast: bool) -> None:
+    """Refuse subgroups where no model is trained."""
+    if by is not None and fast:
+        raise UsageError("--by and --fast exclude each other: figures of subgroups come from models")
+
+
+#: Fields of a subgroup, and what stands above them.
+_OF_SUBGROUPS = {
+    "group": "group",
+    "n_rows": "rows",
+    "share": "of rows",
+    "share_of_errors": "of errors",
+    "reached": "reached",
+    "reached_interval": "",
+    "estimate": "floor",
+    "interval": "",
+}
+
+
+def _of_subgroups(found: "SubgroupFloors") -> dict[str, Any]:
+    """Return what is known of subgroups, one record for each."""
+    groups = [
+        {name: getattr(found, "names" if name == "group" else name)[code] for name in _OF_SUBGROUPS}
+        for code in range(len(found.names))
+    ]
+    return {"groups": groups, **_fields(found, "column", "reached_p_value", "floor_p_value", "note")}
+
+
+def _from_learners(
+    table: "Table", options: TableOptions, by: str | None
+) -> tuple[dict[str, Any], list[tuple[Any, ...]], Any]:
     from bayesfloor.floor.learned.estimate import learned_floor
 
     with engine(options) as how:
         del how["device"]  # models are trained on the CPU
-        found = learned_floor(table, max_rows=rows_to_use(table, options), **how)
+        found = learned_floor(table, by=by, max_rows=rows_to_use(table, options), **how)
     in_result = ("estimate", "interval", "confidence", "reached", "reached_interval", "majority_error", "tree_bounds")
     in_curve = ("size", "value", "expected", "fitted", "limit", "rate")
     result = {
@@ -49,6 +84,9 @@ def _from_learners(table: "Table", options: TableOptions) -> tuple[dict[str, Any
         "curve": _fields(found.curve, *in_curve),
         **_fields(found, "weights", "n_rows"),
     }
+    if found.subgroups is not None:
+        result["subgroups"] = _of_subgroups(found.subgroups)
+        say(found.subgroups.note, quiet=options.quiet or not found.subgroups.note)
     rows = [
         ("the floor", found.estimate, *found.interval),
         ("reached by a stack of models", found.reached, *found.reached_interval),

@@ -21,7 +21,7 @@ _FOR_FILES = ("target", "groups", "time", "encode", "impute", "drop_missing", *_
 _PATIENCE_S = 10
 
 
-def open_table(files: tuple[str, ...], options: TableOptions) -> "Table":
+def open_table(files: tuple[str, ...], options: TableOptions, by: str | None = None) -> "Table":
     """Read a file or several; where there is none of that name, load the data set.
 
     Parameters
@@ -30,6 +30,8 @@ def open_table(files: tuple[str, ...], options: TableOptions) -> "Table":
         Paths, "-" for stdin, or the name of a data set.
     options : TableOptions
         How to read them.
+    by : str or None
+        The column whose values get figures of their own.
 
     Returns
     -------
@@ -56,7 +58,7 @@ def open_table(files: tuple[str, ...], options: TableOptions) -> "Table":
         prepare = "strict" if options.strict else "auto"
         source = files[0] if len(files) == 1 else list(files)
         with without_messages_of_libraries(), progress_on_stderr(options.quiet) as progress:
-            table = read_table(source, prepare=prepare, **given, random_state=options.seed, progress=progress)
+            table = read_table(source, by=by, prepare=prepare, **given, random_state=options.seed, progress=progress)
     say_notes(table, options.quiet)
     return table
 

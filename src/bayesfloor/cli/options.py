@@ -20,6 +20,10 @@ File = Annotated[
 ]
 Force = Annotated[bool, flag("Replace a file that is there.")]
 Fast = Annotated[bool, flag("From spanning trees alone, without training anything.")]
+By = Annotated[
+    str | None,
+    Parameter(help="Column whose values get figures of their own, such as a region; it stays a feature."),
+]
 #: The largest floor that passes.
 FailAbove = Annotated[
     float | None,

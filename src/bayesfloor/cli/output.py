@@ -118,24 +118,29 @@ def records_text(records: Iterable[dict[str, Any]], headings: dict[str, str]) ->
     records : iterable of dict
         The fields of each row.
     headings : dict of str
-        The heading of each field that is shown. The field "interval" takes two columns, "from" and "to".
+        The heading of each field that is shown. A field that ends in "interval" takes two columns, "from"
+        and "to".
 
     Returns
     -------
     str
     """
     ends = ("from", "to")
-    names = [name for field, heading in headings.items() for name in (ends if field == "interval" else (heading,))]
+    names = [name for field, heading in headings.items() for name in (ends if _has_ends(field) else (heading,))]
     rows = []
     for record in map(plain, records):
         cells = [(field, record[field]) for field in headings]
-        rows.append([each for field, cell in cells for each in (cell if field == "interval" else [_cell(field, cell)])])
+        rows.append([each for field, cell in cells for each in (cell if _has_ends(field) else [_cell(field, cell)])])
     return table_text(names, rows)
+
+
+def _has_ends(field: str) -> bool:
+    return field.endswith("interval")
 
 
 def _cell(field: str, cell: Any) -> Any:
     """Return a cell; labels are names, even where they look like numbers."""
-    return "" if cell is None else str(cell) if field in ("class", "first", "second") else cell
+    return "" if cell is None else str(cell) if field in ("class", "first", "second", "group") else cell
 
 
 def table_text(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -11,9 +11,9 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.floors import verdict_on
+from bayesfloor.cli.floors import check_by, verdict_on
 from bayesfloor.cli.input import check_n_features, engine, open_table, rows_to_use
-from bayesfloor.cli.options import TABLE_DEFAULTS, FailAbove, Fast, File, Force, RunOptions, TableOptions
+from bayesfloor.cli.options import TABLE_DEFAULTS, By, FailAbove, Fast, File, Force, RunOptions, TableOptions
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json
 from bayesfloor.cli.streams import STDIN_TOKEN
 
@@ -28,6 +28,7 @@ _WIDTH, _NARROWEST, _WIDEST = 100, 60, 110
 def report(
     *files: File,
     fast: Fast = False,
+    by: By = None,
     target_error: Annotated[
         float | None,
         Parameter(help="An error that you hope for: is it feasible?", validator=Number(gte=0, lte=1)),
@@ -52,14 +53,16 @@ def report(
     force = force or (place is not None and _is_own_page(place))
     if place is not None:
         check_output(str(place), force)
-    table = open_table(files, options)
+    check_by(by, fast)
+    table = open_table(files, options, by)
     check_n_features(features, table)
     from bayesfloor.report.difficulty import difficulty_report  # after what can go wrong: it takes a second to load
 
-    asked = {"fast": fast, "target_error": target_error, "features": features}
+    asked = {"fast": fast, "by": by, "target_error": target_error, "features": features}
     with engine(options) as how:
         found = difficulty_report(
             table,
+            by=by,
             fast=fast,
             target_error=target_error,
             n_features=features,

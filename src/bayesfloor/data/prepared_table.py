@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.subgroups import Subgroups
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.text import counted
@@ -114,6 +116,8 @@ class Table:
         Names of the files, where there are several; `lines` counts in each of them.
     file_codes : ndarray of shape (n_rows,) or None
         Each row's position among `files`.
+    by : Subgroups or None
+        Groups of rows that figures are wanted for.
     """
 
     X: Floats
@@ -138,6 +142,7 @@ class Table:
     kept: Mapping[str, Any] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     file_codes: Ints | None = None
+    by: Subgroups | None = None
 
     def __repr__(self) -> str:
         n_rows, n_features = self.X.shape
@@ -151,6 +156,16 @@ class Table:
         kept = {name: column.shown(row) for name, column in self.kept.items()}
         written: tuple[str, ...] = self.preparation.as_in_file(self.X[row], kept)
         return written
+
+    def column(self, name: str) -> list[str]:
+        """Return the values of one of `column_names` as the file has them; empty text where one is missing."""
+        if name in self.kept:
+            return [self.kept[name].shown(row) for row in range(len(self.X))]
+        place = self.column_names.index(name)
+        members = list(self.feature_groups[place])
+        _, first, which = np.unique(self.X[:, members], axis=0, return_index=True, return_inverse=True)
+        written = [self.values_of(int(row))[place] for row in first]
+        return [written[code] for code in which.ravel()]
 
     def frame(self) -> Any:
         """Return X and, last, y as a data frame: pandas where it is installed, else polars."""

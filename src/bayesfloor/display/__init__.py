@@ -9,6 +9,7 @@ estimator's fitted attribute is asked to plot itself::
                                      ├─ selection      steps of a selection      SelectionPathDisplay
                                      ├─ transforms     ranked transforms         TransformComparisonDisplay
                                      ├─ learned        the learning curve        LearnedFloorDisplay
+                                     ├─ subgroups      each subgroup of rows     SubgroupsDisplay
                                      └─ label_noise    labels redrawn            LabelNoiseDisplay
 
 - `checks`: what callers pass -> arrays that can be drawn
@@ -29,6 +30,7 @@ from bayesfloor.display.label_noise import LabelNoiseDisplay
 from bayesfloor.display.learned import LearnedFloorDisplay
 from bayesfloor.display.pair_heatmap import PairwiseHeatmapDisplay
 from bayesfloor.display.selection import SelectionPathDisplay
+from bayesfloor.display.subgroups import SubgroupsDisplay
 from bayesfloor.display.transforms import TransformComparisonDisplay
 
 __all__ = [
@@ -38,5 +40,6 @@ __all__ = [
     "LearnedFloorDisplay",
     "PairwiseHeatmapDisplay",
     "SelectionPathDisplay",
+    "SubgroupsDisplay",
     "TransformComparisonDisplay",
 ]

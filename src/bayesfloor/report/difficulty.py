@@ -141,6 +141,7 @@ def difficulty_report(
     *,
     groups: Any = None,
     time: Any = None,
+    by: Any = None,
     prepare: Any = "auto",
     fast: bool = False,
     target_error: float | None = None,
@@ -171,6 +172,8 @@ def difficulty_report(
     time : array-like, str or None, default=None
         When each row was seen, or the column that tells; models are then trained on the past and tested on what came
         next. None for the time of a Table, if it has any.
+    by : array-like, str or None, default=None
+        Subgroups to give figures for, as for `learned_floor`: a value for each row, or the column that tells.
     prepare : {"auto", "strict"} or transformer, default="auto"
         How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
     fast : bool, default=False
@@ -235,7 +238,9 @@ def difficulty_report(
         progress=progress,
     )
     target_error = None if target_error is None else check_float("target_error", target_error, "[0, 1]")
-    source = source_of(X, y, title, groups, time, prepare)
+    if fast and by is not None:
+        raise ValueError("Figures of subgroups come from models: leave out fast, or by.")
+    source = source_of(X, y, title, groups, time, prepare, by)
     n_classes = len(source.problem.classes)
     if n_features is not None:
         check_int("n_features", n_features, 1, len(source.columns))
@@ -248,7 +253,8 @@ def difficulty_report(
         max_tree_rows=check_max_rows(max_tree_rows, n_classes, TREE_ROWS),
     )
     seed = options.random_state
-    given = {"fast": fast or None, "target_error": target_error, "n_features": n_features, "random_state": seed or None}
+    given: dict[str, Any] = {"fast": fast or None, "target_error": target_error, "n_features": n_features}
+    given |= {"random_state": seed or None, "by": by if isinstance(by, str) else None}
     written = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
     summary = summarise(source, figures, bool(fast), target_error, command or f"difficulty_report(X, y{written})")
     summary["seconds"] = perf_counter() - started

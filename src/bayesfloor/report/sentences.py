@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.floor.learned.estimate import MIN_FOLDS
-from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor
+from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor, SubgroupFloors
+from bayesfloor.floor.learned.subgroups import FEWEST_ROWS as FEWEST_ROWS_OF_SUBGROUP
 from bayesfloor.floor.learned.summary import ERR_ALIKE, STILL_FALLING, is_rare, leads_with_ranking
 from bayesfloor.floor.trees.results import BayesError, PairwiseBayesError
 from bayesfloor.report.columns import ColumnFloors
@@ -20,6 +21,8 @@ from bayesfloor.runtime.text import counted, exact_percent, percent, percent_ran
 
 #: A pair is called hard from this share of its largest possible floor on.
 _HARD = 0.005
+#: Chance of differences between subgroups below which they are said to differ.
+DIFFERENT = 0.05
 
 
 def answer(figures: Figures) -> list[str]:
@@ -120,6 +123,35 @@ def note_on_ranking(learned: LearnedFloor) -> str:
             f" Of the {counted(learned.n_samples)} rows {counted(learned.n_rows)} were used, with more of the rare "
             "classes than their share; all figures are weighted back to it."
         )
+    return note
+
+
+def answer_on_subgroups(found: SubgroupFloors) -> str:
+    """Say whether subgroups differ; the finding BF041 says how."""
+    if len(found.names) < 2:
+        return f"All rows are in one subgroup, {found.names[0]!r}: there is nothing to compare."
+    if found.reached_p_value >= DIFFERENT:
+        return f"That the subgroups differ in their errors is not shown ({_p_value(found.reached_p_value)})."
+    floors = "their floors differ too" if found.floor_p_value < DIFFERENT else "that their floors differ is not shown"
+    of_errors = f"The subgroups differ in their errors ({_p_value(found.reached_p_value)})"
+    return f"{of_errors}; {floors} ({_p_value(found.floor_p_value)})."
+
+
+def _p_value(value: float) -> str:
+    return "p < 0.001" if value < 0.001 else f"p = {value:.2g}"
+
+
+def note_on_subgroups(found: SubgroupFloors) -> str:
+    """Say what the figures of subgroups are measured on."""
+    note = (
+        "All figures are from the same models, among the rows of each subgroup. The floor is what was reached there, "
+        "less what the learning curve leaves to be won. Its range begins at 0 where the models are not surely "
+        "better than chance in the subgroup, or still learn fast: what they did not learn looks the same as chance."
+    )
+    if found.note:
+        note += f" {found.note}"
+    if (found.n_rows < FEWEST_ROWS_OF_SUBGROUP).any():
+        note += f" Fewer than {FEWEST_ROWS_OF_SUBGROUP} tested rows are too few to tell a floor."
     return note
 
 
@@ -340,6 +372,12 @@ def how_to_read(figures: Figures) -> list[dict[str, str]]:
             "Never naming a rare class costs next to nothing, so the error hides how well it can be found. The AUC is "
             "the chance that one of its rows is ranked above a row of another class: 0.5 is chance, 1 is perfect. The "
             "recall is the share of its rows that are found."
+        )
+    if figures.learned is not None and figures.learned.subgroups is not None:
+        texts["Subgroups"] = (
+            "A subgroup that errs more than others may be harder, with a higher floor, or less well learnt, with the "
+            "same floor. Better columns help the first; a better model, or more of its rows, helps the second. The "
+            "share of all errors is what a subgroup contributes to the error of all rows."
         )
     if figures.learned is None:
         texts["The range"] = (

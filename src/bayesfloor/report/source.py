@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.prepared_table import ColumnSummary, Table, points_and_labels
 from bayesfloor.floor.trees.problem import Problem, check_problem
-from bayesfloor.tables.arguments import table_of
+from bayesfloor.tables.arguments import subgroups_of, table_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,19 +61,20 @@ class Source:
 
 
 def source_of(
-    X: Any, y: Any, title: str | None, groups: Any = None, time: Any = None, prepare: Any = "auto"
+    X: Any, y: Any, title: str | None, groups: Any = None, time: Any = None, prepare: Any = "auto", by: Any = None
 ) -> Source:
     """Take points and labels, a table that was read from a file, or a data frame, made ready where it needs it."""
-    table = None if y is None else table_of(X, y, groups=groups, time=time, prepare=prepare)
+    by = subgroups_of(X, by)
+    table = None if y is None else table_of(X, y, groups=groups, time=time, prepare=prepare, by=by)
     if table is not None:
         return _of_table(table, title)
     points_and_labels(X, y)  # refuses what has no labels, or has them twice
-    return _of_table(X, title, groups, time) if isinstance(X, Table) else _of_arrays(X, y, title, groups, time)
+    return _of_table(X, title, groups, time, by) if isinstance(X, Table) else _of_arrays(X, y, title, groups, time, by)
 
 
-def _of_table(table: Table, title: str | None, groups: Any = None, time: Any = None) -> Source:
+def _of_table(table: Table, title: str | None, groups: Any = None, time: Any = None, by: Any = None) -> Source:
     return Source(
-        problem=check_problem(table, None, groups, time),
+        problem=check_problem(table, None, groups, time, by=by),
         title=title or table.source,
         target=table.target,
         rows=table.lines,
@@ -90,8 +91,8 @@ def _of_table(table: Table, title: str | None, groups: Any = None, time: Any = N
     )
 
 
-def _of_arrays(X: Any, y: Any, title: str | None, groups: Any, time: Any) -> Source:
-    problem = check_problem(X, y, groups, time)
+def _of_arrays(X: Any, y: Any, title: str | None, groups: Any, time: Any, by: Any) -> Source:
+    problem = check_problem(X, y, groups, time, by=by)
     n, n_features = problem.X.shape
     names = range(n_features) if problem.feature_names is None else problem.feature_names
     label_name = getattr(y, "name", None)

@@ -79,6 +79,7 @@ def summarise(source: Source, figures: Figures, fast: bool, target_error: float 
         "findings": [asdict(found) for found in figures.findings],
         "floor": _floor(figures),
         "curve": None if learned is None else _curve(figures),
+        "subgroups": None if learned is None else _subgroups(learned),
         "learners": [] if learned is None else [{"name": k, "weight": v} for k, v in learned.weights.items()],
         "classes": _classes(figures),
         "pairs": _pairs(figures),
@@ -145,6 +146,41 @@ def _rare(learned: LearnedFloor) -> dict[str, Any] | None:
         for each in rare[:MOST_RARE]
     ]
     return {"rows": rows, "n_classes": len(rare), "note": sentences.note_on_ranking(learned)}
+
+
+def _subgroups(learned: LearnedFloor) -> dict[str, Any] | None:
+    """List the subgroups, those that surely err most first."""
+    found = learned.subgroups
+    if found is None:
+        return None
+    rows = [
+        {
+            "name": found.names[code],
+            "n_rows": int(found.n_samples[code]),
+            "n_tested": int(found.n_rows[code]),
+            "share": float(found.share[code]),
+            "share_of_errors": float(found.share_of_errors[code]),
+            "floor": _known(found.estimate[code]),
+            "low": float(found.interval[code, 0]),
+            "high": float(found.interval[code, 1]),
+            "reached": _known(found.reached[code]),
+            "reached_low": float(found.reached_interval[code, 0]),
+            "reached_high": float(found.reached_interval[code, 1]),
+        }
+        for code in np.argsort(-found.reached_interval[:, 0], kind="stable").tolist()
+    ]
+    return {
+        "column": found.column,
+        "rows": rows,
+        "reached_p_value": found.reached_p_value,
+        "floor_p_value": found.floor_p_value,
+        "sentence": sentences.answer_on_subgroups(found),
+        "note": sentences.note_on_subgroups(found),
+    }
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
 
 
 def _floor(figures: Figures) -> dict[str, Any]:

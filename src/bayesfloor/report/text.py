@@ -70,6 +70,25 @@ def _rare_table(summary: Summary) -> TextTable:
     return TextTable(headings, rows, n_rows=summary["rare"]["n_classes"])
 
 
+def _subgroup_table(summary: Summary) -> TextTable:
+    """List the subgroups, those that surely err most first."""
+    rows = [
+        (
+            each["name"],
+            counted(each["n_rows"]),
+            percent(each["share"]),
+            percent(each["share_of_errors"]),
+            percent(each["reached"]),
+            percent_range(each["reached_low"], each["reached_high"]),
+            percent(each["floor"]),
+            _range(each),
+        )
+        for each in summary["subgroups"]["rows"]
+    ]
+    headings = ("subgroup", "rows", "of rows", "of errors", "reached", "range", "floor", "range")
+    return TextTable(headings, rows, n_rows=len(rows))
+
+
 def _column_table(summary: Summary) -> TextTable:
     """List the columns with what was done and what each tells by itself; what is not known of any is left out."""
     columns = summary["data"]["columns"]
@@ -160,7 +179,7 @@ def render_text(summary: Summary, width: int = 100, colour: bool = False) -> str
 
     def heading(text: str) -> None:
         console.print()
-        console.print(Text(text, style="bold"))
+        console.print(Text(visible(text), style="bold"))
 
     def paragraph(text: str, style: str = "") -> None:
         console.print(Text(visible(text), style=style))
@@ -189,6 +208,10 @@ def render_text(summary: Summary, width: int = 100, colour: bool = False) -> str
     table(_floor_table(summary))
     if summary["curve"] is not None:
         paragraph(summary["curve"]["note"])
+    if (subgroups := summary["subgroups"]) is not None:
+        heading(f"Subgroups by {subgroups['column']}")
+        table(_subgroup_table(summary), None)
+        paragraph(subgroups["sentence"])
     if summary["findings"]:
         heading("Findings")
         for finding in summary["findings"]:
@@ -264,6 +287,9 @@ def render_markdown(summary: Summary) -> str:
     parts += ["## The floor", _markdown_table(_floor_table(summary))]
     if summary["curve"] is not None:
         parts += ["## Learning curve", _curve(summary["curve"])]
+    if (subgroups := summary["subgroups"]) is not None:
+        parts += [f"## Subgroups by {in_markdown(subgroups['column'])}", in_markdown(subgroups["sentence"])]
+        parts += [_markdown_table(_subgroup_table(summary), None), in_markdown(subgroups["note"])]
     if summary["findings"]:
         parts += ["## Findings"]
         parts += [

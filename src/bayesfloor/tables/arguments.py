@@ -1,7 +1,8 @@
 """How functions of X and y take a data frame: as numbers where it holds nothing else, made ready where it does not.
 
 A frame of numbers without gaps is an array with names, and is used as it is. Any other, and every frame of which a
-column is named as y, groups or time, is a table: its columns are treated as `read_table` treats those of a file.
+column is named as y, groups or time, is a table: its columns are treated as `read_table` treats those of a file. A
+column that subgroups are named by stays a feature, and changes nothing else.
 """
 
 from typing import Any
@@ -11,14 +12,17 @@ import numpy as np
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.prepared_table import Table, points_and_labels
 from bayesfloor.data.row_groups import check_groups, check_time
+from bayesfloor.data.subgroups import as_numbers, check_subgroups
 from bayesfloor.runtime.checks import check_option
-from bayesfloor.tables.columns import NumberColumn, RawTable
+from bayesfloor.tables.columns import NumberColumn, RawTable, UnknownColumnError
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
-from bayesfloor.tables.prepare import Labels, Wishes, make_table
+from bayesfloor.tables.prepare import Labels, Wishes, make_table, subgroups_by
 from bayesfloor.tables.transformers import transformed_table
 
 
-def table_of(X: Any, y: Any = None, *, groups: Any = None, time: Any = None, prepare: Any = "auto") -> Table | None:
+def table_of(
+    X: Any, y: Any = None, *, groups: Any = None, time: Any = None, prepare: Any = "auto", by: Any = None
+) -> Table | None:
     """Make a data frame ready where it needs it.
 
     Parameters
@@ -31,6 +35,8 @@ def table_of(X: Any, y: Any = None, *, groups: Any = None, time: Any = None, pre
         Which rows belong together and when each was seen, or the names of their columns.
     prepare : {"auto", "strict"} or transformer
         As for `read_table`.
+    by : array-like, Subgroups or None
+        Groups of rows that figures are wanted for, as from `subgroups_of`.
 
     Returns
     -------
@@ -53,6 +59,7 @@ def table_of(X: Any, y: Any = None, *, groups: Any = None, time: Any = None, pre
     if not named and prepare in ("auto", "strict") and (prepare == "strict" or not _needs_preparing(X)):
         return None
     raw = raw_of_frame(X)
+    raw.by = check_subgroups(by, raw.n_rows)
     labels = None if y is None or "y" in named else _labels(y, raw)
     for name, given in (("groups", check_groups), ("time", check_time)):
         value = groups if name == "groups" else time
@@ -68,6 +75,43 @@ def table_of(X: Any, y: Any = None, *, groups: Any = None, time: Any = None, pre
     if not isinstance(prepare, str):
         return transformed_table(raw, wishes, prepare, labels)
     return make_table(raw, wishes, labels=labels, is_labelled=y is not None)
+
+
+def subgroups_of(X: Any, by: Any) -> Any:
+    """Return the subgroups that a column tells, where `by` names one; anything else unchanged.
+
+    Parameters
+    ----------
+    X : array-like, data frame or Table
+        What the caller passes as X.
+    by : array-like, str or None
+        Values, or the name of a column of a data frame or a Table; None for those of a Table, if it has any.
+
+    Returns
+    -------
+    Subgroups, array-like or None
+
+    Raises
+    ------
+    ValueError
+        When there is no such column.
+    """
+    if by is None:
+        return X.by if isinstance(X, Table) else None
+    if not isinstance(by, str):
+        return by
+    if is_eager_frame(X):
+        is_there = list(X.columns).count(by) == 1  # else the whole frame says what is wrong
+        return subgroups_by(raw_of_frame(X[[by]] if is_there else X), by)
+    if not isinstance(X, Table):
+        raise ValueError(f"by={by!r} names a column, but X is no data frame")
+    if X.by is not None and X.by.column == by:
+        return X.by
+    if by not in X.column_names:
+        raise UnknownColumnError(
+            f"{X.source}: no column {by!r} became a feature; read_table(by={by!r}) takes any column of the file"
+        )
+    return check_subgroups(as_numbers(X.column(by)), len(X.X), by)
 
 
 def _needs_preparing(frame: Any) -> bool:

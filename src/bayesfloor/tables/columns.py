@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.subgroups import Subgroups
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.text import counted, quoted
 
@@ -114,6 +115,8 @@ class RawTable:
         Names of the files, where there are several.
     file_codes : ndarray or None
         Each row's position among `files`.
+    by : Subgroups or None
+        Groups of rows that figures are wanted for.
     """
 
     source: str
@@ -126,6 +129,7 @@ class RawTable:
     unit: str = "line"
     files: tuple[str, ...] = ()
     file_codes: Ints | None = None
+    by: Subgroups | None = None
 
     @property
     def names(self) -> list[str]:
@@ -148,7 +152,8 @@ class RawTable:
             columns.append(column)
         lines = self.lines[rows]
         file_codes = None if self.file_codes is None else self.file_codes[rows]
-        return replace(self, columns=columns, n_rows=len(lines), lines=lines, file_codes=file_codes)
+        by = None if self.by is None else self.by.take(rows)
+        return replace(self, columns=columns, n_rows=len(lines), lines=lines, file_codes=file_codes, by=by)
 
     def take_matrix(self, names: Sequence[str]) -> Floats | None:
         """Take columns of numbers out of the table as one array, where they already lie in memory so.

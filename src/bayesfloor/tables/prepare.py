@@ -11,6 +11,7 @@ from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import ColumnSummary, Table, TabularView
 from bayesfloor.data.sampling import copy_numbers, stratified_rows
+from bayesfloor.data.subgroups import Subgroups, check_subgroups
 from bayesfloor.data.target_encoding import N_FOLDS
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.hashing import GOLDEN, mix64
@@ -99,6 +100,7 @@ class LabelledRows:
             "file_codes": self.raw.file_codes,
             "groups": groups,
             "time": None if time is None else time.values,
+            "by": self.raw.by,
         }
 
 
@@ -137,6 +139,8 @@ def labelled(raw: RawTable, wishes: Wishes, labels: Labels | None = None, *, is_
         target = choose_target(raw, wanted)
     else:
         target = guess_target(raw, [name for name in (groups, time) if name is not None])
+    if raw.by is not None and raw.by.column == target and labels is None:
+        raise ValueError(f"{raw.source}: {target!r} is the target; subgroups by it would tell the answer")
     taken = [name for name in (target, groups, time) if name is not None]
     if len(set(taken)) < len(taken):
         raise ValueError(f"{raw.source}: target, groups and time need a column each; got {', '.join(map(repr, taken))}")
@@ -159,6 +163,27 @@ def labelled(raw: RawTable, wishes: Wishes, labels: Labels | None = None, *, is_
         raw = _without_missing(raw, target, wishes)
     raw, labels = _sampled(raw, Labels(*read_labels(raw, target), target), wishes)
     return LabelledRows(raw, labels, target, groups, time, n_samples)
+
+
+def subgroups_by(raw: RawTable, by: str | int) -> Subgroups | None:
+    """Return the groups of rows that a column tells; the column stays what it is."""
+    name = find_column(raw, by)
+    column = kind_of(next(column for column in raw.columns if column.name == name), raw).column
+    if isinstance(column, OtherColumn):
+        raise ValueError(f"{raw.source}: the column {name!r} cannot tell subgroups apart")
+    if isinstance(column, NumberColumn) and column.is_truth:
+        column = as_text(column)
+    values: NDArray[Any]
+    if isinstance(column, TextColumn):
+        values = np.array([*column.categories, None], object)[column.codes]
+    elif isinstance(column, DateColumn) and column.type_name != "times of day":
+        gaps = np.isnan(column.values)
+        values = np.where(gaps, 0.0, column.values).round().astype("datetime64[s]")
+        values[gaps] = np.datetime64("NaT")
+    else:
+        assert not isinstance(column, OtherColumn)
+        values = column.values
+    return check_subgroups(values, raw.n_rows, name)
 
 
 def make_table(raw: RawTable, wishes: Wishes, *, labels: Labels | None = None, is_labelled: bool = True) -> Table:

@@ -9,7 +9,7 @@ from bayesfloor.runtime.threads import reporter
 from bayesfloor.tables.encoding import ENCODINGS, IMPUTATIONS, SCALES, Preparation, text_columns
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
-from bayesfloor.tables.prepare import Wishes, make_table, prepare_alike
+from bayesfloor.tables.prepare import Wishes, make_table, prepare_alike, subgroups_by
 from bayesfloor.tables.transformers import transformed_table
 from bayesfloor.tables.unpacking import UNPACKED_LIMIT
 
@@ -20,6 +20,7 @@ def read_table(
     target: str | int | None = None,
     groups: str | int | None = None,
     time: str | int | None = None,
+    by: str | int | None = None,
     prepare: Any = "auto",
     encode: str | None = None,
     scale: str = "standard",
@@ -60,6 +61,8 @@ def read_table(
         The column that tells which rows belong together, such as a patient; it is no feature.
     time : str, int or None, default=None
         The column that tells when a row was seen; it is no feature.
+    by : str, int or None, default=None
+        The column whose values figures are wanted for, one by one. It stays a feature, unless it is dropped.
     prepare : {"auto", "strict"} or transformer, default="auto"
         "auto" decides for each column. "strict" decides nothing: it takes numbers without gaps, and refuses what needs
         a decision until `encode`, `impute`, `drop` and `categorical` say what to do. Any scikit-learn transformer, or
@@ -152,7 +155,7 @@ def read_table(
             max_bytes,
             target=wishes.target,
             categorical=[name for name, kind in wishes.kinds.items() if kind != "number"],
-            dropped=wishes.drop,
+            dropped=tuple(name for name in wishes.drop if name != by),
             strays="refuse" if is_strict else "text",
             separator=separator,
             decimal=decimal,
@@ -160,6 +163,8 @@ def read_table(
             header=header,
             progress=reporter(progress),
         )
+    if by is not None:
+        raw.by = subgroups_by(raw, by)
     if preparation is not None:
         return prepare_alike(raw, preparation)
     if not isinstance(prepare, str):

@@ -18,6 +18,7 @@
       ├──── summary ───────── estimate, interval, what was reached, findings
       │       learning_curve  a curve through the errors and where it ends
       │       clusters        how much rows say that belong together
+      │       subgroups       the same figures among the rows of each subgroup
       └──── result ────────── LearnedFloor
 
 `label_noise` redraws labels at known rates and asks whether the floor moves as it should.

@@ -42,6 +42,7 @@ from bayesfloor.floor.learned.result import CostDecisions, LearnedFloor, MetricF
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
 from bayesfloor.floor.learned.stacking import Stack, fit_stacks
 from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
+from bayesfloor.floor.learned.subgroups import find_in_subgroups, subgroup_floors
 from bayesfloor.floor.learned.summary import CurveSummary, classes_in_one_group, find_in_learned, summarise
 from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme, with_recent
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
@@ -74,6 +75,7 @@ def learned_floor(
     metric: Any = "error",
     costs: Any = None,
     positive: Any = None,
+    by: Any = None,
     confidence: float = 0.95,
     cv: Any = 5,
     max_rows: int | None = None,
@@ -114,6 +116,10 @@ def learned_floor(
         decision, one more for not deciding. By name in a data frame. With costs alone, "cost" is the metric.
     positive : object, default=None
         The class of two that "average_precision" and "f1" are about; None for the last of the sorted labels.
+    by : array-like of shape (n_samples,), str or None, default=None
+        Subgroups to give figures for, from the same models: a value for each row, or the column of a data frame or a
+        Table that tells, which stays a feature. Rows without a value are a group. More than 10 numbers or dates are cut
+        at quartiles, and of more than 20 groups the largest 20 stay. None for the subgroups of a Table, if it has any.
     confidence : float, default=0.95
         Level of the intervals.
     cv : int, splitter or iterable, default=5
@@ -169,7 +175,7 @@ def learned_floor(
     True
     """
     return learned_floor_of(
-        check_problem(X, y, groups, time, prepare),
+        check_problem(X, y, groups, time, prepare, by),
         metric=metric,
         costs=costs,
         positive=positive,
@@ -203,6 +209,7 @@ def learned_floor_of(
     started = perf_counter()
     n_samples, n_classes = len(problem.X), len(problem.classes)
     metrics = check_metrics(metric, costs, positive, problem.classes, problem.class_counts)
+    given_by = problem.by
     confidence = check_confidence(confidence)
     _check_cv(cv, problem)
     seed = check_random_state_seed(random_state)
@@ -288,6 +295,21 @@ def learned_floor_of(
     }
     floors = {each.name: _metric_floor(each, summaries[each.name], confidence) for each in metrics}
     first, summary = floors[metrics[0].name], summaries["error"]
+    tested = predicted if scheme.tested is None else predicted[scheme.tested]
+    subgroups = None
+    if given_by is not None and problem.by is not None:
+        subgroups = subgroup_floors(
+            stacks,
+            summary,
+            problem.by.take(tested),
+            np.bincount(given_by.codes, minlength=len(given_by.names)),
+            counted,
+            confidence,
+            clusters=scheme.clusters,
+            in_time=problem.time is not None,
+            is_unseen=np.isin(codes, classes_in_one_group(problem)),
+            seed=seed,
+        )
     weights = stacks[0].weights.mean(axis=0)
     n_folds = cv if is_int(cv) else int(folds.max()) + 1
     class_reached, pair_reached = errors_by_class(q, codes, counted.class_weights)
@@ -311,11 +333,13 @@ def learned_floor_of(
         findings=in_order(
             [
                 *find_in_learned(summary, residual_z, problem, problem.codes[rows], n_folds),
+                *(() if subgroups is None else find_in_subgroups(subgroups, summary)),
                 *distinct.findings,
                 *nearly_copied,
             ]
         ),
         seconds=perf_counter() - started,
+        subgroups=subgroups,
         ranking=rank_classes(stacks, counted, problem.classes, confidence, scheme.clusters),
         metric=first.name,
         metrics=floors,

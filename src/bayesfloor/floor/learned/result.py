@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.display import LearnedFloorDisplay
-from bayesfloor.runtime.arrays import Floats, Range
+from bayesfloor.display import LearnedFloorDisplay, SubgroupsDisplay
+from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.text import shown
@@ -308,6 +308,106 @@ class CostDecisions:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class SubgroupFloors:
+    """The floor, and what was reached, among the rows of each subgroup.
+
+    The floor of a subgroup is the error that the best model of all rows makes among those of the subgroup. Where the
+    columns tell the subgroup it is the lowest error that any model can have there.
+
+    Attributes
+    ----------
+    column : str
+        What tells the subgroups apart.
+    names : tuple of str
+        The subgroups, in the order of their values.
+    estimate : ndarray of shape (n_groups,)
+        The floor; NaN where fewer than 5 rows were tested.
+    interval : ndarray of shape (n_groups, 2)
+        Where it lies. It begins at 0 where nothing tells how low the floor of the subgroup may be.
+    reached : ndarray of shape (n_groups,)
+        The error that the stack attains; NaN where no row was tested.
+    reached_interval : ndarray of shape (n_groups, 2)
+        Where it lies.
+    share : ndarray of shape (n_groups,)
+        Share of the tested rows.
+    share_of_errors : ndarray of shape (n_groups,)
+        Share of all errors of the stack.
+    n_samples, n_rows : ndarray of shape (n_groups,)
+        Rows given, and rows tested.
+    reached_p_value : float
+        Chance of errors that differ as much, if all subgroups were predicted equally well.
+    floor_p_value : float
+        The same of floors; large too where intervals are too wide to tell.
+    confidence : float
+        Level of the intervals.
+    note : str
+        How subgroups were made of the values, where they are not the values themselves.
+    """
+
+    column: str
+    names: tuple[str, ...]
+    estimate: Floats
+    interval: Floats
+    reached: Floats
+    reached_interval: Floats
+    share: Floats
+    share_of_errors: Floats
+    n_samples: Ints
+    n_rows: Ints
+    reached_p_value: float
+    floor_p_value: float
+    confidence: float
+    note: str = ""
+
+    def __repr__(self) -> str:
+        known = self.reached[~np.isnan(self.reached)]
+        return (
+            f"SubgroupFloors({len(self.names)} groups by {shown(self.column)}, reached {known.min():.4f} to "
+            f"{known.max():.4f}, p = {self.reached_p_value:.2g}; floors differ with p = {self.floor_p_value:.2g})"
+        )
+
+    def frame(self) -> Any:
+        """Return a data frame with a row for each subgroup."""
+        return data_frame(
+            {
+                "group": list(self.names),
+                "estimate": self.estimate,
+                "interval_low": self.interval[:, 0],
+                "interval_high": self.interval[:, 1],
+                "reached": self.reached,
+                "reached_low": self.reached_interval[:, 0],
+                "reached_high": self.reached_interval[:, 1],
+                "share": self.share,
+                "share_of_errors": self.share_of_errors,
+                "n_samples": self.n_samples,
+                "n_rows": self.n_rows,
+            }
+        )
+
+    def plot(self, ax: Any = None) -> SubgroupsDisplay:
+        """Draw the floor and what was reached of each subgroup, with their intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        SubgroupsDisplay
+        """
+        return SubgroupsDisplay(
+            self.estimate,
+            names=self.names,
+            interval=self.interval,
+            reached=self.reached,
+            reached_interval=self.reached_interval,
+            confidence=self.confidence,
+            column=self.column,
+        ).plot(ax)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class LearnedFloor:
     """The floor as the limit of what can be learned.
 
@@ -359,6 +459,8 @@ class LearnedFloor:
         Every metric that was asked for, by name, and the error.
     cost : CostDecisions or None
         What follows from the costs; None without.
+    subgroups : SubgroupFloors or None
+        The same figures among the rows of each subgroup, where `by` asked for them.
     """
 
     estimate: float
@@ -383,6 +485,7 @@ class LearnedFloor:
     metric: str = "error"
     metrics: dict[str, MetricFloor] = field(default_factory=dict)
     cost: CostDecisions | None = None
+    subgroups: SubgroupFloors | None = None
 
     def __repr__(self) -> str:
         low, high = self.interval

@@ -11,6 +11,7 @@ from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table, TabularView, points_and_labels
 from bayesfloor.data.row_groups import check_groups, check_time
+from bayesfloor.data.subgroups import Subgroups, check_subgroups
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.cross_edges import CrossEdges, mean_of_draws
 from bayesfloor.floor.trees.remote_points import RemotePoints, is_remote, names_of
@@ -18,7 +19,7 @@ from bayesfloor.floor.trees.results import Floors
 from bayesfloor.forest.gpu.device import host_array
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_confidence, check_int, check_n_trees, check_option, check_random_state_seed
-from bayesfloor.tables.arguments import table_of
+from bayesfloor.tables.arguments import subgroups_of, table_of
 
 Progress = bool | Callable[[int, int], None]
 
@@ -34,6 +35,7 @@ class Problem:
     groups: Ints | None = None
     time: Floats | None = None
     tabular: TabularView | None = None
+    by: Subgroups | None = None
 
     @property
     def class_counts(self) -> Ints:
@@ -50,15 +52,22 @@ class Problem:
             None if self.groups is None else self.groups[rows],
             None if self.time is None else self.time[rows],
             None if self.tabular is None else self.tabular.take(rows),
+            None if self.by is None else self.by.take(rows),
         )
 
 
-def check_problem(X: Any, y: Any, groups: Any = None, time: Any = None, prepare: Any = "auto") -> Problem:
-    """Check points and labels, or a table that holds both; a table's own groups and time where none are given."""
+def check_problem(
+    X: Any, y: Any, groups: Any = None, time: Any = None, prepare: Any = "auto", by: Any = None
+) -> Problem:
+    """Check points and labels, or a table that holds both; a table's own groups, time and subgroups if none are given.
+
+    Subgroups change nothing else: a column that they are named by stays what it is.
+    """
     tabular = None
-    table = None if y is None else table_of(X, y, groups=groups, time=time, prepare=prepare)
+    by = subgroups_of(X, by)
+    table = None if y is None else table_of(X, y, groups=groups, time=time, prepare=prepare, by=by)
     if table is not None:
-        X, y, groups, time = table, None, None, None
+        X, y, groups, time, by = table, None, None, None, table.by
     names = X.feature_names if isinstance(X, Table) else names_of(X)
     if isinstance(X, Table):
         tabular = X.tabular
@@ -67,7 +76,8 @@ def check_problem(X: Any, y: Any, groups: Any = None, time: Any = None, prepare:
     points = check_points(host_array(X)[0])
     classes, codes = check_labels(y, len(points))
     n = len(points)
-    return Problem(points, classes, codes, names, check_groups(groups, n), check_time(time, n), tabular)
+    checked = check_groups(groups, n), check_time(time, n), tabular, check_subgroups(by, n)
+    return Problem(points, classes, codes, names, *checked)
 
 
 def check_problem_anywhere(X: Any, y: Any, client: Any, groups: Any = None) -> Problem:

@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from bayesfloor.runtime.text import counted, exact_percent, percent, percent_range, points, visible
+from bayesfloor.runtime.text import counted, cut_middle, exact_percent, percent, percent_range, points, visible
 
 #: Width of an average letter as a multiple of its size, with a little to spare.
 LETTER = 0.56
@@ -194,6 +194,55 @@ def learning_curve(curve: Summary, floor: Summary, width: float) -> Markup | Non
     if limit is not None:
         said += f" The fitted line leads to {percent(limit)}, range {percent_range(low, high)}."
     return picture(width, height, "Learning curve", said, *parts, class_="curve-chart")
+
+
+def subgroup_chart(subgroups: Summary, width: float) -> Markup:
+    """Draw two bars for each subgroup: the range of what was reached, solid, and that of its floor, hatched.
+
+    Parameters
+    ----------
+    subgroups : dict
+        The part "subgroups" of a summary.
+    width : float
+        Width in pixels.
+
+    Returns
+    -------
+    Markup
+    """
+    rows = subgroups["rows"]
+    names = [cut_middle(visible(row["name"]), 26) for row in rows]
+    spacious = width > 500
+    left = 12.0 + max(map(len, names)) * LETTER * SIZE * 1.08 if spacious else 11.0
+    right, pitch, first = width - 16.0, (40.0 if spacious else 58.0), (14.0 if spacious else 32.0)
+    bottom = first + pitch * len(rows)
+    # ranges of a few rows would leave no space for the others
+    highest = [row["high"] for row in rows if row["floor"] is not None] or [1.0]
+    ticks = _ticks(max(*highest, 1e-4), 5 if spacious else 3)
+
+    def x(rate: float) -> float:
+        return left + (right - left) * min(max(rate / ticks[-1], 0.0), 1.0)
+
+    hatch = f"hatch-groups-{width:.0f}"
+    parts = [_hatching(hatch)]
+    for value in ticks:
+        parts.append(tag("line", x1=x(value), x2=x(value), y1=first - 10, y2=bottom - 8, class_="grid"))
+        parts.append(label(x(value), bottom + 8, exact_percent(value), "middle", "quiet"))
+    for place, (row, name) in enumerate(zip(rows, names, strict=True)):
+        top = first + pitch * place
+        told = f"{row['name']}: reached {percent(row['reached'])}, floor {percent(row['floor'])}"
+        inside = [
+            tag("title", told),
+            label(left - 12, top + 14, name, "end") if spacious else label(left, top - 6, name),
+            _block(x(row["reached_low"]), x(row["reached_high"]), top, 9.0, class_="solid"),
+            _block(x(row["low"]), x(row["high"]), top + 11, 9.0, class_="soft", fill=f"url(#{hatch})"),
+        ]
+        for rate, begin, class_ in ((row["reached"], top - 3, "mark"), (row["floor"], top + 11, "floor-mark")):
+            if rate is not None:
+                inside.append(tag("line", x1=x(rate), x2=x(rate), y1=begin, y2=begin + 12, class_=class_))
+        parts.append(tag("g", *inside))
+    said = f"What was reached, and the floor, with their ranges, of {len(rows)} subgroups by {subgroups['column']}."
+    return picture(width, bottom + 14, "Subgroups", f"{said} In the table below.", *parts, class_="group-chart")
 
 
 def _gap(reached: float, limit: float, at: float, right: float, y: Any) -> list[Markup]:

@@ -16,7 +16,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from bayesfloor.report.page.charts import floor_scale, learning_curve
+from bayesfloor.report.page.charts import floor_scale, learning_curve, subgroup_chart
 from bayesfloor.report.page.tree import LEVELS, class_tree, level_of
 from bayesfloor.runtime.text import NOTHING, counted, cut_middle, exact_percent, percent, percent_range, visible
 
@@ -60,7 +60,7 @@ def render_page(summary: Summary, *, fragment: bool = False) -> str:
     """
     templates = _environment()
     style, script = (Markup(_template_text(name)) for name in ("report.css", "report.js"))
-    curve, floor = summary["curve"], summary["floor"]
+    curve, floor, subgroups = summary["curve"], summary["floor"], summary["subgroups"]
     page = templates.get_template("report.html").render(
         s=summary,
         style=style,
@@ -68,6 +68,7 @@ def render_page(summary: Summary, *, fragment: bool = False) -> str:
         policy=content_policy(script),
         scale=[floor_scale(floor, width) for width in (WIDE, NARROW)],
         curve=[learning_curve(curve, floor, width) for width in (WIDE, NARROW)] if curve else [None],
+        groups=[subgroup_chart(subgroups, width) for width in (WIDE, NARROW)] if subgroups else [None],
         tree=[class_tree(summary["tree"], width) for width in (WIDE, NARROW)],
         heat=heat_map(summary["pairs"], floor["confidence"]),
         suspects=suspect_rows(summary["suspects"]),
