@@ -460,7 +460,7 @@ class LearnedFloor:
     cost : CostDecisions or None
         What follows from the costs; None without.
     subgroups : SubgroupFloors or None
-        The same figures among the rows of each subgroup, where `by` asked for them.
+        The error among the rows of each subgroup, whatever the metric, where `by` asked for it.
     """
 
     estimate: float
