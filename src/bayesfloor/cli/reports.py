@@ -11,9 +11,22 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.floors import verdict_on
+from bayesfloor.cli.floors import limit_name, verdict_on
 from bayesfloor.cli.input import check_n_features, engine, open_table, rows_to_use
-from bayesfloor.cli.options import TABLE_DEFAULTS, FailAbove, Fast, File, Force, RunOptions, TableOptions
+from bayesfloor.cli.metrics import check_limits, check_metric_options, metric_arguments
+from bayesfloor.cli.options import (
+    TABLE_DEFAULTS,
+    Costs,
+    FailAboveValue,
+    FailBelowValue,
+    Fast,
+    File,
+    Force,
+    Metrics,
+    Positive,
+    RunOptions,
+    TableOptions,
+)
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json
 from bayesfloor.cli.streams import STDIN_TOKEN
 
@@ -28,9 +41,11 @@ _WIDTH, _NARROWEST, _WIDEST = 100, 60, 110
 def report(
     *files: File,
     fast: Fast = False,
-    target_error: Annotated[
-        float | None,
-        Parameter(help="An error that you hope for: is it feasible?", validator=Number(gte=0, lte=1)),
+    metric: Metrics = (),
+    costs: Costs = None,
+    positive: Positive = None,
+    target_value: Annotated[
+        float | None, Parameter(help="An error, or value of the first metric, that you hope for: is it feasible?")
     ] = None,
     features: Annotated[
         int | None, Parameter(help="Search for so many columns that carry the information.", validator=Number(gte=1))
@@ -39,7 +54,8 @@ def report(
         str | None, Parameter(help="Where to write: .html, .md, .json or .txt. NAME-report.html by default.")
     ] = None,
     force: Force = False,
-    fail_above: FailAbove = None,
+    fail_above: FailAboveValue = None,
+    fail_below: FailBelowValue = None,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
     """Report how good any model can get on the data, and where it will hurt.
@@ -52,20 +68,25 @@ def report(
     force = force or (place is not None and _is_own_page(place))
     if place is not None:
         check_output(str(place), force)
+    names = check_metric_options(metric, costs, fast=fast)
+    check_limits(names[0], target_value=target_value, fail_above=fail_above, fail_below=fail_below)
     table = open_table(files, options)
     check_n_features(features, table)
+    judged_by = metric_arguments(table, names, costs, positive)
     from bayesfloor.report.difficulty import difficulty_report  # after what can go wrong: it takes a second to load
 
-    asked = {"fast": fast, "target_error": target_error, "features": features}
+    asked = {"fast": fast, "metric": metric, "costs": costs, "positive": positive, "target_value": target_value}
+    asked["features"] = features
     with engine(options) as how:
         found = difficulty_report(
             table,
             fast=fast,
-            target_error=target_error,
+            target_value=target_value,
             n_features=features,
             max_rows=rows_to_use(table, options),
             max_tree_rows=rows_to_use(table, options),
             command=_command(files, options, asked),
+            **judged_by,
             **how,
         )
     if place is not None:
@@ -77,7 +98,8 @@ def report(
         _write_text(found.summary)
     if place is not None:
         say(f"The report is in {str(place)!r}.", quiet=options.quiet)
-    return verdict_on(float(found.summary["floor"]["estimate"]), "the floor", fail_above)
+    found_floor = found.summary["floor"]
+    return verdict_on(float(found_floor["estimate"]), limit_name(found_floor), fail_above, fail_below)
 
 
 def _write_text(summary: dict[str, Any]) -> None:

@@ -202,8 +202,6 @@ def note_on_curve(learned: LearnedFloor) -> str:
     return " ".join(parts)
 
 
-XX
-
 def _dearest(cost: CostDecisions) -> str:
     """Name the true class and the decision that cost the most; nothing where some decisions are gains."""
     total = float(cost.pair_costs.sum())

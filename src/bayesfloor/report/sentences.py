@@ -71,8 +71,8 @@ def _answer_of_models(learned: LearnedFloor, hardest: str) -> list[str]:
 
 def rare_classes(learned: LearnedFloor) -> list[ClassRanking]:
     """Return the rare classes that have enough rows to be trained and tested on."""
-    counts = np.array([each.share for each in learned.ranking])
-    rare = [each for each, rare in zip(learned.ranking, is_rare(counts), strict=True) if rare and each.n_rows >= MIN_FOLDS]
+    are_rare = is_rare(np.array([each.share for each in learned.ranking]))
+    rare = [each for each, is_one in zip(learned.ranking, are_rare, strict=True) if is_one and each.n_rows >= MIN_FOLDS]
     if learned.n_classes == 2 and "roc_auc" in learned.metrics:  # one figure has one range on one page
         return [replace(each, auc_interval=learned.metrics["roc_auc"].reached_interval) for each in rare]
     return rare

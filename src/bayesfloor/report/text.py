@@ -83,7 +83,8 @@ def _metric_table(summary: Summary) -> TextTable:
         )
         for each in summary["metrics"]
     ]
-    return TextTable(("metric", "best value", "range", "reached", "range", "without features"), rows, longest=_TREATMENT)
+    headings = ("metric", "best value", "range", "reached", "range", "without features")
+    return TextTable(headings, rows, longest=_TREATMENT)
 
 
 def _cost_table(summary: Summary) -> TextTable:

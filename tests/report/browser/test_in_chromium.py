@@ -10,6 +10,8 @@ SUMMARIES = {
     "digits": sample_summary.digits,
     "bare": sample_summary.bare,
     "rare": sample_summary.with_rare_class,
+    "metrics": sample_summary.with_metrics,
+    "costs": sample_summary.with_costs,
     "hostile": sample_summary.hostile,
     "long": lambda: sample_summary.with_names(sample_summary.LONG),
     "many": lambda: sample_summary.with_names([f"class {place}" for place in range(40)]),
