@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits, load_iris, make_blobs
 
 from bayesfloor import bayes_error, difficulty_report, learned_floor, pairwise_bayes_error, read_table
 from bayesfloor.data.prepared_table import ColumnSummary, Table
-from bayesfloor.report import metric_sentences, sentences
+from bayesfloor.report import sentences
 from bayesfloor.report.difficulty import DifficultyReport
 from bayesfloor.report.figures import MOST_CLASSES_DRAWN
 

@@ -62,9 +62,7 @@ def floor(
     return verdict_on(float(result["estimate"]), name, fail_above, fail_below)
 
 
-def _from_learners(
-    table: "Table", options: TableOptions, judged_by: dict[str, Any]
-) -> tuple[dict[str, Any], str, Any]:
+def _from_learners(table: "Table", options: TableOptions, judged_by: dict[str, Any]) -> tuple[dict[str, Any], str, Any]:
     from bayesfloor.floor.learned.estimate import learned_floor
 
     with engine(options) as how:
