@@ -147,7 +147,7 @@ class LearnedFloorDisplay:
         (self.middle_marks_,) = ax.plot(size, middle, markersize=2.6, color=DARK, **marks)
 
         drawn = [*value, *middle, *line_value[tried], *self.interval, *self.reached_interval]
-        ends = (min(*drawn, 0.0), 1.02 * max(*drawn, 1e-3))  # zero is on the picture, with half a mark below it
+        ends = (0.0, 1.02 * max(*drawn, 1e-3))  # zero is on the picture, with half a mark below it
         if self.larger_is_better:
             ends = (min(*drawn, 1.0), 1.0)
         ax.update_datalim([(largest, end) for end in ends], updatex=False)
