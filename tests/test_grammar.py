@@ -21,6 +21,9 @@ DEFAULTS = {
     "n_trees": 3,
     "sample_weight": None,
     "groups": None,
+    "metric": "error",
+    "costs": None,
+    "positive": None,
     "time": None,
     "y": None,
 }

@@ -33,7 +33,7 @@ def test_the_ending_says_what_is_written(run, table, tmp_path, name, begins):
 
 
 def test_json_on_stdout_writes_no_page(run, table, tmp_path):
-    outcome = run("report table.csv --fast --json --target-error 0.9")
+    outcome = run("report table.csv --fast --json --target-value 0.9")
     found = json.loads(outcome.out)
     assert found["command"] == "report"
     assert found["result"]["verdict"]["verdict"] == "feasible"
@@ -56,7 +56,7 @@ def test_an_own_page_is_replaced_and_nothing_else(run, table, tmp_path):
 def test_the_command_makes_the_same_report(run, tmp_path):
     X, y = three_classes()
     write_csv(tmp_path / "my table.csv", X, y)
-    options = shlex.split("--fast --seed 3 --target-error 0.1 --scale minmax --max-rows 40 --drop x1")
+    options = shlex.split("--fast --seed 3 --target-value 0.1 --scale minmax --max-rows 40 --drop x1")
     first = json.loads(run("report", "my table.csv", "--json", *options).out)["result"]
     words = shlex.split(first["command"])
     assert words[:3] == ["bayesfloor", "report", "my table.csv"]
@@ -74,8 +74,10 @@ def test_the_command_makes_the_same_report(run, tmp_path):
         ("report", 2, "FILE"),
         ("report tabel.csv", 2, "no such file"),
         ("report table.csv --target nothing", 2, "has no column 'nothing'"),
-        ("report table.csv --target-error 2", 2, "--target-error"),
-        ("report table.csv --target-error nan", 2, "--target-error"),
+        ("report table.csv --target-value 2", 2, "--target-value"),
+        ("report table.csv --target-value nan", 2, "--target-value"),
+        ("report table.csv --target-value 1.2 --metric f1", 2, "--target-value 1.2: must be from 0 to 1"),
+        ("report table.csv --metric roc_auc --fast", 2, "leave out --fast, or --metric roc_auc"),
         ("report table.csv --features 99", 2, "columns beside the target"),
         ("report table.csv --out report.pdf", 2, "must be one of .html"),
         ("report table.csv --out nowhere/report.html", 2, "no such folder"),

@@ -77,6 +77,17 @@ def column(name: str, removed: float | None, kind: str, treatment: str) -> Summa
     }
 
 
+#: What says that a figure is an error.
+ERROR = {
+    "metric": "error",
+    "title": "error",
+    "is_rate": True,
+    "larger_is_better": False,
+    "perfect": 0.0,
+    "sentence": "No model is likely to get below an error of 0.41%.",
+}
+
+
 def digits() -> Summary:
     nested = [[["1", "8"], [["2", [["3", "9"], "5"]], ["7", "4"]]], ["6", "0"]]
     nodes = [
@@ -125,7 +136,7 @@ def digits() -> Summary:
     ]
     line = [[110.0 * 1.1**step, 0.0108 + 0.9 * (110.0 * 1.1**step) ** -0.62] for step in range(50)]
     return {
-        "schema": 1,
+        "schema": 3,
         "version": "0.1.0",
         "title": "digits.csv",
         "created": "2026-11-15 12:00 UTC",
@@ -174,13 +185,14 @@ def digits() -> Summary:
             },
         ],
         "floor": {
+            **ERROR,
             "method": "learned",
             "estimate": 0.0108,
             "low": 0.0041,
             "high": 0.0186,
             "confidence": 0.95,
-            "reached": {"error": 0.0173, "low": 0.0122, "high": 0.0244},
-            "majority_error": 0.8982,
+            "reached": {"value": 0.0173, "low": 0.0122, "high": 0.0244},
+            "baseline": 0.8982,
             "n_rows": 1797,
             "trees": {
                 "estimate": 0.0193,
@@ -192,13 +204,15 @@ def digits() -> Summary:
                 "note": "The trees' floor lies above what a model reaches: in 64 dimensions it is biased upwards.",
             },
         },
+        "metrics": [],
+        "costs": None,
         "curve": {
             "points": [
-                {"size": 112.0, "error": 0.0731},
-                {"size": 225.0, "error": 0.0392},
-                {"size": 449.0, "error": 0.0334},
-                {"size": 898.0, "error": 0.0228},
-                {"size": 1617.0, "error": 0.0173},
+                {"size": 112.0, "value": 0.0731},
+                {"size": 225.0, "value": 0.0392},
+                {"size": 449.0, "value": 0.0334},
+                {"size": 898.0, "value": 0.0228},
+                {"size": 1617.0, "value": 0.0173},
             ],
             "line": line,
             "limit": 0.0108,
@@ -239,7 +253,7 @@ def digits() -> Summary:
             },
             {"heading": "Is it a bound?", "text": "No. What was reached is shown; the floor is an estimate."},
         ],
-        "command": "bayesfloor report digits.csv --seed 0 --target-error 0.015",
+        "command": "bayesfloor report digits.csv --seed 0 --target-value 0.015",
         "seconds": 21.4,
     }
 
@@ -266,7 +280,7 @@ def bare() -> Summary:
     }
     summary["tree"]["nodes"][0]["floor"] = None
     summary["floor"] |= {"method": "trees", "estimate": 0.2, "low": 0.14, "high": 0.26, "n_rows": 100}
-    summary["floor"] |= {"reached": None, "majority_error": 0.4}
+    summary["floor"] |= {"reached": None, "baseline": 0.4}
     summary["floor"]["trees"] |= {"estimate": 0.2, "low": 0.14, "high": 0.26, "lower": 0.15, "upper": 0.25, "note": ""}
     summary["data"] |= {"n_rows": 100, "n_samples": 5000, "n_classes": 2, "notes": [], "cautions": []}
     plain = column("x0", 0.5, "", "") | dict.fromkeys(("kind", "treatment", "n_missing", "n_values"))
@@ -335,6 +349,86 @@ def with_subgroups() -> Summary:
     return summary
 
 
+def with_metrics() -> Summary:
+    """A rare class judged by its ROC AUC, and by two more metrics."""
+    summary = with_rare_class()
+    auc = {
+        "metric": "roc_auc",
+        "title": "ROC AUC",
+        "is_rate": False,
+        "larger_is_better": True,
+        "perfect": 1.0,
+        "sentence": "No model is likely to get above an ROC AUC of 0.984.",
+        "estimate": 0.972,
+        "low": 0.941,
+        "high": 0.984,
+        "reached": {"value": 0.9653, "low": 0.941, "high": 0.9791},
+        "baseline": 0.5,
+    }
+    loss = auc | {
+        "metric": "log_loss",
+        "title": "log-loss",
+        "larger_is_better": False,
+        "perfect": 0.0,
+        "sentence": "No model is likely to get below a log-loss of 1.02.",
+        "estimate": 1.13,
+        "low": 1.02,
+        "high": 1.31,
+        "reached": {"value": 1.24, "low": 1.17, "high": 1.31},
+        "baseline": 2.29,
+    }
+    summary["metrics"] = [auc, loss, {name: summary["floor"][name] for name in auc}]
+    summary["floor"] |= auc
+    summary["curve"] |= {
+        "points": [
+            {"size": 400.0, "value": 0.9472},
+            {"size": 800.0, "value": 0.9561},
+            {"size": 1600.0, "value": 0.9653},
+        ],
+        "line": [[400.0 * 1.2**step, 0.972 - 0.2 * (400.0 * 1.2**step) ** -0.4] for step in range(20)],
+        "limit": 0.972,
+        "low": 0.941,
+        "high": 0.984,
+    }
+    summary["verdict"] = {"target": 0.97, "verdict": "undecided", "sentence": "Its range holds 0.97 too."}
+    return summary
+
+
+def with_costs() -> Summary:
+    """Costs beyond 1, with rows that are not decided."""
+    summary = digits()
+    cost = {
+        "metric": "cost",
+        "title": "cost per row",
+        "is_rate": False,
+        "perfect": 0.0,
+        "sentence": "No model is likely to get below a cost per row of 11.",
+        "estimate": 12.5,
+        "low": 11.0,
+        "high": 14.2,
+        "reached": {"value": 13.1, "low": 12.0, "high": 14.2},
+        "baseline": 1250.0,
+    }
+    error = {name: summary["floor"][name] for name in (*ERROR, *cost)}
+    summary["metrics"] = [cost | {"larger_is_better": False}, error]
+    summary["floor"] |= cost
+    summary["curve"] |= {"points": [{"size": 1600.0, "value": 13.1}], "line": []}
+    summary["curve"] |= {"limit": 12.5, "low": 11.0, "high": 14.2}
+    pair = {"is_right": False, "cost": 900.0, "rows": 0.012, "cost_per_row": 10.8, "share": 0.8}
+    summary["costs"] = {
+        "notes": ["80.0% of the cost is for taking 1 for 8.", "7.3% of the rows are not decided."],
+        "rows": [
+            {"label": "1", "decision": "8", **pair},
+            {"label": "8", "decision": "no decision", **pair, "cost": 40.0, "rows": 0.073, "cost_per_row": 2.9},
+            {"label": "2", "decision": "2", **pair, "is_right": True, "cost_per_row": -0.6, "share": None},
+        ],
+        "n_pairs": 3,
+        "undecided": 0.073,
+        "class_weights": [{"name": "1", "weight": 1.75}, {"name": "8", "weight": 0.25}],
+    }
+    return summary
+
+
 def with_names(names: list[str]) -> Summary:
     """A problem whose classes have these names, the first pairs being the hardest."""
     summary = digits()
@@ -366,6 +460,7 @@ def hostile() -> Summary:
     """Every text of a summary is hostile, names of classes included."""
     summary = with_names(HOSTILE)
     summary["subgroups"] = with_subgroups()["subgroups"]
+    summary |= {"metrics": with_metrics()["metrics"], "costs": with_costs()["costs"]}
 
     def spoil(value: Any, place: list[int]) -> Any:
         if isinstance(value, str):
@@ -382,6 +477,7 @@ def hostile() -> Summary:
         for key, value in summary.items()
     }
     spoiled["floor"]["trees"]["note"] = HOSTILE[0]
+    spoiled["floor"]["title"] = HOSTILE[0]
     spoiled["learners"][0]["name"] = HOSTILE[1]
     return spoiled
 

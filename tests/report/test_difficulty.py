@@ -36,7 +36,7 @@ def test_the_figures_are_those_of_the_functions_that_make_them(iris, learned):
     floor = iris.summary["floor"]
     assert floor["estimate"] == learned.estimate == iris.learned.estimate
     assert (floor["low"], floor["high"]) == learned.interval
-    assert floor["reached"]["error"] == learned.reached
+    assert floor["reached"]["value"] == learned.reached
     hardest = pairwise_bayes_error(X, y).hardest(1)[0]
     first = iris.summary["pairs"]["rows"][0]
     assert (first["first"], first["second"]) == (str(hardest.first), str(hardest.second)) == ("1", "2")
@@ -105,7 +105,7 @@ def test_nothing_is_called_impossible_that_was_done(learned, target, reached, be
 
 @pytest.mark.parametrize("target", [0.0, 0.001, 0.05, 0.2, 0.9])
 def test_spanning_trees_alone_rule_nothing_out(target):
-    report = difficulty_report(*load_iris(return_X_y=True), fast=True, target_error=target)
+    report = difficulty_report(*load_iris(return_X_y=True), fast=True, target_value=target)
     assert report.summary["verdict"]["verdict"] == ("feasible" if target >= 0.2 else "undecided")
     assert report.learned is None
     assert report.summary["curve"] is None
@@ -287,8 +287,18 @@ def test_the_frame_lists_the_rows_to_look_at(iris):
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [
-        ({"target_error": 1.5}, ValueError, "target_error"),
-        ({"target_error": True}, ValueError, "target_error"),
+        ({"target_value": 1.5}, ValueError, "target_value"),
+        ({"target_value": True}, ValueError, "target_value"),
+        ({"target_value": 1.5, "metric": "f1"}, ValueError, r"range \[0, 1\]"),
+        ({"target_value": -0.1, "metric": "log_loss"}, ValueError, r"range \[0, inf\)"),
+        ({"target_value": np.inf, "costs": 1 - np.eye(3)}, ValueError, r"range \(-inf, inf\)"),
+        ({"metric": "auc"}, ValueError, "'roc_auc'"),
+        ({"metric": ["roc_auc", "roc_auc"]}, ValueError, "named twice"),
+        ({"metric": "cost"}, ValueError, "needs costs"),
+        ({"metric": "f1", "positive": "x"}, ValueError, "none of the classes"),
+        ({"costs": [[0, 1], [1, 0]]}, ValueError, "3 rows"),
+        ({"metric": "roc_auc", "fast": True}, ValueError, "only the error can be told. Leave out fast, or metric"),
+        ({"costs": 1 - np.eye(3), "fast": True}, ValueError, "Leave out fast, or costs"),
         ({"n_features": 5}, ValueError, r"range \[1, 4\]"),
         ({"max_rows": 3}, ValueError, "max_rows=3"),
         ({"confidence": 1}, ValueError, "confidence"),

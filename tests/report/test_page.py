@@ -14,9 +14,20 @@ import pytest
 from hypothesis import given, settings
 
 from bayesfloor.report.page.charts import floor_scale, learning_curve, subgroup_chart
-from bayesfloor.report.page.page import FIRST_ROWS, figure, heat_map, render_page, sorting_key, suspect_rows
+from bayesfloor.report.page.page import FIRST_ROWS, heat_map, render_page, sorting_key, suspect_rows
 from bayesfloor.report.page.tree import class_tree, level_of
-from bayesfloor.runtime.text import counted, cut_middle, exact_percent, percent, percent_range, visible
+from bayesfloor.runtime.text import (
+    chosen,
+    counted,
+    cut_middle,
+    difference,
+    exact_percent,
+    figure,
+    percent,
+    percent_range,
+    visible,
+    written_range,
+)
 from report import sample_summary
 
 SUMMARIES = {
@@ -26,6 +37,8 @@ SUMMARIES = {
     "long names": lambda: sample_summary.with_names(sample_summary.LONG),
     "rare class": sample_summary.with_rare_class,
     "subgroups": sample_summary.with_subgroups,
+    "metrics": sample_summary.with_metrics,
+    "costs": sample_summary.with_costs,
     "60 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(60)]),
     "200 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(200)]),
 }
@@ -154,7 +167,8 @@ def test_a_verdict_is_a_badge_of_its_own(verdict):
 def test_hostile_text_is_text():
     summary = sample_summary.hostile()
     outline = Outline(render_page(summary))
-    assert set(outline.tags()) == set(Outline(render_page(sample_summary.digits())).tags())
+    known = [Outline(render_page(each())).tags() for each in (sample_summary.digits, sample_summary.with_metrics)]
+    assert set(outline.tags()) == set().union(*known)
     words = outline.words()
     for name in sample_summary.HOSTILE:
         assert " ".join(visible(name).split()) in words
@@ -339,8 +353,8 @@ def x_of(svg, class_):
 
 def test_scale_is_linear_and_ends_at_the_majority():
     floor = sample_summary.digits()["floor"]
-    floor |= {"estimate": 0.2, "low": 0.1, "high": 0.3, "majority_error": 0.5}
-    floor["reached"] = {"error": 0.4, "low": 0.35, "high": 0.45}
+    floor |= {"estimate": 0.2, "low": 0.1, "high": 0.3, "baseline": 0.5}
+    floor["reached"] = {"value": 0.4, "low": 0.35, "high": 0.45}
     svg = drawn(floor_scale(floor, 502.0))  # 500 pixels between margins of one
     assert x_of(svg, "floor-mark") == pytest.approx(1 + 500 * 0.2 / 0.5)
     assert x_of(svg, "mark") == pytest.approx(1 + 500 * 0.4 / 0.5)
@@ -365,7 +379,7 @@ def test_scale_shows_nothing_as_reached_where_nothing_was_trained():
     assert "reached" not in "".join(svg.itertext())
 
 
-@pytest.mark.parametrize("missing", ["estimate", "low", "high", "majority_error"])
+@pytest.mark.parametrize("missing", ["estimate", "low", "high", "baseline"])
 def test_scale_without_a_figure_is_not_drawn(missing):
     floor = sample_summary.digits()["floor"] | {missing: None}
     assert floor_scale(floor, 500.0) is None
@@ -392,8 +406,8 @@ def test_curve_is_dashed_beyond_the_data_and_logarithmic():
 @pytest.mark.parametrize("width", [720.0, 335.0])
 @pytest.mark.parametrize("error", [0.0, 1e-5, 0.3, 1.0])
 def test_any_curve_stays_within_its_picture(width, error):
-    curve = {"points": [{"size": 10.0, "error": error}], "line": [], "limit": error, "low": error, "high": error}
-    floor = {"reached": {"error": error, "low": error, "high": error}}
+    curve = {"points": [{"size": 10.0, "value": error}], "line": [], "limit": error, "low": error, "high": error}
+    floor = sample_summary.ERROR | {"reached": {"value": error, "low": error, "high": error}}
     svg = drawn(learning_curve(curve, floor, width))
     height = float(svg.get("height"))
     for text in svg.iter("text"):
@@ -402,6 +416,83 @@ def test_any_curve_stays_within_its_picture(width, error):
     (circle,) = svg.iter("circle")
     assert 0 < float(circle.get("cy")) < height
     assert "nan" not in str(learning_curve(curve, floor, width))
+
+
+def test_scale_of_a_ceiling_is_mirrored():
+    floor = sample_summary.with_metrics()["floor"]
+    floor |= {"estimate": 0.8, "low": 0.7, "high": 0.9, "reached": {"value": 0.75, "low": 0.7, "high": 0.79}}
+    svg = drawn(floor_scale(floor, 502.0))  # from 0.5, without features, to 1
+    assert x_of(svg, "floor-mark") == pytest.approx(1 + 500 * (0.8 - 0.5) / 0.5)
+    assert x_of(svg, "mark") == pytest.approx(1 + 500 * (0.75 - 0.5) / 0.5)
+    (solid,) = (each for each in svg.iter() if each.get("class") == "solid")
+    assert float(solid.get("x")) == pytest.approx(1)  # what needs no features is at the left
+    texts = {each.text: float(each.get("x")) for each in svg.iter("text")}
+    assert texts["without features 0.5"] < texts["1"]
+    assert "ceiling 0.8, 95% range 0.7–0.9" in texts
+
+
+def test_scale_of_a_high_ceiling_is_enlarged_at_the_right():
+    svg = drawn(floor_scale(sample_summary.with_metrics()["floor"], 502.0))
+    # 0.941 is the farthest from 1, so that the bar begins at 1 - 1.25 * 0.059, rounded to 0.074
+    assert x_of(svg, "floor-mark") == pytest.approx(501 - 500 * (1 - 0.972) / 0.074, abs=0.01)
+    (lens,) = (each for each in svg.iter() if each.get("class") == "lens")
+    assert float(lens.get("width")) == pytest.approx(500 * 0.074 / 0.5, abs=0.01)
+    assert float(lens.get("x")) + float(lens.get("width")) == pytest.approx(501)
+
+
+def test_scale_of_costs_that_are_gains():
+    floor = sample_summary.with_costs()["floor"]
+    floor |= {"perfect": -4.0, "estimate": -2.0, "low": -3.0, "high": -1.0, "baseline": 0.0}
+    floor["reached"] = {"value": -1.5, "low": -2.0, "high": -1.0}
+    svg = drawn(floor_scale(floor, 502.0))
+    assert x_of(svg, "floor-mark") == pytest.approx(1 + 500 * 2 / 4)
+    assert "floor -2, 95% range -3 to -1" in [each.text for each in svg.iter("text")]
+
+
+def test_curve_of_a_ceiling_rises_and_ends_at_1():
+    summary = sample_summary.with_metrics()
+    svg = drawn(learning_curve(summary["curve"], summary["floor"], 720.0))
+    heights = [float(each.get("cy")) for each in svg.iter("circle")]
+    assert heights == sorted(heights, reverse=True)
+    texts = [each.text for each in svg.iter("text")]
+    assert {"ceiling 0.972", "reached 0.965", "0.0067 left to win", "1"} <= set(texts)
+    assert not any("%" in text for text in texts)
+
+
+def test_curve_beyond_1_has_room_for_its_figures():
+    summary = sample_summary.with_costs()
+    summary["curve"]["points"][0]["value"] = 1_234_567.0
+    svg = drawn(learning_curve(summary["curve"], summary["floor"], 335.0))
+    marks = [each for each in svg.iter("text") if each.get("text-anchor") == "end" and "," in each.text]
+    assert marks
+    assert all(float(each.get("x")) >= 0.56 * 13 * len(each.text) for each in marks)
+
+
+def test_metrics_are_listed_in_their_own_units():
+    summary = sample_summary.with_metrics()
+    page = render_page(summary)
+    words = Outline(page).words()
+    assert "ROC AUC larger is better 0.972 0.941–0.984 0.965 0.941–0.979 0.5" in words
+    assert "log-loss smaller is better 1.13 1.02–1.31 1.24 1.17–1.31 2.29" in words
+    assert "error smaller is better 1.1% 0.41–1.9% 1.7% 1.2–2.4% 89.8%" in words
+    assert "The ceiling" in words
+    assert "above the estimated ceiling" in words
+    assert "compared by their errors" in words
+    assert page.index('<section id="floor"') < page.index('<section id="rare"')  # the metric that was asked for leads
+    assert "All metrics" not in render_page(sample_summary.digits())
+
+
+def test_costs_say_where_the_money_goes():
+    page = render_page(sample_summary.with_costs())
+    words = Outline(page[page.index('<section id="costs"') : page.index('<section id="findings"')]).words()
+    assert "1 8 900 1.2% 10.8 80.0%" in words
+    assert "2 2 right 900 1.2% -0.6 –" in words
+    assert "7.3% of the rows are not decided." in words
+    assert "Class weights" in words
+    assert "1 1.75 8 0.25" in words
+    summary = sample_summary.with_costs()
+    summary["costs"]["class_weights"] = None
+    assert "Class weights" not in render_page(summary)
 
 
 def test_a_curve_without_points_is_not_drawn():
@@ -496,7 +587,13 @@ def test_other_figures():
     assert counted(12345) == "12,345"
     assert counted(None) == "–"
     written = {0.01234: "0.0123", 4.567: "4.57", 12345.0: "12,300", 0.0: "0", 1e-9: "1.00e-09", None: "–"}
+    written |= {0.9996: ">0.999", 1.0: "1"}
     assert {number: figure(number) for number in written} == written
+    assert written_range(0.9123, 0.9434, is_rate=False) == "0.912–0.943"
+    assert written_range(-3.0, -1.5, is_rate=False) == "-3 to -1.5"
+    assert written_range(0.9123, 0.9434, is_rate=True) == "91.2–94.3%"
+    assert (difference(0.01234, is_rate=False), difference(0.01234, is_rate=True)) == ("0.012", "1.2 points")
+    assert (chosen(0.125, is_rate=True), chosen(1234.5, is_rate=False)) == ("12.5%", "1,234.5")
     assert sorting_key(None) == ""
     assert float(sorting_key(0.1 + 0.2)) == 0.1 + 0.2
 

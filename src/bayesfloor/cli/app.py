@@ -22,20 +22,23 @@ _EPILOGUE = """Examples:
   bayesfloor pairs patients.csv --target outcome
   bayesfloor floor patients.csv --fast --fail-above 0.1 --json
 
-Exit codes: 0 done, 1 a floor is above --fail-above, 2 usage, 3 bad data,
-4 something is missing, 130 interrupted."""
+Exit codes: 0 done, 1 a floor is above --fail-above or below --fail-below, 2 usage,
+3 bad data, 4 something is missing, 130 interrupted."""
 
 #: What is shown below the help of each command, in the order of the help of all.
 _EXAMPLES: dict[Callable[..., Any], tuple[str, ...]] = {
     report: (
         "report digits",
-        "report patients.csv --target outcome --groups patient --target-error 0.05",
+        "report patients.csv --target outcome --groups patient --target-value 0.05",
+        "report patients.csv --metric roc_auc --metric log_loss --target-value 0.9",
         "report patients.csv --fast --out patients.md",
     ),
     floor: (
         "floor iris",
         "floor patients.csv --target outcome --time visit",
         "floor patients.csv --fast --fail-above 0.1",
+        "floor patients.csv --metric roc_auc --fail-below 0.8",
+        "floor patients.csv --costs costs.csv",
     ),
     pairs: ("pairs digits --top 5", "pairs patients.csv --target outcome --json"),
     classes: ("classes digits", "classes patients.csv --target outcome --fail-above 0.05"),

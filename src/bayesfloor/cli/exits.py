@@ -2,7 +2,7 @@
 
 #: Exit codes.
 OK = 0
-ABOVE = 1
+FAILED = 1
 USAGE = 2
 BAD_DATA = 3
 MISSING = 4

@@ -5,39 +5,66 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayesfloor.cli.exits import ABOVE, OK, UsageError
+from bayesfloor.cli.exits import FAILED, OK, UsageError
 from bayesfloor.cli.input import engine, open_table, rows_to_use
-from bayesfloor.cli.options import TABLE_DEFAULTS, By, FailAbove, Fast, File, TableOptions
+from bayesfloor.cli.metrics import check_limits, check_metric_options, metric_arguments
+from bayesfloor.cli.options import (
+    TABLE_DEFAULTS,
+    By,
+    Costs,
+    FailAbove,
+    FailAboveValue,
+    FailBelowValue,
+    Fast,
+    File,
+    Metrics,
+    Positive,
+    TableOptions,
+)
 from bayesfloor.cli.output import records_text, say, show, table_text
 from bayesfloor.runtime.text import exact_percent
 
 if TYPE_CHECKING:
     from bayesfloor.data.prepared_table import Table
-    from bayesfloor.floor.learned.result import SubgroupFloors
+    from bayesfloor.floor.learned.result import CostDecisions, MetricFloor, SubgroupFloors
     from bayesfloor.runtime.findings import Finding
+
+#: True classes and decisions that are listed, at the most.
+_MOST_COSTS = 20
 
 
 def floor(
     *files: File,
     fast: Fast = False,
     by: By = None,
-    fail_above: FailAbove = None,
+    metric: Metrics = (),
+    costs: Costs = None,
+    positive: Positive = None,
+    fail_above: FailAboveValue = None,
+    fail_below: FailBelowValue = None,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
-    """Estimate the lowest error that any classifier can reach.
+    """Estimate the lowest error that any classifier can reach, or the best value of another metric.
 
     A stack of learners is trained at three sizes, and the floor is where its
     learning curve ends: the upper end of the interval is an error that a model
-    attains, the lower end assumes that the curve goes on as it does.
+    attains, the lower end assumes that the curve goes on as it does. Where larger
+    is better, as for roc_auc, it is a ceiling, and the other way round.
     """
     check_by(by, fast)
+    names = check_metric_options(metric, costs, fast=fast)
+    check_limits(names[0], fail_above=fail_above, fail_below=fail_below)
     table = open_table(files, options, by)
-    result, rows, findings = _from_trees(table, options) if fast else _from_learners(table, options, by)
-    text = table_text(("", "error", "from", "to"), rows)
-    if by is not None:
-        text += f"\n\n{records_text(result['subgroups']['groups'], _OF_SUBGROUPS)}"
+    if fast:
+        result, text, findings = _from_trees(table, options)
+        name = "the floor"
+    else:
+        result, text, findings = _from_learners(
+            table, options, {"by": by} | metric_arguments(table, names, costs, positive)
+        )
+        name = limit_name(result["metrics"][0])
     show("floor", result, text, options, table=table, findings=findings)
-    return verdict_on(float(result["estimate"]), "the floor", fail_above)
+    return verdict_on(float(result["estimate"]), name, fail_above, fail_below)
 
 
 def check_by(by: str | None, fast: bool) -> None:
@@ -68,36 +95,104 @@ def _of_subgroups(found: "SubgroupFloors") -> dict[str, Any]:
     return {"groups": groups, **_fields(found, "column", "reached_p_value", "floor_p_value", "note")}
 
 
-def _from_learners(
-    table: "Table", options: TableOptions, by: str | None
-) -> tuple[dict[str, Any], list[tuple[Any, ...]], Any]:
+def _from_learners(table: "Table", options: TableOptions, judged_by: dict[str, Any]) -> tuple[dict[str, Any], str, Any]:
     from bayesfloor.floor.learned.estimate import learned_floor
 
     with engine(options) as how:
         del how["device"]  # models are trained on the CPU
-        found = learned_floor(table, by=by, max_rows=rows_to_use(table, options), **how)
+        found = learned_floor(table, max_rows=rows_to_use(table, options), **judged_by, **how)
     in_result = ("estimate", "interval", "confidence", "reached", "reached_interval", "majority_error", "tree_bounds")
     in_curve = ("size", "value", "expected", "fitted", "limit", "rate")
+    in_metric = ("name", "title", "about", "larger_is_better", "estimate", "interval", "reached", "reached_interval")
+    metrics = list(found.metrics.values())
     result = {
         "method": "learned",
+        "metric": found.metric,
         **_fields(found, *in_result, "residual_z"),
         "curve": _fields(found.curve, *in_curve),
         **_fields(found, "weights", "n_rows"),
+        "metrics": [
+            {**_fields(each, *in_metric, "baseline"), "curve": _fields(each.curve, *in_curve)} for each in metrics
+        ],
+        "cost": None if found.cost is None else _cost_fields(found.cost),
     }
     if found.subgroups is not None:
         result["subgroups"] = _of_subgroups(found.subgroups)
         say(found.subgroups.note, quiet=options.quiet or not found.subgroups.note)
+    level = exact_percent(found.confidence)
+    if len(metrics) == 1:
+        rows = [
+            ("the floor", found.estimate, *found.interval),
+            ("reached by a stack of models", found.reached, *found.reached_interval),
+            ("naming the largest class", found.majority_error, "", ""),
+        ]
+        text = table_text(("", "error", "from", "to"), rows)
+        say(
+            f"{level} intervals. The upper end is an error that a model attains; the lower end assumes that the "
+            "learning curve goes on as it does.",
+            quiet=options.quiet,
+        )
+    else:
+        text = _metrics_text(metrics)
+        said = metrics[:-1] if found.metric != "error" else metrics  # the error comes with every other metric
+        for each in said:
+            say(f"{each.title}, {level} interval. {each.sentence()}", quiet=options.quiet)
+    if found.cost is not None:
+        text += f"\n\n{_costs_text(found.cost)}"
+    if found.subgroups is not None:
+        text += f"\n\n{records_text(result['subgroups']['groups'], _OF_SUBGROUPS)}"
+    return result, text, (*_dependence(table, options), *found.findings)
+
+
+def _metrics_text(metrics: "list[MetricFloor]") -> str:
+    """List several metrics: a floor, or a ceiling where larger is better, and what was reached."""
     rows = [
-        ("the floor", found.estimate, *found.interval),
-        ("reached by a stack of models", found.reached, *found.reached_interval),
-        ("naming the largest class", found.majority_error, "", ""),
+        (
+            f"{each.title} {each.about}".rstrip(),
+            "ceiling" if each.larger_is_better else "floor",
+            *(each.estimate, *each.interval, each.reached, *each.reached_interval, each.baseline),
+        )
+        for each in metrics
     ]
-    say(
-        f"{exact_percent(found.confidence)} intervals. The upper end is an error that a model attains; the lower end "
-        "assumes that the learning curve goes on as it does.",
-        quiet=options.quiet,
-    )
-    return result, rows, (*_dependence(table, options), *found.findings)
+    headings = ("metric", "", "best value", "from", "to", "reached", "from", "to", "without features")
+    return table_text(headings, rows)
+
+
+def _costs_text(cost: "CostDecisions") -> str:
+    """List what decisions cost, the dearest first, and weights of classes that follow, if any do."""
+    order = (-cost.pair_costs).argsort(axis=None, kind="stable").tolist()
+    pairs = [divmod(place, len(cost.decisions)) for place in order]
+    rows = [
+        (
+            str(cost.classes[k]),
+            cost.decisions[j],
+            *(float(of[k, j]) for of in (cost.costs, cost.pair_rows, cost.pair_costs)),
+        )
+        for k, j in pairs
+        if cost.pair_costs[k, j] != 0.0
+    ]
+    text = table_text(("true class", "decision", "cost", "of the rows", "cost per row"), rows[:_MOST_COSTS])
+    if len(rows) > _MOST_COSTS:
+        text += f"\n... and {len(rows) - _MOST_COSTS} more, with --json"
+    if cost.class_weights is None:
+        return f"{text}\n\nNo class weights lead to the same decisions."
+    weights = [(str(label), float(weight)) for label, weight in zip(cost.classes, cost.class_weights, strict=True)]
+    return f"{text}\n\n{table_text(('class', 'weight'), weights)}"
+
+
+def _cost_fields(cost: "CostDecisions") -> dict[str, Any]:
+    has_undecided = len(cost.decisions) > len(cost.classes)
+    return {
+        **_fields(cost, "classes", "decisions", "costs", "pair_costs", "pair_rows", "class_weights"),
+        "undecided": float(cost.pair_rows[:, -1].sum()) if has_undecided else None,
+    }
+
+
+def limit_name(metric: dict[str, Any]) -> str:
+    """Name the best value of a metric, as in a sentence on it."""
+    if metric["title"] == "error":
+        return "the floor"
+    return f"the {'ceiling' if metric['larger_is_better'] else 'floor'} of the {metric['title']}"
 
 
 def _dependence(table: "Table", options: TableOptions) -> "list[Finding]":
@@ -118,7 +213,7 @@ def _dependence(table: "Table", options: TableOptions) -> "list[Finding]":
     )
 
 
-def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], list[tuple[Any, ...]], Any]:
+def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], str, Any]:
     from bayesfloor.floor import bayes_error
 
     with engine(options) as how:
@@ -144,7 +239,7 @@ def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], 
         "than this. Without --fast, models are tried.",
         quiet=options.quiet,
     )
-    return result, rows, found.findings
+    return result, table_text(("", "error", "from", "to"), rows), found.findings
 
 
 def _fields(result: Any, *names: str) -> dict[str, Any]:
@@ -205,9 +300,12 @@ def _estimate(found: Any, of: Any) -> dict[str, Any]:
     return {name: getattr(found, name)[of] for name in _HEADINGS}
 
 
-def verdict_on(estimate: float, name: str, fail_above: float | None) -> int:
-    """Return 1, and say so, where an estimate is above what was allowed."""
-    if fail_above is None or estimate <= fail_above:
+def verdict_on(estimate: float, name: str, fail_above: float | None, fail_below: float | None = None) -> int:
+    """Return 1, and say so, where an estimate is above or below what was allowed."""
+    if fail_above is not None and estimate > fail_above:
+        say(f"bayesfloor: {name} is {estimate:.4g}, above {fail_above:g}")
+    elif fail_below is not None and estimate < fail_below:
+        say(f"bayesfloor: {name} is {estimate:.4g}, below {fail_below:g}")
+    else:
         return OK
-    say(f"bayesfloor: {name} is {estimate:.4g}, above {fail_above:g}")
-    return ABOVE
+    return FAILED

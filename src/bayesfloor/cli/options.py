@@ -29,6 +29,23 @@ FailAbove = Annotated[
     float | None,
     Parameter(help="Exit with 1 when an estimate is above this number.", validator=Number(gte=0, lte=1)),
 ]
+#: The same where the metric says which numbers make sense.
+FailAboveValue = Annotated[float | None, Parameter(help="Exit with 1 when the floor or ceiling is above this number.")]
+FailBelowValue = Annotated[float | None, Parameter(help="Exit with 1 when the floor or ceiling is below this number.")]
+Metrics = Annotated[
+    tuple[str, ...],
+    flag(
+        "What models are judged by: error, balanced_error, log_loss, brier, roc_auc, average_precision, f1, "
+        "top_k_error (top_3_error), cost; the error by default. Several times for several; the first is the headline."
+    ),
+]
+Costs = Annotated[
+    str | None,
+    Parameter(help="CSV of what decisions cost: a line for each true class, a column for each decision, by name."),
+]
+Positive = Annotated[
+    str | None, Parameter(help="The class of two that average_precision and f1 are about; by default the last one.")
+]
 Criterion = Annotated[
     Literal["whole", "mean", "worst"],
     Parameter(help="Which floor: of the whole problem, the mean over all pairs of classes, or of the worst pair."),

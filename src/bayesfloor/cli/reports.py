@@ -11,9 +11,23 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.floors import check_by, verdict_on
+from bayesfloor.cli.floors import check_by, limit_name, verdict_on
 from bayesfloor.cli.input import check_n_features, engine, open_table, rows_to_use
-from bayesfloor.cli.options import TABLE_DEFAULTS, By, FailAbove, Fast, File, Force, RunOptions, TableOptions
+from bayesfloor.cli.metrics import check_limits, check_metric_options, metric_arguments
+from bayesfloor.cli.options import (
+    TABLE_DEFAULTS,
+    By,
+    Costs,
+    FailAboveValue,
+    FailBelowValue,
+    Fast,
+    File,
+    Force,
+    Metrics,
+    Positive,
+    RunOptions,
+    TableOptions,
+)
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json
 from bayesfloor.cli.streams import STDIN_TOKEN
 
@@ -29,9 +43,11 @@ def report(
     *files: File,
     fast: Fast = False,
     by: By = None,
-    target_error: Annotated[
-        float | None,
-        Parameter(help="An error that you hope for: is it feasible?", validator=Number(gte=0, lte=1)),
+    metric: Metrics = (),
+    costs: Costs = None,
+    positive: Positive = None,
+    target_value: Annotated[
+        float | None, Parameter(help="An error, or value of the first metric, that you hope for: is it feasible?")
     ] = None,
     features: Annotated[
         int | None, Parameter(help="Search for so many columns that carry the information.", validator=Number(gte=1))
@@ -40,7 +56,8 @@ def report(
         str | None, Parameter(help="Where to write: .html, .md, .json or .txt. NAME-report.html by default.")
     ] = None,
     force: Force = False,
-    fail_above: FailAbove = None,
+    fail_above: FailAboveValue = None,
+    fail_below: FailBelowValue = None,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
     """Report how good any model can get on the data, and where it will hurt.
@@ -54,21 +71,26 @@ def report(
     if place is not None:
         check_output(str(place), force)
     check_by(by, fast)
+    names = check_metric_options(metric, costs, fast=fast)
+    check_limits(names[0], target_value=target_value, fail_above=fail_above, fail_below=fail_below)
     table = open_table(files, options, by)
     check_n_features(features, table)
+    judged_by = metric_arguments(table, names, costs, positive)
     from bayesfloor.report.difficulty import difficulty_report  # after what can go wrong: it takes a second to load
 
-    asked = {"fast": fast, "by": by, "target_error": target_error, "features": features}
+    asked = {"fast": fast, "by": by, "metric": metric, "costs": costs, "positive": positive}
+    asked |= {"target_value": target_value, "features": features}
     with engine(options) as how:
         found = difficulty_report(
             table,
             by=by,
             fast=fast,
-            target_error=target_error,
+            target_value=target_value,
             n_features=features,
             max_rows=rows_to_use(table, options),
             max_tree_rows=rows_to_use(table, options),
             command=_command(files, options, asked),
+            **judged_by,
             **how,
         )
     if place is not None:
@@ -80,7 +102,8 @@ def report(
         _write_text(found.summary)
     if place is not None:
         say(f"The report is in {str(place)!r}.", quiet=options.quiet)
-    return verdict_on(float(found.summary["floor"]["estimate"]), "the floor", fail_above)
+    found_floor = found.summary["floor"]
+    return verdict_on(float(found_floor["estimate"]), limit_name(found_floor), fail_above, fail_below)
 
 
 def _write_text(summary: dict[str, Any]) -> None:

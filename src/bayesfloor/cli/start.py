@@ -29,8 +29,8 @@ def main(arguments: Sequence[str] | None = None, *, app: "App | None" = None) ->
     Returns
     -------
     int
-        The exit code: 0 done, 1 a floor is above ``--fail-above``, 2 usage, 3 bad data, 4 something missing, 130
-        interrupted.
+        The exit code: 0 done, 1 a floor is above ``--fail-above`` or below ``--fail-below``, 2 usage, 3 bad data,
+        4 something missing, 130 interrupted.
     """
     tokens = list(sys.argv[1:] if arguments is None else arguments)
     fill_closed_descriptors()

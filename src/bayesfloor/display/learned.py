@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from bayesfloor.display.canvas import BLUE, DARK, GREY, ORANGE, load_pyplot, new_axes, show_percent, text_width
 from bayesfloor.display.placement import LabelPlacement, Place, legend_above, letters_for, up_and_down
 from bayesfloor.runtime.frames import data_frame
-from bayesfloor.runtime.text import counted, exact_percent, percent, percent_range
+from bayesfloor.runtime.text import counted, exact_percent, written, written_range
 
 Floats = NDArray[np.float64]
 Range = tuple[float, float]
@@ -158,16 +158,16 @@ class LearnedFloorDisplay:
             dotted = {"color": GREY, "linestyle": (0, (1, 2)), "linewidth": 1.0}
             self.baseline_line_ = ax.axhline(self.baseline, zorder=2.2, **dotted)
         ax.set_xlabel("training rows")
-        ax.set_ylabel(self.title.partition(",")[0])
+        ax.set_ylabel(self.title)
         if self.is_rate:
             show_percent(ax.yaxis)
         ax.spines[["top", "right"]].set_visible(False)
         _mark_rows(ax, TICKS[-1])
         letters = letters_for(ax)
         _mark_rows(ax, _ticks_that_fit(ax, letters + 1))
-        named = self.title.partition(",")[0].partition(" of ")[0]
         stack = self.error_marks_, (self.curve_line_, self.middle_marks_)
-        legend_above(ax, stack, (f"{named} of the stack", f"mean with the {named} it expects, fitted"), letters)
+        texts = f"{self.title} of the stack", f"mean with the {self.title} it expects, fitted"
+        legend_above(ax, stack, texts, letters)
         self.labels_ = self._write_labels(LabelPlacement(ax, letters))
         return self
 
@@ -187,7 +187,7 @@ class LearnedFloorDisplay:
         places = [Place(largest, self.reached, 7.0, 0.0, "left", "center")]
         places += up_and_down(largest, self.reached, 7.0, "left", apart=1.0)
         labels = [placement.write([f"reached {self._written(self.reached)}"], places, color="black")]
-        between = percent_range(*self.interval) if self.is_rate else " to ".join(map(self._written, self.interval))
+        between = written_range(*self.interval, self.is_rate)
         interval = f"{exact_percent(self.confidence)} range {between}"
         parts = f"{'ceiling' if self.larger_is_better else 'floor'} {self._written(self.floor)}", interval
         places = up_and_down(right, self.floor, -2.0, "right")
@@ -200,7 +200,7 @@ class LearnedFloorDisplay:
         return labels
 
     def _written(self, value: float) -> str:
-        return percent(value) if self.is_rate else f"{value:.3g}"
+        return written(value, self.is_rate)
 
 
 def _mark_rows(ax: Any, steps: tuple[int, ...]) -> None:

@@ -7,12 +7,15 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from bayesfloor.data.sampling import REPORT_VALUES, TREE_ROWS
 from bayesfloor.floor.learned.estimate import rows_by_default
+from bayesfloor.floor.learned.metrics import Metric, check_metric_names, check_metrics
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.problem import Progress, check_options
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
-from bayesfloor.report.figures import compute_figures
+from bayesfloor.report.figures import FEWEST_ROWS, compute_figures
 from bayesfloor.report.source import source_of
 from bayesfloor.report.summary import summarise
 from bayesfloor.report.text import render_markdown, render_text
@@ -142,9 +145,12 @@ def difficulty_report(
     groups: Any = None,
     time: Any = None,
     by: Any = None,
+    metric: Any = "error",
+    costs: Any = None,
+    positive: Any = None,
     prepare: Any = "auto",
     fast: bool = False,
-    target_error: float | None = None,
+    target_value: float | None = None,
     n_features: int | None = None,
     n_trees: int = 3,
     confidence: float = 0.95,
@@ -174,12 +180,19 @@ def difficulty_report(
         next. None for the time of a Table, if it has any.
     by : array-like, str or None, default=None
         Subgroups to give figures for, as for `learned_floor`: a value for each row, or the column that tells.
+    metric : str or list of str, default="error"
+        What models are judged by, as for `learned_floor`. The report is about the first; the others and the error stand
+        beside it.
+    costs : array-like of shape (n_classes, n_classes) or (n_classes, n_classes + 1), or data frame, default=None
+        What each decision costs, as for `learned_floor`. With costs alone, the report is about the cost.
+    positive : object, default=None
+        The class of two that "average_precision" and "f1" are about; None for the last of the sorted labels.
     prepare : {"auto", "strict"} or transformer, default="auto"
         How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
     fast : bool, default=False
-        Answer from spanning trees alone and train nothing. Takes a second, and proves nothing.
-    target_error : float or None, default=None
-        An error that is hoped for; the report says whether it is feasible.
+        Answer from spanning trees alone and train nothing. Takes a second, and proves nothing. Of the error alone.
+    target_value : float or None, default=None
+        A value of the first metric that is hoped for; the report says whether it is feasible.
     n_features : int or None, default=None
         Search for so many features that leave the lowest floor.
     n_trees : int, default=3
@@ -220,7 +233,7 @@ def difficulty_report(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from bayesfloor import difficulty_report
-    >>> report = difficulty_report(*load_iris(return_X_y=True), fast=True, target_error=0.1)
+    >>> report = difficulty_report(*load_iris(return_X_y=True), fast=True, target_value=0.1)
     >>> report.summary["verdict"]["verdict"]
     'feasible'
     """
@@ -237,29 +250,61 @@ def difficulty_report(
         random_state=random_state,
         progress=progress,
     )
-    target_error = None if target_error is None else check_float("target_error", target_error, "[0, 1]")
     if fast and by is not None:
         raise ValueError("Figures of subgroups come from models: leave out fast, or by.")
+    names = check_metric_names(metric, has_costs=costs is not None)
+    if fast and names != ["error"]:
+        raise ValueError(
+            f"With fast=True nothing is trained, and only the error can be told. Leave out fast, or {_named(names)}."
+        )
     source = source_of(X, y, title, groups, time, prepare, by)
-    n_classes = len(source.problem.classes)
+    problem = source.problem
+    n_classes = len(problem.classes)
+    if len(problem.X) < FEWEST_ROWS and names != ["error"]:
+        raise ValueError(
+            f"Fewer than {FEWEST_ROWS} rows are too few to train models, and only the error can be told without. Got "
+            f"{len(problem.X)} rows; leave out {_named(names)}."
+        )
+    first = check_metrics(metric, costs, positive, problem.classes, problem.class_counts)[0]
+    if target_value is not None:
+        target_value = check_float("target_value", target_value, _range_of(first))
     if n_features is not None:
         check_int("n_features", n_features, 1, len(source.columns))
     figures = compute_figures(
         source,
         options,
         fast=bool(fast),
+        asked={"metric": metric, "costs": costs, "positive": positive},
         n_features=n_features,
-        max_rows=check_max_rows(max_rows, n_classes, rows_by_default(source.problem, REPORT_VALUES)),
+        max_rows=check_max_rows(max_rows, n_classes, rows_by_default(problem, REPORT_VALUES)),
         max_tree_rows=check_max_rows(max_tree_rows, n_classes, TREE_ROWS),
     )
     seed = options.random_state
-    given: dict[str, Any] = {"fast": fast or None, "target_error": target_error, "n_features": n_features}
-    given |= {"random_state": seed or None, "by": by if isinstance(by, str) else None}
+    given = {
+        "metric": None if names in (["error"], ["cost"]) else names[0] if len(names) == 1 else names,
+        "positive": positive,
+        "fast": fast or None,
+        "target_value": target_value,
+        "n_features": n_features,
+        "random_state": seed or None,
+        "by": by if isinstance(by, str) else None,
+    }
     written = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
-    summary = summarise(source, figures, bool(fast), target_error, command or f"difficulty_report(X, y{written})")
+    written += "" if costs is None else ", costs=costs"
+    summary = summarise(source, figures, bool(fast), target_value, command or f"difficulty_report(X, y{written})")
     summary["seconds"] = perf_counter() - started
     shared = ("learned", "trees", "classes", "pairs", "class_tree", "findings")
     return DifficultyReport(summary, **{name: getattr(figures, name) for name in shared})
+
+
+def _named(names: list[str]) -> str:
+    return "costs" if names == ["cost"] else f"metric={names[0] if len(names) == 1 else names!r}"
+
+
+def _range_of(metric: Metric) -> str:
+    """Return the values that a target of a metric may have; below the least cost, it is not feasible."""
+    low, high = (-np.inf, np.inf) if metric.costs is not None else metric.bounds
+    return f"{'(' if np.isinf(low) else '['}{low:g}, {high:g}{')' if np.isinf(high) else ']'}"
 
 
 def _written(text: str, path: "str | PathLike[str] | None") -> str:

@@ -1,6 +1,6 @@
 """Everything that a report is about, computed once: records of the other rooms, side by side."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,7 +80,14 @@ class Figures:
 
 
 def compute_figures(
-    source: Source, options: Options, *, fast: bool, n_features: int | None, max_rows: int, max_tree_rows: int
+    source: Source,
+    options: Options,
+    *,
+    fast: bool,
+    asked: Mapping[str, Any],
+    n_features: int | None,
+    max_rows: int,
+    max_tree_rows: int,
 ) -> Figures:
     """Grow trees, train models unless `fast`, and look for features if asked.
 
@@ -92,6 +99,8 @@ def compute_figures(
         How to grow trees. Models take confidence, threads, seed, progress and the cluster from it.
     fast : bool
         Whether to train nothing.
+    asked : mapping
+        What models are judged by: `metric`, `costs` and `positive` of `learned_floor`.
     n_features : int or None
         How many features to search for.
     max_rows, max_tree_rows : int
@@ -122,6 +131,7 @@ def compute_figures(
             max_rows=max_rows,
             progress=progress,
             client=options.client,
+            **asked,
             **how,
         )
     dependence: list[Finding] = []

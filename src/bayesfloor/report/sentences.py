@@ -6,6 +6,7 @@ high in high dimension and small samples; it ranks, and proves nothing. So nothi
 spanning trees, and nothing at all that a model on the same page has done.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,20 @@ import numpy as np
 from bayesfloor.floor.learned.estimate import MIN_FOLDS
 from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor, SubgroupFloors
 from bayesfloor.floor.learned.subgroups import FEWEST_ROWS as FEWEST_ROWS_OF_SUBGROUP
-from bayesfloor.floor.learned.summary import ERR_ALIKE, STILL_FALLING, is_rare, leads_with_ranking
+from bayesfloor.floor.learned.summary import STILL_FALLING, is_rare, leads_with_ranking
 from bayesfloor.floor.trees.results import BayesError, PairwiseBayesError
 from bayesfloor.report.columns import ColumnFloors
 from bayesfloor.report.figures import FEWEST_ROWS, Figures
+from bayesfloor.report.metric_sentences import (
+    answer_of_metric,
+    error_of,
+    in_text,
+    meaning_of_limit,
+    meanings,
+    metric_of,
+    verdict_on_target,
+    worth_of_metric,
+)
 from bayesfloor.runtime.text import counted, exact_percent, percent, percent_range
 
 #: A pair is called hard from this share of its largest possible floor on.
@@ -30,6 +41,9 @@ def answer(figures: Figures) -> list[str]:
     hardest = hardest_pairs(figures.pairs)
     if figures.learned is None:
         return _answer_of_trees(figures.trees, hardest)
+    if figures.learned.metric != "error":
+        rare = rare_classes(figures.learned) if leads_with_ranking(figures.classes.class_counts) else []
+        return answer_of_metric(figures.learned, hardest, rare)
     if leads_with_ranking(figures.classes.class_counts) and (rare := rare_classes(figures.learned)):
         return _answer_of_ranking(figures.learned, rare)
     return _answer_of_models(figures.learned, hardest)
@@ -60,10 +74,11 @@ def _answer_of_models(learned: LearnedFloor, hardest: str) -> list[str]:
 
 def rare_classes(learned: LearnedFloor) -> list[ClassRanking]:
     """Return the rare classes that have enough rows to be trained and tested on."""
-    counts = np.array([each.share for each in learned.ranking])
-    return [
-        each for each, rare in zip(learned.ranking, is_rare(counts), strict=True) if rare and each.n_rows >= MIN_FOLDS
-    ]
+    are_rare = is_rare(np.array([each.share for each in learned.ranking]))
+    rare = [each for each, is_one in zip(learned.ranking, are_rare, strict=True) if is_one and each.n_rows >= MIN_FOLDS]
+    if learned.n_classes == 2 and "roc_auc" in learned.metrics:  # one figure has one range on one page
+        return [replace(each, auc_interval=learned.metrics["roc_auc"].reached_interval) for each in rare]
+    return rare
 
 
 def _answer_of_ranking(learned: LearnedFloor, rare: list[ClassRanking]) -> list[str]:
@@ -200,12 +215,6 @@ def hardest_pairs(pairs: PairwiseBayesError) -> str:
     return f"{named} {'are the hardest pairs' if len(hard) > 1 else 'is the hardest pair'}"
 
 
-def in_text(label: Any) -> str:
-    """Name a class inside a sentence; in quotes where it would not read as one word."""
-    text = str(label)
-    return text if text.replace("_", "").replace("-", "").replace(".", "").isalnum() else f"'{text}'"
-
-
 def worth(figures: Figures, fast: bool) -> str:
     """Say which side is proven and which is extrapolated."""
     if figures.learned is None:
@@ -215,6 +224,8 @@ def worth(figures: Figures, fast: bool) -> str:
             "rows are added without end. In high dimension and small samples they come out too high."
         )
     learned = figures.learned
+    if learned.metric != "error":
+        return worth_of_metric(learned, _carriers(learned))
     if leads_with_ranking(figures.classes.class_counts) and rare_classes(learned):
         return (
             f"AUC, recall, precision and the error of {percent(learned.reached)} that was reached are measured on rows "
@@ -262,9 +273,10 @@ def _lower_side(learned: LearnedFloor) -> str:
 
 
 def verdict(figures: Figures, target: float) -> dict[str, Any]:
-    """Hold the figures against a target error."""
-    learned, goal = figures.learned, exact_percent(target)
+    """Hold the figures against a target: an error, or a value of the metric that was asked for."""
+    learned = figures.learned
     if learned is None:
+        goal = exact_percent(target)
         trees = figures.trees
         if trees.upper_interval[1] <= target:
             word, sentence = "feasible", (
@@ -276,62 +288,28 @@ def verdict(figures: Figures, target: float) -> dict[str, Any]:
                 f"The spanning trees' bounds are {percent_range(trees.lower, trees.upper)}. They tend to be too high, "
                 f"so they cannot rule {goal} out; train models (leave out fast) to learn more."
             )
-    elif learned.reached_interval[1] <= target:
-        word, sentence = "feasible", (
-            f"A model tried here reaches {percent(learned.reached)}, at most {percent(learned.reached_interval[1])} "
-            f"allowing for sampling: {goal} has been done."
-        )
-    elif learned.interval[0] > target:
-        word, sentence = "not feasible", (
-            f"The floor's range starts at {percent(learned.interval[0])}, above {goal}. This rests on the learning "
-            "curve going on as it does; better features would change the problem itself."
-        )
     else:
-        side = "below" if learned.estimate <= target else "above"
-        word, sentence = "undecided", (
-            f"The floor is estimated {side} {goal}, at {percent(learned.estimate)}, but its range, "
-            f"{percent_range(*learned.interval)}, holds {goal} too; the best model tried reaches "
-            f"{percent(learned.reached)}."
-        )
+        word, sentence = verdict_on_target(learned, target)
     return {"target": target, "verdict": word, "sentence": sentence}
 
 
 def note_on_trees(figures: Figures) -> str:
     """Say how far the figures from spanning trees can be believed here."""
     trees, learned = figures.trees, figures.learned
-    if learned is not None and trees.estimate > learned.reached:
-        return (
-            f"The spanning trees' own estimate, {percent(trees.estimate)}, is above the {percent(learned.reached)} "
-            "that a model reached, so it is too high here. The figures of classes and pairs come from the same trees: "
-            "they say which are hard, not how low an error can go."
-        )
-    return (
+    note = (
         "Figures of classes and pairs come from spanning trees. They say which are hard; in high dimension and small "
         "samples they tend to be too high."
     )
-
-
-def note_on_curve(learned: LearnedFloor) -> str:
-    """Say whether more rows or a better model would close the gap."""
-    gap = learned.reached - learned.estimate
-    if learned.reached == 0.0:
-        return "No error is left to win."
-    size = float(learned.curve.size[0])
-    now, doubled = (float(learned.curve.at(n)) for n in (size, 2 * size))
-    gained = max(min(now - doubled, gap), 0.0)
-    parts = [
-        f"Between what was reached ({percent(learned.reached)}) and the floor ({percent(learned.estimate)}) lie "
-        f"{percent(gap)} of the rows."
-        if gap > 0
-        else "What was reached is about the floor."
-    ]
-    if gap > 0:
-        parts.append(f"If the curve goes on as it does, twice as many rows would win about {percent(gained)}.")
-    if learned.residual_z > ERR_ALIKE:
-        parts.append("Rows next to each other err alike: a better model could win something with these rows as well.")
-    else:
-        parts.append("No structure was found that the models missed: a better model has nothing obvious to win here.")
-    return " ".join(parts)
+    if learned is None:
+        return note
+    reached = error_of(learned).reached
+    if trees.estimate > reached:
+        note = (
+            f"The spanning trees' own estimate, {percent(trees.estimate)}, is above the {percent(reached)} that a "
+            "model reached, so it is too high here. The figures of classes and pairs come from the same trees: they "
+            "say which are hard, not how low an error can go."
+        )
+    return note if learned.metric == "error" else f"{note} They are errors, whatever metric the report is about."
 
 
 def how_to_read(figures: Figures) -> list[dict[str, str]]:
@@ -367,7 +345,10 @@ def how_to_read(figures: Figures) -> list[dict[str, str]]:
             "its figure adds up the overlap across it."
         ),
     }
-    if figures.learned is not None and rare_classes(figures.learned):
+    learned = figures.learned
+    if learned is not None and learned.metric != "error":
+        texts = _of_metric(learned, texts)
+    if learned is not None and rare_classes(learned):
         texts["Rare classes"] = (
             "Never naming a rare class costs next to nothing, so the error hides how well it can be found. The AUC is "
             "the chance that one of its rows is ranked above a row of another class: 0.5 is chance, 1 is perfect. The "
@@ -387,3 +368,21 @@ def how_to_read(figures: Figures) -> list[dict[str, str]]:
         del texts["Reached"]
         texts["Classes and pairs"] = texts["Classes and pairs"].split(" The models'")[0]
     return [{"heading": heading, "text": text} for heading, text in texts.items()]
+
+
+def _of_metric(learned: LearnedFloor, texts: dict[str, str]) -> dict[str, str]:
+    """Explain the words of a report on another metric than the error."""
+    metric = metric_of(learned)
+    heading, text = meaning_of_limit(metric)
+    worse, better = ("lower", "upper") if metric.larger_is_better else ("upper", "lower")
+    of_range = (
+        f"Its {worse} end is a value that a model attains on rows it has not seen, allowing for sampling. Its {better} "
+        "end assumes that the learning curve goes on as it does. It is not a bound: structure finer than the "
+        "distances between rows cannot be seen in them."
+    )
+    reached = (
+        "What the best model tried attains: a stack of fast learners, each row predicted by models that were not "
+        "trained on it."
+    )
+    others = {key: each for key, each in texts.items() if key not in ("The floor", "The range", "Reached")}
+    return {heading: text, "The range": of_range, "Reached": reached, **meanings(learned), **others}

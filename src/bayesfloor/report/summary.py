@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.prepared_table import ColumnSummary
-from bayesfloor.floor.learned.result import LearnedFloor
+from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor
 from bayesfloor.floor.trees.results import OneVsRestBayesError, PairwiseBayesError
-from bayesfloor.report import sentences
+from bayesfloor.report import metric_sentences, sentences
 from bayesfloor.report.figures import Figures
 from bayesfloor.report.source import Source
 
@@ -26,13 +26,15 @@ MOST_LISTED = 100
 MOST_RARE = 20
 #: Columns shown beside a row to look at, at the most.
 MOST_COLUMNS = 8
+#: True classes and decisions that cost something, at the most, the dearest first.
+MOST_COSTS = 100
 #: A learning curve is drawn up to this many times the largest training size.
 _AHEAD = 8.0
 #: Version of the layout of the summary.
-SCHEMA = 2
+SCHEMA = 3
 
 
-def summarise(source: Source, figures: Figures, fast: bool, target_error: float | None, command: str) -> dict[str, Any]:
+def summarise(source: Source, figures: Figures, fast: bool, target: float | None, command: str) -> dict[str, Any]:
     """Put everything that a report shows into one dict of plain values.
 
     Parameters
@@ -43,8 +45,8 @@ def summarise(source: Source, figures: Figures, fast: bool, target_error: float 
         What was computed.
     fast : bool
         Whether models were left out on purpose.
-    target_error : float or None
-        The error that the reader hopes for.
+    target : float or None
+        The error, or value of the first metric, that the reader hopes for.
     command : str
         What makes this report again.
 
@@ -61,7 +63,7 @@ def summarise(source: Source, figures: Figures, fast: bool, target_error: float 
         "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "answer": sentences.answer(figures),
         "worth": sentences.worth(figures, fast),
-        "verdict": None if target_error is None else sentences.verdict(figures, target_error),
+        "verdict": None if target is None else sentences.verdict(figures, target),
         "data": {
             "source": source.title,
             "target": source.target,
@@ -78,6 +80,8 @@ def summarise(source: Source, figures: Figures, fast: bool, target_error: float 
         "rare": None if learned is None else _rare(learned),
         "findings": [asdict(found) for found in figures.findings],
         "floor": _floor(figures),
+        "metrics": [] if learned is None else [_metric(each) for each in learned.metrics.values()],
+        "costs": None if learned is None or learned.cost is None else _costs(learned),
         "curve": None if learned is None else _curve(figures),
         "subgroups": None if learned is None else _subgroups(learned),
         "learners": [] if learned is None else [{"name": k, "weight": v} for k, v in learned.weights.items()],
@@ -194,22 +198,76 @@ def _floor(figures: Figures) -> dict[str, Any]:
         "p_value": trees.p_value,
         "note": sentences.note_on_trees(figures),
     }
-    reached = None
     if learned is not None:
-        low, high = learned.reached_interval
-        reached = {"error": learned.reached, "low": low, "high": high}
-    of_largest_class = float(trees.class_counts.max()) / trees.n_samples
-    main = trees if learned is None else learned
+        more = {"method": "learned", "confidence": learned.confidence, "n_rows": learned.n_rows, "trees": of_trees}
+        return _metric(learned.metrics[learned.metric]) | more
     return {
-        "method": "trees" if learned is None else "learned",
-        "estimate": main.estimate,
-        "low": main.interval[0],
-        "high": main.interval[1],
-        "confidence": main.confidence,
-        "reached": reached,
-        "majority_error": 1.0 - of_largest_class if learned is None else learned.majority_error,
-        "n_rows": trees.n_samples if learned is None else learned.n_rows,
+        "metric": "error",
+        "title": "error",
+        "is_rate": True,
+        "larger_is_better": False,
+        "estimate": trees.estimate,
+        "low": trees.interval[0],
+        "high": trees.interval[1],
+        "reached": None,
+        "baseline": 1.0 - float(trees.class_counts.max()) / trees.n_samples,
+        "perfect": 0.0,
+        "sentence": None,
+        "method": "trees",
+        "confidence": trees.confidence,
+        "n_rows": trees.n_samples,
         "trees": of_trees,
+    }
+
+
+def _metric(metric: MetricFloor) -> dict[str, Any]:
+    """List what is known of a metric, ready to be written."""
+    low, high = metric.reached_interval
+    return {
+        "metric": metric.name,
+        "title": f"{metric.title} {metric.about}".rstrip(),
+        "is_rate": metric.is_rate,
+        "larger_is_better": metric.larger_is_better,
+        "estimate": metric.estimate,
+        "low": metric.interval[0],
+        "high": metric.interval[1],
+        "reached": {"value": metric.reached, "low": low, "high": high},
+        "baseline": metric.baseline,
+        "perfect": metric.perfect,
+        "sentence": metric.sentence(),
+    }
+
+
+def _costs(learned: LearnedFloor) -> dict[str, Any]:
+    """List what decisions cost, the dearest first, and what follows from the costs."""
+    cost = learned.cost
+    assert cost is not None
+    n_classes, n_decisions = cost.costs.shape
+    total, has_gains = float(cost.pair_costs.sum()), bool(cost.pair_costs.min() < 0.0)
+    order = np.argsort(-cost.pair_costs, axis=None, kind="stable").tolist()
+    pairs = [pair for pair in (divmod(place, n_decisions) for place in order) if cost.pair_costs[pair] != 0.0]
+    rows = [
+        {
+            "label": str(cost.classes[k]),
+            "decision": cost.decisions[j],
+            "is_right": k == j,
+            "cost": float(cost.costs[k, j]),
+            "rows": float(cost.pair_rows[k, j]),
+            "cost_per_row": float(cost.pair_costs[k, j]),
+            "share": None if has_gains or total <= 0.0 else float(cost.pair_costs[k, j]) / total,
+        }
+        for k, j in pairs[:MOST_COSTS]
+    ]
+    weights = None
+    if cost.class_weights is not None:
+        named = zip(cost.classes, cost.class_weights, strict=True)
+        weights = [{"name": str(label), "weight": float(weight)} for label, weight in named]
+    return {
+        "notes": metric_sentences.notes_on_costs(learned),
+        "rows": rows,
+        "n_pairs": len(pairs),
+        "undecided": float(cost.pair_rows[:, -1].sum()) if n_decisions > n_classes else None,
+        "class_weights": weights,
     }
 
 
@@ -220,12 +278,12 @@ def _curve(figures: Figures) -> dict[str, Any]:
     sizes = np.geomspace(0.8 * curve.size.min(), _AHEAD * curve.size.max(), 60)
     points = zip(curve.size.tolist(), curve.value.tolist(), strict=True)
     return {
-        "points": [{"size": size, "error": error} for size, error in points],
-        "line": [[float(size), float(error)] for size, error in zip(sizes, curve.at(sizes), strict=True)],
+        "points": [{"size": size, "value": value} for size, value in points],
+        "line": [[float(size), float(value)] for size, value in zip(sizes, curve.at(sizes), strict=True)],
         "limit": learned.estimate,
         "low": learned.interval[0],
         "high": learned.interval[1],
-        "note": sentences.note_on_curve(learned),
+        "note": metric_sentences.note_on_curve(learned),
     }
 
 
@@ -369,8 +427,8 @@ def _features(source: Source, figures: Figures) -> dict[str, Any] | None:
         for step in path.steps[1:]
     ]
     note = (
-        f"Columns added one after the other, each the one that leaves the lowest floor; from {path.n_rows} rows. Each "
-        "floor is the lowest of many candidates, and so a little too low."
+        "Columns added one after the other, each the one that leaves the lowest floor of the error; from "
+        f"{path.n_rows} rows. Each floor is the lowest of many candidates, and so a little too low."
     )
     return {"rows": rows, "note": note}
 

@@ -7,7 +7,19 @@ from collections.abc import Sequence
 from io import StringIO
 from typing import Any, NamedTuple
 
-from bayesfloor.runtime.text import counted, exact_percent, in_markdown, percent, percent_range, shortened, visible
+from bayesfloor.runtime.text import (
+    chosen,
+    counted,
+    exact_percent,
+    figure,
+    in_markdown,
+    percent,
+    percent_range,
+    shortened,
+    visible,
+    written,
+    written_range,
+)
 
 #: Rows of each table on a terminal and in Markdown; JSON and HTML have more.
 _TERMINAL_ROWS, _MARKDOWN_ROWS = 8, 20
@@ -43,12 +55,64 @@ class TextTable(NamedTuple):
 def _floor_table(summary: Summary) -> TextTable:
     """List the floor, what was reached, and what it compares with."""
     floor = summary["floor"]
-    rows = [("the floor", percent(floor["estimate"]), _range(floor))]
+    is_rate, is_error = floor["is_rate"], floor["metric"] == "error"
+
+    def row(name: str, value: float, ends: Summary) -> tuple[str, str, str]:
+        return name, written(value, is_rate), written_range(ends["low"], ends["high"], is_rate)
+
+    rows = [row(f"the {_limit(floor)}", floor["estimate"], floor)]
     if floor["reached"] is not None:
-        rows.append(("reached by the best model", percent(floor["reached"]["error"]), _range(floor["reached"])))
-        rows.append(("spanning trees' estimate", percent(floor["trees"]["estimate"]), _range(floor["trees"])))
-    rows.append(("naming the largest class", percent(floor["majority_error"]), ""))
-    return TextTable(("", "error", f"{exact_percent(floor['confidence'])} range"), rows)
+        rows.append(row("reached by the best model", floor["reached"]["value"], floor["reached"]))
+    if floor["reached"] is not None and is_error:
+        rows.append(row("spanning trees' estimate", floor["trees"]["estimate"], floor["trees"]))
+    baseline = "naming the largest class" if is_error else "without features"
+    rows.append((baseline, written(floor["baseline"], is_rate), ""))
+    return TextTable(("", floor["title"], f"{exact_percent(floor['confidence'])} range"), rows)
+
+
+def _metric_table(summary: Summary) -> TextTable:
+    """List all metrics that were asked for, and the error."""
+    rows = [
+        (
+            each["title"],
+            written(each["estimate"], each["is_rate"]),
+            written_range(each["low"], each["high"], each["is_rate"]),
+            written(each["reached"]["value"], each["is_rate"]),
+            written_range(each["reached"]["low"], each["reached"]["high"], each["is_rate"]),
+            written(each["baseline"], each["is_rate"]),
+        )
+        for each in summary["metrics"]
+    ]
+    headings = ("metric", "best value", "range", "reached", "range", "without features")
+    return TextTable(headings, rows, longest=_TREATMENT)
+
+
+def _cost_table(summary: Summary) -> TextTable:
+    """List what decisions cost, the dearest first."""
+    costs = summary["costs"]
+    rows = [
+        (
+            each["label"],
+            each["decision"],
+            figure(each["cost"]),
+            percent(each["rows"]),
+            figure(each["cost_per_row"]),
+            percent(each["share"]),
+        )
+        for each in costs["rows"]
+    ]
+    headings = ("true class", "decision", "cost", "of the rows", "cost per row", "of the cost")
+    return TextTable(headings, rows, (0, 1), costs["n_pairs"])
+
+
+def _weight_table(summary: Summary) -> TextTable:
+    """List the weights of the classes that follow from costs."""
+    rows = [(each["name"], figure(each["weight"])) for each in summary["costs"]["class_weights"]]
+    return TextTable(("class", "weight"), rows, n_rows=len(rows))
+
+
+def _limit(floor: Summary) -> str:
+    return "ceiling" if floor["larger_is_better"] else "floor"
 
 
 def _rare_table(summary: Summary) -> TextTable:
@@ -187,7 +251,8 @@ def render_text(summary: Summary, width: int = 100, colour: bool = False) -> str
     def table(rows: TextTable, most: int | None = _TERMINAL_ROWS) -> None:
         grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
         for number, name in enumerate(rows.headings):
-            grid.add_column(Text(name, style="dim"), justify="left" if number in rows.names else "right", no_wrap=True)
+            side: Any = "left" if number in rows.names else "right"
+            grid.add_column(Text(visible(name), style="dim"), justify=side, no_wrap=True)
         for row in rows.rows[:most]:
             grid.add_row(*(Text(shortened(cell, rows.longest)) for cell in row))
         console.print(grid)
@@ -196,18 +261,38 @@ def render_text(summary: Summary, width: int = 100, colour: bool = False) -> str
     paragraph(" ".join(summary["answer"]), "bold")
     paragraph(summary["worth"])
     if (verdict := summary["verdict"]) is not None:
-        paragraph(f"Target {exact_percent(verdict['target'])}: {verdict['verdict']}. {verdict['sentence']}", "bold")
+        goal = chosen(verdict["target"], summary["floor"]["is_rate"])
+        paragraph(f"Target {goal}: {verdict['verdict']}. {verdict['sentence']}", "bold")
 
-    if summary["rare"] is not None:
+    def rare_classes() -> None:
+        if summary["rare"] is None:
+            return
         rare = _rare_table(summary)
         heading(f"Rare classes{_of(rare)}")
         table(rare)
         for each in summary["rare"]["rows"][:_MOST_NEEDED]:
             paragraph(each["needed"])
-    heading("The floor")
+
+    is_error = summary["floor"]["metric"] == "error"
+    if is_error:  # which says little of them; another metric was asked for, and comes first
+        rare_classes()
+    heading(f"The {_limit(summary['floor'])}")
     table(_floor_table(summary))
     if summary["curve"] is not None:
         paragraph(summary["curve"]["note"])
+    if len(summary["metrics"]) > 1:
+        heading("All metrics")
+        table(_metric_table(summary), None)
+    if not is_error:
+        rare_classes()
+    if summary["costs"] is not None:
+        costs = _cost_table(summary)
+        heading(f"Where the money goes{_of(costs)}")
+        table(costs)
+        for note in summary["costs"]["notes"]:
+            paragraph(note)
+        if summary["costs"]["class_weights"] is not None:
+            table(_weight_table(summary))
     if (subgroups := summary["subgroups"]) is not None:
         heading(f"Subgroups by {subgroups['column']}")
         table(_subgroup_table(summary), None)
@@ -278,15 +363,26 @@ def render_markdown(summary: Summary) -> str:
         in_markdown(summary["worth"]),
     ]
     if (verdict := summary["verdict"]) is not None:
-        parts.append(
-            f"**Target {exact_percent(verdict['target'])}: {verdict['verdict']}.** {in_markdown(verdict['sentence'])}"
-        )
+        goal = chosen(verdict["target"], summary["floor"]["is_rate"])
+        parts.append(f"**Target {goal}: {verdict['verdict']}.** {in_markdown(verdict['sentence'])}")
+    rare: list[str] = []
     if summary["rare"] is not None:
-        parts += ["## Rare classes", in_markdown(summary["rare"]["note"]), _markdown_table(_rare_table(summary))]
-        parts += [in_markdown(each["needed"]) for each in summary["rare"]["rows"][:_MOST_NEEDED]]
-    parts += ["## The floor", _markdown_table(_floor_table(summary))]
+        rare = ["## Rare classes", in_markdown(summary["rare"]["note"]), _markdown_table(_rare_table(summary))]
+        rare += [in_markdown(each["needed"]) for each in summary["rare"]["rows"][:_MOST_NEEDED]]
+    is_error = summary["floor"]["metric"] == "error"
+    parts += rare if is_error else []
+    parts += [f"## The {_limit(summary['floor'])}", _markdown_table(_floor_table(summary))]
+    if len(summary["metrics"]) > 1:
+        parts += ["## All metrics", _markdown_table(_metric_table(summary), None)]
+        parts += [f"- {in_markdown(each['title'])}: {in_markdown(each['sentence'])}" for each in summary["metrics"]]
+    parts += [] if is_error else rare
+    if summary["costs"] is not None:
+        parts += ["## Where the money goes", *map(in_markdown, summary["costs"]["notes"])]
+        parts.append(_markdown_table(_cost_table(summary)))
+        if summary["costs"]["class_weights"] is not None:
+            parts.append(_markdown_table(_weight_table(summary)))
     if summary["curve"] is not None:
-        parts += ["## Learning curve", _curve(summary["curve"])]
+        parts += ["## Learning curve", _curve(summary["curve"], summary["floor"])]
     if (subgroups := summary["subgroups"]) is not None:
         parts += [f"## Subgroups by {in_markdown(subgroups['column'])}", in_markdown(subgroups["sentence"])]
         parts += [_markdown_table(_subgroup_table(summary), None), in_markdown(subgroups["note"])]
@@ -319,16 +415,19 @@ def render_markdown(summary: Summary) -> str:
 def _markdown_table(table: TextTable, most: int | None = _MARKDOWN_ROWS) -> str:
     """Write a table, and how many rows of it are elsewhere."""
     sides = ["---" if column in table.names else "---:" for column in range(len(table.headings))]
-    lines = [table.headings, sides, *([in_markdown(cell) for cell in row] for row in table.rows[:most])]
+    cells = [[in_markdown(cell) for cell in row] for row in (table.headings, *table.rows[:most])]
+    lines = [cells[0], sides, *cells[1:]]
     written = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     more = 0 if most is None else table.n_rows - most
     return written if more <= 0 else f"{written}\n\n{counted(more)} more are in the JSON and HTML."
 
 
-def _curve(curve: dict[str, Any]) -> str:
-    rows = [(counted(round(point["size"])), percent(point["error"])) for point in reversed(curve["points"])]
-    rows.append(("in the limit", percent(curve["limit"])))
-    return in_markdown(curve["note"]) + "\n\n" + _markdown_table(TextTable(("rows trained on", "error"), rows, ()))
+def _curve(curve: Summary, floor: Summary) -> str:
+    is_rate = floor["is_rate"]
+    rows = [(counted(round(point["size"])), written(point["value"], is_rate)) for point in reversed(curve["points"])]
+    rows.append(("in the limit", written(curve["limit"], is_rate)))
+    table = TextTable(("rows trained on", floor["title"]), rows, ())
+    return in_markdown(curve["note"]) + "\n\n" + _markdown_table(table)
 
 
 def _data(data: dict[str, Any]) -> str:

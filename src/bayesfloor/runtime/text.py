@@ -74,6 +74,30 @@ def percent_range(low: float | None, high: float | None) -> str:
     return f"{'0' if 100.0 * low < 0.005 else points(low)}–{points(high)}%"
 
 
+def figure(number: float | None) -> str:
+    """Write a number that is no rate, with three digits that count: 0.0123, 4.57, 12,300; None as a dash."""
+    if number is None:
+        return NOTHING
+    if number and not 1e-4 <= abs(number) < 1e7:
+        return f"{number:.2e}"
+    rounded = float(f"{number:.3g}")
+    if rounded == 1.0 > number:
+        return ">0.999"  # an area under a curve that is not quite perfect
+    return f"{rounded:,.0f}" if abs(rounded) >= 100 else f"{rounded:g}"
+
+
+def written(value: float | None, is_rate: bool) -> str:
+    """Write a value of a metric: a share of rows in percent, anything else as a number."""
+    return percent(value) if is_rate else figure(value)
+
+
+def written_range(low: float | None, high: float | None, is_rate: bool) -> str:
+    """Write an interval of a metric: 1.3–15.1%, 0.912–0.943, -3 to -1.5."""
+    if low is None or high is None:
+        return NOTHING
+    return percent_range(low, high) if is_rate else f"{figure(low)}{' to ' if low < 0 else '–'}{figure(high)}"
+
+
 def points(rate: float) -> str:
     """Write a rate, or a difference of two, in percentage points without a sign for them."""
     value = 100.0 * rate
@@ -82,6 +106,16 @@ def points(rate: float) -> str:
     if value < 0.005:
         return "<0.01"
     return f"{value:.1f}" if value >= 0.995 else f"{value:.2f}"
+
+
+def difference(value: float, is_rate: bool) -> str:
+    """Write the difference of two values of a metric: 1.3 points, 0.021."""
+    return f"{points(value)} points" if is_rate else figure(float(f"{value:.2g}"))
+
+
+def chosen(value: float, is_rate: bool) -> str:
+    """Write a value of a metric that somebody chose, a target or a tick, with all of its digits."""
+    return exact_percent(value) if is_rate else f"{value:,.10g}"
 
 
 def exact_percent(rate: float) -> str:

@@ -11,6 +11,8 @@ SUMMARIES = {
     "bare": sample_summary.bare,
     "rare": sample_summary.with_rare_class,
     "subgroups": sample_summary.with_subgroups,
+    "metrics": sample_summary.with_metrics,
+    "costs": sample_summary.with_costs,
     "hostile": sample_summary.hostile,
     "long": lambda: sample_summary.with_names(sample_summary.LONG),
     "many": lambda: sample_summary.with_names([f"class {place}" for place in range(40)]),

@@ -365,6 +365,8 @@ def _metric_floor(metric: Metric, summary: CurveSummary, confidence: float) -> M
         curve=curve,
         confidence=confidence,
         is_rate=metric.is_rate,
+        about=metric.about,
+        perfect=metric.value(metric.bounds[0]),
     )
 
 

@@ -37,6 +37,8 @@ class Metric:
         What it is asked for by: "roc_auc".
     title : str
         What it is called in a sentence: "ROC AUC".
+    about : str
+        The class that it is of, as said after a value: "for 'fraud'"; empty where it is of all classes.
     losses : callable
         Values of the rows, as the module says, of smaller is better.
     largest : float
@@ -68,6 +70,7 @@ class Metric:
     costs: Floats | None = None
     of_guesses: float = np.inf
     of_one_row: float = 1.0
+    about: str = ""
 
     def value(self, loss: Any) -> Any:
         """Return the figure for a loss, or the loss for a figure."""
@@ -308,11 +311,7 @@ def check_metrics(
     -------
     tuple of Metric
     """
-    names = [metric] if isinstance(metric, str) else list(metric) if np.iterable(metric) else [metric]
-    if not names:
-        raise ParameterError("metric", f"one of {listed(list(map(repr, NAMES)), 20)}, or several", metric)
-    if costs is not None and names == ["error"]:
-        names = ["cost"]
+    names = check_metric_names(metric, has_costs=costs is not None)
     n_classes = len(classes)
     code = _code_of(positive, classes)
     matrix = None if costs is None else check_costs(costs, classes)
@@ -320,8 +319,6 @@ def check_metrics(
     even = 1.0 - 1.0 / n_classes
     found: dict[str, Metric] = {}
     for name in names:
-        if name in found:
-            raise ValueError(f"The metric {name!r} is named twice.")
         found[name] = _metric_of(name, n_classes, code, classes, matrix, shares, even)
     also = (["cost"] if matrix is not None else []) + ["error"]
     for name in also:
@@ -330,8 +327,37 @@ def check_metrics(
     return tuple(found.values())
 
 
+def check_metric_names(metric: Any, *, has_costs: bool) -> list[str]:
+    """Return the names of the metrics that were asked for; with costs and no other metric, that is the cost.
+
+    Parameters
+    ----------
+    metric : str or sequence of str
+        Names.
+    has_costs : bool
+        Whether there are costs.
+
+    Returns
+    -------
+    list of str
+    """
+    names = [metric] if isinstance(metric, str) else list(metric) if np.iterable(metric) else [metric]
+    if not names:
+        raise ParameterError("metric", f"one of {listed(list(map(repr, NAMES)), 20)}, or several", metric)
+    if has_costs and names == ["error"]:
+        return ["cost"]
+    for place, name in enumerate(names):
+        if not isinstance(name, str) or (name not in NAMES and _k_of(name) is None):
+            raise ParameterError("metric", f"one of {listed(list(map(repr, NAMES)), 20)}, or several", name)
+        if name in names[:place]:
+            raise ValueError(f"The metric {name!r} is named twice.")
+    if "cost" in names and not has_costs:
+        raise ValueError("The metric 'cost' needs costs.")
+    return names
+
+
 def _metric_of(
-    name: Any,
+    name: str,
     n_classes: int,
     positive: int,
     classes: NDArray[Any],
@@ -343,7 +369,8 @@ def _metric_of(
     rarest = float(shares[shares > 0].min())
     of_one_row = 1.0 / (rarest * n_classes)
     of_positive = 1.0 / max(float(shares[positive]), rarest) if n_classes == 2 else of_one_row
-    of_which = f" of {shown(classes[positive])}" if n_classes == 2 else ", mean over the classes"
+    about = f"for {shown(classes[positive])}" if n_classes == 2 else ""
+    macro = "" if n_classes == 2 else "macro "
     if name == "error":
         return Metric("error", "error", of_error, even)
     if name == "balanced_error":
@@ -361,7 +388,7 @@ def _metric_of(
             "brier", "Brier score", of_brier, even / half, (0.0, 2.0 / half), scale=alone / even, is_rate=False
         )
     if name == "roc_auc":
-        title = "ROC AUC" if n_classes == 2 else "ROC AUC of each class against the rest, mean over the classes"
+        title = f"{macro}ROC AUC"
         losses = _mean_over_classes(auc_values, of_two)
         of_one_row = 1.0 / rarest if n_classes == 2 else of_one_row
         return Metric(
@@ -369,27 +396,25 @@ def _metric_of(
         )
     if name == "average_precision":
         losses = _mean_over_classes(average_precision_values, of_two)
-        title = f"average precision{of_which}"
         return Metric(
-            "average_precision", title, losses, 1.0, larger_is_better=True, is_rate=False, of_one_row=of_positive
-        )
+            "average_precision", f"{macro}average precision", losses, 1.0, larger_is_better=True, is_rate=False,
+            of_one_row=of_positive, about=about,
+        )  # fmt: skip
     if name == "f1":
         guesses = np.inf if n_classes == 2 else even
         losses = of_f1(of_two)
         return Metric(
-            "f1", f"F1{of_which}", losses, 1.0, larger_is_better=True, is_rate=False, of_guesses=guesses,
-            of_one_row=of_positive,
+            "f1", f"{macro}F1", losses, 1.0, larger_is_better=True, is_rate=False, of_guesses=guesses,
+            of_one_row=of_positive, about=about,
         )  # fmt: skip
     if name == "cost":
-        if costs is None:
-            raise ValueError("The metric 'cost' needs costs.")
+        assert costs is not None  # the names were checked
         return _cost_metric(costs, shares, even)
     k = _k_of(name)
-    if k is None:
-        raise ParameterError("metric", f"one of {listed(list(map(repr, NAMES)), 20)}, or several", name)
+    assert k is not None
     if k >= n_classes:
         raise ValueError(f"{name!r} with k = {k} is 0 for {n_classes} classes: the label is always among them.")
-    return Metric(str(name), f"top-{k} error", of_top_k(k), 1.0 - k / n_classes)
+    return Metric(name, f"top-{k} error", of_top_k(k), 1.0 - k / n_classes)
 
 
 def _cost_metric(costs: Floats, shares: Floats, even: float) -> Metric:
@@ -402,9 +427,9 @@ def _cost_metric(costs: Floats, shares: Floats, even: float) -> Metric:
     )  # fmt: skip
 
 
-def _k_of(name: Any) -> int | None:
+def _k_of(name: str) -> int | None:
     """Return the k of "top_k_error" or "top_3_error"."""
-    parts = name.split("_") if isinstance(name, str) else []
+    parts = name.split("_")
     if len(parts) != 3 or (parts[0], parts[2]) != ("top", "error"):
         return None
     return TOP_K if parts[1] == "k" else check_int("k of top_k_error", int(parts[1]), 1) if parts[1].isdigit() else None

@@ -10,7 +10,7 @@ from bayesfloor.display import LearnedFloorDisplay, SubgroupsDisplay
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.frames import data_frame
-from bayesfloor.runtime.text import shown
+from bayesfloor.runtime.text import shown, written
 
 #: Largest size in a picture of the curve, as a multiple of the largest training size.
 _DRAWN_BEYOND = 10.0
@@ -152,6 +152,10 @@ class MetricFloor:
         Level of the intervals.
     is_rate : bool
         Whether it is a share of rows, to be written in percent.
+    about : str
+        The class that it is of, as said after a value: "for 'fraud'"; empty where it is of all classes.
+    perfect : float
+        What a model that is never wrong attains.
     """
 
     name: str
@@ -165,6 +169,8 @@ class MetricFloor:
     curve: LearningCurve
     confidence: float
     is_rate: bool = False
+    about: str = ""
+    perfect: float = 0.0
 
     def __repr__(self) -> str:
         low, high = self.interval
@@ -195,10 +201,9 @@ class MetricFloor:
         """
         side, proven = ("above", "at least") if self.larger_is_better else ("below", "at most")
         shown_as = self.written
-        perfect = 1.0 if self.larger_is_better else 0.0
-        limit = f"No model is likely to get {side} {_a(self.title)} of {shown_as(self.best)}"
-        if self.best == perfect:
-            limit = f"Nothing in these rows rules out {_a(self.title)} of {perfect:g}"
+        limit = f"No model is likely to get {side} {self.said(self.best)}"
+        if self.best == self.perfect:
+            limit = f"Nothing in these rows rules out {self.said(self.perfect)}"
         return (
             f"{limit}; the best value is about {shown_as(self.estimate)}, if the learning curve goes on as it does. "
             f"A model that was tried reaches {shown_as(self.reached)}, so {proven} {shown_as(self.proven)} can be had."
@@ -216,7 +221,24 @@ class MetricFloor:
         -------
         str
         """
-        return f"{100 * value:.3g}%" if self.is_rate else f"{value:.3g}"
+        return written(value, self.is_rate)
+
+    def said(self, value: float, bound: str = "") -> str:
+        """Write a value with the name of the metric: "an ROC AUC of at least 0.93".
+
+        Parameters
+        ----------
+        value : float
+            The value.
+        bound : str, default=""
+            What comes before it, such as "at least".
+
+        Returns
+        -------
+        str
+        """
+        article = "an" if self.title.startswith(("error", "average", "ROC", "F1")) else "a"
+        return " ".join(filter(None, (article, self.title, "of", bound, self.written(value), self.about)))
 
     def plot(self, ax: Any = None) -> LearnedFloorDisplay:
         """Draw the learning curve with its limit, the interval, and what was reached.
@@ -247,10 +269,6 @@ class MetricFloor:
             is_rate=self.is_rate,
             larger_is_better=self.larger_is_better,
         ).plot(ax)
-
-
-def _a(title: str) -> str:
-    return f"{'an' if title.startswith(('error', 'average', 'ROC', 'F1')) else 'a'} {title}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

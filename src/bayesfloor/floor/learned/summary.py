@@ -417,8 +417,9 @@ def find_in_learned(
         yield Finding(
             "BF023",
             f"Nothing that was tried beats always naming the largest class (error {summary.baseline:.4f}), so "
-            "nothing can be said of how low the floor may be: its range begins at 0.",
-            "Either the features tell nothing about the classes, or they do so in a way that needs far more rows.",
+            "nothing can be said of how low the error can get: its range begins at 0.",
+            "Either the features tell nothing about the classes, or they do so in a way that needs far more rows, or a "
+            "class is so rare that naming it hardly ever pays; its ROC AUC tells that.",
         )
     if residual_z > ERR_ALIKE:
         yield Finding(
@@ -460,9 +461,9 @@ def _find_in_curve(summary: CurveSummary) -> Iterator[Finding]:
     """Say why the lower end is not where the curve would put it."""
     if not summary.beats_baseline or summary.reached_interval[0] == 0.0:
         return
-    curve, begins = summary.curve, "the range begins at 0"
+    curve, begins = summary.curve, "the error's range begins at 0"
     if summary.interval[0] > 0.0:
-        begins = f"the range begins at {summary.interval[0]:.4f}, lower than the curve would have it"
+        begins = f"the error's range begins at {summary.interval[0]:.4f}, lower than the curve would have it"
     if summary.growth > GROWTH[0]:
         lead = summary.baseline - curve.value
         yield Finding(

@@ -12,7 +12,17 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from bayesfloor.runtime.text import counted, cut_middle, exact_percent, percent, percent_range, points, visible
+from bayesfloor.runtime.text import (
+    chosen,
+    counted,
+    cut_middle,
+    difference,
+    exact_percent,
+    percent,
+    visible,
+    written,
+    written_range,
+)
 
 #: Width of an average letter as a multiple of its size, with a little to spare.
 LETTER = 0.56
@@ -56,7 +66,9 @@ def label(x: float, y: float, text: str, anchor: str = "start", class_: str | No
 
 
 def floor_scale(floor: Summary, width: float) -> Markup | None:
-    """Draw floor, reached and majority on one bar: solid where shown, hatched where extrapolated.
+    """Draw floor, reached and what needs no features on one bar: solid where shown, hatched where extrapolated.
+
+    The perfect value is at one end: at the left where smaller is better, at the right where larger is.
 
     Parameters
     ----------
@@ -70,68 +82,100 @@ def floor_scale(floor: Summary, width: float) -> Markup | None:
     Markup or None
         The picture; None where a figure that it needs is missing.
     """
-    estimate, low, high, majority = (floor[key] for key in ("estimate", "low", "high", "majority_error"))
-    if None in (estimate, low, high, majority) or majority <= 0:
+    estimate, low, high, baseline = (floor[key] for key in ("estimate", "low", "high", "baseline"))
+    if None in (estimate, low, high, baseline) or _behind(floor, baseline) <= 0:
         return None
-    reached = floor["reached"] and floor["reached"]["error"]
-    farthest = max(estimate, high, reached or 0.0)
-    enlarged = farthest < _SMALLEST_SHARE * majority
-    end = float(f"{1.25 * farthest:.2g}") if enlarged and farthest > 0 else max(majority, farthest)
-    enlarged = enlarged and end < majority
+    is_rate, larger = floor["is_rate"], floor["larger_is_better"]
+    reached = floor["reached"] and floor["reached"]["value"]
+    whole = _behind(floor, baseline)
+    farthest = max(_behind(floor, value) for value in (estimate, low, high, reached) if value is not None)
+    enlarged = farthest < _SMALLEST_SHARE * whole
+    end = float(f"{1.25 * farthest:.2g}") if enlarged and farthest > 0 else max(whole, farthest)
+    enlarged = enlarged and end < whole
     left, right, top, thick = 1.0, width - 1.0, 112.0 if enlarged else 44.0, 34.0
+    perfect_side, worst_side = (right, left) if larger else (left, right)
 
-    def at(rate: float) -> float:
-        return left + (right - left) * min(max(rate / end, 0.0), 1.0)
+    def at(value: float) -> float:
+        return perfect_side + (worst_side - perfect_side) * min(max(_behind(floor, value) / end, 0.0), 1.0)
 
     hatch = f"hatch-scale-{width:.0f}"
-    parts = _overview(floor, end, left, right, top) if enlarged else []
+    parts = _overview(floor, end / whole, perfect_side, worst_side, top) if enlarged else []
     parts.append(tag("rect", x=left, y=top, width=right - left, height=thick, class_="track"))
     if reached is None:
         parts.append(_block(at(low), at(high), top, thick, class_="soft", fill=f"url(#{hatch})"))
     else:
         parts.append(_block(at(estimate), at(reached), top, thick, class_="soft", fill=f"url(#{hatch})"))
-        parts.append(_block(at(reached), right, top, thick, class_="solid"))
+        parts.append(_block(at(reached), worst_side, top, thick, class_="solid"))
         parts.append(tag("line", x1=at(reached), x2=at(reached), y1=top, y2=top + thick + 10, class_="mark"))
     # the range of the floor, as a bracket above the bar
     ceiling = top - 10
     bracket = f"M{at(low):.1f} {top - 5:.1f}V{ceiling:.1f}H{at(high):.1f}V{top - 5:.1f}"
     parts.append(tag("path", d=bracket, class_="bracket"))
     parts.append(tag("line", x1=at(estimate), x2=at(estimate), y1=ceiling - 5, y2=top + thick, class_="floor-mark"))
-    confidence = exact_percent(floor["confidence"])
-    name = f"floor {percent(estimate)}, {confidence} range {percent_range(low, high)}"
+    confidence, word = exact_percent(floor["confidence"]), limit_word(floor)
+    interval = f"{confidence} range {written_range(low, high, is_rate)}"
+    name = f"{word} {written(estimate, is_rate)}, {interval}"
     parts.append(_clamped(at(estimate), ceiling - 12, name, left, right, "floor-label"))
 
     line = top + thick + 24
-    said = [f"The floor is estimated at {percent(estimate)}, {confidence} range {percent_range(low, high)}."]
+    said = [f"The {word} is estimated at {written(estimate, is_rate)}, {interval}."]
     if reached is not None:
         own = floor["reached"]
-        parts.append(_clamped(at(reached), line, f"reached {percent(reached)}", left, right, "strong"))
-        interval = percent_range(own["low"], own["high"])
-        said.append(f"The best model tried reaches {percent(reached)} ({interval}) on rows it was not trained on.")
+        shown = written(reached, is_rate)
+        parts.append(_clamped(at(reached), line, f"reached {shown}", left, right, "strong"))
+        interval = written_range(own["low"], own["high"], is_rate)
+        said.append(f"The best model tried reaches {shown} ({interval}) on rows it was not trained on.")
         line += 20
-    parts.append(label(left, line, "0%", class_="quiet"))
-    shown_end = percent(end) if enlarged else f"always the largest class {percent(majority)}"
-    parts.append(label(right, line, shown_end, "end", "quiet"))
-    said.append(f"Naming the largest class always errs at {percent(majority)}.")
-    return picture(width, line + 8, "Where the floor stands", " ".join(said), _hatching(hatch), *parts, class_="scale")
+    last = floor["perfect"] + (-end if larger else end)
+    parts += _ends(floor, line, written(last, is_rate) if enlarged else _without_features(floor), left, right)
+    if floor["metric"] == "error":
+        said.append(f"Naming the largest class always errs at {percent(baseline)}.")
+    else:
+        said.append(f"What needs no features has {written(baseline, is_rate)}.")
+    return picture(
+        width, line + 8, f"Where the {word} stands", " ".join(said), _hatching(hatch), *parts, class_="scale"
+    )
 
 
-def _overview(floor: Summary, end: float, left: float, right: float, top: float) -> list[Markup]:
-    """Draw the whole range up to the majority's error, and what of it is enlarged below."""
-    majority = floor["majority_error"]
-    part = left + (right - left) * end / majority
+def limit_word(floor: Summary) -> str:
+    """Name the best value that any model can attain."""
+    return "ceiling" if floor["larger_is_better"] else "floor"
+
+
+def _behind(floor: Summary, value: float) -> float:
+    """Return how far a value is from the perfect one."""
+    return floor["perfect"] - value if floor["larger_is_better"] else value - floor["perfect"]
+
+
+def _without_features(floor: Summary) -> str:
+    name = "always the largest class" if floor["metric"] == "error" else "without features"
+    return f"{name} {written(floor['baseline'], floor['is_rate'])}"
+
+
+def _ends(floor: Summary, y: float, worst: str, left: float, right: float) -> list[Markup]:
+    """Write the perfect value below one end of a bar, and what is at the other end."""
+    at_left, at_right = written(floor["perfect"], floor["is_rate"]), worst
+    if floor["larger_is_better"]:
+        at_left, at_right = at_right, at_left
+    return [label(left, y, at_left, class_="quiet"), label(right, y, at_right, "end", "quiet")]
+
+
+def _overview(floor: Summary, share: float, perfect_side: float, worst_side: float, top: float) -> list[Markup]:
+    """Draw the whole range up to what needs no features, and what of it is enlarged below."""
+    part = perfect_side + (worst_side - perfect_side) * share
+    left, right = min(perfect_side, worst_side), max(perfect_side, worst_side)
     y, thick, bottom = 22.0, 10.0, top - 40
+    beam = f"M{perfect_side} {y + thick}L{perfect_side} {bottom}H{worst_side}L{part:.1f} {y + thick}Z"
     return [
         _block(left, right, y, thick, class_="track" if floor["reached"] is None else "solid"),
-        tag("rect", x=left, y=y, width=part - left, height=thick, class_="lens"),
-        tag("path", d=f"M{left} {y + thick}L{left} {bottom}H{right}L{part:.1f} {y + thick}Z", class_="beam"),
-        label(left, 13, "0%", class_="quiet"),
-        label(right, 13, f"always the largest class {percent(majority)}", "end", "quiet"),
+        _block(perfect_side, part, y, thick, class_="lens"),
+        tag("path", d=beam, class_="beam"),
+        *_ends(floor, 13, _without_features(floor), left, right),
     ]
 
 
 def learning_curve(curve: Summary, floor: Summary, width: float) -> Markup | None:
-    """Draw errors over training rows, the fitted line, and the band that it leads to.
+    """Draw what is attained over training rows, the fitted line, and the band that it leads to.
 
     Parameters
     ----------
@@ -145,54 +189,60 @@ def learning_curve(curve: Summary, floor: Summary, width: float) -> Markup | Non
     Markup or None
         The picture; None where there is no point to draw.
     """
-    dots = [(p["size"], p["error"]) for p in curve["points"] if p["size"] and p["error"] is not None]
-    line = [(size, error) for size, error in curve["line"] if size and size > 0 and error is not None]
+    is_rate, perfect = floor["is_rate"], floor["perfect"]
+    dots = [(p["size"], p["value"]) for p in curve["points"] if p["size"] and p["value"] is not None]
+    line = [(size, value) for size, value in curve["line"] if size and size > 0 and value is not None]
     if not dots:
         return None
     limit, low, high = curve["limit"], curve["low"], curve["high"]
     largest = max(size for size, _ in dots)
-    reached = floor["reached"]["error"] if floor["reached"] else next(error for size, error in dots if size == largest)
+    reached = floor["reached"]["value"] if floor["reached"] else next(value for size, value in dots if size == largest)
+    heights = [value for value in (low, high, reached, limit, perfect) if value is not None]
+    heights += [value for _, value in dots + line]
+    ticks = _ticks(min(heights), max(heights), 5)
+    marks = [chosen(value, is_rate) for value in ticks]
     spacious = width > 500
-    height, left, top = (340.0 if spacious else 336.0), 46.0, 14.0
+    height, top = (340.0 if spacious else 336.0), 14.0
+    left = max(46.0, LETTER * SIZE * max(map(len, marks)) + 12.0)
     right, bottom = (width - 190.0, height - 46.0) if spacious else (width - 12.0, height - 90.0)
     sizes = [size for size, _ in dots + line]
     first, last = math.log10(0.85 * min(sizes)), math.log10(max(1.1 * max(sizes), 2.5 * largest))
-    heights = [error for _, error in dots + line] + [value for value in (high, reached, limit) if value is not None]
-    ticks = _ticks(max([*heights, 1e-4]), 5)
-    most = ticks[-1]
 
     def x(size: float) -> float:
         return left + (right - left) * (math.log10(size) - first) / (last - first)
 
-    def y(error: float) -> float:
-        return bottom - (bottom - top) * min(max(error / most, 0.0), 1.0)
+    def y(value: float) -> float:
+        return bottom - (bottom - top) * min(max((value - ticks[0]) / (ticks[-1] - ticks[0]), 0.0), 1.0)
 
     hatch = f"hatch-curve-{width:.0f}"
     parts = [_hatching(hatch)]
     if low is not None and high is not None:
         parts.append(_block(left, right, y(high), y(low) - y(high), class_="band", fill=f"url(#{hatch})"))
-    for value in ticks:
+    for value, mark in zip(ticks, marks, strict=True):
         parts.append(tag("line", x1=left, x2=right, y1=y(value), y2=y(value), class_="grid"))
-        parts.append(label(left - 8, y(value) + 4, exact_percent(value), "end", "quiet"))
+        parts.append(label(left - 8, y(value) + 4, mark, "end", "quiet"))
     parts += _row_marks(first, last, x, bottom)
     parts.append(label((left + right) / 2, bottom + 38, "training rows", "middle", "quiet"))
-    tried = [(x(size), y(error)) for size, error in line if size <= largest]
-    beyond = tried[-1:] + [(x(size), y(error)) for size, error in line if size > largest]
+    tried = [(x(size), y(value)) for size, value in line if size <= largest]
+    beyond = tried[-1:] + [(x(size), y(value)) for size, value in line if size > largest]
     parts += [_path(tried, "curve"), _path(beyond, "curve beyond")]
     if limit is not None:
         parts.append(tag("line", x1=left, x2=right, y1=y(limit), y2=y(limit), class_="limit"))
-    for size, error in dots:
-        name = tag("title", f"{counted(round(size))} rows: error {percent(error)}")
-        parts.append(tag("circle", name, cx=x(size), cy=y(error), r=4.5))
+    for size, value in dots:
+        name = tag("title", f"{counted(round(size))} rows: {floor['title']} {written(value, is_rate)}")
+        parts.append(tag("circle", name, cx=x(size), cy=y(value), r=4.5))
     if limit is not None:
+        texts = _gap_texts(reached, limit, floor)
         if spacious:
-            parts += _gap(reached, limit, x(largest), right, y)
+            parts += _gap(texts, y(reached), y(limit), x(largest), right)
         else:
-            parts += _gap_below(reached, limit, left, right, height)
-    said = f"Errors from {percent(max(dots)[1])} at {counted(round(largest))} training rows"
-    said += f" to {percent(min(dots)[1])} at {counted(round(min(dots)[0]))}."
+            parts += _gap_below(texts, left, right, height)
+    said = ", ".join(
+        f"{written(value, is_rate)} with {counted(round(size))} training rows" for size, value in (max(dots), min(dots))
+    )
+    said = f"{floor['title']}: {said}."
     if limit is not None:
-        said += f" The fitted line leads to {percent(limit)}, range {percent_range(low, high)}."
+        said += f" The fitted line leads to {written(limit, is_rate)}, range {written_range(low, high, is_rate)}."
     return picture(width, height, "Learning curve", said, *parts, class_="curve-chart")
 
 
@@ -218,7 +268,7 @@ def subgroup_chart(subgroups: Summary, width: float) -> Markup:
     bottom = first + pitch * len(rows)
     # ranges of a few rows would leave no space for the others
     highest = [row["high"] for row in rows if row["floor"] is not None] or [1.0]
-    ticks = _ticks(max(*highest, 1e-4), 5 if spacious else 3)
+    ticks = _ticks(0.0, max(*highest, 1e-4), 5 if spacious else 3)
 
     def x(rate: float) -> float:
         return left + (right - left) * min(max(rate / ticks[-1], 0.0), 1.0)
@@ -245,12 +295,20 @@ def subgroup_chart(subgroups: Summary, width: float) -> Markup:
     return picture(width, bottom + 14, "Subgroups", f"{said} In the table below.", *parts, class_="group-chart")
 
 
-def _gap(reached: float, limit: float, at: float, right: float, y: Any) -> list[Markup]:
+def _gap_texts(reached: float, limit: float, floor: Summary) -> tuple[str, str, str]:
+    """Say what was reached, where the line leads to, and what is left to win; nothing where nothing is."""
+    is_rate = floor["is_rate"]
+    gap = _behind(floor, reached) - _behind(floor, limit)
+    shown = (f"reached {written(reached, is_rate)}", f"{limit_word(floor)} {written(limit, is_rate)}")
+    return *shown, f"{difference(gap, is_rate)} left to win" if gap > 0 else ""
+
+
+def _gap(texts: tuple[str, str, str], above: float, below: float, at: float, right: float) -> list[Markup]:
     """Mark, beside the picture, what was reached, where the line leads to, and the gap between them."""
-    above, below, edge = y(reached), y(limit), right + 12
-    lines = [(above, f"reached {percent(reached)}", "strong"), (below, f"floor {percent(limit)}", "floor-label")]
-    if reached > limit:
-        lines.append(((above + below) / 2, f"{points(reached - limit)} points left to win", "quiet"))
+    edge, (reached, limit, gap) = right + 12, texts
+    lines = [(above, reached, "strong"), (below, limit, "floor-label")]
+    if gap:
+        lines.append(((above + below) / 2, gap, "quiet"))
     lines.sort(key=lambda line: line[0])
     rows = _apart([row for row, _, _ in lines], 18.0)
     bracket = f"M{edge - 4:.1f} {above:.1f}H{edge:.1f}V{below:.1f}H{edge - 4:.1f}"
@@ -261,12 +319,12 @@ def _gap(reached: float, limit: float, at: float, right: float, y: Any) -> list[
     ]
 
 
-def _gap_below(reached: float, limit: float, left: float, right: float, height: float) -> list[Markup]:
+def _gap_below(texts: tuple[str, str, str], left: float, right: float, height: float) -> list[Markup]:
     """Write the same below the picture, where there is no space beside it."""
-    gap = f"{points(reached - limit)} points left to win" if reached > limit else ""
+    reached, limit, gap = texts
     return [
-        label(left, height - 24, f"reached {percent(reached)}", class_="strong"),
-        label(right, height - 24, f"floor {percent(limit)}", "end", "floor-label"),
+        label(left, height - 24, reached, class_="strong"),
+        label(right, height - 24, limit, "end", "floor-label"),
         label(left, height - 4, gap, class_="quiet"),
     ]
 
@@ -319,10 +377,12 @@ def _apart(rows: Sequence[float], least: float) -> list[float]:
     return [row - shift for row in placed]
 
 
-def _ticks(most: float, n: int) -> list[float]:
-    """Return round numbers from 0 to `most` or a little more, about n of them."""
-    step = _round_up(most / n)
-    return [place * step for place in range(math.ceil(most / step - 1e-9) + 1)]
+def _ticks(least: float, most: float, n: int) -> list[float]:
+    """Return round numbers from `least` or a little less to `most` or a little more, about n of them."""
+    step = _round_up(max(most - least, 1e-4 * max(abs(most), 1.0)) / n)
+    first = math.floor(least / step + 1e-9)
+    last = max(math.ceil(most / step - 1e-9), first + 1)
+    return [place * step for place in range(first, last + 1)]
 
 
 def _round_up(value: float) -> float:

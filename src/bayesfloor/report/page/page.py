@@ -18,7 +18,18 @@ from markupsafe import Markup, escape
 
 from bayesfloor.report.page.charts import floor_scale, learning_curve, subgroup_chart
 from bayesfloor.report.page.tree import LEVELS, class_tree, level_of
-from bayesfloor.runtime.text import NOTHING, counted, cut_middle, exact_percent, percent, percent_range, visible
+from bayesfloor.runtime.text import (
+    NOTHING,
+    counted,
+    cut_middle,
+    exact_percent,
+    figure,
+    percent,
+    percent_range,
+    visible,
+    written,
+    written_range,
+)
 
 #: Width of pictures on a desk, in pixels: that of a column of text.
 WIDE = 720.0
@@ -176,16 +187,6 @@ def shown(value: Any) -> Any:
     return value if isinstance(value, Markup) else visible(value)
 
 
-def figure(number: float | None) -> str:
-    """Write a number that is no rate, with three digits that count: 0.0123, 4.57, 12,300."""
-    if number is None:
-        return NOTHING
-    if number and not 1e-4 <= abs(number) < 1e7:
-        return f"{number:.2e}"
-    rounded = float(f"{number:.3g}")
-    return f"{rounded:,.0f}" if abs(rounded) >= 100 else f"{rounded:g}"
-
-
 def sorting_key(number: float | None) -> str:
     """Write a number for the script that sorts; nothing where there is none, which sorts last."""
     return "" if number is None else repr(float(number))
@@ -218,7 +219,7 @@ def _environment() -> Environment:
     environment.filters |= {"percent": percent, "exact_percent": exact_percent, "count": counted}
     environment.filters |= {"figure": figure, "key": sorting_key}
     environment.filters["short"] = lambda name, longest: cut_middle(visible(name), longest)
-    environment.globals |= {"percent_range": percent_range}
+    environment.globals |= {"percent_range": percent_range, "written": written, "written_range": written_range}
     return environment
 
 

@@ -1,0 +1,279 @@
+"""What a report says of the figure that models are judged by: the error by default, or another metric.
+
+`learned.estimate`, `interval`, `reached` and `curve` are those of the first metric that was asked for. A floor is the
+lowest value that any model can attain; where larger is better, a ceiling is the highest.
+"""
+
+from typing import Any
+
+from bayesfloor.floor.learned.result import ClassRanking, CostDecisions, LearnedFloor, MetricFloor
+from bayesfloor.floor.learned.summary import ERR_ALIKE, STILL_FALLING
+from bayesfloor.runtime.text import (
+    chosen,
+    counted,
+    difference,
+    exact_percent,
+    figure,
+    percent,
+    percent_range,
+    written,
+)
+from bayesfloor.runtime.text import written_range as between
+
+#: What each metric is, for those who read a report; top_k_error is known by what comes after the number.
+_MEANINGS = {
+    "balanced_error": (
+        "The mean of the classes' own error rates, by decisions that make it the least. Each class counts the same, "
+        "however rare it is."
+    ),
+    "log_loss": (
+        "Minus the mean logarithm of the probability that is given to the true class. 0 is certain and right; a model "
+        "that always gives the shares of the classes has what is shown as 'without features'."
+    ),
+    "brier": (
+        "The mean squared distance of the probabilities from the labels: 0 is certain and right. Of two classes it is "
+        "that of one of them, as usual."
+    ),
+    "roc_auc": (
+        "The chance that a row of a class is ranked above a row of another: 0.5 is chance, 1 is perfect. Of more than "
+        "two classes it is the mean over the classes, each against the rest."
+    ),
+    "average_precision": (
+        "The area under the curve of precision and recall, which is the share of the class by chance and 1 where all "
+        "its rows are ranked first. It says more than the ROC AUC of a rare class."
+    ),
+    "f1": (
+        "The harmonic mean of precision and recall, at the threshold where that is the largest. Of more than two "
+        "classes it is the mean over them."
+    ),
+    "top_error": "The share of rows whose class is not among those that the model holds for the most probable ones.",
+    "cost": (
+        "What decisions cost per row by the given costs, where each is the one that is expected to cost the least. "
+        "It needs probabilities that are right, not labels alone."
+    ),
+}
+
+
+def metric_of(learned: LearnedFloor) -> MetricFloor:
+    """Return what is known of the first metric that was asked for."""
+    return learned.metrics[learned.metric]
+
+
+def error_of(learned: LearnedFloor) -> LearnedFloor | MetricFloor:
+    """Return the floor of the error, whatever metric was asked for."""
+    return learned if learned.metric == "error" else learned.metrics["error"]
+
+
+def limit_word(metric: MetricFloor) -> str:
+    """Name the best value that any model can attain."""
+    return "ceiling" if metric.larger_is_better else "floor"
+
+
+def answer_of_metric(learned: LearnedFloor, hardest: str, rare: list[ClassRanking]) -> list[str]:
+    """Return the sentences that a report on another metric than the error begins with."""
+    metric = metric_of(learned)
+    level, word = exact_percent(learned.confidence), limit_word(metric)
+    side, extreme = ("above", "high") if metric.larger_is_better else ("below", "low")
+    interval = f"{level} range {between(*metric.interval, metric.is_rate)}"
+    if metric.best == metric.perfect:
+        first = (
+            f"The {word} is about {metric.said(metric.estimate)} ({interval}); how {extreme} it can get cannot be told "
+            "from these rows."
+        )
+    else:
+        first = (
+            f"No model is likely to get {side} {metric.said(metric.best)}; the {word} is about "
+            f"{metric.written(metric.estimate)} ({interval})."
+        )
+    second = f"The best model tried {_reaches(metric)}"
+    told = [first, f"{second}; {hardest}." if hardest else f"{second}."]
+    if learned.metric == "cost" and learned.cost is not None and (dearest := _dearest(learned.cost)):
+        told.append(f"{dearest}.")
+    if rare:
+        told.append(_found(max(rare, key=lambda each: each.n_samples)))
+    error = learned.metrics["error"]
+    told.append(
+        f"The floor of the error is about {percent(error.estimate)} (range {percent_range(*error.interval)}); "
+        f"{percent(error.reached)} was reached, and always naming the largest class has "
+        f"{percent(learned.majority_error)}."
+    )
+    return told
+
+
+def _reaches(metric: MetricFloor) -> str:
+    """Say what was reached, and whether more rows would change it."""
+    reached, without = metric.written(metric.reached), metric.written(metric.baseline)
+    low, high = metric.reached_interval
+    if (low <= metric.baseline) if metric.larger_is_better else (high >= metric.baseline):
+        return f"reaches {reached}, which is not surely better than what needs no features ({without})"
+    if metric.reached == metric.perfect:
+        return f"reaches {reached} on rows that it was not trained on, and nothing is left to win"
+    gain, left = abs(metric.estimate - metric.reached), abs(metric.perfect - metric.reached)
+    if gain <= STILL_FALLING * left:
+        more = "and more rows would change that little"
+    elif gain > (high - low) / 4.0:  # about a standard error
+        more = "and is still improving with more data"
+    else:
+        more = "on too few rows to tell whether more would help"
+    return f"reaches {reached} ({without} without features), {more}"
+
+
+def _found(ranking: ClassRanking) -> str:
+    """Say how many rows of a rare class can be found."""
+    name = in_text(ranking.label)
+    return (
+        f"The 1% of rows that it ranks highest hold {percent(ranking.recall_at_top)} of the {counted(ranking.n_rows)} "
+        f"rows of {name}; with at most one false alarm for each hit, {percent(ranking.recall_at_precision)} of them "
+        "can be found."
+    )
+
+
+def worth_of_metric(learned: LearnedFloor, carriers: str) -> str:
+    """Say what is proven of a metric other than the error, and what is extrapolated."""
+    metric = metric_of(learned)
+    most, side = ("at least", "higher") if metric.larger_is_better else ("at most", "lower")
+    proven = (
+        f"That {metric.said(metric.proven, most)} can be had is proven, up to sampling: a stack of models (above all "
+        f"{carriers}) reaches {metric.written(metric.reached)} on rows that it was not trained on."
+    )
+    if metric.best == metric.perfect:
+        return f"{proven} How much {side} it can go is open: nothing in these rows tells where the learning curve ends."
+    return (
+        f"{proven} How much {side} it can go is extrapolated from a learning curve: no method can prove, from data "
+        "alone, that no better model exists."
+    )
+
+
+def verdict_on_target(learned: LearnedFloor, target: float) -> tuple[str, str]:
+    """Hold what was learned against a target: a word, and a sentence."""
+    metric = metric_of(learned)
+    is_rate, word = metric.is_rate, limit_word(metric)
+    goal = chosen(target, is_rate)
+    (low, high), (reached_low, reached_high) = learned.interval, learned.reached_interval
+    larger = metric.larger_is_better
+    surely, most = (reached_low, "at least") if larger else (reached_high, "at most")
+    if (surely >= target) if larger else (surely <= target):
+        return "feasible", (
+            f"A model tried here reaches {written(learned.reached, is_rate)}, {most} {written(surely, is_rate)} "
+            f"allowing for sampling: {goal} has been done."
+        )
+    best, ends, side = (high, "ends", "below") if larger else (low, "starts", "above")
+    if (best < target) if larger else (best > target):
+        return "not feasible", (
+            f"The {word}'s range {ends} at {written(best, is_rate)}, {side} {goal}. This rests on the learning curve "
+            "going on as it does; better features would change the problem itself."
+        )
+    side = "below" if learned.estimate <= target else "above"
+    return "undecided", (
+        f"The {word} is estimated {side} {goal}, at {written(learned.estimate, is_rate)}, but its range, "
+        f"{between(low, high, is_rate)}, holds {goal} too; the best model tried reaches "
+        f"{written(learned.reached, is_rate)}."
+    )
+
+
+def note_on_curve(learned: LearnedFloor) -> str:
+    """Say whether more rows or a better model would close the gap."""
+    metric = metric_of(learned)
+    is_rate, word = metric.is_rate, limit_word(metric)
+    if learned.reached == metric.perfect:
+        return "No error is left to win." if learned.metric == "error" else "Nothing is left to win."
+    sign = -1.0 if metric.larger_is_better else 1.0
+    gap = sign * (learned.reached - learned.estimate)
+    size = float(learned.curve.size[0])
+    now, doubled = (float(learned.curve.at(n)) for n in (size, 2 * size))
+    gained = max(min(sign * (now - doubled), gap), 0.0)
+    if learned.metric == "error":
+        left = f"lie {percent(gap)} of the rows"
+    else:
+        left = f"{'lie' if is_rate else 'lies'} {difference(gap, is_rate)}"
+    parts = [
+        f"Between what was reached ({written(learned.reached, is_rate)}) and the {word} "
+        f"({written(learned.estimate, is_rate)}) {left}."
+        if gap > 0
+        else f"What was reached is about the {word}."
+    ]
+    if gap > 0:
+        won = percent(gained) if learned.metric == "error" else difference(gained, is_rate)
+        parts.append(f"If the curve goes on as it does, twice as many rows would win about {won}.")
+    if learned.residual_z > ERR_ALIKE:
+        parts.append("Rows next to each other err alike: a better model could win something with these rows as well.")
+    else:
+        parts.append("No structure was found that the models missed: a better model has nothing obvious to win here.")
+    return " ".join(parts)
+
+
+def _dearest(cost: CostDecisions) -> str:
+    """Name the true class and the decision that cost the most; nothing where some decisions are gains."""
+    total = float(cost.pair_costs.sum())
+    if total <= 0.0 or cost.pair_costs.min() < 0.0:
+        return ""
+    k, j = divmod(int(cost.pair_costs.argmax()), cost.pair_costs.shape[1])
+    share = percent(float(cost.pair_costs[k, j]) / total)
+    return f"{share} of the cost is for {decision_in_words(cost, k, j)}"
+
+
+def decision_in_words(cost: CostDecisions, k: int, j: int) -> str:
+    """Say what is decided for a row of a class."""
+    name = in_text(cost.classes[k])
+    if j == len(cost.classes):
+        return f"not deciding on {name}"
+    return f"naming {name} rightly" if j == k else f"taking {name} for {in_text(cost.classes[j])}"
+
+
+def notes_on_costs(learned: LearnedFloor) -> list[str]:
+    """Say what decisions cost, where most of it goes, how many rows are not decided, and which weights follow."""
+    cost, metric = learned.cost, learned.metrics["cost"]
+    assert cost is not None
+    level = exact_percent(learned.confidence)
+    notes = [
+        f"Deciding by these costs, the best model tried pays {figure(metric.reached)} per row; the floor is about "
+        f"{figure(metric.estimate)} ({level} range {between(*metric.interval, False)}), and the best decision without "
+        f"features costs {figure(metric.baseline)}."
+    ]
+    if dearest := _dearest(cost):
+        notes.append(f"{dearest}.")
+    n_classes = len(cost.classes)
+    if cost.costs.shape[1] > n_classes:
+        share, paid = float(cost.pair_rows[:, -1].sum()), float(cost.pair_costs[:, -1].sum())
+        notes.append(f"{percent(share)} of the rows are not decided, which costs {figure(paid)} per row.")
+    notes.append(_note_on_weights(cost))
+    return notes
+
+
+def _note_on_weights(cost: CostDecisions) -> str:
+    if cost.class_weights is not None:
+        return (
+            "A learner that knows no costs comes to the same decisions with the class weights below: a mistake costs "
+            "the same whatever a row is taken for."
+        )
+    if cost.costs.shape[1] > len(cost.classes):
+        why = "no weight says when not to decide"
+    else:
+        why = "what a mistake costs depends on what a row is taken for, not on its true class alone"
+    return f"No class weights lead to the same decisions: {why}. Take the decision of the least expected cost instead."
+
+
+def meanings(learned: LearnedFloor) -> dict[str, str]:
+    """Explain the metrics that were asked for, beside the error, by a heading for each."""
+    told = {}
+    for metric in learned.metrics.values():
+        if metric.name != "error":
+            key = "top_error" if metric.name.startswith("top_") else metric.name
+            heading = f"{metric.title} {metric.about}".rstrip()
+            told[heading[0].upper() + heading[1:]] = _MEANINGS[key]
+    return told
+
+
+def meaning_of_limit(metric: MetricFloor) -> tuple[str, str]:
+    """Return a heading and what the best value of a metric is."""
+    most = "highest" if metric.larger_is_better else "lowest"
+    return f"The {limit_word(metric)}", (
+        f"The {most} {metric.title} that any model can attain on data like these. What is left beyond it is chance: "
+        "rows that look the same and have different labels."
+    )
+
+
+def in_text(label: Any) -> str:
+    """Name a class inside a sentence; in quotes where it would not read as one word."""
+    text = str(label)
+    return text if text.replace("_", "").replace("-", "").replace(".", "").isalnum() else f"'{text}'"

@@ -1,0 +1,192 @@
+"""Reports on other metrics than the error: what is said is true, in the metric's own words, in every rendering."""
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from bayesfloor import difficulty_report
+from bayesfloor.floor.learned.result import CostDecisions
+from bayesfloor.report import metric_sentences, sentences
+from bayesfloor.runtime.text import figure, percent
+
+APART = 1.5
+COSTS = np.array([[0.0, 5.0, 0.3], [1.0, 0.0, 0.3]])  # true bad, good; decide bad, good, or not
+
+
+@pytest.fixture(scope="module")
+def report():
+    rng = np.random.default_rng(5)
+    y = np.repeat(["bad", "good"], [120, 280])
+    X = rng.normal(size=(400, 2)) + [[APART, 0.0]] * (y == "bad")[:, None]
+    return difficulty_report(
+        X, y, metric=["roc_auc", "log_loss", "f1"], costs=COSTS, positive="bad", target_value=0.99, n_jobs=1
+    )
+
+
+def test_the_report_is_about_the_first_metric(report):
+    floor, own = report.summary["floor"], report.learned.metrics["roc_auc"]
+    assert (floor["metric"], floor["estimate"], floor["low"], floor["high"]) == ("roc_auc", own.estimate, *own.interval)
+    assert floor["low"] <= norm.cdf(APART / np.sqrt(2)) <= floor["high"]
+    assert floor["reached"]["value"] == own.reached
+    assert (floor["larger_is_better"], floor["is_rate"], floor["perfect"]) == (True, False, 1.0)
+    assert floor["baseline"] == pytest.approx(0.5)
+    assert report.summary["curve"]["limit"] == own.estimate
+    assert [each["value"] for each in report.summary["curve"]["points"]] == own.curve.value.tolist()
+    assert [each["metric"] for each in report.summary["metrics"]] == ["roc_auc", "log_loss", "f1", "cost", "error"]
+    assert report.summary["schema"] == 3
+
+
+def test_the_answer_leads_with_it_and_has_the_error_beside(report):
+    answer, floor = report.summary["answer"], report.summary["floor"]
+    assert floor["high"] < 0.99
+    assert answer[0].startswith(f"No model is likely to get above an ROC AUC of {figure(floor['high'])}; the ceiling")
+    assert f"95% range {figure(floor['low'])}–" in answer[0]
+    assert f"reaches {figure(floor['reached']['value'])} (0.5 without features)" in answer[1]
+    error = report.learned.metrics["error"]
+    assert f"The floor of the error is about {percent(error.estimate)}" in answer[-1]
+    assert f"an ROC AUC of at least {figure(floor['low'])} can be had is proven" in report.summary["worth"]
+    headings = [each["heading"] for each in report.summary["how_to_read"]]
+    assert headings[:3] == ["The ceiling", "The range", "Reached"]
+    assert {"ROC AUC", "Log-loss", "F1 for 'bad'", "Cost per row"} <= set(headings)
+    assert report.summary["verdict"]["verdict"] == "not feasible"
+
+
+def test_renderings_say_the_same(report):
+    texts = report.to_text(width=2000), report.to_markdown().replace("\\", ""), report.to_html()
+    told = [*report.summary["answer"], *report.summary["costs"]["notes"], report.summary["verdict"]["sentence"]]
+    for text in texts:
+        for sentence in told:
+            assert sentence in text.replace("&#39;", "'").replace("&gt;", ">")
+        assert "The ceiling" in text
+        assert "Where the money goes" in text
+        for each in report.summary["metrics"]:
+            assert each["title"] in text.replace("&#39;", "'")
+    assert json.loads(report.to_json()) == report.summary
+    assert "Target 0.99: " in texts[0]
+    assert "metric=['roc_auc', 'log_loss', 'f1'], positive='bad', target_value=0.99, costs=costs)" in (
+        report.summary["command"]
+    )
+
+
+def test_classes_and_pairs_stay_errors(report):
+    note = report.summary["floor"]["trees"]["note"]
+    assert "They are errors, whatever metric" in note
+    assert ("is above the" in note) == (report.trees.estimate > report.learned.metrics["error"].reached)
+
+
+def test_what_costs_add_up_to(report):
+    costs, metric = report.summary["costs"], report.learned.metrics["cost"]
+    assert sum(each["cost_per_row"] for each in costs["rows"]) == pytest.approx(metric.reached)
+    assert sum(each["share"] for each in costs["rows"]) == pytest.approx(1)
+    paid = [each["cost_per_row"] for each in costs["rows"]]
+    assert paid == sorted(paid, reverse=True)
+    for each in costs["rows"]:
+        assert each["cost_per_row"] == pytest.approx(each["cost"] * each["rows"])
+    asked = [each["rows"] for each in costs["rows"] if each["decision"] == "no decision"]
+    assert costs["undecided"] == pytest.approx(sum(asked))
+    assert costs["class_weights"] is None
+    assert f"{percent(costs['undecided'])} of the rows are not decided" in costs["notes"][-2]
+    assert "no weight says when not to decide" in costs["notes"][-1]
+
+
+def decided(costs, rows, weights=None):
+    """Costs of classes a and b, with the share of rows that each decision is taken for."""
+    costs, rows = np.array(costs, float), np.array(rows, float)
+    names = ("a", "b", "no decision")[: costs.shape[1]]
+    return CostDecisions(costs, names, costs * rows, rows, weights, np.array(["a", "b"]))
+
+
+def test_the_dearest_decision_in_words(report):
+    taking = decided([[0, 9], [1, 0]], [[0.4, 0.1], [0.1, 0.4]])
+    moved = replace(report.learned, cost=taking)
+    assert "90.0% of the cost is for taking a for b." in metric_sentences.notes_on_costs(moved)
+    assert "depends on what a row is taken for" in metric_sentences.notes_on_costs(moved)[-1]
+    asking = decided([[0, 9, 1], [1, 0, 1]], [[0.5, 0.0, 0.0], [0.0, 0.2, 0.3]])
+    assert "100% of the cost is for not deciding on b." in metric_sentences.notes_on_costs(
+        replace(report.learned, cost=asking)
+    )
+    right = decided([[2, 9], [1, 0]], [[0.5, 0.0], [0.1, 0.4]])
+    assert any("naming a rightly" in note for note in metric_sentences.notes_on_costs(replace(moved, cost=right)))
+
+
+def test_gains_have_no_shares(report):
+    gains = decided([[-3, 9], [1, 0]], [[0.4, 0.1], [0.1, 0.4]], np.array([1.8, 0.2]))
+    notes = metric_sentences.notes_on_costs(replace(report.learned, cost=gains))
+    assert not any("of the cost is for" in note for note in notes)
+    assert "with the class weights below" in notes[-1]
+
+
+@settings(deadline=None, max_examples=60)
+@given(target=st.floats(0, 1), reached=st.floats(0.4, 1), above=st.floats(0, 1), spread=st.floats(0, 0.1))
+def test_nothing_is_called_impossible_that_was_done(report, target, reached, above, spread):
+    best = reached + above * (1 - reached)
+    moved = replace(
+        report.learned,
+        estimate=(best + reached) / 2,
+        interval=(reached - spread, best),
+        reached=reached,
+        reached_interval=(reached - spread, min(reached + spread, 1.0)),
+    )
+    verdict = sentences.verdict(SimpleNamespace(learned=moved), target)["verdict"]
+    if target <= reached - spread:
+        assert verdict == "feasible"
+    elif target > best:
+        assert verdict == "not feasible"
+    else:
+        assert verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"reached_interval": (0.48, 0.6)}, "not surely better than what needs no features"),
+        ({"reached": 1.0, "reached_interval": (0.97, 1.0)}, "nothing is left to win"),
+        ({"estimate": 0.96}, "still improving"),
+        ({"estimate": 0.905}, "more rows would change that little"),
+        ({"estimate": 0.93, "reached_interval": (0.7, 0.98)}, "too few rows to tell"),
+        ({"interval": (0.86, 1.0)}, "how high it can get cannot be told"),
+    ],
+)
+def test_what_more_rows_would_bring(report, changes, says):
+    own = replace(report.learned.metrics["roc_auc"], estimate=0.93, interval=(0.86, 0.97))
+    own = replace(own, reached=0.9, reached_interval=(0.86, 0.94))
+    moved = replace(report.learned, metrics=report.learned.metrics | {"roc_auc": replace(own, **changes)})
+    assert says in " ".join(metric_sentences.answer_of_metric(moved, "", []))
+
+
+def test_the_gap_is_in_the_metrics_own_units(report):
+    own = report.learned.metrics["roc_auc"]
+    moved = replace(report.learned, reached=0.9, estimate=0.95)
+    assert "lies 0.05." in metric_sentences.note_on_curve(moved)
+    assert "What was reached is about the ceiling." in metric_sentences.note_on_curve(replace(moved, reached=0.96))
+    assert metric_sentences.note_on_curve(replace(moved, reached=own.perfect)) == "Nothing is left to win."
+    balanced = replace(own, name="balanced_error", is_rate=True, larger_is_better=False, perfect=0.0)
+    moved = replace(moved, metric="balanced_error", metrics={"balanced_error": balanced}, reached=0.2, estimate=0.15)
+    assert "(20.0%) and the floor (15.0%) lie 5.0 points." in metric_sentences.note_on_curve(moved)
+
+
+def test_a_rare_class_is_judged_by_the_metric_that_was_asked_for():
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(2000) < 20, "fraud", "ok")
+    X = rng.normal(size=(2000, 2)) + 3.0 * (y == "fraud")[:, None] * [1.0, 0.0]
+    report = difficulty_report(X, y, metric=["average_precision", "roc_auc"], positive="fraud", max_rows=500, n_jobs=1)
+    summary = report.summary
+    assert "an average precision of" in summary["answer"][0]
+    assert "for 'fraud'" in summary["answer"][0]
+    assert "20 rows of fraud" in summary["answer"][2]
+    (ranked,) = summary["rare"]["rows"]
+    assert (ranked["auc_low"], ranked["auc_high"]) == report.learned.metrics["roc_auc"].reached_interval
+    text = report.to_text()
+    assert text.index("The ceiling") < text.index("Rare classes")
+    assert summary["metrics"][0]["baseline"] == pytest.approx(0.01)
+
+
+def test_few_rows_can_only_tell_the_error():
+    with pytest.raises(ValueError, match=r"Fewer than 20 rows .* Got 12 rows; leave out metric='roc_auc'"):
+        difficulty_report(np.arange(12.0)[:, None], [0] * 6 + [1] * 6, metric="roc_auc")
