@@ -78,7 +78,7 @@ def report(
     judged_by = metric_arguments(table, names, costs, positive)
     from bayesfloor.report.difficulty import difficulty_report  # after what can go wrong: it takes a second to load
 
-    asked = {"fast": fast, "by": by, "metric": metric, "costs": costs, "positive": positive}
+    asked: dict[str, Any] = {"fast": fast, "by": by, "metric": metric, "costs": costs, "positive": positive}
     asked |= {"target_value": target_value, "features": features}
     with engine(options) as how:
         found = difficulty_report(
