@@ -32,6 +32,7 @@ BELOW = {
 }
 
 PUBLIC = {
+    "AnnotatorAgreement",
     "BayesError",
     "BayesErrorEstimator",
     "BayesErrorSelector",
@@ -67,10 +68,13 @@ PUBLIC = {
     "SelectionPath",
     "SelectionPathDisplay",
     "SmartSVC",
+    "SoftLabelFloor",
     "Table",
     "TablePreparer",
     "TransformComparison",
     "TransformComparisonDisplay",
+    "VoteFloor",
+    "VoteFloorDisplay",
     "__version__",
     "bayes_class_weight",
     "bayes_cost_matrix",
@@ -90,7 +94,9 @@ PUBLIC = {
     "one_vs_rest_bayes_error",
     "pairwise_bayes_error",
     "read_table",
+    "soft_label_floor",
     "spanning_forests",
+    "vote_floor",
 }
 
 

@@ -9,7 +9,8 @@ estimator's fitted attribute is asked to plot itself::
                                      ├─ selection      steps of a selection      SelectionPathDisplay
                                      ├─ transforms     ranked transforms         TransformComparisonDisplay
                                      ├─ learned        the learning curve        LearnedFloorDisplay
-                                     └─ label_noise    labels redrawn            LabelNoiseDisplay
+                                     ├─ label_noise    labels redrawn            LabelNoiseDisplay
+                                     └─ votes          rates of annotators       VoteFloorDisplay
 
 - `checks`: what callers pass -> arrays that can be drawn
 - `canvas`: axes and their scale, names as they are, rates in percent, rows of marks
@@ -30,6 +31,7 @@ from bayesfloor.display.learned import LearnedFloorDisplay
 from bayesfloor.display.pair_heatmap import PairwiseHeatmapDisplay
 from bayesfloor.display.selection import SelectionPathDisplay
 from bayesfloor.display.transforms import TransformComparisonDisplay
+from bayesfloor.display.votes import VoteFloorDisplay
 
 __all__ = [
     "ClassFloorsDisplay",
@@ -39,4 +41,5 @@ __all__ = [
     "PairwiseHeatmapDisplay",
     "SelectionPathDisplay",
     "TransformComparisonDisplay",
+    "VoteFloorDisplay",
 ]
