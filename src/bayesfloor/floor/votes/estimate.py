@@ -33,8 +33,8 @@ _MAJORITIES = (1, 3, 5, 9)
 _N_DRAWS = 40_000
 #: Rows with two votes or more below which figures are rough.
 _FEW_ROWS = 50
-#: Share of the rows that should have three votes.
-_MOST = 0.5
+#: Share of the rows that must have three votes for the model to tell more than the agreement does.
+_THIRD_VOTES = 0.25
 
 
 def vote_floor(
@@ -147,7 +147,8 @@ def vote_floor(
     reached_high = proportion_interval(reached * n_tested, n_tested, confidence)[1]
     # other annotators may be harder to predict
     reached_high += (of_agreement[1] - of_agreement[0]) / 2 if spread.agreement else 0.0
-    interval = within_bounds(interval, of_agreement, n_classes, reached_high)
+    has_third_votes = bool((counts.sum(axis=1) >= 3).mean() >= _THIRD_VOTES)
+    interval = within_bounds(interval, of_agreement, n_classes, reached_high, has_third_votes=has_third_votes)
     estimate = min(max(estimate, interval[0]), interval[1])
     hidden_error, accuracy = hidden_classes(table, fitted.fits[0])
     compared = None if table.annotator is None else compare_annotators(table, accuracy)
@@ -219,7 +220,7 @@ def _too_few(counts: Ints, table: VoteTable, interval: tuple[float, float]) -> l
     reasons = []
     if with_two < _FEW_ROWS:
         reasons.append(f"only {counted(with_two)} rows have two votes or more")
-    if with_three < _MOST * len(counts):
+    if with_three < _THIRD_VOTES * len(counts):
         reasons.append(f"only {counted(with_three)} of {counted(len(counts))} rows have three votes or more")
     if table.annotator is not None and len(np.unique(table.annotator)) == 2:
         reasons.append("there are two annotators, and nothing tells how others would differ from them")

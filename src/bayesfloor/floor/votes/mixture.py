@@ -29,7 +29,7 @@ _PSEUDO_ROWS = 0.5
 #: Accelerated steps of EM at the most; each takes three plain ones.
 _MAX_STEPS = 150
 #: A fit has converged when no parameter moves by more than this in one step of EM.
-_TOLERANCE = 2e-5
+_TOLERANCE = 1e-4
 #: Largest count for which logarithms are added one by one, which is exact and faster than gamma functions.
 _MOST_ADDED = 20
 #: Nodes of the integral for the mean of the largest probability.

@@ -176,7 +176,8 @@ class SoftLabelFloor(_Measured):
     confidence : float
         Level of the intervals.
     estimate : float
-        The mean of 1 - max p over rows; of probabilities that were calibrated, where there are labels.
+        The mean of 1 - max p over rows. With labels, the mean of that and of the error of naming the most probable
+        class, both of probabilities that were calibrated on other rows.
     interval : (float, float)
         Where it lies, for other rows and, with labels, another calibration. It rests on the probabilities being right.
     uncalibrated : float

@@ -20,7 +20,7 @@ _PRECISIONS = (np.inf, 20.0, 6.0, 2.5, 1.0)
 #: Shares of clear rows of the first grid, as multiples of the largest that the agreement of the annotators allows.
 _CLEAR = (0.0, 0.3, 0.55, 0.75, 0.9, 0.98)
 #: A setting whose log-likelihood is so far below the best is given up, with all that differ more.
-_HOPELESS = 25.0
+_HOPELESS = 12.0
 #: Rounds of settings around the best one.
 _REFINEMENTS = 2
 #: Weight of the prior against each way in which rows may differ, in units of log-likelihood.
@@ -55,7 +55,7 @@ class FittedSettings:
 
     def plausible(self, confidence: float) -> Bools:
         """Tell which settings the likelihood-ratio test does not reject."""
-        return np.asarray(2.0 * (self.log_likelihood.max() - self.log_likelihood) <= chi2.ppf(confidence, 1))
+        return np.asarray(2.0 * (self.log_likelihood.max() - self.log_likelihood) <= chi2.ppf(confidence, 2))
 
 
 def fit_settings(patterns: Patterns, weights: Floats, agreement: float) -> FittedSettings:

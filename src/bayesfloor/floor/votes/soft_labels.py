@@ -50,7 +50,8 @@ def soft_label_floor(
     """Estimate the lowest error of any classifier from the probabilities of the labels at each row.
 
     The floor is the mean of 1 - max p over rows. It is as right as the probabilities are: with labels, they are
-    calibrated first, and the result says how far off they were.
+    calibrated first, and the result says how far off they were. The floor is then the mean of two errors of the
+    calibrated probabilities: the one that they expect, and that of naming the most probable class.
 
     Parameters
     ----------
@@ -105,11 +106,11 @@ def soft_label_floor(
         z = _spiegelhalter(probabilities, codes)
         calibrated = _calibrated(probabilities, codes, seed)
         gap = float(np.sort(np.abs(calibrated - probabilities).sum(axis=1)).mean() / 2.0)
-        # The error of the most probable class has the floor as its mean where P is right. What it differs by from what
-        # the calibrated probabilities expect is noise of the labels, through the calibration.
-        estimate = float(np.sort(1.0 - calibrated.max(axis=1)).mean())
-        named = calibrated.argmax(axis=1) != codes
-        half = max(_half_width(1.0 - calibrated.max(axis=1), confidence), _half_width(named, confidence))
+        # Noise of a calibration makes its largest probability too large and its choice worse: the error that it
+        # expects is too low, the error on rows that it did not see too high.
+        expected, is_wrong = 1.0 - calibrated.max(axis=1), calibrated.argmax(axis=1) != codes
+        estimate = float(np.sort(expected).mean() + is_wrong.mean()) / 2.0
+        half = max(_half_width(expected, confidence), _half_width(is_wrong, confidence))
         findings = _miscalibrated(z, gap, uncalibrated, estimate)
     interval = max(estimate - half, 0.0), min(estimate + half, 1.0 - 1.0 / n_classes)
     learned = None

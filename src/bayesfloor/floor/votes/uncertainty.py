@@ -176,14 +176,18 @@ def floor_interval(
     return estimate, (float(min(max(low, 0.0), estimate)), float(max(min(high, top), estimate)))
 
 
-def within_bounds(interval: Range, agreement: Range, n_classes: int, reached_high: float) -> Range:
+def within_bounds(
+    interval: Range, agreement: Range, n_classes: int, reached_high: float, *, has_third_votes: bool
+) -> Range:
     """Cut an interval to what the agreement of the annotators, and a model that exists, allow.
 
-    Where no two annotators disagree, the bootstrap sees no error at all; the interval then reaches to the smallest
+    Where few rows have a third vote, all that the agreement allows is left open. Where no two annotators disagree, the bootstrap sees no error at all; the interval then reaches to the smallest
     floor that goes together with the lowest agreement.
     """
     lowest, _ = floor_bounds(agreement[1], n_classes)
     smallest, highest = floor_bounds(agreement[0], n_classes)
+    if not has_third_votes:
+        return lowest, highest
     low = min(max(interval[0], lowest), interval[1])
     high = max(min(interval[1], highest, reached_high), low, smallest)
     return low, high

@@ -103,6 +103,12 @@ def find_name(names: Sequence[str], wanted: Sequence[str]) -> str | None:
 def _matrix(votes: Any, is_frame: bool) -> NDArray[Any]:
     """Return a matrix with the types that its values had."""
     if is_frame:
+        of_rows = find_name([str(name) for name in votes.columns], ROW_NAMES)
+        if of_rows is not None:
+            raise ValueError(
+                f"column {of_rows!r} looks like a name of the rows; leave it out of a matrix of votes, or give the "
+                "frame a column of labels"
+            )
         columns = [_values(votes, name) for name in votes.columns]
         matrix = np.empty((len(columns[0]) if columns else 0, len(columns)), dtype=object)
         for place, column in enumerate(columns):
@@ -176,7 +182,7 @@ def _from_matrix(votes: Any, rows: Any, annotators: Any, labels: Any, is_frame: 
     flat = matrix.ravel()
     known = np.array([not _is_gap(value) for value in flat.tolist()], dtype=bool)
     row, column = np.divmod(np.flatnonzero(known), matrix.shape[1])
-    classes, codes = check_labels(_as_plain(flat[known]), int(known.sum()))
+    classes, codes = check_labels(flat[known].tolist(), int(known.sum()))
     if annotators is None:
         names = np.array([str(name) for name in votes.columns]) if is_frame else np.arange(matrix.shape[1])
     else:
@@ -188,11 +194,6 @@ def _from_matrix(votes: Any, rows: Any, annotators: Any, labels: Any, is_frame: 
 
 def _is_gap(value: Any) -> bool:
     return is_missing(value) or (isinstance(value, str) and not value.strip())
-
-
-def _as_plain(values: NDArray[Any]) -> Any:
-    """Return values as a list, so that labels keep their types and numpy none of its own."""
-    return values.tolist()
 
 
 def _from_long(votes: Any, rows: Any, annotators: Any, labels: Any, is_frame: bool) -> VoteTable:
