@@ -1,9 +1,9 @@
 """How right is the floor from votes? Simulated annotators with known confusion, 2 to 10 votes, 2 to 10 classes.
 
-    python benchmarks/votes.py run --half design    # record one half of the problems in benchmarks/results/votes.jsonl
+    python benchmarks/votes.py run --half design    # record one half in benchmarks/results/votes.jsonl; goes on if stopped
     python benchmarks/votes.py table                # write benchmarks/results/votes.md from what was recorded
 
-A problem has a share for each hidden class, a law of annotators and a law of how hard rows are. Annotators of a pool are
+A problem has a share for each hidden class, a law of annotators and a law of how hard rows are. A pool of annotators is
 drawn from that law, rows get votes of so many of the pool, and some votes go missing. The truth is the floor of
 predicting the vote of one more annotator of the law, which quadrature gives. In half of the problems all rows are
 equally hard ("confusion"); in the others they differ ("varied"). Choices in the library were made on the half "design";
@@ -13,6 +13,7 @@ equally hard ("confusion"); in the others they differ ("varied"). Choices in the
 import argparse
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +30,7 @@ RECORDS = RESULTS.with_suffix(".jsonl")
 HALVES = ("design", "held-out")
 VOTES = (2, 3, 5, 10)
 CLASSES = (2, 3, 5, 10)
-REPEATS = 8
+REPEATS = 6
 #: By how much the errors of an annotator are multiplied at a row, and how frequent that is.
 DIFFICULTY = {
     "confusion": ((1.0,), (1.0,)),
@@ -130,10 +131,12 @@ def _wrong(shape: str, n_classes: int, rng: np.random.Generator) -> NDArray[np.f
     return np.asarray(others / others.sum(axis=1, keepdims=True))
 
 
-def measure(half: str) -> list[dict[str, float | str]]:
-    """Estimate every problem of a half several times."""
-    records: list[dict[str, float | str]] = []
+def measure(half: str, done: set[int]) -> Iterator[list[dict[str, float | str]]]:
+    """Estimate every problem of a half several times, but those that are done."""
     for number, problem in enumerate(problems(half)):
+        if number in done:
+            continue
+        records: list[dict[str, float | str]] = []
         floor, agreement = problem.truth()
         for repeat in range(REPEATS):
             row, who, label = problem.draw(np.random.default_rng([HALVES.index(half), number, repeat]))
@@ -152,13 +155,11 @@ def measure(half: str) -> list[dict[str, float | str]]:
                     "covered": float(found.interval[0] <= floor <= found.interval[1]),
                     "width": round(found.interval[1] - found.interval[0], 5),
                     "agreement": round(found.agreement - agreement, 5),
-                    "agreement covered": float(
-                        found.agreement_interval[0] <= agreement <= found.agreement_interval[1]
-                    ),
+                    "agreement covered": float(found.agreement_interval[0] <= agreement <= found.agreement_interval[1]),
                     "seconds": round(found.seconds, 2),
                 }
             )
-    return records
+        yield records
 
 
 def table(records: list[dict[str, float | str]], by: str) -> list[str]:
@@ -168,7 +169,8 @@ def table(records: list[dict[str, float | str]], by: str) -> list[str]:
         "mean width | coverage of the agreement |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
-    cells = sorted({(r["half"], r["kind"], r[by]) for r in records}, key=lambda cell: (HALVES.index(cell[0]), *cell[1:]))
+    cells = {(r["half"], r["kind"], r[by]) for r in records}
+    cells = sorted(cells, key=lambda cell: (HALVES.index(cell[0]), *cell[1:]))
     for half, kind, value in cells:
         rows = [r for r in records if (r["half"], r["kind"], r[by]) == (half, kind, value)]
         columns = {name: np.array([float(r[name]) for r in rows]) for name in ("error", "naive", "covered", "width")}
@@ -217,8 +219,10 @@ def main() -> None:
     lines = RECORDS.read_text(encoding="utf-8").splitlines() if RECORDS.is_file() else []
     records = [json.loads(line) for line in lines]
     if given.action == "run":
-        records = [*(r for r in records if r["half"] != given.half), *measure(given.half)]
-        RECORDS.write_text("".join(json.dumps(r) + "\n" for r in records), encoding="utf-8")
+        for new in measure(given.half, {r["problem"] for r in records if r["half"] == given.half}):
+            with RECORDS.open("a", encoding="utf-8") as file:
+                file.writelines(json.dumps(r) + "\n" for r in new)
+            records += new
         print("\n".join(summary(records)))
     else:
         write_table(records)

@@ -29,7 +29,7 @@ def test_what_is_drawn_where(inches):
     np.testing.assert_array_equal(segments[:, :, 0], [[0.07, 0.16], [0.15, 0.21]])
     np.testing.assert_array_equal(segments[:, 0, 1], [0, 2])
     assert display.ax_.get_xlabel() == "error, 90% interval"
-    assert [label.get_text() for label in display.ax_.get_yticklabels()][0] == "floor"
+    assert display.ax_.get_yticklabels()[0].get_text() == "floor"
     assert display.frame()["value"].tolist() == [0.1, 0.05, 0.18]
 
 

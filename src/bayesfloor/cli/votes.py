@@ -16,15 +16,18 @@ from bayesfloor.runtime.text import exact_percent, visible
 if TYPE_CHECKING:
     from bayesfloor.tables.columns import RawTable
 
+Form = Literal["counts", "labels", "long"]
+
 
 def votes(
-    file: Annotated[str, Parameter(name="FILE", help="A table of votes: CSV, Parquet, Excel and the like, or - for stdin.")],
+    file: Annotated[str, Parameter(name="FILE", help="A table of votes: CSV, Parquet, Excel and so on; - for stdin.")],
+    /,
     *,
     row: Annotated[str | None, Parameter(help="Column that tells which row a vote is about.")] = None,
     annotator: Annotated[str | None, Parameter(help="Column that tells who voted.")] = None,
     label: Annotated[str | None, Parameter(help="Column of labels.")] = None,
     form: Annotated[
-        Literal["counts", "labels", "long"] | None,
+        Form | None,
         Parameter(
             help="A column of counts for each class, a column of labels for each annotator, or a line for each vote."
         ),
@@ -47,15 +50,14 @@ def votes(
         raise UsageError(f"--label and --annotator name columns of a long table, and exclude --form {form}")
     if file != "-":
         check_readable(file, [])
-    raw = _read(file, [], None)
+    raw = _read(file, [], "")  # no column has an empty name: the last is read as any other, not as labels
     found = {
         "rows": row or find_name(raw.names, ROW_NAMES),
         "labels": label or find_name(raw.names, LABEL_NAMES),
         "annotators": annotator or find_name(raw.names, ANNOTATOR_NAMES),
     }
-    if form is None and found["rows"] is not None and found["labels"] is not None:
-        form = "long"
-    elif form is None and (label is not None or annotator is not None):
+    is_named = label is not None or annotator is not None
+    if form is None and (is_named or (found["rows"] is not None and found["labels"] is not None)):
         form = "long"
     if form == "long" and file != "-":  # again, with labels such as 007 and NA as they are written
         raw = _read(file, [each for each in (found["rows"], found["annotators"]) if each in raw.names], found["labels"])
@@ -93,7 +95,7 @@ def _frame(raw: "RawTable", text: set[str]) -> Any:
     return frame_of_raw(replace(raw, columns=[as_text(each) if each.name in text else each for each in raw.columns]))
 
 
-def _wide(raw: "RawTable", dropped: list[str], form: str | None) -> tuple[Any, str]:
+def _wide(raw: "RawTable", dropped: list[str], form: Form | None) -> tuple[Any, Form]:
     """Return the columns of a wide table, and whether they are counts or labels."""
     from dataclasses import replace
 
@@ -116,12 +118,12 @@ def _show(found: Any, options: RunOptions) -> None:
     ]
     ceilings = ", ".join(f"{value:.4f} of {n}" for n, value in found.majority_ceiling.items() if n > 1)
     say(
-        f"{found.sentence} Against the majority of more votes: {ceilings}. {exact_percent(found.confidence)} intervals.",
+        f"{found.sentence} Against the majority of votes: {ceilings}. {exact_percent(found.confidence)} intervals.",
         quiet=options.quiet,
     )
-    names = ("estimate", "interval", "confidence", "bounds", "reached", "naive", "agreement", "agreement_interval")
-    names += ("majority_ceiling", "hidden_error", "sentence", "n_samples", "n_rows", "n_votes", "n_classes", "classes")
-    result = {name: getattr(found, name) for name in names}
+    rates = ("estimate", "interval", "confidence", "bounds", "reached", "naive", "agreement", "agreement_interval")
+    others = ("majority_ceiling", "hidden_error", "sentence", "n_samples", "n_rows", "n_votes", "n_classes", "classes")
+    result = {name: getattr(found, name) for name in (*rates, *others)}
     if found.annotators is not None:
         each = found.annotators
         columns = ("names", "n_votes", "agreement", "others", "accuracy", "is_outlier")

@@ -60,19 +60,18 @@ class AnnotatorAgreement:
     def frame(self) -> Any:
         """Return a data frame with a row for each annotator."""
         columns = ("n_votes", "agreement", "others", "accuracy", "is_outlier")
-        return data_frame(
-            {"annotator": self.names.astype(object)} | {name: getattr(self, name) for name in columns}
-        )
+        return data_frame({"annotator": self.names.astype(object)} | {name: getattr(self, name) for name in columns})
 
 
 def compare_annotators(table: VoteTable, accuracy: Floats) -> AnnotatorAgreement:
     """Compare each annotator with the others of the same rows."""
-    assert table.annotator is not None and table.names is not None
+    assert table.annotator is not None
+    assert table.names is not None
     n = len(table.names)
     n_votes = table.counts.sum(axis=1)[table.row]
     others = np.maximum(n_votes - 1, 1)
     matching = (table.counts[table.row, table.label] - 1) / others
-    shared = np.bincount(table.annotator, weights=n_votes > 1, minlength=n)
+    shared = np.bincount(table.annotator, weights=(n_votes > 1).astype(np.float64), minlength=n)
     agreed = np.bincount(table.annotator, weights=matching * (n_votes > 1), minlength=n)
     agreement = np.divide(agreed, shared, out=np.full(n, np.nan), where=shared > 0)
     # pairs of votes, each counted once, with and without the annotator
@@ -90,9 +89,9 @@ def compare_annotators(table: VoteTable, accuracy: Floats) -> AnnotatorAgreement
     )
 
 
-def _wilson_upper(share: Floats, n: Floats, level: float) -> Floats:
+def _wilson_upper(share: Floats, counts: Ints | Floats, level: float) -> Floats:
     z = float(norm.ppf(1.0 - level))
-    n = np.maximum(n, 1.0)
+    n = np.maximum(counts, 1.0)
     centre = share + z**2 / (2 * n)
     return np.asarray((centre + z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))) / (1 + z**2 / n))
 

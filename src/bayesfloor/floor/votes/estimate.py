@@ -47,7 +47,7 @@ def vote_floor(
     classes: Any = None,
     X: Any = None,
     confidence: float = 0.95,
-    n_bootstrap: int = 200,
+    n_bootstrap: int = 100,
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress = False,
@@ -84,7 +84,7 @@ def vote_floor(
         in X.
     confidence : float, default=0.95
         Level of the intervals.
-    n_bootstrap : int, default=200
+    n_bootstrap : int, default=100
         Draws of the rows for the interval, at least 20.
     n_jobs, progress
         As for `learned_floor`; with X only.
@@ -131,9 +131,7 @@ def vote_floor(
     agreed = row_agreement(counts)
     agreed = np.sort(agreed[np.isfinite(agreed)])  # a sum must not depend on the order of the rows
     if not len(agreed):
-        raise ValueError(
-            f"no row has two votes, of {len(counts)} with a vote: nothing tells how far annotators agree"
-        )
+        raise ValueError(f"no row has two votes, of {len(counts)} with a vote: nothing tells how far annotators agree")
     agreement = float(agreed.mean())
     n_classes = len(table.classes)
     patterns = patterns_of(counts)
@@ -229,8 +227,8 @@ def _too_few(counts: Ints, table: VoteTable, interval: tuple[float, float]) -> l
     return [
         Finding(
             "BF044",
-            f"Too few votes to tell how hard single rows are: {' and '.join(reasons)}. The agreement is known, the floor "
-            f"only as {percent_range(*interval)}.",
+            f"Too few votes to tell how hard single rows are: {' and '.join(reasons)}. The agreement is known, the "
+            f"floor only as {percent_range(*interval)}.",
             "A third vote at some of the rows, by another annotator, says more than votes at more rows.",
         )
     ]

@@ -189,7 +189,8 @@ class SoftLabelFloor(_Measured):
     reached_interval : (float, float) or None
         Clopper and Pearson's interval of that.
     calibration_gap : float or None
-        With labels: the mean distance between probabilities as given and as calibrated, half the sum over classes.
+        With 50 labels or more: the mean distance between probabilities as given and as calibrated, half the sum over
+        classes.
     calibration_z : float or None
         With labels: Spiegelhalter's statistic. Beyond 2.58 either way, the probabilities are clearly not those of the
         labels; above zero they are too sure.

@@ -18,7 +18,7 @@ from bayesfloor.floor.learned.summary import proportion_interval
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.floor.votes.estimate import draw_labels
 from bayesfloor.floor.votes.result import SoftLabelFloor
-from bayesfloor.runtime.arrays import Floats, Ints, Range
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_confidence, check_random_state_seed
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.text import listed, percent, shown
@@ -60,13 +60,13 @@ def soft_label_floor(
     y : array-like of shape (n_samples,), default=None
         A label for each row, drawn independently of how P came about, such as those of another annotator. P is then
         calibrated: for each class an isotonic regression, fitted on four fifths of the rows and used on the others,
-        and rows made to sum to 1 again.
+        and rows made to sum to 1 again. Fewer than 50 rows are too few for that.
     classes : array-like of shape (n_classes,), default=None
         The labels that the columns stand for; None for the names of a data frame's columns, the sorted labels of y, or
         0, 1 and so on.
     X : array-like or data frame of shape (n_samples, n_features), default=None
-        Columns that describe the rows. `learned_floor` predicts y from them, or a label drawn from P: what its floor has
-        above that of the soft labels is what the columns do not tell.
+        Columns that describe the rows. `learned_floor` predicts y from them, or a label drawn from P: what its floor
+        has above that of the soft labels is what the columns do not tell.
     confidence : float, default=0.95
         Level of the intervals.
     n_jobs, progress
@@ -104,6 +104,7 @@ def soft_label_floor(
         n_wrong = int(np.count_nonzero(probabilities.argmax(axis=1) != codes))
         reached, reached_interval = n_wrong / n_rows, proportion_interval(n_wrong, n_rows, confidence)
         z = _spiegelhalter(probabilities, codes)
+    if codes is not None and z is not None and n_rows >= _MIN_LABELLED:
         calibrated = _calibrated(probabilities, codes, seed)
         gap = float(np.sort(np.abs(calibrated - probabilities).sum(axis=1)).mean() / 2.0)
         # Noise of a calibration makes its largest probability too large and its choice worse: the error that it
@@ -171,9 +172,7 @@ def _check_probabilities(P: Any) -> Floats:
     return np.asarray(array / total[:, None])
 
 
-def _check_classes(
-    P: Any, y: Any, classes: Any, n_rows: int, n_classes: int
-) -> tuple[NDArray[Any], Ints | None]:
+def _check_classes(P: Any, y: Any, classes: Any, n_rows: int, n_classes: int) -> tuple[NDArray[Any], Ints | None]:
     """Return the labels of the columns and, with y, the column of each row's label."""
     found, codes = (None, None) if y is None else check_labels(y, n_rows, min_classes=1)
     if classes is not None:
@@ -217,8 +216,6 @@ def _spiegelhalter(p: Floats, codes: Ints) -> float:
 
 def _calibrated(p: Floats, codes: Ints, seed: int) -> Floats:
     """Calibrate each class by isotonic regression on the other folds; rows sum to 1 again."""
-    if len(p) < _MIN_LABELLED:
-        return p
     from sklearn.isotonic import isotonic_regression
 
     folds = stratified_folds(codes, _FOLDS, keys_of_values(np.ascontiguousarray(p), codes, seed))

@@ -1,7 +1,7 @@
 """How far the floor and the agreement may be off: other rows, other annotators, and rows that differ more or less.
 
-Rows are drawn again with replacement (bootstrap). Annotators are left out, one or a group at a time (jackknife): to draw
-them with replacement would put two copies of a vote at a row, which agree for certain. Leaving out annotators also
+Rows are drawn again with replacement (bootstrap). Annotators are left out, one or a group at a time (jackknife): to
+draw them with replacement would put two copies of a vote at a row, which agree for certain. Leaving out annotators also
 leaves out votes; what as many votes at random do is taken off, so that only what annotators have in common remains.
 """
 
@@ -69,7 +69,8 @@ def annotator_spread(table: VoteTable, fitted: Mixture, seed: int) -> AnnotatorS
 
 def _canonical_order(table: VoteTable, rng: np.random.Generator) -> Ints:
     """Order votes by what their rows hold, so that the order of the rows given does not matter."""
-    assert table.annotator is not None and table.names is not None
+    assert table.annotator is not None
+    assert table.names is not None
     keys = rng.integers(2**63, size=(len(table.names), 1), dtype=np.uint64)
     keys = keys * (2 * np.arange(len(table.classes), dtype=np.uint64)[None] + 1)
     row_key = np.zeros(table.n_samples, np.uint64)
@@ -181,8 +182,9 @@ def within_bounds(
 ) -> Range:
     """Cut an interval to what the agreement of the annotators, and a model that exists, allow.
 
-    Where few rows have a third vote, all that the agreement allows is left open. Where no two annotators disagree, the bootstrap sees no error at all; the interval then reaches to the smallest
-    floor that goes together with the lowest agreement.
+    Where few rows have a third vote, all that the agreement allows is left open. Where no two annotators disagree, the
+    bootstrap sees no error at all; the interval then reaches to the smallest floor that goes together with the lowest
+    agreement.
     """
     lowest, _ = floor_bounds(agreement[1], n_classes)
     smallest, highest = floor_bounds(agreement[0], n_classes)

@@ -115,7 +115,8 @@ def _matrix(votes: Any, is_frame: bool) -> NDArray[Any]:
             matrix[:, place] = column
         return matrix
     if isinstance(votes, np.ma.MaskedArray):
-        matrix = votes.astype(object).filled(None)
+        matrix = votes.data.astype(object)
+        matrix[np.ma.getmaskarray(votes)] = None
     elif hasattr(votes, "toarray"):
         matrix = votes.toarray()
     else:
