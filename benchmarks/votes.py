@@ -1,7 +1,7 @@
 """How right is the floor from votes? Simulated annotators with known confusion, 2 to 10 votes, 2 to 10 classes.
 
-    python benchmarks/votes.py run --half design    # record one half in benchmarks/results/votes.jsonl; goes on if stopped
-    python benchmarks/votes.py table                # write benchmarks/results/votes.md from what was recorded
+    python benchmarks/votes.py run --half design   record one half in benchmarks/results/votes.jsonl; goes on if stopped
+    python benchmarks/votes.py table               write benchmarks/results/votes.md from what was recorded
 
 A problem has a share for each hidden class, a law of annotators and a law of how hard rows are. A pool of annotators is
 drawn from that law, rows get votes of so many of the pool, and some votes go missing. The truth is the floor of

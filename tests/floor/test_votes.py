@@ -89,7 +89,7 @@ def test_a_fit_has_the_likelihood_that_it_says_and_nothing_near_is_better(settin
     row, _, label, _ = votes_of(rng, 60, 4)
     counts = counts_of(row, label, 3)
     patterns = patterns_of(counts)
-    weights = patterns.weights(np.ones((1, len(counts))))
+    weights = patterns.n_rows[None]
     fitted = fit_mixture(patterns, weights, setting)
     shares, means = fitted.shares[0], fitted.means[0]
     best = direct_log_likelihood(counts, setting, shares, means).sum()
@@ -101,7 +101,9 @@ def test_a_fit_has_the_likelihood_that_it_says_and_nothing_near_is_better(settin
         assert direct_log_likelihood(counts, setting, *near).sum() < best + 1e-4
 
 
-def test_many_fits_side_by_side_are_those_of_one_at_a_time():
+@pytest.mark.parametrize("at_once", [10**6, 50])
+def test_many_fits_side_by_side_are_those_of_one_at_a_time(at_once, monkeypatch):
+    monkeypatch.setattr("bayesfloor.floor.votes.mixture._MOST_VALUES", at_once)
     rng = np.random.default_rng(2)
     row, _, label, _ = votes_of(rng, 100, 3)
     patterns = patterns_of(counts_of(row, label, 3))
@@ -115,7 +117,7 @@ def test_many_fits_side_by_side_are_those_of_one_at_a_time():
 def test_large_counts_have_the_same_fit_by_gamma_functions(monkeypatch):
     counts = np.random.default_rng(3).multinomial(9, [0.6, 0.3, 0.1], size=60)
     patterns = patterns_of(counts)
-    weights = patterns.weights(np.ones((1, 60)))
+    weights = patterns.n_rows[None]
     added = fit_mixture(patterns, weights, Setting(4.0, 0.0))
     monkeypatch.setattr("bayesfloor.floor.votes.mixture._MOST_ADDED", 0)
     np.testing.assert_allclose(fit_mixture(patterns, weights, Setting(4.0, 0.0)).means, added.means, atol=1e-9)
@@ -252,7 +254,7 @@ def test_hidden_classes_without_names_of_annotators():
     table = check_votes(label, rows=row)
     counts = table.counts
     patterns = patterns_of(counts)
-    start = fit_mixture(patterns, patterns.weights(np.ones((1, 500))), Setting(np.inf, 0.0))
+    start = fit_mixture(patterns, patterns.n_rows[None], Setting(np.inf, 0.0))
     error, accuracy = hidden_classes(table, start)
     # three votes, right with .85: wrong where two agree on the same wrong label, or at a draw of three
     two_wrong = 3 * 0.15**2 * 0.85

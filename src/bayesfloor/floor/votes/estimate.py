@@ -135,13 +135,12 @@ def vote_floor(
     agreement = float(agreed.mean())
     n_classes = len(table.classes)
     patterns = patterns_of(counts)
-    weights = np.bincount(patterns.row_pattern, minlength=len(patterns.counts)).astype(np.float64)
-    fitted = fit_settings(patterns, weights, agreement)
+    fitted = fit_settings(patterns, agreement)
     main = fitted.fits[int(fitted.weight.argmax())]
     spread = annotator_spread(table, main, seed)
     of_agreement = agreement_interval(agreed, spread, confidence)
-    estimate, interval = floor_interval(patterns, weights, fitted, spread, confidence, n_bootstrap, seed)
-    reached, n_tested = _reached(patterns.counts, weights, main)
+    estimate, interval = floor_interval(patterns, fitted, spread, confidence, n_bootstrap, seed)
+    reached, n_tested = _reached(patterns.counts, patterns.n_rows, main)
     reached_high = proportion_interval(reached * n_tested, n_tested, confidence)[1]
     # other annotators may be harder to predict
     reached_high += (of_agreement[1] - of_agreement[0]) / 2 if spread.agreement else 0.0
@@ -158,7 +157,7 @@ def vote_floor(
         interval=interval,
         bounds=floor_bounds(agreement, n_classes),
         reached=reached,
-        naive=_naive(patterns.counts, weights),
+        naive=_naive(patterns.counts, patterns.n_rows),
         agreement=agreement,
         agreement_interval=of_agreement,
         majority_ceiling=_ceilings(main, estimate, seed),

@@ -32,6 +32,8 @@ _MAX_STEPS = 150
 _TOLERANCE = 1e-4
 #: Largest count for which logarithms are added one by one, which is exact and faster than gamma functions.
 _MOST_ADDED = 20
+#: Probabilities of hidden classes, over patterns and fits, that are held at once: 32 MB.
+_MOST_VALUES = 4_000_000
 #: Nodes of the integral for the mean of the largest probability.
 _NODES = 48
 
@@ -44,8 +46,8 @@ class Patterns:
     ----------
     counts : ndarray of shape (n_patterns, n_classes)
         Votes for each class.
-    row_pattern : ndarray of shape (n_rows,)
-        The pattern of each row.
+    n_rows : ndarray of shape (n_patterns,)
+        How many rows have each pattern.
     seen : sparse matrix of shape (n_patterns, n_cells)
         1 where a pattern has that many votes for that class; a cell is a class and a count above 0.
     cell_class, cell_count : ndarray of shape (n_cells,)
@@ -55,32 +57,24 @@ class Patterns:
     """
 
     counts: Ints
-    row_pattern: Ints
+    n_rows: Floats
     seen: Any
     cell_class: Ints
     cell_count: Ints
     unanimous: Ints
     named: Ints
 
-    def weights(self, row_weights: Floats) -> Floats:
-        """Return the sums of row weights, of shape (n_fits, n_rows), over each pattern."""
-        n_rows = len(self.row_pattern)
-        member = sparse.csr_array(
-            (np.ones(n_rows), (self.row_pattern, np.arange(n_rows))), shape=(len(self.counts), n_rows)
-        )
-        return np.ascontiguousarray((member @ row_weights.T).T)
-
 
 def patterns_of(counts: Ints) -> Patterns:
     """Collect the distinct rows of a matrix of vote counts."""
-    distinct, row_pattern = np.unique(counts, axis=0, return_inverse=True)
+    distinct, n_rows = np.unique(counts, axis=0, return_counts=True)
     where, of_class = np.nonzero(distinct)
     votes = distinct[where, of_class]
     cells, cell = np.unique(np.column_stack([of_class, votes]), axis=0, return_inverse=True)
     seen = sparse.csr_array((np.ones(len(where)), (where, cell.ravel())), shape=(len(distinct), len(cells)))
     unanimous = np.flatnonzero((distinct > 0).sum(axis=1) == 1)
     named = distinct[unanimous].argmax(axis=1)
-    return Patterns(distinct, row_pattern.ravel(), seen, cells[:, 0], cells[:, 1], unanimous, named)
+    return Patterns(distinct, n_rows.astype(np.float64), seen, cells[:, 0], cells[:, 1], unanimous, named)
 
 
 class Setting(NamedTuple):
@@ -123,10 +117,6 @@ class Mixture:
         """Return E max_k p_k under each model."""
         unclear = (self.shares * mean_of_largest(self.means, self.setting.precision)).sum(axis=1)
         return np.asarray(self.setting.clear + (1.0 - self.setting.clear) * unclear)
-
-    def take(self, fits: Any) -> "Mixture":
-        """Return some of the fits."""
-        return Mixture(self.setting, self.shares[fits], self.means[fits], self.log_likelihood[fits])
 
 
 def mean_of_largest(means: Floats, precision: float) -> Floats:
@@ -179,6 +169,18 @@ def fit_mixture(patterns: Patterns, weights: Floats, setting: Setting, start: Mi
     Mixture
     """
     n_fits, n_classes = len(weights), patterns.counts.shape[1]
+    at_once = max(_MOST_VALUES // (n_classes * len(patterns.counts)), 1)
+    if n_fits > at_once:
+        parts = [
+            fit_mixture(patterns, weights[first : first + at_once], setting, start)
+            for first in range(0, n_fits, at_once)
+        ]
+        return Mixture(
+            setting,
+            np.concatenate([part.shares for part in parts]),
+            np.concatenate([part.means for part in parts]),
+            np.concatenate([part.log_likelihood for part in parts]),
+        )
     votes = weights @ patterns.counts
     overall = (votes + 1.0) / (votes + 1.0).sum(axis=1, keepdims=True)
     if start is None:

@@ -58,15 +58,13 @@ class FittedSettings:
         return np.asarray(2.0 * (self.log_likelihood.max() - self.log_likelihood) <= chi2.ppf(confidence, 2))
 
 
-def fit_settings(patterns: Patterns, weights: Floats, agreement: float) -> FittedSettings:
+def fit_settings(patterns: Patterns, agreement: float) -> FittedSettings:
     """Fit the model at a grid of settings, and more closely around the best.
 
     Parameters
     ----------
     patterns : Patterns
         Vote counts.
-    weights : ndarray of shape (n_patterns,)
-        How many rows have each.
     agreement : float
         How often two annotators agree.
 
@@ -79,7 +77,7 @@ def fit_settings(patterns: Patterns, weights: Floats, agreement: float) -> Fitte
 
     def fit(setting: Setting, start: Mixture | None) -> float:
         if setting not in fitted:
-            fitted[setting] = fit_mixture(patterns, weights[None], setting, start)
+            fitted[setting] = fit_mixture(patterns, patterns.n_rows[None], setting, start)
         return float(fitted[setting].log_likelihood[0])
 
     best, first = -np.inf, None

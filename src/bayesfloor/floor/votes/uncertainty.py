@@ -86,14 +86,14 @@ def _jackknife(table: VoteTable, parts: Ints, n_parts: int, fitted: Mixture) -> 
         remain = parts != part
         counts = count_votes(table.row[remain], table.label[remain], table.n_samples, n_classes)
         counts = counts[counts.sum(axis=1) > 0]
-        kept.append(counts)
+        kept.append(patterns_of(counts))
         agree = row_agreement(counts)
         agreements.append(float(np.nanmean(agree)) if np.isfinite(agree).any() else np.nan)
-    stacked = patterns_of(np.concatenate(kept))
-    of_part = np.repeat(np.arange(n_parts), [len(counts) for counts in kept])
-    weights = np.zeros((n_parts, len(stacked.counts)))
-    np.add.at(weights, (of_part, stacked.row_pattern), 1.0)
-    floors = 1.0 - fit_mixture(stacked, weights, fitted.setting, fitted).largest()
+    distinct, place = np.unique(np.concatenate([each.counts for each in kept]), axis=0, return_inverse=True)
+    of_part = np.repeat(np.arange(n_parts), [len(each.counts) for each in kept])
+    weights = np.zeros((n_parts, len(distinct)))
+    weights[of_part, place.ravel()] = np.concatenate([each.n_rows for each in kept])
+    floors = 1.0 - fit_mixture(patterns_of(distinct), weights, fitted.setting, fitted).largest()
     known = np.array(agreements)[np.isfinite(agreements)]
     scale = (n_parts - 1) / n_parts
     of_agreement = scale * float(((known - known.mean()) ** 2).sum()) if len(known) else 0.0
@@ -122,7 +122,6 @@ def _freedom(of_rows: float, of_annotators: float, n_parts: int) -> float:
 
 def floor_interval(
     patterns: Patterns,
-    weights: Floats,
     fitted: FittedSettings,
     spread: AnnotatorSpread,
     confidence: float,
@@ -138,8 +137,6 @@ def floor_interval(
     ----------
     patterns : Patterns
         Vote counts.
-    weights : ndarray of shape (n_patterns,)
-        Rows with each.
     fitted : FittedSettings
         The model at all settings.
     spread : AnnotatorSpread
@@ -156,8 +153,8 @@ def floor_interval(
     estimate : float
     interval : (float, float)
     """
-    n_rows = int(weights.sum())
-    draws = np.random.default_rng([seed, 2]).multinomial(n_rows, weights / weights.sum(), size=n_bootstrap)
+    n_rows = int(patterns.n_rows.sum())
+    draws = np.random.default_rng([seed, 2]).multinomial(n_rows, patterns.n_rows / n_rows, size=n_bootstrap)
     allowed = np.flatnonzero(fitted.plausible(confidence))
     main = int(fitted.weight.argmax())
     lowest = int(allowed[fitted.floors[allowed].argmin()])
