@@ -69,7 +69,7 @@ def test_parameters_that_belong_together_come_together():
 def test_functions_of_data_take_keywords_only():
     for name, function in FUNCTIONS.items():
         parameters = list(inspect.signature(function).parameters.values())
-        data = ("X", "y") if parameters[0].name == "X" else (parameters[0].name, "classes")
+        data = (parameters[0].name, "y") if parameters[0].name in ("X", "P") else (parameters[0].name, "classes")
         positional = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
         assert set(positional) <= set(data), name
 

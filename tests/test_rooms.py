@@ -32,6 +32,7 @@ BELOW = {
 }
 
 PUBLIC = {
+    "AnnotatorAgreement",
     "BayesError",
     "BayesErrorEstimator",
     "BayesErrorSelector",
@@ -58,6 +59,8 @@ PUBLIC = {
     "LearnedFloorDisplay",
     "LearningCurve",
     "ClassRanking",
+    "CostDecisions",
+    "MetricFloor",
     "LinearSVCCV",
     "LinearSVMPath",
     "OneVsOneSVC",
@@ -67,12 +70,15 @@ PUBLIC = {
     "SelectionPath",
     "SelectionPathDisplay",
     "SmartSVC",
+    "SoftLabelFloor",
     "SubgroupFloors",
     "SubgroupsDisplay",
     "Table",
     "TablePreparer",
     "TransformComparison",
     "TransformComparisonDisplay",
+    "VoteFloor",
+    "VoteFloorDisplay",
     "__version__",
     "bayes_class_weight",
     "bayes_cost_matrix",
@@ -92,7 +98,9 @@ PUBLIC = {
     "one_vs_rest_bayes_error",
     "pairwise_bayes_error",
     "read_table",
+    "soft_label_floor",
     "spanning_forests",
+    "vote_floor",
 }
 
 

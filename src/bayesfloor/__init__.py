@@ -6,6 +6,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `difficulty_report`         the answer with everything around it, as a page, text or JSON
 `learned_floor`             the floor as the limit of what models can learn: the headline
 `label_noise_check`         does that move as it should when labels are redrawn?
+`vote_floor`                the floor from several annotators; `soft_label_floor` from probabilities
 `bayes_error`               the floor of a whole problem
 `pairwise_bayes_error`      the floor of every pair of classes
 `one_vs_rest_bayes_error`   the floor of every class against the rest
@@ -67,6 +68,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.display import SelectionPathDisplay as SelectionPathDisplay
     from bayesfloor.display import SubgroupsDisplay as SubgroupsDisplay
     from bayesfloor.display import TransformComparisonDisplay as TransformComparisonDisplay
+    from bayesfloor.display import VoteFloorDisplay as VoteFloorDisplay
     from bayesfloor.floor import BayesError as BayesError
     from bayesfloor.floor import HenzePenroseDivergence as HenzePenroseDivergence
     from bayesfloor.floor import OneVsRestBayesError as OneVsRestBayesError
@@ -79,10 +81,17 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.floor.learned.label_noise import LabelNoiseCheck as LabelNoiseCheck
     from bayesfloor.floor.learned.label_noise import label_noise_check as label_noise_check
     from bayesfloor.floor.learned.result import ClassRanking as ClassRanking
+    from bayesfloor.floor.learned.result import CostDecisions as CostDecisions
     from bayesfloor.floor.learned.result import LearnedFloor as LearnedFloor
     from bayesfloor.floor.learned.result import LearningCurve as LearningCurve
+    from bayesfloor.floor.learned.result import MetricFloor as MetricFloor
     from bayesfloor.floor.learned.result import SubgroupFloors as SubgroupFloors
     from bayesfloor.floor.trees.estimator import BayesErrorEstimator as BayesErrorEstimator
+    from bayesfloor.floor.votes.annotators import AnnotatorAgreement as AnnotatorAgreement
+    from bayesfloor.floor.votes.estimate import vote_floor as vote_floor
+    from bayesfloor.floor.votes.result import SoftLabelFloor as SoftLabelFloor
+    from bayesfloor.floor.votes.result import VoteFloor as VoteFloor
+    from bayesfloor.floor.votes.soft_labels import soft_label_floor as soft_label_floor
     from bayesfloor.forest import ClassForests as ClassForests
     from bayesfloor.forest import Forests as Forests
     from bayesfloor.forest import class_forests as class_forests
@@ -120,7 +129,7 @@ _PUBLIC = {
     "data.prepared_table": "Table",
     "display": (
         "ClassFloorsDisplay ClassTreeDisplay LabelNoiseDisplay LearnedFloorDisplay PairwiseHeatmapDisplay "
-        "SelectionPathDisplay SubgroupsDisplay TransformComparisonDisplay"
+        "SelectionPathDisplay SubgroupsDisplay TransformComparisonDisplay VoteFloorDisplay"
     ),
     "floor": (
         "bayes_error BayesError henze_penrose_divergence HenzePenroseDivergence "
@@ -128,8 +137,12 @@ _PUBLIC = {
     ),
     "floor.learned.estimate": "learned_floor",
     "floor.learned.label_noise": "label_noise_check LabelNoiseCheck",
-    "floor.learned.result": "ClassRanking LearnedFloor LearningCurve SubgroupFloors",
+    "floor.learned.result": "ClassRanking CostDecisions LearnedFloor LearningCurve MetricFloor SubgroupFloors",
     "floor.trees.estimator": "BayesErrorEstimator",
+    "floor.votes.annotators": "AnnotatorAgreement",
+    "floor.votes.estimate": "vote_floor",
+    "floor.votes.result": "SoftLabelFloor VoteFloor",
+    "floor.votes.soft_labels": "soft_label_floor",
     "forest": "class_forests ClassForests Forests spanning_forests",
     "report.difficulty": "difficulty_report DifficultyReport",
     "runtime.findings": "Finding",

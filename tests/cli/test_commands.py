@@ -19,7 +19,8 @@ from bayesfloor.cli.app import app
 from bayesfloor.cli.output import plain
 
 COMMANDS = [
-    "report", "floor", "pairs", "classes", "tree", "select", "transforms", "weights", "fit", "predict", "datasets",
+    "report", "floor", "pairs", "classes", "votes", "tree", "select", "transforms", "weights", "fit", "predict",
+    "datasets",
 ]  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from bayesfloor.cli import exits
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```console\n\$ bayesfloor (.*?)\n(.*?)```", PAGE, flags=re.DOTALL)
+TABLES = re.findall(r"```csv\n(.*?)```", PAGE, flags=re.DOTALL)
 VERSION = re.compile(r'"version": ".*?"')
 FRACTION = re.compile(r"\d+\.\d+")
 
@@ -26,9 +27,9 @@ def assert_same_text(text, expected, tolerance=0.01):
 def test_examples(run, tmp_path, call, printed):
     tokens = shlex.split(call.removesuffix(" >/dev/null"))
     if tokens[0] == "predict":
-        (contents,) = re.findall(r"```csv\n(.*?)```", PAGE, flags=re.DOTALL)
-        (tmp_path / "new.csv").write_text(contents)
+        (tmp_path / "new.csv").write_text(TABLES[1])
         assert run("fit iris --out iris.skops").code == 0
+    (tmp_path / "votes.csv").write_text(TABLES[0])
     outcome = run(*tokens)
     assert_same_text(outcome.out if outcome.code == 0 else outcome.err, printed)
 

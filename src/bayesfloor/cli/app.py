@@ -9,6 +9,7 @@ from bayesfloor.cli.choices import datasets, select, transforms, tree, weights
 from bayesfloor.cli.floors import classes, floor, pairs
 from bayesfloor.cli.models import fit, predict
 from bayesfloor.cli.reports import report
+from bayesfloor.cli.votes import votes
 
 _ABOUT = """How low can the error of any classifier go on your data?
 
@@ -42,6 +43,11 @@ _EXAMPLES: dict[Callable[..., Any], tuple[str, ...]] = {
     ),
     pairs: ("pairs digits --top 5", "pairs patients.csv --target outcome --json"),
     classes: ("classes digits", "classes patients.csv --target outcome --fail-above 0.05"),
+    votes: (
+        "votes votes.csv",
+        "votes votes.csv --row item --annotator worker --label answer --json",
+        "votes counts.csv --form counts --fail-above 0.1",
+    ),
     tree: ("tree digits", "tree digits --cut balanced --dot | dot -Tsvg > tree.svg"),
     select: ("select wine", "select patients.csv --target outcome --features 5 --direction backward"),
     transforms: ("transforms wine --scale none", "transforms patients.csv --target outcome --criterion worst"),

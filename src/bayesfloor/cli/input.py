@@ -53,7 +53,7 @@ def open_table(files: tuple[str, ...], options: TableOptions, by: str | None = N
             raise UsageError("stdin can be read once")
         for file in files:
             if file != "-":
-                _check_readable(file, known)
+                check_readable(file, known)
         given = {name: getattr(options, name) for name in (*_FOR_FILES, "scale", "max_rows")}
         prepare = "strict" if options.strict else "auto"
         source = files[0] if len(files) == 1 else list(files)
@@ -63,7 +63,7 @@ def open_table(files: tuple[str, ...], options: TableOptions, by: str | None = N
     return table
 
 
-def _check_readable(file: str, known: list[str]) -> None:
+def check_readable(file: str, known: list[str]) -> None:
     """Refuse what is no file, no part of one and no folder of Parquet files; suggest data sets of a similar name."""
     from difflib import get_close_matches
 

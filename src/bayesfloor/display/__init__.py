@@ -10,7 +10,8 @@ estimator's fitted attribute is asked to plot itself::
                                      ├─ transforms     ranked transforms         TransformComparisonDisplay
                                      ├─ learned        the learning curve        LearnedFloorDisplay
                                      ├─ subgroups      each subgroup of rows     SubgroupsDisplay
-                                     └─ label_noise    labels redrawn            LabelNoiseDisplay
+                                     ├─ label_noise    labels redrawn            LabelNoiseDisplay
+                                     └─ votes          rates of annotators       VoteFloorDisplay
 
 - `checks`: what callers pass -> arrays that can be drawn
 - `canvas`: axes and their scale, names as they are, rates in percent, rows of marks
@@ -32,6 +33,7 @@ from bayesfloor.display.pair_heatmap import PairwiseHeatmapDisplay
 from bayesfloor.display.selection import SelectionPathDisplay
 from bayesfloor.display.subgroups import SubgroupsDisplay
 from bayesfloor.display.transforms import TransformComparisonDisplay
+from bayesfloor.display.votes import VoteFloorDisplay
 
 __all__ = [
     "ClassFloorsDisplay",
@@ -42,4 +44,5 @@ __all__ = [
     "SelectionPathDisplay",
     "SubgroupsDisplay",
     "TransformComparisonDisplay",
+    "VoteFloorDisplay",
 ]

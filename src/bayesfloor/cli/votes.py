@@ -1,0 +1,134 @@
+"""The command votes."""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from bayesfloor.cli.exits import UsageError
+from bayesfloor.cli.floors import verdict_on
+from bayesfloor.cli.input import check_readable
+from bayesfloor.cli.options import RUN_DEFAULTS, FailAbove, RunOptions
+from bayesfloor.cli.output import say, show, table_text
+from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
+from bayesfloor.runtime.text import exact_percent, visible
+
+if TYPE_CHECKING:
+    from bayesfloor.tables.columns import RawTable
+
+Form = Literal["counts", "labels", "long"]
+
+
+def votes(
+    file: Annotated[str, Parameter(name="FILE", help="A table of votes: CSV, Parquet, Excel and so on; - for stdin.")],
+    /,
+    *,
+    row: Annotated[str | None, Parameter(help="Column that tells which row a vote is about.")] = None,
+    annotator: Annotated[str | None, Parameter(help="Column that tells who voted.")] = None,
+    label: Annotated[str | None, Parameter(help="Column of labels.")] = None,
+    form: Annotated[
+        Form | None,
+        Parameter(
+            help="A column of counts for each class, a column of labels for each annotator, or a line for each vote."
+        ),
+    ] = None,
+    fail_above: FailAbove = None,
+    seed: Annotated[int, Parameter(help="The same seed, the same answer.", validator=Number(gte=0, lt=2**32))] = 0,
+    options: RunOptions = RUN_DEFAULTS,
+) -> int:
+    """Estimate the floor from the labels of several annotators.
+
+    FILE has a line for each vote, with columns for row, annotator and label,
+    found by their names or named by the options. Or it has a line for each row:
+    with a column of labels for each annotator, or of counts for each class.
+    """
+    from bayesfloor.floor.votes.estimate import vote_floor
+    from bayesfloor.floor.votes.vote_table import ANNOTATOR_NAMES, LABEL_NAMES, ROW_NAMES, find_name
+
+    file = "-" if file == STDIN_TOKEN else file
+    if form in ("counts", "labels") and (label is not None or annotator is not None):
+        raise UsageError(f"--label and --annotator name columns of a long table, and exclude --form {form}")
+    if file != "-":
+        check_readable(file, [])
+    raw = _read(file, [], "")  # no column has an empty name: the last is read as any other, not as labels
+    found = {
+        "rows": row or find_name(raw.names, ROW_NAMES),
+        "labels": label or find_name(raw.names, LABEL_NAMES),
+        "annotators": annotator or find_name(raw.names, ANNOTATOR_NAMES),
+    }
+    is_named = label is not None or annotator is not None
+    if form is None and (is_named or (found["rows"] is not None and found["labels"] is not None)):
+        form = "long"
+    if form == "long" and file != "-":  # again, with labels such as 007 and NA as they are written
+        raw = _read(file, [each for each in (found["rows"], found["annotators"]) if each in raw.names], found["labels"])
+    for note in raw.notes:
+        say(note, quiet=options.quiet)
+    if form == "long":
+        given: dict[str, Any] = {name: column for name, column in found.items() if column is not None}
+        result = vote_floor(_frame(raw, text=set(given.values())), form="long", **given, random_state=seed)
+    else:
+        dropped = [name for name in (found["rows"],) if name in raw.names]
+        frame, form = _wide(raw, dropped, form)
+        result = vote_floor(frame, form=form, random_state=seed)
+        if dropped:
+            say(f"{visible(dropped[0])!r} names the rows and is left out.", quiet=options.quiet)
+    kind = {"counts": "counts for each class", "labels": "labels of each annotator", "long": "a line for each vote"}
+    say(f"Read as {kind[form]}: {result.n_votes} votes at {result.n_rows} rows.", quiet=options.quiet)
+    _show(result, options)
+    return verdict_on(result.estimate, "the floor", fail_above)
+
+
+def _read(file: str, categorical: list[str], target: str | None) -> "RawTable":
+    from bayesfloor.tables.formats import read_raw
+
+    with without_messages_of_libraries():
+        return read_raw(file, categorical=categorical, target=target, strays="text")
+
+
+def _frame(raw: "RawTable", text: set[str]) -> Any:
+    """Return columns as a data frame; names of rows, annotators and labels as text."""
+    from dataclasses import replace
+
+    from bayesfloor.tables.columns import as_text
+    from bayesfloor.tables.frames import frame_of_raw
+
+    return frame_of_raw(replace(raw, columns=[as_text(each) if each.name in text else each for each in raw.columns]))
+
+
+def _wide(raw: "RawTable", dropped: list[str], form: Form | None) -> tuple[Any, Form]:
+    """Return the columns of a wide table, and whether they are counts or labels."""
+    from dataclasses import replace
+
+    from bayesfloor.tables.columns import NumberColumn, count_gaps
+
+    kept = replace(raw, columns=[each for each in raw.columns if each.name not in dropped])
+    if form is None:
+        whole = all(isinstance(each, NumberColumn) and not count_gaps(each) for each in kept.columns)
+        form = "counts" if whole else "labels"
+    return _frame(kept, set() if form == "counts" else {each.name for each in kept.columns}), form
+
+
+def _show(found: Any, options: RunOptions) -> None:
+    low, high = found.agreement_interval
+    rows = [
+        ("the floor", found.estimate, *found.interval),
+        ("a vote, from the others at its row", found.reached, "", ""),
+        ("two annotators disagree", 1.0 - found.agreement, 1.0 - high, 1.0 - low),
+        ("votes outside the majority (too low)", found.naive, "", ""),
+    ]
+    ceilings = ", ".join(f"{value:.4f} of {n}" for n, value in found.majority_ceiling.items() if n > 1)
+    say(
+        f"{found.sentence} Against the majority of votes: {ceilings}. {exact_percent(found.confidence)} intervals.",
+        quiet=options.quiet,
+    )
+    rates = ("estimate", "interval", "confidence", "bounds", "reached", "naive", "agreement", "agreement_interval")
+    others = ("majority_ceiling", "hidden_error", "sentence", "n_samples", "n_rows", "n_votes", "n_classes", "classes")
+    result = {name: getattr(found, name) for name in (*rates, *others)}
+    if found.annotators is not None:
+        each = found.annotators
+        columns = ("names", "n_votes", "agreement", "others", "accuracy", "is_outlier")
+        result["annotators"] = [
+            dict(zip(("annotator", *columns[1:]), values, strict=True))
+            for values in zip(*(getattr(each, name).tolist() for name in columns), strict=True)
+        ]
+    show("votes", result, table_text(("", "error", "from", "to"), rows), options, findings=found.findings)

@@ -1,0 +1,441 @@
+"""The floor from votes: the model beside brute force, floors that are known, forms of input, findings."""
+
+import doctest
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.integrate import quad
+from scipy.stats import beta, binom, dirichlet_multinomial, multinomial
+
+import bayesfloor
+from bayesfloor import vote_floor
+from bayesfloor.floor.votes.agreement import clear_at_most, floor_bounds, row_agreement
+from bayesfloor.floor.votes.annotators import hidden_classes
+from bayesfloor.floor.votes.mixture import (
+    Mixture,
+    Setting,
+    expected_probabilities,
+    fit_mixture,
+    mean_of_largest,
+    patterns_of,
+)
+from bayesfloor.floor.votes.vote_table import check_votes
+
+DOCS = Path(__file__).parents[2] / "docs"
+BLOCKS = re.findall(
+    r"```python\n(.*?)```\s*```text\n(.*?)```", (DOCS / "votes.md").read_text(encoding="utf-8"), flags=re.DOTALL
+)
+
+
+def votes_of(rng, n, m, *, error=0.15, n_classes=3, annotators=None):
+    """Draw (row, annotator, label): m votes of different annotators at each row, each wrong with the same chance."""
+    hidden = rng.integers(0, n_classes, n)
+    errors = np.full(annotators or m, error) if np.isscalar(error) else np.asarray(error)
+    who = np.argsort(rng.random((n, len(errors))), axis=1)[:, :m]
+    wrong = rng.random((n, m)) < errors[who]
+    shift = rng.integers(1, n_classes, (n, m))
+    label = (hidden[:, None] + wrong * shift) % n_classes
+    return np.repeat(np.arange(n), m), who.ravel(), label.ravel(), hidden
+
+
+def counts_of(row, label, n_classes):
+    return np.stack([np.bincount(row[label == k], minlength=row.max() + 1) for k in range(n_classes)], axis=1)
+
+
+# the model
+
+
+@pytest.mark.parametrize("k", [2, 3, 6])
+def test_the_mean_of_the_largest_of_a_flat_dirichlet_vector_is_a_harmonic_number(k):
+    means = np.full((1, k), 1 / k)
+    assert mean_of_largest(means, float(k))[0] == pytest.approx(sum(1 / np.arange(1, k + 1)) / k, abs=1e-5)
+
+
+@pytest.mark.parametrize("precision", [0.3, 2.5, 20.0, 150.0])
+def test_the_mean_of_the_largest_beside_an_integral_of_the_beta_density(precision):
+    law = beta(0.8 * precision, 0.2 * precision)
+    # E max(p, 1 - p) = 1/2 + the integral of P(p > x) + P(p < 1 - x) over x from 1/2 to 1
+    expected = 0.5 + quad(lambda x: law.sf(x) + law.cdf(1 - x), 0.5, 1)[0]
+    assert mean_of_largest(np.array([[0.8, 0.2]]), precision)[0] == pytest.approx(expected, abs=2e-4)
+    assert mean_of_largest(np.array([[0.8, 0.2]]), np.inf)[0] == 0.8
+
+
+def direct_log_likelihood(counts, setting, shares, means):
+    """The log-likelihood of each row without the number of orders of its votes, from SciPy's distributions."""
+    n_votes, even = counts.sum(axis=1), np.full(counts.shape[1], 1 / counts.shape[1])
+    orders = multinomial.logpmf(counts, n_votes, even) + n_votes * np.log(counts.shape[1])
+    parts = []
+    for z in range(len(shares)):
+        if np.isinf(setting.precision):
+            hard = multinomial.logpmf(counts, n_votes, means[z])
+        else:
+            hard = dirichlet_multinomial.logpmf(counts, setting.precision * means[z], n_votes)
+        is_sure = counts[:, z] == n_votes
+        parts.append(shares[z] * ((1 - setting.clear) * np.exp(hard - orders) + setting.clear * is_sure))
+    return np.log(np.sum(parts, axis=0))
+
+
+@pytest.mark.parametrize("setting", [Setting(np.inf, 0.0), Setting(np.inf, 0.4), Setting(3.0, 0.0), Setting(8.0, 0.3)])
+def test_a_fit_has_the_likelihood_that_it_says_and_nothing_near_is_better(setting, monkeypatch):
+    monkeypatch.setattr("bayesfloor.floor.votes.mixture._PSEUDO_VOTES", 1e-9)
+    monkeypatch.setattr("bayesfloor.floor.votes.mixture._PSEUDO_ROWS", 1e-9)
+    monkeypatch.setattr("bayesfloor.floor.votes.mixture._TOLERANCE", 1e-7)
+    rng = np.random.default_rng(1)
+    row, _, label, _ = votes_of(rng, 60, 4)
+    counts = counts_of(row, label, 3)
+    patterns = patterns_of(counts)
+    weights = patterns.n_rows[None]
+    fitted = fit_mixture(patterns, weights, setting)
+    shares, means = fitted.shares[0], fitted.means[0]
+    best = direct_log_likelihood(counts, setting, shares, means).sum()
+    assert fitted.log_likelihood[0] == pytest.approx(best, abs=1e-3)
+    for _ in range(10):
+        near_shares = shares * np.exp(0.02 * rng.standard_normal(3))
+        near_means = means * np.exp(0.02 * rng.standard_normal((3, 3)))
+        near = near_shares / near_shares.sum(), near_means / near_means.sum(axis=1, keepdims=True)
+        assert direct_log_likelihood(counts, setting, *near).sum() < best + 1e-4
+
+
+@pytest.mark.parametrize("at_once", [10**6, 50])
+def test_many_fits_side_by_side_are_those_of_one_at_a_time(at_once, monkeypatch):
+    monkeypatch.setattr("bayesfloor.floor.votes.mixture._MOST_VALUES", at_once)
+    rng = np.random.default_rng(2)
+    row, _, label, _ = votes_of(rng, 100, 3)
+    patterns = patterns_of(counts_of(row, label, 3))
+    weights = rng.multinomial(100, np.full(len(patterns.counts), 1 / len(patterns.counts)), size=3).astype(float)
+    together = fit_mixture(patterns, weights, Setting(6.0, 0.2))
+    for place in range(3):
+        alone = fit_mixture(patterns, weights[place : place + 1], Setting(6.0, 0.2))
+        np.testing.assert_allclose(together.means[place], alone.means[0], atol=1e-6)
+
+
+def test_large_counts_have_the_same_fit_by_gamma_functions(monkeypatch):
+    counts = np.random.default_rng(3).multinomial(9, [0.6, 0.3, 0.1], size=60)
+    patterns = patterns_of(counts)
+    weights = patterns.n_rows[None]
+    added = fit_mixture(patterns, weights, Setting(4.0, 0.0))
+    monkeypatch.setattr("bayesfloor.floor.votes.mixture._MOST_ADDED", 0)
+    np.testing.assert_allclose(fit_mixture(patterns, weights, Setting(4.0, 0.0)).means, added.means, atol=1e-9)
+
+
+@pytest.mark.parametrize("setting", [Setting(np.inf, 0.3), Setting(5.0, 0.0), Setting(5.0, 0.3)])
+def test_probabilities_given_votes_beside_quadrature(setting):
+    means, shares = np.array([[0.8, 0.2], [0.3, 0.7]]), np.array([0.6, 0.4])
+    fitted = Mixture(setting, shares[None], means[None], np.zeros(1))
+    for votes in ([2, 1], [3, 0], [0, 0]):
+        top = bottom = 0.0
+        for z in range(2):
+            sure = float(z == 0)
+            if np.isinf(setting.precision):
+                points, masses = np.array([means[z, 0]]), np.ones(1)
+            else:
+                law = beta(setting.precision * means[z, 0], setting.precision * means[z, 1])
+                edges = np.linspace(0, 1, 4001)
+                points, masses = (edges[1:] + edges[:-1]) / 2, np.diff(law.cdf(edges))
+            points, masses = np.append(points, sure), np.append((1 - setting.clear) * masses, setting.clear)
+            like = shares[z] * masses * points ** votes[0] * (1 - points) ** votes[1]
+            top, bottom = top + (like * points).sum(), bottom + like.sum()
+        assert expected_probabilities(np.array([votes]), fitted)[0, 0] == pytest.approx(top / bottom, abs=1e-4)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_the_floor_of_any_rows_is_within_the_bounds_of_their_agreement(k):
+    rng = np.random.default_rng(4)
+    for concentration in (0.1, 0.5, 2.0):
+        p = rng.dirichlet(np.full(k, concentration), 50)
+        low, high = floor_bounds((p**2).sum(axis=1).mean(), k)
+        assert low - 1e-12 <= (1 - p.max(axis=1)).mean() <= high + 1e-12
+    even = np.full((1, k), 0.1 / (k - 1))
+    even[0, 0] = 0.9
+    assert floor_bounds((even**2).sum(), k)[0] == pytest.approx(0.1)
+    assert floor_bounds(0.5 + 0.5 / k, k)[1] == pytest.approx(0.5 * (1 - 1 / k))  # half clear, half even
+    assert clear_at_most(0.5 + 0.5 / k, k) == pytest.approx(0.5)
+
+
+def test_the_agreement_of_a_row_is_the_share_of_pairs():
+    found = row_agreement(np.array([[3, 1], [2, 0], [1, 0], [1, 1]]))
+    np.testing.assert_allclose(found, [0.5, 1.0, np.nan, 0.0])
+
+
+# floors that are known
+
+
+@pytest.mark.parametrize(("n_votes", "n_classes"), [(3, 2), (3, 5), (5, 3)])
+def test_the_floor_of_annotators_with_a_known_error(n_votes, n_classes):
+    rng = np.random.default_rng(105)
+    floors = []
+    for _ in range(4):
+        row, _, label, _ = votes_of(rng, 500, n_votes, n_classes=n_classes)
+        floors.append(vote_floor(counts_of(row, label, n_classes), n_bootstrap=50))
+    assert sum(floor.interval[0] <= 0.15 <= floor.interval[1] for floor in floors) >= 3
+    assert np.mean([floor.estimate for floor in floors]) == pytest.approx(0.15, abs=0.012)
+    if (n_votes, n_classes) == (3, 2):  # one wrong vote of three, or two, is a third of the votes outside the majority
+        expected = 3 * 0.15 * 0.85 / 3
+        assert np.mean([floor.naive for floor in floors]) == pytest.approx(expected, abs=0.012)
+
+
+def test_two_votes_tell_the_agreement_but_not_the_floor():
+    rng = np.random.default_rng(6)
+    first = rng.binomial(2, np.where(rng.random(2000) < 0.5, 0.9, 0.1))
+    equal = vote_floor(np.column_stack([first, 2 - first]), n_bootstrap=50)
+    # as often agreed on, but 64% of the rows are clear and the others a coin flip: the floor is .18
+    coin = rng.random(2000) < 0.36
+    first = np.where(coin, rng.binomial(2, 0.5, 2000), 2 * rng.integers(0, 2, 2000))
+    coins = vote_floor(np.column_stack([first, 2 - first]), n_bootstrap=50)
+    for found in (equal, coins):
+        assert found.agreement_interval[0] < 0.82 < found.agreement_interval[1]
+        assert found.interval[0] < 0.1
+        assert found.interval[1] > 0.17
+        assert [finding.code for finding in found.findings] == ["BF044"]
+    assert equal.reached == pytest.approx(1 - equal.agreement)
+
+
+def test_many_votes_tell_rows_that_differ_apart():
+    rng = np.random.default_rng(7)
+    p = np.where(rng.random(600) < 0.64, 1.0, 0.5)
+    first = np.where(rng.random(600) < 0.5, rng.binomial(10, p), rng.binomial(10, 1 - p))
+    found = vote_floor(np.column_stack([first, 10 - first]), n_bootstrap=50)
+    assert found.interval[0] < 0.18 < found.interval[1]
+    assert found.interval[0] > 0.13
+    assert found.bounds[0] < 0.12
+
+
+def test_annotators_who_never_disagree():
+    found = vote_floor(np.array([[3, 0], [0, 3]] * 50), n_bootstrap=50)
+    assert found.estimate < 0.01
+    assert found.agreement == 1
+    # no disagreement in 100 rows: Clopper and Pearson's limit of the agreement, all rows being equally hard
+    low = 0.025 ** (1 / 100)
+    assert found.agreement_interval == pytest.approx((low, 1.0))
+    assert found.interval[1] >= floor_bounds(low, 2)[0]
+
+
+def test_the_ceiling_against_a_majority_is_that_of_a_binomial():
+    rng = np.random.default_rng(8)
+    row, _, label, _ = votes_of(rng, 3000, 5, error=0.2, n_classes=2)
+    found = vote_floor(counts_of(row, label, 2), n_bootstrap=20)
+    assert found.majority_ceiling[1] == 1 - found.estimate
+    for n in (3, 5, 9):
+        assert found.majority_ceiling[n] == pytest.approx(binom(n, 0.8).sf(n // 2), abs=0.012)
+
+
+def test_the_interval_is_wider_where_annotators_differ():
+    rng = np.random.default_rng(9)
+    errors = np.array([0.02, 0.4] * 4)
+    row, who, label, _ = votes_of(rng, 400, 4, error=errors)
+    known = vote_floor(label, rows=row, annotators=who, n_bootstrap=50)
+    unknown = vote_floor(label, rows=row, n_bootstrap=50)
+    assert known.estimate == pytest.approx(unknown.estimate, abs=0.005)
+    assert np.diff(known.interval) > 1.3 * np.diff(unknown.interval)
+    assert known.interval[0] < 0.21 < known.interval[1]
+
+
+def test_dawid_and_skene_find_the_skill_of_each_annotator_and_how_well_the_class_is_known():
+    rng = np.random.default_rng(10)
+    errors = np.array([0.05, 0.1, 0.2, 0.3, 0.4])
+    row, who, label, _ = votes_of(rng, 3000, 5, error=errors)
+    found = vote_floor(label, rows=row, annotators=who, n_bootstrap=20)
+    np.testing.assert_allclose(found.annotators.accuracy, 1 - errors, atol=0.025)
+    # the best guess knows all errors: Bayes' rule with the true ones, over all 3^5 votes
+    grid = np.stack(np.meshgrid(*[np.arange(3)] * 5, indexing="ij"), axis=-1).reshape(-1, 5)
+    by_class = [np.where(grid == z, 1 - errors, errors / 2).prod(axis=1) / 3 for z in range(3)]
+    assert found.hidden_error == pytest.approx(1 - np.max(by_class, axis=0).sum(), abs=0.01)
+    assert found.annotators.frame()["annotator"].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_hidden_classes_without_names_of_annotators():
+    rng = np.random.default_rng(11)
+    row, _, label, _ = votes_of(rng, 500, 3)
+    table = check_votes(label, rows=row)
+    counts = table.counts
+    patterns = patterns_of(counts)
+    start = fit_mixture(patterns, patterns.n_rows[None], Setting(np.inf, 0.0))
+    error, accuracy = hidden_classes(table, start)
+    # three votes, right with .85: wrong where two agree on the same wrong label, or at a draw of three
+    two_wrong = 3 * 0.15**2 * 0.85
+    expected = 0.15**3 / 4 + 0.15**3 * 3 / 4 + two_wrong * (1 / 2 + 1 / 2 * 2 / 3)
+    assert error == pytest.approx(expected, abs=0.02)
+    assert accuracy == pytest.approx([0.85], abs=0.02)
+
+
+# forms of input
+
+
+def test_all_forms_of_the_same_votes_agree():
+    rng = np.random.default_rng(12)
+    row, who, label, _ = votes_of(rng, 60, 3, annotators=4)
+    names = np.array(["cat", "dog", "eel"])
+    matrix = np.full((60, 4), None, dtype=object)
+    matrix[row, who] = names[label]
+    from_counts = vote_floor(counts_of(row, label, 3), classes=names, n_bootstrap=20)
+    frame = pd.DataFrame({"Item": row, "Worker": [f"w{a}" for a in who], "vote": names[label]})
+    shuffled = rng.permutation(60)
+    numbers = np.full((60, 4), np.nan)
+    numbers[row, who] = label
+    forms = [
+        vote_floor(matrix, n_bootstrap=20),
+        vote_floor(matrix[shuffled], n_bootstrap=20),
+        vote_floor(frame, n_bootstrap=20),
+        vote_floor(pl.from_pandas(frame.sample(frac=1, random_state=0)), n_bootstrap=20),
+        vote_floor(names[label], rows=row, annotators=who, n_bootstrap=20),
+        vote_floor(pd.DataFrame(matrix), n_bootstrap=20),
+        vote_floor(numbers, form="labels", n_bootstrap=20),
+    ]
+    assert len({floor.interval for floor in forms}) == 1
+    for floor in forms:
+        assert floor.estimate == from_counts.estimate
+        assert floor.agreement == from_counts.agreement
+    assert from_counts.annotators is None
+    assert forms[2].annotators.names.tolist() == ["w0", "w1", "w2", "w3"]
+    of_frame = vote_floor(pd.DataFrame(counts_of(row, label, 3), columns=list("abc")), n_bootstrap=20)
+    assert of_frame.classes.tolist() == ["a", "b", "c"]
+    masked = np.ma.masked_invalid(numbers)
+    assert vote_floor(masked, form="labels", n_bootstrap=20).interval == forms[0].interval
+
+
+def test_rows_without_votes_are_left_out_and_arrays_not_written_to():
+    counts = np.array([[2, 1], [0, 0], [3, 0], [0, 3]] * 20)
+    counts.flags.writeable = False
+    found = vote_floor(counts, n_bootstrap=20)
+    assert (found.n_samples, found.n_rows, found.n_votes) == (80, 60, 180)
+    assert found.estimate == vote_floor(counts[counts.sum(axis=1) > 0], n_bootstrap=20).estimate
+
+
+def test_a_class_that_nobody_voted_for_and_labels_that_look_like_code():
+    assert vote_floor([[3, 0, 0], [2, 1, 0], [0, 3, 0]] * 20, n_bootstrap=20).n_classes == 3
+    wild = ["=cmd()", "<script>", "x" * 5000, "NA"]
+    found = vote_floor(np.array(wild * 30, dtype=object), rows=np.repeat(np.arange(40), 3), n_bootstrap=20)
+    assert found.classes.tolist() == sorted(wild)
+
+
+@pytest.mark.parametrize(
+    ("votes", "options", "message"),
+    [
+        ([[1, -1], [2, 0]], {}, "1 counts of votes cannot be used, the first at row 0, column 1: -1 is below zero"),
+        ([[1, np.nan], [2, 0]], {}, "nan is missing; for a matrix of labels with gaps pass form='labels'"),
+        ([[1, np.inf], [2, 0]], {}, "row 0 has inf votes"),
+        ([[0.5, 0.5], [1, 1]], {}, "0.5 is no whole number; for shares or probabilities there is soft_label_floor"),
+        ([[1, 10**9], [2, 0]], {}, r"row 0 has 1e\+09 votes"),
+        ([[3], [2]], {}, "needs two classes, got 1 column"),
+        ([1, 2, 3], {}, r"votes should be a matrix .* got an array of shape \(3,\)"),
+        (np.empty((0, 2)), {}, "should be a matrix"),
+        ([[1, 0], [0, 1]], {}, "no row has two votes, of 2 with a vote"),
+        ([[0, 0], [0, 0]], {}, "no row has two votes, of 0 with a vote"),
+        ([["a"], ["b"]], {}, "no row has two votes, of 2"),
+        ([["a", "a"], ["a", None]], {}, "needs two classes, got 1: 'a'"),
+        ([["a", 1], ["a", "b"]], {}, "Labels of mixed types in y: int and str"),
+        ([[None, None]], {}, "needs two classes, got 0"),
+        ([[1, 2], [3, 4]], {"annotators": ["a", "b"]}, "counts do not tell who voted"),
+        ([["a", "b"]], {"annotators": ["x", "x"]}, "annotators should name each of the 2 columns of labels once"),
+        ([[1, 2]], {"classes": ["a"]}, "classes should name each of the 2 columns of counts once"),
+        ([["a", "b"]], {"classes": ["a", "b"]}, "classes names the columns of a matrix of counts"),
+        ([[1, 2]], {"form": "wide"}, "The 'form' parameter must be one of"),
+        ([[1, 2]], {"n_bootstrap": 5}, r"an int in the range \[20, inf\)"),
+        ([[1, 2]], {"confidence": 1.0}, "confidence"),
+        (["a", "b", "a"], {"rows": [0, 0]}, r"inconsistent numbers of samples: \[3, 2\]"),
+        (["a", "b"], {"rows": [0, 0], "annotators": ["x", "x"]}, "annotator 'x' voted 2 times at row 0"),
+        (["a", "b"], {"rows": [0, None]}, "1 votes have no row, the first at line 1"),
+        (["a", "b"], {"form": "long"}, "with rows= for the row of each"),
+        (pd.DataFrame({"item": [0], "label": ["a"]}), {"rows": "itm"}, "no column 'itm' for the rows; .* 'item'"),
+        (pd.DataFrame({"a": [0], "label": ["a"]}), {"form": "long"}, "no column looks like the rows"),
+        (pd.DataFrame({"id": [0, 1], "a": [1, 2], "b": [1, 2]}), {}, "column 'id' looks like a name of the rows"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_named(votes, options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        vote_floor(votes, **options)
+
+
+# findings, with X, the record
+
+
+def test_an_annotator_who_disagrees_with_all_others():
+    rng = np.random.default_rng(13)
+    row, who, label, _ = votes_of(rng, 100, 3, error=np.array([0.1, 0.1, 0.1, 0.9]), n_classes=2)
+    names = np.array(["ann", "bob", "cid", "\x1b[31mdan"])
+    found = vote_floor(label, rows=row, annotators=names[who], n_bootstrap=20)
+    (finding,) = found.findings
+    assert finding.code == "BF045"
+    assert r"Annotator '\x1b[31mdan' disagrees with all others" in finding.sentence
+    assert found.annotators.is_outlier.sum() == 1
+    row, who, label, _ = votes_of(rng, 100, 3, error=np.array([0.1, 0.1, 0.1, 0.25]), n_classes=2)
+    assert vote_floor(label, rows=row, annotators=who, n_bootstrap=20).findings == ()
+
+
+def test_two_annotators_are_too_few():
+    rng = np.random.default_rng(14)
+    labels = rng.choice(["a", "b"], (40, 1)).repeat(2, axis=1)
+    labels[:4, 1] = "a"
+    (finding,) = vote_floor(labels, n_bootstrap=20).findings
+    assert finding.code == "BF044"
+    assert "only 40 rows have two votes or more and only 0 of 40 rows have three votes" in finding.sentence
+    assert "there are two annotators" in finding.sentence
+
+
+def test_with_columns_the_learned_floor_stands_beside():
+    rng = np.random.default_rng(15)
+    row, who, label, hidden = votes_of(rng, 240, 3, error=0.1, n_classes=2)
+    X = np.column_stack([hidden + 0.8 * rng.standard_normal(240), rng.standard_normal(240)])
+    order = rng.permutation(len(row))
+    found, again = (
+        vote_floor(label[at], rows=row[at], annotators=who[at], X=X, n_bootstrap=20) for at in (slice(None), order)
+    )
+    assert found.learned.estimate == again.learned.estimate
+    estimate, (low, high) = found.column_floor
+    assert low >= found.interval[0]
+    assert high == found.learned.interval[1]
+    assert estimate >= found.estimate
+    # the columns tell less than the row: Φ(-.625) = .266 of wrong classes, and votes that err in 10%
+    assert low < 0.266 + 0.1 * (1 - 2 * 0.266) < high
+    assert found.frame()["measure"].tolist()[-2:] == ["floor of the columns", "reached from the columns"]
+    # a row without votes has no label to learn
+    counts = counts_of(row, label, 2)
+    counts[:10] = 0
+    assert vote_floor(counts, X=pd.DataFrame(X), n_bootstrap=20).learned.n_samples == 230
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        vote_floor(label, rows=row, X=X[:100], n_bootstrap=20)
+    with pytest.raises(ValueError, match="positions in X"):
+        vote_floor(label, rows=[f"r{i}" for i in row], X=X, n_bootstrap=20)
+
+
+def test_the_record():
+    found = vote_floor([[3, 0], [2, 1], [0, 3], [1, 2], [3, 0]] * 20, n_bootstrap=20)
+    assert repr(found).startswith(f"VoteFloor({found.estimate:.4f}, 95% interval ")
+    assert repr(found).endswith("300 votes at 100 of 100 samples, 2 classes)")
+    assert found.agreement == pytest.approx((3 + 2 / 3) / 5)
+    assert found.naive == pytest.approx(2 / 3 / 5)
+    assert found.sentence.startswith("Two annotators agree on 73.3% of the rows: no model can be measured above ")
+    frame = found.frame()
+    assert frame["value"].tolist()[:2] == [found.estimate, found.naive]
+    assert np.isnan(frame["interval_low"][1])
+    assert (found.learned, found.column_floor, found.annotators) == (None, None, None)
+    with pytest.raises(AttributeError):
+        found.estimate = 0.0
+    assert "AnnotatorAgreement(2 annotators, " in repr(vote_floor([["a", "b"], ["a", "a"]] * 20).annotators)
+
+
+def test_docstrings():
+    outcome = doctest.testmod(sys.modules["bayesfloor.floor.votes.estimate"])
+    assert outcome.attempted > 3
+    assert outcome.failed == 0
+
+
+@pytest.mark.parametrize(("source", "printed"), BLOCKS)
+def test_page(source, printed, capsys):
+    exec(compile(source, "votes.md", "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out.strip() == printed.strip()
+
+
+def test_every_code_is_on_the_page():
+    page = (DOCS / "votes.md").read_text(encoding="utf-8")
+    assert BLOCKS
+    room = Path(bayesfloor.__file__).parent / "floor" / "votes"
+    used = {code for file in room.glob("*.py") for code in re.findall(r'"(BF\d{3})"', file.read_text())}
+    assert set(re.findall(r"^\| (BF\d{3}) \|", page, flags=re.MULTILINE)) == used == {"BF044", "BF045", "BF046"}
+    for target in re.findall(r"\]\(((?!https?:|#)[^)#]+)[^)]*\)", page):
+        assert (DOCS / target).exists()
