@@ -81,7 +81,7 @@ def measure_floor(name: str, folder: Path) -> None:
         "interval": floor.interval,
         "reached": floor.reached,
         "sizes": floor.curve.size.tolist(),
-        "errors": floor.curve.error.tolist(),
+        "errors": floor.curve.value.tolist(),
         "weights": dict(list(floor.weights.items())[:3]),
         "seconds": seconds,
         "findings": [str(finding) for finding in floor.findings],
