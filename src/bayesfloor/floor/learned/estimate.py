@@ -279,8 +279,9 @@ def learned_floor_of(
     stacks = [replace(stack, log_q=counted.at_shares_of_all(stack.log_q)) for stack in stacks]
     q, thinned = np.exp(stacks[0].log_q[0]), counted.in_proportion()
     unseen = float(np.isin(codes, classes_in_one_group(problem)).mean())
-    summaries = {
-        each.name: summarise(
+    summaries: dict[str, CurveSummary] = {}
+    for each in sorted(metrics, key=lambda metric: metric.name != "error"):  # the error first
+        summaries[each.name] = summarise(
             stacks,
             np.array(sizes),
             counted,
@@ -290,9 +291,8 @@ def learned_floor_of(
             clusters=scheme.clusters,
             in_time=problem.time is not None,
             share_unseen=unseen,
+            kept=summaries["error"].kept if summaries else 1.0,
         )
-        for each in metrics
-    }
     floors = {each.name: _metric_floor(each, summaries[each.name], confidence) for each in metrics}
     first, summary = floors[metrics[0].name], summaries["error"]
     tested = predicted if scheme.tested is None else predicted[scheme.tested]

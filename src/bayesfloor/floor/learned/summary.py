@@ -78,7 +78,8 @@ FEW_OTHERS = 0.05
 class CurveSummary(NamedTuple):
     """The best possible value of a metric, and what it was read from; the fields are those of `MetricFloor`.
 
-    All are losses, of which smaller is better: for metrics of which larger is better, 1 less the metric.
+    All are losses, of which smaller is better: for metrics of which larger is better, 1 less the metric. `kept` is the
+    share of the curve's lower end that was left where learners have only begun to see what there is.
     """
 
     estimate: float
@@ -91,6 +92,7 @@ class CurveSummary(NamedTuple):
     share_recent: float = 0.0
     growth: float = 1.0
     steady_fall: float = 0.0
+    kept: float = 1.0
 
 
 def summarise(
@@ -104,6 +106,7 @@ def summarise(
     clusters: Ints | None = None,
     in_time: bool = False,
     share_unseen: float = 0.0,
+    kept: float = 1.0,
 ) -> CurveSummary:
     """Extrapolate what the stacks lose by a metric.
 
@@ -127,6 +130,9 @@ def summarise(
         Whether smaller training sets are more recent ones.
     share_unseen : float, default=0.0
         Share of rows whose class no other group has: that all of them count as errors says nothing about the floor.
+    kept : float, default=1.0
+        `CurveSummary.kept` of the error, for another metric: what learners have not seen yet they have not seen by any
+        metric.
 
     Returns
     -------
@@ -205,13 +211,16 @@ def summarise(
         growth = growth_of_lead(hard_rows, beaten, standard_error)
         steady_fall = fall_as_fast(hard_rows, standard_error)
     begin, end = GROWTH
+    of_curve = lower
     lower *= float(np.clip((end - growth) / (end - begin), 0.0, 1.0)) if surely == 1.0 else 0.0
     if metric.name != "error":
+        lower *= kept
         upper = min(upper, max(largest, baseline))  # attained without features
         few, many = SEEN
         lower *= float(np.clip((gain.mean() / standard_error(gain) - few) / (many - few), 0.0, 1.0))
     if steady_fall > 0.0:
         lower = min(lower, hard_losses[0] - N_DOUBLINGS * steady_fall)
+    left = max(lower, 0.0) / of_curve if surely == 1.0 and of_curve > 0.0 else 1.0
     lower = min(lower, reached_interval[0]) - share_unseen
     if lower < FEW_ERRORS / sampling.n_equivalent:
         lower = 0.0
@@ -238,6 +247,7 @@ def summarise(
         share_recent=_share_recent(stacks[0].weights) if in_time else 0.0,
         growth=growth,
         steady_fall=scale * steady_fall,
+        kept=left,
     )
 
 
