@@ -64,6 +64,7 @@ PUBLIC = {
     "OneVsRestBayesError",
     "PairwiseBayesError",
     "PairwiseHeatmapDisplay",
+    "RowsNeeded",
     "SelectionPath",
     "SelectionPathDisplay",
     "SmartSVC",

@@ -80,6 +80,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.floor.learned.result import ClassRanking as ClassRanking
     from bayesfloor.floor.learned.result import LearnedFloor as LearnedFloor
     from bayesfloor.floor.learned.result import LearningCurve as LearningCurve
+    from bayesfloor.floor.learned.rows_needed import RowsNeeded as RowsNeeded
     from bayesfloor.floor.trees.estimator import BayesErrorEstimator as BayesErrorEstimator
     from bayesfloor.forest import ClassForests as ClassForests
     from bayesfloor.forest import Forests as Forests
@@ -127,6 +128,7 @@ _PUBLIC = {
     "floor.learned.estimate": "learned_floor",
     "floor.learned.label_noise": "label_noise_check LabelNoiseCheck",
     "floor.learned.result": "ClassRanking LearnedFloor LearningCurve",
+    "floor.learned.rows_needed": "RowsNeeded",
     "floor.trees.estimator": "BayesErrorEstimator",
     "forest": "class_forests ClassForests Forests spanning_forests",
     "report.difficulty": "difficulty_report DifficultyReport",

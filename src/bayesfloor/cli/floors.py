@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from bayesfloor.cli.exits import ABOVE, OK
+from bayesfloor.cli.exits import ABOVE, OK, UsageError
 from bayesfloor.cli.input import engine, open_table, rows_to_use
-from bayesfloor.cli.options import TABLE_DEFAULTS, FailAbove, Fast, File, TableOptions
+from bayesfloor.cli.options import TABLE_DEFAULTS, FailAbove, Fast, File, RowsFor, TableOptions
 from bayesfloor.cli.output import records_text, say, show, table_text
 from bayesfloor.runtime.text import exact_percent
 
@@ -20,6 +20,7 @@ def floor(
     *files: File,
     fast: Fast = False,
     fail_above: FailAbove = None,
+    rows_for: RowsFor = None,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
     """Estimate the lowest error that any classifier can reach.
@@ -28,14 +29,23 @@ def floor(
     learning curve ends: the upper end of the interval is an error that a model
     attains, the lower end assumes that the curve goes on as it does.
     """
+    if fast and rows_for is not None:
+        raise UsageError("--rows-for needs a learning curve: leave --fast out")
     table = open_table(files, options)
-    result, rows, findings = (_from_trees if fast else _from_learners)(table, options)
+    if fast:
+        result, rows, findings = _from_trees(table, options)
+    else:
+        result, rows, findings = _from_learners(table, options, rows_for)
     text = table_text(("", "error", "from", "to"), rows)
+    if rows_for is not None:
+        text += f"\n\n{result['rows_for']['sentence']}"
     show("floor", result, text, options, table=table, findings=findings)
     return verdict_on(float(result["estimate"]), "the floor", fail_above)
 
 
-def _from_learners(table: "Table", options: TableOptions) -> tuple[dict[str, Any], list[tuple[Any, ...]], Any]:
+def _from_learners(
+    table: "Table", options: TableOptions, rows_for: float | None = None
+) -> tuple[dict[str, Any], list[tuple[Any, ...]], Any]:
     from bayesfloor.floor.learned.estimate import learned_floor
 
     with engine(options) as how:
@@ -49,6 +59,10 @@ def _from_learners(table: "Table", options: TableOptions) -> tuple[dict[str, Any
         "curve": _fields(found.curve, *in_curve),
         **_fields(found, "weights", "n_rows"),
     }
+    if rows_for is not None:
+        needed = found.rows_for(rows_for)
+        named = _fields(needed, "value", "metric", "rows", "interval", "verdict", "n_train")
+        result["rows_for"] = {**named, "sentence": needed.sentence()}
     rows = [
         ("the floor", found.estimate, *found.interval),
         ("reached by a stack of models", found.reached, *found.reached_interval),

@@ -25,6 +25,10 @@ FailAbove = Annotated[
     float | None,
     Parameter(help="Exit with 1 when an estimate is above this number.", validator=Number(gte=0, lte=1)),
 ]
+RowsFor = Annotated[
+    float | None,
+    Parameter(help="Say how many training rows a model needs to reach this error.", validator=Number(gte=0, lte=1)),
+]
 Criterion = Annotated[
     Literal["whole", "mean", "worst"],
     Parameter(help="Which floor: of the whole problem, the mean over all pairs of classes, or of the worst pair."),

@@ -18,6 +18,7 @@
       │       learning_curve  a curve through the errors and where it ends
       │       clusters        how much rows say that belong together
       └──── result ────────── LearnedFloor
+              rows_needed     how many rows until a value is reached
 
 `label_noise` redraws labels at known rates and asks whether the floor moves as it should.
 `dependence` looks for rows that belong together without anyone having said so.

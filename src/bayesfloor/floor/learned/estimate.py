@@ -341,6 +341,7 @@ def _metric_floor(metric: Metric, summary: CurveSummary, confidence: float) -> M
         curve=curve,
         confidence=confidence,
         is_rate=metric.is_rate,
+        bounds=metric.range(*metric.bounds),
     )
 
 
