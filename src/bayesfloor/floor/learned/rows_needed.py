@@ -195,10 +195,8 @@ def _chance_to_suffice(
     """Return doublings of the rows at hand, from a single row on, and the chance that so many suffice."""
     begin, end = -np.log2(max(n_train, 2.0)), np.log2(MOST)
     doublings = np.linspace(begin, end, int((end - begin) * _N_PER_DOUBLING) + 2)
-    floors, rates = np.meshgrid(
-        _floor_nodes(min(estimate, losses[0]), interval[0], lowest), np.linspace(*RATES, _N_RATES), indexing="ij"
-    )
-    floors, rates = floors.ravel(), rates.ravel()
+    nodes = _floor_nodes(min(estimate, losses[0]), interval[0], lowest)
+    floors, rates = np.repeat(nodes, _N_RATES), np.tile(np.linspace(*RATES, _N_RATES), _N_FLOORS)
     precision = np.linalg.inv(covariance)
     heights = relative ** -rates[:, np.newaxis]
     above = losses - floors[:, np.newaxis]
