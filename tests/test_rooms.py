@@ -67,6 +67,7 @@ PUBLIC = {
     "OneVsRestBayesError",
     "PairwiseBayesError",
     "PairwiseHeatmapDisplay",
+    "RowsNeeded",
     "SelectionPath",
     "SelectionPathDisplay",
     "SmartSVC",

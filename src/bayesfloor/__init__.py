@@ -86,6 +86,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.floor.learned.result import LearningCurve as LearningCurve
     from bayesfloor.floor.learned.result import MetricFloor as MetricFloor
     from bayesfloor.floor.learned.result import SubgroupFloors as SubgroupFloors
+    from bayesfloor.floor.learned.rows_needed import RowsNeeded as RowsNeeded
     from bayesfloor.floor.trees.estimator import BayesErrorEstimator as BayesErrorEstimator
     from bayesfloor.floor.votes.annotators import AnnotatorAgreement as AnnotatorAgreement
     from bayesfloor.floor.votes.estimate import vote_floor as vote_floor
@@ -138,6 +139,7 @@ _PUBLIC = {
     "floor.learned.estimate": "learned_floor",
     "floor.learned.label_noise": "label_noise_check LabelNoiseCheck",
     "floor.learned.result": "ClassRanking CostDecisions LearnedFloor LearningCurve MetricFloor SubgroupFloors",
+    "floor.learned.rows_needed": "RowsNeeded",
     "floor.trees.estimator": "BayesErrorEstimator",
     "floor.votes.annotators": "AnnotatorAgreement",
     "floor.votes.estimate": "vote_floor",

@@ -51,12 +51,16 @@ def test_fast_floor(run, table):
 
 def test_learned_floor(run, table):
     expected = learned_floor(read_table(table))
-    outcome = run("floor", "table.csv", "--json")
+    outcome = run("floor", "table.csv", "--json", "--rows-for", "0.1")
     found = parsed(outcome)["result"]
     assert found["estimate"] == pytest.approx(expected.estimate, abs=1e-9)
     assert found["reached"] == expected.reached
     assert found["n_rows"] == 60
     assert "Target: 'kind', the last column" in outcome.err
+    needed = expected.rows_for(0.1)
+    assert found["rows_for"]["verdict"] == needed.verdict
+    assert found["rows_for"]["sentence"] == str(needed)
+    assert str(needed) in run("floor", "table.csv", "--rows-for", "0.1").out
 
 
 def test_pairs_come_hardest_first(run, table):

@@ -35,6 +35,8 @@ def complaint(outcome, code):
         ("floor table.csv --seed -1", "--seed"),
         ("floor table.csv --fail-above 2", "--fail-above"),
         ("floor table.csv --fail-above nan", "--fail-above"),
+        ("floor table.csv --rows-for 2", "--rows-for"),
+        ("floor table.csv --rows-for 0.1 --fast", "--rows-for needs a learning curve"),
         ("floor table.csv --target kindd", "table.csv has no column 'kindd'; did you mean 'kind'?"),
         ("floor table.csv --drop x3", "has no column 'x3'"),
         ("floor table.csv --categorical zz", "has no column 'zz'"),

@@ -17,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 from tests.floor.samples import gaussian_classes, one_hot_table
 
 import bayesfloor
-from bayesfloor.floor.learned import copies, label_noise, subgroups
+from bayesfloor.floor.learned import copies, label_noise, rows_needed, subgroups
 from bayesfloor.floor.learned import estimate as learned
 from bayesfloor.floor.learned import summary as learned_findings
 from bayesfloor.floor.learned.estimate import learned_floor
@@ -338,7 +338,7 @@ def test_examples_in_docstrings(module):
 
 def test_every_code_is_on_the_page():
     page = (ROOT / "docs" / "learned.md").read_text(encoding="utf-8")
-    files = (learned_findings.__file__, copies.__file__, near_copies.__file__, subgroups.__file__)
+    files = (learned_findings.__file__, copies.__file__, near_copies.__file__, subgroups.__file__, rows_needed.__file__)
     source = "".join(Path(file).read_text(encoding="utf-8") for file in files)
     listed = set(re.findall(r"^\| (BF\d{3}) \|", page, flags=re.MULTILINE))
     described = re.findall(r"^(BF\d{3}) ", learned_findings.__doc__ + subgroups.__doc__, flags=re.MULTILINE)

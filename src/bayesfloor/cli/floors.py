@@ -19,6 +19,7 @@ from bayesfloor.cli.options import (
     File,
     Metrics,
     Positive,
+    RowsFor,
     TableOptions,
 )
 from bayesfloor.cli.output import records_text, say, show, table_text
@@ -42,6 +43,7 @@ def floor(
     positive: Positive = None,
     fail_above: FailAboveValue = None,
     fail_below: FailBelowValue = None,
+    rows_for: RowsFor = None,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
     """Estimate the lowest error that any classifier can reach, or the best value of another metric.
@@ -52,15 +54,17 @@ def floor(
     is better, as for roc_auc, it is a ceiling, and the other way round.
     """
     check_by(by, fast)
+    if fast and rows_for is not None:
+        raise UsageError("--rows-for needs a learning curve: leave --fast out")
     names = check_metric_options(metric, costs, fast=fast)
-    check_limits(names[0], fail_above=fail_above, fail_below=fail_below)
+    check_limits(names[0], rows_for=rows_for, fail_above=fail_above, fail_below=fail_below)
     table = open_table(files, options, by)
     if fast:
         result, text, findings = _from_trees(table, options)
         name = "the floor"
     else:
         result, text, findings = _from_learners(
-            table, options, {"by": by} | metric_arguments(table, names, costs, positive)
+            table, options, {"by": by} | metric_arguments(table, names, costs, positive), rows_for
         )
         name = limit_name(result["metrics"][0])
     show("floor", result, text, options, table=table, findings=findings)
@@ -95,7 +99,9 @@ def _of_subgroups(found: "SubgroupFloors") -> dict[str, Any]:
     return {"groups": groups, **_fields(found, "column", "reached_p_value", "floor_p_value", "note")}
 
 
-def _from_learners(table: "Table", options: TableOptions, judged_by: dict[str, Any]) -> tuple[dict[str, Any], str, Any]:
+def _from_learners(
+    table: "Table", options: TableOptions, judged_by: dict[str, Any], rows_for: float | None = None
+) -> tuple[dict[str, Any], str, Any]:
     from bayesfloor.floor.learned.estimate import learned_floor
 
     with engine(options) as how:
@@ -141,6 +147,11 @@ def _from_learners(table: "Table", options: TableOptions, judged_by: dict[str, A
         text += f"\n\n{_costs_text(found.cost)}"
     if found.subgroups is not None:
         text += f"\n\n{records_text(result['subgroups']['groups'], _OF_SUBGROUPS)}"
+    if rows_for is not None:
+        needed = found.rows_for(rows_for)
+        named = _fields(needed, "value", "metric", "rows", "interval", "verdict", "n_train")
+        result["rows_for"] = {**named, "sentence": needed.sentence()}
+        text += f"\n\n{result['rows_for']['sentence']}"
     return result, text, (*_dependence(table, options), *found.findings)
 
 

@@ -46,6 +46,10 @@ Costs = Annotated[
 Positive = Annotated[
     str | None, Parameter(help="The class of two that average_precision and f1 are about; by default the last one.")
 ]
+RowsFor = Annotated[
+    float | None,
+    Parameter(help="Say how many training rows a model needs to reach this value of the first metric."),
+]
 Criterion = Annotated[
     Literal["whole", "mean", "worst"],
     Parameter(help="Which floor: of the whole problem, the mean over all pairs of classes, or of the worst pair."),

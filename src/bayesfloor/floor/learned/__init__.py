@@ -20,6 +20,7 @@
       │       clusters        how much rows say that belong together
       │       subgroups       the same figures among the rows of each subgroup
       └──── result ────────── LearnedFloor
+              rows_needed     how many rows until a value is reached
 
 `label_noise` redraws labels at known rates and asks whether the floor moves as it should.
 `dependence` looks for rows that belong together without anyone having said so.

@@ -367,6 +367,7 @@ def _metric_floor(metric: Metric, summary: CurveSummary, confidence: float) -> M
         is_rate=metric.is_rate,
         about=metric.about,
         perfect=metric.value(metric.bounds[0]),
+        bounds=metric.range(*metric.bounds),
     )
 
 

@@ -148,7 +148,7 @@ def _posterior(
     values: Floats, variance: float, above: Floats, largest: float, n_rows: float | None = None
 ) -> Posterior:
     """Mix the posteriors of the floor over a grid of curves, each given by its heights above the floor."""
-    means, precision = values.mean(axis=0), np.linalg.inv(_covariance(values, variance, n_rows))
+    means, precision = values.mean(axis=0), np.linalg.inv(covariance_of(values, variance, n_rows))
     of_ones = precision.sum(axis=0)
     total = of_ones.sum()
     rest = means - above
@@ -180,7 +180,7 @@ def _log_mass(left: Floats, right: Floats) -> Floats:
     return upper + np.log1p(-np.exp(np.minimum(lower - upper, -1e-15)))
 
 
-def _covariance(values: Floats, variance: float, n_rows: float | None = None) -> Floats:
+def covariance_of(values: Floats, variance: float, n_rows: float | None = None) -> Floats:
     """Return the covariance of the mean errors, which are of the same rows, and of the curve's own misfit.
 
     The part that the points have in common is at least `variance`: what a model expects of itself follows the labels

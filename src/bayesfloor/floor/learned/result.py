@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.display import LearnedFloorDisplay, SubgroupsDisplay
+from bayesfloor.floor.learned.rows_needed import RowsNeeded, find_rise, rows_to_reach
 from bayesfloor.runtime.arrays import Floats, Ints, Range
+from bayesfloor.runtime.checks import check_float, check_option
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.text import shown, written
@@ -37,6 +39,8 @@ class LearningCurve:
         of the largest class where nothing surely beats that.
     rate : float
         The power of the size with which it gets there.
+    covariance : ndarray or None
+        Of `value`, for sampling and for what a curve misses; None where it is not known.
     """
 
     size: Floats
@@ -46,6 +50,7 @@ class LearningCurve:
     fitted: Floats
     limit: float
     rate: float
+    covariance: Floats | None = None
 
     def __repr__(self) -> str:
         points = ", ".join(f"{size:.0f}: {value:.4f}" for size, value in zip(self.size, self.value, strict=True))
@@ -156,6 +161,8 @@ class MetricFloor:
         The class that it is of, as said after a value: "for 'fraud'"; empty where it is of all classes.
     perfect : float
         What a model that is never wrong attains.
+    bounds : (float, float)
+        Where its values lie.
     """
 
     name: str
@@ -171,6 +178,7 @@ class MetricFloor:
     is_rate: bool = False
     about: str = ""
     perfect: float = 0.0
+    bounds: Range = (0.0, 1.0)
 
     def __repr__(self) -> str:
         low, high = self.interval
@@ -239,6 +247,47 @@ class MetricFloor:
         """
         article = "an" if self.title.startswith(("error", "average", "ROC", "F1")) else "a"
         return " ".join(filter(None, (article, self.title, "of", bound, self.written(value), self.about)))
+
+    def rows_for(self, value: Any) -> RowsNeeded:
+        """Estimate how many training rows a model needs to reach a value.
+
+        Parameters
+        ----------
+        value : float
+            The value of this metric.
+
+        Returns
+        -------
+        RowsNeeded
+        """
+        least, most = self.bounds
+        value = check_float("value", value, f"[{least}, {most}{']' if np.isfinite(most) else ')'}")
+        curve = self.curve
+        if curve.covariance is None:
+            raise ValueError("This learning curve has no covariance, so that the rows for a value cannot be told.")
+        sign = -1.0 if self.larger_is_better else 1.0  # from values to what is lost
+        low, high = sorted(sign * end for end in self.interval)
+        rows, interval, verdict = rows_to_reach(
+            sign * value,
+            sign * curve.value,
+            curve.covariance,
+            curve.size,
+            sign * self.estimate,
+            (low, high),
+            min(sign * end for end in self.bounds),
+            self.confidence,
+        )
+        return RowsNeeded(
+            value=value,
+            metric=self.name,
+            rows=rows,
+            interval=interval,
+            verdict=verdict,
+            n_train=float(curve.size[0]),
+            confidence=self.confidence,
+            value_text=self.said(value),
+            findings=tuple(find_rise(self.title, curve.value, sign * curve.value, curve.covariance, curve.size)),
+        )
 
     def plot(self, ax: Any = None) -> LearnedFloorDisplay:
         """Draw the learning curve with its limit, the interval, and what was reached.
@@ -539,6 +588,25 @@ class LearnedFloor:
                 **{name: [value] * len(metrics) for name, value in same.items()},
             }
         )
+
+    def rows_for(self, value: Any, metric: str | None = None) -> RowsNeeded:
+        """Estimate how many training rows a model needs to reach a value of a metric.
+
+        Parameters
+        ----------
+        value : float
+            The value.
+        metric : str or None, default=None
+            Name of a metric that was asked for; None for the first.
+
+        Returns
+        -------
+        RowsNeeded
+            The number of rows with an interval, or that it is more than 100 times those at hand, or that the value is
+            below the floor.
+        """
+        name = self.metric if metric is None else check_option("metric", metric, self.metrics)
+        return self.metrics[name].rows_for(value)
 
     def plot(self, ax: Any = None) -> LearnedFloorDisplay:
         """Draw the learning curve of the first metric with its limit, the interval, and what was reached.

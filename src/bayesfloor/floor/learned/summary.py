@@ -12,6 +12,7 @@ BF028   a class is in one group only
 BF029   rows of long ago mislead
 BF039   learners have only begun to see what there is
 BF040   the error falls as fast as before: no end is in sight
+BF042   the error gets worse with more rows
 ======  ====================================================================
 """
 
@@ -26,12 +27,14 @@ from bayesfloor.floor.learned.learning_curve import (
     RATES,
     SLOW_RATES,
     Posterior,
+    covariance_of,
     curve_posterior,
     drift_posterior,
     split_posterior,
 )
 from bayesfloor.floor.learned.metrics import Metric, one_hot
 from bayesfloor.floor.learned.result import LearningCurve
+from bayesfloor.floor.learned.rows_needed import find_rise
 from bayesfloor.floor.learned.stack_errors import middle_error
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.strata import PlainRows
@@ -243,6 +246,7 @@ def summarise(
             fitted=unscaled(curve.fitted),
             limit=unscaled(curve.mean),
             rate=_power(curve.fitted - curve.mean, relative),
+            covariance=scale**2 * covariance_of(np.column_stack(hard_rows), variance, n_rows),
         ),
         share_recent=_share_recent(stacks[0].weights) if in_time else 0.0,
         growth=growth,
@@ -448,6 +452,8 @@ def find_in_learned(
             "More rows, or better features, would narrow the gap.",
         )
     yield from _find_in_curve(summary)
+    curve = summary.curve
+    yield from find_rise("error", curve.value, curve.value, curve.covariance, curve.size)
     rare = [k for k in np.flatnonzero(is_rare(counts)) if counts[k] >= n_folds]
     if rare:
         text = listed([f"{shown(problem.classes[k])} ({counts[k]} rows)" for k in rare])
