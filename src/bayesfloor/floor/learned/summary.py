@@ -16,6 +16,7 @@ BF042   the error gets worse with more rows
 ======  ====================================================================
 """
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -281,7 +282,7 @@ class Sampling(NamedTuple):
         reach = float(norm.ppf(0.5 + 0.5 * confidence)) * self.variance**0.5
         share = reach / max(loss, 1e-300)
         # A loss that is as small as what it varies by says nothing of its logarithm.
-        high = loss * float(np.exp(share)) if share < 1.0 else loss + (np.e - 1.0) * reach
+        high = loss * float(np.exp(share)) if share < 1.0 else loss + (math.e - 1.0) * reach
         return loss * float(np.exp(-share)), float(high)
 
 
