@@ -1,5 +1,6 @@
 """What `vote_floor` and `soft_label_floor` return."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,13 +17,14 @@ from bayesfloor.runtime.text import percent
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Measured:
+class _Measured(ABC):
     """Figures with their intervals, as a table and a picture."""
 
     confidence: float
 
+    @abstractmethod
     def _measures(self) -> dict[str, tuple[float, Range | None]]:
-        raise NotImplementedError
+        """Return each error rate by its name, with its interval where there is one."""
 
     def _columns(self) -> dict[str, Any]:
         measures = self._measures()
