@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
-from bayesfloor.floor.learned.boosting_kernels import MOST_SEEN, best_column, boost, packed, unpacked
+from bayesfloor.floor.learned.boosting_kernels import MOST_SEEN, best_column, boost, goes_left, packed, unpacked
 from bayesfloor.floor.learned.table_learners import _bins, boosting
 from bayesfloor.floor.learned.training_rows import Codes, Train
 
@@ -49,7 +49,7 @@ def test_best_split_of_numbers_as_by_trying_all(has_gaps):
                 if min_rows <= is_left.sum() <= n - min_rows:
                     best[j, tuple(is_left)] = gain_of(is_left, first, second, ridge)
     assert gain == pytest.approx(max(best.values()), abs=1e-3)
-    is_left = (int(left) >> bins[column].astype(int)) & 1 == 1
+    is_left = [bool(goes_left(left, b, False)) for b in bins[column]]
     assert best[column, tuple(is_left)] == pytest.approx(max(best.values()), abs=1e-3)
 
 
@@ -79,6 +79,15 @@ def test_boosting_does_as_well_as_scikit_learns():
     assert ours - error < 3 * np.sqrt(2 * error * (1 - error) / len(test))
 
 
+def test_many_rows_have_fine_bins():
+    """A class that is one in a hundred values of a number in the middle: 62 bins of 4000 rows would not show it."""
+    rng = np.random.default_rng(0)
+    X = rng.random((6000, 2))
+    codes = (np.abs(X[:, 0] - 0.5) < 0.005).astype(np.int64)
+    found = boosting(Train(X[:4000], codes[:4000], 2), X[4000:], 0)["boosting"]
+    assert np.mean(found.argmax(axis=1) != codes[4000:]) < 0.002 < 0.5 * codes.mean()
+
+
 def test_categories_have_no_order():
     rng = np.random.default_rng(0)
     values = np.column_stack([rng.integers(0, 40, 900), rng.standard_normal(900)])
@@ -91,8 +100,8 @@ def test_categories_have_no_order():
 def test_bins():
     gap = np.nan
     known, others = np.array([3.0, 1.0, gap, 3.0]), np.array([0.0, 2.0, 9.0, gap])
-    assert_array_equal(_bins(known, others, False), [[2, 1, 0, 2, 1, 1, 2, 0]])
-    assert_array_equal(_bins(np.array([0.0, 2.0, gap]), np.array([1.0, 80.0]), True), [[0, 2, 63, 1, 63]])
-    many = _bins(np.arange(1000.0), np.arange(10.0), False)[0, :1000]
+    assert_array_equal(_bins(known, others, False, 62), [[2, 1, 0, 2, 1, 1, 2, 0]])
+    assert_array_equal(_bins(np.array([0.0, 2.0, gap]), np.array([1.0, 80.0]), True, 62), [[0, 2, 63, 1, 63]])
+    many = _bins(np.arange(1000.0), np.arange(10.0), False, 62)[0, :1000]
     assert many.min() == 1
     assert np.bincount(many)[1:].max() <= 1000 / 62 + 1

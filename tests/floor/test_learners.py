@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
 from scipy.special import expit
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.ensemble import ExtraTreesClassifier
@@ -18,7 +19,16 @@ from bayesfloor.floor.learned.gaussian_learners import _shrinkage
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, group_of, groups_for
 from bayesfloor.floor.learned.marginal_learners import nominal
 from bayesfloor.floor.learned.table_learners import boosting
-from bayesfloor.floor.learned.training_rows import Codes, Train, narrow, relative_spread, safe, standardised
+from bayesfloor.floor.learned.training_rows import (
+    FARTHEST,
+    Codes,
+    Train,
+    components,
+    narrow,
+    relative_spread,
+    safe,
+    standardised,
+)
 from bayesfloor.floor.learned.tree_kernels import grow_trees
 
 
@@ -104,7 +114,7 @@ def test_groups_suit_the_columns():
 
 def test_columns_that_share_a_unit():
     rng = np.random.default_rng(0)
-    pixels = np.clip(rng.normal(8, [9, 9, 9, 9, 2, 1], (200, 6)).round(), 0, 16)
+    pixels = np.clip(rng.normal(8, [9, 9, 9, 9, 2, 2], (200, 6)), 0, 16)
     assert "unit" in groups_for(pixels)
     assert "unit" not in groups_for(pixels, TabularView(pixels, np.zeros(6, bool), tuple("abcdef")))
     assert "unit" not in groups_for(pixels * [1, 2, 3, 4, 5, 6])
@@ -116,6 +126,31 @@ def test_columns_that_share_a_unit():
     found = GROUPS["unit"](train, train.X, 0)
     centred = train._replace(X=(pixels - pixels.mean(axis=0)) / pixels.std(axis=0).max())
     assert_allclose(found["5 neighbours, one unit"], GROUPS["neighbours"](centred, centred.X, 0)["5 neighbours"])
+
+
+def test_local_ridge_of_a_row_that_is_far_from_all_is_the_prior():
+    """As far as test rows can be, and between rows of which float32 would then tell nothing."""
+    rng = np.random.default_rng(0)
+    train = Train(rng.standard_normal((100, 4)), np.arange(100) % 3, 3)
+    test = np.full((2, 4), FARTHEST)
+    found = GROUPS["neighbours"](train, test, 0)["local ridge"]
+    assert_allclose(found, np.tile(train.prior, (2, 1)), rtol=1e-6)
+
+
+def test_components_keep_distances():
+    rng = np.random.default_rng(0)
+    scale = rng.random(10)
+    scale[3] = 0.0
+    X, test = rng.standard_normal((200, 10)), rng.standard_normal((30, 10))
+    points, others = components(X, test, scale)
+    assert points.shape[1] <= 9
+    assert_allclose(cdist(others, points) ** 2, cdist(test * scale, X * scale) ** 2, atol=0.05)  # 0.1% is left out
+    assert_array_equal(components(X, test, np.zeros(10))[1], np.zeros((30, 1)))
+    wide = rng.standard_normal((40, 1500))
+    points, others = components(wide, wide, np.ones(1500))
+    assert points.shape[1] <= 40
+    between, expected = cdist(points, others), cdist(wide, wide)
+    assert_allclose(between[expected > 0], expected[expected > 0], rtol=0.15)  # 500 random directions
 
 
 def test_standardised():

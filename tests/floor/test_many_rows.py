@@ -12,12 +12,8 @@ from bayesfloor import difficulty_report, learned_floor
 from bayesfloor.data.sampling import affordable_rows, stratified_rows
 from bayesfloor.floor.learned import estimate, linear_cost_learners, many_rows
 from bayesfloor.floor.learned.linear_cost_kernels import grow_deep_trees
-from bayesfloor.floor.learned.linear_cost_learners import (
-    LOCAL_FITS,
-    landmark_ridge,
-    local_ridge,
-    nearest_rows,
-)
+from bayesfloor.floor.learned.linear_cost_learners import LOCAL_FITS, landmark_ridge, nearest_rows
+from bayesfloor.floor.learned.local_learners import local_ridge
 from bayesfloor.floor.learned.many_rows import hold_out
 from bayesfloor.floor.learned.training_rows import Train, squared_distances
 
@@ -234,13 +230,12 @@ def test_nearest_rows(monkeypatch):
 def test_local_ridge_of_all_rows_is_kernel_ridge():
     train, test = near_problem(200)
     nearest = nearest_rows(train, test, 200)
-    found = local_ridge(train, test, nearest)
     typical = np.median(cdist(train.X, train.X)[np.triu_indices(200, 1)] ** 2)
     for width, penalty in LOCAL_FITS:
         model = KernelRidge(alpha=penalty, kernel="rbf", gamma=0.5 / (width**2 * typical))
         model.fit(train.X.astype(float), train.one_hot - train.prior)
         expected = np.clip(model.predict(test.astype(float)) + train.prior, 1e-3, None)
-        np.testing.assert_allclose(found[f"local ridge {width}"], expected, atol=2e-3)
+        np.testing.assert_allclose(local_ridge(train, test, nearest, width, penalty), expected, atol=2e-3)
 
 
 def test_landmark_ridge_solves_its_equations(monkeypatch):

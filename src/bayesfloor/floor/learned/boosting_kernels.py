@@ -1,7 +1,7 @@
 """Kernels: gradient boosting of trees over histograms (Friedman 2001; Ke et al. 2017), for many small fits.
 
-A split is a word of 64 bits: bin b goes to the left where bit b is set. So numbers in order, categories without one and
-gaps are all told apart in the same way.
+A split is a word of 64 bits. For a category, bin b goes to the left where bit b is set. For a number, bins from 1 up to
+the low byte of the word go to the left, and gaps, in bin 0, where the next bit is set.
 
 What a histogram adds up is a word as well. From the top: 30 bits of the first derivative, rounded and signed, 22 of the
 second and 12 that count rows. One addition takes the place of three, and sums are exact whatever their order.
@@ -12,8 +12,8 @@ import numpy as np
 from bayesfloor.floor.learned.tree_kernels import next_random
 from bayesfloor.runtime.kernels import kernel
 
-#: Most bins of a column: the bits of a word.
-MOST_BINS = 64
+#: Most bins of a number, which are bytes, and of a category: the bits of a word.
+MOST_BINS, MOST_OF_CATEGORY = 256, 64
 #: Most rows that histograms can add up.
 MOST_SEEN = 4095
 #: Units of the derivatives, which are at most 1 and 1/4: `MOST_SEEN` of them fit into 29 and 22 bits.
@@ -99,7 +99,7 @@ def boost(
                 of_column = bins[column[leaf]]
                 for p in range(start[leaf], stop[leaf]):
                     row = order[p]
-                    if (to_left[leaf] >> np.uint64(of_column[row])) & np.uint64(1):
+                    if goes_left(to_left[leaf], of_column[row], is_category[column[leaf]]):
                         order[middle] = row
                         middle += 1
                     else:
@@ -133,8 +133,8 @@ def boost(
             for i in range(n_all):
                 node = 0
                 while split_column[node] >= 0:
-                    is_left = (split_left[node] >> np.uint64(bins[split_column[node], i])) & np.uint64(1)
-                    node = child[node] + (0 if is_left else 1)
+                    j = split_column[node]
+                    node = child[node] + (0 if goes_left(split_left[node], bins[j, i], is_category[j]) else 1)
                 scores[i, k] += value[node]
 
 
@@ -149,6 +149,16 @@ def packed(first, second):
 def unpacked(word):
     """Read a sum of words: first derivative, second derivative, rows."""
     return (word >> 34) / _FIRST, ((word >> 12) & 0x3FFFFF) / _SECOND, word & 0xFFF
+
+
+@kernel
+def goes_left(word, b, is_category):
+    """Tell whether a bin goes to the left in a split."""
+    if is_category:
+        return (word >> np.uint64(b)) & np.uint64(1) == 1
+    if b == 0:
+        return word >= np.uint64(MOST_BINS)
+    return np.uint64(b) <= word & np.uint64(0xFF)
 
 
 @kernel
@@ -240,12 +250,13 @@ def best_split(cells, total, order, is_category, ridge, min_rows):
     # Case 1: gaps go with the low numbers. Case 2: they go with the high ones.
     for case in range(1 if is_category or cells[0] == 0 else 2):
         sum_of_left, left = 0, np.uint64(0)
+        gaps = np.uint64(MOST_BINS if case == 0 and cells[0] != 0 else 0)
         for p in range(case, cells.shape[0]):
             b = order[p]
             if cells[b] == 0:
                 continue
             sum_of_left += cells[b]
-            left |= np.uint64(1) << np.uint64(b)
+            left = left | np.uint64(1) << np.uint64(b) if is_category else gaps | np.uint64(b)
             n_left = sum_of_left & 0xFFF
             if n - n_left < min_rows:
                 break

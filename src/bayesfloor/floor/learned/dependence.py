@@ -26,7 +26,7 @@ from scipy.special import ndtr, stdtrit
 
 from bayesfloor.data.folds import fold_keys, grouped_folds, stratified_folds
 from bayesfloor.data.prepared_table import TabularView
-from bayesfloor.floor.learned.local_learners import grow_ensemble, kernel_ridge, votes_of_nearest
+from bayesfloor.floor.learned.local_learners import grow_ensemble, kernel_ridge, nearest_rows, votes_of
 from bayesfloor.floor.learned.training_rows import Train, squared_distances, standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.findings import Finding
@@ -415,7 +415,7 @@ def quick_model(train: Train, test: Floats, seed: int) -> Floats:
     grown = grow_ensemble(train, test, seed, N_TREES, MIN_LEAF)
     probability, scale = grown.deep, grown.importance
     scaled = Train(train.X * scale, train.codes, train.n_classes)
-    near = votes_of_nearest(scaled, test * scale, (N_NEIGHBOURS,))[N_NEIGHBOURS]
+    near = votes_of(nearest_rows(scaled, test * scale, N_NEIGHBOURS), scaled)
     smooth = kernel_ridge(scaled, test * scale, seed, (0.5,))[0.5]
     parts = [part / part.sum(axis=1, keepdims=True) for part in (probability, near, smooth)]
     mean: Floats = np.mean(parts, axis=0)

@@ -7,9 +7,9 @@ good everywhere, and the stack (`bayesfloor.floor.learned.stacking`) finds out w
     clusters    discriminants of 4 and 12 clusters in each class
     marginals   histogram naive Bayes, LDA of normal scores
     logistic    multinomial logistic regression
-    neighbours  k = 5, 15, 50 from one search
+    neighbours  k = 5, 15, 50 and RBF kernel ridge regression of 32, from one search
     kernels     Nystroem ridge regression with an RBF kernel of three widths
-    unit        the same, and neighbours, where columns keep a unit that they share, as pixels do
+    unit        these and neighbours, where columns keep a unit that they share, as pixels do
     trees       extremely randomised trees; neighbours and kernel ridge in a space scaled by their importances
     boosting    boosted trees
     pairs       the pairs of features that say more together than apart: tables, trees, kernel ridge
@@ -53,10 +53,10 @@ NAMES: dict[str, tuple[str, ...]] = {
     "clusters": tuple(f"{n_clusters} clusters" for n_clusters in N_CLUSTERS),
     "marginals": ("histogram naive Bayes", "LDA of ranks"),
     "logistic": ("logistic",),
-    "neighbours": tuple(f"{k} neighbours" for k in N_NEIGHBORS),
+    "neighbours": (*(f"{k} neighbours" for k in N_NEIGHBORS), "local ridge"),
     "kernels": tuple(f"kernel ridge {width}" for width in (*NARROW, WIDE)),
-    "unit": ("kernel ridge, one unit", "5 neighbours, one unit"),
-    "trees": ("trees", "deep trees", "15 neighbours, scaled", "kernel ridge, scaled"),
+    "unit": ("kernel ridge, one unit", "5 neighbours, one unit", "local ridge, one unit"),
+    "trees": ("trees", "deep trees", "15 neighbours, scaled", "local ridge, scaled", "kernel ridge, scaled"),
     "boosting": ("boosting",),
     "pairs": ("pair tables", "pair trees", "pair kernel"),
     "triples": ("triple tables", "triple trees"),

@@ -25,9 +25,9 @@ from bayesfloor.floor.learned.gaussian_learners import gaussian
 from bayesfloor.floor.learned.gradient_learners import is_mostly_binary, logistic, n_epochs, network
 from bayesfloor.floor.learned.learners import Group
 from bayesfloor.floor.learned.linear_cost_kernels import grow_deep_trees, keep_nearest
-from bayesfloor.floor.learned.local_learners import share_a_unit
+from bayesfloor.floor.learned.local_learners import local_ridge, share_a_unit, votes_of
 from bayesfloor.floor.learned.table_learners import shares_of
-from bayesfloor.floor.learned.training_rows import Train, narrow, squared_distances
+from bayesfloor.floor.learned.training_rows import Train, components, narrow, squared_distances
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 Ranks = NDArray[np.uint16]
@@ -42,20 +42,12 @@ LOOKED_AT = 2048
 MOST_RANKS = 65_536
 #: Numbers of neighbours that vote.
 N_NEIGHBORS = (1, 5, 15)
-#: Principal components of the scaled features in which distances are taken: so many at the most, or this much variance.
-MOST_COMPONENTS, EXPLAINED = 64, 0.999
-#: Rows that the components are computed from.
-COMPONENT_ROWS = 20_000
 #: Landmarks at the least and at the most; rows times squared landmarks that lie between, which is the cost.
 FEWEST_LANDMARKS, MOST_LANDMARKS, LANDMARK_WORK = 200, 1000, 5e10
 #: Width of the kernel, as a share of the median distance between landmarks.
 LANDMARK_WIDTH = 0.5
 #: Nearest rows that local ridge regression is fitted to; its widths, as shares of the median distance, and penalties.
 LOCAL_ROWS, LOCAL_FITS = 64, ((0.25, 0.3), (0.5, 0.01))
-#: Least probability that local ridge regression gives a class, before all are divided by their sum.
-LEAST = 1e-3
-#: Rows whose distances tell the median, and test rows that are fitted at once.
-LOCAL_SAMPLE, LOCAL_BLOCK = 1000, 64
 #: Ridge penalties to choose from, as multiples of the rows.
 PENALTIES = (1e-7, 1e-5, 1e-3)
 #: Every so many-th row is held out for that choice.
@@ -175,7 +167,7 @@ def deep_trees(train: Train, test: Floats, seed: int, n_rows: int | None = None)
     if train.table is not None:
         found["deep trees of shares"] = _grow(*_ranks_of_table(train), train, n_trees, seed)[0]
     scale = importance / importance.max() if importance.max() > 0 else np.ones(len(importance))
-    points, others = _components(train.X, test, scale)
+    points, others = components(train.X, test, scale)
     scaled = train._replace(X=points, table=None)
     found |= {f"{name}, scaled": votes for name, votes in local_learners(scaled, others).items()}
     return found | {"landmark ridge": landmark_ridge(scaled, others, n_landmarks, seed)}
@@ -183,7 +175,7 @@ def deep_trees(train: Train, test: Floats, seed: int, n_rows: int | None = None)
 
 def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return neighbours and local ridge regression in the unit that columns share."""
-    points, others = _components(train.X, test, np.asarray(train.spread))
+    points, others = components(train.X, test, np.asarray(train.spread))
     in_unit = train._replace(X=points, table=None)
     return {f"{name}, one unit": votes for name, votes in local_learners(in_unit, others).items()}
 
@@ -191,9 +183,10 @@ def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
 def local_learners(train: Train, test: Floats) -> dict[str, Floats]:
     """Return the votes of nearest rows, and kernel ridge regression of them."""
     nearest = nearest_rows(train, test, LOCAL_ROWS)
-    labels = train.codes[nearest]
-    votes = {f"{k} neighbours": votes_of(labels[:, :k], train) for k in N_NEIGHBORS}
-    return votes | local_ridge(train, test, nearest)
+    found = {f"{k} neighbours": votes_of(nearest[:, :k], train) for k in N_NEIGHBORS}
+    for width, penalty in LOCAL_FITS:
+        found[f"local ridge {width}"] = local_ridge(train, test, nearest, width, penalty)
+    return found
 
 
 def _grow(columns: Ranks, test: Ranks, train: Train, n_trees: int, seed: int) -> tuple[Floats, Floats]:
@@ -245,21 +238,6 @@ def _ranks_of_table(train: Train) -> tuple[Ranks, Ranks]:
     return np.vstack([columns for columns, _ in pieces]), np.hstack([others for _, others in pieces])
 
 
-def _components(X: Floats, test: Floats, scale: Floats) -> tuple[Floats, Floats]:
-    """Return the first principal components of scaled features."""
-    scale, kept = scale.astype(np.float32), scale > 0
-    sample = X[:COMPONENT_ROWS, kept] * scale[kept]
-    centre = sample.mean(axis=0)
-    sample -= centre
-    variances, axes = linalg.eigh((sample.T @ sample).astype(np.float64))
-    variances, axes = variances[::-1], axes[:, ::-1]
-    n_needed = 1 + int(np.searchsorted(np.cumsum(variances), EXPLAINED * variances.sum()))
-    axes = axes[:, : min(n_needed, MOST_COMPONENTS)].astype(np.float32)
-    axes *= scale[kept, np.newaxis]
-    shift = centre @ (axes / scale[kept, np.newaxis])
-    return X[:, kept] @ axes - shift, test[:, kept] @ axes - shift
-
-
 def nearest_rows(train: Train, test: Floats, k: int) -> Ints:
     """Return the numbers of the k nearest training rows of each test row, the nearest first."""
     k = min(k, len(train.X))
@@ -275,55 +253,6 @@ def nearest_rows(train: Train, test: Floats, k: int) -> Ints:
             rows = slice(row, row + NEAR_TESTS)
             keep_nearest(points[rows] @ known.T, first, distance[rows], nearest[rows])
     return nearest
-
-
-def votes_of(labels: Ints, train: Train) -> Floats:
-    """Return the shares of the classes among the nearest rows, with the prior as one vote more."""
-    counts = np.zeros((len(labels), train.n_classes))
-    for of_one in labels.T:
-        counts[np.arange(len(labels)), of_one] += 1.0
-    return (counts + train.prior) / (labels.shape[1] + 1.0)
-
-
-def local_ridge(train: Train, test: Floats, nearest: Ints) -> dict[str, Floats]:
-    """Return kernel ridge regression for each test row, fitted to its nearest rows alone.
-
-    Far rows have small weights in kernel ridge regression, so this comes close to that of all rows.
-
-    Parameters
-    ----------
-    train : Train
-        Rows with labels.
-    test : ndarray of shape (n_test, d)
-        Rows to predict.
-    nearest : ndarray of shape (n_test, k)
-        Their nearest rows.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n_test, n_classes)
-    """
-    k = nearest.shape[1]
-    sample = train.X[:LOCAL_SAMPLE]
-    typical = float(np.median(squared_distances(sample, sample)[np.triu_indices(len(sample), 1)]))
-    one_hot, prior = np.eye(train.n_classes, dtype=np.float32), train.prior.astype(np.float32)
-    fitted = {f"local ridge {width}": np.empty((len(test), train.n_classes)) for width, _ in LOCAL_FITS}
-    for first in range(0, len(test), LOCAL_BLOCK):
-        train.check()
-        rows = slice(first, first + LOCAL_BLOCK)
-        points = train.X[nearest[rows]] - test[rows, np.newaxis]
-        squares = np.einsum("bkd,bkd->bk", points, points)
-        between = squares[:, :, np.newaxis] + squares[:, np.newaxis] - 2.0 * (points @ points.transpose(0, 2, 1))
-        np.maximum(between, 0.0, out=between)
-        targets = one_hot[train.codes[nearest[rows]]] - prior
-        for width, penalty in LOCAL_FITS:
-            scale = np.float32(-0.5 / max(width**2 * typical, 1e-30))
-            kernel = np.exp(scale * between)
-            kernel[:, np.arange(k), np.arange(k)] += np.float32(penalty)
-            weights = np.linalg.solve(kernel, targets)
-            predicted = np.einsum("bk,bkc->bc", np.exp(scale * squares), weights) + prior
-            fitted[f"local ridge {width}"][rows] = np.clip(predicted, LEAST, None)
-    return fitted
 
 
 def landmark_ridge(train: Train, test: Floats, n_landmarks: int, seed: int) -> Floats:

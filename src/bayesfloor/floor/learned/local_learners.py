@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from bayesfloor.floor.learned.neighbour_kernels import codes_of_nearest
-from bayesfloor.floor.learned.training_rows import Train, relative_spread, squared_distances
+from bayesfloor.floor.learned.neighbour_kernels import nearest_columns
+from bayesfloor.floor.learned.training_rows import Train, components, relative_spread, squared_distances
 from bayesfloor.floor.learned.tree_kernels import grow_trees
-from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Numbers of neighbours that vote.
 N_NEIGHBORS = (5, 15, 50)
@@ -21,6 +21,12 @@ MANY_LANDMARKS = 600
 MANY_COLUMNS = 256
 #: Widths of narrow kernels and of the wide one, as shares of the median distance between rows.
 NARROW, WIDE = (0.3, 0.6), 1.0
+#: Nearest rows that local ridge regression is fitted to; its width, as a share of the median distance, and penalty.
+LOCAL_ROWS, LOCAL_WIDTH, LOCAL_PENALTY = 32, 0.5, 0.01
+#: Least probability that local ridge regression gives a class, before all are divided by their sum.
+LEAST = 1e-3
+#: Rows whose distances tell the median, and test rows that are fitted at once.
+LOCAL_SAMPLE, LOCAL_BLOCK = 1000, 64
 #: Trees of the ensemble, and the fewest where rows and features are many.
 N_TREES, FEWEST_TREES = 100, 20
 #: Rows times features that so many trees are grown for; with more of them there are fewer trees.
@@ -34,26 +40,79 @@ TREES_AT_ONCE = 5
 
 
 def neighbours(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return the votes of 5, 15 and 50 nearest rows."""
-    return {f"{k} neighbours": votes for k, votes in votes_of_nearest(train, test, N_NEIGHBORS).items()}
+    """Return the votes of 5, 15 and 50 nearest rows, and kernel ridge regression of the nearest."""
+    nearest = nearest_rows(train, test, max(N_NEIGHBORS))
+    votes = {f"{k} neighbours": votes_of(nearest[:, :k], train) for k in N_NEIGHBORS}
+    return votes | {"local ridge": local_ridge(train, test, nearest[:, :LOCAL_ROWS])}
 
 
-def votes_of_nearest(train: Train, test: Floats, numbers: tuple[int, ...]) -> dict[int, Floats]:
-    """Return the votes of so many nearest rows, with the prior as one vote more."""
-    n = len(train.X)
-    most = min(max(numbers), n)
-    near_codes = np.empty((len(test), most), np.int64)
+def nearest_rows(train: Train, test: Floats, k: int) -> Ints:
+    """Return the numbers of the k nearest training rows of each test row, the nearest first."""
+    nearest = np.empty((len(test), min(k, len(train.X))), np.int64)
     known, others = _single(train.X), _single(test)
-    for rows in _blocks(len(test), n):
-        codes_of_nearest(squared_distances(others[rows], known), train.codes, near_codes[rows])
-    votes = {}
-    for number in numbers:
-        k = min(number, most)
-        counts = np.zeros((len(test), train.n_classes))
-        for column in range(k):
-            counts[np.arange(len(test)), near_codes[:, column]] += 1.0
-        votes[number] = (counts + train.prior) / (k + 1.0)
-    return votes
+    for rows in _blocks(len(test), len(known)):
+        train.check()
+        nearest_columns(squared_distances(others[rows], known), nearest[rows])
+    return nearest
+
+
+def votes_of(nearest: Ints, train: Train) -> Floats:
+    """Return the shares of the classes among nearest rows, with the prior as one vote more."""
+    counts = np.zeros((len(nearest), train.n_classes))
+    for of_one in train.codes[nearest].T:
+        counts[np.arange(len(nearest)), of_one] += 1.0
+    return (counts + train.prior) / (nearest.shape[1] + 1.0)
+
+
+def local_ridge(
+    train: Train, test: Floats, nearest: Ints, width: float = LOCAL_WIDTH, penalty: float = LOCAL_PENALTY
+) -> Floats:
+    """Return kernel ridge regression for each test row, fitted to its nearest rows alone.
+
+    Far rows have small weights in kernel ridge regression, so this comes close to that of all rows.
+
+    Parameters
+    ----------
+    train : Train
+        Rows with labels.
+    test : ndarray of shape (n_test, d)
+        Rows to predict.
+    nearest : ndarray of shape (n_test, k)
+        Their nearest rows.
+    width, penalty : float
+        Width of the kernel, as a share of the median distance between rows, and what is added to its diagonal.
+
+    Returns
+    -------
+    ndarray of shape (n_test, n_classes)
+    """
+    known, others, k = _single(train.X), _single(test), nearest.shape[1]
+    sample = known[:LOCAL_SAMPLE]
+    between_all = squared_distances(sample, sample)[np.triu_indices(len(sample), 1)]
+    typical = float(np.median(between_all)) if len(between_all) else 1.0
+    scale = np.float32(-0.5 / max(width**2 * typical, 1e-30))
+    one_hot, prior = np.eye(train.n_classes, dtype=np.float32), train.prior.astype(np.float32)
+    predicted = np.empty((len(test), train.n_classes))
+    for first in range(0, len(test), LOCAL_BLOCK):
+        train.check()
+        rows = slice(first, first + LOCAL_BLOCK)
+        points = known[nearest[rows]]
+        centre = points[:, :1].copy()  # not the test row, which may be so far that nothing else is left in float32
+        points -= centre
+        squares = np.einsum("bkd,bkd->bk", points, points)
+        between = points @ points.transpose(0, 2, 1)
+        between *= np.float32(-2.0)
+        between += squares[:, :, np.newaxis]
+        between += squares[:, np.newaxis]
+        np.maximum(between, 0.0, out=between)
+        points += centre - others[rows, np.newaxis]
+        squares = np.einsum("bkd,bkd->bk", points, points)
+        with np.errstate(over="ignore"):  # what is farther than float32 holds has a kernel of 0
+            kernel, to_test = np.exp(scale * between), np.exp(scale * squares)
+        kernel[:, np.arange(k), np.arange(k)] += np.float32(penalty)
+        weights = np.linalg.solve(kernel, to_test[:, :, np.newaxis]).transpose(0, 2, 1)
+        predicted[rows] = (weights @ (one_hot[train.codes[nearest[rows]]] - prior))[:, 0] + prior
+    return np.clip(predicted, LEAST, None)
 
 
 def _blocks(n_rows: int, n_columns: int) -> list[slice]:
@@ -70,15 +129,17 @@ def kernels(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
 
 
 def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return kernel ridge regression and neighbours where all columns keep the unit that they share.
+    """Return kernel ridge regression, of landmarks and of nearest rows, and neighbours in the unit that columns share.
 
     The edge of an image is nearly constant; standardised, its noise counts as much as the middle.
     """
-    in_unit = train._replace(X=train.X * train.spread)
-    others = test * train.spread
+    points, others = components(train.X, test, np.broadcast_to(train.spread, test.shape[1]))
+    in_unit = train._replace(X=points)
+    nearest = nearest_rows(in_unit, others, LOCAL_ROWS)
     return {
         "kernel ridge, one unit": kernel_ridge(in_unit, others, seed, NARROW[1:], MANY_LANDMARKS)[NARROW[1]],
-        "5 neighbours, one unit": votes_of_nearest(in_unit, others, (5,))[5],
+        "5 neighbours, one unit": votes_of(nearest[:, :5], train),
+        "local ridge, one unit": local_ridge(in_unit, others, nearest),
     }
 
 
@@ -147,10 +208,12 @@ def trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     used = np.sort(np.argsort(-grown.importance, kind="stable")[:MOST_SCALED])
     scale = grown.importance[used]
     scaled, others = Train(train.X[:, used] * scale, *train[1:4]), test[:, used] * scale
+    nearest = nearest_rows(scaled, others, LOCAL_ROWS)
     return {
         "trees": grown.shallow,
         "deep trees": grown.deep,
-        "15 neighbours, scaled": votes_of_nearest(scaled, others, (15,))[15],
+        "15 neighbours, scaled": votes_of(nearest[:, :15], train),
+        "local ridge, scaled": local_ridge(scaled, others, nearest),
         "kernel ridge, scaled": kernel_ridge(scaled, others, seed, (0.5,))[0.5],
     }
 

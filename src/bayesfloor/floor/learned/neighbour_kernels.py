@@ -6,17 +6,15 @@ from bayesfloor.runtime.kernels import kernel
 
 
 @kernel
-def codes_of_nearest(distances, codes, nearest):
-    """Write the codes of the nearest rows, in the order of their distance; of equal distances, the first row's.
+def nearest_columns(distances, nearest):
+    """Write the numbers of the nearest rows, in the order of their distance; of equal distances, the first row.
 
     Parameters
     ----------
     distances : ndarray of shape (m, n)
         Distances from each of m rows to each of n.
-    codes : ndarray of shape (n,)
-        Codes of the n rows.
     nearest : ndarray of shape (m, k)
-        The codes are written here.
+        The numbers are written here.
     """
     k = nearest.shape[1]
     near, which = np.empty(k, distances.dtype), np.empty(k, np.int64)
@@ -33,4 +31,4 @@ def codes_of_nearest(distances, codes, nearest):
             near[place], which[place] = of_row[j], j
             n_near = min(n_near + 1, k)
         for place in range(k):
-            nearest[i, place] = codes[which[place]]
+            nearest[i, place] = which[place]

@@ -4,23 +4,26 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from bayesfloor.data.target_encoding import N_FOLDS, class_shares, classes_to_encode, out_of_fold_shares
-from bayesfloor.floor.learned.boosting_kernels import MOST_BINS, MOST_SEEN, boost
+from bayesfloor.floor.learned.boosting_kernels import MOST_OF_CATEGORY, MOST_SEEN, boost
 from bayesfloor.floor.learned.local_learners import grow_ensemble
 from bayesfloor.floor.learned.training_rows import Codes, Train, quantiles_of
 from bayesfloor.runtime.arrays import Floats, Ints
 
-#: Trees of one class in boosting, all classes together, and the fewest rounds.
-N_ROUNDS, MOST_TREES, FEWEST_ROUNDS = 80, 240, 30
+#: Rounds of boosting, at the least and at the most; trees of all classes together, which lie between: so many, or so
+#: many for each row.
+FEWEST_ROUNDS, MOST_ROUNDS, N_BOOSTED, BOOSTED_PER_ROW = 30, 80, 240, 0.05
 #: Rounds between two checks for cancellation.
 ROUNDS_AT_ONCE = 5
-#: Leaves of a tree, share of each step that is taken, and its ridge penalty. Larger steps diverge on few rows.
-N_LEAVES, RATE, RIDGE = 15, 0.12, 1.0
-#: Most columns drawn for each tree; rows: half of them, the fewest, and the most.
-MOST_COLUMNS, FEWEST_ROWS, MOST_ROWS = 30, 1000, 2500
-#: Bins of a number, of about equal numbers of rows, beside that of gaps.
-N_BINS = 62
+#: Leaves of a tree, at the least and at the most, and rows for each of them, which lie between.
+FEWEST_LEAVES, MOST_LEAVES, ROWS_OF_LEAF = 15, 31, 130
+#: Share of each step that is taken, and its ridge penalty. Larger steps diverge on few rows.
+RATE, RIDGE = 0.12, 1.0
+#: Most columns drawn for each tree, and fewest rows, where half of them are fewer.
+MOST_COLUMNS, FEWEST_ROWS = 30, 1000
+#: Bins of a number, of about equal numbers of rows, beside that of gaps; the same of many rows, and how many these are.
+FEW_BINS, MANY_BINS, MANY_ROWS = 62, 254, 2000
 #: Most values of a category that boosting takes as one: unknown values have a bin of their own.
-MOST_LEVELS = MOST_BINS - 1
+MOST_LEVELS = MOST_OF_CATEGORY - 1
 #: Randomised trees, and fewest rows in a leaf.
 N_TREES, MIN_LEAF = 100, 2
 
@@ -29,24 +32,27 @@ def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return gradient boosting over histograms, held back where rows are few."""
     table = Codes(train.X, test, np.zeros(train.X.shape[1], bool)) if train.table is None else train.table
     known, others, is_category = _few_levels(train, table)
-    bins = np.concatenate([_bins(known[:, j], others[:, j], is_category[j]) for j in range(known.shape[1])])
     n, d = known.shape
+    n_bins = FEW_BINS if n < MANY_ROWS else MANY_BINS
+    bins = np.concatenate([_bins(known[:, j], others[:, j], is_category[j], n_bins) for j in range(d)])
     n_scores = train.n_classes if train.n_classes > 2 else 1
     log_prior = np.log(train.prior)
     scores = np.tile(log_prior if n_scores > 1 else log_prior[1:] - log_prior[:1], (bins.shape[1], 1))
     n_tried = min(d, MOST_COLUMNS)
-    n_seen = min(n, max(FEWEST_ROWS, min(n // 2, MOST_ROWS)), MOST_SEEN)
+    n_seen = min(n, max(FEWEST_ROWS, n // 2), MOST_SEEN)
     sizes = min(20, max(3, n // 50)), n_tried, n_seen
     state = np.array([seed], np.uint64), np.arange(d)
     known_of_columns = bins, 1 + bins.max(axis=1).astype(np.int64), is_category, train.codes
-    for _ in range(max(FEWEST_ROUNDS, min(N_ROUNDS, MOST_TREES // n_scores)) // ROUNDS_AT_ONCE):
+    n_leaves = max(FEWEST_LEAVES, min(n // ROWS_OF_LEAF, MOST_LEAVES))
+    n_trees = int(max(N_BOOSTED, BOOSTED_PER_ROW * n))
+    for _ in range(max(FEWEST_ROUNDS, min(MOST_ROUNDS, n_trees // n_scores)) // ROUNDS_AT_ONCE):
         train.check()
-        boost(*known_of_columns, ROUNDS_AT_ONCE, N_LEAVES, RATE, RIDGE, *sizes, *state, scores)
+        boost(*known_of_columns, ROUNDS_AT_ONCE, n_leaves, RATE, RIDGE, *sizes, *state, scores)
     found = scores[n:]
     return {"boosting": softmax(found, axis=1) if n_scores > 1 else expit(np.column_stack([-found, found]))}
 
 
-def _bins(known: Floats, others: Floats, is_category: bool) -> np.ndarray:
+def _bins(known: Floats, others: Floats, is_category: bool, n_bins: int) -> np.ndarray:
     """Put the values of a column into bins: categories by code, numbers by quantiles with gaps below."""
     values = np.concatenate([known, others])
     is_gap = np.isnan(values)
@@ -58,8 +64,8 @@ def _bins(known: Floats, others: Floats, is_category: bool) -> np.ndarray:
         return np.where(is_gap, 0, 1 + (values >= high if low < high else 0))[None].astype(np.uint8)
     ordered = np.sort(present)
     cuts = np.unique(ordered)[1:]
-    if len(cuts) >= N_BINS:
-        cuts = np.unique(quantiles_of(ordered, N_BINS))
+    if len(cuts) >= n_bins:
+        cuts = np.unique(quantiles_of(ordered, n_bins))
     return np.where(is_gap, 0, 1 + np.searchsorted(cuts, values, side="right"))[None].astype(np.uint8)
 
 

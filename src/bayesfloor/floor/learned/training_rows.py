@@ -5,6 +5,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
@@ -12,6 +13,11 @@ from bayesfloor.runtime.arrays import Bools, Floats, Ints
 MANY_FEATURES = 1000
 #: Random projections that then stand in for the features.
 N_COMBINATIONS = 500
+
+#: Principal components of scaled features in which distances are taken: so many at the most, or this much variance.
+MOST_COMPONENTS, EXPLAINED = 64, 0.999
+#: Rows that the components are computed from.
+COMPONENT_ROWS = 20_000
 
 #: Standard deviations from the mean at which test rows are clipped, so that float32 holds their squared distances.
 FARTHEST = 1e15
@@ -133,8 +139,32 @@ def narrow(
     d = train.X.shape[1]
     if d <= most:
         return train, test
-    signs = np.random.default_rng(d).choice([-1.0, 1.0], (d, n_combinations)) / n_combinations**0.5
+    signs = _signs(d, n_combinations)
     return Train(train.X @ signs, train.codes, train.n_classes), test @ signs
+
+
+def _signs(d: int, n_combinations: int) -> Floats:
+    return np.random.default_rng(d).choice([-1.0, 1.0], (d, n_combinations)) / n_combinations**0.5
+
+
+def components(X: Floats, test: Floats, scale: Floats) -> tuple[Floats, Floats]:
+    """Return the first principal components of scaled features, in single precision."""
+    if X.shape[1] > MANY_FEATURES:
+        signs = _signs(X.shape[1], N_COMBINATIONS) * scale[:, np.newaxis]
+        X, test, scale = X @ signs, test @ signs, np.ones(N_COMBINATIONS)
+    scale, kept = scale.astype(np.float32), scale > 0
+    if not kept.any():
+        return np.zeros((len(X), 1), np.float32), np.zeros((len(test), 1), np.float32)
+    sample = X[:COMPONENT_ROWS, kept].astype(np.float32) * scale[kept]
+    centre = sample.mean(axis=0)
+    sample -= centre
+    variances, axes = linalg.eigh((sample.T @ sample).astype(np.float64))
+    variances, axes = variances[::-1], axes[:, ::-1]
+    n_needed = 1 + int(np.searchsorted(np.cumsum(variances), EXPLAINED * variances.sum()))
+    axes = axes[:, : min(n_needed, MOST_COMPONENTS)].astype(np.float32)
+    axes *= scale[kept, np.newaxis]
+    shift = centre @ (axes / scale[kept, np.newaxis])
+    return tuple(rows[:, kept].astype(np.float32, copy=False) @ axes - shift for rows in (X, test))  # type: ignore[return-value]
 
 
 def squared_distances(A: NDArray[F], B: NDArray[F]) -> NDArray[F]:
