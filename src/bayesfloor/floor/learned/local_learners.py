@@ -17,7 +17,8 @@ N_NEIGHBORS = (5, 15, 50)
 N_LANDMARKS = 300
 #: The same for narrow kernels: on letters, digits and pixels a third of the error goes with more of them.
 MANY_LANDMARKS = 600
-#: Features above which they have no more than the others.
+#: Features above which they have no more than the others, and above which local ridge regression is left to spaces of
+#: fewer: standardised, so many are mostly noise.
 MANY_COLUMNS = 256
 #: Widths of narrow kernels and of the wide one, as shares of the median distance between rows.
 NARROW, WIDE = (0.3, 0.6), 1.0
@@ -40,10 +41,12 @@ TREES_AT_ONCE = 5
 
 
 def neighbours(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
-    """Return the votes of 5, 15 and 50 nearest rows, and kernel ridge regression of the nearest."""
+    """Return the votes of 5, 15 and 50 nearest rows, and kernel ridge regression of them unless columns are many."""
     nearest = nearest_rows(train, test, max(N_NEIGHBORS))
-    votes = {f"{k} neighbours": votes_of(nearest[:, :k], train) for k in N_NEIGHBORS}
-    return votes | {"local ridge": local_ridge(train, test, nearest[:, :LOCAL_ROWS])}
+    found = {f"{k} neighbours": votes_of(nearest[:, :k], train) for k in N_NEIGHBORS}
+    if train.X.shape[1] <= MANY_COLUMNS:
+        found["local ridge"] = local_ridge(train, test, nearest[:, :LOCAL_ROWS])
+    return found
 
 
 def nearest_rows(train: Train, test: Floats, k: int) -> Ints:
