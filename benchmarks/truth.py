@@ -103,6 +103,8 @@ def run(
         if half in (None, scenario.half)
     ]
     missing = [key for key in wanted if key not in done]
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(workers) as pool, RECORDS.open("a", encoding="utf-8") as file:
         for number, future in enumerate(as_completed([pool.submit(measure, *key, keep) for key in missing]), 1):
             record = future.result()

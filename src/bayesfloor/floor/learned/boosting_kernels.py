@@ -3,8 +3,8 @@
 A split is a word of 64 bits. For a category, bin b goes to the left where bit b is set. For a number, bins from 1 up to
 the low byte of the word go to the left, and gaps, in bin 0, where the next bit is set.
 
-What a histogram adds up is a word as well. From the top: 30 bits of the first derivative, rounded and signed, 22 of the
-second and 12 that count rows. One addition takes the place of three, and sums are exact whatever their order.
+What a histogram adds up is a word as well. From the top: 29 bits of the first derivative, rounded and signed, 22 of the
+second and 13 that count rows. One addition takes the place of three, and sums are exact whatever their order.
 """
 
 import numpy as np
@@ -15,9 +15,9 @@ from bayesfloor.runtime.kernels import kernel
 #: Most bins of a number, which are bytes, and of a category: the bits of a word.
 MOST_BINS, MOST_OF_CATEGORY = 256, 64
 #: Most rows that histograms can add up.
-MOST_SEEN = 4095
-#: Units of the derivatives, which are at most 1 and 1/4: `MOST_SEEN` of them fit into 29 and 22 bits.
-_FIRST, _SECOND = 2.0**17, 2.0**11
+MOST_SEEN = 8191
+#: Units of the derivatives, which are at most 1 and 1/4: `MOST_SEEN` of them fit into 28 and 22 bits.
+_FIRST, _SECOND = 2.0**15, 2.0**11
 #: Rows of the mean gradient that each bin of a category is given before the bins are put in order.
 _SMOOTHING = 10.0
 
@@ -142,13 +142,13 @@ def boost(
 def packed(first, second):
     """Write the derivatives of one row as a word."""
     units = max(int(second * _SECOND + 0.5), 1)
-    return (np.int64(np.floor(first * _FIRST + 0.5)) << 34) + (units << 12) + 1
+    return (np.int64(np.floor(first * _FIRST + 0.5)) << 35) + (units << 13) + 1
 
 
 @kernel
 def unpacked(word):
     """Read a sum of words: first derivative, second derivative, rows."""
-    return (word >> 34) / _FIRST, ((word >> 12) & 0x3FFFFF) / _SECOND, word & 0xFFF
+    return (word >> 35) / _FIRST, ((word >> 13) & 0x3FFFFF) / _SECOND, word & MOST_SEEN
 
 
 @kernel
@@ -218,7 +218,7 @@ def best_column(sums, total, features, n_bins, is_category, ridge, min_rows):
     """Return the gain of a leaf's best split, its column, and the bins that go to the left; 0 where there is none."""
     best, column, left = 1e-9, -1, np.uint64(0)
     order = np.arange(MOST_BINS)
-    if total & 0xFFF >= 2 * min_rows:
+    if total & MOST_SEEN >= 2 * min_rows:
         for t in range(sums.shape[0]):
             f = features[t]
             cells = sums[t, : n_bins[f]]
@@ -257,7 +257,7 @@ def best_split(cells, total, order, is_category, ridge, min_rows):
                 continue
             sum_of_left += cells[b]
             left = left | np.uint64(1) << np.uint64(b) if is_category else gaps | np.uint64(b)
-            n_left = sum_of_left & 0xFFF
+            n_left = sum_of_left & MOST_SEEN
             if n - n_left < min_rows:
                 break
             if n_left < min_rows:

@@ -17,9 +17,9 @@ ROUNDS_AT_ONCE = 5
 #: Leaves of a tree, at the least and at the most, and rows for each of them, which lie between.
 FEWEST_LEAVES, MOST_LEAVES, ROWS_OF_LEAF = 15, 31, 130
 #: Share of each step that is taken, and its ridge penalty. Larger steps diverge on few rows.
-RATE, RIDGE = 0.12, 1.0
-#: Most columns drawn for each tree, and fewest rows, where half of them are fewer.
-MOST_COLUMNS, FEWEST_ROWS = 30, 1000
+RATE, RIDGE = 0.1, 1.0
+#: Most columns drawn for each tree.
+MOST_COLUMNS = 30
 #: Bins of a number, of about equal numbers of rows, beside that of gaps; the same of many rows, and how many these are.
 FEW_BINS, MANY_BINS, MANY_ROWS = 62, 254, 2000
 #: Most values of a category that boosting takes as one: unknown values have a bin of their own.
@@ -39,8 +39,7 @@ def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     log_prior = np.log(train.prior)
     scores = np.tile(log_prior if n_scores > 1 else log_prior[1:] - log_prior[:1], (bins.shape[1], 1))
     n_tried = min(d, MOST_COLUMNS)
-    n_seen = min(n, max(FEWEST_ROWS, n // 2), MOST_SEEN)
-    sizes = min(20, max(3, n // 50)), n_tried, n_seen
+    sizes = min(20, max(3, n // 50)), n_tried, min(n, MOST_SEEN)
     state = np.array([seed], np.uint64), np.arange(d)
     known_of_columns = bins, 1 + bins.max(axis=1).astype(np.int64), is_category, train.codes
     n_leaves = max(FEWEST_LEAVES, min(n // ROWS_OF_LEAF, MOST_LEAVES))
