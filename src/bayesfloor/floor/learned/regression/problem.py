@@ -71,22 +71,22 @@ class NumberProblem:
 def check_number_problem(
     X: Any, y: Any, groups: Any = None, time: Any = None, prepare: Any = "auto", sample_weight: Any = None
 ) -> NumberProblem:
-    """Check points and a target of numbers, or a table that holds both; a table's own groups and time if none are given.
+    """Check points and a target of numbers, or a table that holds both.
 
-    With a data frame, `y` and `sample_weight` may name columns of it.
+    A table's own groups and time are taken if none are given. With a data frame, `y` and `sample_weight` may name
+    columns of it.
     """
     if isinstance(y, str) or isinstance(sample_weight, str):
         X, y, sample_weight = _columns_of(X, y, sample_weight)
     table = None if isinstance(X, Table) else table_of(X, None, groups=groups, time=time, prepare=prepare)
-    tabular = None
+    tabular: TabularView | None = None
+    names: Any = names_of(X)
     if isinstance(X, Table):
         names, tabular = X.feature_names, X.tabular
         groups, time = X.groups if groups is None else groups, X.time if time is None else time
         X, y = points_and_labels(X, y)
     elif table is not None:
         X, names, tabular, groups, time = table.X, table.feature_names, table.tabular, table.groups, table.time
-    else:
-        names = names_of(X)
     points = check_points(host_array(X)[0])
     n = len(points)
     numbers = check_numbers(y, n) + 0.0  # -0 becomes 0: rows are told apart by their bits
