@@ -65,6 +65,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.display import ClassTreeDisplay as ClassTreeDisplay
     from bayesfloor.display import LabelNoiseDisplay as LabelNoiseDisplay
     from bayesfloor.display import LearnedFloorDisplay as LearnedFloorDisplay
+    from bayesfloor.display import NoiseProfileDisplay as NoiseProfileDisplay
     from bayesfloor.display import PairwiseHeatmapDisplay as PairwiseHeatmapDisplay
     from bayesfloor.display import SelectionPathDisplay as SelectionPathDisplay
     from bayesfloor.display import SubgroupsDisplay as SubgroupsDisplay
@@ -105,6 +106,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.forest import spanning_forests as spanning_forests
     from bayesfloor.report.difficulty import DifficultyReport as DifficultyReport
     from bayesfloor.report.difficulty import difficulty_report as difficulty_report
+    from bayesfloor.report.regression import RegressionReport as RegressionReport
     from bayesfloor.runtime.findings import Finding as Finding
     from bayesfloor.tables.datasets import DatasetInfo as DatasetInfo
     from bayesfloor.tables.datasets import list_datasets as list_datasets
@@ -135,8 +137,8 @@ _PUBLIC = {
     "classify.linear.smart_svc": "SmartSVC",
     "data.prepared_table": "Table",
     "display": (
-        "ClassFloorsDisplay ClassTreeDisplay LabelNoiseDisplay LearnedFloorDisplay PairwiseHeatmapDisplay "
-        "SelectionPathDisplay SubgroupsDisplay TransformComparisonDisplay VoteFloorDisplay"
+        "ClassFloorsDisplay ClassTreeDisplay LabelNoiseDisplay LearnedFloorDisplay NoiseProfileDisplay "
+        "PairwiseHeatmapDisplay SelectionPathDisplay SubgroupsDisplay TransformComparisonDisplay VoteFloorDisplay"
     ),
     "floor": (
         "bayes_error BayesError henze_penrose_divergence HenzePenroseDivergence "
@@ -155,6 +157,7 @@ _PUBLIC = {
     "floor.votes.soft_labels": "soft_label_floor",
     "forest": "class_forests ClassForests Forests spanning_forests",
     "report.difficulty": "difficulty_report DifficultyReport",
+    "report.regression": "RegressionReport",
     "runtime.findings": "Finding",
     "tables.datasets": "DatasetInfo list_datasets load_dataset",
     "tables.preparer": "TablePreparer",

@@ -10,6 +10,7 @@ estimator's fitted attribute is asked to plot itself::
                                      ├─ transforms     ranked transforms         TransformComparisonDisplay
                                      ├─ learned        the learning curve        LearnedFloorDisplay
                                      ├─ subgroups      each subgroup of rows     SubgroupsDisplay
+                                     ├─ regression     noise over predictions    NoiseProfileDisplay
                                      ├─ label_noise    labels redrawn            LabelNoiseDisplay
                                      └─ votes          rates of annotators       VoteFloorDisplay
 
@@ -30,6 +31,7 @@ from bayesfloor.display.class_tree import ClassTreeDisplay
 from bayesfloor.display.label_noise import LabelNoiseDisplay
 from bayesfloor.display.learned import LearnedFloorDisplay
 from bayesfloor.display.pair_heatmap import PairwiseHeatmapDisplay
+from bayesfloor.display.regression import NoiseProfileDisplay
 from bayesfloor.display.selection import SelectionPathDisplay
 from bayesfloor.display.subgroups import SubgroupsDisplay
 from bayesfloor.display.transforms import TransformComparisonDisplay
@@ -40,6 +42,7 @@ __all__ = [
     "ClassTreeDisplay",
     "LabelNoiseDisplay",
     "LearnedFloorDisplay",
+    "NoiseProfileDisplay",
     "PairwiseHeatmapDisplay",
     "SelectionPathDisplay",
     "SubgroupsDisplay",
