@@ -5,6 +5,7 @@ import doctest
 import numpy as np
 
 from bayesfloor.display import NoiseProfileDisplay, regression
+from bayesfloor.floor.learned.regression.result import NoiseProfile
 from display.layout import assert_readable
 
 VALUES = {
@@ -45,6 +46,17 @@ def test_without_the_noise_of_all_rows():
     display = NoiseProfileDisplay(SD, **VALUES).plot()
     assert display.overall_line_ is None
     assert display.ax_.get_xlabel() == "predicted value"
+
+
+def test_a_profile_draws_itself():
+    values = {"low": VALUES["low"], "high": VALUES["high"], "n_rows": VALUES["counts"]}
+    profile = NoiseProfile(
+        sd=SD, sd_interval=VALUES["interval"], p_value=0.5, n_samples=121, confidence=0.9, **values
+    )
+    display = profile.plot()
+    np.testing.assert_array_equal(display.noise_marks_.get_ydata(), SD)
+    mean_square = (40 * 1 + 40 * 4 + 41 * 25) / 121
+    assert display.overall_line_.get_ydata()[0] == np.sqrt(mean_square)
 
 
 def test_example():

@@ -203,12 +203,16 @@ KNOWN = {"estimate": 0.91, "interval": (0.84, 0.94), "reached": 0.86, "reached_i
         ({"estimate": 0.9, "reached_interval": (0.6, 0.95)}, "on too few rows to tell whether more would help"),
         ({"interval": (0.84, 1.0)}, "these rows do not tell how much more"),
         ({"reached": 0.02, "reached_interval": (-0.1, 0.1)}, "Nothing that was tried surely explains"),
+        ({"curve": "falling", "estimate": 0.91}, "on too few rows to tell whether more would help"),
     ],
 )
 def test_the_headline(floor, values, says):
+    curve = floor.metrics["r2"].curve
+    risen = np.array([0.86, 0.82, 0.78])
+    values = values | {"curve": replace(curve, value=risen[::-1] if "curve" in values else risen)}
     told = " ".join(sentences.answer(changed(floor, **KNOWN | values), "price"))
     assert says in told
-    assert ("No model can" in told) == (not values or "estimate" in values)
+    assert ("No model can" in told) == ("interval" not in values and "reached" not in values)
 
 
 def test_what_is_proven_and_what_is_not(floor):
@@ -216,6 +220,8 @@ def test_what_is_proven_and_what_is_not(floor):
     assert "That at least 84.0% of the variance can be explained is proven" in told
     assert "extrapolated" in told
     assert "is open" in sentences.worth(changed(floor, **KNOWN | {"interval": (0.84, 1.0)}))
+    nothing = {"reached": 0.02, "reached_interval": (-0.1, 0.1), "interval": (-0.1, 1.0)}
+    assert "Nothing is proven" in sentences.worth(changed(floor, **KNOWN | nothing))
 
 
 @pytest.mark.parametrize(("target", "word"), [(0.8, "feasible"), (0.9, "undecided"), (0.97, "not feasible")])
@@ -259,7 +265,10 @@ def test_where_the_noise_is(floor, sd, width, bins):
     told = sentences.place_of_noise(replace(floor, noise=noise), "price")
     if bins is None:
         assert told == ""
-        assert "as large everywhere" in sentences.note_on_noise(replace(floor, noise=noise), "price")
+        uneven = replace(floor, noise=noise)
+        even = replace(floor, noise=replace(noise, p_value=0.2))
+        assert f"to {max(sd)} where" in sentences.note_on_noise(uneven, "price")
+        assert "as large everywhere" in sentences.note_on_noise(even, "price")
         return
     above = bins[1] == len(sd) - 1
     edge = f"above {100 * bins[0]}" if above else f"below {100 * (bins[1] + 1)}"

@@ -58,7 +58,7 @@ def test_the_parts_are_in_order():
         "60,000–110,000",
         summary["noise"]["note"],
         summary["suspects"]["note"],
-        "184,750 where rows like it have 702,000",
+        "SalePrice 184,750 where rows like it have 702,000",
         "7.9 standard deviations below",
         "34,900 to 755,000, median 163,000; 663 different",
         summary["data"]["columns_note"],

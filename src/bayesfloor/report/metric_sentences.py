@@ -200,7 +200,7 @@ def note_on_curve(metric: MetricFloor, err_alike: bool) -> str:
         if gap > 0
         else f"What was reached is about the {word}."
     ]
-    if gap > 0:
+    if gap > 0 and gained > 0:
         won = percent(gained) if is_error else difference(gained, is_rate)
         parts.append(f"If the curve goes on as it does, twice as many rows would win about {won}.")
     if err_alike:

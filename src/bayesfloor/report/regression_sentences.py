@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesfloor.floor.learned.regression.findings import UNEVEN_LEVEL
 from bayesfloor.floor.learned.regression.result import NoiseProfile, RegressionFloor
 from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.report.columns import ColumnFloors
@@ -135,8 +136,11 @@ def _answer_of_variance(found: RegressionFloor, target: str) -> list[str]:
 
 
 def _more_rows(metric: MetricFloor) -> str:
-    """Say whether more rows would help."""
-    more = with_more_rows(metric)
+    """Say whether more rows would help; a curve that does not rise tells nothing of that."""
+    more, value = with_more_rows(metric), metric.curve.value
+    rises = value[0] > value[-1] if metric.larger_is_better else value[0] < value[-1]
+    if not rises and more.startswith("and is"):
+        more = "on too few rows to tell whether more would help"
     return f" {more}" if more.startswith("and is") else f", {more}"
 
 
@@ -160,7 +164,7 @@ def _answer_of_error(found: RegressionFloor, target: str) -> list[str]:
         first = f"{start}; the best model tried has {reached} ({without} without features){_more_rows(metric)}."
     explained = metric_shown(found, "r2")
     second = (
-        f"That is {percent(max(explained.reached, 0.0))} of the variance, of which about {percent(explained.estimate)} "
+        f"It explains {percent(max(explained.reached, 0.0))} of the variance, and about {percent(explained.estimate)} "
         f"can be explained (range {percent_range(*explained.interval)})."
     )
     return [first, second]
@@ -176,6 +180,8 @@ def worth(found: RegressionFloor) -> str:
     else:
         proven, done = f"{metric.said(metric.proven, 'at most')} can be had", f"has {figure(metric.reached)}"
     first = f"That {proven} is proven, up to sampling: {stack} {done} on rows that it was not trained on."
+    if beats_nothing(metric):
+        first = f"Nothing is proven: {stack} {done} on rows that it was not trained on, which may be chance."
     if metric.best == metric.perfect:
         return f"{first} How much {side} is possible is open: these rows do not tell where the learning curve ends."
     return (
@@ -212,6 +218,9 @@ def note_on_noise(found: RegressionFloor, target: str) -> str:
         f"{level} range {written_range(low, high, False)})."
     )
     part = noisy_part(noise)
+    if part is None and noise.p_value < UNEVEN_LEVEL:
+        least, most = int(noise.sd.argmin()), int(noise.sd.argmax())
+        return f"{first} It goes from {_noise_of_bin(noise, least)} to {_noise_of_bin(noise, most)}."
     if part is None:
         return f"{first} It is about as large everywhere, as far as these rows tell."
     side = "above" if part.last == len(noise.sd) - 1 else "below"
@@ -220,6 +229,11 @@ def note_on_noise(found: RegressionFloor, target: str) -> str:
         f"{first} The {percent(part.share_of_rows)} of the rows that are predicted {side} {figure(float(edge))} have "
         f"{percent(part.share_of_noise)} of its variance."
     )
+
+
+def _noise_of_bin(noise: NoiseProfile, place: int) -> str:
+    between = written_range(float(noise.low[place]), float(noise.high[place]), False)
+    return f"{figure(float(noise.sd[place]))} where {between} is predicted"
 
 
 NOTE_ON_BINS = (

@@ -197,7 +197,9 @@ def learning_curve(curve: Summary, floor: Summary, width: float) -> Markup | Non
     limit, low, high = curve["limit"], curve["low"], curve["high"]
     largest = max(size for size, _ in dots)
     reached = floor["reached"]["value"] if floor["reached"] else next(value for size, value in dots if size == largest)
-    heights = [value for value in (low, high, reached, limit, perfect) if value is not None]
+    # noise may leave a number far from a perfect prediction, and the curve would be a line at the other edge
+    ends = () if floor["metric"] in ("r2", "rmse", "mae") else (perfect,)
+    heights = [value for value in (low, high, reached, limit, *ends) if value is not None]
     heights += [value for _, value in dots + line]
     ticks = ticks_between(min(heights), max(heights), 5)
     marks = [chosen(value, is_rate) for value in ticks]
