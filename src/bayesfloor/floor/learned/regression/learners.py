@@ -30,6 +30,7 @@ from bayesfloor.floor.learned.boosting_kernels import MOST_BINS, MOST_SEEN
 from bayesfloor.floor.learned.local_learners import share_a_unit
 from bayesfloor.floor.learned.neighbour_kernels import codes_of_nearest
 from bayesfloor.floor.learned.regression.boosting_kernels import boost_numbers
+from bayesfloor.floor.learned.regression.lasso_kernels import lasso_path
 from bayesfloor.floor.learned.regression.training_rows import RidgeFit, Rows, fit_ridge, means_of
 from bayesfloor.floor.learned.regression.tree_kernels import grow_number_trees
 from bayesfloor.floor.learned.training_rows import Codes, quantiles_of, squared_distances
@@ -50,8 +51,8 @@ PAIRED, PAIR_BUMPS, PAIR_WIDTH = 7, 4, 1.0
 MULTIPLIED = 24
 #: Standard deviations beyond which additive models are constant.
 FARTHEST_BUMP = 4.0
-#: Penalties that the lasso is fitted with.
-N_LASSO = 30
+#: Penalties that the lasso is fitted with, sweeps for each, and its most features.
+N_LASSO, LASSO_SWEEPS, MOST_LASSO = 30, 50, 1000
 #: Numbers of neighbours.
 N_NEIGHBORS = (5, 15, 50)
 #: Landmarks of kernels at the least and at the most; rows times squared landmarks that lie between.
@@ -119,33 +120,24 @@ def _marginals(rows: Rows) -> Ints:
 
 
 def _lasso(rows: Rows, test: Floats) -> Floats:
-    """Return the lasso; generalised cross-validation chooses the penalty, and least squares refits what it keeps."""
-    from sklearn.linear_model import lasso_path
-
-    n, d = rows.X.shape
-    root = np.sqrt(rows.weight)
-    centre = rows.weight @ rows.X / rows.weight.sum()
-    X = np.asfortranarray((rows.X - centre) * root[:, np.newaxis])
-    y = rows.y * root
-    largest = float(np.abs(X.T @ y).max()) / n
-    if not largest > 0:
-        return np.zeros(len(test))
+    """Return the lasso; generalised cross-validation chooses the penalty, and ridge regression refits what it keeps."""
+    n = len(rows.X)
+    used = np.arange(rows.X.shape[1])
+    if len(used) > MOST_LASSO:
+        used = np.sort(_marginals(rows)[:MOST_LASSO])
+    X = rows.X[:, used]
+    X = (X - rows.weight @ X / rows.weight.sum()) * np.sqrt(rows.weight)[:, np.newaxis]
+    y = rows.y * np.sqrt(rows.weight)
+    gram, moments = X.T @ X, X.T @ y
     rows.check()
-    alphas = largest * np.geomspace(1.0, 1e-3, N_LASSO)
-    gram = X.T @ X if d <= n else False
-    paths = lasso_path(X, y, alphas=alphas, precompute=gram, max_iter=300, tol=1e-3)[1]
-    best, lowest = np.zeros(d), np.inf
-    for coefficients in paths.T:
-        n_kept = int(np.count_nonzero(coefficients))
-        if n_kept >= 0.5 * n:
-            break
-        score = float(((y - X @ coefficients) ** 2).sum()) / (n - 1.0 - 1.5 * n_kept) ** 2
-        if score < lowest:
-            best, lowest = coefficients, score
-    kept = np.flatnonzero(best)
-    if not len(kept):
-        return np.zeros(len(test))
-    return _ridge(rows.X[:, kept], test[:, kept], rows)
+    penalties = float(np.abs(moments).max(initial=0.0)) * np.geomspace(1.0, 1e-3, N_LASSO)
+    paths = np.zeros((N_LASSO, len(used)))
+    lasso_path(gram, moments, penalties, LASSO_SWEEPS, 1e-3 * float(y @ y) ** 0.5, paths)
+    n_kept = np.count_nonzero(paths, axis=1)
+    left = y @ y - 2.0 * paths @ moments + np.einsum("pj,jk,pk->p", paths, gram, paths, optimize=True)
+    scores = np.where(n_kept < 0.5 * n, left / np.maximum(n - 1.0 - 1.5 * n_kept, 1.0) ** 2, np.inf)
+    kept = used[paths[int(scores.argmin())] != 0]
+    return _ridge(rows.X[:, kept], test[:, kept], rows) if len(kept) else np.zeros(len(test))
 
 
 # --- sums of functions of one or two features
