@@ -1,0 +1,115 @@
+"""Checked points and a target of numbers, and what else is known of the rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bayesfloor.data.labels import check_weights
+from bayesfloor.data.numbers import check_numbers
+from bayesfloor.data.points import check_points
+from bayesfloor.data.prepared_table import Table, TabularView, points_and_labels
+from bayesfloor.data.row_groups import check_groups, check_time
+from bayesfloor.floor.trees.problem import Problem
+from bayesfloor.floor.trees.remote_points import names_of
+from bayesfloor.forest.gpu.device import host_array
+from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.tables.arguments import table_of
+from bayesfloor.tables.frames import is_eager_frame
+
+
+@dataclass(frozen=True, eq=False)
+class NumberProblem:
+    """Points and a target of numbers that passed all checks, and what else is known of the rows.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+        The points.
+    y : ndarray of shape (n,)
+        The target.
+    feature_names : sequence or None
+        Names of the columns of X.
+    groups : ndarray of shape (n,) or None
+        Rows that belong together have the same number.
+    time : ndarray of shape (n,) or None
+        When each row was seen.
+    tabular : TabularView or None
+        The same rows as codes with gaps.
+    sample_weight : ndarray of shape (n,) or None
+        What each row counts; None where all count the same.
+    """
+
+    X: Floats
+    y: Floats
+    feature_names: Sequence[Any] | None
+    groups: Ints | None = None
+    time: Floats | None = None
+    tabular: TabularView | None = None
+    sample_weight: Floats | None = None
+
+    def take(self, rows: Ints) -> "NumberProblem":
+        """Keep some of the rows."""
+        return replace(
+            self,
+            X=np.ascontiguousarray(self.X[rows]),
+            y=self.y[rows],
+            groups=None if self.groups is None else self.groups[rows],
+            time=None if self.time is None else self.time[rows],
+            tabular=None if self.tabular is None else self.tabular.take(rows),
+            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
+        )
+
+    @property
+    def without_target(self) -> Problem:
+        """The same rows for functions that look at points alone: all are of one class."""
+        codes = np.zeros(len(self.X), np.int64)
+        return Problem(self.X, np.zeros(1), codes, self.feature_names, self.groups, self.time, self.tabular)
+
+
+def check_number_problem(
+    X: Any, y: Any, groups: Any = None, time: Any = None, prepare: Any = "auto", sample_weight: Any = None
+) -> NumberProblem:
+    """Check points and a target of numbers, or a table that holds both; a table's own groups and time if none are given.
+
+    With a data frame, `y` and `sample_weight` may name columns of it.
+    """
+    if isinstance(y, str) or isinstance(sample_weight, str):
+        X, y, sample_weight = _columns_of(X, y, sample_weight)
+    table = None if isinstance(X, Table) else table_of(X, None, groups=groups, time=time, prepare=prepare)
+    tabular = None
+    if isinstance(X, Table):
+        names, tabular = X.feature_names, X.tabular
+        groups, time = X.groups if groups is None else groups, X.time if time is None else time
+        X, y = points_and_labels(X, y)
+    elif table is not None:
+        X, names, tabular, groups, time = table.X, table.feature_names, table.tabular, table.groups, table.time
+    else:
+        names = names_of(X)
+    points = check_points(host_array(X)[0])
+    n = len(points)
+    numbers = check_numbers(y, n) + 0.0  # -0 becomes 0: rows are told apart by their bits
+    weight = None
+    if sample_weight is not None:
+        weight = check_weights(sample_weight, n)
+        weight = None if weight.min() == weight.max() else weight / weight.mean()
+    return NumberProblem(points, numbers, names, check_groups(groups, n), check_time(time, n), tabular, weight)
+
+
+def _columns_of(X: Any, *names: Any) -> tuple[Any, ...]:
+    """Take named columns out of a data frame; what is no name is returned as it is."""
+    import narwhals
+
+    parameters = ("y", "sample_weight")
+    if not is_eager_frame(X):
+        parameter, name = next(pair for pair in zip(parameters, names, strict=True) if isinstance(pair[1], str))
+        raise ValueError(f"{parameter}={name!r} names a column, but X is no data frame")
+    frame = narwhals.from_native(X, eager_only=True)
+    found = []
+    for parameter, name in zip(parameters, names, strict=True):
+        if isinstance(name, str) and name not in frame.columns:
+            raise ValueError(f"{parameter}={name!r}: there is no such column")
+        found.append(frame[name].to_native() if isinstance(name, str) else name)
+    rest = frame.drop([name for name in names if isinstance(name, str)])
+    return (rest.to_native(), *found)
