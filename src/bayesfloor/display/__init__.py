@@ -11,6 +11,7 @@ estimator's fitted attribute is asked to plot itself::
                                      ├─ learned        the learning curve        LearnedFloorDisplay
                                      ├─ subgroups      each subgroup of rows     SubgroupsDisplay
                                      ├─ label_noise    labels redrawn            LabelNoiseDisplay
+                                     ├─ noise          differences over edges    NoiseFromTreesDisplay
                                      └─ votes          rates of annotators       VoteFloorDisplay
 
 - `checks`: what callers pass -> arrays that can be drawn
@@ -29,6 +30,7 @@ from bayesfloor.display.class_floors import ClassFloorsDisplay
 from bayesfloor.display.class_tree import ClassTreeDisplay
 from bayesfloor.display.label_noise import LabelNoiseDisplay
 from bayesfloor.display.learned import LearnedFloorDisplay
+from bayesfloor.display.noise import NoiseFromTreesDisplay
 from bayesfloor.display.pair_heatmap import PairwiseHeatmapDisplay
 from bayesfloor.display.selection import SelectionPathDisplay
 from bayesfloor.display.subgroups import SubgroupsDisplay
@@ -40,6 +42,7 @@ __all__ = [
     "ClassTreeDisplay",
     "LabelNoiseDisplay",
     "LearnedFloorDisplay",
+    "NoiseFromTreesDisplay",
     "PairwiseHeatmapDisplay",
     "SelectionPathDisplay",
     "SubgroupsDisplay",

@@ -29,6 +29,8 @@ SEARCH_BUMPS, BUMPS = 200, 300
 CANDIDATES = {0.5: (0.0, 1.0), 1.0: (0.0, 1.0), 2.0: (0.0, 10.0)}
 #: Most curves in all, and for one column.
 CURVES, CURVES_OF_COLUMN = 300, 7
+#: Rows, or groups of rows, below which nothing is fitted but the mean.
+FEWEST_TO_FIT = 20
 #: Scale below which a column has no curves.
 NEGLIGIBLE = 0.02
 #: Rows for each column from which the linear part has no penalty.
@@ -67,7 +69,7 @@ class SmoothPart(NamedTuple):
     freedom: float
 
 
-def smooth_part(Z: Floats, y: Floats, seed: int) -> SmoothPart:
+def smooth_part(Z: Floats, y: Floats, seed: int, n_units: int) -> SmoothPart:
     """Fit the smooth part of y.
 
     Parameters
@@ -78,26 +80,33 @@ def smooth_part(Z: Floats, y: Floats, seed: int) -> SmoothPart:
         The target, of mean 0 and variance 1.
     seed : int
         Seed of the choice of rows.
+    n_units : int
+        Rows, or groups of rows, that are independent: they limit the degrees of freedom.
 
     Returns
     -------
     SmoothPart
     """
+    n = len(y)
+    if n_units < FEWEST_TO_FIT or not Z.any():
+        only_mean = np.full((n, 1), n**-0.5)
+        return SmoothPart(y - y.mean(), only_mean, np.ones(1), np.ones(Z.shape[1]), 1.0)
+    most = MOST_FREEDOM * n_units / n
     rows = np.sort(np.random.default_rng(seed).permutation(len(Z))[:SEARCH_ROWS])
     some, target = Z[rows], y[rows]
-    first = _best(some, target, np.ones(Z.shape[1]), seed)[0]
+    first = _best(some, target, np.ones(Z.shape[1]), most, seed)[0]
     slope = np.sqrt(np.mean(first.gradient() ** 2, axis=0))
     scale = slope / slope.max() if slope.max() > 0 else np.ones(len(slope))
-    _, width, mixture = _best(some, target, scale, seed)
-    return _Basis(Z, scale, width, BUMPS, seed).fit(y, mixture).part()
+    _, width, mixture = _best(some, target, scale, most, seed)
+    return _Basis(Z, scale, width, BUMPS, seed).fit(y, mixture, most).part()
 
 
-def _best(Z: Floats, y: Floats, scale: Floats, seed: int) -> tuple["_Fit", float, float]:
+def _best(Z: Floats, y: Floats, scale: Floats, most: float, seed: int) -> tuple["_Fit", float, float]:
     """Return the candidate with the best score, its width and its weight of curves."""
     tried = []
     for width, mixtures in CANDIDATES.items():
         basis = _Basis(Z, scale, width, SEARCH_BUMPS, seed)
-        tried += [(basis.fit(y, mixture), width, mixture) for mixture in mixtures]
+        tried += [(basis.fit(y, mixture, most), width, mixture) for mixture in mixtures]
     return min(tried, key=lambda each: each[0].score)
 
 
@@ -115,30 +124,32 @@ class _Basis:
         self.features = features - self.plain @ (self.plain.T @ features)
         self.products = self.features.T @ self.features
 
-    def fit(self, y: Floats, mixture: float) -> "_Fit":
+    def fit(self, y: Floats, mixture: float, most: float) -> "_Fit":
         """Fit y with curves of this weight, with the penalty that cross-validation chooses."""
-        return _Fit(self, y, mixture)
+        return _Fit(self, y, mixture, most)
 
 
 class _Fit:
     """A fit of y in a basis."""
 
-    def __init__(self, basis: _Basis, y: Floats, mixture: float) -> None:
+    def __init__(self, basis: _Basis, y: Floats, mixture: float, most: float) -> None:
         n, n_plain = basis.plain.shape
         self.basis, self.y = basis, y
-        n_curves = len(basis.column)
-        self.weight = np.concatenate([np.ones(basis.n_bumps), np.full(n_curves, mixture**0.5)])
+        self.weight = np.repeat([1.0, mixture**0.5], [basis.n_bumps, len(basis.column) if mixture else 0])
+        self.features = basis.features[:, : len(self.weight)]
         rest = y - basis.plain @ (basis.plain.T @ y)
-        products = basis.products * self.weight[:, None] * self.weight
+        products = basis.products[: len(self.weight), : len(self.weight)] * self.weight[:, np.newaxis] * self.weight
         strengths, self.directions = linalg.eigh(products, driver="evd", check_finite=False)
         self.strengths = np.maximum(strengths, 0.0)
-        moments = self.directions.T @ (self.weight * (basis.features.T @ rest))
+        moments = self.directions.T @ (self.weight * (self.features.T @ rest))
         penalties = PENALTIES * n
-        shares = self.strengths[:, None] / (self.strengths[:, None] + penalties)
-        explained = (2.0 - shares) * moments[:, None] ** 2 / (self.strengths[:, None] + penalties)
+        shares = self.strengths[:, np.newaxis] / (self.strengths[:, np.newaxis] + penalties)
+        explained = (2.0 - shares) * moments[:, np.newaxis] ** 2 / (self.strengths[:, np.newaxis] + penalties)
         freedom = shares.sum(axis=0) + n_plain
         left = np.maximum(n - CAUTION * freedom, 1.0)
-        scores = np.where(freedom < MOST_FREEDOM * n, n * (rest @ rest - explained.sum(axis=0)) / left**2, np.inf)
+        scores = np.where(
+            freedom <= max(most * n, freedom[-1]), n * (rest @ rest - explained.sum(axis=0)) / left**2, np.inf
+        )
         best = int(scores.argmin())
         self.score, self.freedom, self.shares = float(scores[best]), float(freedom[best]), shares[:, best]
         self.coefficients = self.weight * (self.directions @ (moments / (self.strengths + penalties[best])))
@@ -146,13 +157,13 @@ class _Fit:
     def fitted(self) -> Floats:
         """Return H y."""
         plain = self.basis.plain
-        return plain @ (plain.T @ self.y) + self.basis.features @ self.coefficients
+        return plain @ (plain.T @ self.y) + self.features @ self.coefficients
 
     def part(self) -> SmoothPart:
         """Return the smoother and what it leaves."""
         plain, used = self.basis.plain, self.shares > FAINT
-        to_axes = self.weight[:, None] * (self.directions[:, used] / np.sqrt(self.strengths[used]))
-        axes = np.hstack([plain, self.basis.features @ to_axes])
+        to_axes = self.weight[:, np.newaxis] * (self.directions[:, used] / np.sqrt(self.strengths[used]))
+        axes = np.hstack([plain, self.features @ to_axes])
         shares = np.concatenate([np.ones(plain.shape[1]), self.shares[used]])
         return SmoothPart(self.y - self.fitted(), axes, shares, self.basis.scale, self.freedom)
 
@@ -161,9 +172,10 @@ class _Fit:
         basis = self.basis
         of_bumps, of_curves = np.split(self.coefficients, [basis.n_bumps])
         gradient = basis.bumps.gradient(of_bumps) * basis.scale
-        np.add.at(gradient.T, basis.column, (basis.slopes * of_curves).T)
+        n_curves = len(of_curves)  # none, or all
+        np.add.at(gradient.T, basis.column[:n_curves], (basis.slopes[:, :n_curves] * of_curves).T)
         if basis.plain.shape[1] > 1:
-            linear = self.fitted() - basis.bumps.features @ of_bumps - basis.curves @ of_curves
+            linear = self.fitted() - basis.bumps.features @ of_bumps - basis.curves[:, :n_curves] @ of_curves
             gradient += np.linalg.lstsq(np.column_stack([np.ones(len(linear)), basis.Z]), linear)[0][1:]
         return gradient
 
@@ -203,12 +215,12 @@ class _Bumps(NamedTuple):
         """Return the gradient of a sum of bumps at each point."""
         heights = linalg.solve_triangular(self.factor, coefficients, lower=True, trans="T")
         weighted = self.kernel * heights
-        change: Floats = 2.0 * self.rate * (self.points * weighted.sum(axis=1)[:, None] - weighted @ self.centres)
+        change: Floats = 2.0 * self.rate * (self.points * weighted.sum(axis=1)[:, np.newaxis] - weighted @ self.centres)
         return change
 
 
 def _squared_distances(A: Floats, B: Floats) -> Floats:
-    of_pairs = (A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1) - 2.0 * (A @ B.T)
+    of_pairs = (A**2).sum(axis=1)[:, np.newaxis] + (B**2).sum(axis=1) - 2.0 * (A @ B.T)
     return np.maximum(of_pairs, 0.0)
 
 
