@@ -5,7 +5,8 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 ==========================  ===========================================================
 `difficulty_report`         the answer with everything around it, as a page, text or JSON
 `learned_floor`             the floor as the limit of what models can learn: the headline
-`label_noise_check`         does that move as it should when labels are redrawn?
+`regression_floor`          the same for numbers: noise variance and the ceiling of R²
+`label_noise_check`         does the floor move as it should when labels are redrawn?
 `vote_floor`                the floor from several annotators; `soft_label_floor` from probabilities
 `noise_variance_from_trees` how much of a number no model can predict, in a second
 `bayes_error`               the floor of a whole problem
@@ -82,6 +83,11 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.floor.learned.estimate import learned_floor as learned_floor
     from bayesfloor.floor.learned.label_noise import LabelNoiseCheck as LabelNoiseCheck
     from bayesfloor.floor.learned.label_noise import label_noise_check as label_noise_check
+    from bayesfloor.floor.learned.regression.estimate import regression_floor as regression_floor
+    from bayesfloor.floor.learned.regression.result import NoiseProfile as NoiseProfile
+    from bayesfloor.floor.learned.regression.result import OddRows as OddRows
+    from bayesfloor.floor.learned.regression.result import RegressionFloor as RegressionFloor
+    from bayesfloor.floor.learned.regression.result import TargetSummary as TargetSummary
     from bayesfloor.floor.learned.result import ClassRanking as ClassRanking
     from bayesfloor.floor.learned.result import CostDecisions as CostDecisions
     from bayesfloor.floor.learned.result import LearnedFloor as LearnedFloor
@@ -142,6 +148,8 @@ _PUBLIC = {
     ),
     "floor.learned.estimate": "learned_floor",
     "floor.learned.label_noise": "label_noise_check LabelNoiseCheck",
+    "floor.learned.regression.estimate": "regression_floor",
+    "floor.learned.regression.result": "NoiseProfile OddRows RegressionFloor TargetSummary",
     "floor.learned.result": "ClassRanking CostDecisions LearnedFloor LearningCurve MetricFloor SubgroupFloors",
     "floor.learned.rows_needed": "RowsNeeded",
     "floor.trees.estimator": "BayesErrorEstimator",

@@ -49,7 +49,8 @@ def test_kinds():
     rng = np.random.default_rng(0)
     assert kind_of_numbers(rng.standard_normal(300)) == "number"
     assert kind_of_numbers(rng.integers(1, 8, 300).astype(float)) == "ordered"
-    assert kind_of_numbers(rng.poisson(40.0, 300).astype(float)) == "count"
+    assert kind_of_numbers(rng.negative_binomial(1, 0.05, 300).astype(float)) == "count"
+    assert kind_of_numbers(rng.integers(25, 300, 900).astype(float)) == "number"
     assert kind_of_numbers(rng.uniform(size=300)) == "share"
     assert kind_of_numbers(np.maximum(rng.standard_normal(300), 0.0)) == "bounded"
     assert kind_of_numbers(1000.0 * rng.integers(50, 900, 300)) == "number"  # rounded prices

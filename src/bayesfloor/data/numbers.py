@@ -88,8 +88,8 @@ def kind_of_numbers(y: Floats) -> str:
     Returns
     -------
     {"ordered", "count", "share", "bounded", "number"}
-        Whole numbers of 3 to 20 different values, or two values: "ordered". Other whole numbers from 0 on, of which
-        small ones repeat: "count". Numbers from 0 to 1: "share". Numbers of which at least 2% lie at either end of
+        Whole numbers of 3 to 20 different values, or two values: "ordered". Other whole numbers from 0 or 1 on, of
+        which small ones repeat: "count". Numbers from 0 to 1: "share". Numbers of which at least 2% lie at an end of
         their range: "bounded". "number" for all others.
     """
     distinct, counts = np.unique(y, return_counts=True)
@@ -97,7 +97,7 @@ def kind_of_numbers(y: Floats) -> str:
     if len(distinct) <= 2 or (is_whole and len(distinct) <= MOST_ORDERED and 5 * len(distinct) <= len(y)):
         return "ordered"
     is_dense = 2 * len(distinct) <= len(y) and len(distinct) >= COUNT_RUN * distinct[-1] ** 0.5
-    if is_whole and distinct[0] >= 0 and is_dense:
+    if is_whole and 0 <= distinct[0] <= 1 and is_dense:
         return "count"
     if distinct[0] >= 0.0 and distinct[-1] <= 1.0 and distinct[-1] - distinct[0] > 0.5:
         return "share"

@@ -81,11 +81,11 @@ class EdgeDifferences:
 
     def tree_means(self) -> tuple[Floats, Floats, Floats]:
         """Return, for each tree, the noise variance that its edges give, their mean length, and what they count."""
-        by_tree = [
-            np.bincount(self.tree, self.weight * each, self.n_trees)
+        total, length, kept, weight = (
+            np.bincount(self.tree, self.weight * each, self.n_trees).astype(np.float64)
             for each in (self.differences(), self.length, self.kept, np.ones(len(self.tree)))
-        ]
-        return by_tree[0] / by_tree[2], by_tree[1] / by_tree[3], by_tree[2]
+        )
+        return total / kept, length / weight, kept
 
     def row_terms(self, coefficient: Floats, level: Floats) -> tuple[Floats, float]:
         """Return S_v of a figure for each row, or cluster, and the sum of squares of its terms.
@@ -131,4 +131,8 @@ class EdgeDifferences:
             quartic = size / (size - 1.0) * (2.0 * fourth[a] + 6.0 * variance[a] ** 2)
             square = 2.0 * variance[a] * size / (size - 1.0)
             squares += float(c**2 * 2.0 / (size * (size - 1.0)) @ (quartic / 4.0 - known * square + known**2))
-        return (sums if self.cluster is None else np.bincount(self.cluster, sums)), squares
+        return self.by_unit(sums), squares
+
+    def by_unit(self, values: Floats) -> Floats:
+        """Sum values of rows over each cluster, if there are any."""
+        return values if self.cluster is None else np.bincount(self.cluster, values).astype(np.float64)

@@ -46,8 +46,8 @@ CLEAR_SLOPE = 2.0
 #: Mean edge of the first tree, as a share of the typical distance, from which edges are too long to tell, and twice
 #: whose excess the lower end of the interval opens by.
 LONG_EDGES = 0.35
-#: Levels of a nominal column from which it has a column for each of them here, and most such columns.
-MANY_LEVELS, MOST_LEVEL_COLUMNS = 20, 500
+#: Most columns for levels of nominal columns that have many.
+MOST_LEVEL_COLUMNS = 500
 #: Degrees of freedom of replicates from which their own interval bounds the estimate.
 ENOUGH_REPLICATES = 20
 
@@ -230,7 +230,8 @@ def noise_variance_from_trees(
     seed = options.random_state
     rows, n_copies = _rows_in_order(problem, seed)
     used = problem.take(rows)
-    Z, is_constant = standard_columns(_points(used))
+    points, stands_for = _points(used)
+    Z, is_constant = standard_columns(points)
     scale_of_y = float(used.y.std())
     if scale_of_y == 0.0:
         raise ValueError("y is the same in all rows that count: there is nothing to predict")
@@ -239,17 +240,17 @@ def noise_variance_from_trees(
     part: SmoothPart = supervise(lambda crew: smooth_part(Z, target, seed, n_units), 1, False)
     forests = spanning_forests(Z * part.scale, **options.engine(seed))
     edges = _edges(forests, part, used)
-    replicates = _replicates(used, target)
+    replicates = _replicates(used, points, target)
     figures = estimate_noise(edges, part, target, used.sample_weight, replicates, options.confidence)
     n_columns = problem.X.shape[1]
     scale = np.zeros(n_columns)
-    scale[: min(n_columns, len(part.scale))] = part.scale[:n_columns]
+    np.maximum.at(scale, stands_for, np.where(is_constant, 0.0, part.scale))
     squared = scale_of_y**2
-    findings = _findings(problem, is_constant[:n_columns], forests, n_trees, n_copies, figures)
+    findings = _findings(problem, forests, n_trees, n_copies, figures)
     return NoiseFromTrees(
         estimate=figures.noise * squared,
         interval=(figures.interval[0] * squared, figures.interval[1] * squared),
-        r2=_clipped(1.0 - figures.noise),
+        r2=_clipped(1.0 - figures.noise / figures.variance),
         r2_interval=(_clipped(1.0 - figures.share_interval[1]), _clipped(1.0 - figures.share_interval[0])),
         rmse=float(np.sqrt(figures.noise)) * scale_of_y,
         variance=squared * figures.variance,
@@ -293,20 +294,28 @@ def _rows_in_order(problem: NumberProblem, seed: int) -> tuple[Ints, int]:
     return order, n_copies
 
 
-def _points(problem: NumberProblem) -> Floats:
-    """Return X, with a column for each level of nominal columns that have many: their rare levels are one in X."""
+def _points(problem: NumberProblem) -> tuple[Floats, Ints]:
+    """Return the points that distances are taken between, and the column of X that each of theirs stands for.
+
+    A nominal column of many levels has a column for each of them. What was computed from the target of other rows is
+    left out: it would carry their noise along.
+    """
+    X = problem.X
     if problem.tabular is None:
-        return problem.X
-    columns = [problem.X]
+        return X, np.arange(X.shape[1])
+    own = np.ones(X.shape[1], bool)
+    parts, stands_for = [], []
     room = MOST_LEVEL_COLUMNS
-    for column in np.flatnonzero(problem.tabular.is_category):
+    for column, first, last in problem.tabular.from_labels:
         codes = problem.tabular.values[:, column]
         levels, counts = np.unique(codes[~np.isnan(codes)], return_counts=True)
-        often = levels[counts > 1]
-        if MANY_LEVELS < len(often) <= room:
-            columns.append((codes[:, np.newaxis] == often).astype(np.float64))
+        often = levels[np.argsort(-counts, kind="stable")][: min(room, int(np.count_nonzero(counts > 1)))]
+        if len(often):
+            own[first:last] = False
+            parts.append((codes[:, np.newaxis] == often).astype(np.float64))
+            stands_for.append(np.full(len(often), first))
             room -= len(often)
-    return np.hstack(columns)
+    return np.hstack([X[:, own], *parts]), np.concatenate([np.flatnonzero(own), *stands_for])
 
 
 def standard_columns(X: Floats) -> tuple[Floats, Floats]:
@@ -369,12 +378,11 @@ class Replicates(NamedTuple):
     freedom: int
 
 
-def _replicates(problem: NumberProblem, target: Floats) -> Replicates:
+def _replicates(problem: NumberProblem, points: Floats, target: Floats) -> Replicates:
     """Measure the variance among rows of equal features; none where rows of a group may have more in common."""
     if problem.groups is not None or problem.sample_weight is not None:
         return Replicates(np.nan, np.nan, 0)
-    is_new = np.append(True, (problem.X[1:] != problem.X[:-1]).any(axis=1))  # rows are in the order of their values
-    place = np.cumsum(is_new) - 1
+    place = np.unique(points, axis=0, return_inverse=True)[1]
     count = np.bincount(place)
     freedom = int(len(place) - len(count))
     if freedom == 0:
@@ -402,7 +410,6 @@ class NoiseFigures(NamedTuple):
     lengths: Floats
     slope_z: float
     long_share: float
-    replicate_gap: float
 
 
 def estimate_noise(
@@ -444,12 +451,12 @@ def estimate_noise(
     left = float(row_weight @ squares)
     if not edges.n_trees:  # nothing joins two groups
         nothing = np.empty(0)
-        return NoiseFigures(left, (0.0, np.inf), (0.0, np.inf), variance, nothing, nothing, 0.0, 1.0, 0.0)
+        return NoiseFigures(left, (0.0, np.inf), (0.0, np.inf), variance, nothing, nothing, 0.0, 1.0)
 
     level, length, share = edges.tree_means()
     pooled = share / share.sum()
     rise, at_zero = _line(length)
-    rise_z = _ratio(float(rise @ level), _error(edges, rise, level, None, 0.0))
+    rise_z = _ratio(float(rise @ level), _error(edges, rise, level))
     shrink = max(0.0, 1.0 - (CLEAR_SLOPE / rise_z) ** 2) if rise_z > 0 else 0.0
     excess_z = _ratio(left / max(float(pooled @ level), 1e-300) - 1.0, len(edges.tree) ** -0.5)
     of_rest = (1.0 - shrink) * 0.5 / (1.0 + max(0.0, 0.5 * excess_z) ** 2)
@@ -457,6 +464,7 @@ def estimate_noise(
     noise = max(of_rest * left + float(of_trees @ level), 0.0)
 
     spread = row_weight * ((y - mean) ** 2 - variance)
+    of_spread = float(np.linalg.norm(np.bincount(edges.place, spread))) / variance  # rows of a place have the same f
     rest = of_rest * row_weight * (squares - left)
     z = float(ndtri(0.5 + 0.5 * confidence))
     base = (1.0 - of_rest) * float(pooled @ level) + of_rest * left
@@ -468,23 +476,22 @@ def estimate_noise(
     open_below = min(2.0 * freedom + too_long, 1.0)
     ends = []
     for of_variance, total in ((0.0, 1.0), (noise / variance, variance)):
-        error = _error(edges, of_trees, level, rest - of_variance * spread, 1.0)
+        error = _error(edges, of_trees, level, rest, of_variance * spread)
         relative = max(error / max(noise, 1e-300), (0.5 / n) ** 0.5) if noise > 0 else 0.0
         low = noise * np.exp(-z * relative) * (1.0 - open_below) - to_line
         high = noise * np.exp(z * relative) * (1.0 + freedom)
-        low, high = _within_replicates(low, high, replicates, z)
+        low, high = _within_replicates(low, high, replicates, z, of_spread if of_variance else 0.0)
         ends.append((max(low, 0.0) / total, high / total))
-    low, high = _within_replicates(0.0, np.inf, replicates, z)
-    gap = _ratio(noise - replicates.variance, replicates.error) if replicates.freedom >= ENOUGH_REPLICATES else 0.0
+    low, high = _within_replicates(0.0, np.inf, replicates, z, 0.0)
     noise = float(np.clip(noise, low, high))
-    return NoiseFigures(noise, ends[0], ends[1], variance, level, length, rise_z, too_long, gap)
+    return NoiseFigures(noise, ends[0], ends[1], variance, level, length, rise_z, too_long)
 
 
-def _within_replicates(low: float, high: float, replicates: Replicates, z: float) -> Range:
-    """Return the part of an interval that replicates leave; theirs where nothing is left."""
+def _within_replicates(low: float, high: float, replicates: Replicates, z: float, also: float) -> Range:
+    """Return the part of an interval that replicates leave, with a relative error beside; theirs if none is left."""
     if replicates.freedom < ENOUGH_REPLICATES or replicates.variance <= 0.0:
         return float(low), float(high)
-    wide = np.exp(z * replicates.error / replicates.variance)
+    wide = np.exp(z * np.hypot(replicates.error / replicates.variance, also))
     own_low, own_high = replicates.variance / wide, replicates.variance * wide
     if low > own_high or high < own_low:
         return float(own_low), float(own_high)
@@ -503,21 +510,26 @@ def _ratio(value: float, error: float) -> float:
     return value / error if error > 0 else 0.0
 
 
-def _error(edges: EdgeDifferences, coefficient: Floats, level: Floats, rows: Floats | None, with_rows: float) -> float:
-    """Return the standard error of a figure of trees, and of a mean over rows beside it."""
+def _error(
+    edges: EdgeDifferences, coefficient: Floats, level: Floats, rows: Floats | None = None, spread: Floats | None = None
+) -> float:
+    """Return the standard error of a figure of trees, plus a sum over rows, less one that rows of a place share."""
     sums, squares = edges.row_terms(coefficient, level)
     total = float(sums @ sums) - squares
-    if rows is not None:
-        at = rows if edges.cluster is None else np.bincount(edges.cluster, rows, len(sums))
-        total += with_rows * float(at @ at + 2.0 * sums @ at)
-    independent = 0.5 * squares
-    return float(np.sqrt(max(total, independent, 0.0)))
+    if rows is not None and spread is not None:
+        at = edges.by_unit(rows)
+        total += float(at @ at + 2.0 * sums @ at)
+        both, shared = sums + at, edges.by_unit(spread)
+        if edges.cluster is None:
+            both, shared = (np.bincount(edges.place, each).astype(np.float64) for each in (both, shared))
+        total += float(shared @ shared - 2.0 * both @ shared)
+    return float(np.sqrt(max(total, 0.5 * squares, 0.0)))
 
 
 def _findings(
-    problem: NumberProblem, is_constant: Any, forests: Forests, n_trees: int, n_copies: int, figures: NoiseFigures
+    problem: NumberProblem, forests: Forests, n_trees: int, n_copies: int, figures: NoiseFigures
 ) -> Iterator[Finding]:
-    n_constant = int(np.count_nonzero(is_constant))
+    n_constant = int(np.count_nonzero(problem.X.min(axis=0) == problem.X.max(axis=0)))
     if n_constant:
         plural = "features are" if n_constant > 1 else "feature is"
         yield Finding("BF006", f"{n_constant} {plural} constant.", "They change nothing and can be dropped.")
@@ -532,8 +544,8 @@ def _findings(
         yield Finding(
             "BF008",
             f"The {problem.X.shape[1]} features spread the {forests.n_samples} rows so far that even the shortest "
-            "edges are nearly as long as any distance: differences over them say little about noise, and the lower end of "
-            "the interval opens towards 0.",
+            "edges are nearly as long as any distance: differences over them say little about noise, and the lower "
+            "end of the interval opens towards 0.",
             "Use regression_floor, drop features that cannot matter, or get more rows.",
         )
     if figures.slope_z > CLEAR_SLOPE:

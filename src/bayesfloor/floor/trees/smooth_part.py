@@ -233,7 +233,9 @@ def _curves(Z: Floats, scale: Floats, *, with_lines: bool) -> tuple[Floats, Floa
     n, d = Z.shape
     matters = np.flatnonzero(scale >= NEGLIGIBLE)
     n_knots = min(CURVES_OF_COLUMN, CURVES // max(len(matters), 1))
-    values, slopes, columns = [], [], []
+    values: list[Floats] = []
+    slopes: list[Floats] = []
+    columns: list[int] = []
     for column in matters if n_knots > 1 else ():
         knots = np.unique(np.quantile(Z[:, column], np.linspace(0.0, 1.0, n_knots + 2)))
         for left, middle, right in zip(knots, knots[1:], knots[2:], strict=False):
@@ -242,7 +244,7 @@ def _curves(Z: Floats, scale: Floats, *, with_lines: bool) -> tuple[Floats, Floa
             values.append(np.maximum(np.minimum(rising, falling), 0.0))
             is_rising, is_falling = (z > left) & (z <= middle), (z > middle) & (z < right)
             slopes.append(is_rising / (middle - left) - is_falling / (right - middle))
-            columns.append(column)
+            columns.append(int(column))
     if with_lines:
         values.extend(Z.T)
         slopes.extend(np.ones((d, n)))

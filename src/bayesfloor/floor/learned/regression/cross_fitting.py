@@ -1,7 +1,7 @@
 """Predict the number of every row by models that have not seen it, at three training sizes.
 
-Who is trained on what is told by `bayesfloor.floor.learned.cross_fitting` for up to 10 000 rows, by `time_periods` in an
-order of time, and by `many_rows` for more rows: those that are held out are predicted, all others are trained on.
+Who is trained on what is told by `bayesfloor.floor.learned.cross_fitting` for up to 10 000 rows, by `time_periods` in
+an order of time, and by `many_rows` for more rows: those that are held out are predicted, all others are trained on.
 """
 
 from collections.abc import Mapping, Sequence

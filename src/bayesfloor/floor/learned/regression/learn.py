@@ -14,7 +14,7 @@ from bayesfloor.data.sampling import LEARNED_ROWS, affordable_rows, keys_of_valu
 from bayesfloor.floor.learned.cluster_fits import cluster_of
 from bayesfloor.floor.learned.copies import copies_of, groups_of_near_copies
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split
-from bayesfloor.floor.learned.many_rows import Holdout, hold_out
+from bayesfloor.floor.learned.many_rows import hold_out
 from bayesfloor.floor.learned.regression.cross_fitting import (
     NumberFit,
     cross_fit_numbers,

@@ -429,7 +429,8 @@ def _encoded(rows: Rows, table: Any) -> tuple[Floats, Floats]:
             known, others = table.train[:, column], table.test[:, column]
             low = float(np.nanmin(known, initial=0.0))
             width = max(float(np.nanmax(known, initial=0.0)) - low, 1e-300)
-            pieces.append(tuple(np.where(np.isnan(side), -1.0, (side - low) / width) for side in (known, others)))
+            known, others = (np.where(np.isnan(side), -1.0, (side - low) / width) for side in (known, others))
+            pieces.append((known, others))
     known, others = (np.column_stack(side) for side in zip(*pieces, strict=True))
     return known, others
 

@@ -71,22 +71,19 @@ class NumberProblem:
 def check_number_problem(
     X: Any, y: Any, groups: Any = None, time: Any = None, prepare: Any = "auto", sample_weight: Any = None
 ) -> NumberProblem:
-    """Check points and a target of numbers, or a table that holds both; a table's own groups and time if none are given.
+    """Check points and a target of numbers, or a table that holds both.
 
-    With a data frame, `y` and `sample_weight` may name columns of it.
+    A table's own groups and time are taken if none are given. With a data frame, columns of it may be named.
     """
-    if isinstance(y, str) or isinstance(sample_weight, str):
-        X, y, sample_weight = _columns_of(X, y, sample_weight)
-    table = None if isinstance(X, Table) else table_of(X, None, groups=groups, time=time, prepare=prepare)
-    tabular = None
+    if isinstance(sample_weight, str):
+        X, sample_weight = _column_of(X, "sample_weight", sample_weight)
+    table = None if y is None else table_of(X, y, task="regression", groups=groups, time=time, prepare=prepare)
+    if table is not None:
+        X, y, groups, time = table, None, None, None
+    names, tabular = (X.feature_names, X.tabular) if isinstance(X, Table) else (names_of(X), None)
     if isinstance(X, Table):
-        names, tabular = X.feature_names, X.tabular
         groups, time = X.groups if groups is None else groups, X.time if time is None else time
-        X, y = points_and_labels(X, y)
-    elif table is not None:
-        X, names, tabular, groups, time = table.X, table.feature_names, table.tabular, table.groups, table.time
-    else:
-        names = names_of(X)
+    X, y = points_and_labels(X, y, task="regression")
     points = check_points(host_array(X)[0])
     n = len(points)
     numbers = check_numbers(y, n) + 0.0  # -0 becomes 0: rows are told apart by their bits
@@ -97,19 +94,13 @@ def check_number_problem(
     return NumberProblem(points, numbers, names, check_groups(groups, n), check_time(time, n), tabular, weight)
 
 
-def _columns_of(X: Any, *names: Any) -> tuple[Any, ...]:
-    """Take named columns out of a data frame; what is no name is returned as it is."""
+def _column_of(X: Any, parameter: str, name: str) -> tuple[Any, Any]:
+    """Take a named column out of a data frame."""
     import narwhals
 
-    parameters = ("y", "sample_weight")
     if not is_eager_frame(X):
-        parameter, name = next(pair for pair in zip(parameters, names, strict=True) if isinstance(pair[1], str))
         raise ValueError(f"{parameter}={name!r} names a column, but X is no data frame")
     frame = narwhals.from_native(X, eager_only=True)
-    found = []
-    for parameter, name in zip(parameters, names, strict=True):
-        if isinstance(name, str) and name not in frame.columns:
-            raise ValueError(f"{parameter}={name!r}: there is no such column")
-        found.append(frame[name].to_native() if isinstance(name, str) else name)
-    rest = frame.drop([name for name in names if isinstance(name, str)])
-    return (rest.to_native(), *found)
+    if name not in frame.columns:
+        raise ValueError(f"{parameter}={name!r}: there is no such column")
+    return frame.drop(name).to_native(), frame[name].to_native()

@@ -105,7 +105,7 @@ def grow_number_trees(columns, y, weight, test, n_trees, n_tries, min_rows, stat
                 below, mass_below = 0.0, 0.0
                 for q in range(np.uint64(n_seen)):
                     is_below = 1.0 if values[q] <= cut else 0.0
-                    n_below += np.int64(is_below)
+                    n_below += 1 if values[q] <= cut else 0
                     below += is_below * targets[q]
                     mass_below += is_below * weights[q]
                 if n_below < 2 or n_seen - n_below < 2:
