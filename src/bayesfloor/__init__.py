@@ -8,6 +8,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `label_noise_check`         does that move as it should when labels are redrawn?
 `regression_floor`          the same for numbers: the noise variance, and the ceiling of R²
 `vote_floor`                the floor from several annotators; `soft_label_floor` from probabilities
+`noise_variance_from_trees` how much of a number no model can predict, in a second
 `bayes_error`               the floor of a whole problem
 `pairwise_bayes_error`      the floor of every pair of classes
 `one_vs_rest_bayes_error`   the floor of every class against the rest
@@ -65,6 +66,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.display import ClassTreeDisplay as ClassTreeDisplay
     from bayesfloor.display import LabelNoiseDisplay as LabelNoiseDisplay
     from bayesfloor.display import LearnedFloorDisplay as LearnedFloorDisplay
+    from bayesfloor.display import NoiseFromTreesDisplay as NoiseFromTreesDisplay
     from bayesfloor.display import NoiseProfileDisplay as NoiseProfileDisplay
     from bayesfloor.display import PairwiseHeatmapDisplay as PairwiseHeatmapDisplay
     from bayesfloor.display import SelectionPathDisplay as SelectionPathDisplay
@@ -95,6 +97,8 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.floor.learned.result import SubgroupFloors as SubgroupFloors
     from bayesfloor.floor.learned.rows_needed import RowsNeeded as RowsNeeded
     from bayesfloor.floor.trees.estimator import BayesErrorEstimator as BayesErrorEstimator
+    from bayesfloor.floor.trees.noise_variance import NoiseFromTrees as NoiseFromTrees
+    from bayesfloor.floor.trees.noise_variance import noise_variance_from_trees as noise_variance_from_trees
     from bayesfloor.floor.votes.annotators import AnnotatorAgreement as AnnotatorAgreement
     from bayesfloor.floor.votes.estimate import vote_floor as vote_floor
     from bayesfloor.floor.votes.result import SoftLabelFloor as SoftLabelFloor
@@ -137,8 +141,9 @@ _PUBLIC = {
     "classify.linear.smart_svc": "SmartSVC",
     "data.prepared_table": "Table",
     "display": (
-        "ClassFloorsDisplay ClassTreeDisplay LabelNoiseDisplay LearnedFloorDisplay NoiseProfileDisplay "
-        "PairwiseHeatmapDisplay SelectionPathDisplay SubgroupsDisplay TransformComparisonDisplay VoteFloorDisplay"
+        "ClassFloorsDisplay ClassTreeDisplay LabelNoiseDisplay LearnedFloorDisplay NoiseFromTreesDisplay "
+        "NoiseProfileDisplay PairwiseHeatmapDisplay SelectionPathDisplay SubgroupsDisplay TransformComparisonDisplay "
+        "VoteFloorDisplay"
     ),
     "floor": (
         "bayes_error BayesError henze_penrose_divergence HenzePenroseDivergence "
@@ -151,6 +156,7 @@ _PUBLIC = {
     "floor.learned.result": "ClassRanking CostDecisions LearnedFloor LearningCurve MetricFloor SubgroupFloors",
     "floor.learned.rows_needed": "RowsNeeded",
     "floor.trees.estimator": "BayesErrorEstimator",
+    "floor.trees.noise_variance": "noise_variance_from_trees NoiseFromTrees",
     "floor.votes.annotators": "AnnotatorAgreement",
     "floor.votes.estimate": "vote_floor",
     "floor.votes.result": "SoftLabelFloor VoteFloor",

@@ -12,6 +12,7 @@ estimator's fitted attribute is asked to plot itself::
                                      ├─ subgroups      each subgroup of rows     SubgroupsDisplay
                                      ├─ regression     noise over predictions    NoiseProfileDisplay
                                      ├─ label_noise    labels redrawn            LabelNoiseDisplay
+                                     ├─ noise          differences over edges    NoiseFromTreesDisplay
                                      └─ votes          rates of annotators       VoteFloorDisplay
 
 - `checks`: what callers pass -> arrays that can be drawn
@@ -30,6 +31,7 @@ from bayesfloor.display.class_floors import ClassFloorsDisplay
 from bayesfloor.display.class_tree import ClassTreeDisplay
 from bayesfloor.display.label_noise import LabelNoiseDisplay
 from bayesfloor.display.learned import LearnedFloorDisplay
+from bayesfloor.display.noise import NoiseFromTreesDisplay
 from bayesfloor.display.pair_heatmap import PairwiseHeatmapDisplay
 from bayesfloor.display.regression import NoiseProfileDisplay
 from bayesfloor.display.selection import SelectionPathDisplay
@@ -42,6 +44,7 @@ __all__ = [
     "ClassTreeDisplay",
     "LabelNoiseDisplay",
     "LearnedFloorDisplay",
+    "NoiseFromTreesDisplay",
     "NoiseProfileDisplay",
     "PairwiseHeatmapDisplay",
     "SelectionPathDisplay",
