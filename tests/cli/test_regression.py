@@ -6,7 +6,7 @@ import shlex
 import numpy as np
 import pytest
 
-from bayesfloor import read_table, regression_floor
+from bayesfloor import noise_variance_from_trees, read_table, regression_floor
 
 from .test_exits import complaint
 
@@ -50,6 +50,19 @@ def test_the_floor_as_a_table(run, houses):
     assert "95% intervals." in outcome.err
 
 
+@pytest.mark.parametrize("metric", ["r2", "rmse"])
+def test_the_quick_answer(run, houses, metric):
+    own = noise_variance_from_trees(read_table(houses, target="price"))
+    outcome = run(f"floor houses.csv --target price --fast --metric {metric} --json --fail-above 0.01")
+    assert outcome.code == 1
+    result = json.loads(outcome.out)["result"]
+    expected = {"r2": (own.r2, own.r2_interval), "rmse": (own.rmse, np.sqrt(own.interval))}[metric]
+    assert (result["method"], result["metric"], result["estimate"]) == ("spanning trees", metric, expected[0])
+    assert result["interval"] == pytest.approx(list(expected[1]))
+    assert result["noise_variance"] == own.estimate
+    assert run("floor houses.csv --target price --fast --quiet").out.splitlines()[1].split()[:2] == ["R²", "ceiling"]
+
+
 def test_a_report_and_the_command_that_makes_it_again(run, houses):
     call = "report houses.csv --target price --target-value 0.9 --metric r2 --fail-below 0.999 --json --out r.html"
     outcome = run(call)
@@ -77,7 +90,9 @@ def test_a_report_and_the_command_that_makes_it_again(run, houses):
         ("floor houses.csv --task classification --metric r2", "leave out --task classification"),
         ("floor houses.csv --task regression --metric f1", "must be one of r2, rmse, mae"),
         ("floor houses.csv --target price --by kind", "--by needs classes, and 'price' holds numbers"),
-        ("floor houses.csv --target price --fast", "--fast needs classes"),
+        ("floor houses.csv --target price --fast --metric mae", "only R² and RMSE can be told"),
+        ("floor houses.csv --target price --metric r2 --costs costs.csv", "--costs needs classes"),
+        ("report houses.csv --target price --fast", "--fast needs classes"),
         ("report houses.csv --target price --features 1", "--features needs classes"),
         ("report houses.csv --target price --positive a", "--positive needs classes"),
         ("report houses.csv --metric r2 --target-value 2", "--target-value 2: must be from 0 to 1 for the metric 'r2'"),

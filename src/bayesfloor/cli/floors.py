@@ -71,8 +71,11 @@ def floor(
     check_limits(names[0], **limits)
     table = open_table(files, options, by, task=task)
     if table.task == "regression":
-        names = check_for_numbers(table, metric, by=by, costs=costs, positive=positive, fast=fast)
-        result, text, findings = _of_numbers(table, options, names, rows_for)
+        names = check_for_numbers(table, metric, by=by, costs=costs, positive=positive)
+        if fast:
+            result, text, findings = _numbers_from_trees(table, options, names)
+        else:
+            result, text, findings = _of_numbers(table, options, names, rows_for)
         name = limit_name(result["metrics"][0])
     elif fast:
         result, text, findings = _from_trees(table, options)
@@ -196,6 +199,42 @@ def _of_numbers(
         result["rows_for"] = _rows_needed(found, rows_for)
         text += f"\n\n{result['rows_for']['sentence']}"
     return result, text, found.findings
+
+
+def _numbers_from_trees(
+    table: "Table", options: TableOptions, names: list[str]
+) -> tuple[dict[str, Any], str, Any]:
+    """Estimate the same from differences over the edges of spanning trees, without training anything."""
+    from bayesfloor.floor.trees.noise_variance import noise_variance_from_trees
+
+    if "mae" in names:
+        raise UsageError("--fast trains nothing, and only R² and RMSE can be told; leave out --fast, or --metric mae")
+    with engine(options) as how:
+        found = noise_variance_from_trees(table, **how)
+    low, high = (max(end, 0.0) ** 0.5 for end in found.interval)
+    known: dict[str, dict[str, Any]] = {
+        "r2": {"title": "R²", "larger_is_better": True, "estimate": found.r2, "interval": found.r2_interval},
+        "rmse": {"title": "RMSE", "larger_is_better": False, "estimate": found.rmse, "interval": (low, high)},
+    }
+    metrics = [{"name": name, **known[name]} for name in dict.fromkeys([*names, *known])]
+    result = {
+        "method": "spanning trees",
+        "metric": names[0],
+        **{key: metrics[0][key] for key in ("estimate", "interval")},
+        "confidence": found.confidence,
+        "noise_variance": found.estimate,
+        "noise_variance_interval": found.interval,
+        "metrics": metrics,
+        **_fields(found, "n_replicates", "n_rows"),
+    }
+    words = {True: "ceiling", False: "floor"}
+    rows = [(each["title"], words[each["larger_is_better"]], each["estimate"], *each["interval"]) for each in metrics]
+    say(
+        f"{exact_percent(found.confidence)} intervals, from differences between rows that lie close together. No model "
+        "was trained, so nothing is shown to be reached. Without --fast, models are tried.",
+        quiet=options.quiet,
+    )
+    return result, table_text(("metric", "", "best value", "from", "to"), rows), found.findings
 
 
 def _rows_needed(found: Any, value: float) -> dict[str, Any]:

@@ -101,6 +101,8 @@ def check_metric_options(
 
         if len(set(metric)) < len(metric):
             raise UsageError("--metric: the same one is named twice")
+        if costs is not None:
+            raise UsageError("--costs needs classes; leave it out for numbers")
         return list(metric) or [NUMBER_METRICS[0]]
     from bayesfloor.floor.learned.metrics import check_metric_names
 
