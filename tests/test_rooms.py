@@ -65,6 +65,7 @@ PUBLIC = {
     "LinearSVMPath",
     "NoiseFromTrees",
     "NoiseFromTreesDisplay",
+    "NoiseVarianceSelector",
     "NoiseProfile",
     "OddRows",
     "OneVsOneSVC",
