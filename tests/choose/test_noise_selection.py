@@ -56,7 +56,7 @@ def test_path_and_noise():
     assert selector.n_rows_ == selector.path_.n_rows == 200
     alone = noise_variance_from_trees(X[:, [2, 4]], y, confidence=0.8)
     assert selector.noise_.estimate == alone.estimate
-    assert frame["floor"].iloc[2] == pytest.approx(1 - alone.r2, rel=0.4)
+    assert 1 - alone.r2 < frame["floor"].iloc[2] < frame["floor"].iloc[1]  # quick, and above the full estimate
 
 
 def test_one_feature_equals_differences_in_its_order():
