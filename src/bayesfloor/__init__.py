@@ -5,8 +5,8 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 ==========================  ===========================================================
 `difficulty_report`         the answer with everything around it, as a page, text or JSON
 `learned_floor`             the floor as the limit of what models can learn: the headline
-`regression_floor`          the same for numbers: noise variance and the ceiling of R²
-`label_noise_check`         does the floor move as it should when labels are redrawn?
+`label_noise_check`         does that move as it should when labels are redrawn?
+`regression_floor`          the same for numbers: the noise variance, and the ceiling of R²
 `vote_floor`                the floor from several annotators; `soft_label_floor` from probabilities
 `noise_variance_from_trees` how much of a number no model can predict, in a second
 `bayes_error`               the floor of a whole problem

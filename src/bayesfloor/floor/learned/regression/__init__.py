@@ -6,7 +6,7 @@
       │       problem         checked points and a target of numbers
       ├──── learn ─────────── rows, copies and folds; residuals of the stack at three training sizes
       │       cross_fitting   every learner predicts every row
-      │       learners        groups of learners of numbers (training_rows; tree_kernels, boosting_kernels)
+      │       learners        groups of learners of numbers (training_rows; …_kernels)
       │       stacking        the best mix of them, with weights that are not negative
       │       residual_edges  what residuals of neighbours have in common
       ├──── summary ───────── the noise variance and its interval

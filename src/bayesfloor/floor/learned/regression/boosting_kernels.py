@@ -71,9 +71,7 @@ def boost_numbers(
         order[:] = seen
         start[0], stop[0], node_of[0], split_column[0] = 0, n_seen, 0, -1
         totals[0] = add_up(bins, n_bins, features, order, slopes, near, sums[0])
-        gain[0], column[0], to_left[0] = best_column(
-            sums[0], totals[0], features, n_bins, is_category, penalty, min_rows
-        )
+        gain[0], column[0], to_left[0] = best_cut(sums[0], totals[0], features, n_bins, is_category, penalty, min_rows)
         n_grown, n_nodes = 1, 1
         while n_grown < n_leaves:
             leaf = int(np.argmax(gain[:n_grown]))
@@ -107,7 +105,7 @@ def boost_numbers(
                 for b in range(n_bins[features[t]]):
                     sums[leaf, t, b] -= sums[new, t, b]
             for each in (leaf, new):
-                gain[each], column[each], to_left[each] = best_column(
+                gain[each], column[each], to_left[each] = best_cut(
                     sums[each], totals[each], features, n_bins, is_category, penalty, min_rows
                 )
             n_nodes += 2
@@ -121,3 +119,29 @@ def boost_numbers(
                 is_left = (split_left[node] >> np.uint64(bins[split_column[node], i])) & np.uint64(1)
                 node = child[node] + (0 if is_left else 1)
             scores[i] += value[node]
+
+
+@kernel
+def best_cut(sums, total, features, n_bins, is_category, ridge, min_rows):
+    """Return the best split of a leaf, as `best_column` does, with bins of numbers that no row of the leaf is in.
+
+    These go with the nearer of the bins that rows are in: other rows may well be in them.
+    """
+    gain, column, left = best_column(sums, total, features, n_bins, is_category, ridge, min_rows)
+    if column < 0 or is_category[column]:
+        return gain, column, left
+    t = 0
+    while features[t] != column:
+        t += 1
+    cells = sums[t]
+    lower, upper = 0, n_bins[column]
+    for b in range(1, n_bins[column]):
+        if cells[b] != 0:
+            if (left >> np.uint64(b)) & np.uint64(1):
+                lower = b
+            else:
+                upper = b
+                break
+    for b in range(1, (lower + upper) // 2 + 1):
+        left |= np.uint64(1) << np.uint64(b)
+    return gain, column, left

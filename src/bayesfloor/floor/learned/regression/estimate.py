@@ -1,5 +1,6 @@
 """The floor for numbers: what a stack of regressors reaches, and where its learning curve ends."""
 
+from math import fsum
 from time import perf_counter
 from typing import Any
 
@@ -23,6 +24,7 @@ from bayesfloor.runtime.checks import (
     check_random_state_seed,
 )
 from bayesfloor.runtime.findings import in_order
+from bayesfloor.runtime.threads import supervise
 
 #: The metrics, and what they are called.
 TITLES = {"r2": "R²", "rmse": "RMSE", "mae": "MAE"}
@@ -149,9 +151,7 @@ def regression_floor_of(
     asked = _check_metrics(metric)
     confidence = check_confidence(confidence)
     seed = check_random_state_seed(random_state)
-    n_samples = len(problem.y)
-    most = None if max_rows is None else max(check_max_rows(max_rows, 2, n_samples), 20)
-    in_time = problem.time is not None
+    most = None if max_rows is None else max(check_max_rows(max_rows, 2, len(problem.y)), 20)
     learned = learn_numbers(
         problem,
         cv=cv,
@@ -162,6 +162,16 @@ def regression_floor_of(
         progress=progress,
         client=client,
     )
+    return supervise(
+        lambda _: _conclude(problem, learned, asked, confidence, seed, started), 1, False
+    )  # with BLAS held to one thread: the order of sums decides about their last bits
+
+
+def _conclude(
+    problem: NumberProblem, learned: Learned, asked: tuple[str, ...], confidence: float, seed: int, started: float
+) -> RegressionFloor:
+    """Make figures, the noise profile and findings of what was learned."""
+    n_samples, in_time = len(problem.y), problem.time is not None
     summary = summarise_numbers(learned, confidence, seed, in_time=in_time)
     metrics = _metrics(learned, summary, confidence)
     metrics = {name: metrics[name] for name in (*asked, *(name for name in TITLES if name not in asked))}
@@ -213,10 +223,10 @@ def _check_metrics(metric: Any) -> tuple[str, ...]:
 def _target_summary(problem: NumberProblem) -> TargetSummary:
     y = problem.y
     weight = np.ones(len(y)) if problem.sample_weight is None else problem.sample_weight
-    mean = float(weight @ y / weight.sum())
+    mean = fsum(weight * y) / fsum(weight)
     return TargetSummary(
         mean=mean,
-        sd=float(weight @ (y - mean) ** 2 / weight.sum()) ** 0.5,
+        sd=(fsum(weight * (y - mean) ** 2) / fsum(weight)) ** 0.5,
         min=float(y.min()),
         max=float(y.max()),
         n_values=len(np.unique(y)),

@@ -118,8 +118,8 @@ def learn_numbers(
     rows = _in_random_order(given, kept, seed)[: most if max_rows is None else max_rows]
     problem = given.take(rows)
     weight = np.ones(len(rows)) if problem.sample_weight is None else problem.sample_weight
-    centre = float(weight @ problem.y / weight.sum())
-    scale = float(weight @ (problem.y - centre) ** 2 / weight.sum()) ** 0.5
+    centre = float((weight * problem.y).sum() / weight.sum())
+    scale = float((weight * (problem.y - centre) ** 2).sum() / weight.sum()) ** 0.5
     if not scale > 0:
         raise ValueError(f"y is {problem.y[0]:g} in all of the {len(rows)} rows that were used")
     problem = replace(problem, y=(problem.y - centre) / scale)

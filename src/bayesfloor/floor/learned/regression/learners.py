@@ -4,7 +4,7 @@ Learners that share work form a group. A group is a function ``(rows, test, seed
 good everywhere, and the stack (`bayesfloor.floor.learned.regression.stacking`) finds out which are good here::
 
     linear      the mean, ridge regression, the lasso, ridge regression with squares and products
-    additive    sums of smooth functions of one feature, of rough ones, and of functions of two
+    additive    sums of smooth functions of one feature, of rough ones, of functions of two, of effects of categories
     neighbours  means of 5, 15 and 50 nearest rows
     kernels     ridge regression on kernels of landmarks at three widths
     gradients   the same in a space scaled, or turned, by the gradients of what was learned before
@@ -17,7 +17,7 @@ With many rows each learner bounds its own work: models of few parameters by a s
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +30,14 @@ from bayesfloor.floor.learned.boosting_kernels import MOST_BINS, MOST_SEEN
 from bayesfloor.floor.learned.local_learners import share_a_unit
 from bayesfloor.floor.learned.neighbour_kernels import codes_of_nearest
 from bayesfloor.floor.learned.regression.boosting_kernels import boost_numbers
+from bayesfloor.floor.learned.regression.lasso_kernels import lasso_path
 from bayesfloor.floor.learned.regression.training_rows import RidgeFit, Rows, fit_ridge, means_of
 from bayesfloor.floor.learned.regression.tree_kernels import grow_number_trees
-from bayesfloor.floor.learned.training_rows import quantiles_of, squared_distances
+from bayesfloor.floor.learned.training_rows import Codes, quantiles_of, squared_distances
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 Group = Callable[[Rows, Floats, int], dict[str, Floats]]
+Singles = NDArray[np.float32]
 
 #: Most rows of models with few parameters: they gain little from more.
 SAMPLE_ROWS = 20_000
@@ -49,12 +51,12 @@ PAIRED, PAIR_BUMPS, PAIR_WIDTH = 7, 4, 1.0
 MULTIPLIED = 24
 #: Standard deviations beyond which additive models are constant.
 FARTHEST_BUMP = 4.0
-#: Penalties that the lasso is fitted with.
-N_LASSO = 30
+#: Penalties that the lasso is fitted with, sweeps for each, and its most features.
+N_LASSO, LASSO_SWEEPS, MOST_LASSO = 30, 50, 1000
 #: Numbers of neighbours.
 N_NEIGHBORS = (5, 15, 50)
 #: Landmarks of kernels at the least and at the most; rows times squared landmarks that lie between.
-FEWEST_LANDMARKS, MOST_LANDMARKS, LANDMARK_WORK = 300, 400, 1.2e9
+FEWEST_LANDMARKS, MOST_LANDMARKS, LANDMARK_WORK = 300, 300, 1.2e9
 #: Widths of kernels, as shares of the median distance between rows.
 WIDTHS = (0.3, 0.7, 1.5)
 #: Widths in spaces scaled by what was learned; the better one by generalised cross-validation is taken.
@@ -102,9 +104,9 @@ def _held(test: Floats, X: Floats) -> Floats:
     return np.clip(test, X.min(axis=0), X.max(axis=0))
 
 
-def _ridge(known: Floats, test: Floats, rows: Rows) -> Floats:
+def _ridge(known: Any, test: Any, rows: Rows) -> Floats:
     fit = fit_ridge(known, rows)
-    return test @ fit.coefficients + fit.offset
+    return np.asarray(test @ fit.coefficients + fit.offset)
 
 
 def _marginals(rows: Rows) -> Ints:
@@ -118,33 +120,24 @@ def _marginals(rows: Rows) -> Ints:
 
 
 def _lasso(rows: Rows, test: Floats) -> Floats:
-    """Return the lasso; generalised cross-validation chooses the penalty, and least squares refits what it keeps."""
-    from sklearn.linear_model import lasso_path
-
-    n, d = rows.X.shape
-    root = np.sqrt(rows.weight)
-    centre = rows.weight @ rows.X / rows.weight.sum()
-    X = np.asfortranarray((rows.X - centre) * root[:, np.newaxis])
-    y = rows.y * root
-    largest = float(np.abs(X.T @ y).max()) / n
-    if not largest > 0:
-        return np.zeros(len(test))
+    """Return the lasso; generalised cross-validation chooses the penalty, and ridge regression refits what it keeps."""
+    n = len(rows.X)
+    used = np.arange(rows.X.shape[1])
+    if len(used) > MOST_LASSO:
+        used = np.sort(_marginals(rows)[:MOST_LASSO])
+    X = rows.X[:, used]
+    X = (X - rows.weight @ X / rows.weight.sum()) * np.sqrt(rows.weight)[:, np.newaxis]
+    y = rows.y * np.sqrt(rows.weight)
+    gram, moments = X.T @ X, X.T @ y
     rows.check()
-    alphas = largest * np.geomspace(1.0, 1e-3, N_LASSO)
-    gram = X.T @ X if d <= n else False
-    paths = lasso_path(X, y, alphas=alphas, precompute=gram, max_iter=300, tol=1e-3)[1]
-    best, lowest = np.zeros(d), np.inf
-    for coefficients in paths.T:
-        n_kept = int(np.count_nonzero(coefficients))
-        if n_kept >= 0.5 * n:
-            break
-        score = float(((y - X @ coefficients) ** 2).sum()) / (n - 1.0 - 1.5 * n_kept) ** 2
-        if score < lowest:
-            best, lowest = coefficients, score
-    kept = np.flatnonzero(best)
-    if not len(kept):
-        return np.zeros(len(test))
-    return _ridge(rows.X[:, kept], test[:, kept], rows)
+    penalties = float(np.abs(moments).max(initial=0.0)) * np.geomspace(1.0, 1e-3, N_LASSO)
+    paths = np.zeros((N_LASSO, len(used)))
+    lasso_path(gram, moments, penalties, LASSO_SWEEPS, 1e-3 * float(y @ y) ** 0.5, paths)
+    n_kept = np.count_nonzero(paths, axis=1)
+    left = y @ y - 2.0 * paths @ moments + np.einsum("pj,jk,pk->p", paths, gram, paths, optimize=True)
+    scores = np.where(n_kept < 0.5 * n, left / np.maximum(n - 1.0 - 1.5 * n_kept, 1.0) ** 2, np.inf)
+    kept = used[paths[int(scores.argmin())] != 0]
+    return _ridge(rows.X[:, kept], test[:, kept], rows) if len(kept) else np.zeros(len(test))
 
 
 # --- sums of functions of one or two features
@@ -152,50 +145,76 @@ def _lasso(rows: Rows, test: Floats) -> Floats:
 
 def additive(rows: Rows, test: Floats, seed: int) -> dict[str, Floats]:
     """Return sums of functions of one feature, smooth or rough, and of two features."""
+    table = rows.table
     rows = rows.first(SAMPLE_ROWS)
     test = _held(test, rows.X)
-    found = {}
-    for name, (n_bumps, width) in (("additive, smooth", SMOOTH), ("additive, rough", ROUGH)):
-        rows.check()
-        known, others, of_column = _all_bumps(rows.X, test, n_bumps, width)
-        fit = fit_ridge(known, rows)
-        found[name] = others @ fit.coefficients + fit.offset
-        if name == "additive, smooth":
-            parts = known * fit.coefficients
-            of_columns = np.zeros((len(known), rows.X.shape[1]))
-            np.add.at(of_columns.T, of_column, parts.T)
-            order = np.argsort(-of_columns.var(axis=0), kind="stable")
-            smooth = known, others
-    used = order[:PAIRED]
+    smooth = _all_bumps(rows.X, test, *SMOOTH)
+    fit = fit_ridge(smooth.known, rows)
+    found = {"additive, smooth": smooth.others @ fit.coefficients + fit.offset}
+    parts = (smooth.known * fit.coefficients.astype(np.float32)).T
+    heights = [parts[smooth.of_column == j].sum(axis=0).var() for j in range(rows.X.shape[1])]
+    rows.check()
+    found["additive, rough"] = _ridge(*_all_bumps(rows.X, test, *ROUGH)[:2], rows)
+    used = np.argsort(-np.array(heights), kind="stable")[:PAIRED]
     if len(used) > 1:
+        rows.check()
         bumps = [_bumps(rows.X[:, j], test[:, j], PAIR_BUMPS, PAIR_WIDTH) for j in used]
-        pieces = [smooth] if smooth[0].shape[1] <= MOST_COLUMNS // 2 else []
+        pieces = [smooth[:2]] if smooth.known.shape[1] <= MOST_COLUMNS // 2 else []
         for a in range(len(used)):
             for b in range(a):
-                pieces.append(
-                    tuple(
-                        (bumps[a][side][:, :, np.newaxis] * bumps[b][side][:, np.newaxis]).reshape(
-                            len(bumps[a][side]), -1
-                        )
-                        for side in (0, 1)
-                    )  # type: ignore[arg-type]
-                )
-        rows.check()
+                known, others = (_products(bumps[a][side], bumps[b][side]) for side in (0, 1))
+                pieces.append((known, others))
         known, others = (np.column_stack(side) for side in zip(*pieces, strict=True))
         found["additive, pairs"] = _ridge(known, others, rows)
+    if table is not None:
+        rows.check()
+        known, others = _levels_and_bumps(table, len(rows.X))
+        found["additive, levels"] = _ridge(known, others, rows)
     return found
 
 
-def _all_bumps(X: Floats, test: Floats, n_bumps: int, width: float) -> tuple[Floats, Floats, Ints]:
-    """Return features of each column, and the column of each feature."""
+def _products(a: Singles, b: Singles) -> Singles:
+    """Return the products of each two columns."""
+    return (a[:, :, np.newaxis] * b[:, np.newaxis]).reshape(len(a), -1)
+
+
+def _levels_and_bumps(table: Codes, n: int) -> tuple[Singles, Singles]:
+    """Return a column of 0 and 1 for each frequent value of a category, and bumps of numbers; gaps are the mean."""
+    pieces = []
+    n_columns = table.train.shape[1]
+    for column in range(n_columns):
+        known, others = table.train[:n, column], table.test[:, column]
+        if table.is_category[column]:
+            levels, counts = np.unique(known[~np.isnan(known)], return_counts=True)
+            levels = levels[np.argsort(-counts, kind="stable")[: 2 * MOST_COLUMNS // n_columns]]
+            pieces.append((_single(known[:, np.newaxis] == levels), _single(others[:, np.newaxis] == levels)))
+            continue
+        is_there = ~np.isnan(known)
+        centre = float(known[is_there].mean()) if is_there.any() else 0.0
+        spread = (float(known[is_there].std()) if is_there.any() else 0.0) or 1.0
+        known, others = (np.nan_to_num((side - centre) / spread) for side in (known, others))
+        pieces.append(_bumps(known, np.clip(others, known.min(), known.max()), *SMOOTH))
+    return np.column_stack([known for known, _ in pieces]), np.column_stack([others for _, others in pieces])
+
+
+class Bumps(NamedTuple):
+    """Features of each column, and the column of each feature."""
+
+    known: Singles
+    others: Singles
+    of_column: Ints
+
+
+def _all_bumps(X: Floats, test: Floats, n_bumps: int, width: float) -> Bumps:
+    """Return bumps of all columns, fewer of each where columns are many."""
     n_each = max(min(n_bumps, MOST_COLUMNS // X.shape[1]), 1)
     pieces = [_bumps(X[:, j], test[:, j], n_each, width) for j in range(X.shape[1])]
     of_column = np.repeat(np.arange(X.shape[1]), [known.shape[1] for known, _ in pieces])
     known, others = (np.column_stack(side) for side in zip(*pieces, strict=True))
-    return known, others, of_column
+    return Bumps(known, others, of_column)
 
 
-def _bumps(column: Floats, test: Floats, n_bumps: int, width: float) -> tuple[Floats, Floats]:
+def _bumps(column: Floats, test: Floats, n_bumps: int, width: float) -> tuple[Singles, Singles]:
     """Return Nystroem features of a Gaussian kernel of one column, with landmarks at its quantiles."""
     column, test = (np.clip(side, -FARTHEST_BUMP, FARTHEST_BUMP) for side in (column, test))
     places = np.rint((len(column) - 1) * (np.arange(n_bumps) + 0.5) / n_bumps).astype(np.int64)
@@ -203,15 +222,12 @@ def _bumps(column: Floats, test: Floats, n_bumps: int, width: float) -> tuple[Fl
         places[[0, -1]] = 0, len(column) - 1
     centres = np.unique(np.sort(column)[places])
     if len(centres) < 3:
-        return column[:, np.newaxis], test[:, np.newaxis]
+        return _single(column[:, np.newaxis]), _single(test[:, np.newaxis])
     scale = -0.5 / width**2
     kernel = np.exp(scale * (centres[:, np.newaxis] - centres) ** 2)
     kernel[np.diag_indices(len(centres))] += 1e-4
-    factor = linalg.cholesky(kernel, lower=True)
-    known, others = (
-        linalg.solve_triangular(factor, np.exp(scale * (side - centres[:, np.newaxis]) ** 2), lower=True).T
-        for side in (column, test)
-    )
+    root = linalg.solve_triangular(linalg.cholesky(kernel, lower=True), np.eye(len(centres)), lower=True).T
+    known, others = (_single(np.exp(scale * (side[:, np.newaxis] - centres) ** 2) @ root) for side in (column, test))
     return known, others
 
 
@@ -278,7 +294,7 @@ def _n_landmarks(n: int) -> int:
 class KernelFit:
     """Ridge regression on kernels of landmarks."""
 
-    def __init__(self, landmarks: NDArray[np.float32], scale: float, fit: RidgeFit, of_landmarks: Floats) -> None:
+    def __init__(self, landmarks: Singles, scale: float, fit: RidgeFit, of_landmarks: Floats) -> None:
         self.landmarks, self.scale, self.offset, self.score = landmarks, scale, fit.offset, fit.score
         self.coefficients = of_landmarks
 
@@ -325,7 +341,7 @@ class Landmarks:
         return min((self.fit(width) for width in widths), key=lambda fit: fit.score)
 
 
-def _kernel(points: NDArray[np.float32], landmarks: NDArray[np.float32], scale: float) -> NDArray[np.float32]:
+def _kernel(points: Singles, landmarks: Singles, scale: float) -> Singles:
     distances = squared_distances(points, landmarks)
     with np.errstate(over="ignore", under="ignore"):  # what is farther than float32 holds has a kernel of 0
         distances *= np.float32(scale)
@@ -343,15 +359,12 @@ def gradients(rows: Rows, test: Floats, seed: int) -> dict[str, Floats]:
         used = np.sort(_marginals(rows)[:MOST_GRADIENTS])
     X, others = rows.X[:, used], test[:, used]
     n_landmarks = _n_landmarks(len(X))
+    first = _mean_slopes(rows, X, np.eye(len(used)), seed)
     found = {}
     for name, is_turned in (("kernel ridge, scaled by gradients", False), ("kernel ridge, turned by gradients", True)):
-        turn = np.eye(len(used))
-        for _ in range(GRADIENT_ROUNDS):
-            rows.check()
-            points = X @ turn
-            fit = Landmarks(rows, points, seed, GRADIENT_LANDMARKS).fit(1.0)
-            slopes = fit.gradients(points[:GRADIENT_ROWS]) @ turn.T
-            products = slopes.T @ slopes / len(slopes)
+        products, turn = first, np.eye(len(used))
+        for number in range(GRADIENT_ROUNDS):
+            products = _mean_slopes(rows, X, turn, seed) if number else products
             if not is_turned:
                 products = np.diag(np.diag(products))
             total = float(np.trace(products))
@@ -365,6 +378,14 @@ def gradients(rows: Rows, test: Floats, seed: int) -> dict[str, Floats]:
             points, turn = X, np.eye(len(used))
         found[name] = Landmarks(rows, points, seed, n_landmarks).best(SCALED_WIDTHS).predict(others @ turn)
     return found
+
+
+def _mean_slopes(rows: Rows, X: Floats, turn: Floats, seed: int) -> Floats:
+    """Return the mean of ∇f ∇f' of a kernel fit in a space."""
+    rows.check()
+    points = X @ turn
+    slopes = Landmarks(rows, points, seed, GRADIENT_LANDMARKS).fit(1.0).gradients(points[:GRADIENT_ROWS]) @ turn.T
+    return slopes.T @ slopes / len(slopes)
 
 
 # --- trees
@@ -513,7 +534,7 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _single(X: Any) -> NDArray[np.float32]:
+def _single(X: Any) -> Singles:
     """Return numbers in single precision, in rows of memory."""
     return np.ascontiguousarray(X, np.float32)
 
@@ -521,7 +542,7 @@ def _single(X: Any) -> NDArray[np.float32]:
 #: The learners of each group, by the names that appear in results.
 NAMES: dict[str, tuple[str, ...]] = {
     "linear": ("mean", "ridge", "lasso", "quadratic ridge"),
-    "additive": ("additive, smooth", "additive, rough", "additive, pairs"),
+    "additive": ("additive, smooth", "additive, rough", "additive, pairs", "additive, levels"),
     "neighbours": tuple(f"{k} neighbours" for k in N_NEIGHBORS),
     "kernels": tuple(f"kernel ridge {width}" for width in WIDTHS),
     "gradients": ("kernel ridge, scaled by gradients", "kernel ridge, turned by gradients"),

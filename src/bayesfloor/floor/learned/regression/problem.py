@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,8 @@ def check_number_problem(
     weight = None
     if sample_weight is not None:
         weight = check_weights(sample_weight, n)
-        weight = None if weight.min() == weight.max() else weight / weight.mean()
+        # the exact sum does not depend on the order of the rows
+        weight = None if weight.min() == weight.max() else weight / (fsum(weight) / n)
     return NumberProblem(points, numbers, names, check_groups(groups, n), check_time(time, n), tabular, weight)
 
 
