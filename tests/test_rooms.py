@@ -66,6 +66,7 @@ PUBLIC = {
     "LinearSVMPath",
     "NoiseFromTrees",
     "NoiseFromTreesDisplay",
+    "NoiseVarianceSelector",
     "NoiseProfile",
     "OddRows",
     "OneVsOneSVC",

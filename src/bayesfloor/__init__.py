@@ -27,6 +27,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `linear_svm_path`           the solutions of a linear SVM for all C
 `class_affinity`            how much every two classes overlap
 `BayesErrorSelector`        features chosen by the floor they leave
+`NoiseVarianceSelector`     the same where the target is a number
 `compare_transforms`        transforms ranked by the floor they leave
 `bayes_class_weight`        weights for hard classes; `bayes_cost_matrix` for hard pairs
 `read_table`                X and y from a file: CSV, Excel, JSON, SQLite, Parquet, …
@@ -43,6 +44,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ below
     from bayesfloor.choose import BayesErrorSelector as BayesErrorSelector
     from bayesfloor.choose import CostMatrix as CostMatrix
+    from bayesfloor.choose import NoiseVarianceSelector as NoiseVarianceSelector
     from bayesfloor.choose import SelectionPath as SelectionPath
     from bayesfloor.choose import TransformComparison as TransformComparison
     from bayesfloor.choose import bayes_class_weight as bayes_class_weight
@@ -126,8 +128,8 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
 #: The public names, by the module of this package that each is loaded from on first use.
 _PUBLIC = {
     "choose": (
-        "bayes_class_weight bayes_cost_matrix BayesErrorSelector compare_transforms CostMatrix SelectionPath "
-        "TransformComparison"
+        "bayes_class_weight bayes_cost_matrix BayesErrorSelector compare_transforms CostMatrix NoiseVarianceSelector "
+        "SelectionPath TransformComparison"
     ),
     "classify.affinity": "class_affinity",
     "classify.hierarchical.dag": "DAGClassifier",

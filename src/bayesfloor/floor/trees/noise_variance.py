@@ -30,8 +30,8 @@ from scipy.special import ndtri
 from bayesfloor.display.noise import NoiseFromTreesDisplay
 from bayesfloor.floor.learned.regression.problem import NumberProblem, check_number_problem
 from bayesfloor.floor.trees.edge_differences import EdgeDifferences
-from bayesfloor.floor.trees.problem import Progress, check_options
-from bayesfloor.floor.trees.smooth_part import SmoothPart, kept_share, smooth_part
+from bayesfloor.floor.trees.problem import Options, Progress, check_options
+from bayesfloor.floor.trees.smooth_part import SmoothPart, kept_share, linear_part, smooth_part
 from bayesfloor.forest import Forests, spanning_forests
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding, in_order
@@ -271,6 +271,35 @@ def noise_variance_from_trees(
 
 def _clipped(value: float) -> float:
     return float(np.clip(value, 0.0, 1.0))
+
+
+def quick_noise(Z: Floats, y: Floats, groups: Ints | None, options: Options) -> tuple[float, float]:
+    """Return half the mean squared difference of what a linear function leaves over all trees, and its standard error.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, d)
+        Columns of mean 0 and variance 1.
+    y : ndarray of shape (n,)
+        The target, of mean 0 and variance 1.
+    groups : ndarray of shape (n,) or None
+        Rows that belong together.
+    options : Options
+        How to build the trees.
+
+    Returns
+    -------
+    noise, error : float
+        As a share of the variance of y.
+    """
+    part = linear_part(Z, y)
+    forests = spanning_forests(Z, **options.engine(options.random_state))
+    edges = _edges(forests, part, NumberProblem(Z, y, None, groups))
+    if not edges.n_trees:
+        return 1.0, 0.0
+    level, _, share = edges.tree_means()
+    pooled = share / share.sum()
+    return float(pooled @ level), _error(edges, pooled, level)
 
 
 def _rows_in_order(problem: NumberProblem, seed: int) -> tuple[Ints, int]:

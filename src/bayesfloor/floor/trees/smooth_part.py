@@ -89,8 +89,7 @@ def smooth_part(Z: Floats, y: Floats, seed: int, n_units: int) -> SmoothPart:
     """
     n = len(y)
     if n_units < FEWEST_TO_FIT or not Z.any():
-        only_mean = np.full((n, 1), n**-0.5)
-        return SmoothPart(y - y.mean(), only_mean, np.ones(1), np.ones(Z.shape[1]), 1.0)
+        return linear_part(Z[:, :0], y)._replace(scale=np.ones(Z.shape[1]))
     most = MOST_FREEDOM * n_units / n
     rows = np.sort(np.random.default_rng(seed).permutation(len(Z))[:SEARCH_ROWS])
     some, target = Z[rows], y[rows]
@@ -99,6 +98,23 @@ def smooth_part(Z: Floats, y: Floats, seed: int, n_units: int) -> SmoothPart:
     scale = slope / slope.max() if slope.max() > 0 else np.ones(len(slope))
     _, width, mixture = _best(some, target, scale, most, seed)
     return _Basis(Z, scale, width, BUMPS, seed).fit(y, mixture, most).part()
+
+
+def linear_part(Z: Floats, y: Floats) -> SmoothPart:
+    """Fit a linear function; the mean alone where rows are few.
+
+    Parameters
+    ----------
+    Z, y
+        As for `smooth_part`.
+
+    Returns
+    -------
+    SmoothPart
+    """
+    n, d = Z.shape
+    axes = _linear_axes(Z if d * ROWS_PER_COLUMN < n else Z[:, :0])
+    return SmoothPart(y - axes @ (axes.T @ y), axes, np.ones(axes.shape[1]), np.ones(d), float(axes.shape[1]))
 
 
 def _best(Z: Floats, y: Floats, scale: Floats, most: float, seed: int) -> tuple["_Fit", float, float]:
