@@ -84,7 +84,7 @@ def report(
     table = open_table(files, options, by, task=task)
     check_n_features(features, table)
     if table.task == "regression":
-        others = {"by": by, "costs": costs, "positive": positive, "fast": fast, "features": features}
+        others = {"by": by, "costs": costs, "positive": positive, "fast": fast}
         judged_by: dict[str, Any] = {"metric": check_for_numbers(table, metric, **others)}
     else:
         judged_by = metric_arguments(table, names, costs, positive)

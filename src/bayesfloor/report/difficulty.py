@@ -131,7 +131,7 @@ def difficulty_report(
     target_value : float or None, default=None
         A value of the first metric that is hoped for; the report says whether it is feasible.
     n_features : int or None, default=None
-        Search for so many features that leave the lowest floor.
+        Search for so many features that leave the lowest floor, or the least noise.
     n_trees : int, default=3
         How many edge-disjoint spanning trees to count in.
     confidence : float, default=0.95
@@ -258,7 +258,7 @@ def _of_numbers(
     started: float,
 ) -> RegressionReport:
     """Report on a target of numbers, or say what of all that was asked for needs classes."""
-    for name in ("costs", "positive", "by", "fast", "n_features"):
+    for name in ("costs", "positive", "by", "fast"):
         if asked[name] is not None and asked[name] is not False:
             raise ValueError(
                 f"{name} needs classes, and {source.target!r} holds numbers: leave out {name}, or ask for classes with "
@@ -268,6 +268,7 @@ def _of_numbers(
     given = {
         "metric": None if names == ["r2"] else names[0] if len(names) == 1 else names,
         "target_value": target_value,
+        "n_features": asked["n_features"],
         "random_state": options.random_state or None,
     }
     return regression_report(
@@ -275,6 +276,7 @@ def _of_numbers(
         options,
         metric=names,
         target_value=target_value,
+        n_features=asked["n_features"],
         max_rows=max_rows,
         command=command or _call(given),
         started=started,

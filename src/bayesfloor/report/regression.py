@@ -12,7 +12,7 @@ from bayesfloor.report.formats import Report
 from bayesfloor.report.regression_figures import compute_regression_figures
 from bayesfloor.report.regression_summary import summarise_regression
 from bayesfloor.report.source import Source
-from bayesfloor.runtime.checks import check_float
+from bayesfloor.runtime.checks import check_float, check_int
 from bayesfloor.runtime.frames import data_frame
 
 
@@ -71,6 +71,7 @@ def regression_report(
     *,
     metric: list[str],
     target_value: float | None,
+    n_features: int | None,
     max_rows: int | None,
     command: str,
     started: float,
@@ -87,6 +88,8 @@ def regression_report(
         What models are judged by, the headline first.
     target_value : float or None
         A value of it that is hoped for.
+    n_features : int or None
+        How many features to search for.
     max_rows : int or None
         Rows to train models on, at the most.
     command : str
@@ -100,7 +103,11 @@ def regression_report(
     """
     if target_value is not None:
         target_value = check_float("target_value", target_value, "[0, 1]" if metric[0] == "r2" else "[0, inf)")
-    figures = compute_regression_figures(source, options, asked={"metric": metric}, max_rows=max_rows)
+    if n_features is not None:
+        check_int("n_features", n_features, 1, len(source.columns))
+    figures = compute_regression_figures(
+        source, options, asked={"metric": metric}, n_features=n_features, max_rows=max_rows
+    )
     summary = summarise_regression(source, figures, target_value, command)
     summary["seconds"] = perf_counter() - started
     return RegressionReport(summary, figures.findings, figures.floor)

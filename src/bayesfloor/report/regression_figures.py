@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bayesfloor.choose import NoiseVarianceSelector, SelectionPath
 from bayesfloor.floor.learned.regression.estimate import regression_floor_of
 from bayesfloor.floor.learned.regression.problem import NumberProblem
 from bayesfloor.floor.learned.regression.result import RegressionFloor
@@ -28,10 +29,13 @@ class RegressionFigures:
         How much of the number can be predicted.
     columns : ColumnFloors
         How much of the variance each column explains by itself.
+    selection : SelectionPath or None
+        The search for features.
     """
 
     floor: RegressionFloor
     columns: ColumnFloors
+    selection: SelectionPath | None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -41,9 +45,14 @@ class RegressionFigures:
 
 
 def compute_regression_figures(
-    source: Source[NumberProblem], options: Options, *, asked: Mapping[str, Any], max_rows: int | None
+    source: Source[NumberProblem],
+    options: Options,
+    *,
+    asked: Mapping[str, Any],
+    n_features: int | None,
+    max_rows: int | None,
 ) -> RegressionFigures:
-    """Train models, and compare rows along each column.
+    """Train models, compare rows along each column, and look for features if asked.
 
     Parameters
     ----------
@@ -53,6 +62,8 @@ def compute_regression_figures(
         How to grow trees. Models take confidence, threads, seed, progress and the cluster from it.
     asked : mapping
         What models are judged by: `metric` of `regression_floor`.
+    n_features : int or None
+        How many features to search for.
     max_rows : int or None
         Rows for models, at the most.
 
@@ -70,4 +81,14 @@ def compute_regression_figures(
         client=options.client,
         **asked,
     )
-    return RegressionFigures(floor, explained_by_columns(source, options))
+    selection = None
+    if n_features is not None:
+        selector = NoiseVarianceSelector(
+            n_features,
+            feature_groups=source.feature_groups,
+            n_jobs=options.n_jobs,
+            random_state=options.random_state,
+            progress=options.progress,
+        )
+        selection = selector.fit(source.problem.X, source.problem.y).path_
+    return RegressionFigures(floor, explained_by_columns(source, options), selection)

@@ -13,6 +13,7 @@ from bayesfloor.report.regression_figures import RegressionFigures
 from bayesfloor.report.source import Source
 from bayesfloor.report.summary import (
     MOST_LISTED,
+    column_named,
     columns_shown,
     columns_that_differ,
     curve_of,
@@ -79,7 +80,7 @@ def summarise_regression(
         "noise": _noise(found, source.target),
         "learners": [{"name": name, "weight": float(weight)} for name, weight in found.learners],
         "suspects": _odd_rows(source, found),
-        "features": None,
+        "features": _features(source, figures),
         "how_to_read": sentences.how_to_read(found),
         "command": command,
         "seconds": 0.0,
@@ -138,6 +139,27 @@ def _odd_rows(source: Source[NumberProblem], found: RegressionFloor) -> dict[str
         )
     note = sentences.note_on_odd_rows(found, source.target)
     return {**columns_shown(source, shown, bool(rows)), "row_word": source.row_word, "rows": rows, "note": note}
+
+
+def _features(source: Source[NumberProblem], figures: RegressionFigures) -> dict[str, Any] | None:
+    """List the columns that a search added, with the share of the variance that can be explained by then."""
+    path = figures.selection
+    if path is None:
+        return None
+    rows = [
+        {
+            "name": column_named(source, step.features),
+            "floor": 1.0 - step.level.floor,
+            "low": max(1.0 - step.level.high, 0.0),
+            "high": 1.0 - step.level.low,
+        }
+        for step in path.steps[1:]
+    ]
+    note = (
+        "Columns added one after the other, each the one with which the most of the variance can be explained; from "
+        f"{path.n_rows} rows, by differences over spanning trees. Each figure is the largest of many candidates."
+    )
+    return {"rows": rows, "note": note}
 
 
 def number_text(value: float) -> str:

@@ -105,7 +105,7 @@ def column_table(summary: Summary) -> TextTable:
 def feature_table(summary: Summary) -> TextTable:
     """List features in the order in which a search added them."""
     rows = [(each["name"], percent(each["floor"]), range_of(each)) for each in summary["features"]["rows"]]
-    return TextTable(("added", "floor", "range"), rows)
+    return TextTable(("added", "R²" if summary["task"] == "regression" else "floor", "range"), rows)
 
 
 def limit_word(floor: Summary) -> str:
