@@ -198,7 +198,7 @@ def _of_numbers(
     if rows_for is not None:
         result["rows_for"] = _rows_needed(found, rows_for)
         text += f"\n\n{result['rows_for']['sentence']}"
-    return result, text, found.findings
+    return result, text, (*_dependence(table, options), *found.findings)
 
 
 def _numbers_from_trees(
@@ -303,19 +303,21 @@ def limit_name(metric: dict[str, Any]) -> str:
 def _dependence(table: "Table", options: TableOptions) -> "list[Finding]":
     """Find rows that belong together where nobody said so; sets that are known by name come prepared."""
     from bayesfloor.data.labels import check_labels
-    from bayesfloor.floor.learned.dependence import find_dependence
+    from bayesfloor.floor.learned.dependence import find_dependence, find_dependence_of_numbers
 
     if not table.columns:
         return []
-    return find_dependence(
-        table.X,
-        check_labels(table.y, len(table.X))[1],
-        table.possible_groups if table.groups is None else {},
-        in_order=table.time is None and table.groups is None,
-        tabular=table.tabular,
-        seed=options.seed,
-        n_jobs=options.threads,
-    )
+    groups = table.possible_groups if table.groups is None else {}
+    how: dict[str, Any] = {
+        "in_order": table.time is None and table.groups is None,
+        "tabular": table.tabular,
+        "seed": options.seed,
+        "n_jobs": options.threads,
+    }
+    if table.task == "regression":
+        assert table.y is not None
+        return find_dependence_of_numbers(table.X, table.y, groups, **how)
+    return find_dependence(table.X, check_labels(table.y, len(table.X))[1], groups, **how)
 
 
 def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], str, Any]:

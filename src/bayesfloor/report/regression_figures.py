@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesfloor.choose import NoiseVarianceSelector, SelectionPath
+from bayesfloor.floor.learned.dependence import find_dependence_of_numbers
 from bayesfloor.floor.learned.regression.estimate import regression_floor_of
 from bayesfloor.floor.learned.regression.problem import NumberProblem
 from bayesfloor.floor.learned.regression.result import RegressionFloor
@@ -29,19 +30,21 @@ class RegressionFigures:
         How much of the number can be predicted.
     columns : ColumnFloors
         How much of the variance each column explains by itself.
+    dependence : list of Finding
+        Rows that belong together, by a column or by their order, where nobody said so.
     selection : SelectionPath or None
         The search for features.
     """
 
     floor: RegressionFloor
     columns: ColumnFloors
+    dependence: list[Finding]
     selection: SelectionPath | None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was noticed in the data."""
-        findings: tuple[Finding, ...] = self.floor.findings
-        return findings
+        """What was noticed in the data: first what may make every other figure too good."""
+        return (*self.dependence, *self.floor.findings)
 
 
 def compute_regression_figures(
@@ -81,6 +84,18 @@ def compute_regression_figures(
         client=options.client,
         **asked,
     )
+    problem = source.problem
+    dependence: list[Finding] = []
+    if source.is_table:
+        dependence = find_dependence_of_numbers(
+            problem.X,
+            problem.y,
+            source.possible_groups if problem.groups is None else {},
+            in_order=problem.time is None and problem.groups is None,
+            tabular=problem.tabular,
+            seed=options.random_state,
+            n_jobs=options.n_jobs,
+        )
     selection = None
     if n_features is not None:
         selector = NoiseVarianceSelector(
@@ -90,5 +105,5 @@ def compute_regression_figures(
             random_state=options.random_state,
             progress=options.progress,
         )
-        selection = selector.fit(source.problem.X, source.problem.y).path_
-    return RegressionFigures(floor, explained_by_columns(source, options), selection)
+        selection = selector.fit(problem.X, problem.y).path_
+    return RegressionFigures(floor, explained_by_columns(source, options), dependence, selection)
