@@ -50,7 +50,8 @@ def test_a_parameter_has_one_default():
         for parameter, found in parameters.items()
         if parameter in DEFAULTS and found.default != DEFAULTS[parameter]
     }
-    assert others == {"regression_floor(metric)": "r2"}  # numbers have no error rate
+    # numbers have no error rate, and a report is on either
+    assert others == {"regression_floor(metric)": "r2", "difficulty_report(metric)": None}
 
 
 def test_parameters_that_belong_together_come_together():

@@ -38,6 +38,8 @@ _MISSING_LABELS = frozenset({"", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL
 _TARGET_NAMES = ("target", "label", "labels", "class", "y", "outcome", "diagnosis", "response", "survived", "churn")
 #: Values of a column from which it is not offered as a target.
 _MOST_OFFERED = 30
+#: What to do with a target of numbers where classes are needed.
+_TAKE_NUMBERS = "difficulty_report and regression_floor (report, floor) take numbers"
 #: Rows of each number with a fraction, on average, for a few of them to be classes where that is asked for.
 _ROWS_OF_FRACTION = 5
 
@@ -367,7 +369,7 @@ def _read_classes(table: RawTable, target: str) -> Labels:
     if n_classes > max(2, n_rows / 2):
         raise ValueError(
             f"{where} has {counted(n_classes)} different values in {counted(n_rows)} rows, like an id or a measured "
-            "number, not classes; name another column with target= (--target)"
+            f"number, not classes; {_TAKE_NUMBERS}, or name another column with target= (--target)"
         )
     if n_classes < 2:
         raise ValueError(f"{where} needs two classes, got {n_classes}: {', '.join(map(repr, labels))}")
@@ -402,7 +404,7 @@ def _check_continuous(labels: Sequence[str], where: str, n_rows: int) -> None:
         if number is not None and np.isfinite(number) and number != np.floor(number):
             raise ValueError(
                 f"{where} holds numbers with fractions, such as {label}: this looks like regression, and classes are "
-                "needed here; name another column with target= (--target), or cut it into classes first"
+                f"needed here; {_TAKE_NUMBERS}, or cut it into classes first"
             )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.display import LearnedFloorDisplay
+from bayesfloor.display import LearnedFloorDisplay, NoiseProfileDisplay
 from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
 from bayesfloor.floor.learned.rows_needed import RowsNeeded
 from bayesfloor.runtime.arrays import Floats, Ints, Range
@@ -105,6 +105,29 @@ class NoiseProfile:
         ndarray
         """
         return np.interp(np.asarray(predicted, np.float64), 0.5 * (self.low + self.high), self.sd)
+
+
+    def plot(self, ax: Any = None) -> NoiseProfileDisplay:
+        """Draw the noise over the predictions.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        NoiseProfileDisplay
+        """
+        return NoiseProfileDisplay(
+            self.sd,
+            low=self.low,
+            high=self.high,
+            interval=self.sd_interval,
+            counts=self.n_rows,
+            confidence=self.confidence,
+            overall=float(np.sqrt(np.average(np.square(self.sd), weights=self.n_rows))),
+        ).plot(ax)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
