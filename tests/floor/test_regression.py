@@ -12,6 +12,7 @@ from sklearn.model_selection import KFold
 
 from bayesfloor import regression_floor
 from bayesfloor.floor.learned.regression import estimate, findings, learn
+from bayesfloor.floor.learned.regression.learners import GROUPS
 from bayesfloor.floor.learned.regression.problem import check_number_problem
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +45,7 @@ def same(a, b):
 
 
 def test_a_linear_problem():
-    floor = regression_floor(*linear_rows(600, noise=1.0))
+    floor = regression_floor(*linear_rows(600, noise=1.0), learners=QUICK)
     low, high = floor.noise_variance_interval
     assert low < 1.0 < high
     assert floor.noise_variance == pytest.approx(1.0, abs=0.12)
@@ -55,7 +56,7 @@ def test_a_linear_problem():
     assert mae.interval[0] < (2 / np.pi) ** 0.5 < mae.interval[1]
     assert rmse.estimate**2 == pytest.approx(floor.noise_variance)
     assert floor.estimate == pytest.approx(1 - floor.noise_variance / rmse.baseline**2)
-    assert not codes_of(floor)
+    assert codes_of(floor) <= {"BF052"}  # three errors may fall evenly by chance
 
 
 def test_figures_agree_with_each_other():
@@ -150,8 +151,8 @@ def test_own_learners():
 
 
 def test_neither_the_order_of_rows_nor_threads_matter():
-    X, y = linear_rows(250)
-    order = np.random.default_rng(0).permutation(250)
+    X, y = linear_rows(100)
+    order = np.random.default_rng(0).permutation(100)
     floor, other = regression_floor(X, y, n_jobs=1), regression_floor(X[order], y[order], n_jobs=2)
     same(floor, other)
     assert np.array_equal(floor.predicted[order], other.predicted)
@@ -161,14 +162,14 @@ def test_neither_the_order_of_rows_nor_threads_matter():
 def test_groups_are_never_cut():
     """What rows of a group have in common can be learned within it alone: R² of new groups is that of x."""
     rng = np.random.default_rng(4)
-    groups = np.repeat(np.arange(60), 8)
+    groups = np.repeat(np.arange(60), 6)
     centre = rng.standard_normal((60, 3))
-    X = np.column_stack([rng.standard_normal(480), centre[groups] + 0.01 * rng.standard_normal((480, 3))])
-    y = X[:, 0] + rng.standard_normal(60)[groups] + 0.1 * rng.standard_normal(480)
-    mixed = regression_floor(X, y, learners=["trees"])
-    grouped = regression_floor(X, y, groups=groups, learners=["trees"])
+    X = np.column_stack([rng.standard_normal(360), centre[groups] + 0.01 * rng.standard_normal((360, 3))])
+    y = X[:, 0] + rng.standard_normal(60)[groups] + 0.1 * rng.standard_normal(360)
+    mixed = regression_floor(X, y, learners=["linear", "neighbours"], cv=KFold(5, shuffle=True, random_state=0))
+    grouped = regression_floor(X, y, groups=groups, learners=["linear", "neighbours"])
     assert grouped.reached < 0.6 < mixed.reached
-    renamed = regression_floor(X, y, groups=[f"p{99 - g}" for g in groups], learners=["trees"])
+    renamed = regression_floor(X, y, groups=[f"p{99 - g}" for g in groups], learners=["linear", "neighbours"])
     assert renamed.estimate == grouped.estimate
     few = regression_floor(X, y, groups=groups // 6, learners=QUICK)
     assert "BF027" in codes_of(few)
@@ -248,8 +249,9 @@ def test_a_splitter():
 
 @pytest.fixture
 def few_are_many(monkeypatch):
-    """Hold rows out from 301 rows on."""
+    """Hold rows out from 301 rows on, and try few learners."""
     monkeypatch.setattr(learn, "LEARNED_ROWS", 300)
+    monkeypatch.setattr(learn, "groups_for", lambda X, tabular: {name: GROUPS[name] for name in QUICK})
 
 
 @pytest.mark.parametrize("n", [500, 2000])
@@ -288,8 +290,8 @@ def test_noise_that_grows():
     y = 4 * X[:, 0] + (0.2 + 2 * X[:, 0]) * rng.standard_normal(1000)
     floor = regression_floor(X, y, learners=QUICK)
     assert "BF054" in codes_of(floor)
-    middle = 0.5 * (floor.noise.low + floor.noise.high)
-    known = 0.2 + 0.5 * middle
+    bins = np.array_split(np.argsort(floor.predicted), len(floor.noise.sd))
+    known = np.array([np.mean((0.2 + 2 * X[rows, 0]) ** 2) ** 0.5 for rows in bins])
     inside = (floor.noise.sd_interval[:, 0] < known) & (known < floor.noise.sd_interval[:, 1])
     assert inside.sum() >= 8
     assert floor.noise.n_rows.sum() == 1000

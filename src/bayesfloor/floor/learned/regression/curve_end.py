@@ -31,8 +31,13 @@ COMMON = (0.06, 0.12, 0.2, 0.3, 0.42, 0.56, 0.72, 0.9)
 #: Standard deviation of a mean error from the curve, as a share of its distance from the smallest of the errors; the
 #: same of a product, as a share of itself.
 MISFIT, MISFIT_OF_PRODUCTS = 0.1, 0.15
-#: Grid points of c, of v and of b.
-_N_BIAS, _N_VARIANCE, _N_RATES = 36, 18, 8
+#: Prior probability that b is 0: that more rows remove nothing of the bias. The errors alone cannot tell it from noise;
+#: products can. It is larger where products of equal rows do so exactly.
+FLAT, FLAT_OF_EQUAL = 0.03, 0.3
+#: φ of equal rows.
+EXACT = (1.0,)
+#: Grid points of c, of v and of b, and of c where b is 0.
+_N_BIAS, _N_VARIANCE, _N_RATES, _N_FLAT = 36, 18, 8, 76
 
 
 class Points(NamedTuple):
@@ -63,6 +68,20 @@ def _cauchy_nodes(n: int) -> Floats:
     return EXCESS * np.tan(0.5 * np.pi * top * (np.arange(n) + 0.5) / n)
 
 
+def _grid(rates: Range, common: tuple[float, ...], flat: float) -> tuple[Floats, ...]:
+    """Return c, v, b, φ and the logarithm of the prior of each point of the grid, up to a constant."""
+    falling = np.meshgrid(
+        _cauchy_nodes(_N_BIAS), _cauchy_nodes(_N_VARIANCE), np.linspace(*rates, _N_RATES), common, indexing="ij"
+    )
+    levels = np.linspace(0.0, MOST_EXCESS, _N_FLAT)
+    steady = np.meshgrid(levels, _cauchy_nodes(_N_VARIANCE), [0.0], common, indexing="ij")
+    density = 1.0 / (1.0 + (steady[0].ravel() / EXCESS) ** 2)
+    of_falling = np.full(falling[0].size, np.log((1.0 - flat) / falling[0].size))
+    of_steady = np.log(flat * density / density.sum())
+    grids = [np.concatenate([a.ravel(), b.ravel()]) for a, b in zip(falling, steady, strict=True)]
+    return (*grids, np.concatenate([of_falling, of_steady]))
+
+
 def end_of_curve(
     points: Points, largest: float, *, rates: Range = RATES, common: tuple[float, ...] = COMMON, in_time: bool = False
 ) -> Posterior:
@@ -86,16 +105,8 @@ def end_of_curve(
     Posterior
         `fitted` are the errors and products that the curve has.
     """
-    c, v, b, phi = (
-        grid.ravel()
-        for grid in np.meshgrid(
-            _cauchy_nodes(_N_BIAS),
-            _cauchy_nodes(_N_VARIANCE),
-            np.linspace(*rates, _N_RATES),
-            np.array(common if points.is_product.any() else (1.0,)),
-            indexing="ij",
-        )
-    )
+    is_exact = common == EXACT
+    c, v, b, phi, log_prior = _grid(rates, common, FLAT_OF_EQUAL if is_exact else FLAT)
     size = points.size
     second = size**2 if in_time else 1.0 / (size * points.averaged)
     above = c[:, np.newaxis] * size ** -b[:, np.newaxis] + v[:, np.newaxis] * second
@@ -105,7 +116,7 @@ def end_of_curve(
     off = np.where(
         is_error,
         MISFIT * (points.mean - smallest + 1e-3),
-        MISFIT_OF_PRODUCTS * np.abs(points.mean) + 1e-4,
+        (0.0 if is_exact else MISFIT_OF_PRODUCTS) * np.abs(points.mean) + 1e-4,
     )
     precision = np.linalg.inv(points.covariance + np.diag(off**2))
     ones = is_error.astype(np.float64)
@@ -115,7 +126,7 @@ def end_of_curve(
     theta_hat = rest @ weighted / total
     misfit = np.einsum("gp,pq,gq->g", rest, precision, rest, optimize=True) - total * theta_hat**2
     width = 1.0 / total**0.5
-    log_weight = -0.5 * misfit + _log_mass(theta_hat / width, (largest - theta_hat) / width)
+    log_weight = log_prior - 0.5 * misfit + _log_mass(theta_hat / width, (largest - theta_hat) / width)
     weight = np.exp(log_weight - log_weight.max())
     weight /= weight.sum()
     kept = weight > 1e-7

@@ -22,9 +22,9 @@ import numpy as np
 
 from bayesfloor.floor.learned.regression.learn import Learned
 from bayesfloor.floor.learned.regression.result import NoiseProfile, TargetSummary
-from bayesfloor.floor.learned.regression.summary import NumberSummary
+from bayesfloor.floor.learned.regression.summary import GROWTH, N_DOUBLINGS, NumberSummary
 from bayesfloor.floor.learned.rows_needed import find_rise
-from bayesfloor.floor.learned.summary import ERR_ALIKE, FEW_GROUPS, GROWTH, N_DOUBLINGS, STILL_FALLING
+from bayesfloor.floor.learned.summary import ERR_ALIKE, FEW_GROUPS, STILL_FALLING
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.text import figure, percent

@@ -164,7 +164,7 @@ def learn_numbers(
     counted = np.arange(len(tested)) if is_tested is None else np.flatnonzero(is_tested)
     of_tested = tested[counted]
     weight = weight[of_tested] / weight[of_tested].mean()
-    clusters = None if together is None else np.unique(together[of_tested], return_inverse=True)[1]
+    clusters = None if together is None else _numbered(together[of_tested])
     own_groups = None if problem.groups is None else clusters
     if problem.time is not None and clusters is None:
         place = np.argsort(np.argsort(problem.time[of_tested], kind="stable"), kind="stable")
@@ -194,6 +194,12 @@ def learn_numbers(
         groups=own_groups,
         findings=findings,
     )
+
+
+def _numbered(values: Ints) -> Ints:
+    """Number values as they come, so that what they are called does not matter."""
+    _, first, place = np.unique(values, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first, kind="stable"), kind="stable")[place]
 
 
 def _known_of(problem: NumberProblem, rows: Ints) -> Floats:

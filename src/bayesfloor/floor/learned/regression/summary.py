@@ -15,14 +15,12 @@ from scipy.stats import norm, t
 
 from bayesfloor.floor.learned.clusters import clustered_error
 from bayesfloor.floor.learned.learning_curve import covariance_of
-from bayesfloor.floor.learned.regression.curve_end import SLOW_RATES, Points, end_of_curve
+from bayesfloor.floor.learned.regression.curve_end import COMMON, EXACT, SLOW_RATES, Points, end_of_curve
 from bayesfloor.floor.learned.regression.learn import Learned
 from bayesfloor.floor.learned.regression.residual_edges import Draws, draw_means
 from bayesfloor.floor.learned.summary import (
     ERR_ALIKE,
     FEWEST_DEGREES,
-    GROWTH,
-    N_DOUBLINGS,
     SURE,
     WIDER,
     fall_as_fast,
@@ -32,6 +30,11 @@ from bayesfloor.runtime.arrays import Floats, Ints, Range
 
 #: Pairs of equal rows from which the noise is read off them.
 ENOUGH_PAIRS = 30
+#: Growth of R² from a quarter of the training rows to all of them at which the better end begins to be drawn to 1, and
+#: at which it is 1. Products of neighbours tell more of the end of a curve than there is for classes, where it is 1.6.
+GROWTH = (1.2, 2.0)
+#: Doublings of the rows for which an error that falls as fast as before may go on to do so; for classes it is 10.
+N_DOUBLINGS = 5
 
 
 class Level(NamedTuple):
@@ -146,12 +149,11 @@ def summarise_numbers(learned: Learned, confidence: float, seed: int, *, in_time
     averaged = np.array([1.0] * len(residuals) + [float(len(p)) for p in learned.predicted[1:]][: len(averages)])
     sizes = np.concatenate([relative, relative[1:]][: 2 if averages else 1])
     n_pairs = len(learned.edges[2].i)
-    kind, common = (2, (1.0,)) if n_pairs >= ENOUGH_PAIRS else (1, None)
+    kind, common = (2, EXACT) if n_pairs >= ENOUGH_PAIRS else (1, COMMON)
     n_pairs = n_pairs if kind == 2 else 0
     points = _points(draws, kind, sizes, averaged, len(residuals), (reached.error / _plain(ratios[0])) ** 2)
-    options = {"in_time": in_time} | ({} if common is None else {"common": common})
-    curve = end_of_curve(points, 1.0, **options)  # type: ignore[arg-type]
-    slow = end_of_curve(points, 1.0, rates=SLOW_RATES, **options)  # type: ignore[arg-type]
+    curve = end_of_curve(points, 1.0, common=common, in_time=in_time)
+    slow = end_of_curve(points, 1.0, rates=SLOW_RATES, common=common, in_time=in_time)
     tail = (1.0 - confidence) / 2.0
     estimate = curve.mean
     lower = min(curve.quantile(tail), slow.quantile(tail))
@@ -159,12 +161,11 @@ def summarise_numbers(learned: Learned, confidence: float, seed: int, *, in_time
 
     gain = of_mean - losses[0]
     surely = float(np.clip(gain.mean() / (SURE * standard_error(gain)), 0.0, 1.0))
-    if surely == 1.0:
-        estimate = min(estimate, reached.mean)  # the floor is at most what a model attains
-    else:
-        estimate = surely * estimate + (1.0 - surely)
-    upper = min(upper, 1.0)  # attained without features
     alike = max(_z(draws.products[k][:, 0]) for k in (0, 1))
+    if surely < 1.0 and not n_pairs and alike <= ERR_ALIKE:
+        estimate = surely * estimate + (1.0 - surely)
+    estimate = min(estimate, max(reached.mean, 1.0 - surely))  # the floor is at most what a model attains
+    upper = min(upper, 1.0)  # attained without features
     if alike > ERR_ALIKE and not n_pairs:
         lower = min(lower, estimate - WIDER * (estimate - lower))
     growth, steady_fall = 1.0, 0.0
