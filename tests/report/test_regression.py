@@ -242,6 +242,17 @@ def test_the_verdict_on_a_share_of_the_variance(floor, target, word):
     assert f"{percent(target).replace('.0%', '%')}" in verdict["sentence"]
 
 
+def test_a_constant_that_beats_the_models_is_said(floor):
+    """The median of many zeros has a lower MAE than the best mean."""
+    own = {"reached": 0.96, "reached_interval": (0.91, 1.01), "interval": (0.88, 1.0), "baseline": 0.7}
+    mae = replace(floor.metrics["mae"], estimate=0.95, **own)
+    told = sentences.answer(replace(floor, metric="mae", metrics=floor.metrics | {"mae": mae}), "price")
+    assert told[0] == sentences.sentence_of(mae)
+    assert "Always predicting the same value has an MAE of 0.7, and the models, which predict means, 0.96" in told[0]
+    assert "No model" not in told[0]
+    assert sentences.sentence_of(floor.metrics["mae"]) == floor.metrics["mae"].sentence()
+
+
 def profile(sd, width=0.1):
     sd = np.array(sd, float)
     edges = np.arange(len(sd) + 1) * 100.0

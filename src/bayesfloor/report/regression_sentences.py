@@ -57,6 +57,24 @@ def metric_shown(found: RegressionFloor, name: str | None = None) -> MetricFloor
     return replace(metric, is_rate=metric.name == "r2")
 
 
+def is_beaten(metric: MetricFloor) -> bool:
+    """Tell whether one value for all rows does better than the models, as the median may where an MAE counts.
+
+    Models are trained to predict means. What they reach then says nothing of how low the metric can go.
+    """
+    return not metric.larger_is_better and metric.baseline < metric.proven
+
+
+def sentence_of(metric: MetricFloor) -> str:
+    """Say what is known of a metric."""
+    if not is_beaten(metric):
+        return metric.sentence()
+    return (
+        f"Always predicting the same value has {metric.said(metric.baseline)}, and the models, which predict means, "
+        f"{metric.written(metric.reached)}: how low it can go is not told here."
+    )
+
+
 def shares_of_noise(noise: NoiseProfile) -> Floats:
     """Return each bin's share of the variance that no model can explain."""
     part = np.asarray(noise.n_rows * np.square(noise.sd), np.float64)
@@ -149,7 +167,9 @@ def _answer_of_error(found: RegressionFloor, target: str) -> list[str]:
     title = metric.title
     interval = f"{exact_percent(found.confidence)} range {written_range(*metric.interval, False)}"
     reached, without = figure(metric.reached), figure(metric.baseline)
-    if beats_nothing(metric):
+    if is_beaten(metric):
+        first = sentence_of(metric)
+    elif beats_nothing(metric):
         first = (
             f"Nothing that was tried surely predicts {name}: the best model's {title} is {reached}, and {without} "
             f"needs no features; the floor is about {figure(metric.estimate)} ({interval})."

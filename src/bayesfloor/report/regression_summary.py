@@ -7,6 +7,7 @@ import numpy as np
 
 from bayesfloor.floor.learned.regression.problem import NumberProblem
 from bayesfloor.floor.learned.regression.result import RegressionFloor
+from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.floor.learned.summary import ERR_ALIKE
 from bayesfloor.report import regression_sentences as sentences
 from bayesfloor.report.regression_figures import RegressionFigures
@@ -70,12 +71,12 @@ def summarise_regression(
         },
         "findings": [asdict(each) for each in figures.findings],
         "floor": {
-            **metric_values(headline),
+            **_metric(headline),
             "method": "learned",
             "confidence": found.confidence,
             "n_rows": found.n_rows,
         },
-        "metrics": [metric_values(each) for each in metrics],
+        "metrics": [_metric(each) for each in metrics],
         "curve": curve_of(headline, found.residual_z > ERR_ALIKE),
         "noise": _noise(found, source.target),
         "learners": [{"name": name, "weight": float(weight)} for name, weight in found.learners],
@@ -85,6 +86,10 @@ def summarise_regression(
         "command": command,
         "seconds": 0.0,
     }
+
+
+def _metric(metric: MetricFloor) -> dict[str, Any]:
+    return metric_values(metric) | {"sentence": sentences.sentence_of(metric)}
 
 
 def _noise(found: RegressionFloor, target: str) -> dict[str, Any]:
