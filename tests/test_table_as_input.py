@@ -27,6 +27,11 @@ CALLS = {
     "one_vs_rest_bayes_error": ({}, lambda result: result.interval),
     "pairwise_bayes_error": ({}, lambda result: result.interval),
 }
+#: The same of numbers.
+CALLS_OF_NUMBERS = {
+    "noise_variance_from_trees": ({}, lambda result: result.interval),
+    "regression_floor": ({"learners": ["linear"], "n_jobs": 1}, lambda result: result.interval),
+}
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +43,12 @@ def table(tmp_path_factory):
     return bayesfloor.read_table(file, prepare="strict")
 
 
+@pytest.fixture(scope="module")
+def numbers(table):
+    rng = np.random.default_rng(1)
+    return replace(table, y=table.X[:, 0] + rng.normal(size=40), task="regression")
+
+
 def test_no_function_is_left_out():
     public = {name: getattr(bayesfloor, name) for name in bayesfloor.__all__}
     takes_both = {
@@ -45,13 +56,21 @@ def test_no_function_is_left_out():
         for name, function in public.items()
         if inspect.isfunction(function) and list(inspect.signature(function).parameters)[:2] == ["X", "y"]
     }
-    assert takes_both == CALLS.keys()
+    assert takes_both == CALLS.keys() | CALLS_OF_NUMBERS.keys()
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_table_stands_for_its_points_and_labels(table, name):
+    check_table(table, name, *CALLS[name])
+
+
+@pytest.mark.parametrize("name", CALLS_OF_NUMBERS)
+def test_a_table_stands_for_its_points_and_numbers(numbers, name):
+    check_table(numbers, name, *CALLS_OF_NUMBERS[name])
+
+
+def check_table(table, name, arguments, figures):
     function = getattr(bayesfloor, name)
-    arguments, figures = CALLS[name]
     whole, parts = function(table, **arguments), function(table.X, table.y, **arguments)
     np.testing.assert_array_equal(figures(whole), figures(parts))
     with pytest.raises(ValueError, match="leave out y"):

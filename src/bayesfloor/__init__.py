@@ -6,7 +6,9 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `difficulty_report`         the answer with everything around it, as a page, text or JSON
 `learned_floor`             the floor as the limit of what models can learn: the headline
 `label_noise_check`         does that move as it should when labels are redrawn?
+`regression_floor`          the same for numbers: the noise variance, and the ceiling of R²
 `vote_floor`                the floor from several annotators; `soft_label_floor` from probabilities
+`noise_variance_from_trees` how much of a number no model can predict, in a second
 `bayes_error`               the floor of a whole problem
 `pairwise_bayes_error`      the floor of every pair of classes
 `one_vs_rest_bayes_error`   the floor of every class against the rest
@@ -25,6 +27,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `linear_svm_path`           the solutions of a linear SVM for all C
 `class_affinity`            how much every two classes overlap
 `BayesErrorSelector`        features chosen by the floor they leave
+`NoiseVarianceSelector`     the same where the target is a number
 `compare_transforms`        transforms ranked by the floor they leave
 `bayes_class_weight`        weights for hard classes; `bayes_cost_matrix` for hard pairs
 `read_table`                X and y from a file: CSV, Excel, JSON, SQLite, Parquet, …
@@ -41,6 +44,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ below
     from bayesfloor.choose import BayesErrorSelector as BayesErrorSelector
     from bayesfloor.choose import CostMatrix as CostMatrix
+    from bayesfloor.choose import NoiseVarianceSelector as NoiseVarianceSelector
     from bayesfloor.choose import SelectionPath as SelectionPath
     from bayesfloor.choose import TransformComparison as TransformComparison
     from bayesfloor.choose import bayes_class_weight as bayes_class_weight
@@ -64,6 +68,8 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.display import ClassTreeDisplay as ClassTreeDisplay
     from bayesfloor.display import LabelNoiseDisplay as LabelNoiseDisplay
     from bayesfloor.display import LearnedFloorDisplay as LearnedFloorDisplay
+    from bayesfloor.display import NoiseFromTreesDisplay as NoiseFromTreesDisplay
+    from bayesfloor.display import NoiseProfileDisplay as NoiseProfileDisplay
     from bayesfloor.display import PairwiseHeatmapDisplay as PairwiseHeatmapDisplay
     from bayesfloor.display import SelectionPathDisplay as SelectionPathDisplay
     from bayesfloor.display import SubgroupsDisplay as SubgroupsDisplay
@@ -80,6 +86,11 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.floor.learned.estimate import learned_floor as learned_floor
     from bayesfloor.floor.learned.label_noise import LabelNoiseCheck as LabelNoiseCheck
     from bayesfloor.floor.learned.label_noise import label_noise_check as label_noise_check
+    from bayesfloor.floor.learned.regression.estimate import regression_floor as regression_floor
+    from bayesfloor.floor.learned.regression.result import NoiseProfile as NoiseProfile
+    from bayesfloor.floor.learned.regression.result import OddRows as OddRows
+    from bayesfloor.floor.learned.regression.result import RegressionFloor as RegressionFloor
+    from bayesfloor.floor.learned.regression.result import TargetSummary as TargetSummary
     from bayesfloor.floor.learned.result import ClassRanking as ClassRanking
     from bayesfloor.floor.learned.result import CostDecisions as CostDecisions
     from bayesfloor.floor.learned.result import LearnedFloor as LearnedFloor
@@ -88,6 +99,8 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.floor.learned.result import SubgroupFloors as SubgroupFloors
     from bayesfloor.floor.learned.rows_needed import RowsNeeded as RowsNeeded
     from bayesfloor.floor.trees.estimator import BayesErrorEstimator as BayesErrorEstimator
+    from bayesfloor.floor.trees.noise_variance import NoiseFromTrees as NoiseFromTrees
+    from bayesfloor.floor.trees.noise_variance import noise_variance_from_trees as noise_variance_from_trees
     from bayesfloor.floor.votes.annotators import AnnotatorAgreement as AnnotatorAgreement
     from bayesfloor.floor.votes.estimate import vote_floor as vote_floor
     from bayesfloor.floor.votes.result import SoftLabelFloor as SoftLabelFloor
@@ -99,6 +112,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.forest import spanning_forests as spanning_forests
     from bayesfloor.report.difficulty import DifficultyReport as DifficultyReport
     from bayesfloor.report.difficulty import difficulty_report as difficulty_report
+    from bayesfloor.report.regression import RegressionReport as RegressionReport
     from bayesfloor.runtime.findings import Finding as Finding
     from bayesfloor.tables.datasets import DatasetInfo as DatasetInfo
     from bayesfloor.tables.datasets import list_datasets as list_datasets
@@ -114,8 +128,8 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
 #: The public names, by the module of this package that each is loaded from on first use.
 _PUBLIC = {
     "choose": (
-        "bayes_class_weight bayes_cost_matrix BayesErrorSelector compare_transforms CostMatrix SelectionPath "
-        "TransformComparison"
+        "bayes_class_weight bayes_cost_matrix BayesErrorSelector compare_transforms CostMatrix NoiseVarianceSelector "
+        "SelectionPath TransformComparison"
     ),
     "classify.affinity": "class_affinity",
     "classify.hierarchical.dag": "DAGClassifier",
@@ -129,8 +143,9 @@ _PUBLIC = {
     "classify.linear.smart_svc": "SmartSVC",
     "data.prepared_table": "Table",
     "display": (
-        "ClassFloorsDisplay ClassTreeDisplay LabelNoiseDisplay LearnedFloorDisplay PairwiseHeatmapDisplay "
-        "SelectionPathDisplay SubgroupsDisplay TransformComparisonDisplay VoteFloorDisplay"
+        "ClassFloorsDisplay ClassTreeDisplay LabelNoiseDisplay LearnedFloorDisplay NoiseFromTreesDisplay "
+        "NoiseProfileDisplay PairwiseHeatmapDisplay SelectionPathDisplay SubgroupsDisplay TransformComparisonDisplay "
+        "VoteFloorDisplay"
     ),
     "floor": (
         "bayes_error BayesError henze_penrose_divergence HenzePenroseDivergence "
@@ -138,15 +153,19 @@ _PUBLIC = {
     ),
     "floor.learned.estimate": "learned_floor",
     "floor.learned.label_noise": "label_noise_check LabelNoiseCheck",
+    "floor.learned.regression.estimate": "regression_floor",
+    "floor.learned.regression.result": "NoiseProfile OddRows RegressionFloor TargetSummary",
     "floor.learned.result": "ClassRanking CostDecisions LearnedFloor LearningCurve MetricFloor SubgroupFloors",
     "floor.learned.rows_needed": "RowsNeeded",
     "floor.trees.estimator": "BayesErrorEstimator",
+    "floor.trees.noise_variance": "noise_variance_from_trees NoiseFromTrees",
     "floor.votes.annotators": "AnnotatorAgreement",
     "floor.votes.estimate": "vote_floor",
     "floor.votes.result": "SoftLabelFloor VoteFloor",
     "floor.votes.soft_labels": "soft_label_floor",
     "forest": "class_forests ClassForests Forests spanning_forests",
     "report.difficulty": "difficulty_report DifficultyReport",
+    "report.regression": "RegressionReport",
     "runtime.findings": "Finding",
     "tables.datasets": "DatasetInfo list_datasets load_dataset",
     "tables.preparer": "TablePreparer",

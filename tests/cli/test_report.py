@@ -86,7 +86,7 @@ def test_the_command_makes_the_same_report(run, tmp_path):
         ("report gaps.csv --strict", 3, "--impute median"),
         ("report one.csv --target kind", 3, "needs two classes, got 1: 'a'"),
         ("report infinite.csv --strict", 3, "inf"),
-        ("report numbers.csv", 3, "regression"),
+        ("report numbers.csv --target y --task classification", 3, "this looks like regression"),
         ("report empty.csv", 3, "empty"),
     ],
 )

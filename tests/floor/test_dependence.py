@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from bayesfloor.data.prepared_table import TabularView
-from bayesfloor.floor.learned.dependence import closeness, find_dependence, says_group_only
+from bayesfloor.floor.learned.dependence import (
+    closeness,
+    find_dependence,
+    find_dependence_of_numbers,
+    says_group_only,
+)
 
 
 def patients(seed, n_patients=40, n_rows=8, noise=0.2):
@@ -32,6 +37,21 @@ def test_a_column_of_patients_is_found_with_both_errors():
     # some rows of unknown patients, and names that are numbers with gaps, change nothing of it
     given = np.where(np.arange(len(y)) % 9 == 0, -1, 7 * groups)
     assert codes_of(find_dependence(X, y, {"patient": given}, in_order=False)) == ["BF034"]
+
+
+def test_numbers_that_patients_have_of_their_own():
+    X, _, groups = patients(0)
+    rng = np.random.default_rng(1)
+    own = rng.standard_normal(40)[groups] + 0.1 * rng.standard_normal(len(groups))
+    (found,) = find_dependence_of_numbers(X, own, {"patient": groups}, in_order=True)
+    assert found.code == "BF034"
+    assert "telling low, middle and high values apart" in found.sentence
+    mixed, apart = (float(word.strip("%,.")) for word in found.sentence.split() if "%" in word)
+    assert mixed < 30 < 50 < apart  # of a new patient nothing is known: two of three are wrong by chance
+    order = np.argsort(own)
+    (found,) = find_dependence_of_numbers(X[order], own[order], {}, in_order=True)
+    assert (found.code, "sorted by the value" in found.sentence) == ("BF035", True)
+    assert find_dependence_of_numbers(X, rng.standard_normal(len(X)), {"patient": groups}, in_order=True) == []
 
 
 def test_of_several_columns_the_closest_is_named():

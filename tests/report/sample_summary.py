@@ -137,6 +137,7 @@ def digits() -> Summary:
     line = [[110.0 * 1.1**step, 0.0108 + 0.9 * (110.0 * 1.1**step) ** -0.62] for step in range(50)]
     return {
         "schema": 3,
+        "task": "classification",
         "version": "0.1.0",
         "title": "digits.csv",
         "created": "2026-11-15 12:00 UTC",
@@ -472,10 +473,8 @@ def hostile() -> Summary:
             return [spoil(each, place) for each in value]
         return value
 
-    spoiled = {
-        key: value if key in ("classes", "pairs", "tree", "floor", "learners") else spoil(copy.deepcopy(value), [0])
-        for key, value in summary.items()
-    }
+    kept = ("task", "classes", "pairs", "tree", "floor", "learners")
+    spoiled = {key: value if key in kept else spoil(copy.deepcopy(value), [0]) for key, value in summary.items()}
     spoiled["floor"]["trees"]["note"] = HOSTILE[0]
     spoiled["floor"]["title"] = HOSTILE[0]
     spoiled["learners"][0]["name"] = HOSTILE[1]

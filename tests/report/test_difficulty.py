@@ -17,6 +17,7 @@ from bayesfloor.data.prepared_table import ColumnSummary, Table
 from bayesfloor.report import sentences
 from bayesfloor.report.difficulty import DifficultyReport
 from bayesfloor.report.figures import MOST_CLASSES_DRAWN
+from bayesfloor.report.metric_sentences import verdict_on_target
 
 HOSTILE = "<script>alert(1)</script>\x1b[2J\u202e|*x*"
 
@@ -86,13 +87,13 @@ def test_no_row_is_suspected_where_classes_are_far_apart():
 def test_nothing_is_called_impossible_that_was_done(learned, target, reached, below, spread):
     low = below * reached
     moved = replace(
-        learned,
+        learned.metrics["error"],
         estimate=(low + reached) / 2,
         interval=(low, reached + spread),
         reached=reached,
         reached_interval=(max(reached - spread, 0.0), reached + spread),
     )
-    verdict = sentences.verdict(SimpleNamespace(learned=moved), target)["verdict"]
+    verdict, _ = verdict_on_target(moved, target)
     if target >= reached + spread:
         assert verdict == "feasible"
     elif target >= reached:

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from scipy.stats import norm
 
 from bayesfloor import difficulty_report
 from bayesfloor.floor.learned.result import CostDecisions
-from bayesfloor.report import metric_sentences, sentences
+from bayesfloor.report import metric_sentences
 from bayesfloor.runtime.text import figure, percent
 
 APART = 1.5
@@ -127,13 +126,13 @@ def test_gains_have_no_shares(report):
 def test_nothing_is_called_impossible_that_was_done(report, target, reached, above, spread):
     best = reached + above * (1 - reached)
     moved = replace(
-        report.learned,
+        report.learned.metrics["roc_auc"],
         estimate=(best + reached) / 2,
         interval=(reached - spread, best),
         reached=reached,
         reached_interval=(reached - spread, min(reached + spread, 1.0)),
     )
-    verdict = sentences.verdict(SimpleNamespace(learned=moved), target)["verdict"]
+    verdict, _ = metric_sentences.verdict_on_target(moved, target)
     if target <= reached - spread:
         assert verdict == "feasible"
     elif target > best:
@@ -162,13 +161,15 @@ def test_what_more_rows_would_bring(report, changes, says):
 
 def test_the_gap_is_in_the_metrics_own_units(report):
     own = report.learned.metrics["roc_auc"]
-    moved = replace(report.learned, reached=0.9, estimate=0.95)
-    assert "lies 0.05." in metric_sentences.note_on_curve(moved)
-    assert "What was reached is about the ceiling." in metric_sentences.note_on_curve(replace(moved, reached=0.96))
-    assert metric_sentences.note_on_curve(replace(moved, reached=own.perfect)) == "Nothing is left to win."
+    moved = replace(own, reached=0.9, estimate=0.95)
+    assert "lies 0.05." in metric_sentences.note_on_curve(moved, False)
+    same = metric_sentences.note_on_curve(replace(moved, reached=0.96), True)
+    assert "What was reached is about the ceiling." in same
+    assert "a better model could win something" in same
+    assert metric_sentences.note_on_curve(replace(moved, reached=own.perfect), False) == "Nothing is left to win."
     balanced = replace(own, name="balanced_error", is_rate=True, larger_is_better=False, perfect=0.0)
-    moved = replace(moved, metric="balanced_error", metrics={"balanced_error": balanced}, reached=0.2, estimate=0.15)
-    assert "(20.0%) and the floor (15.0%) lie 5.0 points." in metric_sentences.note_on_curve(moved)
+    balanced = replace(balanced, reached=0.2, estimate=0.15)
+    assert "(20.0%) and the floor (15.0%) lie 5.0 points." in metric_sentences.note_on_curve(balanced, False)
 
 
 def test_a_rare_class_is_judged_by_the_metric_that_was_asked_for():

@@ -308,12 +308,6 @@ def test_spellings_of_a_label_are_one_class(tmp_path):
     assert "'yes'" in table.cautions[0]
 
 
-def test_a_continuous_target_is_named_as_such(tmp_path):
-    path = write(tmp_path, "x,price\n1,2.5\n2,3.75\n3,1.25\n")
-    with pytest.raises(ValueError, match=r"'price' holds numbers with fractions, .* regression"):
-        read_table(path, target="price")
-
-
 def test_a_target_that_is_not_obvious(tmp_path):
     rows = "\n".join(f"{'ab'[i % 2]},{i * 1.5},{i * 0.25}" for i in range(40))
     with pytest.raises(ValueError, match=r"'w', does not look like classes; .*\(--target\): it may be 'kind'"):

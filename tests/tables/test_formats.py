@@ -376,7 +376,7 @@ BROKEN_NPZ = {
     "dates": (saved(X=X4, y=np.array(["2020"] * 4, "M8[Y]")), "y holds datetime64[Y], not labels"),
     "no npz": (b"hello", "is no NPZ file, or it is damaged"),
     "cut": (saved(X=X4, y=[0, 1, 0, 1])[:200], "is no NPZ file, or it is damaged"),
-    "a continuous y": (saved(X=X4, y=[0.5, 1, 2, 1]), "numbers with fractions, such as 0.5"),
+    "an infinite y": (saved(X=X4, y=[0.5, 1, np.inf, 1]), "the target 'y' is infinite in 1 row"),
 }
 
 

@@ -237,8 +237,10 @@ def test_unknown_target_suggests_names(refused):
 
 
 def test_target_that_cannot_be_classes(refused):
-    refused("a,y\n1,0.5\n2,0.7\n3,0.5\n", "'y' holds numbers with fractions, such as 0.5: this looks like regression")
-    refused("a;y\n1;0,5\n2;0,7\n3;0,5\n", "'y' holds numbers with fractions, such as 0,5")
+    looks = "this looks like regression"
+    classes = {"task": "classification"}
+    refused("a,y\n1,0.5\n2,0.7\n3,0.5\n", f"'y' holds numbers with fractions, such as 0.5: {looks}", **classes)
+    refused("a;y\n1;0,5\n2;0,7\n3;0,5\n", "'y' holds numbers with fractions, such as 0,5", **classes)
     many = "".join(f"{i % 3},{i}\n" for i in range(40))
     refused("a,y\n" + many, "'y' has 40 different values in 40 rows, like an id or a measured number")
     refused("a,y\n1,x\n2,x\n", "'y' needs two classes, got 1: 'x'")
@@ -247,7 +249,7 @@ def test_target_that_cannot_be_classes(refused):
 
 
 def test_many_classes_are_worth_a_word(write):
-    table = raw(write("a,y\n" + "".join(f"{i % 7},{i // 3}\n" for i in range(300))))
+    table = raw(write("a,y\n" + "".join(f"{i % 7},{i // 3}\n" for i in range(300))), task="classification")
     assert any("100 classes" in caution for caution in table.cautions)
 
 
@@ -561,7 +563,7 @@ def test_numbers_come_back_as_they_were(any_file, rows):
 
 
 USER_TABLES = {
-    "abalone.csv": ({"target": "Rings", "encode": "onehot"}, (4177, 9), 28),
+    "abalone.csv": ({"target": "Rings", "task": "classification", "encode": "onehot"}, (4177, 9), 28),
     "flare.csv": ({"encode": "onehot"}, (1066, 18), 6),
     "kr-vs-k.csv": ({"encode": "onehot"}, (28056, 20), 18),
     "nursery.csv": ({"encode": "onehot"}, (12960, 19), 5),

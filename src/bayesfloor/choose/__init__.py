@@ -5,6 +5,7 @@ No classifier is trained here. The floor of each candidate says how well any cla
     selection ─────────── BayesErrorSelector: columns of X, one group after the other
       search                the greedy search, and its rule to stop
       selection_path        the floor after every step
+    noise_selection ───── NoiseVarianceSelector: the same where y is a number, by the noise that is left
     transforms ────────── compare_transforms: representations of the same rows, ranked
       transform_inputs      the default set, and what is accepted
       transform_results     the ranked table
@@ -18,6 +19,7 @@ docs/choose.md has the rules and what they were found to be worth.
 
 from bayesfloor.choose.class_weight import CostMatrix, bayes_class_weight, bayes_cost_matrix
 from bayesfloor.choose.floor_levels import FloorLevel
+from bayesfloor.choose.noise_selection import NoiseVarianceSelector
 from bayesfloor.choose.selection import BayesErrorSelector
 from bayesfloor.choose.selection_path import SelectionPath, SelectionStep
 from bayesfloor.choose.transform_results import TransformComparison, TransformFloors
@@ -27,6 +29,7 @@ __all__ = [
     "BayesErrorSelector",
     "CostMatrix",
     "FloorLevel",
+    "NoiseVarianceSelector",
     "SelectionPath",
     "SelectionStep",
     "TransformComparison",

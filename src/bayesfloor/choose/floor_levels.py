@@ -26,7 +26,7 @@ from bayesfloor.runtime.arrays import Floats, Ints
 
 CRITERIA = ("whole", "mean", "worst")
 #: The figure of a transform or a step that each criterion is about.
-MEASURE_OF = {"whole": "whole", "mean": "mean_pair", "worst": "worst_pair"}
+MEASURE_OF = {"whole": "whole", "mean": "mean_pair", "worst": "worst_pair", "noise": "noise"}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Which features carry the information: selection by the floor, as a scikit-learn selector."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -139,11 +139,8 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         problem = check_problem(X, y, groups)
         validate_data(self, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{j}" for j in range(self.n_features_in_)]
-        columns_of = check_feature_groups(self.feature_groups, self.n_features_in_, problem.feature_names)
-        n_wanted = self._check_parameters(len(columns_of))
+        check_option("criterion", self.criterion, CRITERIA)
+        columns_of, n_wanted = check_search(self, problem.feature_names)
         options = check_options(
             n_trees=self.n_trees, confidence=self.confidence, n_jobs=1, random_state=self.random_state
         )
@@ -153,17 +150,15 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         of_rows = None if problem.groups is None else problem.groups[rows]
         sample = Problem(problem.X[rows], problem.classes, problem.codes[rows], problem.feature_names, of_rows)
 
-        def work(crew: Crew) -> list[Step]:
-            crew.expect(n_candidates_at_most(len(columns_of), n_wanted, self.direction, self.lookahead))
-            return self._search(sample, columns_of, n_wanted, options, crew)
+        def level_of(columns: Ints) -> FloorLevel:
+            points = np.ascontiguousarray(sample.X[:, columns])
+            return criterion_level(points, sample.codes, len(sample.classes), self.criterion, options, sample.groups)
 
-        steps = supervise(work, check_n_jobs(self.n_jobs), self.progress)
-        selected = next(step.in_use for step in reversed(steps) if step.selected)
-        columns = np.sort(np.concatenate([columns_of[group] for group in selected]))
-        self.support_ = np.isin(np.arange(self.n_features_in_), columns)
-        self.n_features_ = len(columns)
+        start = level_without_features(sample.class_counts, self.criterion)
+        steps = run_search(self, level_of, start, columns_of, n_wanted)
+        columns = keep_selected(self, steps, columns_of)
         self.path_ = SelectionPath(
-            tuple(_with_names(step, columns_of, names) for step in steps),
+            tuple(with_names(step, columns_of, names_of_features(self)) for step in steps),
             direction=self.direction,
             criterion=self.criterion,
             n_rows=len(rows),
@@ -174,38 +169,6 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_rows_ = len(rows)
         self.classes_ = problem.classes
         return self
-
-    def _check_parameters(self, n_groups: int) -> int | None:
-        """Check what only this selector takes; return how many groups to select, None for "auto"."""
-        check_option("direction", self.direction, ("forward", "backward"))
-        check_option("criterion", self.criterion, CRITERIA)
-        check_option("lookahead", self.lookahead, (1, 2))
-        wanted = self.n_features_to_select
-        if isinstance(wanted, str) and wanted == "auto":
-            return None
-        if not is_int(wanted) or not 1 <= wanted <= n_groups:
-            of_what = "features and groups" if self.feature_groups is not None else "features"
-            expected = f"'auto' or an int from 1 to the number of {of_what}, {n_groups}"
-            raise ParameterError("n_features_to_select", expected, wanted)
-        return int(wanted)
-
-    def _search(
-        self, sample: Problem, groups: list[Ints], n_wanted: int | None, options: Options, crew: Crew
-    ) -> list[Step]:
-        n_classes = len(sample.classes)
-
-        def level_of(in_use: Groups) -> FloorLevel:
-            columns = np.sort(np.concatenate([groups[group] for group in in_use]))
-            points = np.ascontiguousarray(sample.X[:, columns])
-            return criterion_level(points, sample.codes, n_classes, self.criterion, options, sample.groups)
-
-        def try_all(candidates: Sequence[Groups]) -> list[FloorLevel]:
-            return crew.run(level_of, [(each,) for each in candidates], [1] * len(candidates))
-
-        if self.direction == "backward":
-            return search_backward(try_all, len(groups), n_wanted)
-        start = level_without_features(sample.class_counts, self.criterion)
-        return search_forward(try_all, start, len(groups), n_wanted, lookahead=self.lookahead)
 
     def _get_support_mask(self) -> Bools:
         check_is_fitted(self)
@@ -218,7 +181,97 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _with_names(step: Step, groups: list[Ints], names: Sequence[Any]) -> SelectionStep:
+def check_search(selector: Any, names: Sequence[Any] | None) -> tuple[list[Ints], int | None]:
+    """Check what a selector searches by.
+
+    Parameters
+    ----------
+    selector : BayesErrorSelector or NoiseVarianceSelector
+        With the parameters that both have.
+    names : sequence or None
+        Names of the columns.
+
+    Returns
+    -------
+    columns_of : list of ndarray
+        The columns of each group.
+    n_wanted : int or None
+        How many groups to select; None for "auto".
+    """
+    columns_of = check_feature_groups(selector.feature_groups, selector.n_features_in_, names)
+    check_option("direction", selector.direction, ("forward", "backward"))
+    check_option("lookahead", selector.lookahead, (1, 2))
+    wanted, n_groups = selector.n_features_to_select, len(columns_of)
+    if isinstance(wanted, str) and wanted == "auto":
+        return columns_of, None
+    if not is_int(wanted) or not 1 <= wanted <= n_groups:
+        of_what = "features and groups" if selector.feature_groups is not None else "features"
+        expected = f"'auto' or an int from 1 to the number of {of_what}, {n_groups}"
+        raise ParameterError("n_features_to_select", expected, wanted)
+    return columns_of, int(wanted)
+
+
+def run_search(
+    selector: Any,
+    level_of: Callable[[Ints], FloorLevel],
+    start: FloorLevel,
+    columns_of: list[Ints],
+    n_wanted: int | None,
+) -> list[Step]:
+    """Search for features, candidates in threads.
+
+    Parameters
+    ----------
+    selector : BayesErrorSelector or NoiseVarianceSelector
+        With the parameters that both have.
+    level_of : callable
+        Gives the floor of some columns.
+    start : FloorLevel
+        The floor without any.
+    columns_of : list of ndarray
+        The columns of each group.
+    n_wanted : int or None
+        How many groups to select; None for "auto".
+
+    Returns
+    -------
+    list of Step
+    """
+
+    def level_of_groups(in_use: Groups) -> FloorLevel:
+        return level_of(np.sort(np.concatenate([columns_of[group] for group in in_use])))
+
+    def work(crew: Crew) -> list[Step]:
+        n_groups = len(columns_of)
+        crew.expect(n_candidates_at_most(n_groups, n_wanted, selector.direction, selector.lookahead))
+
+        def try_all(candidates: Sequence[Groups]) -> list[FloorLevel]:
+            return crew.run(level_of_groups, [(each,) for each in candidates], [1] * len(candidates))
+
+        if selector.direction == "backward":
+            return search_backward(try_all, n_groups, n_wanted)
+        return search_forward(try_all, start, n_groups, n_wanted, lookahead=selector.lookahead)
+
+    return supervise(work, check_n_jobs(selector.n_jobs), selector.progress)
+
+
+def keep_selected(selector: Any, steps: list[Step], columns_of: list[Ints]) -> Ints:
+    """Store which features are selected, and return their columns."""
+    selected = next(step.in_use for step in reversed(steps) if step.selected)
+    columns = np.sort(np.concatenate([columns_of[group] for group in selected]))
+    selector.support_ = np.isin(np.arange(selector.n_features_in_), columns)
+    selector.n_features_ = len(columns)
+    return columns
+
+
+def names_of_features(selector: Any) -> Sequence[Any]:
+    """Return the names of the features that a selector was fitted with; x0, x1, … where they have none."""
+    names: Sequence[Any] | None = getattr(selector, "feature_names_in_", None)
+    return [f"x{column}" for column in range(selector.n_features_in_)] if names is None else names
+
+
+def with_names(step: Step, groups: list[Ints], names: Sequence[Any]) -> SelectionStep:
+    """Return a step of the search as the path shows it."""
     features = tuple(str(names[column]) for group in step.changed for column in groups[group])
     n_features = sum(len(groups[group]) for group in step.in_use)
     return SelectionStep(features, n_features, step.level, step.selected, step.n_candidates, step.seconds)

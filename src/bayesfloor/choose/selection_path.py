@@ -39,11 +39,11 @@ class SelectionStep:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SelectionPath:
-    """Every step of a `BayesErrorSelector`, from the start to where it stopped.
+    """Every step of a `BayesErrorSelector` or a `NoiseVarianceSelector`, from the start to where it stopped.
 
-    The first entry is the start: no feature going forward, where the floor is that of naming the largest class, and all
-    features going backward. Each floor after it is the lowest of all candidates of its step, and therefore a little
-    too low: the luckiest of many is chosen.
+    The first entry is the start: no feature going forward, where the floor is that of naming the largest class or the
+    mean, and all features going backward. Each floor after it is the lowest of all candidates of its step, and
+    therefore a little too low: the luckiest of many is chosen.
 
     Attributes
     ----------
@@ -51,8 +51,8 @@ class SelectionPath:
         The start, then one entry per step.
     direction : {"forward", "backward"}
         Whether features are added or removed.
-    criterion : {"whole", "mean", "worst"}
-        Which floor is compared.
+    criterion : {"whole", "mean", "worst", "noise"}
+        Which floor is compared; "noise" is the noise variance as a share of the variance of y.
     n_rows, n_samples : int
         Rows that the floors come from, and rows that there were.
     confidence : float

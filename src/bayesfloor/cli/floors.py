@@ -7,7 +7,13 @@ from cyclopts.validators import Number
 
 from bayesfloor.cli.exits import FAILED, OK, UsageError
 from bayesfloor.cli.input import engine, open_table, rows_to_use
-from bayesfloor.cli.metrics import check_limits, check_metric_options, metric_arguments
+from bayesfloor.cli.metrics import (
+    check_for_numbers,
+    check_limits,
+    check_metric_options,
+    metric_arguments,
+    task_asked,
+)
 from bayesfloor.cli.options import (
     TABLE_DEFAULTS,
     By,
@@ -32,6 +38,8 @@ if TYPE_CHECKING:
 
 #: True classes and decisions that are listed, at the most.
 _MOST_COSTS = 20
+#: What is told of a learning curve.
+_IN_CURVE = ("size", "value", "expected", "fitted", "limit", "rate")
 
 
 def floor(
@@ -48,7 +56,8 @@ def floor(
 ) -> int:
     """Estimate the lowest error that any classifier can reach, or the best value of another metric.
 
-    A stack of learners is trained at three sizes, and the floor is where its
+    Where the target is a number it is the share of its variance that any model
+    can explain, and the lowest RMSE and MAE. A stack of learners is trained at three sizes, and the floor is where its
     learning curve ends: the upper end of the interval is an error that a model
     attains, the lower end assumes that the curve goes on as it does. Where larger
     is better, as for roc_auc, it is a ceiling, and the other way round.
@@ -56,10 +65,19 @@ def floor(
     check_by(by, fast)
     if fast and rows_for is not None:
         raise UsageError("--rows-for needs a learning curve: leave --fast out")
-    names = check_metric_options(metric, costs, fast=fast)
-    check_limits(names[0], rows_for=rows_for, fail_above=fail_above, fail_below=fail_below)
-    table = open_table(files, options, by)
-    if fast:
+    limits = {"rows_for": rows_for, "fail_above": fail_above, "fail_below": fail_below}
+    task = task_asked(metric, options.task)
+    names = check_metric_options(metric, costs, fast=fast, task=task)
+    check_limits(names[0], **limits)
+    table = open_table(files, options, by, task=task)
+    if table.task == "regression":
+        names = check_for_numbers(table, metric, by=by, costs=costs, positive=positive)
+        if fast:
+            result, text, findings = _numbers_from_trees(table, options, names)
+        else:
+            result, text, findings = _of_numbers(table, options, names, rows_for)
+        name = limit_name(result["metrics"][0])
+    elif fast:
         result, text, findings = _from_trees(table, options)
         name = "the floor"
     else:
@@ -103,23 +121,20 @@ def _from_learners(
     table: "Table", options: TableOptions, judged_by: dict[str, Any], rows_for: float | None = None
 ) -> tuple[dict[str, Any], str, Any]:
     from bayesfloor.floor.learned.estimate import learned_floor
+    from bayesfloor.report.ordered_classes import find_ordered_classes
 
     with engine(options) as how:
         del how["device"]  # models are trained on the CPU
         found = learned_floor(table, max_rows=rows_to_use(table, options), **judged_by, **how)
     in_result = ("estimate", "interval", "confidence", "reached", "reached_interval", "majority_error", "tree_bounds")
-    in_curve = ("size", "value", "expected", "fitted", "limit", "rate")
-    in_metric = ("name", "title", "about", "larger_is_better", "estimate", "interval", "reached", "reached_interval")
     metrics = list(found.metrics.values())
     result = {
         "method": "learned",
         "metric": found.metric,
         **_fields(found, *in_result, "residual_z"),
-        "curve": _fields(found.curve, *in_curve),
+        "curve": _fields(found.curve, *_IN_CURVE),
         **_fields(found, "weights", "n_rows"),
-        "metrics": [
-            {**_fields(each, *in_metric, "baseline"), "curve": _fields(each.curve, *in_curve)} for each in metrics
-        ],
+        "metrics": _metric_fields(metrics),
         "cost": None if found.cost is None else _cost_fields(found.cost),
     }
     if found.subgroups is not None:
@@ -148,11 +163,90 @@ def _from_learners(
     if found.subgroups is not None:
         text += f"\n\n{records_text(result['subgroups']['groups'], _OF_SUBGROUPS)}"
     if rows_for is not None:
-        needed = found.rows_for(rows_for)
-        named = _fields(needed, "value", "metric", "rows", "interval", "verdict", "n_train")
-        result["rows_for"] = {**named, "sentence": needed.sentence()}
+        result["rows_for"] = _rows_needed(found, rows_for)
+        text += f"\n\n{result['rows_for']['sentence']}"
+    ordered = find_ordered_classes(found.classes, found.pair_reached, table.target)
+    return result, text, (*_dependence(table, options), *found.findings, *ordered)
+
+
+def _of_numbers(
+    table: "Table", options: TableOptions, names: list[str], rows_for: float | None
+) -> tuple[dict[str, Any], str, Any]:
+    """Estimate how much of a number can be predicted."""
+    from bayesfloor.floor.learned.regression.estimate import regression_floor
+
+    with engine(options) as how:
+        del how["device"]  # models are trained on the CPU
+        found = regression_floor(table, metric=names, max_rows=rows_to_use(table, options), **how)
+    metrics = [found.metrics[found.metric], *(each for each in found.metrics.values() if each.name != found.metric)]
+    result = {
+        "method": "learned",
+        "metric": found.metric,
+        **_fields(found, "estimate", "interval", "confidence", "reached", "reached_interval"),
+        **_fields(found, "noise_variance", "noise_variance_interval", "n_rows"),
+        "curve": _fields(found.curve, *_IN_CURVE),
+        "learners": [{"name": name, "weight": weight} for name, weight in found.learners],
+        "metrics": _metric_fields(metrics),
+        "noise": _fields(found.noise, "low", "high", "n_rows", "sd", "sd_interval"),
+    }
+    text = _metrics_text(metrics)
+    say(
+        f"{exact_percent(found.confidence)} intervals. The worse end is a value that a model attains; the better end "
+        "assumes that the learning curve goes on as it does.",
+        quiet=options.quiet,
+    )
+    if rows_for is not None:
+        result["rows_for"] = _rows_needed(found, rows_for)
         text += f"\n\n{result['rows_for']['sentence']}"
     return result, text, (*_dependence(table, options), *found.findings)
+
+
+def _numbers_from_trees(
+    table: "Table", options: TableOptions, names: list[str]
+) -> tuple[dict[str, Any], str, Any]:
+    """Estimate the same from differences over the edges of spanning trees, without training anything."""
+    from bayesfloor.floor.trees.noise_variance import noise_variance_from_trees
+
+    if "mae" in names:
+        raise UsageError("--fast trains nothing, and only R² and RMSE can be told; leave out --fast, or --metric mae")
+    with engine(options) as how:
+        found = noise_variance_from_trees(table, **how)
+    low, high = (max(end, 0.0) ** 0.5 for end in found.interval)
+    known: dict[str, dict[str, Any]] = {
+        "r2": {"title": "R²", "larger_is_better": True, "estimate": found.r2, "interval": found.r2_interval},
+        "rmse": {"title": "RMSE", "larger_is_better": False, "estimate": found.rmse, "interval": (low, high)},
+    }
+    metrics = [{"name": name, **known[name]} for name in dict.fromkeys([*names, *known])]
+    result = {
+        "method": "spanning trees",
+        "metric": names[0],
+        **{key: metrics[0][key] for key in ("estimate", "interval")},
+        "confidence": found.confidence,
+        "noise_variance": found.estimate,
+        "noise_variance_interval": found.interval,
+        "metrics": metrics,
+        **_fields(found, "n_replicates", "n_rows"),
+    }
+    words = {True: "ceiling", False: "floor"}
+    rows = [(each["title"], words[each["larger_is_better"]], each["estimate"], *each["interval"]) for each in metrics]
+    say(
+        f"{exact_percent(found.confidence)} intervals, from differences between rows that lie close together. No model "
+        "was trained, so nothing is shown to be reached. Without --fast, models are tried.",
+        quiet=options.quiet,
+    )
+    return result, table_text(("metric", "", "best value", "from", "to"), rows), found.findings
+
+
+def _rows_needed(found: Any, value: float) -> dict[str, Any]:
+    """Say how many rows a model needs to reach a value."""
+    needed = found.rows_for(value)
+    named = _fields(needed, "value", "metric", "rows", "interval", "verdict", "n_train")
+    return {**named, "sentence": needed.sentence()}
+
+
+def _metric_fields(metrics: "list[MetricFloor]") -> list[dict[str, Any]]:
+    in_metric = ("name", "title", "about", "larger_is_better", "estimate", "interval", "reached", "reached_interval")
+    return [{**_fields(each, *in_metric, "baseline"), "curve": _fields(each.curve, *_IN_CURVE)} for each in metrics]
 
 
 def _metrics_text(metrics: "list[MetricFloor]") -> str:
@@ -209,19 +303,21 @@ def limit_name(metric: dict[str, Any]) -> str:
 def _dependence(table: "Table", options: TableOptions) -> "list[Finding]":
     """Find rows that belong together where nobody said so; sets that are known by name come prepared."""
     from bayesfloor.data.labels import check_labels
-    from bayesfloor.floor.learned.dependence import find_dependence
+    from bayesfloor.floor.learned.dependence import find_dependence, find_dependence_of_numbers
 
     if not table.columns:
         return []
-    return find_dependence(
-        table.X,
-        check_labels(table.y, len(table.X))[1],
-        table.possible_groups if table.groups is None else {},
-        in_order=table.time is None and table.groups is None,
-        tabular=table.tabular,
-        seed=options.seed,
-        n_jobs=options.threads,
-    )
+    groups = table.possible_groups if table.groups is None else {}
+    how: dict[str, Any] = {
+        "in_order": table.time is None and table.groups is None,
+        "tabular": table.tabular,
+        "seed": options.seed,
+        "n_jobs": options.threads,
+    }
+    if table.task == "regression":
+        assert table.y is not None
+        return find_dependence_of_numbers(table.X, table.y, groups, **how)
+    return find_dependence(table.X, check_labels(table.y, len(table.X))[1], groups, **how)
 
 
 def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], str, Any]:

@@ -21,7 +21,9 @@ _FOR_FILES = ("target", "groups", "time", "encode", "impute", "drop_missing", *_
 _PATIENCE_S = 10
 
 
-def open_table(files: tuple[str, ...], options: TableOptions, by: str | None = None) -> "Table":
+def open_table(
+    files: tuple[str, ...], options: TableOptions, by: str | None = None, *, task: str = "classification"
+) -> "Table":
     """Read a file or several; where there is none of that name, load the data set.
 
     Parameters
@@ -32,6 +34,8 @@ def open_table(files: tuple[str, ...], options: TableOptions, by: str | None = N
         How to read them.
     by : str or None
         The column whose values get figures of their own.
+    task : {"auto", "classification", "regression"}
+        What the target is read as; most commands need classes.
 
     Returns
     -------
@@ -44,6 +48,8 @@ def open_table(files: tuple[str, ...], options: TableOptions, by: str | None = N
     files = tuple("-" if file == STDIN_TOKEN else file for file in files)
     if not files:
         raise UsageError("FILE is missing: name a file, - for stdin, or a data set; 'bayesfloor datasets' lists these")
+    if task == "classification" and options.task == "regression":
+        raise UsageError("--task regression: this command needs classes; 'report' and 'floor' take numbers")
     check_folder(options.data)
     known = [*BUILT_IN, *local_files(options.data)]
     if len(files) == 1 and files[0] in known and not is_file(Path(files[0])):
@@ -58,7 +64,15 @@ def open_table(files: tuple[str, ...], options: TableOptions, by: str | None = N
         prepare = "strict" if options.strict else "auto"
         source = files[0] if len(files) == 1 else list(files)
         with without_messages_of_libraries(), progress_on_stderr(options.quiet) as progress:
-            table = read_table(source, by=by, prepare=prepare, **given, random_state=options.seed, progress=progress)
+            table = read_table(
+                source,
+                task=task,
+                by=by,
+                prepare=prepare,
+                **given,
+                random_state=options.seed,
+                progress=progress,
+            )
     say_notes(table, options.quiet)
     return table
 
@@ -114,6 +128,7 @@ def _load(name: str, options: TableOptions) -> "Table":
     from bayesfloor.tables.datasets import load_dataset
 
     given = [option for option in _FOR_FILES if getattr(options, option)]
+    given += ["task"] if options.task == "regression" else []
     if given:
         listed = ", ".join(f"--{option.replace('_', '-')}" for option in given)
         raise UsageError(f"{name!r} is a data set that comes prepared; {listed} can be used with files only")

@@ -22,22 +22,88 @@ _MOST_BYTES = 16 * 2**20
 _SEPARATORS = ",;\t"
 
 
-def check_metric_options(metric: tuple[str, ...], costs: str | None, *, fast: bool) -> list[str]:
-    """Check what can be checked before a table is read; return the names of the metrics, the first one first.
+def task_asked(metric: tuple[str, ...], task: str) -> str:
+    """Return what the target is to be read as: what --task says, or else what the metrics are for.
 
     Parameters
     ----------
     metric : tuple of str
-        Names; empty for the error.
-    costs : str or None
-        A file of costs.
-    fast : bool
-        Whether nothing is trained.
+        Names of metrics; empty where none is asked for.
+    task : {"auto", "classification", "regression"}
+        What --task says.
+
+    Returns
+    -------
+    {"auto", "classification", "regression"}
+    """
+    from bayesfloor.data.tasks import NUMBER_METRICS
+
+    numbers = [name for name in metric if name in NUMBER_METRICS]
+    if numbers and len(numbers) < len(metric):
+        other = next(name for name in metric if name not in NUMBER_METRICS)
+        raise UsageError(f"--metric {numbers[0]} is for numbers, and --metric {other} for classes")
+    if numbers and task == "classification":
+        raise UsageError(f"--metric {numbers[0]} is for numbers; leave out --task classification")
+    if metric and not numbers and task == "regression":
+        raise UsageError(f"--metric {metric[0]}: must be one of {', '.join(NUMBER_METRICS)} with --task regression")
+    return "regression" if numbers else task
+
+
+def check_for_numbers(table: "Table", metric: tuple[str, ...], **others: Any) -> list[str]:
+    """Refuse what needs classes where the target holds numbers; return the names of the metrics, the first one first.
+
+    Parameters
+    ----------
+    table : Table
+        What was read.
+    metric : tuple of str
+        Names of metrics; empty for R².
+    **others : object
+        Other options that need classes, by name, as they were given.
 
     Returns
     -------
     list of str
     """
+    from bayesfloor.data.tasks import NUMBER_METRICS
+
+    where = f"needs classes, and {table.target!r} holds numbers; --task classification reads them as classes"
+    for name, value in others.items():
+        if value is not None and value is not False:
+            raise UsageError(f"--{name.replace('_', '-')} {where}")
+    if metric and metric[0] not in NUMBER_METRICS:
+        raise UsageError(f"--metric {metric[0]} {where}, and for numbers it is one of {', '.join(NUMBER_METRICS)}")
+    return list(metric) or [NUMBER_METRICS[0]]
+
+
+def check_metric_options(
+    metric: tuple[str, ...], costs: str | None, *, fast: bool, task: str = "auto"
+) -> list[str]:
+    """Check what can be checked before a table is read; return the names of the metrics, the first one first.
+
+    Parameters
+    ----------
+    metric : tuple of str
+        Names; empty for the error, or for R² of numbers.
+    costs : str or None
+        A file of costs.
+    fast : bool
+        Whether nothing is trained.
+    task : {"auto", "classification", "regression"}
+        As from `task_asked`.
+
+    Returns
+    -------
+    list of str
+    """
+    if task == "regression":
+        from bayesfloor.data.tasks import NUMBER_METRICS
+
+        if len(set(metric)) < len(metric):
+            raise UsageError("--metric: the same one is named twice")
+        if costs is not None:
+            raise UsageError("--costs needs classes; leave it out for numbers")
+        return list(metric) or [NUMBER_METRICS[0]]
     from bayesfloor.floor.learned.metrics import check_metric_names
 
     try:
@@ -63,7 +129,7 @@ def check_limits(first: str, **limits: float | None) -> None:
         Options by name.
     """
     low = -math.inf if first == "cost" else 0.0
-    high = math.inf if first in ("cost", "log_loss") else 2.0 if first == "brier" else 1.0
+    high = math.inf if first in ("cost", "log_loss", "rmse", "mae") else 2.0 if first == "brier" else 1.0
     for name, value in limits.items():
         if value is not None and not (low <= value <= high and math.isfinite(value)):
             allowed = f"from {low:g} to {high:g}" if math.isfinite(high) else "finite, and not negative"

@@ -36,7 +36,8 @@ Metrics = Annotated[
     tuple[str, ...],
     flag(
         "What models are judged by: error, balanced_error, log_loss, brier, roc_auc, average_precision, f1, "
-        "top_k_error (top_3_error), cost; the error by default. Several times for several; the first is the headline."
+        "top_k_error (top_3_error), cost; for numbers r2, rmse, mae. The error or r2 by default. Several times for "
+        "several; the first is the headline."
     ),
 ]
 Costs = Annotated[
@@ -75,8 +76,13 @@ class TableOptions(RunOptions):
     """How to read a table, beside the above."""
 
     target: Annotated[
-        str | None, Parameter(group=_TABLE, help="Column of labels; by its name or the last one where none is named.")
+        str | None,
+        Parameter(group=_TABLE, help="Column of labels or numbers; by its name or the last one where none is named."),
     ] = None
+    task: Annotated[
+        Literal["auto", "classification", "regression"],
+        Parameter(group=_TABLE, help="Whether the target holds classes or a number; by its values by default."),
+    ] = "auto"
     groups: Annotated[
         str | None, Parameter(group=_TABLE, help="Column that tells which rows belong together, such as a patient.")
     ] = None

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Seconds before a progress bar appears; shorter work needs none.
 _PATIENCE_S = 1.0
+#: Fractions from this on are shown with one digit: six that count are enough.
+_MANY_DIGITS = 10_000.0
 #: Letters of a full progress bar.
 _BAR_LETTERS = 30
 
@@ -86,6 +88,7 @@ def write_json(
         whole["data"] = {
             "source": table.source,
             "target": table.target,
+            "task": table.task,
             "n_rows": len(table.X),
             "n_samples": table.n_samples,
             "n_features": table.X.shape[1],
@@ -151,7 +154,7 @@ def table_text(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     headings : sequence of str
         Their names.
     rows : iterable of sequences
-        Their cells. Fractions are shown with four digits.
+        Their cells. Fractions are shown with four digits, and with one where they are large.
 
     Returns
     -------
@@ -180,7 +183,9 @@ def shown_cell(cell: Any) -> str:
     """Write one cell of a table."""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    return f"{cell:.4f}" if isinstance(cell, float) else visible(cell)
+    if not isinstance(cell, float):
+        return visible(cell)
+    return f"{cell:.4f}" if abs(cell) < _MANY_DIGITS else f"{cell:.1f}"
 
 
 def check_output(path: str, force: bool) -> Path:

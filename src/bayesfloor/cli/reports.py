@@ -13,7 +13,13 @@ from cyclopts.validators import Number
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.floors import check_by, limit_name, verdict_on
 from bayesfloor.cli.input import check_n_features, engine, open_table, rows_to_use
-from bayesfloor.cli.metrics import check_limits, check_metric_options, metric_arguments
+from bayesfloor.cli.metrics import (
+    check_for_numbers,
+    check_limits,
+    check_metric_options,
+    metric_arguments,
+    task_asked,
+)
 from bayesfloor.cli.options import (
     TABLE_DEFAULTS,
     By,
@@ -64,18 +70,24 @@ def report(
 
     The answer on the terminal, and everything in one HTML file that needs no
     network: the floor and how sure it is, the learning curve, the hardest classes
-    and pairs, and the rows that look alike but are labelled differently.
+    and pairs, and the rows that look alike but are labelled differently. Where the
+    target is a number: how much of it can be predicted, and where the noise is.
     """
     place = None if options.json and out is None else _place_for(files, out)
     force = force or (place is not None and _is_own_page(place))
     if place is not None:
         check_output(str(place), force)
     check_by(by, fast)
-    names = check_metric_options(metric, costs, fast=fast)
+    task = task_asked(metric, options.task)
+    names = check_metric_options(metric, costs, fast=fast, task=task)
     check_limits(names[0], target_value=target_value, fail_above=fail_above, fail_below=fail_below)
-    table = open_table(files, options, by)
+    table = open_table(files, options, by, task=task)
     check_n_features(features, table)
-    judged_by = metric_arguments(table, names, costs, positive)
+    if table.task == "regression":
+        others = {"by": by, "costs": costs, "positive": positive, "fast": fast}
+        judged_by: dict[str, Any] = {"metric": check_for_numbers(table, metric, **others)}
+    else:
+        judged_by = metric_arguments(table, names, costs, positive)
     from bayesfloor.report.difficulty import difficulty_report  # after what can go wrong: it takes a second to load
 
     asked: dict[str, Any] = {"fast": fast, "by": by, "metric": metric, "costs": costs, "positive": positive}

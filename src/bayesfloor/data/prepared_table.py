@@ -52,8 +52,9 @@ class TabularView:
     names : tuple of str
         Names of the columns.
     from_labels : tuple of (int, int, int)
-        Columns of X that were computed from the labels of other rows: the column of `values` that they encode, the
-        first of them, and the one after the last. Whoever holds rows out computes them anew from the rest.
+        Columns of X that were computed from the labels of other rows, shares of classes or the mean of a number: the
+        column of `values` that they encode, the first of them, and the one after the last. Whoever holds rows out
+        computes them anew from the rest.
     """
 
     values: Floats
@@ -75,11 +76,11 @@ class Table:
     X : ndarray of shape (n_rows, n_features)
         Finite float64 values, read-only.
     y : ndarray of shape (n_rows,) or None
-        The labels; None where a table without its target was made ready as another one was.
+        The labels: classes, or float64 numbers; None where a table without its target was made ready as another was.
     feature_names : tuple of str
         Names of the columns of X; a dummy is called ``column=value``.
     classes : ndarray
-        The distinct labels, sorted.
+        The distinct labels, sorted; empty where they are numbers.
     target : str
         Name of the column of labels.
     feature_groups : tuple of tuples of int
@@ -118,6 +119,8 @@ class Table:
         Each row's position among `files`.
     by : Subgroups or None
         Groups of rows that figures are wanted for.
+    task : {"classification", "regression"}
+        Whether the labels are classes or numbers.
     """
 
     X: Floats
@@ -143,12 +146,14 @@ class Table:
     files: tuple[str, ...] = ()
     file_codes: Ints | None = None
     by: Subgroups | None = None
+    task: str = "classification"
 
     def __repr__(self) -> str:
         n_rows, n_features = self.X.shape
+        labels = f"{counted(len(self.classes))} classes of" if self.task == "classification" else "the number"
         return (
             f"Table({self.source!r}: {counted(n_rows)} row{'s' * (n_rows != 1)}, {counted(n_features)} "
-            f"feature{'s' * (n_features != 1)}, {counted(len(self.classes))} classes of {self.target!r})"
+            f"feature{'s' * (n_features != 1)}, {labels} {self.target!r})"
         )
 
     def values_of(self, row: int) -> tuple[str, ...]:
@@ -183,7 +188,7 @@ def points_of(X: Any) -> Any:
     return X.X if isinstance(X, Table) else X
 
 
-def points_and_labels(X: Any, y: Any) -> tuple[Any, Any]:
+def points_and_labels(X: Any, y: Any, *, task: str = "classification") -> tuple[Any, Any]:
     """Return the points and labels of a `Table`, and anything else unchanged.
 
     Parameters
@@ -192,6 +197,8 @@ def points_and_labels(X: Any, y: Any) -> tuple[Any, Any]:
         What the caller passes as X.
     y : array-like or None
         What the caller passes as y; None with a Table.
+    task : {"classification", "regression"}
+        What the labels are needed for.
 
     Returns
     -------
@@ -201,7 +208,7 @@ def points_and_labels(X: Any, y: Any) -> tuple[Any, Any]:
     Raises
     ------
     ValueError
-        When there are no labels, or a Table and labels beside it.
+        When there are no labels, or a Table and labels beside it, or a Table of numbers where classes are needed.
     """
     if not isinstance(X, Table):
         if y is None:
@@ -211,4 +218,9 @@ def points_and_labels(X: Any, y: Any) -> tuple[Any, Any]:
         raise ValueError("A Table has its labels with it; leave out y.")
     if X.y is None:
         raise ValueError(f"{X.source} was read without its labels, and they are needed here.")
+    if X.task == "regression" and task == "classification":
+        raise ValueError(
+            f"{X.source}: the target {X.target!r} holds numbers: this is regression, and classes are needed here. "
+            "regression_floor and difficulty_report take numbers; read_table(task='classification') reads classes."
+        )
     return X.X, X.y

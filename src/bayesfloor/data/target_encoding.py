@@ -1,11 +1,13 @@
-"""Categories with many values -> shares of the classes among other rows of the same value.
+"""Categories with many values -> shares of the classes, or means of a number, among other rows of the same value.
 
 scikit-learn's TargetEncoder does the same, but its folds depend on the order of the rows.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Most classes whose shares are taken as features; the largest ones.
 MOST_CLASSES = 8
@@ -51,17 +53,56 @@ def class_shares(levels: Ints, codes: Ints, n_levels: int, n_classes: int, class
     return shares
 
 
+def value_means(levels: Ints, y: Floats, n_levels: int) -> Floats:
+    """Return the mean of a number among the rows of each value, drawn towards the mean of all rows.
+
+    Parameters
+    ----------
+    levels : ndarray of shape (n,)
+        Value of each row, from 0 to n_levels - 1; -1 where it is missing.
+    y : ndarray of shape (n,)
+        The number of each row.
+    n_levels : int
+        Number of values.
+
+    Returns
+    -------
+    ndarray of shape (n_levels + 2, 1)
+        The last two lines are for missing values, and for values that no row has.
+    """
+    place = np.where(levels < 0, n_levels, levels)
+    centre = float(y.mean())
+    sums = np.bincount(place, weights=y - centre, minlength=n_levels + 2)
+    rows = np.bincount(place, minlength=n_levels + 2)
+    return (centre + sums / (rows + PRIOR_ROWS))[:, np.newaxis]
+
+
 def out_of_fold_shares(
     levels: Ints, codes: Ints, n_levels: int, n_classes: int, classes: Ints, folds: Ints
 ) -> Floats:
     """Return the shares that each row's value has among the rows of the other folds; see `class_shares`."""
-    encoded = np.empty((len(levels), len(classes)))
+    return _out_of_fold(
+        levels, n_levels, folds, lambda rows: class_shares(levels[rows], codes[rows], n_levels, n_classes, classes)
+    )
+
+
+def out_of_fold_means(levels: Ints, y: Floats, n_levels: int, folds: Ints) -> Floats:
+    """Return the mean that each row's value has among the rows of the other folds; see `value_means`."""
+    return _out_of_fold(levels, n_levels, folds, lambda rows: value_means(levels[rows], y[rows], n_levels))
+
+
+def _out_of_fold(levels: Ints, n_levels: int, folds: Ints, learn: Callable[[Bools], Floats]) -> Floats:
+    """Look up each row's value in what `learn` makes of the rows of the other folds."""
+    parts: list[tuple[Bools, Floats]] = []
     for fold in range(int(folds.max(initial=0)) + 1):
         held_out, others = folds == fold, folds != fold
-        shares = class_shares(levels[others], codes[others], n_levels, n_classes, classes)
+        learnt = learn(others)
         # a value that no other fold has is not known there
         is_known = np.bincount(levels[others] + 1, minlength=n_levels + 1)[1:] > 0
         place = np.where(levels[held_out] < 0, n_levels, levels[held_out])
         place = np.where((levels[held_out] >= 0) & ~np.append(is_known, True)[place], n_levels + 1, place)
-        encoded[held_out] = shares[place]
+        parts.append((held_out, learnt[place]))
+    encoded = np.empty((len(levels), parts[0][1].shape[1]))
+    for held_out, values in parts:
+        encoded[held_out] = values
     return encoded

@@ -10,7 +10,9 @@ estimator's fitted attribute is asked to plot itself::
                                      ├─ transforms     ranked transforms         TransformComparisonDisplay
                                      ├─ learned        the learning curve        LearnedFloorDisplay
                                      ├─ subgroups      each subgroup of rows     SubgroupsDisplay
+                                     ├─ regression     noise over predictions    NoiseProfileDisplay
                                      ├─ label_noise    labels redrawn            LabelNoiseDisplay
+                                     ├─ noise          differences over edges    NoiseFromTreesDisplay
                                      └─ votes          rates of annotators       VoteFloorDisplay
 
 - `checks`: what callers pass -> arrays that can be drawn
@@ -29,7 +31,9 @@ from bayesfloor.display.class_floors import ClassFloorsDisplay
 from bayesfloor.display.class_tree import ClassTreeDisplay
 from bayesfloor.display.label_noise import LabelNoiseDisplay
 from bayesfloor.display.learned import LearnedFloorDisplay
+from bayesfloor.display.noise import NoiseFromTreesDisplay
 from bayesfloor.display.pair_heatmap import PairwiseHeatmapDisplay
+from bayesfloor.display.regression import NoiseProfileDisplay
 from bayesfloor.display.selection import SelectionPathDisplay
 from bayesfloor.display.subgroups import SubgroupsDisplay
 from bayesfloor.display.transforms import TransformComparisonDisplay
@@ -40,6 +44,8 @@ __all__ = [
     "ClassTreeDisplay",
     "LabelNoiseDisplay",
     "LearnedFloorDisplay",
+    "NoiseFromTreesDisplay",
+    "NoiseProfileDisplay",
     "PairwiseHeatmapDisplay",
     "SelectionPathDisplay",
     "SubgroupsDisplay",

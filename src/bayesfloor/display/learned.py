@@ -166,7 +166,9 @@ class LearnedFloorDisplay:
         letters = letters_for(ax)
         _mark_rows(ax, _ticks_that_fit(ax, letters + 1))
         stack = self.error_marks_, (self.curve_line_, self.middle_marks_)
-        texts = f"{self.title} of the stack", f"mean with the {self.title} it expects, fitted"
+        is_same = np.array_equal(value, middle)
+        fitted = "curve through it" if is_same else f"mean with the {self.title} it expects, fitted"
+        texts = f"{self.title} of the stack", fitted
         legend_above(ax, stack, texts, letters)
         self.labels_ = self._write_labels(LabelPlacement(ax, letters))
         return self

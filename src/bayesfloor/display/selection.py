@@ -70,11 +70,11 @@ class SelectionPathDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Any:
-        """Draw the path of a fitted `BayesErrorSelector`.
+        """Draw the path of a fitted `BayesErrorSelector` or `NoiseVarianceSelector`.
 
         Parameters
         ----------
-        estimator : BayesErrorSelector or Pipeline
+        estimator : BayesErrorSelector, NoiseVarianceSelector or Pipeline
             Fitted; of a pipeline, the last step.
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
@@ -105,7 +105,7 @@ class SelectionPathDisplay:
             ``interval_low``, ``interval_high`` and ``selected``.
         direction : {"forward", "backward"}, default="forward"
             Whether features are added or removed.
-        measure : {"whole", "mean_pair", "worst_pair", "mean_class", "worst_class"}, default="whole"
+        measure : {"whole", "mean_pair", "worst_pair", "mean_class", "worst_class", "noise"}, default="whole"
             Which floor this is.
         confidence : float, optional
             Level of the intervals.

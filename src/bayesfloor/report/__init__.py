@@ -13,6 +13,7 @@ A report is one plain dict in the middle, and a renderer for each thing it is sh
                          ├─────── page/         HTML          .to_html(), and in notebooks
                          └─────── (json)        JSON          .to_json()
 
+Where the target is a number, the files that begin with ``regression`` take the place of those for classes.
 `difficulty` holds it all together: `difficulty_report` and what it returns. It is not loaded with this room, because it
 needs all of scikit-learn. ``README.md`` beside this file tells more.
 """

@@ -6,7 +6,7 @@ import numpy as np
 
 from bayesfloor.data.sampling import Keys, keys_of_values, stratified_rows
 from bayesfloor.floor.trees.cross_edges import of_whole
-from bayesfloor.floor.trees.problem import Options, floors_of
+from bayesfloor.floor.trees.problem import Options, Problem, floors_of
 from bayesfloor.forest import Forests, spanning_forests
 from bayesfloor.report.source import Source
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -48,7 +48,7 @@ class ColumnFloors:
     is_balanced: bool
 
 
-def measure_columns(source: Source, options: Options) -> ColumnFloors:
+def measure_columns(source: Source[Problem], options: Options) -> ColumnFloors:
     """Count cross edges in the trees of each column alone.
 
     Parameters
@@ -64,7 +64,7 @@ def measure_columns(source: Source, options: Options) -> ColumnFloors:
         In the order of `source.columns`.
     """
     problem, n_columns = source.problem, len(source.columns)
-    most = int(np.clip(_MOST_VALUES // max(n_columns, 1), _FEWEST_ROWS, MOST_ROWS))
+    most = rows_for_columns(n_columns)
     keys = keys_of_values(problem.X, problem.codes, options.random_state)
     pool = _without_excess(problem.codes, keys)
     rows = pool[stratified_rows(problem.codes[pool], max(most, len(problem.classes)), keys[pool])]
@@ -73,7 +73,7 @@ def measure_columns(source: Source, options: Options) -> ColumnFloors:
     largest = 1.0 - counts.max() / len(codes)
     floors, intervals = [], []
     for members in source.feature_groups:
-        forests = _forests(np.ascontiguousarray(points[:, list(members)]), options)
+        forests = forests_of_columns(np.ascontiguousarray(points[:, list(members)]), options)
         found = floors_of([of_whole(forests, codes, len(counts))], len(counts), largest, options)
         floors.append(float(found.estimate))
         intervals.append(found.interval)
@@ -87,6 +87,11 @@ def measure_columns(source: Source, options: Options) -> ColumnFloors:
     )
 
 
+def rows_for_columns(n_columns: int) -> int:
+    """Return how many rows to compare columns by: fewer where there are very many columns."""
+    return int(np.clip(_MOST_VALUES // max(n_columns, 1), _FEWEST_ROWS, MOST_ROWS))
+
+
 def _without_excess(codes: Ints, keys: Keys) -> Ints:
     """Choose all rows, but of the largest class no more than the next one has."""
     counts = np.bincount(codes)
@@ -96,7 +101,7 @@ def _without_excess(codes: Ints, keys: Keys) -> Ints:
     return np.sort(np.concatenate([np.flatnonzero(codes != largest), some]))
 
 
-def _forests(points: Floats, options: Options) -> Forests:
+def forests_of_columns(points: Floats, options: Options) -> Forests:
     """Grow the trees of some columns of X.
 
     Along a line the first tree joins each row to the next. Rows two and three places apart stand for the second and

@@ -1,33 +1,36 @@
 """`difficulty_report`: the answer, how sure it is, and where it will hurt."""
 
-import json
 from dataclasses import dataclass
-from os import PathLike
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from bayesfloor.data.sampling import REPORT_VALUES, TREE_ROWS
+from bayesfloor.data.tasks import TASKS
 from bayesfloor.floor.learned.estimate import rows_by_default
 from bayesfloor.floor.learned.metrics import Metric, check_metric_names, check_metrics
+from bayesfloor.floor.learned.regression.problem import NumberProblem
 from bayesfloor.floor.learned.result import LearnedFloor
-from bayesfloor.floor.trees.problem import Progress, check_options
+from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.figures import FEWEST_ROWS, compute_figures
-from bayesfloor.report.source import source_of
+from bayesfloor.report.formats import Report
+from bayesfloor.report.regression import (
+    RegressionReport,
+    check_number_metrics,
+    is_of_numbers,
+    regression_report,
+)
+from bayesfloor.report.source import Source, source_of
 from bayesfloor.report.summary import summarise
-from bayesfloor.report.text import render_markdown, render_text
-from bayesfloor.runtime.checks import check_float, check_int, check_max_rows
-from bayesfloor.runtime.files import write_whole
-from bayesfloor.runtime.findings import Finding
+from bayesfloor.runtime.checks import check_float, check_int, check_max_rows, check_option
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.tree import ClassTree
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DifficultyReport:
+class DifficultyReport(Report):
     """How good any classifier can get on some data, and where it will hurt.
 
     Shows itself in notebooks. `print` gives the text of the terminal.
@@ -50,24 +53,11 @@ class DifficultyReport:
         What was noticed in the data that bears on the floor.
     """
 
-    summary: dict[str, Any]
     learned: LearnedFloor | None
     trees: BayesError
     classes: OneVsRestBayesError
     pairs: PairwiseBayesError
     class_tree: ClassTree
-    findings: tuple[Finding, ...]
-
-    def __repr__(self) -> str:
-        return f"DifficultyReport({' '.join(self.summary['answer'])!r})"
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        from bayesfloor.report.page.page import render_page
-
-        return render_page(self.summary, fragment=True)
 
     def frame(self) -> Any:
         """Return a data frame of the rows that look like another class, the most suspicious first."""
@@ -75,77 +65,16 @@ class DifficultyReport:
         rows = self.summary["suspects"]["rows"]
         return data_frame({name: [row[name] for row in rows] for name in names})
 
-    def to_html(self, path: "str | PathLike[str] | None" = None) -> str:
-        """Return one page that needs no network, or write it to a file.
-
-        Parameters
-        ----------
-        path : path-like or None, default=None
-            Where to; the file appears whole or not at all.
-
-        Returns
-        -------
-        str
-            The page.
-        """
-        from bayesfloor.report.page.page import render_page
-
-        return _written(render_page(self.summary), path)
-
-    def to_json(self, path: "str | PathLike[str] | None" = None) -> str:
-        """Return the summary as JSON, or write it to a file.
-
-        Parameters
-        ----------
-        path : path-like or None, default=None
-            Where to.
-
-        Returns
-        -------
-        str
-            The text.
-        """
-        return _written(json.dumps(self.summary, indent=2, allow_nan=False, ensure_ascii=False) + "\n", path)
-
-    def to_markdown(self, path: "str | PathLike[str] | None" = None) -> str:
-        """Return the report as Markdown, or write it to a file.
-
-        Parameters
-        ----------
-        path : path-like or None, default=None
-            Where to.
-
-        Returns
-        -------
-        str
-            The text.
-        """
-        return _written(render_markdown(self.summary), path)
-
-    def to_text(self, width: int = 100) -> str:
-        """Return the report as plain text, as the terminal shows it.
-
-        Parameters
-        ----------
-        width : int, default=100
-            Letters in a line.
-
-        Returns
-        -------
-        str
-            The text.
-        """
-        return render_text(self.summary, width)
-
 
 def difficulty_report(
     X: Any,
     y: Any = None,
     *,
+    task: str = "auto",
     groups: Any = None,
     time: Any = None,
     by: Any = None,
-    metric: Any = "error",
+    metric: Any = None,
     costs: Any = None,
     positive: Any = None,
     prepare: Any = "auto",
@@ -163,15 +92,21 @@ def difficulty_report(
     random_state: Any = 0,
     progress: Progress = False,
     client: Any = None,
-) -> DifficultyReport:
-    """Report how good any classifier can get on some data, how sure that is, and where it will hurt.
+) -> DifficultyReport | RegressionReport:
+    """Report how good any model can get on some data, how sure that is, and where it will hurt.
+
+    Where the labels are classes, it is about classifiers: how low their error can go, which classes are hard, which
+    rows look like another class. Where they are numbers, it is about regression: how much of the variance can be
+    explained, where the noise is, which rows have a value that does not fit.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n_samples, n_features), or Table
         The points; features should be on comparable scales. A `Table` from `read_table` has its labels with it.
     y : array-like or series of shape (n_samples,)
-        The labels; to be left out with a Table.
+        The labels, classes or numbers; to be left out with a Table.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether the labels are classes or numbers. "auto" decides by their values, as `read_table` does.
     groups : array-like, str or None, default=None
         Rows that belong together, such as those of one patient, or the column of a data frame that tells; the report is
         then about new groups. None for the groups of a Table, if it has any.
@@ -179,10 +114,11 @@ def difficulty_report(
         When each row was seen, or the column that tells; models are then trained on the past and tested on what came
         next. None for the time of a Table, if it has any.
     by : array-like, str or None, default=None
-        Subgroups to give figures for, as for `learned_floor`: a value for each row, or the column that tells.
-    metric : str or list of str, default="error"
-        What models are judged by, as for `learned_floor`. The report is about the first; the others and the error stand
-        beside it.
+        Subgroups to give figures for, as for `learned_floor`: a value for each row, or the column that tells. For
+        classes alone.
+    metric : str, list of str or None, default=None
+        What models are judged by, as for `learned_floor` and `regression_floor`. The report is about the first; the
+        others and the error stand beside it. None for the error of classes, and "r2" of numbers.
     costs : array-like of shape (n_classes, n_classes) or (n_classes, n_classes + 1), or data frame, default=None
         What each decision costs, as for `learned_floor`. With costs alone, the report is about the cost.
     positive : object, default=None
@@ -190,18 +126,19 @@ def difficulty_report(
     prepare : {"auto", "strict"} or transformer, default="auto"
         How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
     fast : bool, default=False
-        Answer from spanning trees alone and train nothing. Takes a second, and proves nothing. Of the error alone.
+        Answer from spanning trees alone and train nothing. Takes a second, and proves nothing. Of the error of classes
+        alone.
     target_value : float or None, default=None
         A value of the first metric that is hoped for; the report says whether it is feasible.
     n_features : int or None, default=None
-        Search for so many features that leave the lowest floor.
+        Search for so many features that leave the lowest floor, or the least noise.
     n_trees : int, default=3
         How many edge-disjoint spanning trees to count in.
     confidence : float, default=0.95
         Level of the intervals.
     max_rows : int or None, default=None
         Rows to train models on, at the most, as large a share of each class. None for 125 000, and 8 million values;
-        for half as many with `groups`, and 10 000 with `time`.
+        for half as many with `groups`, and 10 000 with `time`. Numbers: as for `regression_floor`.
     max_tree_rows : int or None, default=None
         Rows to grow trees on, at the most; None for 50 000.
     title : str or None, default=None
@@ -221,12 +158,12 @@ def difficulty_report(
 
     Returns
     -------
-    DifficultyReport
+    DifficultyReport, or RegressionReport where the labels are numbers
         ``to_html``, ``to_json``, ``to_markdown``, ``to_text``; notebooks show it.
 
     See Also
     --------
-    learned_floor : The headline number alone.
+    learned_floor : The headline number alone; `regression_floor` where the labels are numbers.
     pairwise_bayes_error : The figures of the heat map alone.
 
     Examples
@@ -237,6 +174,9 @@ def difficulty_report(
     >>> report.summary["verdict"]["verdict"]
     'feasible'
     """
+    check_option("task", task, TASKS)
+    if task == "auto" and is_of_numbers(metric):
+        task = "regression"
     started = perf_counter()
     options = check_options(
         n_trees=n_trees,
@@ -250,14 +190,13 @@ def difficulty_report(
         random_state=random_state,
         progress=progress,
     )
-    if fast and by is not None:
-        raise ValueError("Figures of subgroups come from models: leave out fast, or by.")
-    names = check_metric_names(metric, has_costs=costs is not None)
-    if fast and names != ["error"]:
-        raise ValueError(
-            f"With fast=True nothing is trained, and only the error can be told. Leave out fast, or {_named(names)}."
-        )
-    source = source_of(X, y, title, groups, time, prepare, by)
+    asked = {"metric": metric, "costs": costs, "positive": positive, "by": by, "fast": fast, "n_features": n_features}
+    if task != "regression":
+        _check_asked(asked)
+    source = source_of(X, y, title, groups, time, prepare, by, task)
+    if isinstance(source.problem, NumberProblem):
+        return _of_numbers(source, options, asked, target_value, max_rows, command, started)
+    names = _check_asked(asked)
     problem = source.problem
     n_classes = len(problem.classes)
     if len(problem.X) < FEWEST_ROWS and names != ["error"]:
@@ -265,6 +204,7 @@ def difficulty_report(
             f"Fewer than {FEWEST_ROWS} rows are too few to train models, and only the error can be told without. Got "
             f"{len(problem.X)} rows; leave out {_named(names)}."
         )
+    metric = "error" if metric is None else metric
     first = check_metrics(metric, costs, positive, problem.classes, problem.class_counts)[0]
     if target_value is not None:
         target_value = check_float("target_value", target_value, _range_of(first))
@@ -279,22 +219,74 @@ def difficulty_report(
         max_rows=check_max_rows(max_rows, n_classes, rows_by_default(problem, REPORT_VALUES)),
         max_tree_rows=check_max_rows(max_tree_rows, n_classes, TREE_ROWS),
     )
-    seed = options.random_state
     given = {
         "metric": None if names in (["error"], ["cost"]) else names[0] if len(names) == 1 else names,
         "positive": positive,
         "fast": fast or None,
         "target_value": target_value,
         "n_features": n_features,
-        "random_state": seed or None,
+        "random_state": options.random_state or None,
         "by": by if isinstance(by, str) else None,
     }
-    written = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
-    written += "" if costs is None else ", costs=costs"
-    summary = summarise(source, figures, bool(fast), target_value, command or f"difficulty_report(X, y{written})")
+    more = "" if costs is None else ", costs=costs"
+    summary = summarise(source, figures, bool(fast), target_value, command or _call(given, more))
     summary["seconds"] = perf_counter() - started
     shared = ("learned", "trees", "classes", "pairs", "class_tree", "findings")
     return DifficultyReport(summary, **{name: getattr(figures, name) for name in shared})
+
+
+def _check_asked(asked: dict[str, Any]) -> list[str]:
+    """Check what a report on classes is asked for; return the names of the metrics, the first one first."""
+    if asked["fast"] and asked["by"] is not None:
+        raise ValueError("Figures of subgroups come from models: leave out fast, or by.")
+    metric = "error" if asked["metric"] is None else asked["metric"]
+    names = check_metric_names(metric, has_costs=asked["costs"] is not None)
+    if asked["fast"] and names != ["error"]:
+        raise ValueError(
+            f"With fast=True nothing is trained, and only the error can be told. Leave out fast, or {_named(names)}."
+        )
+    return names
+
+
+def _of_numbers(
+    source: Source[NumberProblem],
+    options: Options,
+    asked: dict[str, Any],
+    target_value: float | None,
+    max_rows: int | None,
+    command: str | None,
+    started: float,
+) -> RegressionReport:
+    """Report on a target of numbers, or say what of all that was asked for needs classes."""
+    for name in ("costs", "positive", "by", "fast"):
+        if asked[name] is not None and asked[name] is not False:
+            raise ValueError(
+                f"{name} needs classes, and {source.target!r} holds numbers: leave out {name}, or ask for classes with "
+                "task='classification'."
+            )
+    names = check_number_metrics(asked["metric"], source.target)
+    given = {
+        "metric": None if names == ["r2"] else names[0] if len(names) == 1 else names,
+        "target_value": target_value,
+        "n_features": asked["n_features"],
+        "random_state": options.random_state or None,
+    }
+    return regression_report(
+        source,
+        options,
+        metric=names,
+        target_value=target_value,
+        n_features=asked["n_features"],
+        max_rows=max_rows,
+        command=command or _call(given),
+        started=started,
+    )
+
+
+def _call(given: dict[str, Any], more: str = "") -> str:
+    """Write the call that makes a report again."""
+    written = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
+    return f"difficulty_report(X, y{written}{more})"
 
 
 def _named(names: list[str]) -> str:
@@ -305,9 +297,3 @@ def _range_of(metric: Metric) -> str:
     """Return the values that a target of a metric may have; below the least cost, it is not feasible."""
     low, high = (-np.inf, np.inf) if metric.costs is not None else metric.bounds
     return f"{'(' if np.isinf(low) else '['}{low:g}, {high:g}{')' if np.isinf(high) else ']'}"
-
-
-def _written(text: str, path: "str | PathLike[str] | None") -> str:
-    if path is not None:
-        write_whole(Path(path), text.encode())
-    return text

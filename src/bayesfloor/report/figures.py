@@ -13,10 +13,11 @@ from bayesfloor.floor.learned.dependence import find_dependence
 from bayesfloor.floor.learned.estimate import MIN_FOLDS, learned_floor_of
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
-from bayesfloor.floor.trees.problem import Options, Progress
+from bayesfloor.floor.trees.problem import Options, Problem, Progress
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.columns import ColumnFloors, measure_columns
 from bayesfloor.report.look_alikes import LookAlike, find_look_alikes
+from bayesfloor.report.ordered_classes import find_ordered_classes
 from bayesfloor.report.source import Source
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.tree import ClassTree, build_class_tree
@@ -53,6 +54,8 @@ class Figures:
         Rows that look like another class.
     dependence : list of Finding
         Rows that belong together, by a column or by their order, where nobody said so.
+    order : list of Finding
+        That the classes are numbers in an order.
     selection : SelectionPath or None
         The search for features.
     tree_rows : ndarray
@@ -68,6 +71,7 @@ class Figures:
     columns: ColumnFloors
     look_alikes: list[LookAlike]
     dependence: list[Finding]
+    order: list[Finding]
     selection: SelectionPath | None
     tree_rows: NDArray[np.int64]
 
@@ -76,11 +80,12 @@ class Figures:
         """What was noticed in the data: first what may make every other figure too good."""
         learned = () if self.learned is None else self.learned.findings
         said = {finding.code for finding in learned}  # rows that are nearly copies are found by both
-        return (*self.dependence, *(each for each in self.trees.findings if each.code not in said), *learned)
+        trees = [each for each in self.trees.findings if each.code not in said]
+        return (*self.dependence, *trees, *learned, *self.order)
 
 
 def compute_figures(
-    source: Source,
+    source: Source[Problem],
     options: Options,
     *,
     fast: bool,
@@ -116,7 +121,7 @@ def compute_figures(
         keys = keys_of_values(problem.X, problem.codes, options.random_state)
         rows = np.sort(stratified_rows(problem.codes, max_tree_rows, keys))
         part = problem.take(rows)
-    growing = replace(options, progress=_share_of(options.progress, 0, 100 if fast else 20))
+    growing = replace(options, progress=share_of(options.progress, 0, 100 if fast else 20))
     draws = count_cross_edges(part, growing, whole=True, classes=True, pairs=True)
     assert draws.forests is not None  # the first draw's are kept
     pairs = pairwise_result(draws, part, options, normalize=True)
@@ -124,7 +129,7 @@ def compute_figures(
     how: dict[str, Any] = {"n_jobs": options.n_jobs, "random_state": options.random_state}
     learned = None
     if not fast and len(problem.X) >= FEWEST_ROWS:
-        progress = _share_of(options.progress, 20, 100)
+        progress = share_of(options.progress, 20, 100)
         learned = learned_floor_of(
             problem,
             confidence=options.confidence,
@@ -162,6 +167,7 @@ def compute_figures(
         columns=measure_columns(source, options),
         look_alikes=find_look_alikes(draws.forests, part.codes, len(problem.classes), MOST_LOOK_ALIKES),
         dependence=dependence,
+        order=find_ordered_classes(problem.classes, pairs.normalized, source.target),
         selection=selection,
         tree_rows=rows,
     )
@@ -175,7 +181,7 @@ def _tree_of_hardest(tree: ClassTree, classes: OneVsRestBayesError, pairs: Pairw
     return build_class_tree(pairs.normalized[np.ix_(hardest, hardest)], classes.classes[hardest])
 
 
-def _share_of(progress: Progress, first: int, last: int) -> Progress:
+def share_of(progress: Progress, first: int, last: int) -> Progress:
     """Let one part of the work move a bar from `first` to `last` percent."""
     if not callable(progress):
         return progress

@@ -7,7 +7,7 @@ lowest value that any model can attain; where larger is better, a ceiling is the
 from typing import Any
 
 from bayesfloor.floor.learned.result import ClassRanking, CostDecisions, LearnedFloor, MetricFloor
-from bayesfloor.floor.learned.summary import ERR_ALIKE, STILL_FALLING
+from bayesfloor.floor.learned.summary import STILL_FALLING
 from bayesfloor.runtime.text import (
     chosen,
     counted,
@@ -85,7 +85,7 @@ def answer_of_metric(learned: LearnedFloor, hardest: str, rare: list[ClassRankin
             f"No model is likely to get {side} {metric.said(metric.best)}; the {word} is about "
             f"{metric.written(metric.estimate)} ({interval})."
         )
-    second = f"The best model tried {_reaches(metric)}"
+    second = f"The best model tried {reaches(metric)}"
     told = [first, f"{second}; {hardest}." if hardest else f"{second}."]
     if learned.metric == "cost" and learned.cost is not None and (dearest := _dearest(learned.cost)):
         told.append(f"{dearest}.")
@@ -100,22 +100,31 @@ def answer_of_metric(learned: LearnedFloor, hardest: str, rare: list[ClassRankin
     return told
 
 
-def _reaches(metric: MetricFloor) -> str:
+def beats_nothing(metric: MetricFloor) -> bool:
+    """Tell whether what was reached is not surely better than what needs no features."""
+    low, high = metric.reached_interval
+    return low <= metric.baseline if metric.larger_is_better else high >= metric.baseline
+
+
+def reaches(metric: MetricFloor) -> str:
     """Say what was reached, and whether more rows would change it."""
     reached, without = metric.written(metric.reached), metric.written(metric.baseline)
-    low, high = metric.reached_interval
-    if (low <= metric.baseline) if metric.larger_is_better else (high >= metric.baseline):
+    if beats_nothing(metric):
         return f"reaches {reached}, which is not surely better than what needs no features ({without})"
     if metric.reached == metric.perfect:
         return f"reaches {reached} on rows that it was not trained on, and nothing is left to win"
+    return f"reaches {reached} ({without} without features), {with_more_rows(metric)}"
+
+
+def with_more_rows(metric: MetricFloor) -> str:
+    """Say whether more rows would change what was reached."""
+    low, high = metric.reached_interval
     gain, left = abs(metric.estimate - metric.reached), abs(metric.perfect - metric.reached)
     if gain <= STILL_FALLING * left:
-        more = "and more rows would change that little"
-    elif gain > (high - low) / 4.0:  # about a standard error
-        more = "and is still improving with more data"
-    else:
-        more = "on too few rows to tell whether more would help"
-    return f"reaches {reached} ({without} without features), {more}"
+        return "and more rows would change that little"
+    if gain > (high - low) / 4.0:  # about a standard error
+        return "and is still improving with more data"
+    return "on too few rows to tell whether more would help"
 
 
 def _found(ranking: ClassRanking) -> str:
@@ -144,17 +153,16 @@ def worth_of_metric(learned: LearnedFloor, carriers: str) -> str:
     )
 
 
-def verdict_on_target(learned: LearnedFloor, target: float) -> tuple[str, str]:
+def verdict_on_target(metric: MetricFloor, target: float) -> tuple[str, str]:
     """Hold what was learned against a target: a word, and a sentence."""
-    metric = metric_of(learned)
     is_rate, word = metric.is_rate, limit_word(metric)
     goal = chosen(target, is_rate)
-    (low, high), (reached_low, reached_high) = learned.interval, learned.reached_interval
+    (low, high), (reached_low, reached_high) = metric.interval, metric.reached_interval
     larger = metric.larger_is_better
     surely, most = (reached_low, "at least") if larger else (reached_high, "at most")
     if (surely >= target) if larger else (surely <= target):
         return "feasible", (
-            f"A model tried here reaches {written(learned.reached, is_rate)}, {most} {written(surely, is_rate)} "
+            f"A model tried here reaches {written(metric.reached, is_rate)}, {most} {written(surely, is_rate)} "
             f"allowing for sampling: {goal} has been done."
         )
     best, ends, side = (high, "ends", "below") if larger else (low, "starts", "above")
@@ -163,39 +171,39 @@ def verdict_on_target(learned: LearnedFloor, target: float) -> tuple[str, str]:
             f"The {word}'s range {ends} at {written(best, is_rate)}, {side} {goal}. This rests on the learning curve "
             "going on as it does; better features would change the problem itself."
         )
-    side = "below" if learned.estimate <= target else "above"
+    side = "below" if metric.estimate <= target else "above"
     return "undecided", (
-        f"The {word} is estimated {side} {goal}, at {written(learned.estimate, is_rate)}, but its range, "
+        f"The {word} is estimated {side} {goal}, at {written(metric.estimate, is_rate)}, but its range, "
         f"{between(low, high, is_rate)}, holds {goal} too; the best model tried reaches "
-        f"{written(learned.reached, is_rate)}."
+        f"{written(metric.reached, is_rate)}."
     )
 
 
-def note_on_curve(learned: LearnedFloor) -> str:
-    """Say whether more rows or a better model would close the gap."""
-    metric = metric_of(learned)
+def note_on_curve(metric: MetricFloor, err_alike: bool) -> str:
+    """Say whether more rows or a better model would close the gap; the latter where near rows err alike."""
     is_rate, word = metric.is_rate, limit_word(metric)
-    if learned.reached == metric.perfect:
-        return "No error is left to win." if learned.metric == "error" else "Nothing is left to win."
+    is_error = metric.name == "error"
+    if metric.reached == metric.perfect:
+        return "No error is left to win." if is_error else "Nothing is left to win."
     sign = -1.0 if metric.larger_is_better else 1.0
-    gap = sign * (learned.reached - learned.estimate)
-    size = float(learned.curve.size[0])
-    now, doubled = (float(learned.curve.at(n)) for n in (size, 2 * size))
+    gap = sign * (metric.reached - metric.estimate)
+    size = float(metric.curve.size[0])
+    now, doubled = (float(metric.curve.at(n)) for n in (size, 2 * size))
     gained = max(min(sign * (now - doubled), gap), 0.0)
-    if learned.metric == "error":
+    if is_error:
         left = f"lie {percent(gap)} of the rows"
     else:
         left = f"{'lie' if is_rate else 'lies'} {difference(gap, is_rate)}"
     parts = [
-        f"Between what was reached ({written(learned.reached, is_rate)}) and the {word} "
-        f"({written(learned.estimate, is_rate)}) {left}."
+        f"Between what was reached ({written(metric.reached, is_rate)}) and the {word} "
+        f"({written(metric.estimate, is_rate)}) {left}."
         if gap > 0
         else f"What was reached is about the {word}."
     ]
-    if gap > 0:
-        won = percent(gained) if learned.metric == "error" else difference(gained, is_rate)
+    if gap > 0 and gained > 0:
+        won = percent(gained) if is_error else difference(gained, is_rate)
         parts.append(f"If the curve goes on as it does, twice as many rows would win about {won}.")
-    if learned.residual_z > ERR_ALIKE:
+    if err_alike:
         parts.append("Rows next to each other err alike: a better model could win something with these rows as well.")
     else:
         parts.append("No structure was found that the models missed: a better model has nothing obvious to win here.")

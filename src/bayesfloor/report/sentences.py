@@ -289,7 +289,7 @@ def verdict(figures: Figures, target: float) -> dict[str, Any]:
                 f"so they cannot rule {goal} out; train models (leave out fast) to learn more."
             )
     else:
-        word, sentence = verdict_on_target(learned, target)
+        word, sentence = verdict_on_target(metric_of(learned), target)
     return {"target": target, "verdict": word, "sentence": sentence}
 
 

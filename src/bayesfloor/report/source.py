@@ -2,24 +2,28 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.prepared_table import ColumnSummary, Table, points_and_labels
+from bayesfloor.data.tasks import task_of
+from bayesfloor.floor.learned.regression.problem import NumberProblem, check_number_problem
 from bayesfloor.floor.trees.problem import Problem, check_problem
 from bayesfloor.tables.arguments import subgroups_of, table_of
 
+P = TypeVar("P", Problem, NumberProblem)
+
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class Source(Generic[P]):
     """A problem with the names that its reader knows.
 
     Attributes
     ----------
-    problem : Problem
-        Checked points and labels.
+    problem : Problem or NumberProblem
+        Checked points, and labels or numbers.
     title, target : str
         What the data and the labels are called.
     rows : ndarray
@@ -44,7 +48,7 @@ class Source:
         Whether the rows come from a table that was made ready by itself.
     """
 
-    problem: Problem
+    problem: P
     title: str
     target: str
     rows: NDArray[np.int64]
@@ -60,21 +64,41 @@ class Source:
     is_table: bool = False
 
 
+#: What a report may be about.
+AnySource = Source[Problem] | Source[NumberProblem]
+
+
 def source_of(
-    X: Any, y: Any, title: str | None, groups: Any = None, time: Any = None, prepare: Any = "auto", by: Any = None
-) -> Source:
-    """Take points and labels, a table that was read from a file, or a data frame, made ready where it needs it."""
+    X: Any,
+    y: Any,
+    title: str | None,
+    groups: Any = None,
+    time: Any = None,
+    prepare: Any = "auto",
+    by: Any = None,
+    task: str = "classification",
+) -> AnySource:
+    """Take points and labels, a table that was read from a file, or a data frame, made ready where it needs it.
+
+    With the task "auto", the values of the labels decide whether they are classes or numbers.
+    """
     by = subgroups_of(X, by)
-    table = None if y is None else table_of(X, y, groups=groups, time=time, prepare=prepare, by=by)
+    table = None if y is None else table_of(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by)
     if table is not None:
-        return _of_table(table, title)
-    points_and_labels(X, y)  # refuses what has no labels, or has them twice
-    return _of_table(X, title, groups, time, by) if isinstance(X, Table) else _of_arrays(X, y, title, groups, time, by)
+        X, y, groups, time, by = table, None, None, None, table.by
+    if task == "auto":
+        task = X.task if isinstance(X, Table) else "classification" if y is None else task_of(y)
+    points_and_labels(X, y, task=task)  # refuses what has no labels, or has them twice
+    if task == "regression":
+        numbers = check_number_problem(X, y, groups, time)
+        return _of_table(X, title, numbers) if isinstance(X, Table) else _of_arrays(y, title, numbers)
+    problem = check_problem(X, y, groups, time, by=by)
+    return _of_table(X, title, problem) if isinstance(X, Table) else _of_arrays(y, title, problem)
 
 
-def _of_table(table: Table, title: str | None, groups: Any = None, time: Any = None, by: Any = None) -> Source:
+def _of_table(table: Table, title: str | None, problem: P) -> Source[P]:
     return Source(
-        problem=check_problem(table, None, groups, time, by=by),
+        problem=problem,
         title=title or table.source,
         target=table.target,
         rows=table.lines,
@@ -91,8 +115,7 @@ def _of_table(table: Table, title: str | None, groups: Any = None, time: Any = N
     )
 
 
-def _of_arrays(X: Any, y: Any, title: str | None, groups: Any, time: Any, by: Any) -> Source:
-    problem = check_problem(X, y, groups, time, by=by)
+def _of_arrays(y: Any, title: str | None, problem: P) -> Source[P]:
     n, n_features = problem.X.shape
     names = range(n_features) if problem.feature_names is None else problem.feature_names
     label_name = getattr(y, "name", None)

@@ -13,10 +13,14 @@ import numpy as np
 
 from bayesfloor.data.prepared_table import ColumnSummary
 from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor
+from bayesfloor.floor.learned.summary import ERR_ALIKE
+from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.floor.trees.results import OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report import metric_sentences, sentences
+from bayesfloor.report.columns import ColumnFloors
 from bayesfloor.report.figures import Figures
-from bayesfloor.report.source import Source
+from bayesfloor.report.metric_sentences import metric_of
+from bayesfloor.report.source import AnySource, Source
 
 #: Pairs of classes, at the most; 100 classes have 4950.
 MOST_PAIRS = 500
@@ -34,7 +38,9 @@ _AHEAD = 8.0
 SCHEMA = 3
 
 
-def summarise(source: Source, figures: Figures, fast: bool, target: float | None, command: str) -> dict[str, Any]:
+def summarise(
+    source: Source[Problem], figures: Figures, fast: bool, target: float | None, command: str
+) -> dict[str, Any]:
     """Put everything that a report shows into one dict of plain values.
 
     Parameters
@@ -55,34 +61,25 @@ def summarise(source: Source, figures: Figures, fast: bool, target: float | None
     dict
     """
     learned = figures.learned
-    n_rows, n_features = source.problem.X.shape
+    n_rows = len(source.problem.X)
     return {
-        "schema": SCHEMA,
-        "version": version("bayesfloor"),
-        "title": source.title,
-        "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        **made(source),
+        "task": "classification",
         "answer": sentences.answer(figures),
         "worth": sentences.worth(figures, fast),
         "verdict": None if target is None else sentences.verdict(figures, target),
         "data": {
-            "source": source.title,
-            "target": source.target,
-            "n_rows": n_rows,
-            "n_samples": source.n_samples,
-            "n_features": n_features,
+            **data_of(source, figures.columns),
             "n_classes": len(source.problem.classes),
             "notes": [*source.notes, *_rows_used(figures, n_rows)],
-            "cautions": list(source.cautions),
-            "columns": _columns(source, figures),
-            "n_columns": len(source.columns),
             "columns_note": sentences.note_on_columns(figures.columns, len(source.columns), MOST_LISTED),
         },
         "rare": None if learned is None else _rare(learned),
         "findings": [asdict(found) for found in figures.findings],
         "floor": _floor(figures),
-        "metrics": [] if learned is None else [_metric(each) for each in learned.metrics.values()],
+        "metrics": [] if learned is None else [metric_values(each) for each in learned.metrics.values()],
         "costs": None if learned is None or learned.cost is None else _costs(learned),
-        "curve": None if learned is None else _curve(figures),
+        "curve": None if learned is None else curve_of(metric_of(learned), learned.residual_z > ERR_ALIKE),
         "subgroups": None if learned is None else _subgroups(learned),
         "learners": [] if learned is None else [{"name": k, "weight": v} for k, v in learned.weights.items()],
         "classes": _classes(figures),
@@ -102,9 +99,34 @@ def _rows_used(figures: Figures, n_rows: int) -> list[str]:
     return [f"Spanning trees were grown on {len(figures.tree_rows)} of the rows, as large a share of each class."]
 
 
-def _columns(source: Source, figures: Figures) -> list[dict[str, Any]]:
+def made(source: AnySource) -> dict[str, Any]:
+    """Say what the report is on, and by which version it was made when."""
+    return {
+        "schema": SCHEMA,
+        "version": version("bayesfloor"),
+        "title": source.title,
+        "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    }
+
+
+def data_of(source: AnySource, measured: ColumnFloors) -> dict[str, Any]:
+    """List what is known of the data: sizes, what was done to them, and the columns."""
+    n_rows, n_features = source.problem.X.shape
+    return {
+        "source": source.title,
+        "target": source.target,
+        "n_rows": n_rows,
+        "n_samples": source.n_samples,
+        "n_features": n_features,
+        "notes": list(source.notes),
+        "cautions": list(source.cautions),
+        "columns": _columns(source, measured),
+        "n_columns": len(source.columns),
+    }
+
+
+def _columns(source: AnySource, measured: ColumnFloors) -> list[dict[str, Any]]:
     """List the columns, the most telling first, and then those that were left out."""
-    measured = figures.columns
     known = {column.name: column for column in source.column_summaries}
     rows = []
     for place in np.argsort(-measured.removed, kind="stable")[:MOST_LISTED].tolist():
@@ -200,7 +222,7 @@ def _floor(figures: Figures) -> dict[str, Any]:
     }
     if learned is not None:
         more = {"method": "learned", "confidence": learned.confidence, "n_rows": learned.n_rows, "trees": of_trees}
-        return _metric(learned.metrics[learned.metric]) | more
+        return metric_values(learned.metrics[learned.metric]) | more
     return {
         "metric": "error",
         "title": "error",
@@ -220,7 +242,7 @@ def _floor(figures: Figures) -> dict[str, Any]:
     }
 
 
-def _metric(metric: MetricFloor) -> dict[str, Any]:
+def metric_values(metric: MetricFloor) -> dict[str, Any]:
     """List what is known of a metric, ready to be written."""
     low, high = metric.reached_interval
     return {
@@ -271,19 +293,18 @@ def _costs(learned: LearnedFloor) -> dict[str, Any]:
     }
 
 
-def _curve(figures: Figures) -> dict[str, Any]:
-    learned = figures.learned
-    assert learned is not None
-    curve = learned.curve
+def curve_of(metric: MetricFloor, err_alike: bool) -> dict[str, Any]:
+    """List what was attained at each training size, the fitted line, and where it leads."""
+    curve = metric.curve
     sizes = np.geomspace(0.8 * curve.size.min(), _AHEAD * curve.size.max(), 60)
     points = zip(curve.size.tolist(), curve.value.tolist(), strict=True)
     return {
         "points": [{"size": size, "value": value} for size, value in points],
         "line": [[float(size), float(value)] for size, value in zip(sizes, curve.at(sizes), strict=True)],
-        "limit": learned.estimate,
-        "low": learned.interval[0],
-        "high": learned.interval[1],
-        "note": metric_sentences.note_on_curve(learned),
+        "limit": metric.estimate,
+        "low": metric.interval[0],
+        "high": metric.interval[1],
+        "note": metric_sentences.note_on_curve(metric, err_alike),
     }
 
 
@@ -336,12 +357,12 @@ def _pairs(figures: Figures) -> dict[str, Any]:
     }
 
 
-def _suspects(source: Source, figures: Figures) -> dict[str, Any]:
+def _suspects(source: Source[Problem], figures: Figures) -> dict[str, Any]:
     classes = source.problem.classes
     found = [
         (each, int(figures.tree_rows[each.row]), int(figures.tree_rows[each.other])) for each in figures.look_alikes
     ]
-    shown = _columns_that_differ(source, [(row, other) for _, row, other in found])
+    shown = columns_that_differ(source, [(row, other) for _, row, other in found])
     rows = []
     for each, row, other in found:
         values, other_values = source.values(row), source.values(other)
@@ -361,20 +382,19 @@ def _suspects(source: Source, figures: Figures) -> dict[str, Any]:
     note = "Rows that look alike and are labelled differently. The first one's neighbours speak for the second's label."
     if not found:
         note = "No row has neighbours that speak for another label."
+    return {**columns_shown(source, shown, bool(found)), "row_word": source.row_word, "rows": rows, "note": note}
+
+
+def columns_shown(source: AnySource, shown: list[int], has_rows: bool) -> dict[str, Any]:
+    """Name the columns that are shown beside rows to look at, and say how they were chosen."""
     n_columns = len(source.columns)
     of_columns = ""
-    if len(shown) < n_columns and found:
+    if len(shown) < n_columns and has_rows:
         of_columns = f"Of {n_columns} columns, the {len(shown)} in which such rows differ most are shown."
-    return {
-        "columns": [source.columns[column] for column in shown],
-        "columns_note": of_columns,
-        "row_word": source.row_word,
-        "rows": rows,
-        "note": note,
-    }
+    return {"columns": [source.columns[column] for column in shown], "columns_note": of_columns}
 
 
-def _columns_that_differ(source: Source, ends: list[tuple[int, int]]) -> list[int]:
+def columns_that_differ(source: AnySource, ends: list[tuple[int, int]]) -> list[int]:
     """Choose the columns in which pairs of rows differ most, in their own order; all where they are few."""
     if len(source.columns) <= MOST_COLUMNS or not ends:
         return list(range(min(len(source.columns), MOST_COLUMNS)))
@@ -413,13 +433,13 @@ def _tree(figures: Figures) -> dict[str, Any]:
     }
 
 
-def _features(source: Source, figures: Figures) -> dict[str, Any] | None:
+def _features(source: Source[Problem], figures: Figures) -> dict[str, Any] | None:
     path = figures.selection
     if path is None:
         return None
     rows = [
         {
-            "name": _column_named(source, step.features),
+            "name": column_named(source, step.features),
             "floor": step.level.floor,
             "low": step.level.low,
             "high": step.level.high,
@@ -433,7 +453,7 @@ def _features(source: Source, figures: Figures) -> dict[str, Any] | None:
     return {"rows": rows, "note": note}
 
 
-def _column_named(source: Source, features: tuple[str, ...]) -> str:
+def column_named(source: AnySource, features: tuple[str, ...]) -> str:
     """Name what a step added as the reader knows it: dummies by the column that they come from."""
     place = int(features[0].removeprefix("x"))  # the search knows columns by number
     columns = zip(source.columns, source.feature_groups, strict=True)

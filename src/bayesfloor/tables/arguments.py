@@ -10,18 +10,28 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.labels import check_labels
+from bayesfloor.data.numbers import check_numbers
 from bayesfloor.data.prepared_table import Table, points_and_labels
 from bayesfloor.data.row_groups import check_groups, check_time
 from bayesfloor.data.subgroups import as_numbers, check_subgroups
+from bayesfloor.data.tasks import task_of
 from bayesfloor.runtime.checks import check_option
 from bayesfloor.tables.columns import NumberColumn, RawTable, UnknownColumnError
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
-from bayesfloor.tables.prepare import Labels, Wishes, make_table, subgroups_by
+from bayesfloor.tables.prepare import Wishes, make_table, subgroups_by
+from bayesfloor.tables.targets import Labels, number_labels
 from bayesfloor.tables.transformers import transformed_table
 
 
 def table_of(
-    X: Any, y: Any = None, *, groups: Any = None, time: Any = None, prepare: Any = "auto", by: Any = None
+    X: Any,
+    y: Any = None,
+    *,
+    task: str = "classification",
+    groups: Any = None,
+    time: Any = None,
+    prepare: Any = "auto",
+    by: Any = None,
 ) -> Table | None:
     """Make a data frame ready where it needs it.
 
@@ -31,6 +41,8 @@ def table_of(
         What the caller passes as X.
     y : array-like, str or None
         The labels, or the name of their column; None where there are none.
+    task : {"auto", "classification", "regression"}
+        Whether the labels are classes or numbers; "auto" decides by their values.
     groups, time : array-like, str or None
         Which rows belong together and when each was seen, or the names of their columns.
     prepare : {"auto", "strict"} or transformer
@@ -60,7 +72,7 @@ def table_of(
         return None
     raw = raw_of_frame(X)
     raw.by = check_subgroups(by, raw.n_rows)
-    labels = None if y is None or "y" in named else _labels(y, raw)
+    labels = None if y is None or "y" in named else _labels(y, raw, task)
     for name, given in (("groups", check_groups), ("time", check_time)):
         value = groups if name == "groups" else time
         if value is not None and name not in named:
@@ -70,7 +82,11 @@ def table_of(
             raw.columns.append(NumberColumn(column, checked.astype(np.float64)))
             named[name] = column
     wishes = Wishes(
-        target=named.get("y"), groups=named.get("groups"), time=named.get("time"), strict=prepare == "strict"
+        target=named.get("y"),
+        task=task,
+        groups=named.get("groups"),
+        time=named.get("time"),
+        strict=prepare == "strict",
     )
     if not isinstance(prepare, str):
         return transformed_table(raw, wishes, prepare, labels)
@@ -130,10 +146,12 @@ def _has_nan(series: Any) -> bool:
     return bool(series.dtype.is_float() and series.is_nan().any())
 
 
-def _labels(y: Any, raw: RawTable) -> Labels:
+def _labels(y: Any, raw: RawTable, task: str) -> Labels:
+    name = _unused("y" if getattr(y, "name", None) is None else str(y.name), raw)
+    if "regression" in (task, task == "auto" and task_of(y)):
+        return number_labels(check_numbers(y, raw.n_rows), name)
     classes, codes = check_labels(y, raw.n_rows)
-    name = getattr(y, "name", None)
-    return Labels(classes[codes], classes, codes, _unused("y" if name is None else str(name), raw))
+    return Labels(classes[codes], classes, codes, name)
 
 
 def _unused(name: str, raw: RawTable) -> str:

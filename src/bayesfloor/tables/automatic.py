@@ -6,7 +6,7 @@ kind              treatment
 number            scaled; gaps filled by the median, with a column that tells them where they say something
 yes/no            0 and 1
 category          0 and 1 for each value, rare ones together; with many values, the frequent ones and the
-                  share of each class among other rows of the same value
+                  share of each class, or the mean of a number, among other rows of the same value
 date              time passed, month, weekday and hour, as far as they vary
 text              main directions of hashed n-grams
 id, constant,     left out; where an id is missing in some rows and that says something, whether it is
@@ -20,19 +20,21 @@ import numpy as np
 from scipy.stats import chi2_contingency
 
 from bayesfloor.data.prepared_table import ColumnSummary
-from bayesfloor.runtime.arrays import Bools, Ints
+from bayesfloor.runtime.arrays import Bools
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn, find_gaps
 from bayesfloor.tables.encoding import Preparation, check_unique, fill_number, ordinal_codes
 from bayesfloor.tables.kinds import Kind
 from bayesfloor.tables.notes import listed_names
 from bayesfloor.tables.spellings import truth_of
+from bayesfloor.tables.targets import Labels
 from bayesfloor.tables.treatments import (
     ANY_VALUE,
     CategoryFeatures,
     NumberFeature,
     Treatment,
     learn_date,
+    learn_means,
     learn_scale,
     learn_shares,
     learn_text,
@@ -54,8 +56,7 @@ def learn_automatically(
     table: RawTable,
     kinds: Sequence[Kind],
     target: str,
-    codes: Ints | None,
-    labels: Sequence[str],
+    labels: Labels | None,
     *,
     encode: str | None = None,
     scale: str = "standard",
@@ -71,10 +72,8 @@ def learn_automatically(
         What each column holds.
     target : str
         Name of the column of labels.
-    codes : ndarray of shape (n_rows,) or None
-        Class of each row; None where there are no labels.
-    labels : sequence of str
-        The classes.
+    labels : Labels or None
+        The labels; None where there are none.
     encode, scale, impute
         As in `read_table`; None leaves the choice to the column.
 
@@ -91,7 +90,7 @@ def learn_automatically(
     treatments: list[Treatment] = []
     summaries: list[ColumnSummary] = []
     for each in kinds:
-        treatment, what = _treat(each, table, codes, labels, encode, scale, impute)
+        treatment, what = _treat(each, table, labels, encode, scale, impute)
         n_features = 0
         if treatment is not None and treatment.feature_names:
             treatments.append(treatment)
@@ -106,7 +105,8 @@ def learn_automatically(
         raise ValueError(f"{table.source} has no column left besides the target {target!r} ({left_out or 'none'})")
     check_unique(treatments, table.source)
     table.notes += _in_lines(summaries)
-    return Preparation(tuple(treatments), target), tuple(summaries)
+    task = "classification" if labels is None else labels.task
+    return Preparation(tuple(treatments), target, task), tuple(summaries)
 
 
 def _n_values(column: Column) -> int:
@@ -120,8 +120,7 @@ def _n_values(column: Column) -> int:
 def _treat(
     each: Kind,
     table: RawTable,
-    codes: Ints | None,
-    labels: Sequence[str],
+    labels: Labels | None,
     encode: str | None,
     scale: str,
     impute: str | None,
@@ -132,7 +131,7 @@ def _treat(
         why = {"constant": "one value only", "empty": "no values", "other": each.reason}[each.kind]
         return None, f"left out: {why}"
     gaps = find_gaps(column)
-    tells_gaps = impute is None and _says_something(gaps, codes)
+    tells_gaps = impute is None and _says_something(gaps, labels)
     if each.kind == "id":
         if tells_gaps:
             return _presence(column), f"left out{reason}, but for whether it is missing"
@@ -149,15 +148,16 @@ def _treat(
         return text, f"{n_directions} direction{'s' * (n_directions > 1)} of n-grams{reason}"
     if encode == "drop":
         return None, "left out, as asked: text"
-    treatment, what = _treat_category(column, table, gaps, tells_gaps, codes, labels, encode, scale, impute)
+    treatment, what = _treat_category(column, table, gaps, tells_gaps, labels, encode, scale, impute)
     return treatment, what + reason
 
 
-def _says_something(gaps: Bools, codes: Ints | None) -> bool:
+def _says_something(gaps: Bools, labels: Labels | None) -> bool:
     """Tell whether gaps are frequent enough, and go with the label."""
     n_gaps = int(gaps.sum())
-    if min(n_gaps, len(gaps) - n_gaps) < _FEWEST_GAPS or codes is None:
+    if min(n_gaps, len(gaps) - n_gaps) < _FEWEST_GAPS or labels is None:
         return False
+    codes = labels.codes
     n_classes = int(codes.max()) + 1
     table = np.array([np.bincount(codes[rows], minlength=n_classes) for rows in (gaps, ~gaps)])
     table = table[:, table.sum(axis=0) > 0]
@@ -187,8 +187,7 @@ def _treat_category(
     table: RawTable,
     gaps: Bools,
     tells_gaps: bool,
-    codes: Ints | None,
-    labels: Sequence[str],
+    labels: Labels | None,
     encode: str | None,
     scale: str,
     impute: str | None,
@@ -219,9 +218,12 @@ def _treat_category(
     has_other = len(shown) < n_values
     dummies = CategoryFeatures(column.name, "dummies", shown, fill, 0, tells_gaps, has_other, lenient=True)
     n_rare = n_values - len(shown)
-    if n_values > MOST_DUMMIES and codes is not None:
-        what = f"{len(shown)} frequent values as 0 and 1, all {counted(n_values)} by their shares of the classes"
-        return learn_shares(column, dummies, codes, labels, table), what
+    if n_values > MOST_DUMMIES and labels is not None:
+        what = f"{len(shown)} frequent values as 0 and 1, all {counted(n_values)} by"
+        if labels.task == "regression":
+            return learn_means(column, dummies, labels.y, labels.name), f"{what} the mean of the target"
+        classes = [str(label) for label in labels.classes]
+        return learn_shares(column, dummies, labels.codes, classes, table), f"{what} their shares of the classes"
     what = f"0 and 1 for each of {len(shown)} values" + f", {counted(n_rare)} rare ones together" * bool(n_rare)
     return dummies, what + filled
 

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.prepared_table import TabularView
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.data.tasks import TASKS
+from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.checks import check_option
 from bayesfloor.runtime.limits import check_memory
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import Column, NumberColumn, RawTable, TextColumn
@@ -20,6 +22,7 @@ from bayesfloor.tables.treatments import (
     CategoryFeatures,
     NumberFeature,
     Oddities,
+    OwnLabels,
     SharesFeatures,
     Treatment,
     exponent_of,
@@ -33,25 +36,6 @@ IMPUTATIONS = (None, "mean", "median", "most_frequent")
 
 
 @dataclass(frozen=True)
-class OwnLabels:
-    """The labels of the rows that a preparation was learnt from, so that none has a part in its own features.
-
-    Attributes
-    ----------
-    codes : ndarray of shape (n_rows,)
-        Class of each row.
-    n_classes : int
-        Number of classes.
-    folds : ndarray of shape (n_rows,)
-        Features of a row are computed from the labels of the other folds.
-    """
-
-    codes: Ints
-    n_classes: int
-    folds: Ints
-
-
-@dataclass(frozen=True)
 class Preparation:
     """How a table becomes a matrix, to do the same to another table.
 
@@ -61,10 +45,13 @@ class Preparation:
         The columns in use, in the order of X.
     target : str
         Name of the column of labels.
+    task : {"classification", "regression"}
+        Whether the labels are classes or numbers.
     """
 
     columns: tuple[Treatment, ...]
     target: str
+    task: str = "classification"
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -92,7 +79,8 @@ class Preparation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values and arrays, which `from_dict` takes back."""
-        return {"target": self.target, "columns": [column.to_dict() for column in self.columns]}
+        columns = [column.to_dict() for column in self.columns]
+        return {"target": self.target, "task": self.task, "columns": columns}
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> "Preparation":
@@ -107,7 +95,7 @@ class Preparation:
         names = [stored["target"], *(column.name for column in columns)]
         if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
             raise ValueError("the columns need different names")
-        return cls(columns, stored["target"])
+        return cls(columns, stored["target"], check_option("task", stored["task"], TASKS[1:]))
 
     def as_in_file(self, row: Floats, kept: Mapping[str, str] | None = None) -> tuple[str, ...]:
         """Write one row of X as the file has it, column by column of `column_names`.
@@ -175,7 +163,7 @@ class Preparation:
         for treatment, first, last in self._places():
             column = by_name.pop(treatment.name)
             if own is not None and isinstance(treatment, SharesFeatures):
-                X[:, first:last] = treatment.apply_to_own(column, table, own.codes, own.n_classes, own.folds)
+                X[:, first:last] = treatment.apply_to_own(column, table, own)
             else:
                 X[:, first:last] = treatment.apply(column, table, odd)
         return X

@@ -162,7 +162,7 @@ def _as_wanted(column: Column, table: RawTable, wanted: str) -> Kind:
     if wanted == "number":
         if isinstance(column, NumberColumn):
             return replace(_kind_of_numbers(column), kind="number", reason="as asked")
-        numbers = _numbers_of(column) if isinstance(column, TextColumn) else None
+        numbers = numbers_of(column) if isinstance(column, TextColumn) else None
         if numbers is None or np.isnan(numbers[0].values).all():
             raise ValueError(f"{where} cannot be read as numbers")
         return Kind(numbers[0], "number", "as asked", cautions=_say_strays(column.name, numbers[1]))
@@ -208,7 +208,7 @@ def _kind_of_text(column: TextColumn, table: RawTable) -> Kind:
         return Kind(column, "category" if has_gaps else "constant", notes=notes)
     if truth_of(column.categories) is not None:
         return Kind(column, "yes/no", notes=notes)
-    numbers = _numbers_of(column)
+    numbers = numbers_of(column)
     if numbers is not None:
         found = _kind_of_numbers(numbers[0])
         return replace(found, notes=notes + found.notes, cautions=_say_strays(column.name, numbers[1]))
@@ -241,8 +241,8 @@ def _share_with_common_word(texts: Sequence[str]) -> float:
     return float(np.mean([not common.isdisjoint(of_text) for of_text in words]))
 
 
-def _numbers_of(column: TextColumn) -> tuple[NumberColumn, list[str]] | None:
-    """Read text as numbers; None where too many rows hold none."""
+def numbers_of(column: TextColumn) -> tuple[NumberColumn, list[str]] | None:
+    """Read text as numbers, with the texts that are none; None where too many rows hold such."""
     numbers, strays = read_numbers(column.categories)
     if np.isnan(numbers).all():
         return None

@@ -28,17 +28,20 @@ from bayesfloor.tables.columns import (
     count_gaps,
     find_gaps,
 )
-from bayesfloor.tables.encoding import OwnLabels, Preparation, learn_preparation
+from bayesfloor.tables.encoding import Preparation, learn_preparation
 from bayesfloor.tables.kinds import kind_of, possible_groups
 from bayesfloor.tables.targets import (
+    Labels,
     choose_target,
+    choose_task,
     cleaned_target,
     find_column,
     find_missing_labels,
     guess_target,
-    read_labels,
+    number_target,
+    read_target,
 )
-from bayesfloor.tables.treatments import Oddities, SharesFeatures
+from bayesfloor.tables.treatments import Oddities, OwnLabels, SharesFeatures
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class Wishes:
     """What a caller says about the columns of a table; see `read_table`."""
 
     target: str | int | None = None
+    task: str = "auto"
     groups: str | int | None = None
     time: str | int | None = None
     strict: bool = False
@@ -60,16 +64,6 @@ class Wishes:
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
-    """The labels of a table: as they are, their classes, the class of each row, and what they are called."""
-
-    y: NDArray[Any]
-    classes: NDArray[Any]
-    codes: Ints
-    name: str
-
-
-@dataclass(frozen=True, eq=False)
 class LabelledRows:
     """Rows that have a label, and the columns that are no features."""
 
@@ -79,6 +73,11 @@ class LabelledRows:
     groups: str | None
     time: str | None
     n_samples: int
+
+    @property
+    def task(self) -> str:
+        """Whether the labels are classes or numbers."""
+        return "classification" if self.labels is None else self.labels.task
 
     def for_table(self) -> dict[str, Any]:
         """Return the fields of a `Table` that do not depend on the features."""
@@ -90,6 +89,7 @@ class LabelledRows:
             "y": None if self.labels is None else self.labels.y,
             "classes": np.empty(0) if self.labels is None else self.labels.classes,
             "target": self.target,
+            "task": self.task,
             "source": self.raw.source,
             "lines": self.raw.lines,
             "n_samples": self.n_samples,
@@ -138,7 +138,7 @@ def labelled(raw: RawTable, wishes: Wishes, labels: Labels | None = None, *, is_
     elif wishes.strict or wanted is not None or raw.target is not None:
         target = choose_target(raw, wanted)
     else:
-        target = guess_target(raw, [name for name in (groups, time) if name is not None])
+        target = guess_target(raw, [name for name in (groups, time) if name is not None], wishes.task)
     if raw.by is not None and raw.by.column == target and labels is None:
         raise ValueError(f"{raw.source}: {target!r} is the target; subgroups by it would tell the answer")
     taken = [name for name in (target, groups, time) if name is not None]
@@ -148,6 +148,8 @@ def labelled(raw: RawTable, wishes: Wishes, labels: Labels | None = None, *, is_
         if name in wishes.drop:
             raise ValueError(f"{raw.source}: {name!r} is needed, and cannot be left out")
     raw = _with_groups_and_time(raw, groups, time)
+    reads_target = is_labelled and labels is None
+    task = choose_task(raw, target, wishes.task, strict=wishes.strict) if reads_target else "classification"
     if wishes.strict:
         categorical = [name for name, kind in wishes.kinds.items() if kind == "category"]
         if len(categorical) < len(wishes.kinds):
@@ -155,13 +157,15 @@ def labelled(raw: RawTable, wishes: Wishes, labels: Labels | None = None, *, is_
         if categorical:
             raw.notes.append(f"Treated as text, as asked: {', '.join(map(repr, categorical))}.")
         raw.columns = [as_text(c) if c.name in categorical and c.name != target else c for c in raw.columns]
-    elif is_labelled and labels is None:
-        raw = cleaned_target(raw, target)
-    if not is_labelled or labels is not None:
+    if not reads_target:
         return LabelledRows(raw, labels, target, groups, time, n_samples)
+    if task == "regression":
+        raw = number_target(raw, target, strict=wishes.strict)
+    elif not wishes.strict:
+        raw = cleaned_target(raw, target)
     if wishes.strict or wishes.drop_missing:
         raw = _without_missing(raw, target, wishes)
-    raw, labels = _sampled(raw, Labels(*read_labels(raw, target), target), wishes)
+    raw, labels = _sampled(raw, read_target(raw, target, task), wishes)
     return LabelledRows(raw, labels, target, groups, time, n_samples)
 
 
@@ -208,13 +212,11 @@ def make_table(raw: RawTable, wishes: Wishes, *, labels: Labels | None = None, i
     apart = {rows.target, rows.groups, rows.time}
     if wishes.strict:
         features = replace(raw, columns=[column for column in raw.columns if column.name not in apart - {rows.target}])
-        return _assemble(rows, learn_preparation(features, rows.target, **how))
+        return _assemble(rows, replace(learn_preparation(features, rows.target, **how), task=rows.task))
     kinds = [kind_of(column, raw, wishes.kinds.get(column.name)) for column in raw.columns if column.name not in apart]
     by_name = {each.column.name: each.column for each in kinds}
     raw.columns = [by_name.get(column.name, column) for column in raw.columns]
-    codes = None if rows.labels is None else rows.labels.codes
-    names = [] if rows.labels is None else [str(label) for label in rows.labels.classes]
-    learnt, summaries = learn_automatically(raw, kinds, rows.target, codes, names, **how)
+    learnt, summaries = learn_automatically(raw, kinds, rows.target, rows.labels, **how)
     summaries += _summaries_of_others(rows)
     maybe = {} if rows.groups is not None else possible_groups(kinds, raw.n_rows)
     return _assemble(rows, learnt, summaries, maybe)
@@ -271,15 +273,16 @@ def _sampled(raw: RawTable, labels: Labels, wishes: Wishes) -> tuple[RawTable, L
     """Keep as many rows as were asked for, as large a share of each class."""
     if wishes.max_rows is None or wishes.max_rows >= raw.n_rows:
         return raw, labels
-    if wishes.max_rows < 2 * len(labels.classes):
+    if wishes.max_rows < max(2 * len(labels.classes), 2):
         raise ValueError(
             f"max_rows={wishes.max_rows} is less than two rows for each of the {len(labels.classes)} classes"
         )
     rows = stratified_rows(labels.codes, wishes.max_rows, _row_keys(raw, labels.codes, wishes.seed))
+    share = "each class" if labels.task == "classification" else "low and high values"
     raw.notes.append(
-        f"A sample of {counted(len(rows))} of {counted(raw.n_rows)} rows is used, as large a share of each class."
+        f"A sample of {counted(len(rows))} of {counted(raw.n_rows)} rows is used, as large a share of {share}."
     )
-    return raw.take(rows), Labels(labels.y[rows], labels.classes, labels.codes[rows], labels.name)
+    return raw.take(rows), labels.take(rows)
 
 
 def _row_keys(table: RawTable, codes: Ints, seed: int) -> NDArray[np.uint64]:
@@ -317,7 +320,7 @@ def _assemble(
         used = {each.name for each in preparation.columns}
         values = replace(raw, columns=[column for column in raw.columns if column.name in used])
         folds = stratified_folds(labels.codes, N_FOLDS, _row_keys(values, labels.codes, 0))
-        own = OwnLabels(labels.codes, len(labels.classes), folds)
+        own = OwnLabels(labels.codes, len(labels.classes), folds, labels.y if labels.task == "regression" else None)
     odd = Oddities()
     X = check_points(preparation.apply(raw, odd, own, consume=True), min_rows=1)
     if not is_own:
@@ -350,8 +353,9 @@ def prepare_alike(raw: RawTable, preparation: Preparation) -> Table:
         raw.notes.append(f"Columns not used: {', '.join(map(repr, unused[:6]))}{' and more' * (len(unused) > 6)}.")
     labels = None
     if preparation.target in raw.names and not len(find_missing_labels(raw, preparation.target)):
-        y, classes, codes = read_labels(raw, preparation.target)
-        labels = Labels(y, classes, codes, preparation.target)
+        if preparation.task == "regression":
+            raw = number_target(raw, preparation.target, strict=True)
+        labels = read_target(raw, preparation.target, preparation.task)
     raw.notes.append("The columns were made ready as those of the first table were.")
     rows = LabelledRows(raw, labels, preparation.target, None, None, raw.n_rows)
     return _assemble(rows, preparation, is_own=False)

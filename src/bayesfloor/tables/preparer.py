@@ -10,13 +10,15 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from bayesfloor.data.labels import check_labels
+from bayesfloor.data.numbers import check_numbers
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_option
 from bayesfloor.tables.columns import NumberColumn, RawTable
 from bayesfloor.tables.encoding import ENCODINGS, IMPUTATIONS, SCALES
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
-from bayesfloor.tables.prepare import Labels, Wishes, make_table
+from bayesfloor.tables.prepare import Wishes, make_table
 from bayesfloor.tables.read import as_names, kinds_given
+from bayesfloor.tables.targets import Labels, number_labels
 from bayesfloor.tables.treatments import Oddities
 
 
@@ -56,8 +58,9 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    A category with many values becomes the shares of the classes among rows of the same value. `fit_transform` computes
-    them for each row from other rows, so that no row sees its own label; it differs there from `fit` and `transform`.
+    A category with many values becomes the shares of the classes among rows of the same value, or the mean of a y that
+    holds numbers with fractions. `fit_transform` computes them for each row from other rows, so that no row sees its
+    own label; it differs there from `fit` and `transform`.
 
     Examples
     --------
@@ -126,10 +129,12 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         raw = _columns_of(X)
         self.feature_names_in_ = np.array(raw.names, dtype=object)
         self.n_features_in_ = len(raw.names)
-        labels = None
-        if y is not None and type_of_target(y) in ("binary", "multiclass"):
+        labels, kind = None, "unknown" if y is None else type_of_target(y)
+        if kind in ("binary", "multiclass"):
             classes, codes = check_labels(y, raw.n_rows)
             labels = Labels(classes[codes], classes, codes, "")
+        elif kind == "continuous":
+            labels = number_labels(check_numbers(y, raw.n_rows), "y")
         wishes = Wishes(
             encode=self.encode,
             scale=self.scale,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bayesfloor.data.prepared_table import Table
+from bayesfloor.data.tasks import TASKS
 from bayesfloor.runtime.checks import ParameterError, Progress, check_option, check_random_state_seed, is_int
 from bayesfloor.runtime.threads import reporter
 from bayesfloor.tables.encoding import ENCODINGS, IMPUTATIONS, SCALES, Preparation, text_columns
@@ -18,6 +19,7 @@ def read_table(
     source: Any,
     *,
     target: str | int | None = None,
+    task: str = "auto",
     groups: str | int | None = None,
     time: str | int | None = None,
     by: str | int | None = None,
@@ -56,7 +58,10 @@ def read_table(
         rows follow each other. Or a pandas, polars or other eager data frame.
     target : str, int or None, default=None
         The column of labels, by name or position. None takes the one that the file names (KEEL, NPZ, libsvm), or one
-        that is called "target", "class" or the like, else the last if it can hold classes.
+        that is called "target", "class" or the like, else the last if it can hold classes, or no column can.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether the target holds classes or a number. "auto" decides by its values: text and a few whole numbers are
+        classes; fractions, and many whole numbers with few rows each, are a number. A note says which.
     groups : str, int or None, default=None
         The column that tells which rows belong together, such as a patient; it is no feature.
     time : str, int or None, default=None
@@ -84,7 +89,8 @@ def read_table(
         Columns that hold categories, numbers, free text or dates, where the guess errs; "strict" knows `categorical`
         alone.
     max_rows : int or None, default=None
-        Use at most so many rows, as large a share of each class. The choice does not depend on the order of the rows.
+        Use at most so many rows, as large a share of each class, or of low and high numbers. The choice does not depend
+        on the order of the rows.
     random_state : int, None, numpy Generator or RandomState, default=0
         Seed of that choice.
     separator, decimal, encoding, header : optional
@@ -126,12 +132,14 @@ def read_table(
     >>> table.notes[0]
     'Text table: separator semicolon, encoding utf-8, decimal comma, column names from line 1.'
     """
+    check_option("task", task, TASKS)
     _check_options(prepare, encode, scale, impute, separator, decimal, max_rows)
     seed = check_random_state_seed(random_state)
     kinds = kinds_given(categorical=categorical, numeric=numeric, text=text, date=date)
     is_strict = isinstance(prepare, str) and prepare == "strict"
     wishes = Wishes(
         target=target,
+        task=task,
         groups=groups,
         time=time,
         strict=is_strict,

@@ -1,6 +1,7 @@
-"""The column of labels: which it is, and whether its values can be classes."""
+"""The column of labels: which it is, and whether its values are classes or numbers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -8,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.labels import check_labels
-from bayesfloor.runtime.arrays import Ints
+from bayesfloor.data.tasks import MOST_CLASSES, bins_of_numbers, task_of_numbers
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.columns import (
     Column,
@@ -21,6 +23,7 @@ from bayesfloor.tables.columns import (
     text_column,
     to_number,
 )
+from bayesfloor.tables.kinds import numbers_of
 from bayesfloor.tables.spellings import folded_text
 
 #: Classes from which a target with few rows for each is reported as a possible number.
@@ -35,6 +38,33 @@ _MISSING_LABELS = frozenset({"", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL
 _TARGET_NAMES = ("target", "label", "labels", "class", "y", "outcome", "diagnosis", "response", "survived", "churn")
 #: Values of a column from which it is not offered as a target.
 _MOST_OFFERED = 30
+#: What to do with a target of numbers where classes are needed.
+_TAKE_NUMBERS = "difficulty_report and regression_floor (report, floor) take numbers"
+#: Rows of each number with a fraction, on average, for a few of them to be classes where that is asked for.
+_ROWS_OF_FRACTION = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels of a table: as they are, their classes, the class of each row, and what they are called.
+
+    Numbers have no classes; `codes` are then bins of about equally many rows.
+    """
+
+    y: NDArray[Any]
+    classes: NDArray[Any]
+    codes: Ints
+    name: str
+    task: str = "classification"
+
+    def take(self, rows: Ints) -> "Labels":
+        """Keep some of the rows."""
+        return replace(self, y=self.y[rows], codes=self.codes[rows])
+
+
+def number_labels(y: Floats, name: str) -> Labels:
+    """Return labels that are numbers."""
+    return Labels(y, np.empty(0), bins_of_numbers(y), name, "regression")
 
 
 def find_column(table: RawTable, wanted: str | int, *, what: str = "column") -> str:
@@ -76,8 +106,11 @@ def _close_names(wanted: str, names: Sequence[str]) -> str:
     return f"its columns are {listed(list(map(repr, names)), 8)}"
 
 
-def guess_target(table: RawTable, taken: Sequence[str] = ()) -> str:
-    """Return the target where none is named: by a column's name, else the last column if it can hold classes.
+def guess_target(table: RawTable, taken: Sequence[str] = (), task: str = "auto") -> str:
+    """Return the target where none is named: by a column's name, else the last column if it can be one.
+
+    A last column of numbers is the target where numbers are asked for, or no other column can be one; else it may be a
+    feature like the others.
 
     Parameters
     ----------
@@ -85,6 +118,8 @@ def guess_target(table: RawTable, taken: Sequence[str] = ()) -> str:
         The table.
     taken : sequence of str
         Columns that are something else.
+    task : {"auto", "classification", "regression"}
+        What the target is to be read as.
 
     Returns
     -------
@@ -101,10 +136,12 @@ def guess_target(table: RawTable, taken: Sequence[str] = ()) -> str:
         table.notes.append(f"Target: {named[0]!r}, by its name; target= (--target) names another.")
         return named[0]
     last = columns[-1]
-    if 2 <= _n_labels(last) <= max(_MOST_OFFERED, table.n_rows / 20):
+    offered = [column.name for column in columns if 2 <= _n_labels(column) <= _MOST_OFFERED]
+    may_be_number = task == "regression" or (task == "auto" and not offered)
+    is_number = may_be_number and _read_numbers(last, strict=False) is not None
+    if is_number or 2 <= _n_labels(last) <= max(_MOST_OFFERED, table.n_rows / 20):
         table.notes.append(f"Target: {last.name!r}, the last column, since none was named.")
         return last.name
-    offered = [column.name for column in columns if 2 <= _n_labels(column) <= _MOST_OFFERED]
     which = f"it may be {listed(list(map(repr, offered)), 8)}" if offered else "no column has 2 to 30 values"
     raise ValueError(
         f"{table.source}: the last column, {last.name!r}, does not look like classes; name the target with target= "
@@ -133,7 +170,7 @@ def cleaned_target(table: RawTable, target: str) -> RawTable:
     """
     column = as_text(_column(table, target))
     if not isinstance(column, TextColumn):
-        return table  # read_labels refuses it
+        return table  # read_target refuses it
     spelled: dict[str, str] = {}
     rows = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories))
     for code in np.argsort(-rows, kind="stable").tolist():
@@ -162,6 +199,109 @@ def cleaned_target(table: RawTable, target: str) -> RawTable:
     return table.take(np.delete(np.arange(table.n_rows), no_label))
 
 
+def choose_task(table: RawTable, target: str, task: str, *, strict: bool) -> str:
+    """Return whether the target is read as classes or as a number, and say so where it could be either.
+
+    Parameters
+    ----------
+    table : RawTable
+        The table.
+    target : str
+        Name of the column.
+    task : {"auto", "classification", "regression"}
+        What the caller says; "auto" decides by the values.
+    strict : bool
+        Whether only plain numbers count as such: no currency signs, no text among them.
+
+    Returns
+    -------
+    {"classification", "regression"}
+
+    Raises
+    ------
+    ValueError
+        When a number is asked for and the column holds none.
+    """
+    column = _column(table, target)
+    found = None if task == "classification" else _read_numbers(column, strict=strict)
+    if task == "regression" and found is None:
+        text = as_text(column)
+        example = f" such as {quoted(text.categories[0])}" if isinstance(text, TextColumn) and text.categories else ""
+        raise ValueError(
+            f"{table.source}: the target {target!r} holds values{example}, not numbers; leave out task='regression' "
+            "(--task regression), or name another column with target= (--target)"
+        )
+    if task != "auto":
+        return task
+    if found is None or (isinstance(column, NumberColumn) and column.rounded):
+        return "classification"
+    known = found[0][np.isfinite(found[0])]
+    task = task_of_numbers(known) if len(known) else "classification"
+    n_values = len(np.unique(known))
+    if task == "classification" and n_values > 2:
+        table.notes.append(
+            f"The {counted(n_values)} whole numbers of {target!r} are read as classes; task='regression' "
+            "(--task regression) reads them as a number."
+        )
+    elif task == "regression":
+        several = n_values <= MOST_CLASSES and table.n_rows >= _ROWS_OF_FRACTION * n_values
+        classes = "; task='classification' (--task classification) reads its values as classes" * several
+        ends = f"from {known.min():g} to {known.max():g}"
+        table.notes.append(f"{target!r} is read as a number, with {counted(n_values)} values {ends}{classes}.")
+    return task
+
+
+def _read_numbers(column: Column, *, strict: bool) -> tuple[Floats, list[str]] | None:
+    """Read a target as numbers, NaN where one is missing, with what is left empty; None where it holds others."""
+    if isinstance(column, NumberColumn):
+        return None if column.is_truth else (column.values, [])
+    if not isinstance(column, TextColumn):
+        return None
+    if not strict:
+        found = numbers_of(column)
+        return None if found is None else (found[0].values, found[1])
+    for decimal in (".", ","):
+        numbers = [to_number(text, decimal) for text in column.categories]
+        if numbers and None not in numbers:
+            return np.array([*numbers, np.nan], np.float64)[column.codes], []
+    return None
+
+
+def number_target(table: RawTable, target: str, *, strict: bool) -> RawTable:
+    """Make numbers of the target; leave out rows without one, with a note, unless strict rules are to say so.
+
+    Raises
+    ------
+    ValueError
+        For infinite values, and when no row has a number.
+    """
+    found = _read_numbers(_column(table, target), strict=strict)
+    assert found is not None  # choose_task has looked
+    values, strays = found
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        raise ValueError(
+            f"{table.at(int(infinite[0]))}: the target {target!r} is infinite in {counted(len(infinite))} "
+            f"row{'s' * (len(infinite) > 1)}, the first here"
+        )
+    table.columns[table.names.index(target)] = NumberColumn(target, values)
+    if strict:
+        return table
+    if strays:
+        texts, verb = listed(list(map(quoted, strays)), 4), "is" if len(strays) == 1 else "are"
+        table.cautions.append(f"The target {target!r} holds numbers, but {texts} {verb} none: taken for missing.")
+    gaps = np.isnan(values)
+    if gaps.all():
+        raise ValueError(
+            f"{table.source}: the target {target!r} has no values at all; name another column with target= (--target)"
+        )
+    if not gaps.any():
+        return table
+    plural = "s" * (int(gaps.sum()) > 1)
+    table.notes.append(f"{counted(int(gaps.sum()))} row{plural} without a number in {target!r} left out.")
+    return table.take(np.flatnonzero(~gaps))
+
+
 def choose_target(table: RawTable, target: str | int | None) -> str:
     """Return the name of the target, the last column where none is named, and say so in the table's notes."""
     if target is not None:
@@ -179,30 +319,41 @@ def find_missing_labels(table: RawTable, target: str) -> Ints:
     return np.flatnonzero(find_gaps(_column(table, target)))
 
 
-def read_labels(table: RawTable, target: str) -> tuple[NDArray[Any], NDArray[Any], Ints]:
-    """Return the labels, the classes and the codes of a target in which none is missing.
+def read_target(table: RawTable, target: str, task: str) -> Labels:
+    """Return the labels of a target in which none is missing.
+
+    Classes are integers where all labels are whole numbers, booleans where they are, else text.
 
     Parameters
     ----------
     table : RawTable
-        The table.
+        The table; after `number_target` where the target is a number.
     target : str
         Name of the column.
+    task : {"classification", "regression"}
+        What it is read as.
 
     Returns
     -------
-    y : ndarray of shape (n,)
-        Integers where all labels are whole numbers, booleans where they are, else text.
-    classes : ndarray
-        The distinct labels, sorted.
-    codes : ndarray of shape (n,)
-        Each row's position in `classes`.
+    Labels
 
     Raises
     ------
     ValueError
-        For numbers with fractions, about as many classes as rows, and fewer than two classes.
+        For numbers with fractions, about as many classes as rows, and fewer than two classes; for a number that is the
+        same in every row.
     """
+    if task == "classification":
+        return _read_classes(table, target)
+    column = _column(table, target)
+    assert isinstance(column, NumberColumn)
+    y = column.values
+    if y.min() == y.max():
+        raise ValueError(f"{table.source}: the target {target!r} is {y[0]:g} in every row: there is nothing to predict")
+    return number_labels(y, target)
+
+
+def _read_classes(table: RawTable, target: str) -> Labels:
     where = f"{table.source}: the target {target!r}"
     column = _column(table, target)
     is_truth = isinstance(column, NumberColumn) and column.is_truth
@@ -212,13 +363,13 @@ def read_labels(table: RawTable, target: str) -> tuple[NDArray[Any], NDArray[Any
     if not isinstance(text, TextColumn):
         raise ValueError(f"{where} holds {getattr(text, 'type_name', 'numbers')}; labels are text or whole numbers")
     labels = text.categories
-    _check_continuous(labels, where)
+    _check_continuous(labels, where, table.n_rows)
     values = _as_values(labels, is_truth)
     n_rows, n_classes = table.n_rows, len(set(values.tolist()))
     if n_classes > max(2, n_rows / 2):
         raise ValueError(
             f"{where} has {counted(n_classes)} different values in {counted(n_rows)} rows, like an id or a measured "
-            "number, not classes; name another column with target= (--target)"
+            f"number, not classes; {_TAKE_NUMBERS}, or name another column with target= (--target)"
         )
     if n_classes < 2:
         raise ValueError(f"{where} needs two classes, got {n_classes}: {', '.join(map(repr, labels))}")
@@ -233,14 +384,17 @@ def read_labels(table: RawTable, target: str) -> tuple[NDArray[Any], NDArray[Any
             f"The target {target!r} has {counted(n_classes)} classes and fewer than {_FEW_ROWS} rows for each on "
             "average: is it a number rather than a class?"
         )
-    return y, classes, codes
+    return Labels(y, classes, codes, target)
 
 
 def _column(table: RawTable, name: str) -> Column:
     return next(column for column in table.columns if column.name == name)
 
 
-def _check_continuous(labels: Sequence[str], where: str) -> None:
+def _check_continuous(labels: Sequence[str], where: str, n_rows: int) -> None:
+    """Refuse numbers with fractions, but for a few that many rows have."""
+    if len(labels) <= MOST_CLASSES and n_rows >= _ROWS_OF_FRACTION * len(labels):
+        return
     numbers = [to_number(label) for label in labels]
     if any(number is None for number in numbers):
         numbers = [to_number(label, ",") for label in labels]
@@ -250,7 +404,7 @@ def _check_continuous(labels: Sequence[str], where: str) -> None:
         if number is not None and np.isfinite(number) and number != np.floor(number):
             raise ValueError(
                 f"{where} holds numbers with fractions, such as {label}: this looks like regression, and classes are "
-                "needed here; name another column with target= (--target), or cut it into classes first"
+                f"needed here; {_TAKE_NUMBERS}, or cut it into classes first"
             )
 
 
@@ -259,7 +413,7 @@ def _as_values(labels: Sequence[str], is_truth: bool) -> NDArray[Any]:
     if is_truth:
         return np.array([label == "True" for label in labels])
     numbers = [to_number(label) for label in labels]
-    if all(number is not None and np.isfinite(number) and abs(number) <= 2**53 for number in numbers):
+    if all(number is not None and number.is_integer() and abs(number) <= 2**53 for number in numbers):
         return np.array([int(number) for number in numbers if number is not None], dtype=np.int64)
     return np.array(labels, dtype=str)
 

@@ -12,7 +12,8 @@ from bayesfloor.runtime.arrays import Floats
 from bayesfloor.tables.columns import Column, OtherColumn, RawTable
 from bayesfloor.tables.frames import frame_of_raw
 from bayesfloor.tables.notes import listed_names
-from bayesfloor.tables.prepare import Labels, Wishes, labelled
+from bayesfloor.tables.prepare import Wishes, labelled
+from bayesfloor.tables.targets import Labels
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ class              the metric view (X)                     the tabular view
 `CategoryFeatures` 0 and 1 for each value, or codes        the code, gaps kept
 `SharesFeatures`   frequent values as 0 and 1, and the     the code, gaps kept
                    share of each class among other rows
+`MeansFeatures`    the same for a number: its mean         the code, gaps kept
 `DateFeatures`     time passed; sine and cosine of the     time passed, year, month, weekday, hour
                    month, the weekday and the hour
 `TextFeatures`     directions of hashed n-grams            the same
@@ -28,7 +29,13 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.data.target_encoding import class_shares, classes_to_encode, out_of_fold_shares
+from bayesfloor.data.target_encoding import (
+    class_shares,
+    classes_to_encode,
+    out_of_fold_means,
+    out_of_fold_shares,
+    value_means,
+)
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, RawTable, TextColumn, as_text, codes_among
@@ -68,6 +75,28 @@ class Oddities:
             found = [f"{name!r} ({counted(number)})" for name, number in counts.items() if number]
             if found:
                 yield f"Rows with {what}, filled as well as can be: {listed(found, 6)}."
+
+
+@dataclass(frozen=True)
+class OwnLabels:
+    """The labels of the rows that a preparation was learnt from, so that none has a part in its own features.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n_rows,)
+        Class of each row.
+    n_classes : int
+        Number of classes.
+    folds : ndarray of shape (n_rows,)
+        Features of a row are computed from the labels of the other folds.
+    y : ndarray of shape (n_rows,) or None
+        The labels themselves, where they are numbers; `codes` are then bins of them.
+    """
+
+    codes: Ints
+    n_classes: int
+    folds: Ints
+    y: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -412,12 +441,14 @@ class SharesFeatures(Treatment):
         place = np.where(levels == -1, len(self.categories), np.where(levels == -2, len(self.categories) + 1, levels))
         return self._joined(column, table, (self.shares[place] - self.center) / self.spread)
 
-    def apply_to_own(self, column: Column, table: RawTable, codes: Ints, n_classes: int, folds: Ints) -> Floats:
+    def apply_to_own(self, column: Column, table: RawTable, own: OwnLabels) -> Floats:
         """Return dummies and shares for the rows that they were learnt from, each from the other folds."""
-        used = classes_to_encode(codes, n_classes)
-        levels = self.levels(column, table)
-        shares = out_of_fold_shares(levels, codes, len(self.categories), n_classes, used, folds)
+        shares = self._out_of_fold(self.levels(column, table), own)
         return self._joined(column, table, (shares - self.center) / self.spread)
+
+    def _out_of_fold(self, levels: Ints, own: OwnLabels) -> Floats:
+        used = classes_to_encode(own.codes, own.n_classes)
+        return out_of_fold_shares(levels, own.codes, len(self.categories), own.n_classes, used, own.folds)
 
     def _joined(self, column: Column, table: RawTable, shares: Floats) -> Floats:
         if self.frequent is None:
@@ -450,6 +481,22 @@ class SharesFeatures(Treatment):
             _is_array(self.spread, (n,)),
         )
         self._refuse_unless(bool((self.spread > 0).all()))
+
+
+@dataclass(frozen=True, eq=False)
+class MeansFeatures(SharesFeatures):
+    """A category with many values, where the target is a number: its mean in each value takes the place of shares."""
+
+    kind = "means"
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Dummies, then the mean of the target."""
+        return (*self._dummies(), *(f"{self.name}: mean of {label}" for label in self.labels))
+
+    def _out_of_fold(self, levels: Ints, own: OwnLabels) -> Floats:
+        assert own.y is not None
+        return out_of_fold_means(levels, own.y, len(self.categories), own.folds)
 
 
 # --- dates
@@ -618,7 +665,8 @@ def n_gram_counts(texts: Sequence[str], unit: str) -> Any:
 
 
 _BY_NAME: dict[str, type[Treatment]] = {
-    cls.__name__: cls for cls in (NumberFeature, CategoryFeatures, SharesFeatures, DateFeatures, TextFeatures)
+    cls.__name__: cls
+    for cls in (NumberFeature, CategoryFeatures, SharesFeatures, MeansFeatures, DateFeatures, TextFeatures)
 }
 
 
@@ -688,6 +736,15 @@ def learn_shares(
     spread = np.where(spread > 0, spread, 1.0) * len(used) ** 0.5  # together as far apart as one number
     names = tuple(str(labels[k]) for k in used)
     return SharesFeatures(column.name, column.categories, frequent, shares, names, center, spread, lenient=True)
+
+
+def learn_means(column: TextColumn, frequent: CategoryFeatures | None, y: Floats, target: str) -> MeansFeatures:
+    """Learn the mean of a number among the rows of each value."""
+    means = value_means(column.codes, y, len(column.categories))
+    of_rows = means[np.where(column.codes < 0, len(column.categories), column.codes), 0]
+    center, spread = learn_scale(of_rows, "standard")
+    scale = np.array([center]), np.array([spread])
+    return MeansFeatures(column.name, column.categories, frequent, means, (target,), *scale, lenient=True)
 
 
 def learn_scale(values: Floats, scale: str) -> tuple[float, float]:

@@ -4,7 +4,7 @@ import pytest
 
 from bayesfloor.report.page.page import render_page
 from bayesfloor.runtime.text import percent, percent_range, visible
-from report import sample_summary
+from report import sample_regression, sample_summary
 
 SUMMARIES = {
     "digits": sample_summary.digits,
@@ -14,6 +14,8 @@ SUMMARIES = {
     "metrics": sample_summary.with_metrics,
     "costs": sample_summary.with_costs,
     "hostile": sample_summary.hostile,
+    "numbers": sample_regression.houses,
+    "numbers, hostile": sample_regression.hostile,
     "long": lambda: sample_summary.with_names(sample_summary.LONG),
     "many": lambda: sample_summary.with_names([f"class {place}" for place in range(40)]),
 }

@@ -22,6 +22,7 @@
       └──── result ────────── LearnedFloor
               rows_needed     how many rows until a value is reached
 
+`regression` is the same for a target of numbers.
 `label_noise` redraws labels at known rates and asks whether the floor moves as it should.
 `dependence` looks for rows that belong together without anyone having said so.
 """

@@ -19,7 +19,7 @@ measure of Shah and Peters (2020), weighted by each feature (Scheidegger, Hörrm
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, stdtrit
@@ -77,6 +77,45 @@ BLOCK_ROWS = MOST_ROWS // N_BLOCKS
 FEW_CHANGES = 0.1
 
 
+class Words(NamedTuple):
+    """What findings call the error of a quick model, the label of a row, and the classes."""
+
+    error: str
+    label: str
+    classes: str
+
+
+#: Words for classes, and for numbers that are cut into low, middle and high ones.
+_OF_CLASSES = Words("the error of a quick model", "label", "the classes")
+_OF_NUMBERS = Words(
+    "the error of a quick model at telling low, middle and high values apart", "value", "low, middle and high values"
+)
+
+
+def find_dependence_of_numbers(X: Floats, y: Floats, possible_groups: Mapping[str, Ints], **how: Any) -> list[Finding]:
+    """Look for rows that belong together where the target is a number: by whether it is low, middle or high.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The points, in the order of the rows in the file.
+    y : ndarray of shape (n,)
+        The target.
+    possible_groups : mapping of str to ndarray of shape (n,)
+        As for `find_dependence`.
+    **how
+        The other parameters of `find_dependence`.
+
+    Returns
+    -------
+    list of Finding
+        BF034, BF035 or BF036.
+    """
+    edges = np.sort(y)[[len(y) // 3, 2 * len(y) // 3]]
+    codes = np.unique(np.searchsorted(edges, y, side="right"), return_inverse=True)[1].astype(np.int64)
+    return find_dependence(X, codes, possible_groups, words=_OF_NUMBERS, **how)
+
+
 def find_dependence(
     X: Floats,
     codes: Ints,
@@ -86,6 +125,7 @@ def find_dependence(
     tabular: TabularView | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
+    words: Words = _OF_CLASSES,
 ) -> list[Finding]:
     """Look for rows that belong together, by a column or by where they stand, and say what it would change.
 
@@ -105,6 +145,8 @@ def find_dependence(
         Seeds the choice of rows, the folds and the model.
     n_jobs : int or None, default=None
         Threads; None for every core.
+    words : Words
+        What findings call things.
 
     Returns
     -------
@@ -120,8 +162,8 @@ def find_dependence(
         return []
 
     def look(crew: Crew) -> list[Finding]:
-        found = list(_about_columns(X, codes, possible_groups, seed, crew))
-        return found or (list(_about_order(X, codes, seed, crew)) if in_order else [])
+        found = list(_about_columns(X, codes, possible_groups, seed, crew, words))
+        return found or (list(_about_order(X, codes, seed, crew, words)) if in_order else [])
 
     return supervise(look, check_n_jobs(n_jobs), False)
 
@@ -140,7 +182,7 @@ class _Candidate(NamedTuple):
 
 
 def _about_columns(
-    X: Floats, codes: Ints, possible_groups: Mapping[str, Ints], seed: int, crew: Crew
+    X: Floats, codes: Ints, possible_groups: Mapping[str, Ints], seed: int, crew: Crew, words: Words
 ) -> Iterator[Finding]:
     candidates = [_candidate(name, X, codes, groups, seed) for name, groups in possible_groups.items()]
     close = sorted((each for each in candidates if each is not None), key=lambda each: -each.closeness)[:MOST_COLUMNS]
@@ -153,8 +195,8 @@ def _about_columns(
         if is_clear and errors.high - errors.low >= SMALL_DIFFERENCE:
             yield Finding(
                 "BF034",
-                f"Rows of the same {shown(each.name)} are alike: with rows of one on both sides the error of a quick "
-                f"model is {percent(errors.low)}, with them kept apart {percent(errors.high)}.",
+                f"Rows of the same {shown(each.name)} are alike: with rows of one on both sides {words.error} is "
+                f"{percent(errors.low)}, with them kept apart {percent(errors.high)}.",
                 f"If rows to come are of new ones, use groups={each.name!r} (--groups): figures without it are for "
                 "those that a model has seen.",
             )
@@ -224,14 +266,14 @@ def closeness(X: Floats, groups: Ints) -> float:
 # --- the order of the rows
 
 
-def _about_order(X: Floats, codes: Ints, seed: int, crew: Crew) -> Iterator[Finding]:
+def _about_order(X: Floats, codes: Ints, seed: int, crew: Crew, words: Words) -> Iterator[Finding]:
     counts = np.bincount(codes)
     n_changes, by_chance = int(np.count_nonzero(np.diff(codes))), len(codes) - float(counts @ counts) / len(codes)
     if n_changes < FEW_CHANGES * by_chance:
         yield Finding(
             "BF035",
-            f"The rows are sorted by the label, or nearly: it changes {n_changes} times from one row to the next, "
-            f"where rows in a random order would have about {by_chance:.0f} changes.",
+            f"The rows are sorted by the {words.label}, or nearly: it changes {n_changes} times from one row to the "
+            f"next, where rows in a random order would have about {by_chance:.0f} changes.",
             "The figures stand, since rows are dealt out at random. Whether rows near each other in the file belong "
             "together cannot be told.",
         )
@@ -248,7 +290,7 @@ def _about_order(X: Floats, codes: Ints, seed: int, crew: Crew) -> Iterator[Find
     is_clear = errors.is_clear_by_clusters(LEVEL) and errors.high - errors.low >= SMALL_DIFFERENCE
     if is_clear and errors.low <= (1.0 - SAVED_BY_PLACE) * errors.high:
         what = (
-            "The place of a row in the file tells about its label: the error of a quick model is "
+            f"The place of a row in the file tells about its {words.label}: {words.error} is "
             f"{percent(errors.high)} without and {percent(errors.low)} with it. The data drift, or rows near each "
             "other belong together."
         )
@@ -261,7 +303,7 @@ def _about_order(X: Floats, codes: Ints, seed: int, crew: Crew) -> Iterator[Find
         if not matters or not _depends_on_place(points, labels, errors.q_high, seed, crew):
             return
         what = (
-            f"What tells the classes apart changes along the file: a quick model of one half errs in "
+            f"What tells {words.classes} apart changes along the file: a quick model of one half errs in "
             f"{percent(aged.high)} of the other half, one of as many rows of both in {percent(aged.low)}."
         )
     yield Finding(

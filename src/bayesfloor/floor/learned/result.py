@@ -245,7 +245,7 @@ class MetricFloor:
         -------
         str
         """
-        article = "an" if self.title.startswith(("error", "average", "ROC", "F1")) else "a"
+        article = "an" if self.title.startswith(("error", "average", "ROC", "F1", "R²", "RMSE", "MAE")) else "a"
         return " ".join(filter(None, (article, self.title, "of", bound, self.written(value), self.about)))
 
     def rows_for(self, value: Any) -> RowsNeeded:

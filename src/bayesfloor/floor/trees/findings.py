@@ -18,6 +18,8 @@ BF011   no sign that the classes differ
 BF012   later trees cross far more often than the first: the floor is estimated too high
 BF013   a class whose rows are all in one group
 BF038   rows that are nearly copies of each other
+BF063   a number whose differences grow with the length of the edges (noise_variance)
+BF064   copies of rows, the number included, that were left out (noise_variance)
 ======  ====================================================================
 """
 

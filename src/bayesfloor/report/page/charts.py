@@ -102,10 +102,10 @@ def floor_scale(floor: Summary, width: float) -> Markup | None:
     parts = _overview(floor, end / whole, perfect_side, worst_side, top) if enlarged else []
     parts.append(tag("rect", x=left, y=top, width=right - left, height=thick, class_="track"))
     if reached is None:
-        parts.append(_block(at(low), at(high), top, thick, class_="soft", fill=f"url(#{hatch})"))
+        parts.append(block(at(low), at(high), top, thick, class_="soft", fill=f"url(#{hatch})"))
     else:
-        parts.append(_block(at(estimate), at(reached), top, thick, class_="soft", fill=f"url(#{hatch})"))
-        parts.append(_block(at(reached), worst_side, top, thick, class_="solid"))
+        parts.append(block(at(estimate), at(reached), top, thick, class_="soft", fill=f"url(#{hatch})"))
+        parts.append(block(at(reached), worst_side, top, thick, class_="solid"))
         parts.append(tag("line", x1=at(reached), x2=at(reached), y1=top, y2=top + thick + 10, class_="mark"))
     # the range of the floor, as a bracket above the bar
     ceiling = top - 10
@@ -133,7 +133,7 @@ def floor_scale(floor: Summary, width: float) -> Markup | None:
     else:
         said.append(f"What needs no features has {written(baseline, is_rate)}.")
     return picture(
-        width, line + 8, f"Where the {word} stands", " ".join(said), _hatching(hatch), *parts, class_="scale"
+        width, line + 8, f"Where the {word} stands", " ".join(said), hatching(hatch), *parts, class_="scale"
     )
 
 
@@ -167,8 +167,8 @@ def _overview(floor: Summary, share: float, perfect_side: float, worst_side: flo
     y, thick, bottom = 22.0, 10.0, top - 40
     beam = f"M{perfect_side} {y + thick}L{perfect_side} {bottom}H{worst_side}L{part:.1f} {y + thick}Z"
     return [
-        _block(left, right, y, thick, class_="track" if floor["reached"] is None else "solid"),
-        _block(perfect_side, part, y, thick, class_="lens"),
+        block(left, right, y, thick, class_="track" if floor["reached"] is None else "solid"),
+        block(perfect_side, part, y, thick, class_="lens"),
         tag("path", d=beam, class_="beam"),
         *_ends(floor, 13, _without_features(floor), left, right),
     ]
@@ -197,9 +197,11 @@ def learning_curve(curve: Summary, floor: Summary, width: float) -> Markup | Non
     limit, low, high = curve["limit"], curve["low"], curve["high"]
     largest = max(size for size, _ in dots)
     reached = floor["reached"]["value"] if floor["reached"] else next(value for size, value in dots if size == largest)
-    heights = [value for value in (low, high, reached, limit, perfect) if value is not None]
+    # noise may leave a number far from a perfect prediction, and the curve would be a line at the other edge
+    ends = () if floor["metric"] in ("r2", "rmse", "mae") else (perfect,)
+    heights = [value for value in (low, high, reached, limit, *ends) if value is not None]
     heights += [value for _, value in dots + line]
-    ticks = _ticks(min(heights), max(heights), 5)
+    ticks = ticks_between(min(heights), max(heights), 5)
     marks = [chosen(value, is_rate) for value in ticks]
     spacious = width > 500
     height, top = (340.0 if spacious else 336.0), 14.0
@@ -215,9 +217,9 @@ def learning_curve(curve: Summary, floor: Summary, width: float) -> Markup | Non
         return bottom - (bottom - top) * min(max((value - ticks[0]) / (ticks[-1] - ticks[0]), 0.0), 1.0)
 
     hatch = f"hatch-curve-{width:.0f}"
-    parts = [_hatching(hatch)]
+    parts = [hatching(hatch)]
     if low is not None and high is not None:
-        parts.append(_block(left, right, y(high), y(low) - y(high), class_="band", fill=f"url(#{hatch})"))
+        parts.append(block(left, right, y(high), y(low) - y(high), class_="band", fill=f"url(#{hatch})"))
     for value, mark in zip(ticks, marks, strict=True):
         parts.append(tag("line", x1=left, x2=right, y1=y(value), y2=y(value), class_="grid"))
         parts.append(label(left - 8, y(value) + 4, mark, "end", "quiet"))
@@ -268,13 +270,13 @@ def subgroup_chart(subgroups: Summary, width: float) -> Markup:
     bottom = first + pitch * len(rows)
     # ranges of a few rows would leave no space for the others
     highest = [row["high"] for row in rows if row["floor"] is not None] or [1.0]
-    ticks = _ticks(0.0, max(*highest, 1e-4), 5 if spacious else 3)
+    ticks = ticks_between(0.0, max(*highest, 1e-4), 5 if spacious else 3)
 
     def x(rate: float) -> float:
         return left + (right - left) * min(max(rate / ticks[-1], 0.0), 1.0)
 
     hatch = f"hatch-groups-{width:.0f}"
-    parts = [_hatching(hatch)]
+    parts = [hatching(hatch)]
     for value in ticks:
         parts.append(tag("line", x1=x(value), x2=x(value), y1=first - 10, y2=bottom - 8, class_="grid"))
         parts.append(label(x(value), bottom + 8, exact_percent(value), "middle", "quiet"))
@@ -284,8 +286,8 @@ def subgroup_chart(subgroups: Summary, width: float) -> Markup:
         inside = [
             tag("title", told),
             label(left - 12, top + 14, name, "end") if spacious else label(left, top - 6, name),
-            _block(x(row["reached_low"]), x(row["reached_high"]), top, 9.0, class_="solid"),
-            _block(x(row["low"]), x(row["high"]), top + 11, 9.0, class_="soft", fill=f"url(#{hatch})"),
+            block(x(row["reached_low"]), x(row["reached_high"]), top, 9.0, class_="solid"),
+            block(x(row["low"]), x(row["high"]), top + 11, 9.0, class_="soft", fill=f"url(#{hatch})"),
         ]
         for rate, begin, class_ in ((row["reached"], top - 3, "mark"), (row["floor"], top + 11, "floor-mark")):
             if rate is not None:
@@ -341,14 +343,15 @@ def _row_marks(first: float, last: float, x: Any, bottom: float) -> list[Markup]
     return written + [label(x(mark), bottom + 18, counted(round(mark)), "middle", "quiet") for mark in marks]
 
 
-def _hatching(key: str) -> Markup:
+def hatching(key: str) -> Markup:
     """Define the pattern of what is extrapolated; one for each picture, as one that is hidden lends none."""
     ground = tag("rect", width=8, height=8, class_="hatch-ground")
     lines = tag("path", d="M-2 2L2 -2M0 8L8 0M6 10L10 6", class_="hatch")
     return tag("defs", tag("pattern", ground, lines, id=key, width=8, height=8, patternUnits="userSpaceOnUse"))
 
 
-def _block(start: float, stop: float, top: float, thick: float, **style: str) -> Markup:
+def block(start: float, stop: float, top: float, thick: float, **style: str) -> Markup:
+    """Draw a bar between two places, whichever is first."""
     return tag("rect", x=min(start, stop), y=top, width=abs(stop - start), height=thick, **style)
 
 
@@ -377,7 +380,7 @@ def _apart(rows: Sequence[float], least: float) -> list[float]:
     return [row - shift for row in placed]
 
 
-def _ticks(least: float, most: float, n: int) -> list[float]:
+def ticks_between(least: float, most: float, n: int) -> list[float]:
     """Return round numbers from `least` or a little less to `most` or a little more, about n of them."""
     step = _round_up(max(most - least, 1e-4 * max(abs(most), 1.0)) / n)
     first = math.floor(least / step + 1e-9)

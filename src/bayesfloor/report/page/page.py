@@ -17,6 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from bayesfloor.report.page.charts import floor_scale, learning_curve, subgroup_chart
+from bayesfloor.report.page.noise import noise_chart
 from bayesfloor.report.page.tree import LEVELS, class_tree, level_of
 from bayesfloor.runtime.text import (
     NOTHING,
@@ -71,17 +72,17 @@ def render_page(summary: Summary, *, fragment: bool = False) -> str:
     """
     templates = _environment()
     style, script = (Markup(_template_text(name)) for name in ("report.css", "report.js"))
-    curve, floor, subgroups = summary["curve"], summary["floor"], summary["subgroups"]
-    page = templates.get_template("report.html").render(
+    curve, floor = summary["curve"], summary["floor"]
+    is_regression = summary["task"] == "regression"
+    own = _parts_of_numbers(summary) if is_regression else _parts_of_classes(summary)
+    page = templates.get_template("regression.html" if is_regression else "report.html").render(
         s=summary,
         style=style,
         script=script,
         policy=content_policy(script),
         scale=[floor_scale(floor, width) for width in (WIDE, NARROW)],
         curve=[learning_curve(curve, floor, width) for width in (WIDE, NARROW)] if curve else [None],
-        groups=[subgroup_chart(subgroups, width) for width in (WIDE, NARROW)] if subgroups else [None],
-        tree=[class_tree(summary["tree"], width) for width in (WIDE, NARROW)],
-        heat=heat_map(summary["pairs"], floor["confidence"]),
+        **own,
         suspects=suspect_rows(summary["suspects"]),
         how_to_read=[(part["heading"], _paragraphs(part["text"])) for part in summary["how_to_read"]],
         first_rows=FIRST_ROWS,
@@ -91,6 +92,22 @@ def render_page(summary: Summary, *, fragment: bool = False) -> str:
     if not fragment:
         return page
     return templates.get_template("fragment.html").render(page=escape(page), title=summary["title"])
+
+
+def _parts_of_classes(summary: Summary) -> Summary:
+    """Prepare what only a report on classes shows."""
+    subgroups = summary["subgroups"]
+    return {
+        "groups": [subgroup_chart(subgroups, width) for width in (WIDE, NARROW)] if subgroups else [None],
+        "tree": [class_tree(summary["tree"], width) for width in (WIDE, NARROW)],
+        "heat": heat_map(summary["pairs"], summary["floor"]["confidence"]),
+    }
+
+
+def _parts_of_numbers(summary: Summary) -> Summary:
+    """Prepare what only a report on numbers shows."""
+    target = summary["data"]["target"]
+    return {"noise": [noise_chart(summary["noise"], target, width) for width in (WIDE, NARROW)]}
 
 
 def content_policy(script: str) -> str:

@@ -1,0 +1,143 @@
+"""The noise of a target of numbers, over what is predicted."""
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from bayesfloor.display import canvas, checks
+from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.text import figure
+
+#: Where the marks of bins begin to lie over each other on a figure of its own.
+_MANY_BINS = 40
+
+
+@dataclass(eq=False, repr=False)
+class NoiseProfileDisplay:
+    """How large the noise is where small and large values are predicted.
+
+    One line for each bin of predictions, as long as the bin is wide, at the standard deviation that no model can
+    remove there, in a band that is its interval.
+
+    Make one with ``regression_floor(X, y).noise.plot()``.
+
+    Parameters
+    ----------
+    sd : ndarray of shape (n_bins,)
+        Standard deviation of the noise in each bin.
+    low, high : ndarray of shape (n_bins,)
+        Smallest and largest prediction of each bin, in rising order.
+    interval : ndarray of shape (n_bins, 2)
+        Intervals of the standard deviations.
+    counts : ndarray of shape (n_bins,)
+        Rows of each bin.
+    confidence : float
+        Level of the intervals.
+    overall : float or None, default=None
+        Standard deviation of the noise of all rows.
+    target : str, default=""
+        What is predicted; on the axes.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where the picture is.
+    figure_ : matplotlib Figure
+        The figure that it is on.
+    noise_lines_ : matplotlib LineCollection
+        One for each bin.
+    noise_marks_ : matplotlib Line2D
+        The middles of the bins.
+    bands_ : list of matplotlib Patch
+        The intervals.
+    overall_line_ : matplotlib Line2D or None
+        The noise of all rows, where it is known.
+
+    See Also
+    --------
+    LearnedFloorDisplay : The learning curve, and where it ends.
+
+    Examples
+    --------
+    >>> from bayesfloor.display import NoiseProfileDisplay
+    >>> display = NoiseProfileDisplay(
+    ...     [1.0, 2.5],
+    ...     low=[0.0, 10.0],
+    ...     high=[10.0, 40.0],
+    ...     interval=[[0.8, 1.3], [2.0, 3.1]],
+    ...     counts=[50, 50],
+    ...     confidence=0.95,
+    ... )
+    >>> display.plot().noise_marks_.get_xdata().tolist()
+    [5.0, 25.0]
+    """
+
+    sd: Floats
+    _: KW_ONLY
+    low: Floats
+    high: Floats
+    interval: Floats
+    counts: Ints
+    confidence: float
+    overall: float | None = None
+    target: str = ""
+
+    def frame(self) -> Any:
+        """Return a data frame with one row per bin."""
+        return data_frame(
+            {
+                "low": np.asarray(self.low, np.float64),
+                "high": np.asarray(self.high, np.float64),
+                "n_rows": np.asarray(self.counts, np.int64),
+                "sd": np.asarray(self.sd, np.float64),
+                **checks.interval_columns(np.asarray(self.interval, np.float64)),
+            }
+        )
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the noise over the predictions.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        NoiseProfileDisplay
+            This display.
+        """
+        canvas.load_pyplot()
+        from matplotlib.patches import Rectangle
+
+        ax = canvas.new_axes(5.6, 3.4) if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        sd, low, high = (np.asarray(values, np.float64) for values in (self.sd, self.low, self.high))
+        interval = np.asarray(self.interval, np.float64)
+        self.bands_ = [
+            ax.add_patch(
+                Rectangle((left, below), right - left, above - below, facecolor=canvas.BLUE, alpha=0.16, linewidth=0)
+            )
+            for left, right, (below, above) in zip(low, high, interval, strict=True)
+        ]
+        self.noise_lines_ = ax.hlines(sd, low, high, color=canvas.BLUE, linewidth=1.8, zorder=2)
+        size = 4.5 if len(sd) <= _MANY_BINS else 2.5
+        (self.noise_marks_,) = ax.plot(
+            (low + high) / 2, sd, marker="o", markersize=size, linestyle="none", color=canvas.BLUE, zorder=3
+        )
+        self.overall_line_ = None
+        if self.overall is not None:
+            dotted = {"color": canvas.GREY, "linestyle": (0, (1, 2)), "linewidth": 1.0}
+            self.overall_line_ = ax.axhline(self.overall, zorder=1, label=f"all rows: {figure(self.overall)}", **dotted)
+        ax.update_datalim([(low.min(), 0.0), (high.max(), float(interval.max()))])
+        ax.margins(x=0.03, y=0.05)
+        ax.set_ylim(bottom=0.0)
+        name = canvas.shortened([self.target])[0] if self.target else "value"
+        ax.set_xlabel(f"predicted {name}", parse_math=False, usetex=False)
+        ax.set_ylabel("noise, standard deviation")
+        ax.spines[["top", "right"]].set_visible(False)
+        self.noise_marks_.set_label(canvas.with_level("in each bin", self.confidence))
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderpad=0, fontsize=9, ncols=2)
+        return self

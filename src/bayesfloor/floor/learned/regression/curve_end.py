@@ -1,0 +1,151 @@
+"""Where the squared error ends: the learning curve and the products of neighbours' residuals, in one posterior.
+
+With m the training size as a multiple of the largest, and r disjoint models of that size averaged,
+
+    error(m, r)   = θ + e(m, r),     e(m, r) = c m^-b + v / (m r),
+    products(m)   = φ e(m, 1),       0 < φ ≤ 1.
+
+e is the bias and the variance of a model, which averaging tells apart. φ is the part of it that neighbours have in
+common, 1 between rows that are equal. Given c, v, b and φ all of this is linear in θ, so that its posterior is a
+mixture of truncated normal distributions, one for each point of a grid. Where time moves on, r is 1 and v m^2 stands
+for what rows of long ago add to the error.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.integrate import trapezoid
+from scipy.special import ndtr
+
+from bayesfloor.floor.learned.learning_curve import Posterior, _log_mass
+from bayesfloor.runtime.arrays import Floats, Range
+
+#: Scale of the half-Cauchy priors of c and v, as shares of the variance of y: half of all problems have less.
+EXCESS = 0.03
+#: Largest c and v.
+MOST_EXCESS = 1.5
+#: Lowest and highest rate b, and the same for the better end of an interval, where slow curves may fall for long.
+RATES, SLOW_RATES = (0.35, 1.6), (0.2, 1.6)
+#: Values of φ, all as likely.
+COMMON = (0.06, 0.12, 0.2, 0.3, 0.42, 0.56, 0.72, 0.9)
+#: Standard deviation of a mean error from the curve, as a share of its distance from the smallest of the errors; the
+#: same of a product, as a share of itself.
+MISFIT, MISFIT_OF_PRODUCTS = 0.1, 0.15
+#: Prior probability that b is 0: that more rows remove nothing of the bias. The errors alone cannot tell it from noise;
+#: products can. It is larger where products of equal rows do so exactly.
+FLAT, FLAT_OF_EQUAL = 0.03, 0.3
+#: φ of equal rows.
+EXACT = (1.0,)
+#: Grid points of c, of v and of b, and of c where b is 0.
+_N_BIAS, _N_VARIANCE, _N_RATES, _N_FLAT = 36, 18, 8, 76
+
+
+class Points(NamedTuple):
+    """Errors and products, as the posterior takes them.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (p,)
+        Their values.
+    covariance : ndarray of shape (p, p)
+        For sampling.
+    size, averaged : ndarray of shape (p,)
+        Training size as a multiple of the largest, and how many disjoint models are averaged.
+    is_product : ndarray of shape (p,)
+        Which of them are products.
+    """
+
+    mean: Floats
+    covariance: Floats
+    size: Floats
+    averaged: Floats
+    is_product: np.ndarray
+
+
+def _cauchy_nodes(n: int) -> Floats:
+    """Return points of equal probability of a half-Cauchy distribution, within `MOST_EXCESS`."""
+    top = 2.0 / np.pi * np.arctan(MOST_EXCESS / EXCESS)
+    return EXCESS * np.tan(0.5 * np.pi * top * (np.arange(n) + 0.5) / n)
+
+
+def _grid(rates: Range, common: tuple[float, ...], flat: float) -> tuple[Floats, ...]:
+    """Return c, v, b, φ and the logarithm of the prior of each point of the grid, up to a constant."""
+    falling = np.meshgrid(
+        _cauchy_nodes(_N_BIAS), _cauchy_nodes(_N_VARIANCE), np.linspace(*rates, _N_RATES), common, indexing="ij"
+    )
+    levels = np.linspace(0.0, MOST_EXCESS, _N_FLAT)
+    steady = np.meshgrid(levels, _cauchy_nodes(_N_VARIANCE), [0.0], common, indexing="ij")
+    density = 1.0 / (1.0 + (steady[0].ravel() / EXCESS) ** 2)
+    of_falling = np.full(falling[0].size, np.log((1.0 - flat) / falling[0].size))
+    of_steady = np.log(flat * density / density.sum())
+    grids = [np.concatenate([a.ravel(), b.ravel()]) for a, b in zip(falling, steady, strict=True)]
+    return (*grids, np.concatenate([of_falling, of_steady]))
+
+
+def end_of_curve(
+    points: Points, largest: float, *, rates: Range = RATES, common: tuple[float, ...] = COMMON, in_time: bool = False
+) -> Posterior:
+    """Return the posterior of θ.
+
+    Parameters
+    ----------
+    points : Points
+        What is known.
+    largest : float
+        What θ cannot exceed.
+    rates : (float, float), default=RATES
+        Lowest and highest rate of the grid.
+    common : tuple of float, default=COMMON
+        Values of φ.
+    in_time : bool, default=False
+        Whether smaller training sets are more recent ones.
+
+    Returns
+    -------
+    Posterior
+        `fitted` are the errors and products that the curve has.
+    """
+    is_exact = common == EXACT
+    c, v, b, phi, log_prior = _grid(rates, common, FLAT_OF_EQUAL if is_exact else FLAT)
+    size = points.size
+    second = size**2 if in_time else 1.0 / (size * points.averaged)
+    above = c[:, np.newaxis] * size ** -b[:, np.newaxis] + v[:, np.newaxis] * second
+    above[:, points.is_product] *= phi[:, np.newaxis]
+    is_error = ~points.is_product
+    smallest = points.mean[is_error].min()
+    off = np.where(
+        is_error,
+        MISFIT * (points.mean - smallest + 1e-3),
+        (0.0 if is_exact else MISFIT_OF_PRODUCTS) * np.abs(points.mean) + 1e-4,
+    )
+    precision = np.linalg.inv(points.covariance + np.diag(off**2))
+    ones = is_error.astype(np.float64)
+    weighted = precision @ ones
+    total = float(ones @ weighted)
+    rest = points.mean - above
+    theta_hat = rest @ weighted / total
+    misfit = np.einsum("gp,pq,gq->g", rest, precision, rest, optimize=True) - total * theta_hat**2
+    width = 1.0 / total**0.5
+    log_weight = log_prior - 0.5 * misfit + _log_mass(theta_hat / width, (largest - theta_hat) / width)
+    weight = np.exp(log_weight - log_weight.max())
+    weight /= weight.sum()
+    kept = weight > 1e-7
+    weight, theta_hat, above = weight[kept] / weight[kept].sum(), theta_hat[kept], above[kept]
+    low = max(0.0, float(theta_hat.min()) - 6 * width)
+    high = min(largest, max(float(theta_hat.max()) + 6 * width, low + 1e-9))
+    theta = np.linspace(low, max(high, low + 1e-9), 400)
+    bottom = ndtr(-theta_hat / width)
+    within = np.maximum(ndtr((largest - theta_hat) / width) - bottom, 1e-300)
+    # many curves share a place: θ̂ is put on a fine grid first, where a sum over it costs little
+    places = np.linspace(theta_hat.min(), max(theta_hat.max(), theta_hat.min() + 1e-12), 600)
+    masses = np.bincount(
+        np.searchsorted(places, theta_hat).clip(0, len(places) - 1), weight / within, minlength=len(places)
+    )
+    offsets = np.bincount(
+        np.searchsorted(places, theta_hat).clip(0, len(places) - 1), weight / within * bottom, minlength=len(places)
+    )
+    cdf = ndtr((theta[:, np.newaxis] - places) / width) @ masses - offsets.sum()
+    cdf = np.maximum.accumulate(np.clip(cdf, 0.0, 1.0))
+    cdf /= max(float(cdf[-1]), 1e-300)
+    mean = float(theta[-1] - trapezoid(cdf, theta))
+    return Posterior(theta=theta, cdf=cdf, mean=mean, fitted=mean * ones + weight @ above)

@@ -1,0 +1,347 @@
+"""The floor for numbers: what a stack of regressors reaches, and where its learning curve ends."""
+
+from math import fsum
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from bayesfloor.data.numbers import kind_of_numbers
+from bayesfloor.floor.learned.regression.findings import find_in_numbers
+from bayesfloor.floor.learned.regression.learn import Learned, learn_numbers
+from bayesfloor.floor.learned.regression.noise_profile import noise_profile, odd_rows
+from bayesfloor.floor.learned.regression.problem import NumberProblem, check_number_problem
+from bayesfloor.floor.learned.regression.result import RegressionFloor, TargetSummary
+from bayesfloor.floor.learned.regression.summary import Level, NumberSummary, summarise_numbers
+from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
+from bayesfloor.floor.trees.problem import Progress
+from bayesfloor.runtime.arrays import Floats, Range
+from bayesfloor.runtime.checks import (
+    ParameterError,
+    check_confidence,
+    check_max_rows,
+    check_option,
+    check_random_state_seed,
+)
+from bayesfloor.runtime.findings import in_order
+from bayesfloor.runtime.threads import supervise
+
+#: The metrics, and what they are called.
+TITLES = {"r2": "R²", "rmse": "RMSE", "mae": "MAE"}
+
+
+def regression_floor(
+    X: Any,
+    y: Any = None,
+    *,
+    groups: Any = None,
+    time: Any = None,
+    metric: Any = "r2",
+    confidence: float = 0.95,
+    cv: Any = 5,
+    max_rows: int | None = None,
+    learners: Any = "default",
+    sample_weight: Any = None,
+    prepare: Any = "auto",
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+    progress: Progress = False,
+    client: Any = None,
+) -> RegressionFloor:
+    """Estimate how much of a number any model can predict: the noise variance, and the ceiling of R².
+
+    A stack of learners predicts every row by cross-validation, trained on .8, .4 and .2 of the rows. Where its squared
+    error ends is told by its learning curve, and by what residuals of neighbours have in common: what the stack still
+    misses is common to them, and noise is not. Of more than 10 000 rows, about 10 000 are held out and predicted, and
+    the others are trained on.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features), or Table
+        The points. Learners standardise them. A `Table` from `read_table` has its target with it.
+    y : array-like or series of shape (n_samples,), str, default=None
+        The target: numbers, or the name of a column of a data frame; left out with a Table.
+    groups : array-like of shape (n_samples,), default=None
+        Rows that belong together, such as those of one patient, user or machine, have the same value. No model is then
+        tested on a group that it was trained on, and the figures are about new groups. At least 5 groups. None for the
+        groups of a Table, if it has any.
+    time : array-like of shape (n_samples,), default=None
+        When each row was seen, as numbers or dates. Models are then trained on the past and tested on what came next;
+        the figures are about the later half of the rows. None for the time of a Table, if it has any.
+    metric : {"r2", "rmse", "mae"} or list of them, default="r2"
+        The headline; the first of a list. All three are computed.
+    confidence : float, default=0.95
+        Level of the intervals.
+    cv : int, splitter or iterable, default=5
+        Folds, at least 5: how many, or anything that scikit-learn splits by, so long as each row is tested once. With
+        `time`, an int: the periods that the later half of the rows is cut into.
+    max_rows : int or None, default=None
+        Rows to use at the most. None for all, up to 1 000 000 rows and 64 million values; for 10 000 with `time`, or
+        where `cv` or `learners` are others than a number and the default.
+    learners : "default", mapping or list, default="default"
+        Some twenty fast learners, or others, in a list or by name in a mapping: regressors, and the names of groups of
+        fast ones ("linear", "additive", "neighbours", "kernels", "gradients", "trees", "boosting", "unit"; "default"
+        for those that suit the columns of X).
+    sample_weight : array-like of shape (n_samples,), str or None, default=None
+        What each row counts, in training and in all figures, or the name of a column of a data frame. Rows of weight 0
+        are not used.
+    prepare : {"auto", "strict"} or transformer, default="auto"
+        How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
+    n_jobs : int or None, default=None
+        Threads; None for every core.
+    random_state : int, None or random generator, default=0
+        Seeds the choice of rows, the folds and the learners.
+    progress : bool or callable, default=False
+        Show progress on a terminal, or call ``progress(done, total)``.
+    client : dask.distributed.Client or None, default=None
+        Train the learners on the workers of this cluster, with the same result. None trains them here.
+
+    Returns
+    -------
+    RegressionFloor
+        The ceiling of R² and its interval; the noise; what the stack reaches; the curve.
+
+    See Also
+    --------
+    learned_floor : The same for classes.
+
+    Notes
+    -----
+    The lower end of the interval of R² is attained by a model that exists, up to sampling. The upper end assumes that
+    the learning curve goes on as it does. No method can bound R² from above for every distribution: structure finer
+    than the distances between rows cannot be told from noise, unless rows with equal features are there.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from bayesfloor import regression_floor
+    >>> floor = regression_floor(*load_diabetes(return_X_y=True))
+    >>> floor.interval[0] <= floor.reached <= floor.estimate <= floor.interval[1]
+    True
+    """
+    return regression_floor_of(
+        check_number_problem(X, y, groups, time, prepare, sample_weight),
+        metric=metric,
+        confidence=confidence,
+        cv=cv,
+        max_rows=max_rows,
+        learners=learners,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        progress=progress,
+        client=client,
+    )
+
+
+def regression_floor_of(
+    problem: NumberProblem,
+    *,
+    metric: Any = "r2",
+    confidence: float = 0.95,
+    cv: Any = 5,
+    max_rows: int | None = None,
+    learners: Any = "default",
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+    progress: Progress = False,
+    client: Any = None,
+) -> RegressionFloor:
+    """Estimate the floor of points and a target that are checked; see `regression_floor`."""
+    started = perf_counter()
+    asked = _check_metrics(metric)
+    confidence = check_confidence(confidence)
+    seed = check_random_state_seed(random_state)
+    most = None if max_rows is None else max(check_max_rows(max_rows, 2, len(problem.y)), 20)
+    learned = learn_numbers(
+        problem,
+        cv=cv,
+        max_rows=most,
+        learners=learners,
+        n_jobs=n_jobs,
+        seed=seed,
+        progress=progress,
+        client=client,
+    )
+    return supervise(
+        lambda _: _conclude(problem, learned, asked, confidence, seed, started), 1, False
+    )  # with BLAS held to one thread: the order of sums decides about their last bits
+
+
+def _conclude(
+    problem: NumberProblem, learned: Learned, asked: tuple[str, ...], confidence: float, seed: int, started: float
+) -> RegressionFloor:
+    """Make figures, the noise profile and findings of what was learned."""
+    n_samples, in_time = len(problem.y), problem.time is not None
+    summary = summarise_numbers(learned, confidence, seed, in_time=in_time)
+    metrics = _metrics(learned, summary, confidence)
+    metrics = {name: metrics[name] for name in (*asked, *(name for name in TITLES if name not in asked))}
+    first = metrics[asked[0]]
+    profile = noise_profile(
+        learned, min(summary.estimate / max(summary.reached.mean, 1e-300), 1.0), confidence, n_samples
+    )
+    target = _target_summary(problem)
+    predicted = np.full(n_samples, np.nan)
+    predicted[learned.tested] = learned.centre + learned.scale * learned.predicted[0].mean(axis=0)
+    rmse = metrics["rmse"]
+    names = problem.feature_names
+    return RegressionFloor(
+        metric=first.name,
+        estimate=first.estimate,
+        interval=first.interval,
+        reached=first.reached,
+        reached_interval=first.reached_interval,
+        metrics=metrics,
+        noise_variance=rmse.estimate**2,
+        noise_variance_interval=(rmse.interval[0] ** 2, rmse.interval[1] ** 2),
+        noise=profile,
+        odd_rows=odd_rows(learned, profile),
+        predicted=predicted,
+        learners=list(learned.weights.items()),
+        curve=first.curve,
+        y_summary=target,
+        n_samples=n_samples,
+        n_rows=len(learned.rows),
+        n_features=problem.X.shape[1],
+        confidence=confidence,
+        feature_names=None if names is None else tuple(map(str, names)),
+        residual_z=summary.alike,
+        findings=in_order(
+            [*find_in_numbers(learned, summary, profile, target, problem.y, in_time=in_time), *learned.findings]
+        ),
+        seconds=perf_counter() - started,
+    )
+
+
+def _check_metrics(metric: Any) -> tuple[str, ...]:
+    """Return the names that were asked for, each once."""
+    names = [metric] if isinstance(metric, str) else metric
+    if not isinstance(names, list | tuple) or not names:
+        raise ParameterError("metric", f"one of {', '.join(map(repr, TITLES))}, or a list of them", metric)
+    return tuple(dict.fromkeys(check_option("metric", name, TITLES) for name in names))
+
+
+def _target_summary(problem: NumberProblem) -> TargetSummary:
+    y = problem.y
+    weight = np.ones(len(y)) if problem.sample_weight is None else problem.sample_weight
+    mean = fsum(weight * y) / fsum(weight)
+    return TargetSummary(
+        mean=mean,
+        sd=(fsum(weight * (y - mean) ** 2) / fsum(weight)) ** 0.5,
+        min=float(y.min()),
+        max=float(y.max()),
+        n_values=len(np.unique(y)),
+        kind=kind_of_numbers(y),
+    )
+
+
+def _metrics(learned: Learned, summary: NumberSummary, confidence: float) -> dict[str, MetricFloor]:
+    """Turn shares of the variance into R², RMSE and MAE.
+
+    RMSE and MAE end where R² says: the mean absolute residual falls with the root of the squared error, exactly so for
+    normal residuals. Their intervals have to allow for the variance of y besides, which R² does not depend on.
+    """
+    y, weight = learned.y, learned.weight
+    mean = float(weight @ y / len(y))
+    spread = learned.scale * float(weight @ (y - mean) ** 2 / len(y)) ** 0.5
+    order = np.argsort(y, kind="stable")
+    median = float(y[order][np.searchsorted(np.cumsum(weight[order]), 0.5 * len(y))])
+    size, scale = learned.sizes, learned.scale
+    of_squares = summary.by_size, summary.fitted, summary.estimate
+    rate = _rate(summary.fitted - summary.estimate, size)
+    roots = spread * np.sqrt(summary.by_size)
+    # MAE at the end of the curve, and on it, as the root of the squared error has it
+    per_root = scale * summary.absolute.mean / max(summary.reached.mean, 1e-300) ** 0.5
+    values, fitted, limit = of_squares
+    curves = {
+        "r2": _curve(size, 1.0 - values, 1.0 - fitted, 1.0 - limit, rate, summary.covariance),
+        "rmse": _curve(
+            size,
+            roots,
+            spread * np.sqrt(np.maximum(fitted, 0.0)),
+            spread * limit**0.5,
+            _rate(np.sqrt(np.maximum(fitted, 0.0)) - limit**0.5, size),
+            spread**2 * summary.covariance / (4.0 * np.sqrt(np.outer(values, values)) + 1e-300),
+        ),
+        "mae": _curve(
+            size,
+            scale * summary.absolute_by_size,
+            per_root * np.sqrt(np.maximum(fitted, 0.0)),
+            per_root * limit**0.5,
+            _rate(np.sqrt(np.maximum(fitted, 0.0)) - limit**0.5, size),
+            scale**2 * summary.absolute_covariance,
+        ),
+    }
+    low, high = summary.interval
+    reached = summary.reached.interval(confidence)
+    ends = _wider(summary, summary.raw, confidence), _wider(summary, summary.absolute, confidence, 2.0)
+    raw, absolute = (level.interval(confidence) for level in (summary.raw, summary.absolute))
+    floors = {
+        "r2": (1.0 - limit, (1.0 - high, 1.0 - low), 1.0 - values[0], (1.0 - reached[1], 1.0 - reached[0]), 0.0),
+        "rmse": (
+            spread * limit**0.5,
+            (spread * ends[0][0] ** 0.5, spread * ends[0][1] ** 0.5),
+            roots[0],
+            (spread * raw[0] ** 0.5, spread * raw[1] ** 0.5),
+            spread,
+        ),
+        "mae": (
+            per_root * limit**0.5,
+            (per_root * ends[1][0] ** 0.5, per_root * ends[1][1] ** 0.5),
+            scale * summary.absolute.mean,
+            (scale * absolute[0], scale * absolute[1]),
+            scale * float(weight @ np.abs(y - median) / len(y)),
+        ),
+    }
+    return {
+        name: MetricFloor(
+            name=name,
+            title=TITLES[name],
+            estimate=float(estimate),
+            interval=(float(min(interval[0], estimate)), float(max(interval[1], estimate))),
+            reached=float(attained),
+            reached_interval=(float(attained_in[0]), float(attained_in[1])),
+            baseline=float(baseline),
+            larger_is_better=name == "r2",
+            curve=curves[name],
+            confidence=confidence,
+            perfect=1.0 if name == "r2" else 0.0,
+            bounds=(0.0, 1.0) if name == "r2" else (0.0, np.inf),
+        )
+        for name, (estimate, interval, attained, attained_in, baseline) in floors.items()
+    }
+
+
+def _wider(summary: NumberSummary, level: Level, confidence: float, power: float = 1.0) -> Range:
+    """Return the interval of the noise as a share of a fixed variance: that of the ratio, and what the level varies by.
+
+    `power` is that of the level with which the squared error goes.
+    """
+    alone = power * np.log(np.array(level.interval(confidence)) / max(level.mean, 1e-300))
+    ratio = np.log(np.array(summary.reached.interval(confidence)) / max(summary.reached.mean, 1e-300))
+    more = np.sqrt(np.maximum(alone**2 - ratio**2, 0.0))
+    low, high = summary.interval
+    estimate = max(summary.estimate, 1e-300)
+    below = 0.0 if low <= 0.0 else estimate * float(np.exp(-np.hypot(np.log(estimate / low), more[0])))
+    above = estimate * float(np.exp(np.hypot(np.log(max(high, estimate) / estimate), more[1])))
+    return below, above
+
+
+def _curve(size: Floats, value: Floats, fitted: Floats, limit: float, rate: float, covariance: Floats) -> LearningCurve:
+    """Return a learning curve; a stack of numbers expects no error of its own, and the curve is of what it attains."""
+    return LearningCurve(
+        size=size,
+        value=value,
+        expected=value,
+        middle=value,
+        fitted=fitted,
+        limit=float(limit),
+        rate=rate,
+        covariance=covariance,
+    )
+
+
+def _rate(excess: Floats, size: Floats) -> float:
+    """Return the power of the size through both ends of a curve."""
+    if not 0.0 < excess[0] < excess[-1]:
+        return 1.0  # there is next to nothing to fall
+    return float(np.log(excess[-1] / excess[0]) / np.log(size[0] / size[-1]))

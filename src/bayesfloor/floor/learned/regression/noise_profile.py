@@ -1,0 +1,114 @@
+"""Where the noise is, and which rows do not fit."""
+
+import numpy as np
+from scipy.stats import chi2, norm
+
+from bayesfloor.floor.learned.regression.learn import Learned
+from bayesfloor.floor.learned.regression.learners import nearest_of
+from bayesfloor.floor.learned.regression.result import NoiseProfile, OddRows
+from bayesfloor.floor.learned.regression.training_rows import Rows
+from bayesfloor.runtime.arrays import Floats
+
+#: Most bins of the noise profile, and the fewest rows in each.
+MOST_BINS, BIN_ROWS = 10, 40
+#: Odd rows that are shown, rows that are looked at for them, and neighbours of each.
+N_ODD, N_CANDIDATES, N_NEAREST = 20, 200, 5
+#: Standard deviations from which a row is odd.
+ODD = 2.5
+
+
+def noise_profile(learned: Learned, share: float, confidence: float, n_samples: int) -> NoiseProfile:
+    """Return the noise by quantile of the prediction.
+
+    Parameters
+    ----------
+    learned : Learned
+        What the stack predicts.
+    share : float
+        The noise variance as a share of the squared error that was reached: the rest is what the stack misses.
+    confidence : float
+        Level of the intervals.
+    n_samples : int
+        Rows given.
+
+    Returns
+    -------
+    NoiseProfile
+    """
+    predicted = learned.predicted[0].mean(axis=0)
+    squares = (learned.y - predicted) ** 2
+    order = np.lexsort((learned.y, predicted))
+    n_bins = int(np.clip(len(order) // BIN_ROWS, 2, MOST_BINS))
+    reach = float(norm.ppf(0.5 + 0.5 * confidence))
+    low, high, counts, variance, relative = [], [], [], [], []
+    for rows in np.array_split(order, n_bins):
+        weight = learned.weight[rows] / learned.weight[rows].mean()
+        mean = float(weight @ squares[rows]) / len(rows)
+        values = weight * squares[rows]
+        low.append(predicted[rows[0]])
+        high.append(predicted[rows[-1]])
+        counts.append(len(rows))
+        variance.append(max(share * mean, 0.0))
+        relative.append(float((weight * squares[rows]).std()) / len(rows) ** 0.5 / max(mean, 1e-300))
+        if learned.clusters is not None:
+            sums = np.bincount(learned.clusters[rows], values - mean)
+            relative[-1] = max(relative[-1], float((sums**2).sum()) ** 0.5 / len(rows) / max(mean, 1e-300))
+    sd, error = learned.scale * np.sqrt(np.array(variance)), np.maximum(np.array(relative), 1e-9)
+    factor = np.exp(0.5 * reach * error)
+    logs, precision = np.log(np.maximum(np.array(variance), 1e-300)), error**-2.0
+    middle = float(precision @ logs / precision.sum())
+    return NoiseProfile(
+        low=learned.centre + learned.scale * np.array(low),
+        high=learned.centre + learned.scale * np.array(high),
+        n_rows=np.array(counts),
+        sd=sd,
+        sd_interval=np.column_stack([sd / factor, sd * factor]),
+        p_value=float(chi2.sf(float(precision @ (logs - middle) ** 2), n_bins - 1)),
+        n_samples=n_samples,
+        confidence=confidence,
+    )
+
+
+def odd_rows(learned: Learned, profile: NoiseProfile) -> OddRows:
+    """Return the rows whose y is far from the prediction, and on the same side far from that of their neighbours.
+
+    Parameters
+    ----------
+    learned : Learned
+        What the stack predicts.
+    profile : NoiseProfile
+        How large deviations are.
+
+    Returns
+    -------
+    OddRows
+    """
+    predicted = learned.predicted[0].mean(axis=0)
+    sd = np.maximum(profile.at(learned.centre + learned.scale * predicted) / learned.scale, 1e-12)
+    z = (learned.y - predicted) / sd
+    some = np.lexsort((learned.y, predicted, -np.abs(z)))[:N_CANDIDATES]
+    n_nearest = min(N_NEAREST, len(z) - 1)
+    rows = Rows(learned.points, learned.y, learned.weight)
+    nearest = nearest_of(rows, learned.points[some], n_nearest + 1)
+    # a row is nearest to itself, unless others are equal to it
+    is_self = nearest == some[:, np.newaxis]
+    is_self[~is_self.any(axis=1), -1] = True
+    nearest = nearest[~is_self].reshape(len(some), n_nearest)
+    around = learned.y[nearest].mean(axis=1)
+    of_neighbours = (learned.y[some] - around) / (sd[some] * (1.0 + 1.0 / n_nearest) ** 0.5)
+    both: Floats = np.where(
+        np.sign(of_neighbours) == np.sign(z[some]),
+        np.sign(z[some]) * np.minimum(np.abs(of_neighbours), np.abs(z[some])),
+        0.0,
+    )
+    order = np.argsort(-np.abs(both), kind="stable")
+    order = order[np.abs(both[order]) >= ODD][:N_ODD]
+    chosen = some[order]
+    return OddRows(
+        row=learned.tested[chosen],
+        y=learned.centre + learned.scale * learned.y[chosen],
+        predicted=learned.centre + learned.scale * predicted[chosen],
+        neighbours_mean=learned.centre + learned.scale * around[order],
+        z=both[order],
+        neighbours=learned.tested[nearest[order]],
+    )

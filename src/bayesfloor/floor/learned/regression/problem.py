@@ -1,0 +1,108 @@
+"""Checked points and a target of numbers, and what else is known of the rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import fsum
+from typing import Any
+
+import numpy as np
+
+from bayesfloor.data.labels import check_weights
+from bayesfloor.data.numbers import check_numbers
+from bayesfloor.data.points import check_points
+from bayesfloor.data.prepared_table import Table, TabularView, points_and_labels
+from bayesfloor.data.row_groups import check_groups, check_time
+from bayesfloor.floor.trees.problem import Problem
+from bayesfloor.floor.trees.remote_points import names_of
+from bayesfloor.forest.gpu.device import host_array
+from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.tables.arguments import table_of
+from bayesfloor.tables.frames import is_eager_frame
+
+
+@dataclass(frozen=True, eq=False)
+class NumberProblem:
+    """Points and a target of numbers that passed all checks, and what else is known of the rows.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+        The points.
+    y : ndarray of shape (n,)
+        The target.
+    feature_names : sequence or None
+        Names of the columns of X.
+    groups : ndarray of shape (n,) or None
+        Rows that belong together have the same number.
+    time : ndarray of shape (n,) or None
+        When each row was seen.
+    tabular : TabularView or None
+        The same rows as codes with gaps.
+    sample_weight : ndarray of shape (n,) or None
+        What each row counts; None where all count the same.
+    """
+
+    X: Floats
+    y: Floats
+    feature_names: Sequence[Any] | None
+    groups: Ints | None = None
+    time: Floats | None = None
+    tabular: TabularView | None = None
+    sample_weight: Floats | None = None
+
+    def take(self, rows: Ints) -> "NumberProblem":
+        """Keep some of the rows."""
+        return replace(
+            self,
+            X=np.ascontiguousarray(self.X[rows]),
+            y=self.y[rows],
+            groups=None if self.groups is None else self.groups[rows],
+            time=None if self.time is None else self.time[rows],
+            tabular=None if self.tabular is None else self.tabular.take(rows),
+            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
+        )
+
+    @property
+    def without_target(self) -> Problem:
+        """The same rows for functions that look at points alone: all are of one class."""
+        codes = np.zeros(len(self.X), np.int64)
+        return Problem(self.X, np.zeros(1), codes, self.feature_names, self.groups, self.time, self.tabular)
+
+
+def check_number_problem(
+    X: Any, y: Any, groups: Any = None, time: Any = None, prepare: Any = "auto", sample_weight: Any = None
+) -> NumberProblem:
+    """Check points and a target of numbers, or a table that holds both.
+
+    A table's own groups and time are taken if none are given. With a data frame, columns of it may be named.
+    """
+    if isinstance(sample_weight, str):
+        X, sample_weight = _column_of(X, "sample_weight", sample_weight)
+    table = None if y is None else table_of(X, y, task="regression", groups=groups, time=time, prepare=prepare)
+    if table is not None:
+        X, y, groups, time = table, None, None, None
+    names, tabular = (X.feature_names, X.tabular) if isinstance(X, Table) else (names_of(X), None)
+    if isinstance(X, Table):
+        groups, time = X.groups if groups is None else groups, X.time if time is None else time
+    X, y = points_and_labels(X, y, task="regression")
+    points = check_points(host_array(X)[0])
+    n = len(points)
+    numbers = check_numbers(y, n) + 0.0  # -0 becomes 0: rows are told apart by their bits
+    weight = None
+    if sample_weight is not None:
+        weight = check_weights(sample_weight, n)
+        # the exact sum does not depend on the order of the rows
+        weight = None if weight.min() == weight.max() else weight / (fsum(weight) / n)
+    return NumberProblem(points, numbers, names, check_groups(groups, n), check_time(time, n), tabular, weight)
+
+
+def _column_of(X: Any, parameter: str, name: str) -> tuple[Any, Any]:
+    """Take a named column out of a data frame."""
+    import narwhals
+
+    if not is_eager_frame(X):
+        raise ValueError(f"{parameter}={name!r} names a column, but X is no data frame")
+    frame = narwhals.from_native(X, eager_only=True)
+    if name not in frame.columns:
+        raise ValueError(f"{parameter}={name!r}: there is no such column")
+    return frame.drop(name).to_native(), frame[name].to_native()

@@ -1,0 +1,253 @@
+"""From the stack's residuals at three training sizes to the noise variance and its interval.
+
+All losses are shares of the variance of y, so that 1 - loss is R². Where the squared error ends is told by
+`curve_end`, from the learning curve and from what residuals of neighbours have in common. The proven side is what the
+stack attains. The other side is drawn out to 0, a perfect prediction, where a curve cannot tell: as for classes
+(`bayesfloor.floor.learned.summary`), where nothing beats the mean of y, where the lead over it has only begun to grow,
+and where the error falls as fast as before.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import norm, t
+
+from bayesfloor.floor.learned.clusters import clustered_error
+from bayesfloor.floor.learned.learning_curve import covariance_of
+from bayesfloor.floor.learned.regression.curve_end import COMMON, EXACT, SLOW_RATES, Points, end_of_curve
+from bayesfloor.floor.learned.regression.learn import Learned
+from bayesfloor.floor.learned.regression.residual_edges import Draws, draw_means
+from bayesfloor.floor.learned.summary import (
+    ERR_ALIKE,
+    FEWEST_DEGREES,
+    SURE,
+    WIDER,
+    fall_as_fast,
+    growth_of_lead,
+)
+from bayesfloor.runtime.arrays import Floats, Ints, Range
+
+#: Pairs of equal rows from which the noise is read off them.
+ENOUGH_PAIRS = 30
+#: Growth of R² from a quarter of the training rows to all of them at which the better end begins to be drawn to 1, and
+#: at which it is 1. Products of neighbours tell more of the end of a curve than there is for classes, where it is 1.6.
+GROWTH = (1.2, 2.0)
+#: Doublings of the rows for which an error that falls as fast as before may go on to do so; for classes it is 10.
+N_DOUBLINGS = 5
+
+
+class Level(NamedTuple):
+    """How surely a mean loss is known.
+
+    Attributes
+    ----------
+    mean : float
+        The mean.
+    error : float
+        Its standard error, with Student's quantile in place of the normal one where a few rows make it up.
+    n_rows : float
+        How many independent rows vary as much.
+    """
+
+    mean: float
+    error: float
+    n_rows: float
+
+    def interval(self, confidence: float) -> Range:
+        """Return where the mean of all there is lies, in logarithms: losses are skewed."""
+        reach = float(norm.ppf(0.5 + 0.5 * confidence)) * self.error / max(self.mean, 1e-300)
+        high = np.exp(reach) if reach < 1.0 else 1.0 + (np.e - 1.0) * reach
+        return self.mean * float(np.exp(-reach)), self.mean * float(high)
+
+
+class NumberSummary(NamedTuple):
+    """The end of the squared error, as a share of the variance of y.
+
+    Attributes
+    ----------
+    estimate : float
+        The noise variance.
+    interval : (float, float)
+        Where it lies.
+    reached : Level
+        What the stack attains, of which the variance of y varies as well.
+    raw, absolute : Level
+        The same in the unit of the variance of these rows, and the mean absolute residual.
+    by_size : ndarray
+        Squared errors at each size, the largest first.
+    absolute_by_size : ndarray
+        Mean absolute residuals.
+    fitted : ndarray
+        The curve at these sizes.
+    covariance, absolute_covariance : ndarray
+        Of `by_size` and `absolute_by_size`.
+    surely : float
+        How surely the stack beats the mean of y: not at all, 0, or by two standard errors and more, 1.
+    growth, steady_fall : float
+        As for classes.
+    alike : float
+        Standard errors by which residuals of neighbours are alike.
+    n_pairs : int
+        Pairs of equal rows that the noise was read off; 0 where there were too few.
+    freedom : float
+        Degrees of freedom of the variance of the squared error: few where a few rows rule it.
+    """
+
+    estimate: float
+    interval: Range
+    reached: Level
+    raw: Level
+    absolute: Level
+    by_size: Floats
+    absolute_by_size: Floats
+    fitted: Floats
+    covariance: Floats
+    absolute_covariance: Floats
+    surely: float
+    growth: float
+    steady_fall: float
+    alike: float
+    n_pairs: int
+    freedom: float
+
+
+def summarise_numbers(learned: Learned, confidence: float, seed: int, *, in_time: bool) -> NumberSummary:
+    """Extrapolate the squared error of the stack.
+
+    Parameters
+    ----------
+    learned : Learned
+        What the stack predicts.
+    confidence : float
+        Level of the intervals.
+    seed : int
+        Seeds the draws that tell how surely means are known.
+    in_time : bool
+        Whether smaller training sets are more recent ones.
+
+    Returns
+    -------
+    NumberSummary
+    """
+    y, weight, clusters = learned.y, learned.weight, learned.clusters
+    away = y - float(weight @ y / len(y))
+    variance = float(weight @ away**2 / len(y))
+    of_mean = weight * away**2 / variance
+    residuals = [y - predicted for predicted in learned.predicted]
+    losses = [weight * (r**2).mean(axis=0) / variance for r in residuals]
+    # the influence of each row on a ratio: that of a large y on the squared error is mostly one on the variance too
+    ratios = [loss - loss.mean() * (of_mean - 1.0) for loss in losses]
+    standard_error = _standard_error(clusters)
+    reached, raw = (_level(each[0], clusters, confidence) for each in (ratios, losses))
+    absolutes = [weight * np.abs(r).mean(axis=0) for r in residuals]
+    absolute = _level(absolutes[0], clusters, confidence)
+
+    averages = [] if in_time else [(y - p.mean(axis=0))[np.newaxis] for p in learned.predicted[1:]]
+    draws = draw_means([*residuals, *averages], y, weight, learned.edges, clusters, seed)
+    relative = learned.sizes / learned.sizes[0]
+    averaged = np.array([1.0] * len(residuals) + [float(len(p)) for p in learned.predicted[1:]][: len(averages)])
+    sizes = np.concatenate([relative, relative[1:]][: 2 if averages else 1])
+    n_pairs = len(learned.edges[2].i)
+    kind, common = (2, EXACT) if n_pairs >= ENOUGH_PAIRS else (1, COMMON)
+    n_pairs = n_pairs if kind == 2 else 0
+    points = _points(draws, kind, sizes, averaged, len(residuals), (reached.error / _plain(ratios[0])) ** 2)
+    curve = end_of_curve(points, 1.0, common=common, in_time=in_time)
+    slow = end_of_curve(points, 1.0, rates=SLOW_RATES, common=common, in_time=in_time)
+    tail = (1.0 - confidence) / 2.0
+    estimate = curve.mean
+    lower = min(curve.quantile(tail), slow.quantile(tail))
+    upper = max(reached.interval(confidence)[1], curve.quantile(1.0 - tail))
+
+    gain = of_mean - losses[0]
+    surely = float(np.clip(gain.mean() / (SURE * standard_error(gain)), 0.0, 1.0))
+    alike = max(_z(draws.products[k][:, 0]) for k in (0, 1))
+    if surely < 1.0 and not n_pairs and alike <= ERR_ALIKE:
+        estimate = surely * estimate + (1.0 - surely)
+    estimate = min(estimate, max(reached.mean, 1.0 - surely))  # the floor is at most what a model attains
+    upper = min(upper, 1.0)  # attained without features
+    if alike > ERR_ALIKE and not n_pairs:
+        lower = min(lower, estimate - WIDER * (estimate - lower))
+    growth, steady_fall = 1.0, 0.0
+    if not in_time:
+        growth = growth_of_lead(losses, of_mean, standard_error)
+        steady_fall = fall_as_fast(losses, standard_error)
+    if not n_pairs:  # equal rows tell the noise whatever was learned
+        begin, end = GROWTH
+        lower *= float(np.clip((end - growth) / (end - begin), 0.0, 1.0)) if surely == 1.0 else 0.0
+        if steady_fall > 0.0:
+            lower = min(lower, reached.mean - N_DOUBLINGS * steady_fall)
+    lower = max(min(lower, reached.interval(confidence)[0], estimate), 0.0)
+    return NumberSummary(
+        estimate=estimate,
+        interval=(lower, max(upper, estimate)),
+        reached=reached,
+        raw=raw,
+        absolute=absolute,
+        by_size=np.array([loss.mean() for loss in losses]),
+        absolute_by_size=np.array([loss.mean() for loss in absolutes]),
+        fitted=curve.fitted[: len(residuals)],
+        covariance=covariance_of(np.column_stack(ratios), reached.error**2, reached.n_rows),
+        absolute_covariance=covariance_of(np.column_stack(absolutes), absolute.error**2, absolute.n_rows),
+        surely=surely,
+        growth=growth,
+        steady_fall=steady_fall,
+        alike=alike,
+        n_pairs=n_pairs,
+        freedom=_freedom(losses[0], clusters),
+    )
+
+
+def _points(draws: Draws, kind: int, sizes: Floats, averaged: Floats, n_sizes: int, wider: float) -> Points:
+    """Gather errors and products of one kind of edges, with their covariance."""
+    products = draws.products[kind][:, :n_sizes]
+    columns = np.column_stack([draws.errors, products])
+    is_product = np.arange(columns.shape[1]) >= len(sizes)
+    return Points(
+        columns[0],
+        max(wider, 1.0) * np.cov(columns[1:].T),
+        np.concatenate([sizes, sizes[:n_sizes]]),
+        np.concatenate([averaged, np.ones(n_sizes)]),
+        is_product,
+    )
+
+
+def _plain(values: Floats) -> float:
+    return max(float(values.std()) / len(values) ** 0.5, 1e-300)
+
+
+def _z(draws: Floats) -> float:
+    """Return a mean in standard errors."""
+    return float(draws[0] / max(float(draws[1:].std()), 1e-300))
+
+
+def _standard_error(clusters: Ints | None) -> Callable[[Floats], float]:
+    def standard_error(values: Floats) -> float:
+        error = values.std() / len(values) ** 0.5 if clusters is None else clustered_error(values, clusters)
+        return max(float(error), 1e-12 / len(values) ** 0.5)
+
+    return standard_error
+
+
+def _parts(values: Floats, clusters: Ints | None) -> Floats:
+    away = values - values.mean()
+    if clusters is not None:
+        away = np.bincount(clusters, away).astype(np.float64)
+    return away**2
+
+
+def _freedom(values: Floats, clusters: Ints | None) -> float:
+    """Return the degrees of freedom of the variance of a mean: twice its square by its own variance."""
+    parts = _parts(values, clusters)
+    return 2.0 * float(parts.sum()) ** 2 / max(float((parts**2).sum()), 1e-300)
+
+
+def _level(values: Floats, clusters: Ints | None, confidence: float) -> Level:
+    """Return a mean, and how surely it is known."""
+    parts, n = _parts(values, clusters), len(values)
+    tail = 0.5 + 0.5 * confidence
+    student = float(t.ppf(tail, max(_freedom(values, clusters), FEWEST_DEGREES)) / norm.ppf(tail))
+    n_clusters = n if clusters is None else len(np.unique(clusters))
+    error = student * float(parts.sum() * n_clusters / max(n_clusters - 1, 1)) ** 0.5 / n
+    error = max(error, 1e-12)
+    return Level(float(values.mean()), error, float(np.clip(values.var() / error**2, 1.0, n)))

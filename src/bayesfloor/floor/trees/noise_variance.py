@@ -1,0 +1,593 @@
+"""The noise variance of a number, σ² = E Var(y | x), from differences over the edges of spanning trees.
+
+::
+
+    X, y ──► smooth_part ──► residuals r, columns scaled by how much they matter
+                 │
+                 └──► (forest) ──► edge_differences   the mean of (r_i − r_j)² / 2 in each tree: σ², and what
+                                                      of f is left to change over an edge
+                                                      against the mean length of the edges: at length zero, σ²
+
+Two figures are averaged where they agree: what the smoother leaves, Σ r² / (n − degrees of freedom), and the mean
+difference over all trees. Neither is below σ² but by chance. The first is above it where f is too rough for the
+smoother; products r_i r_j over edges then are not 0 on average, and the second counts alone. Where later trees, whose
+edges are longer, have larger differences, the line through their means leads to length zero.
+
+The interval has the sampling error of the figure, and allowances for what a sample cannot tell. They are shares of
+the estimate: twice the degrees of freedom for each row towards 0 and once away from it, because a smoother that needs
+many of them has not come to its end; and, where columns are many and edges nearly as long as any distance, up to all of
+it towards 0. Rows with equal features give σ² without any model: the estimate stays within the interval of these
+replicates. The constants were found on the design half of benchmarks/regression_problems.py.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from bayesfloor.display.noise import NoiseFromTreesDisplay
+from bayesfloor.floor.learned.regression.problem import NumberProblem, check_number_problem
+from bayesfloor.floor.trees.edge_differences import EdgeDifferences
+from bayesfloor.floor.trees.problem import Options, Progress, check_options
+from bayesfloor.floor.trees.smooth_part import SmoothPart, kept_share, linear_part, smooth_part
+from bayesfloor.forest import Forests, spanning_forests
+from bayesfloor.runtime.arrays import Floats, Ints, Range
+from bayesfloor.runtime.findings import Finding, in_order
+from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.text import counted
+from bayesfloor.runtime.threads import supervise
+
+#: Most rows that are used: with more of them, seconds grow and the error hardly falls.
+NOISE_ROWS = 20_000
+#: Standard errors that differences must grow by with the length before they are extrapolated.
+CLEAR_SLOPE = 2.0
+#: Mean edge of the first tree, as a share of the typical distance, from which edges are too long to tell, and twice
+#: whose excess the lower end of the interval opens by.
+LONG_EDGES = 0.35
+#: Most columns for levels of nominal columns that have many.
+MOST_LEVEL_COLUMNS = 500
+#: Degrees of freedom of replicates from which their own interval bounds the estimate.
+ENOUGH_REPLICATES = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoiseFromTrees:
+    """The noise variance of a number from spanning trees, and the best R² and RMSE that go with it.
+
+    Attributes
+    ----------
+    estimate : float
+        σ² = E Var(y | x), in squared units of y: the mean squared error that no model gets below.
+    interval : tuple of float
+        Its confidence interval.
+    r2 : float
+        The best R² that any model can reach, 1 − σ² / Var(y), in [0, 1].
+    r2_interval : tuple of float
+        Its confidence interval.
+    rmse : float
+        The root of the estimate.
+    variance : float
+        Variance of y.
+    differences, lengths, n_edges : ndarray of shape (n_trees,)
+        Half the mean squared difference over the edges of each tree, in squared units of y, after the smooth part
+        was taken away; the mean length of these edges as a share of the typical distance between rows; and how many
+        there are.
+    n_replicates : int
+        Rows beyond the first that are equal to another one in all features.
+    replicate_variance : float
+        Their variance, which needs no model; NaN without them.
+    column_scale : ndarray of shape (n_features,)
+        How much each feature matters: the size of the slope of the smooth part, the largest being 1.
+    n_samples, n_rows, n_features : int
+        Rows given, rows used, and features.
+    confidence : float
+        Level of the intervals.
+    feature_names : tuple of str or None
+        Names of the features.
+    findings : tuple of Finding
+        What a reader should know about the data.
+    """
+
+    estimate: float
+    interval: Range
+    r2: float
+    r2_interval: Range
+    rmse: float
+    variance: float
+    differences: Floats
+    lengths: Floats
+    n_edges: Ints
+    n_replicates: int
+    replicate_variance: float
+    column_scale: Floats
+    n_samples: int
+    n_rows: int
+    n_features: int
+    confidence: float
+    feature_names: tuple[str, ...] | None = None
+    findings: tuple[Finding, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        low, high = self.r2_interval
+        return (
+            f"NoiseFromTrees(best R² {self.r2:.3f} [{low:.3f}, {high:.3f}], RMSE {self.rmse:.4g}, "
+            f"{counted(self.n_rows)} rows)"
+        )
+
+    def frame(self) -> Any:
+        """Return a data frame with a row for each tree: its number, mean length, mean difference, number of edges."""
+        return data_frame(
+            {
+                "tree": np.arange(1, len(self.lengths) + 1),
+                "mean_length": self.lengths,
+                "half_mean_squared_difference": self.differences,
+                "n_edges": self.n_edges,
+            }
+        )
+
+    def plot(self, ax: Any = None) -> NoiseFromTreesDisplay:
+        """Draw the differences of each tree against the length of its edges, and the estimate at length zero.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        NoiseFromTreesDisplay
+        """
+        display = NoiseFromTreesDisplay(
+            self.lengths,
+            self.differences,
+            estimate=self.estimate,
+            interval=self.interval,
+            variance=self.variance,
+            confidence=self.confidence,
+        )
+        return display.plot(ax)
+
+
+def noise_variance_from_trees(
+    X: Any,
+    y: Any = None,
+    *,
+    groups: Any = None,
+    sample_weight: Any = None,
+    n_trees: int = 3,
+    confidence: float = 0.95,
+    n_jobs: int | None = None,
+    device: Any = "auto",
+    random_state: Any = 0,
+    progress: Progress = False,
+    client: Any = None,
+) -> NoiseFromTrees:
+    """Estimate how much of a number no model can predict, in a second and without choosing a model.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features), or Table
+        The points. Features are put on the same scale, and then scaled by how much they matter. Text and categories of
+        a data frame are made ready as by `read_table`.
+    y : array-like or series of shape (n_samples,), or str, default=None
+        The target, finite numbers; or the name of its column in a data frame. Left out with a Table.
+    groups : array-like of shape (n_samples,), default=None
+        Rows that belong together, such as those of one patient. The noise is then that of rows of new groups: edges
+        within a group do not count, and the intervals say what another sample of groups may change.
+    sample_weight : array-like of shape (n_samples,), default=None
+        What each row counts in the mean over rows. Rows of weight zero are left out.
+    n_trees : int, default=3
+        How many edge-disjoint spanning trees to take differences over.
+    confidence : float, default=0.95
+        Level of the intervals.
+    n_jobs : int or None, default=None
+        Threads; None for every core.
+    device : {"auto", "cpu", "cuda"} or torch.device, default="auto"
+        Where distances are computed, as for `spanning_forests`; the result is the same.
+    random_state : int, default=0
+        Seed of the choice of rows of the smooth part, and of tie-breaks.
+    progress : bool or callable, default=False
+        Show progress on a terminal, or call ``progress(done, total)``.
+    client : dask.distributed.Client or None, default=None
+        Compute the forests on this cluster, as for `spanning_forests`; the result is the same.
+
+    Returns
+    -------
+    NoiseFromTrees
+        The noise variance, the best R² and RMSE, with intervals and findings.
+
+    See Also
+    --------
+    learned_floor : The same question for classes.
+
+    Notes
+    -----
+    At most 20 000 rows are used (`n_rows`), chosen by the seed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesfloor import noise_variance_from_trees
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((2000, 4))
+    >>> y = np.sin(6 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(2000)
+    >>> noise = noise_variance_from_trees(X, y)
+    >>> print(f"{noise.rmse:.2f}")
+    0.30
+    """
+    problem = check_number_problem(X, y, groups, None, "auto", sample_weight)
+    options = check_options(
+        n_trees=n_trees,
+        confidence=confidence,
+        n_jobs=n_jobs,
+        device=device,
+        random_state=random_state,
+        progress=progress,
+        client=client,
+    )
+    seed = options.random_state
+    rows, n_copies = _rows_in_order(problem, seed)
+    used = problem.take(rows)
+    points, stands_for = _points(used)
+    Z, is_constant = standard_columns(points)
+    scale_of_y = float(used.y.std())
+    if scale_of_y == 0.0:
+        raise ValueError("y is the same in all rows that count: there is nothing to predict")
+    target = (used.y - used.y.mean()) / scale_of_y
+    n_units = len(target) if used.groups is None else int(used.groups.max()) + 1
+    part: SmoothPart = supervise(lambda crew: smooth_part(Z, target, seed, n_units), 1, False)
+    forests = spanning_forests(Z * part.scale, **options.engine(seed))
+    edges = _edges(forests, part, used)
+    replicates = _replicates(used, points, target)
+    figures = estimate_noise(edges, part, target, used.sample_weight, replicates, options.confidence)
+    n_columns = problem.X.shape[1]
+    scale = np.zeros(n_columns)
+    np.maximum.at(scale, stands_for, np.where(is_constant, 0.0, part.scale))
+    squared = scale_of_y**2
+    findings = _findings(problem, forests, n_trees, n_copies, figures)
+    return NoiseFromTrees(
+        estimate=figures.noise * squared,
+        interval=(figures.interval[0] * squared, figures.interval[1] * squared),
+        r2=_clipped(1.0 - figures.noise / figures.variance),
+        r2_interval=(_clipped(1.0 - figures.share_interval[1]), _clipped(1.0 - figures.share_interval[0])),
+        rmse=float(np.sqrt(figures.noise)) * scale_of_y,
+        variance=squared * figures.variance,
+        differences=figures.differences * squared,
+        lengths=figures.lengths,
+        n_edges=np.bincount(edges.tree, minlength=edges.n_trees),
+        n_replicates=replicates.freedom,
+        replicate_variance=replicates.variance * squared,
+        column_scale=scale,
+        n_samples=len(problem.y),
+        n_rows=len(rows),
+        n_features=n_columns,
+        confidence=options.confidence,
+        feature_names=None if problem.feature_names is None else tuple(map(str, problem.feature_names)),
+        findings=in_order(findings),
+    )
+
+
+def _clipped(value: float) -> float:
+    return float(np.clip(value, 0.0, 1.0))
+
+
+def quick_noise(Z: Floats, y: Floats, groups: Ints | None, options: Options) -> tuple[float, float]:
+    """Return half the mean squared difference of what a linear function leaves over all trees, and its standard error.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, d)
+        Columns of mean 0 and variance 1.
+    y : ndarray of shape (n,)
+        The target, of mean 0 and variance 1.
+    groups : ndarray of shape (n,) or None
+        Rows that belong together.
+    options : Options
+        How to build the trees.
+
+    Returns
+    -------
+    noise, error : float
+        As a share of the variance of y.
+    """
+    part = linear_part(Z, y)
+    forests = spanning_forests(Z, **options.engine(options.random_state))
+    edges = _edges(forests, part, NumberProblem(Z, y, None, groups))
+    if not edges.n_trees:
+        return 1.0, 0.0
+    level, _, share = edges.tree_means()
+    pooled = share / share.sum()
+    return float(pooled @ level), _error(edges, pooled, level)
+
+
+def _rows_in_order(problem: NumberProblem, seed: int) -> tuple[Ints, int]:
+    """Choose rows, in an order that depends on their values only; also return how many copies were left out.
+
+    A copy is equal to another row in everything, y included. Where y hardly ever takes a value twice otherwise, that
+    is no second measurement, and would make the noise seem to be 0.
+    """
+    X, y = problem.X, problem.y
+    weight = np.ones(len(y)) if problem.sample_weight is None else problem.sample_weight
+    groups = np.zeros(len(y), np.int64) if problem.groups is None else problem.groups
+    order = np.lexsort((groups, weight, y, *X.T[::-1]))
+    order = order[weight[order] > 0]
+    is_copy = np.zeros(len(order), bool)
+    is_copy[1:] = (X[order[1:]] == X[order[:-1]]).all(axis=1) & (y[order[1:]] == y[order[:-1]])
+    n_copies = 0
+    if 2 * len(np.unique(y[order])) > np.count_nonzero(~is_copy) and np.count_nonzero(~is_copy) > 1:
+        order, n_copies = order[~is_copy], int(is_copy.sum())
+    if len(order) > NOISE_ROWS:
+        order = order[np.sort(np.random.default_rng(seed).permutation(len(order))[:NOISE_ROWS])]
+    return order, n_copies
+
+
+def _points(problem: NumberProblem) -> tuple[Floats, Ints]:
+    """Return the points that distances are taken between, and the column of X that each of theirs stands for.
+
+    A nominal column of many levels has a column for each of them. What was computed from the target of other rows is
+    left out: it would carry their noise along.
+    """
+    X = problem.X
+    if problem.tabular is None:
+        return X, np.arange(X.shape[1])
+    own = np.ones(X.shape[1], bool)
+    parts, stands_for = [], []
+    room = MOST_LEVEL_COLUMNS
+    for column, first, last in problem.tabular.from_labels:
+        codes = problem.tabular.values[:, column]
+        levels, counts = np.unique(codes[~np.isnan(codes)], return_counts=True)
+        often = levels[np.argsort(-counts, kind="stable")][: min(room, int(np.count_nonzero(counts > 1)))]
+        if len(often):
+            own[first:last] = False
+            parts.append((codes[:, np.newaxis] == often).astype(np.float64))
+            stands_for.append(np.full(len(often), first))
+            room -= len(often)
+    return np.hstack([X[:, own], *parts]), np.concatenate([np.flatnonzero(own), *stands_for])
+
+
+def standard_columns(X: Floats) -> tuple[Floats, Floats]:
+    """Return columns of mean 0 and variance 1, and which ones are constant and stay 0.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Finite numbers of any size.
+
+    Returns
+    -------
+    Z : ndarray of shape (n, d)
+    is_constant : ndarray of shape (d,), bool
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    half = 0.5 * high - 0.5 * low
+    is_constant = half == 0.0
+    unit = (0.5 * X - 0.5 * (0.5 * low + 0.5 * high)) / np.where(is_constant, 1.0, half)  # within [-1, 1] at any size
+    unit -= unit.mean(axis=0)
+    spread = unit.std(axis=0)
+    return np.where(is_constant, 0.0, unit / np.where(spread > 0, spread, 1.0)), is_constant
+
+
+def _edges(forests: Forests, part: SmoothPart, problem: NumberProblem) -> EdgeDifferences:
+    """Return the edges that count: all, or those between groups."""
+    i, j = forests.edges.T
+    kept = kept_share(part, i, j)
+    n = len(part.residual)
+    places, cluster = forests.sites, None
+    weight = np.ones(len(i))
+    chosen = np.ones(len(i), bool)
+    if problem.groups is not None or problem.sample_weight is not None:
+        places = np.arange(n)  # rows of equal values differ in what they count
+    if problem.groups is not None:
+        cluster = np.unique(problem.groups, return_inverse=True)[1]
+        chosen = problem.groups[i] != problem.groups[j]
+    if problem.sample_weight is not None:
+        weight = 0.5 * (problem.sample_weight[i] + problem.sample_weight[j])
+    tree = np.unique(forests.tree[chosen], return_inverse=True)[1]
+    typical = float(np.sqrt(2.0 * np.sum(part.scale**2))) or 1.0
+    return EdgeDifferences(
+        places[i][chosen],
+        places[j][chosen],
+        tree,
+        forests.weights[chosen] / typical,
+        np.maximum(kept, 1e-3)[chosen],
+        weight[chosen],
+        part.residual,
+        places,
+        cluster,
+    )
+
+
+class Replicates(NamedTuple):
+    """Rows with equal features: their variance, its standard error, and degrees of freedom."""
+
+    variance: float
+    error: float
+    freedom: int
+
+
+def _replicates(problem: NumberProblem, points: Floats, target: Floats) -> Replicates:
+    """Measure the variance among rows of equal features; none where rows of a group may have more in common."""
+    if problem.groups is not None or problem.sample_weight is not None:
+        return Replicates(np.nan, np.nan, 0)
+    place = np.unique(points, axis=0, return_inverse=True)[1]
+    count = np.bincount(place)
+    freedom = int(len(place) - len(count))
+    if freedom == 0:
+        return Replicates(np.nan, np.nan, 0)
+    mean = np.bincount(place, target) / count
+    size = count[place]
+    inflated = (target - mean[place])[size > 1] ** 2 * (size / np.maximum(size - 1, 1))[size > 1]
+    shares = (1.0 - 1.0 / size)[size > 1]
+    variance = float(inflated @ shares) / freedom
+    terms = (inflated - variance) * shares
+    # two rows of one place deviate from their mean by the same: sums over places, not over rows
+    at_place = np.bincount(place[size > 1], terms)
+    error = float(np.sqrt(max(float(at_place @ at_place), 0.5 * variance**2 * freedom))) / freedom
+    return Replicates(variance, error, freedom)
+
+
+class NoiseFigures(NamedTuple):
+    """The noise as a share of the variance of y, and what it is made of."""
+
+    noise: float
+    interval: Range
+    share_interval: Range
+    variance: float
+    differences: Floats
+    lengths: Floats
+    slope_z: float
+    long_share: float
+
+
+def estimate_noise(
+    edges: EdgeDifferences,
+    part: SmoothPart,
+    y: Floats,
+    weight: Floats | None,
+    replicates: Replicates,
+    confidence: float,
+) -> NoiseFigures:
+    """Put residuals and their differences together.
+
+    Parameters
+    ----------
+    edges : EdgeDifferences
+        Differences of residuals over edges.
+    part : SmoothPart
+        The smoother.
+    y : ndarray of shape (n,)
+        The target, of mean 0 and variance 1.
+    weight : ndarray of shape (n,) or None
+        What each row counts.
+    replicates : Replicates
+        The variance of replicates.
+    confidence : float
+        Level of the intervals.
+
+    Returns
+    -------
+    NoiseFigures
+        Shares of the variance of y.
+    """
+    n = len(y)
+    row_weight = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
+    mean = float(row_weight @ y)
+    variance = float(row_weight @ (y - mean) ** 2)
+    unused = max(n - part.freedom, 1.0) / n
+    squares = part.residual**2 / unused
+    left = float(row_weight @ squares)
+    if not edges.n_trees:  # nothing joins two groups
+        nothing = np.empty(0)
+        return NoiseFigures(left, (0.0, np.inf), (0.0, np.inf), variance, nothing, nothing, 0.0, 1.0)
+
+    level, length, share = edges.tree_means()
+    pooled = share / share.sum()
+    rise, at_zero = _line(length)
+    rise_z = _ratio(float(rise @ level), _error(edges, rise, level))
+    shrink = max(0.0, 1.0 - (CLEAR_SLOPE / rise_z) ** 2) if rise_z > 0 else 0.0
+    excess_z = _ratio(left / max(float(pooled @ level), 1e-300) - 1.0, len(edges.tree) ** -0.5)
+    of_rest = (1.0 - shrink) * 0.5 / (1.0 + max(0.0, 0.5 * excess_z) ** 2)
+    of_trees = (1.0 - shrink - of_rest) * pooled + shrink * at_zero
+    noise = max(of_rest * left + float(of_trees @ level), 0.0)
+
+    spread = row_weight * ((y - mean) ** 2 - variance)
+    of_spread = float(np.linalg.norm(np.bincount(edges.place, spread))) / variance  # rows of a place have the same f
+    rest = of_rest * row_weight * (squares - left)
+    z = float(ndtri(0.5 + 0.5 * confidence))
+    base = (1.0 - of_rest) * float(pooled @ level) + of_rest * left
+    to_line = (
+        max(base - float(at_zero @ level), 0.0) * min(max(rise_z, 0.0) / CLEAR_SLOPE, 1.0) ** 2 * (1.0 - 0.5 * shrink)
+    )
+    too_long = min(max(2.0 * (float(length[0]) - LONG_EDGES), 0.0), 1.0)
+    freedom = part.freedom / n
+    open_below = min(2.0 * freedom + too_long, 1.0)
+    ends = []
+    for of_variance, total in ((0.0, 1.0), (noise / variance, variance)):
+        error = _error(edges, of_trees, level, rest, of_variance * spread)
+        relative = max(error / max(noise, 1e-300), (0.5 / n) ** 0.5) if noise > 0 else 0.0
+        low = noise * np.exp(-z * relative) * (1.0 - open_below) - to_line
+        high = noise * np.exp(z * relative) * (1.0 + freedom)
+        low, high = _within_replicates(low, high, replicates, z, of_spread if of_variance else 0.0)
+        ends.append((max(low, 0.0) / total, high / total))
+    low, high = _within_replicates(0.0, np.inf, replicates, z, 0.0)
+    noise = float(np.clip(noise, low, high))
+    return NoiseFigures(noise, ends[0], ends[1], variance, level, length, rise_z, too_long)
+
+
+def _within_replicates(low: float, high: float, replicates: Replicates, z: float, also: float) -> Range:
+    """Return the part of an interval that replicates leave, with a relative error beside; theirs if none is left."""
+    if replicates.freedom < ENOUGH_REPLICATES or replicates.variance <= 0.0:
+        return float(low), float(high)
+    wide = np.exp(z * np.hypot(replicates.error / replicates.variance, also))
+    own_low, own_high = replicates.variance / wide, replicates.variance * wide
+    if low > own_high or high < own_low:
+        return float(own_low), float(own_high)
+    return float(max(low, own_low)), float(min(high, own_high))
+
+
+def _line(length: Floats) -> tuple[Floats, Floats]:
+    """Return the coefficients of the means of the trees in the slope of the line through them, and at length zero."""
+    if len(length) < 2 or np.ptp(length) <= 1e-9 * length.max():
+        return np.zeros(len(length)), np.full(len(length), 1.0 / len(length))
+    at_zero, rise = np.linalg.pinv(np.column_stack([np.ones(len(length)), length]))
+    return rise, at_zero
+
+
+def _ratio(value: float, error: float) -> float:
+    return value / error if error > 0 else 0.0
+
+
+def _error(
+    edges: EdgeDifferences, coefficient: Floats, level: Floats, rows: Floats | None = None, spread: Floats | None = None
+) -> float:
+    """Return the standard error of a figure of trees, plus a sum over rows, less one that rows of a place share."""
+    sums, squares = edges.row_terms(coefficient, level)
+    total = float(sums @ sums) - squares
+    if rows is not None and spread is not None:
+        at = edges.by_unit(rows)
+        total += float(at @ at + 2.0 * sums @ at)
+        both, shared = sums + at, edges.by_unit(spread)
+        if edges.cluster is None:
+            both, shared = (np.bincount(edges.place, each).astype(np.float64) for each in (both, shared))
+        total += float(shared @ shared - 2.0 * both @ shared)
+    return float(np.sqrt(max(total, 0.5 * squares, 0.0)))
+
+
+def _findings(
+    problem: NumberProblem, forests: Forests, n_trees: int, n_copies: int, figures: NoiseFigures
+) -> Iterator[Finding]:
+    n_constant = int(np.count_nonzero(problem.X.min(axis=0) == problem.X.max(axis=0)))
+    if n_constant:
+        plural = "features are" if n_constant > 1 else "feature is"
+        yield Finding("BF006", f"{n_constant} {plural} constant.", "They change nothing and can be dropped.")
+    if forests.n_trees < n_trees or not forests.spans:
+        yield Finding(
+            "BF010",
+            f"{n_trees} trees were asked for; only {int(np.count_nonzero(forests.n_components == 1))} could span the "
+            f"{forests.n_samples} rows without sharing an edge.",
+            "The others count as far as they go. Ask for fewer trees.",
+        )
+    if figures.long_share > 0:
+        yield Finding(
+            "BF008",
+            f"The {problem.X.shape[1]} features spread the {forests.n_samples} rows so far that even the shortest "
+            "edges are nearly as long as any distance: differences over them say little about noise, and the lower "
+            "end of the interval opens towards 0.",
+            "Use regression_floor, drop features that cannot matter, or get more rows.",
+        )
+    if figures.slope_z > CLEAR_SLOPE:
+        yield Finding(
+            "BF063",
+            "Differences grow with the length of the edges: y changes between neighbours, in steps or faster than the "
+            "rows can show. The estimate is an extrapolation to length zero.",
+            "More rows, or regression_floor, say more.",
+        )
+    if n_copies:
+        yield Finding(
+            "BF064",
+            f"{counted(n_copies)} rows are equal to another row in everything, the target included; they were left "
+            "out, because a copy is no second measurement.",
+            "If these were measured anew, add a little noise below the precision of the target.",
+        )

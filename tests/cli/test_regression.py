@@ -1,0 +1,125 @@
+"""`floor` and `report` on a target of numbers, and one line from what needs classes."""
+
+import json
+import shlex
+
+import numpy as np
+import pytest
+
+from bayesfloor import noise_variance_from_trees, read_table, regression_floor
+
+from .test_exits import complaint
+
+
+@pytest.fixture
+def houses(tmp_path):
+    """houses.csv: a price that follows the area, with noise."""
+    rng = np.random.default_rng(0)
+    area = rng.uniform(40, 200, 150)
+    price = 1000.0 * area + rng.normal(0, 15_000, 150)
+    kinds = rng.choice(["flat", "house"], 150)
+    rows = (f"{a:.1f},{k},{p:.0f}\n" for a, k, p in zip(area, kinds, price, strict=True))
+    (tmp_path / "houses.csv").write_text("area,kind,price\n" + "".join(rows))
+    (tmp_path / "grades.csv").write_text("x,grade\n" + "".join(f"{n % 5 + 0.01 * n:.2f},{n % 5}\n" for n in range(60)))
+    return tmp_path / "houses.csv"
+
+
+def test_the_floor_of_a_number(run, houses):
+    own = regression_floor(read_table(houses, target="price"), metric="rmse")
+    outcome = run("floor houses.csv --target price --metric rmse --rows-for 20000 --json --quiet --fail-above 1")
+    assert outcome.code == 1
+    assert outcome.err.splitlines()[-1].startswith("bayesfloor: the floor of the RMSE is")
+    whole = json.loads(outcome.out)
+    assert (whole["data"]["task"], whole["data"]["classes"]) == ("regression", [])
+    result = whole["result"]
+    assert (result["metric"], result["estimate"], result["reached"]) == ("rmse", own.estimate, own.reached)
+    assert result["interval"] == list(own.interval)
+    assert [each["name"] for each in result["metrics"]] == ["rmse", "r2", "mae"]
+    assert result["noise_variance"] == own.noise_variance
+    assert result["noise"]["sd"] == own.noise.sd.tolist()
+    assert result["rows_for"]["sentence"] == own.rows_for(20_000).sentence()
+
+
+def test_the_floor_as_a_table(run, houses):
+    outcome = run("floor houses.csv --target price --fail-below 0.2")
+    assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert lines[0].split() == ["metric", "best", "value", "from", "to", "reached", "from", "to", "without", "features"]
+    assert [line.split()[:2] for line in lines[1:4]] == [["R²", "ceiling"], ["RMSE", "floor"], ["MAE", "floor"]]
+    assert "'price' is read as a number" in outcome.err
+    assert "95% intervals." in outcome.err
+
+
+@pytest.mark.parametrize("metric", ["r2", "rmse"])
+def test_the_quick_answer(run, houses, metric):
+    own = noise_variance_from_trees(read_table(houses, target="price"))
+    outcome = run(f"floor houses.csv --target price --fast --metric {metric} --json --fail-above 0.01")
+    assert outcome.code == 1
+    result = json.loads(outcome.out)["result"]
+    expected = {"r2": (own.r2, own.r2_interval), "rmse": (own.rmse, np.sqrt(own.interval))}[metric]
+    assert (result["method"], result["metric"], result["estimate"]) == ("spanning trees", metric, expected[0])
+    assert result["interval"] == pytest.approx(list(expected[1]))
+    assert result["noise_variance"] == own.estimate
+    assert run("floor houses.csv --target price --fast --quiet").out.splitlines()[1].split()[:2] == ["R²", "ceiling"]
+
+
+def test_a_report_and_the_command_that_makes_it_again(run, houses):
+    call = "report houses.csv --target price --target-value 0.9 --metric r2 --fail-below 0.999 --json --out r.html"
+    outcome = run(call)
+    assert outcome.code == 1
+    assert "the ceiling of the R² is" in outcome.err
+    first = json.loads(outcome.out)["result"]
+    assert (first["task"], first["floor"]["metric"]) == ("regression", "r2")
+    assert first["verdict"]["target"] == 0.9
+    assert "<h1>" in (houses.parent / "r.html").read_text(encoding="utf-8")
+    words = shlex.split(first["command"])
+    assert shlex.join(words[3:]) == "--metric r2 --target-value 0.9 --target price --seed 0"
+    again = run(*words[1:])
+    assert again.code == 0
+    assert " ".join(first["answer"][0].split()) in " ".join(again.out.split())
+    assert "Where the noise is" in again.out
+    assert (houses.parent / "houses-report.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("floor houses.csv --target price --metric error", "--metric error needs classes, and 'price' holds numbers"),
+        ("floor houses.csv --target price --metric r2 --metric f1", "--metric r2 is for numbers, and --metric f1 for"),
+        ("floor houses.csv --target price --metric r2 --metric r2", "named twice"),
+        ("floor houses.csv --task classification --metric r2", "leave out --task classification"),
+        ("floor houses.csv --task regression --metric f1", "must be one of r2, rmse, mae"),
+        ("floor houses.csv --target price --by kind", "--by needs classes, and 'price' holds numbers"),
+        ("floor houses.csv --target price --fast --metric mae", "only R² and RMSE can be told"),
+        ("floor houses.csv --target price --metric r2 --costs costs.csv", "--costs needs classes"),
+        ("report houses.csv --target price --fast", "--fast needs classes"),
+        ("report houses.csv --target price --features 9", "--features 9: houses.csv has 2 columns beside the target"),
+        ("report houses.csv --target price --positive a", "--positive needs classes"),
+        ("report houses.csv --metric r2 --target-value 2", "--target-value 2: must be from 0 to 1 for the metric 'r2'"),
+        ("report houses.csv --metric mae --target-value -2", "must be finite, and not negative"),
+        ("report houses.csv --task numbers", "--task"),
+        ("tree houses.csv --target price --task regression", "this command needs classes; 'report' and 'floor' take"),
+        ("floor iris --task regression", "comes prepared; --task"),
+    ],
+)
+def test_usage(run, houses, call, says):
+    assert says in complaint(run(call), 2)
+
+
+@pytest.mark.parametrize(
+    "command", ["tree", "pairs", "classes", "select", "weights", "transforms", "fit --out m.skops"]
+)
+def test_other_commands_say_that_they_need_classes(run, houses, command):
+    name, _, options = command.partition(" ")
+    line = complaint(run(f"{name} houses.csv --target price {options}"), 3)
+    assert "a measured number, not classes; difficulty_report and regression_floor (report, floor) take numbers" in line
+
+
+def test_few_whole_numbers_are_classes_unless_numbers_are_asked_for(run, houses):
+    outcome = run("floor grades.csv --fast --json")
+    whole = json.loads(outcome.out)
+    assert whole["data"]["task"] == "classification"
+    assert any("--task regression" in note for note in whole["data"]["notes"])
+    whole = json.loads(run("floor grades.csv --task regression --json").out)
+    assert (whole["data"]["task"], whole["result"]["metric"]) == ("regression", "r2")
+    assert "BF055" in [finding["code"] for finding in whole["findings"]]

@@ -1,0 +1,441 @@
+"""The floor for numbers: what is known is found, whatever the order of the rows, and what was noticed is said."""
+
+import doctest
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import KFold
+
+from bayesfloor import regression_floor
+from bayesfloor.floor.learned.regression import estimate, findings, learn
+from bayesfloor.floor.learned.regression.learners import GROUPS
+from bayesfloor.floor.learned.regression.problem import check_number_problem
+
+ROOT = Path(__file__).resolve().parents[2]
+QUICK = ["linear", "additive"]
+
+
+def linear_rows(n=300, d=3, noise=0.5, seed=0):
+    """y = x1 - x2 + noise: a variance of 2, and the noise beside it."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    return X, X[:, 0] - X[:, 1] + noise * rng.standard_normal(n)
+
+
+def codes_of(floor):
+    return {finding.code for finding in floor.findings}
+
+
+def same(a, b):
+    """Whether two results are equal to the last bit."""
+    assert a.estimate == b.estimate
+    assert a.interval == b.interval
+    assert a.reached_interval == b.reached_interval
+    assert a.noise_variance_interval == b.noise_variance_interval
+    assert a.learners == b.learners
+    assert np.array_equal(a.noise.sd, b.noise.sd)
+    assert a.findings == b.findings
+
+
+# --- what is known
+
+
+def test_a_linear_problem():
+    floor = regression_floor(*linear_rows(600, noise=1.0), learners=QUICK)
+    low, high = floor.noise_variance_interval
+    assert low < 1.0 < high
+    assert floor.noise_variance == pytest.approx(1.0, abs=0.12)
+    assert floor.interval[0] < 2 / 3 < floor.interval[1]
+    assert floor.estimate == pytest.approx(2 / 3, abs=0.05)
+    rmse, mae = floor.metrics["rmse"], floor.metrics["mae"]
+    assert rmse.interval[0] < 1.0 < rmse.interval[1]
+    assert mae.interval[0] < (2 / np.pi) ** 0.5 < mae.interval[1]
+    assert rmse.estimate**2 == pytest.approx(floor.noise_variance)
+    assert floor.estimate == pytest.approx(1 - floor.noise_variance / rmse.baseline**2)
+    assert codes_of(floor) <= {"BF052"}  # three errors may fall evenly by chance
+
+
+def test_figures_agree_with_each_other():
+    X, y = linear_rows()
+    floor = regression_floor(X, y, metric=["mae", "r2"], learners=QUICK)
+    assert floor.metric == "mae"
+    assert list(floor.metrics) == ["mae", "r2", "rmse"]
+    assert floor.estimate == floor.metrics["mae"].estimate
+    residuals = y - floor.predicted
+    assert floor.metrics["rmse"].reached == pytest.approx(np.mean(residuals**2) ** 0.5, rel=1e-5)
+    assert floor.metrics["mae"].reached == pytest.approx(np.mean(np.abs(residuals)), rel=1e-5)
+    assert floor.metrics["r2"].reached == pytest.approx(1 - np.mean(residuals**2) / y.var(), rel=1e-5)
+    assert floor.metrics["mae"].baseline == pytest.approx(np.mean(np.abs(y - np.median(y))), rel=0.02)
+    assert floor.metrics["rmse"].baseline == pytest.approx(y.std())
+    for each in floor.metrics.values():
+        ends = (each.interval[0], *sorted([each.reached, each.estimate]), each.interval[1])
+        assert ends == tuple(sorted(ends)), each.name
+        assert np.all(np.linalg.eigvalsh(each.curve.covariance) > 0)
+        assert each.rows_for(each.reached).verdict == "reached"
+    assert floor.y_summary.mean == pytest.approx(y.mean())
+    assert floor.y_summary.kind == "number"
+
+
+def test_the_unit_of_y_does_not_matter():
+    X, y = linear_rows()
+    floor, other = regression_floor(X, y, learners=QUICK), regression_floor(X, 1e9 + 1000 * y, learners=QUICK)
+    # rows are dealt out to folds by their values, so that figures differ a little
+    assert other.estimate == pytest.approx(floor.estimate, abs=0.02)
+    assert other.noise_variance == pytest.approx(1e6 * floor.noise_variance, rel=0.1)
+
+
+def test_measurements_repeated_at_each_place_tell_the_noise():
+    """Nothing that is tried can learn this function; equal rows give its noise away."""
+    rng = np.random.default_rng(0)
+    places = rng.standard_normal((150, 3))
+    X = np.repeat(places, 4, axis=0)
+    y = np.repeat(rng.standard_normal(150), 4) + 0.5 * rng.standard_normal(600)
+    floor = regression_floor(X, y, learners=QUICK)
+    assert {"BF037", "BF056"} <= codes_of(floor)
+    within = y.reshape(150, 4).var(axis=1, ddof=1).mean()
+    assert floor.noise_variance == pytest.approx(within, rel=0.1)
+    assert floor.noise_variance_interval[0] < 0.25 < floor.noise_variance_interval[1]
+    assert floor.reached < 0.1
+
+
+def test_copies_are_used_once():
+    X, y = linear_rows(200)
+    floor = regression_floor(np.vstack([X, X]), np.append(y, y), learners=QUICK)
+    assert floor.n_rows == 200
+    assert "BF037" in codes_of(floor)
+    assert floor.estimate == pytest.approx(regression_floor(X, y, learners=QUICK).estimate, abs=0.02)
+
+
+def test_noise_alone():
+    rng = np.random.default_rng(1)
+    floor = regression_floor(rng.standard_normal((200, 4)), rng.standard_normal(200), learners=QUICK)
+    assert "BF048" in codes_of(floor)
+    assert floor.interval[1] == 1.0
+    assert floor.interval[0] <= 0.0
+    assert "Nothing in these rows rules out" in str(floor)
+
+
+def test_no_end_is_claimed_where_learners_have_only_begun():
+    """A wave too fast for a straight line of it: the ceiling's upper end has to be above the truth, .9."""
+    rng = np.random.default_rng(2)
+    X = rng.uniform(size=(120, 2))
+    f = np.sin(12 * np.pi * X[:, 0]) * np.sin(12 * np.pi * X[:, 1])
+    y = f + f.std() / 3 * rng.standard_normal(120)
+    floor = regression_floor(X, y)
+    assert floor.interval[1] > 0.9
+
+
+def test_neighbours_whose_residuals_are_alike():
+    rng = np.random.default_rng(3)
+    X = rng.uniform(size=(600, 1))
+    y = np.sin(20 * X[:, 0]) + 0.1 * rng.standard_normal(600)
+    floor = regression_floor(X, y, learners=["linear"])
+    assert "BF049" in codes_of(floor)
+    assert floor.residual_z > 5
+    # from residuals of neighbours alone: almost all of the squared error is what a straight line misses
+    assert floor.noise_variance < 0.1 < 0.3 < floor.metrics["rmse"].reached ** 2
+
+
+def test_own_learners():
+    X, y = linear_rows(noise=1.0)
+    floor = regression_floor(X, y, learners={"straight": LinearRegression()})
+    assert [name for name, _ in floor.learners] == ["straight"]
+    assert floor.interval[0] < 2 / 3 < floor.interval[1]
+
+
+# --- rows in any order, groups, time, weights
+
+
+def test_neither_the_order_of_rows_nor_threads_matter():
+    X, y = linear_rows(100)
+    order = np.random.default_rng(0).permutation(100)
+    floor, other = regression_floor(X, y, n_jobs=1), regression_floor(X[order], y[order], n_jobs=2)
+    same(floor, other)
+    assert np.array_equal(floor.predicted[order], other.predicted)
+    assert np.array_equal(floor.odd_rows.row, order[other.odd_rows.row])
+
+
+def test_groups_are_never_cut():
+    """What rows of a group have in common can be learned within it alone: R² of new groups is that of x."""
+    rng = np.random.default_rng(4)
+    groups = np.repeat(np.arange(60), 6)
+    centre = rng.standard_normal((60, 3))
+    X = np.column_stack([rng.standard_normal(360), centre[groups] + 0.01 * rng.standard_normal((360, 3))])
+    y = X[:, 0] + rng.standard_normal(60)[groups] + 0.1 * rng.standard_normal(360)
+    mixed = regression_floor(X, y, learners=["linear", "neighbours"], cv=KFold(5, shuffle=True, random_state=0))
+    grouped = regression_floor(X, y, groups=groups, learners=["linear", "neighbours"])
+    assert grouped.reached < 0.6 < mixed.reached
+    renamed = regression_floor(X, y, groups=[f"p{99 - g}" for g in groups], learners=["linear", "neighbours"])
+    assert renamed.estimate == grouped.estimate
+    few = regression_floor(X, y, groups=groups // 6, learners=QUICK)
+    assert "BF027" in codes_of(few)
+    with pytest.raises(ValueError, match="at least 5"):
+        regression_floor(X, y, groups=groups // 20)
+
+
+def test_the_past_predicts_the_future():
+    X, y = linear_rows(300)
+    time = np.arange(300)
+    floor = regression_floor(X, y, time=time, learners=QUICK)
+    assert np.isnan(floor.predicted[:140]).all()
+    assert np.isfinite(floor.predicted[150:]).all()
+    order = np.random.default_rng(0).permutation(300)
+    same(floor, regression_floor(X[order], y[order], time=time[order], learners=QUICK))
+    with pytest.raises(ValueError, match="an int with time"):
+        regression_floor(X, y, time=time, cv=KFold(5))
+
+
+def test_rows_of_no_weight_do_not_count():
+    X, y = linear_rows(300)
+    rng = np.random.default_rng(0)
+    wrong = 10 * rng.standard_normal(100)
+    floor = regression_floor(
+        np.vstack([X, X[:100]]),
+        np.append(y, wrong),
+        sample_weight=np.repeat([3.0, 0.0], [300, 100]),
+        learners=QUICK,
+    )
+    assert floor.n_rows == 300
+    assert floor.estimate == pytest.approx(regression_floor(X, y, learners=QUICK).estimate, abs=0.01)
+    assert np.isnan(floor.predicted[300:]).all()
+
+
+def test_weights_move_the_figures_to_what_they_stand_for():
+    """Half of the rows have noise of variance 1, half of 9; weights of 9 and 1 make the mean 1.8."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((800, 2))
+    is_loud = np.arange(800) % 2 == 1
+    y = X[:, 0] + np.where(is_loud, 3.0, 1.0) * rng.standard_normal(800)
+    floor = regression_floor(X, y, sample_weight=np.where(is_loud, 1.0, 9.0), learners=["linear"])
+    assert floor.noise_variance_interval[0] < 1.8 < floor.noise_variance_interval[1]
+    assert floor.noise_variance == pytest.approx(1.8, rel=0.2)
+
+
+def test_frames_with_categories_and_named_columns():
+    rng = np.random.default_rng(6)
+    n = 300
+    frame = pd.DataFrame({"kind": rng.choice(list("abcdef"), n), "size": rng.standard_normal(n)})
+    effect = frame["kind"].map({"a": 0, "b": 2, "c": 1, "d": 4, "e": 3, "f": 0})
+    frame["price"] = effect + frame["size"] + 0.5 * rng.standard_normal(n)
+    frame["w"] = 1.0 + (np.arange(n) % 3)
+    floor = regression_floor(frame, "price", sample_weight="w", learners=["additive", "boosting"])
+    assert "w" not in floor.feature_names
+    assert floor.reached > 0.8
+    assert floor.noise_variance_interval[0] < 0.25 < floor.noise_variance_interval[1]
+    apart = regression_floor(
+        frame[["kind", "size"]], frame["price"], sample_weight=frame["w"], learners=["additive", "boosting"]
+    )
+    assert apart.estimate == floor.estimate
+    with pytest.raises(ValueError, match="no such column"):
+        regression_floor(frame, "price", sample_weight="weight")
+    with pytest.raises(ValueError, match="X is no data frame"):
+        regression_floor(frame[["size"]].to_numpy(), frame["price"], sample_weight="w")
+
+
+def test_a_splitter():
+    X, y = linear_rows(200)
+    folds = regression_floor(X, y, cv=KFold(5, shuffle=True, random_state=0), learners=QUICK)
+    assert folds.reached == pytest.approx(regression_floor(X, y, learners=QUICK).reached, abs=0.05)
+    with pytest.raises(ValueError, match="at least 5 folds"):
+        regression_floor(X, y, cv=KFold(3), learners=QUICK)
+
+
+# --- many rows
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """Hold rows out from 301 rows on, and try few learners."""
+    monkeypatch.setattr(learn, "LEARNED_ROWS", 300)
+    monkeypatch.setattr(learn, "groups_for", lambda X, tabular: {name: GROUPS[name] for name in QUICK})
+
+
+@pytest.mark.parametrize("n", [500, 2000])
+def test_many_rows_are_held_out(few_are_many, n):
+    X, y = linear_rows(n, noise=1.0)
+    floor = regression_floor(X, y)
+    assert floor.n_rows == n
+    n_tested = np.isfinite(floor.predicted).sum()
+    assert 300 <= n_tested <= 420
+    assert floor.curve.size[0] == pytest.approx(0.8 * n if n == 500 else n - n_tested, rel=0.05)
+    assert floor.interval[0] < 2 / 3 < floor.interval[1]
+
+
+def test_many_rows_in_another_order_and_groups(few_are_many):
+    X, y = linear_rows(500)
+    order = np.random.default_rng(0).permutation(500)
+    same(regression_floor(X, y), regression_floor(X[order], y[order]))
+    groups = np.arange(500) % 50
+    grouped = regression_floor(X, y, groups=groups)
+    assert grouped.interval[0] < 8 / 9 < grouped.interval[1]
+
+
+def test_a_sample_is_said_to_be_one():
+    X, y = linear_rows(300)
+    floor = regression_floor(X, y, max_rows=200, learners=QUICK)
+    assert floor.n_rows == 200
+    assert "BF047" in codes_of(floor)
+
+
+# --- where the noise is, and rows that do not fit
+
+
+def test_noise_that_grows():
+    rng = np.random.default_rng(7)
+    X = rng.uniform(size=(1000, 2))
+    y = 4 * X[:, 0] + (0.2 + 2 * X[:, 0]) * rng.standard_normal(1000)
+    floor = regression_floor(X, y, learners=QUICK)
+    assert "BF054" in codes_of(floor)
+    bins = np.array_split(np.argsort(floor.predicted), len(floor.noise.sd))
+    known = np.array([np.mean((0.2 + 2 * X[rows, 0]) ** 2) ** 0.5 for rows in bins])
+    inside = (floor.noise.sd_interval[:, 0] < known) & (known < floor.noise.sd_interval[:, 1])
+    assert inside.sum() >= 8
+    assert floor.noise.n_rows.sum() == 1000
+    assert np.all(np.diff(floor.noise.low) >= 0)
+    even = regression_floor(*linear_rows(600), learners=QUICK)
+    assert "BF054" not in codes_of(even)
+    assert even.noise.p_value > 0.001
+
+
+def test_rows_that_do_not_fit():
+    X, y = linear_rows(400)
+    y[[17, 101]] += [8.0, -8.0]
+    odd = regression_floor(X, y, learners=QUICK).odd_rows
+    assert set(odd.row[:2]) == {17, 101}
+    assert np.sign(odd.z[odd.row == 17]) == 1
+    np.testing.assert_allclose(odd.y, y[odd.row])
+    np.testing.assert_allclose(odd.neighbours_mean, y[odd.neighbours].mean(axis=1))
+    assert not np.any(odd.neighbours == odd.row[:, None])
+    assert list(odd.frame()["row"]) == odd.row.tolist()
+
+
+def test_a_few_rows_that_rule_the_variance():
+    X, y = linear_rows(400)
+    y[:3] += [200.0, -150.0, 120.0]
+    floor = regression_floor(X, y, learners=QUICK)
+    assert "BF053" in codes_of(floor)
+    rmse, mae = floor.metrics["rmse"], floor.metrics["mae"]
+    assert mae.reached < 0.3 * rmse.reached
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("ordered", lambda rng, f: np.clip(np.round(3 + f), 0, 6)),
+        ("count", lambda rng, f: rng.poisson(np.exp(2 + f)).astype(float)),
+        ("share", lambda rng, f: 1 / (1 + np.exp(-f))),
+        ("bounded", lambda rng, f: np.maximum(f, 0.0)),
+    ],
+)
+def test_kinds_of_targets_are_said(kind, values):
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((300, 2))
+    y = values(rng, X[:, 0] + 0.3 * rng.standard_normal(300))
+    floor = regression_floor(X, y, learners=["linear"])
+    assert floor.y_summary.kind == kind
+    assert "BF055" in codes_of(floor)
+
+
+# --- what it looks like, and what is refused
+
+
+def test_it_can_be_read():
+    floor = regression_floor(*linear_rows(noise=1.0), learners=QUICK)
+    assert re.fullmatch(
+        r"RegressionFloor\(r2 0\.\d{4}, 95% interval 0\.\d{4} to [01]\.\d{4}, reached 0\.\d{4}, 300 of 300 samples\)",
+        repr(floor),
+    )
+    assert str(floor).startswith("No model can explain more than about ")
+    assert "The noise has a standard deviation of about" in floor.sentence()
+    assert list(floor.frame()["metric"]) == ["r2", "rmse", "mae"]
+    assert len(floor.noise.frame()) == len(floor.noise.sd)
+    assert "bins, sd" in repr(floor.noise)
+    assert floor.rows_for(floor.reached - 0.01, "r2").verdict == "reached"
+    assert floor.rows_for(0.01, "rmse").verdict == "below the floor"
+    assert floor.plot().frame()["floor"].iloc[0] == floor.estimate
+
+
+def test_progress_and_stopping():
+    X, y = linear_rows(100)
+    seen = []
+    regression_floor(X, y, learners=["linear"], progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1][0] == seen[-1][1]
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        regression_floor(X, y, progress=stop)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"metric": "error"}, "'metric' parameter must be one of 'r2', 'rmse', 'mae'"),
+        ({"metric": []}, "or a list of them"),
+        ({"confidence": 1.0}, "'confidence' parameter"),
+        ({"cv": 4}, r"int in the range \[5"),
+        ({"cv": 30}, "needs at least 120 rows"),
+        ({"learners": "logistic"}, "'learners' parameter must be made of"),
+        ({"learners": []}, "at least one learner"),
+        ({"learners": [LogisticRegression()]}, "must be a regressor"),
+        ({"learners": {"ridge": LinearRegression(), "b": "linear"}}, "two learners called 'ridge'"),
+        ({"sample_weight": -np.ones(100)}, "not below zero"),
+        ({"prepare": "no"}, "'prepare' parameter"),
+        ({"max_rows": 2.5}, "'max_rows' parameter"),
+    ],
+)
+def test_what_is_refused(change, message):
+    X, y = linear_rows(100)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    with pytest.raises((ValueError, TypeError), match=message):
+        regression_floor(frame, y, **change)
+
+
+def test_too_few_rows_and_no_target():
+    X, y = linear_rows(19)
+    with pytest.raises(ValueError, match="needs at least 20 rows"):
+        regression_floor(X, y)
+    with pytest.raises(ValueError, match="requires y"):
+        regression_floor(X)
+    with pytest.raises(ValueError, match="is 1 everywhere"):
+        regression_floor(X, np.ones(19))
+
+
+def test_the_callers_arrays_stay_as_they_are():
+    X, y = linear_rows(60)
+    X.setflags(write=False)
+    y.setflags(write=False)
+    weight = np.linspace(1, 2, 60)
+    weight.setflags(write=False)
+    regression_floor(X, y, sample_weight=weight)
+
+
+def test_examples_in_docstrings():
+    results = doctest.testmod(estimate)
+    assert results.attempted > 0
+    assert results.failed == 0
+
+
+def test_every_code_is_on_the_page():
+    page = (ROOT / "docs" / "regression.md").read_text(encoding="utf-8")
+    own = {f"BF{number:03d}" for number in range(47, 57)}
+    source = Path(findings.__file__).read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| (BF\d{3}) \|", page, flags=re.MULTILINE)) >= own
+    assert set(re.findall(r"^(BF\d{3}) ", findings.__doc__, flags=re.MULTILINE)) == own
+    assert own <= set(re.findall(r'"(BF\d{3})"', source))
+
+
+def test_rows_are_told_by_their_bits():
+    """-0 and 0 are equal: rows that hold them have to be dealt out alike."""
+    X, y = linear_rows(40)
+    y[3] = 0.0
+    negative = y.copy()
+    negative[3] = -0.0
+    assert np.array_equal(
+        check_number_problem(X, y).y.view(np.uint64), check_number_problem(X, negative).y.view(np.uint64)
+    )

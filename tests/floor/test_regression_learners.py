@@ -1,0 +1,243 @@
+"""Learners of numbers, what they are made of, and how they are combined."""
+
+import numpy as np
+import pytest
+from scipy import optimize
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge, lasso_path
+from sklearn.neighbors import KNeighborsRegressor
+
+from bayesfloor.floor.learned.regression import learners
+from bayesfloor.floor.learned.regression.lasso_kernels import lasso_path as own_lasso_path
+from bayesfloor.floor.learned.regression.learners import GROUPS, NAMES, Landmarks, group_of
+from bayesfloor.floor.learned.regression.stacking import fit_weights
+from bayesfloor.floor.learned.regression.training_rows import PENALTIES, Rows, fit_ridge, means_of
+from bayesfloor.floor.learned.training_rows import Codes, standardised
+
+
+def friedman(X):
+    return 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + 10 * X[:, 3] + 5 * X[:, 4]
+
+
+def rows_of(function, n=300, d=5, noise=1.0, seed=0, weight=None):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(n + 200, d))
+    f = function(X)
+    y = f + noise * rng.standard_normal(len(f))
+    centre, scale = y[:n].mean(), y[:n].std()
+    known, test = standardised(X[:n], X[n:])
+    rows = Rows(known, (y[:n] - centre) / scale, np.ones(n) if weight is None else weight)
+    return rows, test, (f[n:] - centre) / scale
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_group_predicts_and_is_named(group):
+    rows, test, f = rows_of(friedman)
+    found = GROUPS[group](rows, test, 1)
+    assert set(found) <= set(NAMES[group])
+    assert set(NAMES[group]) - set(found) <= {"trees of means", "additive, levels"}  # which need a table
+    for name, predicted in found.items():
+        assert predicted.shape == (len(test),)
+        assert np.isfinite(predicted).all()
+        if name != "mean":
+            assert np.mean((predicted - f) ** 2) < 0.8 * f.var(), name
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_the_same_seed_gives_the_same_and_rows_stay_as_they_are(group):
+    rows, test, _ = rows_of(friedman, n=120)
+    before = rows.X.copy(), rows.y.copy(), test.copy()
+    first, again = GROUPS[group](rows, test, 3), GROUPS[group](rows, test, 3)
+    assert all(np.array_equal(first[name], again[name]) for name in first)
+    assert all(np.array_equal(a, b) for a, b in zip(before, (rows.X, rows.y, test), strict=True))
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_weight_of_two_is_a_row_twice(group):
+    """Not where rows are sampled or looked up: there the two may differ, but not by much."""
+    rng = np.random.default_rng(5)
+    rows, test, _ = rows_of(lambda X: 4 * X[:, 0] - 2 * X[:, 1], n=150, d=2)
+    weight = rng.integers(1, 3, 150).astype(float)
+    twice = np.repeat(np.arange(150), weight.astype(int))
+    weighted = GROUPS[group](rows._replace(weight=weight / weight.mean()), test, 1)
+    plain = GROUPS[group](rows, test, 1)
+    repeated = GROUPS[group](rows._replace(X=rows.X[twice], y=rows.y[twice], weight=np.ones(len(twice))), test, 1)
+    for name in weighted:
+        assert np.mean((weighted[name] - repeated[name]) ** 2) < 0.05 + np.mean((plain[name] - repeated[name]) ** 2)
+
+
+@pytest.mark.parametrize("group", ["linear", "additive", "kernels", "gradients", "trees", "boosting"])
+def test_work_is_given_up(group):
+    rows, test, _ = rows_of(friedman, n=100)
+
+    def stop():
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        GROUPS[group](rows._replace(check=stop), test, 0)
+
+
+def test_boosting_is_as_good_as_histogram_boosting():
+    """Bins that no row of a node is in go with their neighbours; else deep trees are a fifth worse."""
+    rows, test, f = rows_of(friedman, n=400, d=10, noise=2.0)
+    own = learners.boosting(rows, test, 1)["boosting"]
+    theirs = HistGradientBoostingRegressor(
+        max_iter=100, max_leaf_nodes=15, min_samples_leaf=8, l2_regularization=1.0, early_stopping=False
+    ).fit(rows.X, rows.y)
+    assert np.mean((own - f) ** 2) < 1.1 * np.mean((theirs.predict(test) - f) ** 2)
+
+
+def test_many_rows_are_boosted_by_scikit_learn(monkeypatch):
+    monkeypatch.setattr(learners, "OWN_BOOSTING", 100)
+    rows, test, f = rows_of(friedman)
+    assert np.mean((learners.boosting(rows, test, 1)["boosting"] - f) ** 2) < 0.2
+
+
+def test_neighbours_are_the_nearest():
+    rows, test, _ = rows_of(friedman, n=100)
+    found = learners.means_of_nearest(rows, test, (5,))[5]
+    expected = KNeighborsRegressor(5).fit(rows.X, rows.y).predict(test) * 5 / 5.5
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_ridge_is_scikit_learns_at_the_penalty_it_chose():
+    rng = np.random.default_rng(0)
+    weight = rng.uniform(0.5, 2.0, 80)
+    rows, test, _ = rows_of(friedman, n=80, weight=weight / weight.mean())
+    fit = fit_ridge(rows.X, rows)
+    fits = [Ridge(alpha=80 * penalty).fit(rows.X, rows.y, sample_weight=rows.weight) for penalty in PENALTIES]
+    distances = [np.abs(each.predict(test) - (test @ fit.coefficients + fit.offset)).max() for each in fits]
+    assert min(distances) < 1e-8
+
+
+@pytest.mark.parametrize("p", [5, 120])
+def test_generalised_cross_validation_is_that_of_the_hat_matrix(p):
+    """From the definition, for one penalty: n RSS / (n - 1 - 1.2 tr H)², with more features than rows too."""
+    rng = np.random.default_rng(1)
+    n = 60
+    features = rng.standard_normal((n, p))
+    y = features[:, 0] + rng.standard_normal(n)
+    fit = fit_ridge(features, Rows(features, y, np.ones(n)))
+    centred = features - features.mean(axis=0)
+    scores = []
+    for penalty in n * PENALTIES:
+        hat = centred @ np.linalg.solve(centred.T @ centred + penalty * np.eye(p), centred.T)
+        rest = (np.eye(n) - hat) @ (y - y.mean())
+        freedom = n - 1 - 1.2 * np.trace(hat)
+        scores.append(n * rest @ rest / freedom**2 if freedom > 0.05 * n else np.inf)
+    assert fit.score == pytest.approx(min(scores), rel=1e-5)
+
+
+def test_the_lasso_is_scikit_learns():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((100, 8))
+    X -= X.mean(axis=0)
+    y = X[:, 0] - 2 * X[:, 3] + rng.standard_normal(100)
+    y -= y.mean()
+    penalties = np.abs(X.T @ y).max() * np.geomspace(1, 1e-2, 6)
+    found = np.zeros((6, 8))
+    own_lasso_path(X.T @ X, X.T @ y, penalties, 2000, 1e-12, found)
+    expected = lasso_path(X, y, alphas=penalties / 100, tol=1e-10)[1].T
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+def test_landmarks_are_kernel_ridge_regression_where_all_rows_are_landmarks():
+    rows, test, _ = rows_of(friedman, n=50)
+    fit = Landmarks(rows, rows.X, 0, 50).fit(1.0)
+    between = ((rows.X[:, None] - rows.X) ** 2).sum(axis=-1)
+    gamma = 0.5 / np.median(between[np.triu_indices(50, 1)])
+    errors = []
+    for penalty in 50 * PENALTIES:
+        exact = KernelRidge(alpha=penalty, kernel="rbf", gamma=gamma).fit(rows.X, rows.y)
+        errors.append(np.abs(exact.predict(test) - fit.predict(test)).max())
+    # the offset is fitted besides, which a kernel this wide nearly has in itself
+    assert min(errors) < 0.1 * np.abs(fit.predict(test)).max()
+
+
+def test_gradients_are_differences_of_predictions():
+    rows, test, _ = rows_of(friedman, n=120)
+    fit = Landmarks(rows, rows.X, 0, 60).fit(1.0)
+    step = 1e-2
+    for j in range(2):
+        shifted = test.copy()
+        shifted[:, j] += step
+        back = test.copy()
+        back[:, j] -= step
+        slopes = (fit.predict(shifted) - fit.predict(back)) / (2 * step)
+        np.testing.assert_allclose(fit.gradients(test)[:, j], slopes, atol=2e-2 * np.abs(slopes).max())
+
+
+def test_gradients_find_the_direction_of_a_ridge_function():
+    """A wave along one oblique direction of eight: without turning the space no kernel sees it."""
+    rng = np.random.default_rng(0)
+    direction = rng.standard_normal(8)
+    rows, test, f = rows_of(lambda X: np.sin(3 * (X - 0.5) @ direction), n=800, d=8, noise=0.1)
+    found = learners.gradients(rows, test, 0)["kernel ridge, turned by gradients"]
+    assert np.mean((found - f) ** 2) < 0.02
+
+
+def test_trees_are_means_of_leaves():
+    rows, test, _ = rows_of(friedman, n=100)
+    deep, shallow, importance = learners.grow_ensemble(rows, rows.X, test, 1)
+    for predicted in (deep, shallow):
+        assert rows.y.min() <= predicted.min() < predicted.max() <= rows.y.max()
+    assert importance.max() == 1.0
+    rows, test, _ = rows_of(lambda X: X[:, 2], n=200, d=6)
+    assert learners.grow_ensemble(rows, rows.X, test, 1)[2].argmax() == 2
+
+
+def table_of(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 6, n).astype(float)
+    numbers = rng.standard_normal(n)
+    values = np.column_stack([codes, numbers])
+    values[rng.random((n, 2)) < 0.1] = np.nan
+    effect = np.where(np.isnan(values[:, 0]), 2.0, np.sin(3 * values[:, 0]))
+    y = 2 * effect + np.nan_to_num(values[:, 1]) + 0.1 * rng.standard_normal(n)
+    return values, (y - y.mean()) / y.std()
+
+
+def test_tables_are_learned_from_codes_and_gaps():
+    values, y = table_of(400)
+    table = Codes(values[:300], values[300:], np.array([True, False]))
+    one_hot = np.nan_to_num(values[:, 1:])
+    rows = Rows(one_hot[:300], y[:300], np.ones(300), table=table)
+    for group in ("additive", "trees", "boosting"):
+        found = GROUPS[group](rows, one_hot[300:], 0)
+        best = min(np.mean((predicted - y[300:]) ** 2) for predicted in found.values())
+        assert best < 0.15, group
+    assert {"additive, levels"} <= set(learners.additive(rows, one_hot[300:], 0))
+
+
+def test_means_in_categories_do_not_hold_the_row_itself():
+    values, y = table_of(100)
+    table = Codes(values[:60], values[60:], np.array([True, False]))
+    rows = Rows(values[:60], y[:60], np.ones(60), table=table)
+    train, test = means_of(table, 0, rows)
+    level = np.where(np.isnan(values[:, 0]), -1, values[:, 0])
+    for i in (0, 7, 33):
+        others = (np.arange(60) % 5 != i % 5) & (level[:60] == level[i])
+        mean = y[:60][np.arange(60) % 5 != i % 5].mean()
+        assert train[i] == pytest.approx((y[:60][others].sum() + 5 * mean) / (others.sum() + 5))
+    same = level[:60] == level[60]
+    assert test[0] == pytest.approx((y[:60][same].sum() + 5 * y[:60].mean()) / (same.sum() + 5))
+
+
+def test_a_regressor_of_the_caller_is_a_group_of_one():
+    rows, test, _ = rows_of(friedman, n=80)
+    weight = np.linspace(0.5, 1.5, 80)
+    found = group_of("own", LinearRegression())(rows._replace(weight=weight), test, 0)
+    expected = LinearRegression().fit(rows.X, rows.y, sample_weight=weight).predict(test)
+    np.testing.assert_allclose(found["own"], expected)
+
+
+def test_weights_of_the_stack_are_not_negative_and_the_best():
+    rng = np.random.default_rng(3)
+    y = rng.standard_normal(500)
+    predicted = np.stack([y + rng.standard_normal(500), y + 0.5 * rng.standard_normal(500), -y])[:, None]
+    weights, offset = fit_weights(predicted, y, np.ones(500))
+    expected, _ = optimize.nnls((predicted[:, 0] - predicted[:, 0].mean(axis=1, keepdims=True)).T, y - y.mean())
+    np.testing.assert_allclose(weights, expected, atol=0.02)
+    assert weights[2] == 0.0
+    assert offset == pytest.approx(y.mean() - weights @ predicted[:, 0].mean(axis=1))

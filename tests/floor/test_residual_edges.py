@@ -1,0 +1,112 @@
+"""Products of residuals over edges, and where the squared error ends."""
+
+import numpy as np
+import pytest
+
+from bayesfloor.floor.learned.regression.curve_end import EXACT, Points, end_of_curve
+from bayesfloor.floor.learned.regression.residual_edges import Edges, draw_means, replicate_edges, tree_edges
+
+
+def test_every_row_counts_the_same():
+    """A star: its centre has all edges, and yet no more weight than any other row."""
+    i, j = np.zeros(5, np.int64), np.arange(1, 6)
+    edges = Edges.of(i, j, np.ones(6))
+    of_rows = np.bincount(i, edges.share / 2, minlength=6) + np.bincount(j, edges.share / 2, minlength=6)
+    assert edges.share.sum() == pytest.approx(6.0)
+    np.testing.assert_allclose(edges.share, 1 + 1 / 5)
+    assert of_rows[0] == pytest.approx(3.0)
+
+
+def test_products_by_hand():
+    rng = np.random.default_rng(0)
+    y, residuals = rng.standard_normal(40), [rng.standard_normal((2, 40)), rng.standard_normal((1, 40))]
+    weight = rng.uniform(0.5, 1.5, 40)
+    i, j = rng.integers(0, 20, 30), rng.integers(20, 40, 30)
+    draws = draw_means(residuals, y, weight, [Edges.of(i, j, weight)], None, 0)
+    mean = np.average(y, weights=weight)
+    variance = np.average((y - mean) ** 2, weights=weight)
+    degree = np.bincount(np.append(i, j), minlength=40)
+    share = weight[i] / degree[i] + weight[j] / degree[j]
+    for size, r in enumerate(residuals):
+        error = np.average((r**2).mean(axis=0), weights=weight)
+        assert draws.errors[0, size] == pytest.approx(error / variance)
+        product = np.average((r[:, i] * r[:, j]).mean(axis=0), weights=share)
+        assert draws.products[0][0, size] == pytest.approx(product / variance)
+
+
+def test_draws_vary_as_means_do():
+    """The standard error of a mean square of normal residuals is √(2/n), and that of products over n pairs 1/√n."""
+    rng = np.random.default_rng(1)
+    n = 2000
+    y = 1000.0 * np.tile([1.0, -1.0], n // 2)  # a variance that does not vary
+    residuals = [1000.0 * rng.standard_normal((1, n))]
+    i = np.arange(0, n, 2)
+    draws = draw_means(residuals, y, np.ones(n), [Edges.of(i, i + 1, np.ones(n))], None, 0)
+    assert draws.errors[1:, 0].std() == pytest.approx((2 / n) ** 0.5, rel=0.2)
+    assert draws.products[0][1:, 0].std() == pytest.approx((2 / n) ** 0.5, rel=0.2)
+    pairs = np.repeat(np.arange(n // 2), 2)
+    together = draw_means(residuals, y, np.ones(n), [Edges.of(i, i + 1, np.ones(n))], pairs, 0)
+    assert together.products[0][1:, 0].std() == pytest.approx((2 / n) ** 0.5, rel=0.2)
+
+
+def test_edges_stay_within_folds_and_out_of_groups():
+    rng = np.random.default_rng(2)
+    X, folds, groups = rng.standard_normal((90, 2)), np.arange(90) % 3, np.arange(90) // 9
+    edges = tree_edges(X, folds, np.ones(90), groups, 1, 0)
+    assert np.array_equal(folds[edges.i], folds[edges.j])
+    assert not np.any(groups[edges.i] == groups[edges.j])
+    assert len(tree_edges(X, folds, np.ones(90), None, 1, 0).i) == 3 * 3 * 29
+
+
+def test_equal_rows_are_paired():
+    X = np.array([[1.0], [2.0], [1.0], [3.0], [1.0], [2.0]])
+    edges = replicate_edges(X, np.array([0, 0, 0, 0, 1, 0]), np.ones(6), None)
+    assert sorted(zip(edges.i.tolist(), edges.j.tolist(), strict=True)) == [(0, 2), (1, 5)]
+    grouped = replicate_edges(X, np.zeros(6, int), np.ones(6), np.array([0, 1, 0, 2, 3, 2]))
+    assert sorted(zip(grouped.i.tolist(), grouped.j.tolist(), strict=True)) == [(1, 5), (2, 4)]
+
+
+def points_of(theta, c, b, v=0.0, phi=None, error=0.005):
+    """Errors, averages and products exactly on a curve."""
+    size = np.array([1.0, 0.5, 0.25, 0.5, 0.25])
+    averaged = np.array([1.0, 1.0, 1.0, 2.0, 4.0])
+    mean = theta + c * size**-b + v / (size * averaged)
+    if phi is not None:
+        mean = np.append(mean, phi * (mean[:3] - theta))
+        size, averaged = np.append(size, size[:3]), np.append(averaged, np.ones(3))
+    covariance = 0.9 * error**2 * np.ones((len(mean), len(mean))) + 0.1 * error**2 * np.eye(len(mean))
+    if phi is not None:
+        covariance[:5, 5:] = covariance[5:, :5] = 0.0
+    return Points(mean, covariance, size, averaged, np.arange(len(mean)) >= 5)
+
+
+@pytest.mark.parametrize(
+    ("theta", "c", "b", "v"), [(0.3, 0.02, 0.8, 0.01), (0.1, 0.05, 1.0, 0.0), (0.6, 0.01, 1.0, 0.03)]
+)
+def test_the_end_of_a_curve_is_found(theta, c, b, v):
+    found = end_of_curve(points_of(theta, c, b, v), 1.0)
+    assert found.mean == pytest.approx(theta, abs=0.03)
+    assert found.quantile(0.025) < theta < found.quantile(0.975)
+
+
+def test_products_tell_what_a_flat_curve_does_not():
+    """The error does not fall with more rows; four fifths of it are what neighbours have in common."""
+    flat = points_of(0.2, 0.8, 0.0, phi=1.0, error=0.03)
+    assert end_of_curve(flat, 1.0, common=EXACT).mean == pytest.approx(0.2, abs=0.05)
+    without = flat._replace(
+        mean=flat.mean[:5],
+        covariance=flat.covariance[:5, :5],
+        size=flat.size[:5],
+        averaged=flat.averaged[:5],
+        is_product=flat.is_product[:5],
+    )
+    assert end_of_curve(without, 1.0).mean > 0.8
+
+
+def test_products_narrow_the_end_of_a_steady_curve():
+    """Three errors that fall evenly may end anywhere; products a third as large as what is missed tell where."""
+    known = points_of(0.15, 0.015, 0.9, phi=0.33, error=0.004)
+    blind = known._replace(mean=np.append(known.mean[:5], np.zeros(3)), is_product=known.is_product)
+    blind.covariance[5:, 5:] = 1.0 * np.eye(3)
+    assert end_of_curve(known, 1.0).mean == pytest.approx(0.15, abs=0.01)
+    assert end_of_curve(blind, 1.0).quantile(0.025) < 0.15

@@ -1,0 +1,329 @@
+"""Reports on a target of numbers: figures of `regression_floor`, true sentences, rows with the values of the file."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesfloor import RegressionReport, difficulty_report, read_table, regression_floor
+from bayesfloor.floor.learned.regression.result import NoiseProfile
+from bayesfloor.floor.trees.problem import check_options
+from bayesfloor.report import regression_sentences as sentences
+from bayesfloor.report.regression_columns import explained_by_columns
+from bayesfloor.report.regression_summary import number_text
+from bayesfloor.report.source import source_of
+from bayesfloor.runtime.text import percent
+
+N, ODD_ROW = 200, 17
+
+
+@pytest.fixture(scope="module")
+def houses():
+    """Prices that grow with the area, in three towns; noise that grows with the price; one row with a wrong price."""
+    rng = np.random.default_rng(0)
+    area, town = rng.uniform(40, 200, N), rng.integers(0, 3, N)
+    price = 1000.0 * area * np.array([1.0, 1.4, 1.8])[town] * np.exp(rng.normal(0, 0.12, N))
+    price[ODD_ROW] *= 2.5
+    names = np.array(["Bern", "Oslo", "<b>Rome</b>"])
+    frame = pd.DataFrame({"area": area.round(1), "town": names[town], "<i>floor": rng.integers(0, 5, N)})
+    return frame.assign(price=price.round(-2))
+
+
+@pytest.fixture(scope="module")
+def report(houses):
+    return difficulty_report(houses, "price", target_value=0.99, n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def floor(report):
+    return report.floor
+
+
+def test_a_continuous_target_gives_a_report_on_numbers(report, houses):
+    assert isinstance(report, RegressionReport)
+    summary = report.summary
+    assert (summary["task"], summary["schema"]) == ("regression", 3)
+    assert json.loads(report.to_json()) == summary
+    assert (summary["data"]["target"], summary["data"]["n_rows"]) == ("price", N)
+    assert summary["data"]["numbers"]["median"] == houses["price"].median()
+    assert summary["command"] == "difficulty_report(X, y, target_value=0.99)"
+    assert repr(report).startswith("RegressionReport('No model can explain")
+
+
+def test_figures_are_those_of_the_floor(report, houses):
+    own = regression_floor(read_table(houses, target="price"), n_jobs=1)
+    floor, summary = report.floor, report.summary
+    assert (floor.estimate, floor.interval, floor.reached) == (own.estimate, own.interval, own.reached)
+    assert (summary["floor"]["estimate"], summary["floor"]["low"]) == (own.estimate, own.interval[0])
+    assert [each["metric"] for each in summary["metrics"]] == ["r2", "rmse", "mae"]
+    assert summary["noise"]["sd"] == pytest.approx(own.noise_variance**0.5)
+    assert [each["sd"] for each in summary["noise"]["bins"]] == own.noise.sd.tolist()
+    assert sum(each["share"] for each in summary["noise"]["bins"]) == pytest.approx(1.0)
+    assert summary["curve"]["points"][0] == {"size": own.curve.size[0], "value": own.curve.value[0]}
+    assert {each["name"] for each in summary["learners"]} == {name for name, _ in own.learners}
+
+
+def test_every_format_begins_with_the_answer(report):
+    answer = " ".join(report.summary["answer"])
+    assert answer in " ".join(report.to_text(width=1000).split())
+    assert answer in " ".join(report.to_markdown().replace("\\", "").split())
+    page = report.to_html()
+    for sentence in report.summary["answer"]:
+        assert f"<span>{sentence}</span>" in page
+    assert "<iframe" in report._repr_html_()
+    for part in ("The ceiling", "All metrics", "Where the noise is", "Rows to look at", "Columns"):
+        assert part in str(report)
+        assert part in report.to_markdown()
+
+
+def test_names_of_a_file_are_text(report):
+    page, text = report.to_html(), report.to_markdown()
+    assert "&lt;i&gt;floor" in page
+    assert "<i>floor" not in page
+    assert "<b>Rome" not in page
+    assert "<i>" not in text
+
+
+def test_a_row_with_a_wrong_number_is_the_first_to_look_at(report, houses):
+    first = report.summary["suspects"]["rows"][0]
+    assert first["row"] == ODD_ROW
+    assert first["value"] == houses["price"][ODD_ROW]
+    assert first["label"] == f"{houses['price'][ODD_ROW]:,.0f}"
+    assert first["score"] > 3
+    columns = report.summary["suspects"]["columns"]
+    assert dict(zip(columns, first["values"], strict=True))["town"] == houses["town"][ODD_ROW]
+    other = first["other_row"]
+    assert dict(zip(columns, first["other_values"], strict=True))["area"] == f"{houses['area'][other]:.6g}"
+    assert first["other_label"] == f"{houses['price'][other]:,.0f}"
+    assert first["alike"][0] == {"row": other, "value": houses["price"][other]}
+    assert first["neighbours_mean"] == pytest.approx(np.mean([each["value"] for each in first["alike"]]))
+    assert report.frame()["row"].iloc[0] == ODD_ROW
+
+
+def test_rows_are_called_by_their_lines(houses, tmp_path):
+    houses.to_csv(tmp_path / "houses.csv", index=False)
+    table = read_table(tmp_path / "houses.csv", target="price")
+    source = source_of(table, None, None, task="auto")
+    assert (source.title, source.target, source.row_word) == ("houses.csv", "price", "line")
+    assert source.rows[ODD_ROW] == ODD_ROW + 2
+
+
+@pytest.fixture
+def asked(floor, monkeypatch):
+    """What models are asked for; nothing is trained, and the figures are always the same."""
+    calls = []
+
+    def answer(problem, *, metric, **how):
+        calls.append((problem, how))
+        first = floor.metrics[metric[0]]
+        names = dict.fromkeys([*metric, *floor.metrics])
+        return replace(floor, metric=first.name, metrics={name: floor.metrics[name] for name in names})
+
+    monkeypatch.setattr("bayesfloor.report.regression_figures.regression_floor_of", answer)
+    return calls
+
+
+def test_other_headlines_and_arrays(houses, asked):
+    X = houses[["area", "<i>floor"]].to_numpy()
+    report = difficulty_report(X, houses["price"], metric=["mae", "r2"], target_value=10_000, n_jobs=1)
+    summary = report.summary
+    assert [each["metric"] for each in summary["metrics"]] == ["mae", "r2", "rmse"]
+    assert "MAE of price" in summary["answer"][0]
+    assert "of the variance" in summary["answer"][1]
+    assert summary["verdict"]["target"] == 10_000
+    assert "That an MAE of at most" in summary["worth"]
+    assert summary["how_to_read"][0]["heading"] == "The floor"
+    assert "metric=['mae', 'r2']" in summary["command"]
+    assert "The floor" in str(report)
+
+
+def test_whole_numbers_are_asked_as_numbers_where_that_is_said(houses, asked):
+    y = np.clip(houses["area"] // 40, 1, 4).astype(int)
+    X = houses[["area"]].to_numpy()
+    assert difficulty_report(X, y, fast=True).summary["task"] == "classification"
+    for how in ({"task": "regression"}, {"metric": "r2"}):
+        assert difficulty_report(X, y, n_jobs=1, **how).summary["task"] == "regression"
+    np.testing.assert_array_equal(asked[0][0].y, y)
+
+
+def test_columns_that_carry_the_information(houses, asked):
+    report = difficulty_report(houses, "price", n_features=2, n_jobs=1)
+    rows = report.summary["features"]["rows"]
+    assert [row["name"] for row in rows] == ["area", "town"]
+    assert 0.0 <= rows[0]["floor"] < rows[1]["floor"] <= 1.0
+    assert all(row["low"] <= row["floor"] <= row["high"] for row in rows)
+    assert "n_features=2" in report.summary["command"]
+    assert "Features" in report.to_markdown()
+    assert "the R² that they allow" in report.to_html()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"by": "town"}, "by needs classes, and 'price' holds numbers"),
+        ({"fast": True}, "fast needs classes"),
+        ({"n_features": 9}, "'n_features' parameter must be an int in the range"),
+        ({"costs": [[0, 1], [1, 0]]}, "costs needs classes"),
+        ({"positive": 1}, "positive needs classes"),
+        ({"metric": "roc_auc"}, "must be one of 'r2', 'rmse', 'mae'"),
+        ({"metric": ["r2", "error"], "task": "regression"}, "must be one of 'r2', 'rmse', 'mae'"),
+        ({"target_value": 1.5}, "'target_value' parameter must be a float in the range"),
+        ({"metric": "rmse", "target_value": -1}, "'target_value' parameter must be a float in the range"),
+        ({"task": "numbers"}, "'task' parameter must be one of"),
+        ({"task": "classification"}, "a measured number, not classes"),
+        ({"task": "classification", "metric": "r2"}, "metric"),
+    ],
+)
+def test_what_cannot_be_asked_of_numbers(houses, options, says):
+    with pytest.raises(ValueError, match=says):
+        difficulty_report(houses, "price", **options)
+
+
+def test_groups_time_and_how_to_compute_go_to_the_models(houses, asked):
+    seen = []
+    how = {"confidence": 0.9, "max_rows": 150, "n_jobs": 1, "random_state": 7}
+    progress = {"progress": lambda done, total: seen.append(done / total)}
+    difficulty_report(houses, "price", groups="town", time="<i>floor", **how, **progress)
+    problem, given = asked[0]
+    assert len(np.unique(problem.groups)) == 3
+    np.testing.assert_array_equal(problem.time, houses["<i>floor"])
+    assert how.items() <= given.items()
+    given["progress"](1, 1)
+    assert seen == [0.95]
+
+
+# --- sentences
+
+
+def changed(floor, **values):
+    """The floor with another R²."""
+    return replace(floor, metrics=floor.metrics | {"r2": replace(floor.metrics["r2"], **values)})
+
+
+KNOWN = {"estimate": 0.91, "interval": (0.84, 0.94), "reached": 0.86, "reached_interval": (0.84, 0.88)}
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({}, "No model can explain more than about 91.0% of the variance of price (95% range 84.0–94.0%)"),
+        ({}, "the best model tried explains 86.0% and is still improving with more data"),
+        ({"estimate": 0.865}, "explains 86.0%, and more rows would change that little"),
+        ({"estimate": 0.9, "reached_interval": (0.6, 0.95)}, "on too few rows to tell whether more would help"),
+        ({"interval": (0.84, 1.0)}, "these rows do not tell how much more"),
+        ({"reached": 0.02, "reached_interval": (-0.1, 0.1)}, "Nothing that was tried surely explains"),
+        ({"curve": "falling", "estimate": 0.91}, "on too few rows to tell whether more would help"),
+    ],
+)
+def test_the_headline(floor, values, says):
+    curve = floor.metrics["r2"].curve
+    risen = np.array([0.86, 0.82, 0.78])
+    values = values | {"curve": replace(curve, value=risen[::-1] if "curve" in values else risen)}
+    told = " ".join(sentences.answer(changed(floor, **KNOWN | values), "price"))
+    assert says in told
+    assert ("No model can" in told) == ("interval" not in values and "reached" not in values)
+
+
+def test_what_is_proven_and_what_is_not(floor):
+    told = sentences.worth(changed(floor, **KNOWN))
+    assert "That at least 84.0% of the variance can be explained is proven" in told
+    assert "extrapolated" in told
+    assert "is open" in sentences.worth(changed(floor, **KNOWN | {"interval": (0.84, 1.0)}))
+    nothing = {"reached": 0.02, "reached_interval": (-0.1, 0.1), "interval": (-0.1, 1.0)}
+    assert "Nothing is proven" in sentences.worth(changed(floor, **KNOWN | nothing))
+
+
+@pytest.mark.parametrize(("target", "word"), [(0.8, "feasible"), (0.9, "undecided"), (0.97, "not feasible")])
+def test_the_verdict_on_a_share_of_the_variance(floor, target, word):
+    verdict = sentences.verdict(changed(floor, **KNOWN), target)
+    assert verdict["verdict"] == word
+    assert f"{percent(target).replace('.0%', '%')}" in verdict["sentence"]
+
+
+def test_a_constant_that_beats_the_models_is_said(floor):
+    """The median of many zeros has a lower MAE than the best mean."""
+    own = {"reached": 0.96, "reached_interval": (0.91, 1.01), "interval": (0.88, 1.0), "baseline": 0.7}
+    mae = replace(floor.metrics["mae"], estimate=0.95, **own)
+    told = sentences.answer(replace(floor, metric="mae", metrics=floor.metrics | {"mae": mae}), "price")
+    assert told[0] == sentences.sentence_of(mae)
+    assert "Always predicting the same value has an MAE of 0.7, and the models, which predict means, 0.96" in told[0]
+    assert "No model" not in told[0]
+    assert sentences.sentence_of(floor.metrics["mae"]) == floor.metrics["mae"].sentence()
+
+
+def profile(sd, width=0.1):
+    sd = np.array(sd, float)
+    edges = np.arange(len(sd) + 1) * 100.0
+    return NoiseProfile(
+        low=edges[:-1],
+        high=edges[1:],
+        n_rows=np.full(len(sd), 50),
+        sd=sd,
+        sd_interval=np.column_stack([(1 - width) * sd, (1 + width) * sd]),
+        p_value=0.0,
+        n_samples=50 * len(sd),
+        confidence=0.95,
+    )
+
+
+@pytest.mark.parametrize(
+    ("sd", "width", "bins"),
+    [
+        ([1, 1, 1, 1, 1], 0.1, None),
+        ([1, 1, 1, 2, 3], 0.1, (4, 4)),  # 9 of 16 is more than half
+        ([3, 1, 1, 1, 1], 0.1, (0, 0)),
+        ([1, 1, 1, 2, 2], 0.1, (3, 4)),  # 4 of 11 is not
+        ([1, 1, 1, 2, 3], 0.9, None),  # not surely
+        ([1, 1, 3, 1, 1], 0.1, None),  # in the middle, no end to name
+        ([2, 1, 1, 1, 4], 0.1, (4, 4)),
+    ],
+)
+def test_where_the_noise_is(floor, sd, width, bins):
+    noise = profile(sd, width)
+    found = sentences.noisy_part(noise)
+    assert (None if found is None else (found.first, found.last)) == bins
+    told = sentences.place_of_noise(replace(floor, noise=noise), "price")
+    if bins is None:
+        assert told == ""
+        uneven = replace(floor, noise=noise)
+        even = replace(floor, noise=replace(noise, p_value=0.2))
+        assert f"to {max(sd)} where" in sentences.note_on_noise(uneven, "price")
+        assert "as large everywhere" in sentences.note_on_noise(even, "price")
+        return
+    above = bins[1] == len(sd) - 1
+    edge = f"above {100 * bins[0]}" if above else f"below {100 * (bins[1] + 1)}"
+    assert told == f"Predictions of price {edge} are where the noise is."
+    share = found.share_of_noise
+    assert share == pytest.approx(sum(np.square(sd[bins[0] : bins[1] + 1])) / sum(np.square(sd)))
+    assert percent(share) in sentences.note_on_noise(replace(floor, noise=noise), "price")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(184750.0, "184,750"), (0.25, "0.25"), (-3.0, "-3"), (1234.5678, "1,234.57"), (2e20, "2e+20")]
+)
+def test_numbers_are_written_as_a_file_has_them(value, text):
+    assert number_text(value) == text
+
+
+# --- columns
+
+
+def test_what_a_column_explains_alone_is_what_theory_says():
+    rng = np.random.default_rng(1)
+    n = 2000
+    x, kind, noise = rng.normal(size=n), rng.integers(0, 3, n), rng.normal(size=n)
+    y = 2.0 * np.sin(2.0 * x) + np.array([-2.0, 0.0, 2.0])[kind] + noise
+    frame = pd.DataFrame({"x": x, "kind": np.array(["a", "b", "c"])[kind], "nothing": rng.normal(size=n), "y": y})
+    source = source_of(frame, "y", None, task="auto")
+    found = explained_by_columns(source, check_options(n_jobs=1))
+    # Var(2 sin 2x) = 2 (1 - exp(-8)) and the variance of the three means is 8/3
+    of_x, of_kind = 2.0 * (1.0 - np.exp(-8.0)), 8.0 / 3.0
+    total = of_x + of_kind + 1.0
+    for name, expected in (("x", of_x / total), ("kind", of_kind / total), ("nothing", 0.0)):
+        place = source.columns.index(name)
+        assert found.removed[place] == pytest.approx(expected, abs=0.05)
+        low, high = found.interval[place]
+        assert low - 1e-9 <= expected <= high
+        assert found.floor[place] == pytest.approx(((1 - found.removed[place]) * y.var()) ** 0.5)

@@ -1,0 +1,111 @@
+"""The page of a report on numbers: well formed, complete, and no name gets out of its place."""
+
+import re
+from itertools import pairwise
+
+import pytest
+
+from bayesfloor.report.page.noise import noise_chart
+from bayesfloor.report.page.page import render_page
+from bayesfloor.report.text import render_markdown, render_text
+from bayesfloor.runtime.text import visible
+from report import sample_regression
+from report.sample_summary import HOSTILE
+from report.test_page import Outline
+
+SUMMARIES = {name: getattr(sample_regression, name) for name in ("houses", "shares", "hostile")}
+
+
+@pytest.mark.parametrize("make", SUMMARIES.values(), ids=SUMMARIES)
+def test_a_page_is_well_formed_and_asks_for_nothing(make):
+    page = render_page(make())
+    outline = Outline(page)
+    assert outline.open == []
+    ids = [attributes["id"] for _, attributes in outline.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    links = [attributes["href"] for tag, attributes in outline.elements if tag == "a"]
+    assert {link.removeprefix("#") for link in links} <= set(ids)
+    for tag, attributes in outline.elements:
+        assert tag not in ("img", "object", "embed", "iframe", "form", "base")
+        assert not any(name.startswith("on") for name in attributes)
+        for name in ("src", "href", "action", "data"):
+            assert attributes.get(name, "#").startswith(("#", "data:,"))
+    assert all(character.isprintable() or character == "\n" for character in page)
+
+
+def test_hostile_text_is_text():
+    outline = Outline(render_page(sample_regression.hostile()))
+    assert set(outline.tags()) == set(Outline(render_page(sample_regression.houses())).tags())
+    for name in HOSTILE:
+        assert " ".join(visible(name).split()) in outline.words()
+    for text in (render_text(sample_regression.hostile()), render_markdown(sample_regression.hostile())):
+        assert "\x1b" not in text
+    assert "<script" not in render_markdown(sample_regression.hostile())
+
+
+def test_the_parts_are_in_order():
+    summary = sample_regression.houses()
+    words = Outline(render_page(summary)).words()
+    order = [
+        *summary["answer"],
+        summary["verdict"]["sentence"],
+        summary["worth"],
+        "ceiling 91.0%, 95% range 83.0–94.0%",
+        "RMSE",
+        summary["findings"][0]["hint"],
+        summary["curve"]["note"],
+        summary["noise"]["sentence"],
+        "60,000–110,000",
+        summary["noise"]["note"],
+        summary["suspects"]["note"],
+        "SalePrice 184,750 where rows like it have 702,000",
+        "7.9 standard deviations below",
+        "34,900 to 755,000, median 163,000; 663 different",
+        summary["data"]["columns_note"],
+        "OverallQual number scaled 12 17 68.0%",
+        summary["learners"][0]["name"],
+        summary["command"],
+    ]
+    start = words.index("Skip to the answer")
+    places = [words.index(part, start) for part in order]
+    assert places == sorted(places)
+
+
+def test_what_is_missing_leaves_no_trace():
+    page = render_page(sample_regression.shares())
+    present = set(re.findall(r'<section id="(\w+)"', page))
+    assert present == {"answer", "floor", "curve", "noise", "suspects", "data", "reading", "again"}
+    assert "None" not in Outline(page).words()
+    assert "The floor" in page
+
+
+@pytest.mark.parametrize("width", [720.0, 335.0])
+def test_noise_is_drawn_where_it_is_predicted(width):
+    noise = sample_regression.houses()["noise"]
+    picture = noise_chart(noise, "SalePrice", width)
+    lines = re.findall(r'<line x1="([\d.]+)" x2="([\d.]+)" y1="([\d.]+)"[^>]*class="floor-mark"', picture)
+    assert len(lines) == len(noise["bins"])
+    starts, ends, heights = (list(map(float, side)) for side in zip(*lines, strict=True))
+    # bins touch each other, and are as wide as their predictions
+    assert starts[1:] == pytest.approx(ends[:-1], abs=0.05)
+    scale = (ends[-1] - starts[0]) / (noise["bins"][-1]["high"] - noise["bins"][0]["low"])
+    for start, end, each in zip(starts, ends, noise["bins"], strict=True):
+        assert end - start == pytest.approx(scale * (each["high"] - each["low"]), abs=0.05)
+    # more noise is higher up, in proportion
+    zero = heights[0] + (heights[0] - heights[1]) / (20e3 - 18e3) * 18e3
+    for height, each in zip(heights, noise["bins"], strict=True):
+        assert zero - height == pytest.approx((heights[0] - heights[1]) / 2e3 * each["sd"], abs=1.0)
+    marks = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="axis"', picture)]
+    assert all(second - first > 20 for first, second in pairwise(marks))
+    assert max(ends) <= width
+
+
+def test_a_bin_of_one_value_can_be_seen_and_very_wide_ranges_are_logarithmic():
+    noise = sample_regression.shares()["noise"]
+    lines = re.findall(r'<line x1="([\d.]+)" x2="([\d.]+)"[^>]*class="floor-mark"', noise_chart(noise, "y", 720.0))
+    assert min(float(end) - float(start) for start, end in lines) >= 2.0
+    noise = sample_regression.houses()["noise"]
+    noise["bins"][0]["low"] = 2.0
+    lines = re.findall(r'<line x1="([\d.]+)" x2="([\d.]+)"[^>]*class="floor-mark"', noise_chart(noise, "y", 720.0))
+    assert float(lines[-1][1]) - float(lines[-1][0]) > 40
+    assert noise_chart({"bins": [], "sd": 1.0}, "y", 720.0) is None
