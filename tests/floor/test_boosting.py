@@ -7,7 +7,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
 from bayesfloor.floor.learned.boosting_kernels import MOST_SEEN, best_column, boost, goes_left, packed, unpacked
-from bayesfloor.floor.learned.table_learners import _bins, boosting
+from bayesfloor.floor.learned.table_learners import bins_of, boosting
 from bayesfloor.floor.learned.training_rows import Codes, Train
 
 
@@ -100,8 +100,8 @@ def test_categories_have_no_order():
 def test_bins():
     gap = np.nan
     known, others = np.array([3.0, 1.0, gap, 3.0]), np.array([0.0, 2.0, 9.0, gap])
-    assert_array_equal(_bins(known, others, False, 62), [[2, 1, 0, 2, 1, 1, 2, 0]])
-    assert_array_equal(_bins(np.array([0.0, 2.0, gap]), np.array([1.0, 80.0]), True, 62), [[0, 2, 63, 1, 63]])
-    many = _bins(np.arange(1000.0), np.arange(10.0), False, 62)[0, :1000]
+    assert_array_equal(bins_of(known, others, False), [2, 1, 0, 2, 1, 1, 2, 0])
+    assert_array_equal(bins_of(np.array([0.0, 2.0, gap]), np.array([1.0, 80.0]), True), [0, 2, 63, 1, 63])
+    many = bins_of(np.arange(1000.0), np.arange(10.0), False)[:1000]
     assert many.min() == 1
     assert np.bincount(many)[1:].max() <= 1000 / 62 + 1

@@ -62,80 +62,122 @@ def boost(
     scores : ndarray of shape (n_all, n_scores)
         Log-odds of the second of two classes, or scores of each of several; the trees are added to them.
     """
-    n_all = bins.shape[1]
     n, n_scores = codes.shape[0], scores.shape[1]
-    probability = np.empty((n, n_scores))
-    slopes, near = np.empty(n, np.int64), np.empty(n_seen, np.int64)
-    seen, order, aside = np.empty(n_seen, np.uint32), np.empty(n_seen, np.uint32), np.empty(n_seen, np.uint32)
-    sums = np.empty((n_leaves, n_tried, MOST_BINS), np.int64)
-    # leaves, and the nodes of the tree that they are
-    totals = np.empty(n_leaves, np.int64)
-    start, stop, node_of = np.empty(n_leaves, np.int64), np.empty(n_leaves, np.int64), np.empty(n_leaves, np.int64)
-    gain, column, to_left = np.empty(n_leaves), np.empty(n_leaves, np.int64), np.empty(n_leaves, np.uint64)
-    split_column, split_left = np.empty(2 * n_leaves, np.int64), np.empty(2 * n_leaves, np.uint64)
-    child, value = np.empty(2 * n_leaves, np.int64), np.empty(2 * n_leaves)
+    probability, slopes = np.empty((n, n_scores)), np.empty(n, np.int64)
+    seen = np.empty(n_seen, np.uint32)
+    work, value = arrays_of_tree(n_seen, n_tried, n_leaves), np.empty(2 * n_leaves)
     for _ in range(n_rounds):
         softmax_rows(scores, probability)
         draw_rows(n, state, seen)
         for k in range(n_scores):
             draw_first(features, n_tried, state)
-            order[:] = seen
             label = 1 if n_scores == 1 else k
             for i in range(n):
                 p = probability[i, k]
                 slopes[i] = packed(p - 1.0 if codes[i] == label else p, p * (1.0 - p))
-            start[0], stop[0], node_of[0], split_column[0] = 0, n_seen, 0, -1
-            totals[0] = add_up(bins, n_bins, features, order, slopes, near, sums[0])
-            gain[0], column[0], to_left[0] = best_column(
-                sums[0], totals[0], features, n_bins, is_category, ridge, min_rows
-            )
-            n_grown, n_nodes = 1, 1
-            while n_grown < n_leaves:
-                leaf = int(np.argmax(gain[:n_grown]))
-                if not gain[leaf] > 0:
-                    break
-                new = n_grown
-                middle, n_aside = start[leaf], 0
-                of_column = bins[column[leaf]]
-                for p in range(start[leaf], stop[leaf]):
-                    row = order[p]
-                    if goes_left(to_left[leaf], of_column[row], is_category[column[leaf]]):
-                        order[middle] = row
-                        middle += 1
-                    else:
-                        aside[n_aside] = row
-                        n_aside += 1
-                order[middle : stop[leaf]] = aside[:n_aside]
-                node = node_of[leaf]
-                split_column[node], split_left[node], child[node] = column[leaf], to_left[leaf], n_nodes
-                split_column[n_nodes : n_nodes + 2] = -1
-                # the smaller child is counted anew; the larger one takes what is left of its parent
-                if middle - start[leaf] < stop[leaf] - middle:
-                    start[new], stop[new], node_of[new] = start[leaf], middle, n_nodes
-                    start[leaf], node_of[leaf] = middle, n_nodes + 1
-                else:
-                    start[new], stop[new], node_of[new] = middle, stop[leaf], n_nodes + 1
-                    stop[leaf], node_of[leaf] = middle, n_nodes
-                totals[new] = add_up(bins, n_bins, features, order[start[new] : stop[new]], slopes, near, sums[new])
-                totals[leaf] -= totals[new]
-                for t in range(n_tried):
-                    for b in range(n_bins[features[t]]):
-                        sums[leaf, t, b] -= sums[new, t, b]
-                for each in (leaf, new):
-                    gain[each], column[each], to_left[each] = best_column(
-                        sums[each], totals[each], features, n_bins, is_category, ridge, min_rows
-                    )
-                n_nodes += 2
-                n_grown += 1
+            n_grown = grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows, work)
+            totals, node_of = work[4], work[7]
             for leaf in range(n_grown):
                 first, second, _ = unpacked(totals[leaf])
                 value[node_of[leaf]] = -rate * first / (second + ridge)
-            for i in range(n_all):
-                node = 0
-                while split_column[node] >= 0:
-                    j = split_column[node]
-                    node = child[node] + (0 if goes_left(split_left[node], bins[j, i], is_category[j]) else 1)
-                scores[i, k] += value[node]
+            add_tree(bins, is_category, work, value, scores[:, k])
+
+
+@kernel
+def arrays_of_tree(n_seen, n_tried, n_leaves):
+    """Return the arrays that a tree is grown in: those of its rows, of its leaves, and of its nodes."""
+    return (
+        np.empty(n_seen, np.int64),  # 0: derivatives of the rows of a leaf
+        np.empty(n_seen, np.uint32),  # 1: rows, in the order of leaves
+        np.empty(n_seen, np.uint32),  # 2: rows that go to the right
+        np.empty((n_leaves, n_tried, MOST_BINS), np.int64),  # 3: histograms
+        np.empty(n_leaves, np.int64),  # 4: what they add up to
+        np.empty(n_leaves, np.int64),  # 5, 6: where the rows of a leaf start and stop
+        np.empty(n_leaves, np.int64),
+        np.empty(n_leaves, np.int64),  # 7: its node
+        np.empty(n_leaves),  # 8, 9, 10: the gain of its best split, the column, the bins to the left
+        np.empty(n_leaves, np.int64),
+        np.empty(n_leaves, np.uint64),
+        np.empty(2 * n_leaves, np.int64),  # 11, 12, 13: column of a node, bins to the left, the first of two children
+        np.empty(2 * n_leaves, np.uint64),
+        np.empty(2 * n_leaves, np.int64),
+    )
+
+
+@kernel
+def grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows, work):
+    """Grow a tree leaf by leaf, the best split of all leaves first, and return how many leaves it has.
+
+    Parameters
+    ----------
+    bins, n_bins, is_category, ridge, min_rows
+        As for `boost`.
+    features : ndarray of shape (d,)
+        The columns; those that are tried are the first.
+    seen : ndarray of shape (n_seen,)
+        The rows that the tree is grown to.
+    slopes : ndarray of shape (n,)
+        Derivatives of all training rows, as words.
+    work : tuple of ndarray
+        As from `arrays_of_tree`; the tree is written into it.
+    """
+    near, order, aside, sums, totals, start, stop, node_of, gain, column, to_left = work[:11]
+    split_column, split_left, child = work[11:]
+    order[:] = seen
+    start[0], stop[0], node_of[0], split_column[0] = 0, seen.shape[0], 0, -1
+    totals[0] = add_up(bins, n_bins, features, order, slopes, near, sums[0])
+    gain[0], column[0], to_left[0] = best_column(sums[0], totals[0], features, n_bins, is_category, ridge, min_rows)
+    n_grown, n_nodes = 1, 1
+    while n_grown < totals.shape[0]:
+        leaf = int(np.argmax(gain[:n_grown]))
+        if not gain[leaf] > 0:
+            break
+        new = n_grown
+        middle, n_aside = start[leaf], 0
+        of_column, is_named = bins[column[leaf]], is_category[column[leaf]]
+        for p in range(start[leaf], stop[leaf]):
+            row = order[p]
+            if goes_left(to_left[leaf], of_column[row], is_named):
+                order[middle] = row
+                middle += 1
+            else:
+                aside[n_aside] = row
+                n_aside += 1
+        order[middle : stop[leaf]] = aside[:n_aside]
+        node = node_of[leaf]
+        split_column[node], split_left[node], child[node] = column[leaf], to_left[leaf], n_nodes
+        split_column[n_nodes : n_nodes + 2] = -1
+        # the smaller child is counted anew; the larger one takes what is left of its parent
+        if middle - start[leaf] < stop[leaf] - middle:
+            start[new], stop[new], node_of[new] = start[leaf], middle, n_nodes
+            start[leaf], node_of[leaf] = middle, n_nodes + 1
+        else:
+            start[new], stop[new], node_of[new] = middle, stop[leaf], n_nodes + 1
+            stop[leaf], node_of[leaf] = middle, n_nodes
+        totals[new] = add_up(bins, n_bins, features, order[start[new] : stop[new]], slopes, near, sums[new])
+        totals[leaf] -= totals[new]
+        for t in range(sums.shape[1]):
+            for b in range(n_bins[features[t]]):
+                sums[leaf, t, b] -= sums[new, t, b]
+        for each in (leaf, new):
+            gain[each], column[each], to_left[each] = best_column(
+                sums[each], totals[each], features, n_bins, is_category, ridge, min_rows
+            )
+        n_nodes += 2
+        n_grown += 1
+    return n_grown
+
+
+@kernel
+def add_tree(bins, is_category, work, value, scores):
+    """Add the value of the leaf that each row is in to its score."""
+    split_column, split_left, child = work[11:]
+    for i in range(scores.shape[0]):
+        node = 0
+        while split_column[node] >= 0:
+            j = split_column[node]
+            node = child[node] + (0 if goes_left(split_left[node], bins[j, i], is_category[j]) else 1)
+        scores[i] += value[node]
 
 
 @kernel
@@ -246,7 +288,7 @@ def best_split(cells, total, order, is_category, ridge, min_rows):
     """Find the bins that go to the left in the best split of a leaf by one column; return its gain and those bins."""
     g, h, n = unpacked(total)
     of_leaf = g**2 / (h + ridge)
-    best, best_left = of_leaf, np.uint64(0)
+    best, best_left, cut = of_leaf, np.uint64(0), 0
     # Case 1: gaps go with the low numbers. Case 2: they go with the high ones.
     for case in range(1 if is_category or cells[0] == 0 else 2):
         sum_of_left, left = 0, np.uint64(0)
@@ -266,5 +308,10 @@ def best_split(cells, total, order, is_category, ridge, min_rows):
             of_left, of_right = h_left + ridge, h - h_left + ridge
             gain = g_left**2 * of_right + (g - g_left) ** 2 * of_left
             if gain > best * of_left * of_right:  # a division for the best ones alone
-                best, best_left = gain / (of_left * of_right), left
+                best, best_left, cut = gain / (of_left * of_right), left, b
+    if cut > 0 and not is_category:  # bins between that no row is in go with the nearer side: other rows may be there
+        above = cut + 1
+        while cells[above] == 0:
+            above += 1
+        best_left += np.uint64((above - cut - 1) // 2)
     return best - of_leaf, best_left

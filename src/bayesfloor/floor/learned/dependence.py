@@ -457,7 +457,7 @@ def quick_model(train: Train, test: Floats, seed: int) -> Floats:
     grown = grow_ensemble(train, test, seed, N_TREES, MIN_LEAF)
     probability, scale = grown.deep, grown.importance
     scaled = Train(train.X * scale, train.codes, train.n_classes)
-    near = votes_of(nearest_rows(scaled, test * scale, N_NEIGHBOURS), scaled)
+    near = votes_of(nearest_rows(scaled.X, test * scale, N_NEIGHBOURS, scaled.check), scaled)
     smooth = kernel_ridge(scaled, test * scale, seed, (0.5,))[0.5]
     parts = [part / part.sum(axis=1, keepdims=True) for part in (probability, near, smooth)]
     mean: Floats = np.mean(parts, axis=0)

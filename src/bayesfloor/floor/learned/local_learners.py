@@ -1,5 +1,6 @@
 """Local learners: neighbours, kernels and trees."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from bayesfloor.floor.learned.neighbour_kernels import nearest_columns
-from bayesfloor.floor.learned.training_rows import Train, components, relative_spread, squared_distances
+from bayesfloor.floor.learned.training_rows import Train, components, never_stop, relative_spread, squared_distances
 from bayesfloor.floor.learned.tree_kernels import grow_trees
 from bayesfloor.runtime.arrays import Floats, Ints
 
@@ -42,19 +43,19 @@ TREES_AT_ONCE = 5
 
 def neighbours(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return the votes of 5, 15 and 50 nearest rows, and kernel ridge regression of them unless columns are many."""
-    nearest = nearest_rows(train, test, max(N_NEIGHBORS))
+    nearest = nearest_rows(train.X, test, max(N_NEIGHBORS), train.check)
     found = {f"{k} neighbours": votes_of(nearest[:, :k], train) for k in N_NEIGHBORS}
     if train.X.shape[1] <= MANY_COLUMNS:
         found["local ridge"] = local_ridge(train, test, nearest[:, :LOCAL_ROWS])
     return found
 
 
-def nearest_rows(train: Train, test: Floats, k: int) -> Ints:
-    """Return the numbers of the k nearest training rows of each test row, the nearest first."""
-    nearest = np.empty((len(test), min(k, len(train.X))), np.int64)
-    known, others = _single(train.X), _single(test)
+def nearest_rows(X: Floats, test: Floats, k: int, check: Callable[[], None] = never_stop) -> Ints:
+    """Return the numbers of the k nearest rows of X for each test row, the nearest first; `check` as in `Train`."""
+    nearest = np.empty((len(test), min(k, len(X))), np.int64)
+    known, others = _single(X), _single(test)
     for rows in _blocks(len(test), len(known)):
-        train.check()
+        check()
         nearest_columns(squared_distances(others[rows], known), nearest[rows])
     return nearest
 
@@ -138,7 +139,7 @@ def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """
     points, others = components(train.X, test, np.broadcast_to(train.spread, test.shape[1]))
     in_unit = train._replace(X=points)
-    nearest = nearest_rows(in_unit, others, LOCAL_ROWS)
+    nearest = nearest_rows(in_unit.X, others, LOCAL_ROWS, train.check)
     return {
         "kernel ridge, one unit": kernel_ridge(in_unit, others, seed, NARROW[1:], MANY_LANDMARKS)[NARROW[1]],
         "5 neighbours, one unit": votes_of(nearest[:, :5], train),
@@ -211,7 +212,7 @@ def trees(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     used = np.sort(np.argsort(-grown.importance, kind="stable")[:MOST_SCALED])
     scale = grown.importance[used]
     scaled, others = Train(train.X[:, used] * scale, *train[1:4]), test[:, used] * scale
-    nearest = nearest_rows(scaled, others, LOCAL_ROWS)
+    nearest = nearest_rows(scaled.X, others, LOCAL_ROWS, train.check)
     return {
         "trees": grown.shallow,
         "deep trees": grown.deep,

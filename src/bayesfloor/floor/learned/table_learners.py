@@ -1,6 +1,7 @@
 """Learners that take categories as codes and gaps as gaps: boosting, and trees of shares."""
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 from bayesfloor.data.target_encoding import N_FOLDS, class_shares, classes_to_encode, out_of_fold_shares
@@ -33,8 +34,7 @@ def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     table = Codes(train.X, test, np.zeros(train.X.shape[1], bool)) if train.table is None else train.table
     known, others, is_category = _few_levels(train, table)
     n, d = known.shape
-    n_bins = FEW_BINS if n < MANY_ROWS else MANY_BINS
-    bins = np.concatenate([_bins(known[:, j], others[:, j], is_category[j], n_bins) for j in range(d)])
+    bins = np.vstack([bins_of(known[:, j], others[:, j], bool(is_category[j])) for j in range(d)])
     n_scores = train.n_classes if train.n_classes > 2 else 1
     log_prior = np.log(train.prior)
     scores = np.tile(log_prior if n_scores > 1 else log_prior[1:] - log_prior[:1], (bins.shape[1], 1))
@@ -42,7 +42,7 @@ def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     sizes = min(20, max(3, n // 50)), n_tried, min(n, MOST_SEEN)
     state = np.array([seed], np.uint64), np.arange(d)
     known_of_columns = bins, 1 + bins.max(axis=1).astype(np.int64), is_category, train.codes
-    n_leaves = max(FEWEST_LEAVES, min(n // ROWS_OF_LEAF, MOST_LEAVES))
+    n_leaves = n_leaves_of(n)
     n_trees = int(max(N_BOOSTED, BOOSTED_PER_ROW * n))
     for _ in range(max(FEWEST_ROUNDS, min(MOST_ROUNDS, n_trees // n_scores)) // ROUNDS_AT_ONCE):
         train.check()
@@ -51,21 +51,27 @@ def boosting(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     return {"boosting": softmax(found, axis=1) if n_scores > 1 else expit(np.column_stack([-found, found]))}
 
 
-def _bins(known: Floats, others: Floats, is_category: bool, n_bins: int) -> np.ndarray:
+def n_leaves_of(n: int) -> int:
+    """Return the leaves of a tree that is boosted on n rows."""
+    return max(FEWEST_LEAVES, min(n // ROWS_OF_LEAF, MOST_LEAVES))
+
+
+def bins_of(known: Floats, others: Floats, is_category: bool) -> NDArray[np.uint8]:
     """Put the values of a column into bins: categories by code, numbers by quantiles with gaps below."""
     values = np.concatenate([known, others])
     is_gap = np.isnan(values)
     if is_category:
-        return np.where(is_gap | (values >= MOST_LEVELS), MOST_LEVELS, values)[None].astype(np.uint8)
+        return np.where(is_gap | (values >= MOST_LEVELS), MOST_LEVELS, values).astype(np.uint8)
     present = known[~is_gap[: len(known)]]
     low, high = present.min(initial=np.inf), present.max(initial=-np.inf)
     if np.all((present == low) | (present == high)):  # which need no sorting
-        return np.where(is_gap, 0, 1 + (values >= high if low < high else 0))[None].astype(np.uint8)
+        return np.where(is_gap, 0, 1 + (values >= high if low < high else 0)).astype(np.uint8)
+    n_bins = FEW_BINS if len(known) < MANY_ROWS else MANY_BINS
     ordered = np.sort(present)
     cuts = np.unique(ordered)[1:]
     if len(cuts) >= n_bins:
         cuts = np.unique(quantiles_of(ordered, n_bins))
-    return np.where(is_gap, 0, 1 + np.searchsorted(cuts, values, side="right"))[None].astype(np.uint8)
+    return np.where(is_gap, 0, 1 + np.searchsorted(cuts, values, side="right")).astype(np.uint8)
 
 
 def _few_levels(train: Train, table: Codes) -> tuple[Floats, Floats, np.ndarray]:

@@ -26,7 +26,7 @@ FARTHEST = 1e15
 F = TypeVar("F", np.float32, np.float64)
 
 
-def _never_stop() -> None:
+def never_stop() -> None:
     """Raise nothing: the work was not cancelled."""
 
 
@@ -68,7 +68,7 @@ class Train(NamedTuple):
     X: Floats
     codes: Ints
     n_classes: int
-    check: Callable[[], None] = _never_stop
+    check: Callable[[], None] = never_stop
     table: Codes | None = None
     spread: Floats | float = 1.0
 
@@ -164,7 +164,8 @@ def components(X: Floats, test: Floats, scale: Floats) -> tuple[Floats, Floats]:
     axes = axes[:, : min(n_needed, MOST_COMPONENTS)].astype(np.float32)
     axes *= scale[kept, np.newaxis]
     shift = centre @ (axes / scale[kept, np.newaxis])
-    return tuple(rows[:, kept].astype(np.float32, copy=False) @ axes - shift for rows in (X, test))  # type: ignore[return-value]
+    known, others = (rows[:, kept].astype(np.float32, copy=False) @ axes - shift for rows in (X, test))
+    return known, others
 
 
 def squared_distances(A: NDArray[F], B: NDArray[F]) -> NDArray[F]:

@@ -26,14 +26,21 @@ from sklearn.base import clone
 from threadpoolctl import ThreadpoolController
 
 from bayesfloor.data.prepared_table import TabularView
-from bayesfloor.floor.learned.boosting_kernels import MOST_BINS, MOST_SEEN
-from bayesfloor.floor.learned.local_learners import share_a_unit
-from bayesfloor.floor.learned.neighbour_kernels import codes_of_nearest
+from bayesfloor.floor.learned.boosting_kernels import MOST_SEEN
+from bayesfloor.floor.learned.local_learners import nearest_rows, share_a_unit
 from bayesfloor.floor.learned.regression.boosting_kernels import boost_numbers
 from bayesfloor.floor.learned.regression.lasso_kernels import lasso_path
 from bayesfloor.floor.learned.regression.training_rows import RidgeFit, Rows, fit_ridge, means_of
 from bayesfloor.floor.learned.regression.tree_kernels import grow_number_trees
-from bayesfloor.floor.learned.training_rows import Codes, quantiles_of, squared_distances
+from bayesfloor.floor.learned.table_learners import (
+    MOST_LEVELS,
+    RATE,
+    RIDGE,
+    ROUNDS_AT_ONCE,
+    bins_of,
+    n_leaves_of,
+)
+from bayesfloor.floor.learned.training_rows import Codes, squared_distances
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 Group = Callable[[Rows, Floats, int], dict[str, Floats]]
@@ -73,13 +80,9 @@ TREE_WORK = 250_000
 MIN_ROWS, TREES_AT_ONCE = 5, 5
 #: Features of most importance that the scaled space has.
 MOST_SCALED = 128
-#: Rounds of boosting, and those between two checks for cancellation; its rate and leaves.
-N_ROUNDS, ROUNDS_AT_ONCE, RATE, N_LEAVES = 100, 5, 0.1, 15
-#: Most columns drawn for each tree, and bins of a number, beside that of gaps.
-BOOSTED_COLUMNS, N_BINS = 30, 62
-#: Most values of a category that boosting takes as one: unknown values have a bin of their own.
-MOST_LEVELS = MOST_BINS - 1
-#: Rows up to which boosting is our own, whose trees see 2500 rows each; values that bound the rows of the other.
+#: Rounds of boosting, and most columns drawn for each tree.
+N_ROUNDS, BOOSTED_COLUMNS = 100, 30
+#: Rows up to which boosting is our own, whose trees see 8191 rows at the most; values that bound the rows of the other.
 OWN_BOOSTING, BOOSTED_VALUES = 10_000, 8e8
 
 
@@ -242,26 +245,13 @@ def neighbours(rows: Rows, test: Floats, seed: int) -> dict[str, Floats]:
 
 def means_of_nearest(rows: Rows, test: Floats, numbers: tuple[int, ...]) -> dict[int, Floats]:
     """Return the means of so many nearest rows, with that of all rows as one more."""
-    nearest = nearest_of(rows, test, max(numbers))
+    nearest = nearest_rows(rows.X, test, max(numbers), rows.check)
     y, weight = rows.y[nearest], rows.weight[nearest]
     means = {}
     for k in numbers:
         total = (weight[:, :k] * y[:, :k]).sum(axis=1)
         means[k] = total / (weight[:, :k].sum(axis=1) + 0.5)
     return means
-
-
-def nearest_of(rows: Rows, test: Floats, k: int) -> Ints:
-    """Return the numbers of the k nearest rows, the nearest first."""
-    n = len(rows.X)
-    nearest = np.empty((len(test), min(k, n)), np.int64)
-    known, others, numbers = _single(rows.X), _single(test), np.arange(n)
-    step = max(1, 2_000_000 // n)
-    for first in range(0, len(test), step):
-        rows.check()
-        block = slice(first, first + step)
-        codes_of_nearest(squared_distances(others[block], known), numbers, nearest[block])
-    return nearest
 
 
 # --- kernels of landmarks
@@ -461,30 +451,16 @@ def boosting(rows: Rows, test: Floats, seed: int) -> dict[str, Floats]:
     if len(rows.X) > OWN_BOOSTING:
         return {"boosting": _boost_many(rows, test, seed)}
     known, others, is_category = _columns_to_boost(rows, test, MOST_LEVELS)
-    bins = np.vstack([_bins(known[:, j], others[:, j], bool(is_category[j])) for j in range(known.shape[1])])
+    bins = np.vstack([bins_of(known[:, j], others[:, j], bool(is_category[j])) for j in range(known.shape[1])])
     n, d = known.shape
     scores = np.zeros(bins.shape[1])
-    n_seen = min(n, max(1000, min(n // 2, 2500)), MOST_SEEN)
-    sizes = min(20, max(3, n // 50)), min(d, BOOSTED_COLUMNS), n_seen
+    sizes = min(20, max(3, n // 50)), min(d, BOOSTED_COLUMNS), min(n, MOST_SEEN)
     state = np.array([seed], np.uint64), np.arange(d)
     of_columns = bins, 1 + bins.max(axis=1).astype(np.int64), is_category, rows.y, rows.weight
     for _ in range(N_ROUNDS // ROUNDS_AT_ONCE):
         rows.check()
-        boost_numbers(*of_columns, ROUNDS_AT_ONCE, N_LEAVES, RATE, 1.0, *sizes, *state, scores)
+        boost_numbers(*of_columns, ROUNDS_AT_ONCE, n_leaves_of(n), RATE, RIDGE, *sizes, *state, scores)
     return {"boosting": scores[n:]}
-
-
-def _bins(known: Floats, others: Floats, is_category: bool) -> NDArray[np.uint8]:
-    """Put the values of a column into bins: categories by code, numbers by quantiles with gaps below."""
-    values = np.concatenate([known, others])
-    is_gap = np.isnan(values)
-    if is_category:
-        return np.where(is_gap | (values >= MOST_LEVELS), MOST_LEVELS, values).astype(np.uint8)
-    ordered = np.sort(known[~is_gap[: len(known)]])
-    cuts = np.unique(ordered)[1:]
-    if len(cuts) >= N_BINS:
-        cuts = np.unique(quantiles_of(ordered, N_BINS))
-    return np.where(is_gap, 0, 1 + np.searchsorted(cuts, values, side="right")).astype(np.uint8)
 
 
 def _boost_many(rows: Rows, test: Floats, seed: int) -> Floats:

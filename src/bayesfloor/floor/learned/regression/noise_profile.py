@@ -3,10 +3,9 @@
 import numpy as np
 from scipy.stats import chi2, norm
 
+from bayesfloor.floor.learned.local_learners import nearest_rows
 from bayesfloor.floor.learned.regression.learn import Learned
-from bayesfloor.floor.learned.regression.learners import nearest_of
 from bayesfloor.floor.learned.regression.result import NoiseProfile, OddRows
-from bayesfloor.floor.learned.regression.training_rows import Rows
 from bayesfloor.runtime.arrays import Floats
 
 #: Most bins of the noise profile, and the fewest rows in each.
@@ -88,8 +87,7 @@ def odd_rows(learned: Learned, profile: NoiseProfile) -> OddRows:
     z = (learned.y - predicted) / sd
     some = np.lexsort((learned.y, predicted, -np.abs(z)))[:N_CANDIDATES]
     n_nearest = min(N_NEAREST, len(z) - 1)
-    rows = Rows(learned.points, learned.y, learned.weight)
-    nearest = nearest_of(rows, learned.points[some], n_nearest + 1)
+    nearest = nearest_rows(learned.points, learned.points[some], n_nearest + 1)
     # a row is nearest to itself, unless others are equal to it
     is_self = nearest == some[:, np.newaxis]
     is_self[~is_self.any(axis=1), -1] = True

@@ -7,6 +7,7 @@ stack attains. The other side is drawn out to 0, a perfect prediction, where a c
 and where the error falls as fast as before.
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -57,8 +58,8 @@ class Level(NamedTuple):
     def interval(self, confidence: float) -> Range:
         """Return where the mean of all there is lies, in logarithms: losses are skewed."""
         reach = float(norm.ppf(0.5 + 0.5 * confidence)) * self.error / max(self.mean, 1e-300)
-        high = np.exp(reach) if reach < 1.0 else 1.0 + (np.e - 1.0) * reach
-        return self.mean * float(np.exp(-reach)), self.mean * float(high)
+        high = math.exp(reach) if reach < 1.0 else 1.0 + (math.e - 1.0) * reach
+        return self.mean * math.exp(-reach), self.mean * high
 
 
 class NumberSummary(NamedTuple):

@@ -17,7 +17,7 @@ PENALTIES = np.geomspace(1e-7, 10.0, 25)
 COST_OF_A_PARAMETER = 1.2
 
 
-def _never_stop() -> None:
+def never_stop() -> None:
     """Raise nothing: the work was not cancelled."""
 
 
@@ -43,7 +43,7 @@ class Rows(NamedTuple):
     X: Floats
     y: Floats
     weight: Floats
-    check: Callable[[], None] = _never_stop
+    check: Callable[[], None] = never_stop
     table: Codes | None = None
     spread: Floats | float = 1.0
 
