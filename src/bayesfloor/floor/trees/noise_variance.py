@@ -11,7 +11,8 @@
 Two figures are averaged where they agree: what the smoother leaves, Σ r² / (n − degrees of freedom), and the mean
 difference over all trees. Neither is below σ² but by chance. The first is above it where f is too rough for the
 smoother; products r_i r_j over edges then are not 0 on average, and the second counts alone. Where later trees, whose
-edges are longer, have larger differences, the line through their means leads to length zero.
+edges are longer, have larger differences, a line through their means leads to length zero: against the length, as for
+steps, or its square, as for what is smooth. The truth is mostly between the two; their mean is the estimate.
 
 The interval has the sampling error of the figure, and allowances for what a sample cannot tell. They are shares of
 the estimate: twice the degrees of freedom for each row towards 0 and once away from it, because a smoother that needs
@@ -502,7 +503,9 @@ def estimate_noise(
 
     level, length, share = edges.tree_means()
     pooled = share / share.sum()
-    rise, at_zero = _line(length)
+    rise, by_length = _line(length)
+    by_square = _line(length**2)[1]
+    at_zero = 0.5 * (by_length + by_square)
     rise_z = _ratio(float(rise @ level), _error(edges, rise, level))
     shrink = max(0.0, 1.0 - (CLEAR_SLOPE / rise_z) ** 2) if rise_z > 0 else 0.0
     excess_z = _ratio(left / max(float(pooled @ level), 1e-300) - 1.0, len(edges.tree) ** -0.5)
@@ -516,17 +519,20 @@ def estimate_noise(
     z = float(ndtri(0.5 + 0.5 * confidence))
     base = (1.0 - of_rest) * float(pooled @ level) + of_rest * left
     to_line = (
-        max(base - float(at_zero @ level), 0.0) * min(max(rise_z, 0.0) / CLEAR_SLOPE, 1.0) ** 2 * (1.0 - 0.5 * shrink)
+        max(base - float(by_length @ level), 0.0) * min(max(rise_z, 0.0) / CLEAR_SLOPE, 1.0) ** 2 * (1.0 - 0.5 * shrink)
     )
+    at_most = max(noise, (1.0 - shrink) * base + shrink * float(by_square @ level))
     too_long = min(max(2.0 * (float(length[0]) - LONG_EDGES), 0.0), 1.0)
     freedom = part.freedom / n
     open_below = min(2.0 * freedom + too_long, 1.0)
     ends = []
     for of_variance, total in ((0.0, 1.0), (noise / variance, variance)):
         error = _error(edges, of_trees, level, rest, of_variance * spread)
-        relative = max(error / max(noise, 1e-300), (0.5 / n) ** 0.5) if noise > 0 else 0.0
-        low = noise * np.exp(-z * relative) * (1.0 - open_below) - to_line
-        high = noise * np.exp(z * relative) * (1.0 + freedom)
+        # arms on the scale of the logarithm, unless the figure is as small as its error
+        below = noise * np.exp(-z * max(error / noise, (0.5 / n) ** 0.5)) if noise > 0 else 0.0
+        above = at_most * np.exp(z * max(error / at_most, (0.5 / n) ** 0.5)) if at_most > error else at_most + z * error
+        low = below * (1.0 - open_below) - to_line
+        high = above * (1.0 + freedom)
         low, high = _within_replicates(low, high, replicates, z, of_spread if of_variance else 0.0)
         ends.append((max(low, 0.0) / total, high / total))
     low, high = _within_replicates(0.0, np.inf, replicates, z, 0.0)
