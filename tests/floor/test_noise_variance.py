@@ -96,6 +96,18 @@ def test_steps_are_extrapolated_and_said():
     assert np.all(np.diff(result.frame()["half_mean_squared_difference"]) > 0)
 
 
+def test_a_line_below_zero_is_no_certainty():
+    # Waves that are too short for the fit: differences grow so fast that a line through them ends below 0.
+    rng = np.random.default_rng(11)
+    X = rng.random((1500, 2))
+    y = np.sin(40 * X[:, 0]) * np.sin(40 * X[:, 1]) + 0.1 * rng.standard_normal(1500)
+    result = noise_variance_from_trees(X, y)
+    assert "BF063" in codes(result)
+    line = np.polynomial.Polynomial.fit(result.lengths, result.differences, 1)
+    assert line(0.0) < 0.0
+    assert result.r2_interval[0] < 1.0 - 0.01 / result.variance  # the best R² is not claimed to be surely higher
+
+
 def test_replicates_need_no_model():
     rng = np.random.default_rng(4)
     X = np.repeat(rng.standard_normal((150, 20)), 3, axis=0)
@@ -163,6 +175,16 @@ def test_copies_of_rows_with_their_target_are_no_replicates():
     copied = noise_variance_from_trees(np.repeat(X, 2, axis=0), np.repeat(y, 2))
     assert same(once, copied)
     assert (copied.n_samples, copied.n_rows) == (400, 200)
+    assert "BF064" in codes(copied)
+
+
+def test_copies_are_known_where_the_target_has_few_values():
+    X, y = smooth_problem(300)
+    y = np.round(y)  # two rows are often the same in it
+    once = noise_variance_from_trees(X, y)
+    X, y = np.vstack([X, X[:60], X[:60]]), np.concatenate([y, y[:60], y[:60]])
+    copied = noise_variance_from_trees(X, y)
+    assert same(once, copied)
     assert "BF064" in codes(copied)
 
 

@@ -11,7 +11,8 @@
 Two figures are averaged where they agree: what the smoother leaves, Σ r² / (n − degrees of freedom), and the mean
 difference over all trees. Neither is below σ² but by chance. The first is above it where f is too rough for the
 smoother; products r_i r_j over edges then are not 0 on average, and the second counts alone. Where later trees, whose
-edges are longer, have larger differences, the line through their means leads to length zero.
+edges are longer, have larger differences, a line through their means leads to length zero: against the length, as for
+steps, or its square, as for what is smooth. The truth is mostly between the two; their mean is the estimate.
 
 The interval has the sampling error of the figure, and allowances for what a sample cannot tell. They are shares of
 the estimate: twice the degrees of freedom for each row towards 0 and once away from it, because a smoother that needs
@@ -33,7 +34,7 @@ from bayesfloor.floor.trees.edge_differences import EdgeDifferences
 from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.floor.trees.smooth_part import SmoothPart, kept_share, linear_part, smooth_part
 from bayesfloor.forest import Forests, spanning_forests
-from bayesfloor.runtime.arrays import Floats, Ints, Range
+from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.text import counted
@@ -48,6 +49,9 @@ CLEAR_SLOPE = 2.0
 LONG_EDGES = 0.35
 #: Most columns for levels of nominal columns that have many.
 MOST_LEVEL_COLUMNS = 500
+#: Rows of equal features are copies where their targets agree: with odds so many times those of any two rows, and
+#: nearly all of them or, where two targets are rarely the same, any; and where they are few on average.
+AGREE_MORE, NEARLY_ALL, RARELY, MOST_COPIES = 5.0, 0.9, 0.05, 10.0
 #: Degrees of freedom of replicates from which their own interval bounds the estimate.
 ENOUGH_REPLICATES = 20
 
@@ -303,24 +307,39 @@ def quick_noise(Z: Floats, y: Floats, groups: Ints | None, options: Options) -> 
 
 
 def _rows_in_order(problem: NumberProblem, seed: int) -> tuple[Ints, int]:
-    """Choose rows, in an order that depends on their values only; also return how many copies were left out.
-
-    A copy is equal to another row in everything, y included. Where y hardly ever takes a value twice otherwise, that
-    is no second measurement, and would make the noise seem to be 0.
-    """
+    """Choose rows, in an order that depends on their values only; also return how many copies were left out."""
     X, y = problem.X, problem.y
     weight = np.ones(len(y)) if problem.sample_weight is None else problem.sample_weight
     groups = np.zeros(len(y), np.int64) if problem.groups is None else problem.groups
     order = np.lexsort((groups, weight, y, *X.T[::-1]))
     order = order[weight[order] > 0]
-    is_copy = np.zeros(len(order), bool)
-    is_copy[1:] = (X[order[1:]] == X[order[:-1]]).all(axis=1) & (y[order[1:]] == y[order[:-1]])
-    n_copies = 0
-    if 2 * len(np.unique(y[order])) > np.count_nonzero(~is_copy) and np.count_nonzero(~is_copy) > 1:
-        order, n_copies = order[~is_copy], int(is_copy.sum())
+    is_same = np.append(False, (X[order[1:]] == X[order[:-1]]).all(axis=1))
+    is_copy = is_same & np.append(False, y[order[1:]] == y[order[:-1]])
+    n_copies = int(is_copy.sum()) if _are_copies(is_same, is_copy, y[order]) else 0
+    if n_copies:
+        order = order[~is_copy]
     if len(order) > NOISE_ROWS:
         order = order[np.sort(np.random.default_rng(seed).permutation(len(order))[:NOISE_ROWS])]
     return order, n_copies
+
+
+def _are_copies(is_same: Bools, is_copy: Bools, y: Floats) -> bool:
+    """Tell whether rows that equal the one before them, y included, were copied rather than measured again.
+
+    Measured again, a number with many values hardly ever comes out the same. One with few values may, but then some
+    rows of equal features differ in it, unless there is next to no noise; and designs measure a place often.
+    """
+    n_same, n_copies = int(is_same.sum()), int(is_copy.sum())
+    if not n_copies or n_copies == len(y) - 1:
+        return False
+    n_places = int(np.count_nonzero(is_same[1:] & ~is_same[:-1]))
+    if n_same + n_places > MOST_COPIES * n_places:
+        return False
+    shares = np.unique(y, return_counts=True)[1] / len(y)
+    by_chance = float(shares @ shares)
+    agree = n_copies / n_same
+    odds = (n_copies + 0.5) / (n_same - n_copies + 0.5)
+    return odds > AGREE_MORE * by_chance / (1.0 - by_chance) and (agree > NEARLY_ALL or by_chance < RARELY)
 
 
 def _points(problem: NumberProblem) -> tuple[Floats, Ints]:
@@ -484,7 +503,9 @@ def estimate_noise(
 
     level, length, share = edges.tree_means()
     pooled = share / share.sum()
-    rise, at_zero = _line(length)
+    rise, by_length = _line(length)
+    by_square = _line(length**2)[1]
+    at_zero = 0.5 * (by_length + by_square)
     rise_z = _ratio(float(rise @ level), _error(edges, rise, level))
     shrink = max(0.0, 1.0 - (CLEAR_SLOPE / rise_z) ** 2) if rise_z > 0 else 0.0
     excess_z = _ratio(left / max(float(pooled @ level), 1e-300) - 1.0, len(edges.tree) ** -0.5)
@@ -498,17 +519,20 @@ def estimate_noise(
     z = float(ndtri(0.5 + 0.5 * confidence))
     base = (1.0 - of_rest) * float(pooled @ level) + of_rest * left
     to_line = (
-        max(base - float(at_zero @ level), 0.0) * min(max(rise_z, 0.0) / CLEAR_SLOPE, 1.0) ** 2 * (1.0 - 0.5 * shrink)
+        max(base - float(by_length @ level), 0.0) * min(max(rise_z, 0.0) / CLEAR_SLOPE, 1.0) ** 2 * (1.0 - 0.5 * shrink)
     )
+    at_most = max(noise, (1.0 - shrink) * base + shrink * float(by_square @ level))
     too_long = min(max(2.0 * (float(length[0]) - LONG_EDGES), 0.0), 1.0)
     freedom = part.freedom / n
     open_below = min(2.0 * freedom + too_long, 1.0)
     ends = []
     for of_variance, total in ((0.0, 1.0), (noise / variance, variance)):
         error = _error(edges, of_trees, level, rest, of_variance * spread)
-        relative = max(error / max(noise, 1e-300), (0.5 / n) ** 0.5) if noise > 0 else 0.0
-        low = noise * np.exp(-z * relative) * (1.0 - open_below) - to_line
-        high = noise * np.exp(z * relative) * (1.0 + freedom)
+        # arms on the scale of the logarithm, unless the figure is as small as its error
+        below = noise * np.exp(-z * max(error / noise, (0.5 / n) ** 0.5)) if noise > 0 else 0.0
+        above = at_most * np.exp(z * max(error / at_most, (0.5 / n) ** 0.5)) if at_most > error else at_most + z * error
+        low = below * (1.0 - open_below) - to_line
+        high = above * (1.0 + freedom)
         low, high = _within_replicates(low, high, replicates, z, of_spread if of_variance else 0.0)
         ends.append((max(low, 0.0) / total, high / total))
     low, high = _within_replicates(0.0, np.inf, replicates, z, 0.0)
@@ -588,6 +612,6 @@ def _findings(
         yield Finding(
             "BF064",
             f"{counted(n_copies)} rows are equal to another row in everything, the target included; they were left "
-            "out, because a copy is no second measurement.",
-            "If these were measured anew, add a little noise below the precision of the target.",
+            "out, because copies are no second measurements.",
+            "Find out where they come from: if they were measured anew, there is less noise than this.",
         )
