@@ -13,7 +13,7 @@ BF055   the target is a count, a share or bounded, or has few ordered values
 BF056   equal rows with different targets tell the noise
 ======  ====================================================================
 
-BF027 (few groups), BF037 and BF038 (copies) and BF042 (a curve that rises) are those of classes.
+Few groups (BF027), copies (BF037, BF038) and a curve that rises (BF042) are findings for classes as well.
 """
 
 from collections.abc import Iterator

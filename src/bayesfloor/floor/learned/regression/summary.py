@@ -166,8 +166,8 @@ def summarise_numbers(learned: Learned, confidence: float, seed: int, *, in_time
         estimate = surely * estimate + (1.0 - surely)
     estimate = min(estimate, max(reached.mean, 1.0 - surely))  # the floor is at most what a model attains
     upper = min(upper, 1.0)  # attained without features
-    if alike > ERR_ALIKE and not n_pairs:
-        lower = min(lower, estimate - WIDER * (estimate - lower))
+    if alike > ERR_ALIKE and not n_pairs:  # the more no learner caught, the wider
+        lower = min(lower, estimate - WIDER * alike / ERR_ALIKE * (estimate - lower))
     growth, steady_fall = 1.0, 0.0
     if not in_time:
         growth = growth_of_lead(losses, of_mean, standard_error)
