@@ -73,11 +73,12 @@ class NumberSummary(NamedTuple):
     reached : Level
         What the stack attains, of which the variance of y varies as well.
     raw, absolute : Level
-        The same in the unit of the variance of these rows, and the mean absolute residual.
+        The same in the unit of the variance of these rows, and the mean absolute distance of residuals from their
+        median.
     by_size : ndarray
         Squared errors at each size, the largest first.
     absolute_by_size : ndarray
-        Mean absolute residuals.
+        The mean absolute distances.
     fitted : ndarray
         The curve at these sizes.
     covariance, absolute_covariance : ndarray
@@ -140,7 +141,8 @@ def summarise_numbers(learned: Learned, confidence: float, seed: int, *, in_time
     ratios = [loss - loss.mean() * (of_mean - 1.0) for loss in losses]
     standard_error = _standard_error(clusters)
     reached, raw = (_level(each[0], clusters, confidence) for each in (ratios, losses))
-    absolutes = [weight * np.abs(r).mean(axis=0) for r in residuals]
+    # the smallest absolute error is that of the median, which for skewed noise is not the mean that the stack predicts
+    absolutes = [weight * np.abs(r - _median(r.mean(axis=0), weight)).mean(axis=0) for r in residuals]
     absolute = _level(absolutes[0], clusters, confidence)
 
     averages = [] if in_time else [(y - p.mean(axis=0))[np.newaxis] for p in learned.predicted[1:]]
@@ -210,6 +212,11 @@ def _points(draws: Draws, kind: int, sizes: Floats, averaged: Floats, n_sizes: i
         np.concatenate([averaged, np.ones(n_sizes)]),
         is_product,
     )
+
+
+def _median(values: Floats, weight: Floats) -> float:
+    order = np.argsort(values, kind="stable")
+    return float(values[order[np.searchsorted(np.cumsum(weight[order]), 0.5 * weight.sum())]])
 
 
 def _plain(values: Floats) -> float:
