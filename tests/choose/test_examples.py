@@ -18,7 +18,7 @@ PAGE = (ROOT / "docs" / "choose.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```\s*```text\n(.*?)```", PAGE, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["selection", "transforms", "class_weight"])
+@pytest.mark.parametrize("name", ["selection", "noise_selection", "transforms", "class_weight"])
 def test_docstrings(name):
     results = doctest.testmod(sys.modules[f"bayesfloor.choose.{name}"])
     assert results.attempted
@@ -35,7 +35,7 @@ def test_page(source, printed):
 
 
 def test_page_has_examples_and_its_links_lead_somewhere():
-    assert len(BLOCKS) == PAGE.count("```python") == 3
+    assert len(BLOCKS) == PAGE.count("```python") == 4
     for target in re.findall(r"\]\(((?!https?:|#)[^)]+)\)", PAGE):
         assert (ROOT / "docs" / target).exists()
 

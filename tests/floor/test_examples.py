@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 import bayesfloor.floor.trees.bayes_error
-import bayesfloor.floor.trees.estimator  # noqa: F401  (loaded to be looked up by name)
+import bayesfloor.floor.trees.estimator
+import bayesfloor.floor.trees.noise_variance  # noqa: F401  (loaded to be looked up by name)
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "floor.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```\s*```text\n(.*?)```", PAGE, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("module", ["bayes_error", "estimator"])
+@pytest.mark.parametrize("module", ["bayes_error", "estimator", "noise_variance"])
 def test_docstrings(module):
     # bayesfloor.floor.trees.bayes_error is a function as well as a module: the module is the one in sys.modules
     outcome = doctest.testmod(sys.modules[f"bayesfloor.floor.trees.{module}"])
@@ -43,7 +44,8 @@ def test_every_code_is_on_the_page():
     listed = set(re.findall(r"^\| (BF\d{3}) \|", PAGE, flags=re.MULTILINE))
     module = sys.modules["bayesfloor.floor.trees.findings"]
     in_code = set(re.findall(r"^(BF\d{3}) ", module.__doc__, flags=re.MULTILINE))
-    sources = (Path(module.__file__), Path(module.__file__).with_name("near_copies.py"))
+    others = (Path(module.__file__).with_name(f"{name}.py") for name in ("near_copies", "noise_variance"))
+    sources = (Path(module.__file__), *others)
     used = {code for source in sources for code in re.findall(r'"(BF\d{3})"', source.read_text())}
     assert listed == in_code == used
 

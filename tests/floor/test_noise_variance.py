@@ -166,6 +166,16 @@ def test_copies_of_rows_with_their_target_are_no_replicates():
     assert "BF064" in codes(copied)
 
 
+def test_copies_are_known_where_the_target_has_few_values():
+    X, y = smooth_problem(300)
+    y = np.round(y)  # two rows are often the same in it
+    once = noise_variance_from_trees(X, y)
+    X, y = np.vstack([X, X[:60], X[:60]]), np.concatenate([y, y[:60], y[:60]])
+    copied = noise_variance_from_trees(X, y)
+    assert same(once, copied)
+    assert "BF064" in codes(copied)
+
+
 def test_equal_counts_at_equal_rows_are_replicates():
     rng = np.random.default_rng(8)
     X = rng.integers(0, 5, (600, 1)).astype(float)

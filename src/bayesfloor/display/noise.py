@@ -87,16 +87,17 @@ class NoiseFromTreesDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         low, high = np.minimum(self.interval, self.variance * 1.2)
         (self.interval_line_,) = ax.plot([0.0, 0.0], [low, high], color=canvas.DARK, linewidth=2)
-        (self.estimate_mark_,) = ax.plot([0.0], [self.estimate], "o", color=canvas.DARK, label="noise variance")
+        label = canvas.with_level("noise variance", self.confidence)
+        (self.estimate_mark_,) = ax.plot([0.0], [self.estimate], "o", color=canvas.DARK, label=label)
         hollow = {"markerfacecolor": "white", "markeredgecolor": canvas.DARK, "linestyle": "none"}
         (self.tree_marks_,) = ax.plot(self.lengths, self.differences, "o", label="edges of each tree", **hollow)
         self.variance_line_ = ax.axhline(self.variance, color=canvas.DARK, linewidth=0.8, linestyle=":")
         ax.set_xlim(left=-0.03 * max(float(np.max(self.lengths, initial=0.0)), 0.1))
-        ax.set_ylim(bottom=0.0)
+        ax.set_ylim(0.0, 1.12 * max(self.variance, float(np.max(self.differences, initial=0.0))))
         ax.annotate(
             "variance of the target", (0.99, self.variance), xycoords=("axes fraction", "data"), ha="right", va="bottom"
         )
         ax.set_xlabel("mean length of the edges, of the typical distance")
-        ax.set_ylabel(canvas.with_level("half mean squared difference", self.confidence))
+        ax.set_ylabel("half mean squared difference")
         ax.legend(loc="best", frameon=False)
         return self

@@ -33,7 +33,7 @@ from bayesfloor.floor.trees.edge_differences import EdgeDifferences
 from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.floor.trees.smooth_part import SmoothPart, kept_share, linear_part, smooth_part
 from bayesfloor.forest import Forests, spanning_forests
-from bayesfloor.runtime.arrays import Floats, Ints, Range
+from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.text import counted
@@ -48,6 +48,9 @@ CLEAR_SLOPE = 2.0
 LONG_EDGES = 0.35
 #: Most columns for levels of nominal columns that have many.
 MOST_LEVEL_COLUMNS = 500
+#: Rows of equal features are copies where their targets agree: with odds so many times those of any two rows, and
+#: nearly all of them or, where two targets are rarely the same, any; and where they are few on average.
+AGREE_MORE, NEARLY_ALL, RARELY, MOST_COPIES = 5.0, 0.9, 0.05, 10.0
 #: Degrees of freedom of replicates from which their own interval bounds the estimate.
 ENOUGH_REPLICATES = 20
 
@@ -303,24 +306,39 @@ def quick_noise(Z: Floats, y: Floats, groups: Ints | None, options: Options) -> 
 
 
 def _rows_in_order(problem: NumberProblem, seed: int) -> tuple[Ints, int]:
-    """Choose rows, in an order that depends on their values only; also return how many copies were left out.
-
-    A copy is equal to another row in everything, y included. Where y hardly ever takes a value twice otherwise, that
-    is no second measurement, and would make the noise seem to be 0.
-    """
+    """Choose rows, in an order that depends on their values only; also return how many copies were left out."""
     X, y = problem.X, problem.y
     weight = np.ones(len(y)) if problem.sample_weight is None else problem.sample_weight
     groups = np.zeros(len(y), np.int64) if problem.groups is None else problem.groups
     order = np.lexsort((groups, weight, y, *X.T[::-1]))
     order = order[weight[order] > 0]
-    is_copy = np.zeros(len(order), bool)
-    is_copy[1:] = (X[order[1:]] == X[order[:-1]]).all(axis=1) & (y[order[1:]] == y[order[:-1]])
-    n_copies = 0
-    if 2 * len(np.unique(y[order])) > np.count_nonzero(~is_copy) and np.count_nonzero(~is_copy) > 1:
-        order, n_copies = order[~is_copy], int(is_copy.sum())
+    is_same = np.append(False, (X[order[1:]] == X[order[:-1]]).all(axis=1))
+    is_copy = is_same & np.append(False, y[order[1:]] == y[order[:-1]])
+    n_copies = int(is_copy.sum()) if _are_copies(is_same, is_copy, y[order]) else 0
+    if n_copies:
+        order = order[~is_copy]
     if len(order) > NOISE_ROWS:
         order = order[np.sort(np.random.default_rng(seed).permutation(len(order))[:NOISE_ROWS])]
     return order, n_copies
+
+
+def _are_copies(is_same: Bools, is_copy: Bools, y: Floats) -> bool:
+    """Tell whether rows that equal the one before them, y included, were copied rather than measured again.
+
+    Measured again, a number with many values hardly ever comes out the same. One with few values may, but then some
+    rows of equal features differ in it, unless there is next to no noise; and designs measure a place often.
+    """
+    n_same, n_copies = int(is_same.sum()), int(is_copy.sum())
+    if not n_copies or n_copies == len(y) - 1:
+        return False
+    n_places = int(np.count_nonzero(is_same[1:] & ~is_same[:-1]))
+    if n_same + n_places > MOST_COPIES * n_places:
+        return False
+    shares = np.unique(y, return_counts=True)[1] / len(y)
+    by_chance = float(shares @ shares)
+    agree = n_copies / n_same
+    odds = (n_copies + 0.5) / (n_same - n_copies + 0.5)
+    return odds > AGREE_MORE * by_chance / (1.0 - by_chance) and (agree > NEARLY_ALL or by_chance < RARELY)
 
 
 def _points(problem: NumberProblem) -> tuple[Floats, Ints]:
@@ -588,6 +606,6 @@ def _findings(
         yield Finding(
             "BF064",
             f"{counted(n_copies)} rows are equal to another row in everything, the target included; they were left "
-            "out, because a copy is no second measurement.",
-            "If these were measured anew, add a little noise below the precision of the target.",
+            "out, because copies are no second measurements.",
+            "Find out where they come from: if they were measured anew, there is less noise than this.",
         )
