@@ -119,6 +119,19 @@ def test_copies_are_used_once():
     assert floor.estimate == pytest.approx(regression_floor(X, y, learners=QUICK).estimate, abs=0.02)
 
 
+def test_repeated_rows_of_rounded_columns_are_used_once():
+    """Every second row comes twice, y and all: the noise is not what equal rows differ by."""
+    rng = np.random.default_rng(9)
+    X = np.round(rng.standard_normal((400, 4)), 1)
+    y = np.round(X[:, 0] + rng.standard_normal(400), 2)
+    doubled = np.append(np.arange(400), np.arange(0, 400, 2))
+    floor = regression_floor(X[doubled], y[doubled], learners=QUICK)
+    assert floor.n_rows == 400
+    assert "BF037" in codes_of(floor)
+    assert "BF056" not in codes_of(floor)
+    assert floor.noise_variance_interval[0] < 1.0 < floor.noise_variance_interval[1]
+
+
 def test_noise_alone():
     rng = np.random.default_rng(1)
     floor = regression_floor(rng.standard_normal((200, 4)), rng.standard_normal(200), learners=QUICK)
