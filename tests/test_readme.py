@@ -10,7 +10,17 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {page.name: page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
 # The other pages' examples are run beside the tests of their rooms.
-PAGES_WITH_EXAMPLES = ("README", "classify", "data", "getting_started", "groups", "learned", "metrics", "python_api")
+PAGES_WITH_EXAMPLES = (
+    "README",
+    "classify",
+    "data",
+    "getting_started",
+    "groups",
+    "learned",
+    "metrics",
+    "python_api",
+    "regression",
+)
 WITH_EXAMPLES = [f"{name}.md" for name in PAGES_WITH_EXAMPLES]
 TEXTS = {name: page.read_text(encoding="utf-8") for name, page in PAGES.items()}
 README = TEXTS["README.md"]

@@ -315,7 +315,7 @@ def _rows_in_order(problem: NumberProblem, seed: int) -> tuple[Ints, int]:
     order = order[weight[order] > 0]
     is_same = np.append(False, (X[order[1:]] == X[order[:-1]]).all(axis=1))
     is_copy = is_same & np.append(False, y[order[1:]] == y[order[:-1]])
-    n_copies = int(is_copy.sum()) if _are_copies(is_same, is_copy, y[order]) else 0
+    n_copies = int(is_copy.sum()) if are_copies(is_same, is_copy, y[order]) else 0
     if n_copies:
         order = order[~is_copy]
     if len(order) > NOISE_ROWS:
@@ -323,7 +323,7 @@ def _rows_in_order(problem: NumberProblem, seed: int) -> tuple[Ints, int]:
     return order, n_copies
 
 
-def _are_copies(is_same: Bools, is_copy: Bools, y: Floats) -> bool:
+def are_copies(is_same: Bools, is_copy: Bools, y: Floats) -> bool:
     """Tell whether rows that equal the one before them, y included, were copied rather than measured again.
 
     Measured again, a number with many values hardly ever comes out the same. One with few values may, but then some

@@ -33,7 +33,7 @@ COMMON = (0.06, 0.12, 0.2, 0.3, 0.42, 0.56, 0.72, 0.9)
 MISFIT, MISFIT_OF_PRODUCTS = 0.1, 0.15
 #: Prior probability that b is 0: that more rows remove nothing of the bias. The errors alone cannot tell it from noise;
 #: products can. It is larger where products of equal rows do so exactly.
-FLAT, FLAT_OF_EQUAL = 0.03, 0.3
+FLAT, FLAT_OF_EQUAL = 0.01, 0.3
 #: φ of equal rows.
 EXACT = (1.0,)
 #: Grid points of c, of v and of b, and of c where b is 0.

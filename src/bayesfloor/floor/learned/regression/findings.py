@@ -13,7 +13,7 @@ BF055   the target is a count, a share or bounded, or has few ordered values
 BF056   equal rows with different targets tell the noise
 ======  ====================================================================
 
-BF027 (few groups), BF037 and BF038 (copies) and BF042 (a curve that rises) are those of classes.
+Few groups (BF027), copies (BF037, BF038) and a curve that rises (BF042) are findings for classes as well.
 """
 
 from collections.abc import Iterator
@@ -32,6 +32,8 @@ from bayesfloor.runtime.text import figure, percent
 #: Rows that make up half of the squared error, as a share of all, below which a few rows rule it, and degrees of
 #: freedom of its variance that go with that.
 FEW_ROWS, FEW_DEGREES = 0.02, 40.0
+#: Least growth of R² that finding BF050 is about, and least squared error that BF053 is, as a share of the variance.
+LEAST_GAIN, LEAST_ERROR = 0.002, 1e-6
 #: Ratio of the largest deviation to the smallest from which noise is called uneven, and the level of the test.
 UNEVEN, UNEVEN_LEVEL = 1.5, 0.001
 
@@ -77,10 +79,12 @@ def find_in_numbers(
         )
     beats = summary.surely == 1.0
     if not beats:
+        end = 1.0 - summary.interval[0]
+        open_end = "so nothing can be said of how high R² can get: its range ends at 1."
         yield Finding(
             "BF048",
-            f"Nothing that was tried surely beats the mean of y (R² {1.0 - summary.reached.mean:.4f}), so nothing can "
-            "be said of how high R² can get: its range ends at 1.",
+            f"Nothing that was tried surely beats the mean of y (R² {1.0 - summary.reached.mean:.4f}), "
+            + (open_end if end == 1.0 else f"but neighbours or equal rows tell that R² may get up to {end:.4f}."),
             "Either the features tell nothing about y, or they do so in a way that needs far more rows.",
         )
     if summary.alike > ERR_ALIKE and not summary.n_pairs:
@@ -90,8 +94,8 @@ def find_in_numbers(
             "learner caught.",
             "The ceiling may be higher than the estimate. Add a learner that fits this kind of data.",
         )
-    gain = summary.reached.mean - summary.estimate
-    if beats and (not in_time or by_size[-1] > by_size[0]) and gain > STILL_FALLING * summary.reached.mean:
+    gain, least_gain = summary.reached.mean - summary.estimate, max(STILL_FALLING * summary.reached.mean, LEAST_GAIN)
+    if beats and (not in_time or by_size[-1] > by_size[0]) and gain > least_gain:
         yield Finding(
             "BF050",
             f"R² still grows with more rows: {1 - by_size[-1]:.4f} with {sizes[-1]:.0f}, {1 - by_size[0]:.4f} with "
@@ -103,7 +107,8 @@ def find_in_numbers(
     yield from find_rise("squared error", by_size, by_size, summary.covariance, sizes)
     squares = np.sort(learned.weight * ((learned.y - learned.predicted[0]) ** 2).mean(axis=0))[::-1]
     n_half = int(np.searchsorted(np.cumsum(squares), 0.5 * squares.sum())) + 1
-    if summary.freedom < FEW_DEGREES and n_half < FEW_ROWS * len(squares):
+    is_ruled = summary.freedom < FEW_DEGREES and n_half < FEW_ROWS * len(squares)
+    if is_ruled and summary.reached.mean > LEAST_ERROR:
         yield Finding(
             "BF053",
             f"{n_half} of {len(squares)} rows make up half of the squared error: R² and RMSE are ruled by them.",

@@ -35,9 +35,11 @@ from bayesfloor.floor.learned.regression.problem import NumberProblem
 from bayesfloor.floor.learned.regression.residual_edges import Edges, replicate_edges, tree_edges
 from bayesfloor.floor.learned.regression.stacking import NumberStack, fit_number_stacks
 from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme
+from bayesfloor.floor.trees.noise_variance import are_copies
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import ParameterError, check_int, is_int
 from bayesfloor.runtime.findings import Finding
+from bayesfloor.runtime.hashing import hash_rows
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
 
@@ -176,6 +178,8 @@ def learn_numbers(
         tree_edges(points, folds, weight, own_groups, n_jobs, seed, is_scaled=True),
         replicate_edges(_known_of(problem, of_tested), folds, weight, own_groups),
     ]
+    if len(kept) < len(given.y):  # what is left of copies are those that differ: they tell nothing of the noise
+        edges[2] = edges[2].none()
     weights = stacks[0].weights.mean(axis=0)
     order = np.argsort(-weights, kind="stable")
     return Learned(
@@ -226,9 +230,11 @@ def _distinct(problem: NumberProblem, seed: int, *, may_group: bool) -> tuple[In
     Returns the rows that may be used, what holds rows together, and findings; see `bayesfloor.floor.learned.copies`.
     """
     everything = np.arange(len(problem.y))
-    places = copies_of(problem.without_target)
-    if places is None or problem.groups is not None:
+    if problem.groups is not None:
         return everything, None, []
+    places = copies_of(problem.without_target)
+    if places is None:
+        return _without_repeats(problem)
     order = np.lexsort((problem.y, places))
     is_first = np.append(True, np.diff(places[order]) > 0)
     is_new = np.append(True, (np.diff(places[order]) > 0) | (np.diff(problem.y[order]) != 0))
@@ -250,6 +256,24 @@ def _distinct(problem: NumberProblem, seed: int, *, may_group: bool) -> tuple[In
     sentence += f" One of each was used, {n_places} rows, so that none was predicted from its own copy."
     hint = "Find out where they come from. Where equal rows are different observations, add what tells them apart."
     return kept, None, [Finding("BF037", sentence, hint)]
+
+
+def _without_repeats(problem: NumberProblem) -> tuple[Ints, None, list[Finding]]:
+    """Leave out rows that repeat another one, y included, where that happens far more often than by chance."""
+    known = np.ascontiguousarray(_known_of(problem, np.arange(len(problem.y))))
+    hashes = np.empty(len(known), np.uint64)
+    hash_rows(known.view(np.uint64), 0, len(known), hashes)
+    order = np.lexsort((problem.y, hashes))
+    is_same = np.append(False, np.diff(hashes[order].view(np.int64)) == 0)
+    is_copy = is_same & np.append(False, np.diff(problem.y[order]) == 0)
+    if not are_copies(is_same, is_copy, problem.y[order]):
+        return np.arange(len(known)), None, []
+    sentence = (
+        f"{int(is_copy.sum())} of {len(known)} rows repeat another one, y included, far more often than measurements "
+        "would. One of each was used, so that none was predicted from its own copy."
+    )
+    hint = "Find out where they come from. Where equal rows are different observations, add what tells them apart."
+    return np.sort(order[~is_copy]), None, [Finding("BF037", sentence, hint)]
 
 
 def _strata(y: Floats) -> Ints:

@@ -54,6 +54,10 @@ class Edges(NamedTuple):
         of_row = weight / np.maximum(degree, 1)
         return cls(i, j, of_row[i] + of_row[j])
 
+    def none(self) -> "Edges":
+        """Return no edges."""
+        return Edges(self.i[:0], self.j[:0], self.share[:0])
+
 
 def tree_edges(
     X: Floats,

@@ -106,7 +106,6 @@ class NoiseProfile:
         """
         return np.interp(np.asarray(predicted, np.float64), 0.5 * (self.low + self.high), self.sd)
 
-
     def plot(self, ax: Any = None) -> NoiseProfileDisplay:
         """Draw the noise over the predictions.
 

@@ -74,11 +74,12 @@ class NumberSummary(NamedTuple):
     reached : Level
         What the stack attains, of which the variance of y varies as well.
     raw, absolute : Level
-        The same in the unit of the variance of these rows, and the mean absolute residual.
+        The same in the unit of the variance of these rows, and the mean absolute distance of residuals from their
+        median.
     by_size : ndarray
         Squared errors at each size, the largest first.
     absolute_by_size : ndarray
-        Mean absolute residuals.
+        The mean absolute distances.
     fitted : ndarray
         The curve at these sizes.
     covariance, absolute_covariance : ndarray
@@ -141,7 +142,8 @@ def summarise_numbers(learned: Learned, confidence: float, seed: int, *, in_time
     ratios = [loss - loss.mean() * (of_mean - 1.0) for loss in losses]
     standard_error = _standard_error(clusters)
     reached, raw = (_level(each[0], clusters, confidence) for each in (ratios, losses))
-    absolutes = [weight * np.abs(r).mean(axis=0) for r in residuals]
+    # the smallest absolute error is that of the median, which for skewed noise is not the mean that the stack predicts
+    absolutes = [weight * np.abs(r - _median(r.mean(axis=0), weight)).mean(axis=0) for r in residuals]
     absolute = _level(absolutes[0], clusters, confidence)
 
     averages = [] if in_time else [(y - p.mean(axis=0))[np.newaxis] for p in learned.predicted[1:]]
@@ -167,8 +169,8 @@ def summarise_numbers(learned: Learned, confidence: float, seed: int, *, in_time
         estimate = surely * estimate + (1.0 - surely)
     estimate = min(estimate, max(reached.mean, 1.0 - surely))  # the floor is at most what a model attains
     upper = min(upper, 1.0)  # attained without features
-    if alike > ERR_ALIKE and not n_pairs:
-        lower = min(lower, estimate - WIDER * (estimate - lower))
+    if alike > ERR_ALIKE and not n_pairs:  # the more no learner caught, the wider
+        lower = min(lower, estimate - WIDER * alike / ERR_ALIKE * (estimate - lower))
     growth, steady_fall = 1.0, 0.0
     if not in_time:
         growth = growth_of_lead(losses, of_mean, standard_error)
@@ -211,6 +213,11 @@ def _points(draws: Draws, kind: int, sizes: Floats, averaged: Floats, n_sizes: i
         np.concatenate([averaged, np.ones(n_sizes)]),
         is_product,
     )
+
+
+def _median(values: Floats, weight: Floats) -> float:
+    order = np.argsort(values, kind="stable")
+    return float(values[order[np.searchsorted(np.cumsum(weight[order]), 0.5 * weight.sum())]])
 
 
 def _plain(values: Floats) -> float:
