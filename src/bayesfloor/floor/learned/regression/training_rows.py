@@ -8,17 +8,13 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from bayesfloor.data.target_encoding import N_FOLDS, PRIOR_ROWS
-from bayesfloor.floor.learned.training_rows import Codes
+from bayesfloor.floor.learned.training_rows import Codes, never_stop
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Ridge penalties to choose from, as multiples of the rows.
 PENALTIES = np.geomspace(1e-7, 10.0, 25)
 #: What each effective parameter counts in generalised cross-validation; 1 follows noise where features are many.
 COST_OF_A_PARAMETER = 1.2
-
-
-def never_stop() -> None:
-    """Raise nothing: the work was not cancelled."""
 
 
 class Rows(NamedTuple):
