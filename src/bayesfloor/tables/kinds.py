@@ -45,8 +45,11 @@ _ID_SHARE = 0.5
 _FEWEST_ID_VALUES = 20
 #: Words of a text, on average, from which it is read as words.
 _WORDS_OF_TEXT = 2.5
-#: Share of values that have a word in common with another, from which names that hardly come again are read as words:
-#: models of cars do, ids, towns and people do not.
+#: Share of different values up to which such text is read as words nevertheless, where its name is not that of an id:
+#: tickets, cabins and people that come again tell something.
+_COMES_AGAIN = 0.95
+#: Share of values that have a word in common with another, from which names that never come again are read as words:
+#: models of cars do, ids and towns do not.
 _SHARED_WORDS = 0.5
 #: Different values from which a column can be text; a few sentences that come again and again are categories.
 _FEWEST_TEXTS = 30
@@ -225,7 +228,8 @@ def _kind_of_text(column: TextColumn, table: RawTable) -> Kind:
         return Kind(column, "text", notes=notes)
     if n_values > _FEWEST_ID_VALUES and n_values > _ID_SHARE * n_rows:
         can_be_text = n_values >= _FEWEST_TEXTS and not _is_id(column.name, n_rows / n_values)
-        if can_be_text and _share_with_common_word(column.categories) >= _SHARED_WORDS:
+        comes_again = n_values <= _COMES_AGAIN * n_rows
+        if can_be_text and (comes_again or _share_with_common_word(column.categories) >= _SHARED_WORDS):
             return Kind(column, "text", notes=notes)
         return Kind(column, "id", f"{counted(n_values)} different values in {counted(n_rows)} rows", notes)
     if n_values > _FEWEST_ID_VALUES and _is_id(column.name, n_rows / n_values):
