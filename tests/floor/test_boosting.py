@@ -53,6 +53,15 @@ def test_best_split_of_numbers_as_by_trying_all(has_gaps):
     assert best[column, tuple(is_left)] == pytest.approx(max(best.values()), abs=1e-3)
 
 
+def test_bins_without_rows_go_with_the_nearer_side():
+    """Rows to predict may be in them; they all went to the right once."""
+    sums = np.zeros((1, 64), np.int64)
+    sums[0, 1], sums[0, 9] = 10 * packed(-0.5, 0.25), 10 * packed(0.5, 0.25)
+    gain, column, left = best_column(sums, sums.sum(), np.arange(1), np.full(1, 11), np.zeros(1, bool), 1.0, 5)
+    assert gain > 0
+    assert [b for b in range(1, 11) if goes_left(left, b, False)] == [1, 2, 3, 4]
+
+
 def test_a_few_rounds_at_a_time_are_the_same_rounds():
     rng = np.random.default_rng(0)
     bins, codes = rng.integers(1, 20, (5, 300)).astype(np.uint8), rng.integers(0, 3, 200)
