@@ -30,6 +30,7 @@ def test_numbers_become_float64(y):
         ([1.0, "b", 2.0], "Got 'b' of type str"),
         (np.array(["2020-01-01"] * 3, "M8[D]"), "must hold numbers"),
         ([1e200, 0.0, 1.0], "divide it by a constant"),
+        ([1e-200, 0.0, 0.0], "multiply it by a constant"),
         ([1 + 2j, 1j, 0], "must hold numbers"),
     ],
 )

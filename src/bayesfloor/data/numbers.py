@@ -60,6 +60,8 @@ def check_numbers(y: Any, n_rows: int) -> Floats:
     if not len(numbers) or numbers.min() == numbers.max():
         shown = f"is {numbers[0]:g} everywhere" if len(numbers) else "is empty"
         raise ValueError(f"y {shown}: there is nothing to predict")
+    if numbers.max() - numbers.min() < 1.0 / LARGEST:
+        raise ValueError(f"y varies by less than {1.0 / LARGEST:g}, whose square is 0; multiply it by a constant")
     return numbers
 
 
