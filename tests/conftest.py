@@ -1,6 +1,8 @@
 """Settings of all tests, and fixtures for the data sets and golden values that live beside the repository."""
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,14 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     if not whole_suite or config.option.keyword or config.option.collectonly:
         return 0
     return 2 if usable_cores() > 1 else 0
+
+
+@pytest.fixture(autouse=True)
+def _close_figures() -> Iterator[None]:
+    """Close what a test has drawn, so that the next one finds no figures."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Pictures are drawn without a screen, and closed after each test."""
+"""Pictures are drawn without a screen."""
 
 import pytest
 
@@ -7,11 +7,3 @@ pytest.importorskip("matplotlib", reason="pictures need matplotlib")
 import matplotlib as mpl
 
 mpl.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    from matplotlib import pyplot
-
-    pyplot.close("all")

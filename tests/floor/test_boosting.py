@@ -57,7 +57,7 @@ def test_bins_without_rows_go_with_the_nearer_side():
     """Rows to predict may be in them; they all went to the right once."""
     sums = np.zeros((1, 64), np.int64)
     sums[0, 1], sums[0, 9] = 10 * packed(-0.5, 0.25), 10 * packed(0.5, 0.25)
-    gain, column, left = best_column(sums, sums.sum(), np.arange(1), np.full(1, 11), np.zeros(1, bool), 1.0, 5)
+    gain, _, left = best_column(sums, sums.sum(), np.arange(1), np.full(1, 11), np.zeros(1, bool), 1.0, 5)
     assert gain > 0
     assert [b for b in range(1, 11) if goes_left(left, b, False)] == [1, 2, 3, 4]
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 from bayesfloor import regression_floor
 from bayesfloor.floor.learned.regression import estimate, findings, learn
 from bayesfloor.floor.learned.regression.learners import GROUPS
-from bayesfloor.floor.learned.regression.problem import check_number_problem
+from bayesfloor.floor.trees.number_problem import check_number_problem
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = ["linear", "additive"]

@@ -110,7 +110,7 @@ def guesses(seeds):
 
 
 def test_a_leak_through_the_choice_of_learners_would_be_caught(monkeypatch):
-    monkeypatch.setattr(learned, "check_learners", lambda learners, *data: guesses(range(60)))
+    monkeypatch.setattr(learned, "check_learners", lambda learners, *known: guesses(range(60)))
     monkeypatch.setattr(stacking, "_RIDGE", 0.0)
 
     def reached():

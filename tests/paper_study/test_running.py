@@ -58,7 +58,7 @@ def test_resuming_after_a_kill_gives_the_same_table(run, tmp_path, patience, mon
     methods = ["OvO", "OvR", "SmartSVM", PATIENT]
     arguments = [*SMALL, "--methods", *methods]
     killed = start("study", *arguments)
-    wait_for(patience.exists)
+    wait_for(lambda: patience.exists() and patience.read_text())
     pid = int(patience.read_text())
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
@@ -129,7 +129,7 @@ def test_over_budget_and_what_cannot_be_measured(run, tmp_path, patience):
 @pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_interrupt(tmp_path, patience, jobs):
     process = start(tmp_path / "study", *SMALL, "--methods", PATIENT, "--jobs", jobs)
-    wait_for(patience.exists)
+    wait_for(lambda: patience.exists() and patience.read_text())
     pid = int(patience.read_text())
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -143,7 +143,7 @@ def test_interrupt(tmp_path, patience, jobs):
 def test_two_at_a_time(run, tmp_path, patience, monkeypatch):
     """Workers of joblib end with a run that is killed; two at a time measure what one after the other does."""
     killed = start("study", *SMALL, "--methods", PATIENT, "--jobs", "2")
-    wait_for(patience.exists)
+    wait_for(lambda: patience.exists() and patience.read_text())
     pid = int(patience.read_text())
     killed.send_signal(signal.SIGKILL)
     killed.communicate(timeout=60)  # returns when nobody holds its streams any more

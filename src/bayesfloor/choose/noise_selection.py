@@ -13,8 +13,8 @@ from bayesfloor.choose.floor_levels import FloorLevel
 from bayesfloor.choose.selection import check_search, keep_selected, names_of_features, run_search, with_names
 from bayesfloor.choose.selection_path import SelectionPath
 from bayesfloor.data.sampling import CHOICE_ROWS, keys_of_values, stratified_rows
-from bayesfloor.floor.learned.regression.problem import NumberProblem, check_number_problem
 from bayesfloor.floor.trees.noise_variance import noise_variance_from_trees, quick_noise, standard_columns
+from bayesfloor.floor.trees.number_problem import NumberProblem, check_number_problem
 from bayesfloor.floor.trees.problem import Progress, check_options
 from bayesfloor.runtime.arrays import Bools, Ints
 from bayesfloor.runtime.checks import check_max_rows

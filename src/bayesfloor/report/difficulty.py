@@ -10,8 +10,8 @@ from bayesfloor.data.sampling import REPORT_VALUES, TREE_ROWS
 from bayesfloor.data.tasks import TASKS
 from bayesfloor.floor.learned.estimate import rows_by_default
 from bayesfloor.floor.learned.metrics import Metric, check_metric_names, check_metrics
-from bayesfloor.floor.learned.regression.problem import NumberProblem
 from bayesfloor.floor.learned.result import LearnedFloor
+from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.figures import FEWEST_ROWS, compute_figures

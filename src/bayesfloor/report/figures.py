@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from bayesfloor.choose import BayesErrorSelector, SelectionPath
 from bayesfloor.data.sampling import keys_of_values, stratified_rows
+from bayesfloor.floor.learned.caller_choices import MIN_FOLDS
 from bayesfloor.floor.learned.dependence import find_dependence
-from bayesfloor.floor.learned.estimate import MIN_FOLDS, learned_floor_of
+from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
 from bayesfloor.floor.trees.problem import Options, Problem, Progress

@@ -5,8 +5,8 @@ from time import perf_counter
 from typing import Any
 
 from bayesfloor.data.tasks import NUMBER_METRICS
-from bayesfloor.floor.learned.regression.problem import NumberProblem
 from bayesfloor.floor.learned.regression.result import RegressionFloor
+from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.floor.trees.problem import Options
 from bayesfloor.report.formats import Report
 from bayesfloor.report.regression_figures import compute_regression_figures

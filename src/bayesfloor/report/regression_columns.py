@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from bayesfloor.data.sampling import keys_of_values, stratified_rows
 from bayesfloor.data.tasks import bins_of_numbers
-from bayesfloor.floor.learned.regression.problem import NumberProblem
+from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.floor.trees.problem import Options
 from bayesfloor.report.columns import ColumnFloors, forests_of_columns, rows_for_columns
 from bayesfloor.report.source import Source

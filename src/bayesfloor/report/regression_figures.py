@@ -7,8 +7,8 @@ from typing import Any
 from bayesfloor.choose import NoiseVarianceSelector, SelectionPath
 from bayesfloor.floor.learned.dependence import find_dependence_of_numbers
 from bayesfloor.floor.learned.regression.estimate import regression_floor_of
-from bayesfloor.floor.learned.regression.problem import NumberProblem
 from bayesfloor.floor.learned.regression.result import RegressionFloor
+from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.floor.trees.problem import Options
 from bayesfloor.report.columns import ColumnFloors
 from bayesfloor.report.figures import share_of

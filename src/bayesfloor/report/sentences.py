@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.floor.learned.estimate import MIN_FOLDS
+from bayesfloor.floor.learned.caller_choices import MIN_FOLDS
 from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor, SubgroupFloors
 from bayesfloor.floor.learned.subgroups import FEWEST_ROWS as FEWEST_ROWS_OF_SUBGROUP
 from bayesfloor.floor.learned.summary import STILL_FALLING, is_rare, leads_with_ranking

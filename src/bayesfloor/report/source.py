@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.prepared_table import ColumnSummary, Table, points_and_labels
 from bayesfloor.data.tasks import task_of
-from bayesfloor.floor.learned.regression.problem import NumberProblem, check_number_problem
+from bayesfloor.floor.trees.number_problem import NumberProblem, check_number_problem
 from bayesfloor.floor.trees.problem import Problem, check_problem
 from bayesfloor.tables.arguments import subgroups_of, table_of
 

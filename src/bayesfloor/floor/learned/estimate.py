@@ -4,8 +4,6 @@ The room's docstring shows the steps. The upper side of the result is proven by 
 assumes that the learning curve goes on as it does: no method can give a lower bound that holds for every distribution.
 """
 
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -14,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
-from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.sampling import (
     LEARNED_ROWS,
     LEARNED_VALUES,
@@ -24,10 +21,11 @@ from bayesfloor.data.sampling import (
     keys_of_values,
     stratified_rows,
 )
+from bayesfloor.floor.learned.caller_choices import MIN_FOLDS, Known, check_cv, check_learners
 from bayesfloor.floor.learned.cluster_fits import cluster_of
 from bayesfloor.floor.learned.copies import distinct_rows, groups_of_near_copies
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
-from bayesfloor.floor.learned.learners import GROUPS, NAMES, Group, group_of, groups_for
+from bayesfloor.floor.learned.learners import GROUPS, NAMES, group_of, groups_for
 from bayesfloor.floor.learned.linear_cost_learners import linear_groups_for
 from bayesfloor.floor.learned.many_rows import fit_holdout, hold_out, holdout_bytes
 from bayesfloor.floor.learned.metrics import (
@@ -44,13 +42,11 @@ from bayesfloor.floor.learned.stacking import Stack, fit_stacks
 from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
 from bayesfloor.floor.learned.subgroups import find_in_subgroups, subgroup_floors
 from bayesfloor.floor.learned.summary import CurveSummary, classes_in_one_group, find_in_learned, summarise
-from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme, with_recent
+from bayesfloor.floor.learned.time_periods import time_scheme, with_recent
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import (
-    ParameterError,
     check_confidence,
-    check_int,
     check_max_rows,
     check_random_state_seed,
     is_int,
@@ -60,8 +56,9 @@ from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.text import shown
 from bayesfloor.runtime.threads import Crew, supervise
 
-#: Fewest folds: four disjoint training sets and the fold that they predict.
-MIN_FOLDS = 5
+_KNOWN = Known(
+    GROUPS, NAMES, group_of, lambda given: hasattr(given, "predict_proba"), "a classifier with predict_proba"
+)
 #: Stretches of the tested time whose errors are taken to be independent of each other.
 N_STRETCHES = 20
 
@@ -211,7 +208,7 @@ def learned_floor_of(
     metrics = check_metrics(metric, costs, positive, problem.classes, problem.class_counts)
     given_by = problem.by
     confidence = check_confidence(confidence)
-    _check_cv(cv, problem)
+    check_cv(cv, len(problem.X), problem.groups, problem.time)
     seed = check_random_state_seed(random_state)
     n_threads = check_n_jobs(n_jobs)
     distinct = distinct_rows(problem, seed, may_group=is_int(cv))
@@ -238,7 +235,7 @@ def learned_floor_of(
         scheme = _Scheme(holdout.stack_folds, groups=of_tested, clusters=of_tested)
         check_memory(holdout_bytes(problem, rows, n_threads), f"training on {len(rows)} rows")
     else:
-        learner_groups = check_learners(learners, points, tabular)
+        learner_groups = check_learners(learners, _KNOWN, lambda: groups_for(points, tabular))
         # a splitter counts all rows that were given
         scheme = _scheme_of(problem, rows, cv) if is_int(cv) else _scheme_of(distinct.given, distinct.rows[rows], cv)
     cluster = cluster_of(client)
@@ -471,50 +468,3 @@ def _scheme_of(problem: Problem, rows: Ints, cv: Any) -> _Scheme:
     place = np.argsort(np.argsort(time[tested], kind="stable"), kind="stable")
     clusters = place * N_STRETCHES // len(tested) if groups is None else groups
     return _Scheme(folds, splits, earlier, tested, groups, clusters)
-
-
-def check_learners(learners: Any, X: Floats, tabular: TabularView | None = None) -> dict[str, Group]:
-    """Return groups of learners by name; the default ones are those that have something to say about X."""
-    if isinstance(learners, str) or hasattr(learners, "fit"):
-        learners = [learners]
-    if isinstance(learners, Mapping):
-        named = list(learners.items())
-    else:
-        named = [(item if isinstance(item, str) else type(item).__name__, item) for item in learners]
-    groups: dict[str, Group] = {}
-    own: list[str] = []
-    for name, learner in named:
-        if isinstance(learner, str):
-            if learner != "default" and learner not in GROUPS:
-                names = ", ".join(map(repr, ("default", *GROUPS)))
-                raise ParameterError("learners", f"made of {names} and classifiers", learner)
-            groups |= groups_for(X, tabular) if learner == "default" else {learner: GROUPS[learner]}
-        elif not hasattr(learner, "fit") or not hasattr(learner, "predict_proba"):
-            raise TypeError(f"Learner {name!r} must be a classifier with predict_proba. Got {learner!r} instead.")
-        else:
-            own.append(str(name))
-            groups[f"own learner {len(own)}"] = group_of(str(name), learner)
-    if not groups:
-        raise ValueError("The 'learners' parameter must name at least one learner.")
-    taken_names = Counter([*own, *(name for group in groups for name in NAMES.get(group, ()))])
-    taken = [name for name in own if taken_names[name] > 1]
-    if taken:
-        raise ValueError(f"There are two learners called {taken[0]!r}; name them in a dict.")
-    return groups
-
-
-def _check_cv(cv: Any, problem: Problem) -> None:
-    """Check what can be checked before rows are chosen."""
-    n_rows = len(problem.X)
-    if problem.groups is not None:
-        n_groups = len(np.unique(problem.groups))
-        if n_groups < MIN_FOLDS:
-            raise ValueError(f"A learning curve of groups needs at least {MIN_FOLDS} of them. Got {n_groups}.")
-    if problem.time is not None and not is_int(cv):
-        raise ParameterError("cv", "an int with time, the number of periods to test", cv)
-    if not is_int(cv) and (hasattr(cv, "split") or np.iterable(cv)):
-        return
-    check_int("cv", cv, MIN_FOLDS)
-    needed = 4 * cv if problem.time is None else 2 * MIN_ROWS * cv
-    if n_rows < needed:
-        raise ValueError(f"A learning curve with cv={cv} needs at least {needed} rows. Got {n_rows}.")

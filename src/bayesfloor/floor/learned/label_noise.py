@@ -8,8 +8,9 @@ import numpy as np
 
 from bayesfloor.data.sampling import LEARNED_ROWS
 from bayesfloor.display import LabelNoiseDisplay
+from bayesfloor.floor.learned.caller_choices import MIN_FOLDS
 from bayesfloor.floor.learned.copies import distinct_rows
-from bayesfloor.floor.learned.estimate import MIN_FOLDS, choose_rows, learned_floor
+from bayesfloor.floor.learned.estimate import choose_rows, learned_floor
 from bayesfloor.floor.trees.problem import Progress, check_problem
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import ParameterError, check_int, check_max_rows, check_random_state_seed

@@ -29,8 +29,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from bayesfloor.display.noise import NoiseFromTreesDisplay
-from bayesfloor.floor.learned.regression.problem import NumberProblem, check_number_problem
 from bayesfloor.floor.trees.edge_differences import EdgeDifferences
+from bayesfloor.floor.trees.number_problem import NumberProblem, check_number_problem
 from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.floor.trees.smooth_part import SmoothPart, kept_share, linear_part, smooth_part
 from bayesfloor.forest import Forests, spanning_forests

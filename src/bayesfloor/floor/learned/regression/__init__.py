@@ -3,7 +3,6 @@
 ::
 
     X, y ── estimate ──────── the public function, regression_floor
-      │       problem         checked points and a target of numbers
       ├──── learn ─────────── rows, copies and folds; residuals of the stack at three training sizes
       │       cross_fitting   every learner predicts every row
       │       learners        groups of learners of numbers (training_rows; …_kernels)

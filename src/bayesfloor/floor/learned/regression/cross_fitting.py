@@ -15,10 +15,10 @@ from bayesfloor.floor.learned.cluster_fits import run_fits
 from bayesfloor.floor.learned.cross_fitting import N_BUNDLES, VIEWS, Split, runs_of, splits_of
 from bayesfloor.floor.learned.many_rows import MOST_VIEWS, Holdout
 from bayesfloor.floor.learned.regression.learners import Group
-from bayesfloor.floor.learned.regression.problem import NumberProblem
 from bayesfloor.floor.learned.regression.training_rows import Rows, means_of
 from bayesfloor.floor.learned.time_periods import RECENT
 from bayesfloor.floor.learned.training_rows import Codes, relative_spread, standardised
+from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.forest.partitions.cluster import Cluster
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew

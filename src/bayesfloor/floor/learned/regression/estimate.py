@@ -10,10 +10,10 @@ from bayesfloor.data.numbers import kind_of_numbers
 from bayesfloor.floor.learned.regression.findings import find_in_numbers
 from bayesfloor.floor.learned.regression.learn import Learned, learn_numbers
 from bayesfloor.floor.learned.regression.noise_profile import noise_profile, odd_rows
-from bayesfloor.floor.learned.regression.problem import NumberProblem, check_number_problem
 from bayesfloor.floor.learned.regression.result import RegressionFloor, TargetSummary
 from bayesfloor.floor.learned.regression.summary import Level, NumberSummary, summarise_numbers
 from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
+from bayesfloor.floor.trees.number_problem import NumberProblem, check_number_problem
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.runtime.arrays import Floats, Range
 from bayesfloor.runtime.checks import (

@@ -1,7 +1,5 @@
 """Rows, folds and learners: from a checked problem to the residuals of the stack at three training sizes."""
 
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -9,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
-from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.sampling import LEARNED_ROWS, affordable_rows, keys_of_values
+from bayesfloor.floor.learned.caller_choices import MIN_FOLDS, Known, check_cv, check_learners
 from bayesfloor.floor.learned.cluster_fits import cluster_of
 from bayesfloor.floor.learned.copies import copies_of, groups_of_near_copies
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split
@@ -26,25 +24,29 @@ from bayesfloor.floor.learned.regression.learners import (
     GROUPS,
     MOST_SCALED,
     NAMES,
-    Group,
     group_of,
     groups_for,
     grow_ensemble,
 )
-from bayesfloor.floor.learned.regression.problem import NumberProblem
 from bayesfloor.floor.learned.regression.residual_edges import Edges, replicate_edges, tree_edges
 from bayesfloor.floor.learned.regression.stacking import NumberStack, fit_number_stacks
-from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme
+from bayesfloor.floor.learned.time_periods import time_scheme
 from bayesfloor.floor.trees.noise_variance import are_copies
+from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.checks import ParameterError, check_int, is_int
+from bayesfloor.runtime.checks import is_int
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.hashing import hash_rows
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
 
-#: Fewest folds: four disjoint training sets and the fold that they predict.
-MIN_FOLDS = 5
+_KNOWN = Known(
+    GROUPS,
+    NAMES,
+    group_of,
+    lambda given: hasattr(given, "predict") and not hasattr(given, "predict_proba"),
+    "a regressor",
+)
 #: Stretches of the tested time whose errors are taken to be independent of each other.
 N_STRETCHES = 20
 #: Rows whose distances tell neighbours in the space scaled by importances.
@@ -113,7 +115,7 @@ def learn_numbers(
 ) -> Learned:
     """Choose rows, deal them out to folds, train all learners and stack them; see `regression_floor`."""
     n_threads = check_n_jobs(n_jobs)
-    _check_cv(cv, given)
+    check_cv(cv, len(given.y), given.groups, given.time)
     kept, copies, findings = _distinct(given, seed, may_group=is_int(cv))
     is_default = isinstance(learners, str) and learners == "default" and is_int(cv) and given.time is None
     most = affordable_rows(given.X.shape[1]) if is_default else LEARNED_ROWS
@@ -143,7 +145,7 @@ def learn_numbers(
         tested = np.arange(len(rows))
         folds, splits, earlier, is_tested = _scheme(problem, together, strata, cv, given, rows)
     tabular = None if problem.tabular is None else problem.tabular.take(tested)
-    groups = check_number_learners(learners, problem.X[tested], tabular)
+    groups = check_learners(learners, _KNOWN, lambda: groups_for(problem.X[tested], tabular))
     cluster = cluster_of(client)
     n_learners = sum(len(NAMES.get(name, ("",))) for name in groups)
     check_memory(4 * n_learners * sum(VIEWS) * len(tested), f"the predictions of {len(tested)} rows")
@@ -299,50 +301,3 @@ def _scheme(
     if together is None:
         return stratified_folds(strata, cv, keys), None, None, None
     return grouped_folds(np.zeros_like(strata), together, cv, keys), None, None, None
-
-
-def check_number_learners(learners: Any, X: Floats, tabular: TabularView | None = None) -> dict[str, Group]:
-    """Return groups of learners by name; the default ones are those that have something to say about X."""
-    if isinstance(learners, str) or hasattr(learners, "fit"):
-        learners = [learners]
-    if isinstance(learners, Mapping):
-        named = list(learners.items())
-    else:
-        named = [(item if isinstance(item, str) else type(item).__name__, item) for item in learners]
-    groups: dict[str, Group] = {}
-    own: list[str] = []
-    for name, learner in named:
-        if isinstance(learner, str):
-            if learner != "default" and learner not in GROUPS:
-                names = ", ".join(map(repr, ("default", *GROUPS)))
-                raise ParameterError("learners", f"made of {names} and regressors", learner)
-            groups |= groups_for(X, tabular) if learner == "default" else {learner: GROUPS[learner]}
-        elif not hasattr(learner, "fit") or not hasattr(learner, "predict") or hasattr(learner, "predict_proba"):
-            raise TypeError(f"Learner {name!r} must be a regressor. Got {learner!r} instead.")
-        else:
-            own.append(str(name))
-            groups[f"own learner {len(own)}"] = group_of(str(name), learner)
-    if not groups:
-        raise ValueError("The 'learners' parameter must name at least one learner.")
-    taken = Counter([*own, *(name for group in groups for name in NAMES.get(group, ()))])
-    twice = [name for name in own if taken[name] > 1]
-    if twice:
-        raise ValueError(f"There are two learners called {twice[0]!r}; name them in a dict.")
-    return groups
-
-
-def _check_cv(cv: Any, problem: NumberProblem) -> None:
-    """Check what can be checked before rows are chosen."""
-    if problem.groups is not None:
-        n_groups = len(np.unique(problem.groups))
-        if n_groups < MIN_FOLDS:
-            raise ValueError(f"A learning curve of groups needs at least {MIN_FOLDS} of them. Got {n_groups}.")
-    if problem.time is not None and not is_int(cv):
-        raise ParameterError("cv", "an int with time, the number of periods to test", cv)
-    if not is_int(cv) and (hasattr(cv, "split") or np.iterable(cv)):
-        return
-    check_int("cv", cv, MIN_FOLDS)
-    n_rows = len(problem.y)
-    needed = 4 * cv if problem.time is None else 2 * MIN_ROWS * cv
-    if n_rows < needed:
-        raise ValueError(f"A learning curve with cv={cv} needs at least {needed} rows. Got {n_rows}.")
