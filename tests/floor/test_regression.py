@@ -343,6 +343,17 @@ def test_rows_that_do_not_fit():
     assert list(odd.frame()["row"]) == odd.row.tolist()
 
 
+def test_the_median_is_a_model_too():
+    """Three quarters of zeros: models of the mean have a larger absolute error than always 0."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 2))
+    y = np.where(rng.random(300) < 0.75, 0.0, rng.lognormal(0.5, 0.8, 300))
+    mae = regression_floor(X, y, learners=QUICK).metrics["mae"]
+    assert mae.baseline == pytest.approx(np.abs(y).mean())
+    assert mae.estimate <= mae.baseline < mae.reached
+    assert mae.estimate <= mae.interval[1]
+
+
 def test_a_few_rows_that_rule_the_variance():
     X, y = linear_rows(400)
     y[:3] += [200.0, -150.0, 120.0]

@@ -11,7 +11,7 @@ from bayesfloor.floor.learned.regression.findings import find_in_numbers
 from bayesfloor.floor.learned.regression.learn import Learned, learn_numbers
 from bayesfloor.floor.learned.regression.noise_profile import noise_profile, odd_rows
 from bayesfloor.floor.learned.regression.result import RegressionFloor, TargetSummary
-from bayesfloor.floor.learned.regression.summary import Level, NumberSummary, summarise_numbers
+from bayesfloor.floor.learned.regression.summary import Level, NumberSummary, level_of, summarise_numbers
 from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
 from bayesfloor.floor.trees.number_problem import NumberProblem, check_number_problem
 from bayesfloor.floor.trees.problem import Progress
@@ -275,6 +275,8 @@ def _metrics(learned: Learned, summary: NumberSummary, confidence: float) -> dic
     reached = summary.reached.interval(confidence)
     ends = _wider(summary, summary.raw, confidence), _wider(summary, summary.absolute, confidence, 2.0)
     raw, absolute = (level.interval(confidence) for level in (summary.raw, summary.absolute))
+    # models aim at the mean; of a skewed target, always the median may do better than all of them
+    of_median = level_of(weight * np.abs(y - median), learned.clusters, confidence)
     floors = {
         "r2": (1.0 - limit, (1.0 - high, 1.0 - low), 1.0 - values[0], (1.0 - reached[1], 1.0 - reached[0]), 0.0),
         "rmse": (
@@ -285,11 +287,14 @@ def _metrics(learned: Learned, summary: NumberSummary, confidence: float) -> dic
             spread,
         ),
         "mae": (
-            per_root * limit**0.5,
-            (per_root * ends[1][0] ** 0.5, per_root * ends[1][1] ** 0.5),
+            min(per_root * limit**0.5, scale * of_median.mean),
+            (
+                per_root * ends[1][0] ** 0.5,
+                min(per_root * ends[1][1] ** 0.5, scale * of_median.interval(confidence)[1]),
+            ),
             scale * summary.absolute.mean,
             (scale * absolute[0], scale * absolute[1]),
-            scale * float(weight @ np.abs(y - median) / len(y)),
+            scale * of_median.mean,
         ),
     }
     return {

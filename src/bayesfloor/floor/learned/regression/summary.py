@@ -141,10 +141,10 @@ def summarise_numbers(learned: Learned, confidence: float, seed: int, *, in_time
     # the influence of each row on a ratio: that of a large y on the squared error is mostly one on the variance too
     ratios = [loss - loss.mean() * (of_mean - 1.0) for loss in losses]
     standard_error = _standard_error(clusters)
-    reached, raw = (_level(each[0], clusters, confidence) for each in (ratios, losses))
+    reached, raw = (level_of(each[0], clusters, confidence) for each in (ratios, losses))
     # the smallest absolute error is that of the median, which for skewed noise is not the mean that the stack predicts
     absolutes = [weight * np.abs(r - _median(r.mean(axis=0), weight)).mean(axis=0) for r in residuals]
-    absolute = _level(absolutes[0], clusters, confidence)
+    absolute = level_of(absolutes[0], clusters, confidence)
 
     averages = [] if in_time else [(y - p.mean(axis=0))[np.newaxis] for p in learned.predicted[1:]]
     draws = draw_means([*residuals, *averages], y, weight, learned.edges, clusters, seed)
@@ -250,7 +250,7 @@ def _freedom(values: Floats, clusters: Ints | None) -> float:
     return 2.0 * float(parts.sum()) ** 2 / max(float((parts**2).sum()), 1e-300)
 
 
-def _level(values: Floats, clusters: Ints | None, confidence: float) -> Level:
+def level_of(values: Floats, clusters: Ints | None, confidence: float) -> Level:
     """Return a mean, and how surely it is known."""
     parts, n = _parts(values, clusters), len(values)
     tail = 0.5 + 0.5 * confidence
