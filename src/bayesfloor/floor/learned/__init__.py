@@ -3,6 +3,7 @@
 ::
 
     X, y ── estimate ──────── rows and folds; the public function, learned_floor
+      │       caller_choices  learners and folds that the caller has chosen
       │       copies          rows that are copies of one observation
       │
       ├──── cross_fitting ─── every learner predicts every row, at three training sizes
