@@ -19,7 +19,7 @@ MEASURES = {
     "worst_pair": "floor of the worst pair",
     "mean_class": "mean floor of all classes",
     "worst_class": "floor of the worst class",
-    "noise": "noise, of the variance of the target",
+    "noise": "noise, share of variance",
 }
 
 

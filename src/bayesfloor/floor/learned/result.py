@@ -1,5 +1,6 @@
 """What `learned_floor` returns."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -320,6 +321,24 @@ class MetricFloor:
         ).plot(ax)
 
 
+def frame_of_metrics(metrics: Mapping[str, MetricFloor], same: Mapping[str, float]) -> Any:
+    """Return a data frame with a row for each metric, and columns that are the same in all rows."""
+    floors = list(metrics.values())
+    return data_frame(
+        {
+            "metric": [each.name for each in floors],
+            "estimate": [each.estimate for each in floors],
+            "interval_low": [each.interval[0] for each in floors],
+            "interval_high": [each.interval[1] for each in floors],
+            "reached": [each.reached for each in floors],
+            "reached_low": [each.reached_interval[0] for each in floors],
+            "reached_high": [each.reached_interval[1] for each in floors],
+            "baseline": [each.baseline for each in floors],
+            **{name: [value] * len(floors) for name, value in same.items()},
+        }
+    )
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CostDecisions:
     """What follows from a matrix of costs.
@@ -564,7 +583,6 @@ class LearnedFloor:
 
     def frame(self) -> Any:
         """Return a data frame with a row for each metric that was asked for, the first one first."""
-        metrics = list(self.metrics.values())
         same = {
             "majority_error": self.majority_error,
             "tree_lower": self.tree_bounds[0],
@@ -575,19 +593,7 @@ class LearnedFloor:
             "n_classes": self.n_classes,
             "seconds": self.seconds,
         }
-        return data_frame(
-            {
-                "metric": [each.name for each in metrics],
-                "estimate": [each.estimate for each in metrics],
-                "interval_low": [each.interval[0] for each in metrics],
-                "interval_high": [each.interval[1] for each in metrics],
-                "reached": [each.reached for each in metrics],
-                "reached_low": [each.reached_interval[0] for each in metrics],
-                "reached_high": [each.reached_interval[1] for each in metrics],
-                "baseline": [each.baseline for each in metrics],
-                **{name: [value] * len(metrics) for name, value in same.items()},
-            }
-        )
+        return frame_of_metrics(self.metrics, same)
 
     def rows_for(self, value: Any, metric: str | None = None) -> RowsNeeded:
         """Estimate how many training rows a model needs to reach a value of a metric.

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.display import LearnedFloorDisplay, NoiseProfileDisplay
-from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
+from bayesfloor.floor.learned.result import LearningCurve, MetricFloor, frame_of_metrics
 from bayesfloor.floor.learned.rows_needed import RowsNeeded
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.checks import check_option
@@ -274,21 +274,8 @@ class RegressionFloor:
 
     def frame(self) -> Any:
         """Return a data frame with a row for each metric, the first one first."""
-        metrics = list(self.metrics.values())
         same = {"n_samples": self.n_samples, "n_rows": self.n_rows, "seconds": self.seconds}
-        return data_frame(
-            {
-                "metric": [each.name for each in metrics],
-                "estimate": [each.estimate for each in metrics],
-                "interval_low": [each.interval[0] for each in metrics],
-                "interval_high": [each.interval[1] for each in metrics],
-                "reached": [each.reached for each in metrics],
-                "reached_low": [each.reached_interval[0] for each in metrics],
-                "reached_high": [each.reached_interval[1] for each in metrics],
-                "baseline": [each.baseline for each in metrics],
-                **{name: [value] * len(metrics) for name, value in same.items()},
-            }
-        )
+        return frame_of_metrics(self.metrics, same)
 
     def rows_for(self, value: Any, metric: str | None = None) -> RowsNeeded:
         """Estimate how many training rows a model needs to reach a value of a metric.
