@@ -1,6 +1,6 @@
 """From rows and classes to a landmark model: choices on a few rows, the fit on all, and scores of new rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -319,6 +319,54 @@ def _fit_with_local(
         corrected = store_rows(weighted, rows.codes, sums.probabilities(coefficients), opinions)
     return LandmarkModel(
         feature_map, coefficients, corrected, tuned.strength, error, log_loss, curvature, n_passes + more
+    )
+
+
+def update_model(model: LandmarkModel, rows: Rows, n_steps: int, crew: Crew) -> LandmarkModel:
+    """Go on fitting a model to more rows, with the same features and penalty.
+
+    The loss of the rows before is taken for a quadratic function around the coefficients so far: its slope there is
+    that of the penalty, with the other sign, and its curvature is bounded by the products of features.
+
+    Parameters
+    ----------
+    model : LandmarkModel
+        The model so far.
+    rows : Rows
+        More rows.
+    n_steps : int
+        Steps on these rows.
+    crew : Crew
+        Threads.
+
+    Returns
+    -------
+    LandmarkModel
+    """
+    feature_map, before = model.feature_map, model.coefficients
+    sums = RowSums(feature_map, feature_map.scaled(rows.X), rows.codes, rows.weight, crew)
+    penalty = penalty_of(feature_map)
+    lower = np.tril(model.curvature)
+    curvature = 0.5 * (lower + np.tril(lower, -1).T)
+    slope = penalty.times(model.penalty).pull(before)
+
+    def gradient(coefficients: F32) -> tuple[float, F32]:
+        loss, of_loss = sums.gradient(coefficients)
+        change = coefficients - before
+        bent: F32 = change @ curvature
+        value = loss + float(np.vdot(change, 0.5 * bent - slope))
+        return value, of_loss + bent - slope
+
+    products = sums.products(before)
+    total = float(rows.weight.sum())
+    objective = Objective(gradient, products + model.curvature, penalty, model.penalty)
+    found = descend(objective, before, n_steps, total)
+    return replace(
+        model,
+        coefficients=found.coefficients,
+        local=None,
+        curvature=(model.curvature + sums.products(found.coefficients)).astype(np.float32),
+        n_passes=model.n_passes + found.n_passes,
     )
 
 
