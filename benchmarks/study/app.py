@@ -66,8 +66,8 @@ def run(
     methods: Annotated[
         tuple[str, ...],
         _names(
-            "Methods: C&S, DAG, GenSVM, GenSVM19, OvO, OvR, SmartSVM, SmartSVM+, or module:Class for any other "
-            "classifier; those of the profile by default."
+            "Methods: C&S, DAG, GenSVM, GenSVM19, OvO, OvR, SmartSVM, SmartSVM+, Landmarks, Landmarks-high, or "
+            "module:Class for any other classifier; those of the profile by default."
         ),
     ] = (),
     splits: Annotated[

@@ -43,6 +43,9 @@ PAPER_METHODS = ("C&S", "DAG", "GenSVM", "OvO", "OvR", "SmartSVM")
 #: The paper's classifier with the cut, the affinity and the routing that do best.
 SEVENTH_METHOD = "SmartSVM+"
 
+#: `LandmarkClassifier`, which is no linear SVM, by its effort.
+LANDMARK_METHODS = {"Landmarks": "default", "Landmarks-high": "high"}
+
 
 class UnknownNameError(ValueError):
     """A data set, a method or a profile that there is not."""
