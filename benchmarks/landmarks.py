@@ -71,7 +71,7 @@ SVM_GRID = {"C": (1.0, 10.0, 100.0), "times": (0.25, 1.0, 4.0)}
 
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 #: Training rows above which xRFM is not tried: its time grows with their cube.
-_XRFM_ROWS = 9000
+_XRFM_ROWS = 11_000
 #: A fit that is shorter than this is timed a second time, and the second counts.
 _SHORT_S = 0.5
 #: Memory of a process that measures: a model that needs more fails, and the machine goes on.
