@@ -50,6 +50,7 @@ from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
+import bayesfloor
 from landmark_sets import DISTANCES, FURTHER_SETS, best_error, load_further, make_blobs
 from study.paper_sets import load_paper_set
 from study.plan import PAPER_SETS, Protocol
@@ -226,12 +227,8 @@ class XRFM(ClassifierMixin, BaseEstimator):
 def make_model(name: str, seed: int) -> Any:
     """Return a classifier that has not been trained."""
     if name in EFFORTS:
-        from bayesfloor import LandmarkClassifier
-
-        return LandmarkClassifier(EFFORTS[name], n_jobs=1, random_state=seed)
+        return bayesfloor.LandmarkClassifier(EFFORTS[name], n_jobs=1, random_state=seed)
     if name in LINEAR:
-        import bayesfloor
-
         return getattr(bayesfloor, name)(n_jobs=1, random_state=seed)
     if name == "LightGBM":
         from lightgbm import LGBMClassifier

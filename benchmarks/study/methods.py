@@ -8,6 +8,7 @@ from typing import Any
 
 from bayesfloor.classify.joint.crammer_singer import CrammerSingerSVC
 from bayesfloor.classify.joint.gensvm_cv import PAPER_GRID, GenSVCCV
+from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
 from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
 from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
 from bayesfloor.classify.linear.smart_svc import SmartSVC
@@ -132,12 +133,11 @@ def _gensvm(name: str, protocol: Protocol) -> Method:
 
 def _landmarks(name: str) -> Method:
     """Return a method that chooses its settings by itself, on held-out rows: it has no grid and no folds."""
-    settings = {"effort": LANDMARK_METHODS[name]}
 
     def make(seed: int) -> Any:
-        return import_module("bayesfloor").LandmarkClassifier(**settings, n_jobs=1, random_state=seed)
+        return LandmarkClassifier(LANDMARK_METHODS[name], n_jobs=1, random_state=seed)
 
-    return Method(name, name.lower(), {}, settings, make, lambda: make(0))
+    return Method(name, name.lower(), {}, {"effort": LANDMARK_METHODS[name]}, make, lambda: make(0))
 
 
 def _from_module(name: str) -> Method:
