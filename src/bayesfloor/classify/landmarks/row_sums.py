@@ -4,16 +4,22 @@ All that a fit needs of its rows is such sums. They are taken in blocks of fixed
 neither the number of threads nor the memory decides about their last bits.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.blas import ssyrk
 
 from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.classify.landmarks.kernels import to_probabilities, to_residuals
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
+
+#: What is added up: some arrays.
+Sums = list[NDArray[Any]]
 
 #: Values of a block of features, and its rows at the least.
 BLOCK_VALUES, BLOCK_ROWS = 2**18, 256
@@ -43,6 +49,8 @@ class RowSums:
         Threads.
     offset : ndarray of shape (n, n_classes), float32, or None
         Scores that are added to those of the features.
+    n_lanes : int
+        Sums that are taken side by side; 1 for rows that are such a lane themselves.
     """
 
     feature_map: FeatureMap
@@ -51,6 +59,7 @@ class RowSums:
     weight: F32
     crew: Crew
     offset: F32 | None = None
+    n_lanes: int = N_LANES
     _kept: dict[int, F32] = field(default_factory=dict, repr=False)
 
     @property
@@ -69,7 +78,7 @@ class RowSums:
         if rows.start in self._kept:
             return self._kept[rows.start]
         made = self.feature_map.features(self.columns[rows])
-        if 4 * self.n_rows * self.feature_map.n_features <= KEPT_BYTES:
+        if 4 * self.n_rows * self.feature_map.n_features <= KEPT_BYTES * self.n_lanes // N_LANES:
             self._kept[rows.start] = made
         return made
 
@@ -80,16 +89,10 @@ class RowSums:
             scores += self.offset[rows]
         return scores
 
-    def gradient(self, coefficients: F32) -> F32:
-        """Return the gradient of the summed loss, (n_classes, n_features)."""
-
-        def of_block(rows: slice) -> F32:
-            F = self.features(rows)
-            residuals = self.scores(F, rows, coefficients)
-            to_residuals(residuals, self.codes[rows], self.weight[rows])
-            return residuals.T @ F
-
-        return self._sum(of_block, self.blocks)
+    def gradient(self, coefficients: F32) -> tuple[float, F32]:
+        """Return the summed loss and its gradient, (n_classes, n_features)."""
+        loss, gradient = self.add_up(partial(_over_blocks, _gradient_of_block), coefficients)
+        return float(loss), gradient
 
     def products(self, coefficients: F32 | None = None, most_rows: int | None = None) -> Floats:
         """Return the sum over rows of f f' (lower triangle), f the features.
@@ -106,49 +109,107 @@ class RowSums:
         ndarray of shape (n_features, n_features)
         """
         blocks = self.blocks
-        if most_rows is not None and most_rows < self.n_rows:
-            n_blocks = max(1, round(len(blocks) * most_rows / self.n_rows))
-            blocks = [blocks[(2 * number + 1) * len(blocks) // (2 * n_blocks)] for number in range(n_blocks)]
-
-        def of_block(rows: slice) -> F32:
-            F = self.features(rows)
-            weight = self.weight[rows]
-            if coefficients is not None:
-                P = self.scores(F, rows, coefficients)
-                to_probabilities(P)
-                P *= 1 - P
-                weight = weight * np.clip(4 * P.max(axis=1), np.float32(LEAST_CURVATURE), np.float32(1.0))
-            if coefficients is not None or not (weight == 1).all():
-                F = F * np.sqrt(weight)[:, np.newaxis]
-            return np.asarray(ssyrk(1.0, F.T, lower=1), np.float32)
-
-        total = self._sum(of_block, blocks).astype(np.float64)
-        seen = sum(float(self.weight[rows].sum()) for rows in blocks)
-        total *= float(self.weight.sum()) / seen
-        return total
+        numbers = self.some_blocks(most_rows)
+        total = self.add_up(partial(_over_blocks, _products_of_block), coefficients, numbers=numbers)[0]
+        seen = sum(float(self.weight[blocks[number]].sum()) for number in numbers)
+        return total.astype(np.float64) * (float(self.weight.sum()) / seen)
 
     def squares(self) -> Floats:
         """Return the sum of the square of each feature."""
+        return self.add_up(partial(_over_blocks, _squares_of_block))[0].astype(np.float64)
 
-        def of_block(rows: slice) -> F32:
-            F = self.features(rows)
-            return np.asarray(np.einsum("i,ij,ij->j", self.weight[rows], F, F), np.float32)
+    def class_sums(self, n_classes: int) -> F32:
+        """Return the sum of the features over the rows of each class, (n_classes, n_features)."""
+        sums: F32 = self.add_up(_class_sums_of_lane, n_classes)[0]
+        return sums
 
-        return self._sum(of_block, self.blocks).astype(np.float64)
+    def some_blocks(self, most_rows: int | None) -> list[int]:
+        """Return the numbers of blocks, evenly spread, that have about so many rows; of all blocks for None."""
+        n_all = len(self.blocks)
+        if most_rows is None or most_rows >= self.n_rows:
+            return list(range(n_all))
+        n_some = max(1, round(n_all * most_rows / self.n_rows))
+        return [(2 * number + 1) * n_all // (2 * n_some) for number in range(n_some)]
 
-    def _sum(self, of_block: Callable[[slice], F32], blocks: Sequence[slice]) -> F32:
-        """Add up what a function returns for each block, lane by lane."""
+    def add_up(self, of_lane: Callable[..., Sums], *arguments: Any, numbers: Iterable[int] | None = None) -> Sums:
+        """Add up what a function of a module returns for each lane: every so many blocks, in their order.
 
-        def lane(number: int) -> F32:
-            mine = blocks[number::N_LANES]
-            total = of_block(mine[0])
-            for rows in mine[1:]:
-                self.crew.check()
-                total += of_block(rows)
-            return total
+        Parameters
+        ----------
+        of_lane : callable
+            Takes the rows, the numbers of the blocks of a lane, and the arguments.
+        *arguments : object
+            What the function needs beside that.
+        numbers : iterable of int or None, default=None
+            Numbers of the blocks, rising; None for all.
 
-        lanes = self.crew.run(lane, [(number,) for number in range(min(N_LANES, len(blocks)))])
-        total: F32 = lanes[0]
-        for other in lanes[1:]:
+        Returns
+        -------
+        list of ndarray
+        """
+        lanes = self.lanes(numbers)
+        return total_of([*self.crew.run(lambda mine: of_lane(self, mine, *arguments), [(mine,) for mine in lanes])])
+
+    def lanes(self, numbers: Iterable[int] | None) -> list[list[int]]:
+        """Return the numbers of blocks of each lane that has some."""
+        lanes: list[list[int]] = [[] for _ in range(self.n_lanes)]
+        for number in range(len(self.blocks)) if numbers is None else numbers:
+            # every eighth block would else be in one lane, and some_blocks takes such
+            lanes[(number + number // self.n_lanes) % self.n_lanes].append(number)
+        return [mine for mine in lanes if mine]
+
+
+def total_of(parts: list[Sums]) -> Sums:
+    """Add up parts, from the first to the last."""
+    totals = parts[0]
+    for others in parts[1:]:
+        for total, other in zip(totals, others, strict=True):
             total += other
-        return total
+    return totals
+
+
+def _over_blocks(of_block: Callable[..., Sums], rows: RowSums, numbers: list[int], *arguments: Any) -> Sums:
+    """Add up what a function returns for each block of a lane."""
+    blocks = rows.blocks
+    totals = of_block(rows, blocks[numbers[0]], *arguments)
+    for number in numbers[1:]:
+        rows.crew.check()
+        totals = total_of([totals, of_block(rows, blocks[number], *arguments)])
+    return totals
+
+
+def _gradient_of_block(rows: RowSums, block: slice, coefficients: F32) -> Sums:
+    F = rows.features(block)
+    residuals = rows.scores(F, block, coefficients)
+    loss = to_residuals(residuals, rows.codes[block], rows.weight[block])
+    return [np.array(loss), residuals.T @ F]
+
+
+def _products_of_block(rows: RowSums, block: slice, coefficients: F32 | None) -> Sums:
+    F = rows.features(block)
+    weight = rows.weight[block]
+    if coefficients is not None:
+        P = rows.scores(F, block, coefficients)
+        to_probabilities(P)
+        P *= 1 - P
+        weight = weight * np.clip(4 * P.max(axis=1), np.float32(LEAST_CURVATURE), np.float32(1.0))
+    if coefficients is not None or not (weight == 1).all():
+        F = F * np.sqrt(weight)[:, np.newaxis]
+    return [ssyrk(1.0, F.T, lower=1)]
+
+
+def _squares_of_block(rows: RowSums, block: slice) -> Sums:
+    F = rows.features(block)
+    return [rows.weight[block] @ (F * F)]
+
+
+def _class_sums_of_lane(rows: RowSums, numbers: list[int], n_classes: int) -> Sums:
+    sums = np.zeros((n_classes, rows.feature_map.n_features), np.float32)
+    for number in numbers:
+        rows.crew.check()
+        block = rows.blocks[number]
+        F, codes = rows.features(block), rows.codes[block]
+        order = np.argsort(codes, kind="stable")
+        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+        sums[codes[order][starts]] += np.add.reduceat(F[order] * rows.weight[block][order, np.newaxis], starts, axis=0)
+    return [sums]

@@ -1,0 +1,148 @@
+"""Models of many classes: the start in closed form, and shortlists of classes, beside brute force."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import log_softmax, softmax
+
+from bayesfloor.classify.landmarks import row_sums, shortlists
+from bayesfloor.classify.landmarks.multinomial import Objective, descend, penalty_of
+from bayesfloor.runtime.threads import supervise
+
+from .landmark_rows import class_rows
+
+N_CLASSES = 150
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_blocks():
+    """Several blocks of these few features, as there are of many."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_sums, "BLOCK_VALUES", 1)
+        yield
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return class_rows(3000, N_CLASSES)
+
+
+@pytest.fixture(scope="module")
+def features(rows):
+    return rows.feature_map.features(rows.columns).astype(np.float64)
+
+
+@pytest.fixture(scope="module")
+def start(rows):
+    return shortlists.closed_form_start(rows, N_CLASSES, rows.products(), penalty_of(rows.feature_map), 1.0)
+
+
+def indicators(codes, n_classes=N_CLASSES):
+    return np.eye(n_classes)[codes]
+
+
+def test_class_sums_are_those_of_the_rows_of_each_class(rows, features):
+    expected = (rows.weight[:, np.newaxis] * indicators(rows.codes)).T @ features
+    assert_allclose(rows.class_sums(N_CLASSES), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_start_is_ridge_regression_times_the_factor_of_the_lowest_loss(rows, features, start):
+    penalty = penalty_of(rows.feature_map)
+    matrix = np.diag(penalty.diagonal)
+    matrix[penalty.columns, penalty.columns] += penalty.kernel
+    weighted = features * rows.weight[:, np.newaxis]
+    ridge = np.linalg.solve(weighted.T @ features + matrix, weighted.T @ indicators(rows.codes)).T
+    factor = np.vdot(start, ridge) / np.vdot(ridge, ridge)
+    assert_allclose(start, factor * ridge, atol=2e-3 * np.abs(start).max())
+
+    def loss(times):
+        return -rows.weight @ log_softmax(times * features @ ridge.T, axis=1)[np.arange(rows.n_rows), rows.codes]
+
+    assert loss(factor) < min(loss(0.5 * factor), loss(2 * factor))
+
+
+def test_factor_is_judged_on_the_rows_that_are_given(rows, features, start):
+    """Labels that have nothing to do with the features are best predicted by scores near zero."""
+    wrong = np.random.default_rng(0).permutation(rows.codes)
+    careful = shortlists.closed_form_start(
+        rows, N_CLASSES, rows.products(), penalty_of(rows.feature_map), 1.0, (features.astype(np.float32), wrong)
+    )
+    assert np.abs(careful).max() <= np.abs(start).max() / 8
+
+
+def test_overlaps_are_the_products_of_probabilities(rows, features, start):
+    P = softmax(features @ start.T, axis=1)
+    totals = P.sum(axis=0)
+    expected = P.T @ P / np.sqrt(np.outer(totals, totals))
+    np.fill_diagonal(expected, 0)
+    assert_allclose(shortlists.class_overlaps(rows, start), expected, rtol=1e-3, atol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def lists(rows, start):
+    overlaps = shortlists.class_overlaps(rows, start)
+    return shortlists.draw_shortlists(shortlists.sorted_along_tree(rows, overlaps), overlaps, (0,))
+
+
+def test_loss_and_gradient_over_shortlists_follow_their_definition(rows, start, lists):
+    loss, gradient = lists.gradient(start)
+    ordered = lists.rows
+    assert_array_equal(np.sort(ordered.codes), np.sort(rows.codes))
+    expected_loss, expected = 0.0, np.zeros(start.shape)
+    for block, classes, extra in zip(ordered.blocks, lists.classes, lists.extra, strict=True):
+        F = ordered.feature_map.features(ordered.columns[block]).astype(np.float64)
+        scores = F @ start[classes].T + extra
+        own = np.searchsorted(classes, ordered.codes[block])
+        assert_array_equal(classes[own], ordered.codes[block])
+        expected_loss -= ordered.weight[block] @ log_softmax(scores, axis=1)[np.arange(len(F)), own]
+        residuals = softmax(scores, axis=1) - indicators(own, len(classes))
+        expected[classes] += (residuals * ordered.weight[block][:, np.newaxis]).T @ F
+    assert loss == pytest.approx(expected_loss, rel=1e-4)
+    assert_allclose(gradient, expected, atol=1e-3 * np.abs(expected).max())
+
+
+def test_drawn_classes_stand_for_all_that_are_not_listed(lists):
+    for classes, extra in zip(lists.classes, lists.extra, strict=True):
+        assert len(classes) < N_CLASSES
+        assert_allclose(np.exp(extra).sum(), N_CLASSES, rtol=1e-5)
+
+
+def test_shortlists_of_few_classes_hold_all_of_them():
+    rows = class_rows(600, 12)
+    start = np.random.default_rng(1).standard_normal((12, rows.feature_map.n_features)).astype(np.float32)
+    loss, gradient = shortlists.draw_shortlists(rows, shortlists.class_overlaps(rows, start), (0,)).gradient(start)
+    expected_loss, expected = rows.gradient(start)
+    assert loss == pytest.approx(expected_loss, rel=1e-5)
+    assert_allclose(gradient, expected, atol=1e-4 * np.abs(expected).max())
+
+
+def test_model_from_shortlists_is_as_good_as_that_of_all_classes():
+    rows, fresh = (class_rows(n, N_CLASSES, n_landmarks=150, spread=3.0) for n in (4000, 5000))
+    F = rows.feature_map.features(fresh.columns)
+    penalty, products = penalty_of(rows.feature_map), rows.products()
+    start = shortlists.closed_form_start(rows, N_CLASSES, products, penalty, 0.1)
+
+    def accuracy(coefficients):
+        return np.mean((F @ coefficients.T).argmax(axis=1) == fresh.codes)
+
+    def accuracies(_):
+        full = descend(Objective(rows.gradient, products, penalty, 0.1), start, 6, rows.n_rows).coefficients
+        short = shortlists.descend_by_shortlists(rows, products, penalty, 0.1, start, 6, 0)
+        return accuracy(start), accuracy(full), accuracy(short)
+
+    rough, full, short = supervise(accuracies, 1, False)  # with one thread of BLAS: blocks are small
+    assert full > rough + 0.02
+    assert short > full - 0.01
+
+
+def test_threads_do_not_matter(rows, start):
+    products, penalty = rows.products(), penalty_of(rows.feature_map)
+
+    def with_crew(crew):
+        own = replace(rows, crew=crew, _kept={})
+        return shortlists.descend_by_shortlists(own, products, penalty, 1.0, start, 4, 0)
+
+    one, two = (supervise(with_crew, n_threads, False) for n_threads in (1, 2))
+    assert_array_equal(one, two)
