@@ -141,7 +141,7 @@ def test_threads_do_not_matter(rows, start):
     products, penalty = rows.products(), penalty_of(rows.feature_map)
 
     def with_crew(crew):
-        own = replace(rows, crew=crew, _kept={})
+        own = replace(rows, crew=crew)
         return shortlists.descend_by_shortlists(own, products, penalty, 1.0, start, 4, 0)
 
     one, two = (supervise(with_crew, n_threads, False) for n_threads in (1, 2))

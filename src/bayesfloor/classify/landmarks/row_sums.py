@@ -5,9 +5,9 @@ neither the number of threads nor the memory decides about their last bits.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +49,6 @@ class RowSums:
         Threads.
     offset : ndarray of shape (n, n_classes), float32, or None
         Scores that are added to those of the features.
-    n_lanes : int
-        Sums that are taken side by side; 1 for rows that are such a lane themselves.
     """
 
     feature_map: FeatureMap
@@ -59,8 +57,7 @@ class RowSums:
     weight: F32
     crew: Crew
     offset: F32 | None = None
-    n_lanes: int = N_LANES
-    _kept: dict[int, F32] = field(default_factory=dict, repr=False)
+    _kept: dict[int, F32] = field(init=False, default_factory=dict, repr=False)
 
     @property
     def n_rows(self) -> int:
@@ -73,12 +70,21 @@ class RowSums:
         size = max(BLOCK_ROWS, BLOCK_VALUES // self.feature_map.n_features)
         return [slice(first, min(first + size, self.n_rows)) for first in range(0, self.n_rows, size)]
 
+    @property
+    def most_kept(self) -> int:
+        """Bytes of features that may be kept."""
+        return KEPT_BYTES
+
+    def block(self, number: int) -> slice:
+        """Return the rows of one block."""
+        return self.blocks[number]
+
     def features(self, rows: slice) -> F32:
         """Return the features of a block; those of all blocks are kept where memory allows."""
         if rows.start in self._kept:
             return self._kept[rows.start]
         made = self.feature_map.features(self.columns[rows])
-        if 4 * self.n_rows * self.feature_map.n_features <= KEPT_BYTES * self.n_lanes // N_LANES:
+        if 4 * self.n_rows * self.feature_map.n_features <= self.most_kept:
             self._kept[rows.start] = made
         return made
 
@@ -108,10 +114,9 @@ class RowSums:
         -------
         ndarray of shape (n_features, n_features)
         """
-        blocks = self.blocks
         numbers = self.some_blocks(most_rows)
         total = self.add_up(partial(_over_blocks, _products_of_block), coefficients, numbers=numbers)[0]
-        seen = sum(float(self.weight[blocks[number]].sum()) for number in numbers)
+        seen = sum(float(self.weight[self.block(number)].sum()) for number in numbers)
         return total.astype(np.float64) * (float(self.weight.sum()) / seen)
 
     def squares(self) -> Floats:
@@ -147,16 +152,22 @@ class RowSums:
         -------
         list of ndarray
         """
-        lanes = self.lanes(numbers)
-        return total_of([*self.crew.run(lambda mine: of_lane(self, mine, *arguments), [(mine,) for mine in lanes])])
+        lanes = [(mine,) for mine in self.lanes(numbers).values()]
+        return total_of(self.crew.run(lambda mine: of_lane(self, mine, *arguments), lanes))
 
-    def lanes(self, numbers: Iterable[int] | None) -> list[list[int]]:
-        """Return the numbers of blocks of each lane that has some."""
-        lanes: list[list[int]] = [[] for _ in range(self.n_lanes)]
+    def lanes(self, numbers: Iterable[int] | None = None) -> dict[int, list[int]]:
+        """Return the numbers of the blocks of each lane that has some; None takes all blocks."""
+        lanes: dict[int, list[int]] = {}
         for number in range(len(self.blocks)) if numbers is None else numbers:
-            # every eighth block would else be in one lane, and some_blocks takes such
-            lanes[(number + number // self.n_lanes) % self.n_lanes].append(number)
-        return [mine for mine in lanes if mine]
+            # not simply every eighth block, as some_blocks may take just these
+            lanes.setdefault((number + number // N_LANES) % N_LANES, []).append(number)
+        return dict(sorted(lanes.items()))
+
+    def reordered(self, order: Ints) -> Self:
+        """Return the same rows in another order."""
+        offset = None if self.offset is None else self.offset[order]
+        columns, codes, weight = self.columns[order], self.codes[order], self.weight[order]
+        return replace(self, columns=columns, codes=codes, weight=weight, offset=offset)
 
 
 def total_of(parts: list[Sums]) -> Sums:
@@ -170,11 +181,10 @@ def total_of(parts: list[Sums]) -> Sums:
 
 def _over_blocks(of_block: Callable[..., Sums], rows: RowSums, numbers: list[int], *arguments: Any) -> Sums:
     """Add up what a function returns for each block of a lane."""
-    blocks = rows.blocks
-    totals = of_block(rows, blocks[numbers[0]], *arguments)
+    totals = of_block(rows, rows.block(numbers[0]), *arguments)
     for number in numbers[1:]:
         rows.crew.check()
-        totals = total_of([totals, of_block(rows, blocks[number], *arguments)])
+        totals = total_of([totals, of_block(rows, rows.block(number), *arguments)])
     return totals
 
 
@@ -207,7 +217,7 @@ def _class_sums_of_lane(rows: RowSums, numbers: list[int], n_classes: int) -> Su
     sums = np.zeros((n_classes, rows.feature_map.n_features), np.float32)
     for number in numbers:
         rows.crew.check()
-        block = rows.blocks[number]
+        block = rows.block(number)
         F, codes = rows.features(block), rows.codes[block]
         order = np.argsort(codes, kind="stable")
         starts = np.flatnonzero(np.diff(codes[order], prepend=-1))

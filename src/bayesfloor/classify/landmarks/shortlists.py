@@ -16,7 +16,7 @@ Two levels, groups of classes and classes within groups, cost as little and lost
 a group are linear in the features, and those of several classes taken together are not.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -96,7 +96,7 @@ def _loss_on_rows(rows: RowSums, coefficients: F32, numbers: list[int], factor: 
 def _losses_of_lane(rows: RowSums, numbers: list[int], coefficients: F32) -> Sums:
     loss = 0.0
     for number in numbers:
-        block = rows.blocks[number]
+        block = rows.block(number)
         scores = rows.scores(rows.features(block), block, coefficients)
         loss += to_residuals(scores, rows.codes[block], rows.weight[block])
     return [np.array(loss)]
@@ -133,7 +133,7 @@ def _overlaps_of_lane(rows: RowSums, numbers: list[int], coefficients: F32) -> S
     overlaps, totals = np.zeros((n_classes, n_classes), np.float32), np.zeros(n_classes)
     for number in numbers:
         rows.crew.check()
-        block = rows.blocks[number]
+        block = rows.block(number)
         P = rows.scores(rows.features(block), block, coefficients)
         to_probabilities(P)
         overlaps += P.T @ P
@@ -171,7 +171,7 @@ def _gradient_of_lane(
     loss, gradient = 0.0, np.zeros_like(coefficients)
     for number in numbers:
         rows.crew.check()
-        block, some = rows.blocks[number], classes[number]
+        block, some = rows.block(number), classes[number]
         F = rows.features(block)
         residuals = F @ coefficients[some].T
         residuals += extra[number]
@@ -186,10 +186,7 @@ def sorted_along_tree(rows: RowSums, overlaps: Floats) -> RowSums:
     """Return rows in the order of their classes in the class tree, so that classes that overlap are neighbours."""
     rank = np.empty(len(overlaps), np.int64)
     rank[build_class_tree(overlaps, cut="average-linkage").leaf_codes] = np.arange(len(overlaps))
-    order = np.argsort(rank[rows.codes], kind="stable")
-    offset = None if rows.offset is None else rows.offset[order]
-    columns, codes, weight = rows.columns[order], rows.codes[order], rows.weight[order]
-    return replace(rows, columns=columns, codes=codes, weight=weight, offset=offset, _kept={})
+    return rows.reordered(np.argsort(rank[rows.codes], kind="stable"))
 
 
 def draw_shortlists(rows: RowSums, overlaps: Floats, seed: tuple[int, ...]) -> Shortlists:
