@@ -60,7 +60,6 @@ class Lane:
     columns: F32
     codes: Ints
     weight: F32
-    offset: F32 | None
     own_blocks: dict[int, slice]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -71,9 +70,8 @@ class Lane:
         """The rows, made once in each process."""
         if "_rows" not in self.__dict__:
             made = LaneRows(
-                self.feature_map, self.columns, self.codes, self.weight, Crew(1), self.offset,
-                own_blocks=self.own_blocks,
-            )  # fmt: skip
+                self.feature_map, self.columns, self.codes, self.weight, Crew(1), own_blocks=self.own_blocks
+            )
             self.__dict__["_rows"] = made
         rows: LaneRows = self.__dict__["_rows"]
         return rows
@@ -115,8 +113,7 @@ class ClusterSums(RowSums):
             own_blocks[number] = slice(first, first + rows.stop - rows.start)
             first = own_blocks[number].stop
         order = np.concatenate([np.arange(rows.start, rows.stop) for rows in slices])
-        offset = None if self.offset is None else self.offset[order]
-        return Lane(self.feature_map, self.columns[order], self.codes[order], self.weight[order], offset, own_blocks)
+        return Lane(self.feature_map, self.columns[order], self.codes[order], self.weight[order], own_blocks)
 
 
 class _LaneRun(ClusterRun):

@@ -47,8 +47,6 @@ class RowSums:
         Weights.
     crew : Crew
         Threads.
-    offset : ndarray of shape (n, n_classes), float32, or None
-        Scores that are added to those of the features.
     """
 
     feature_map: FeatureMap
@@ -56,7 +54,6 @@ class RowSums:
     codes: Ints
     weight: F32
     crew: Crew
-    offset: F32 | None = None
     _kept: dict[int, F32] = field(init=False, default_factory=dict, repr=False)
 
     @property
@@ -88,17 +85,24 @@ class RowSums:
             self._kept[rows.start] = made
         return made
 
-    def scores(self, F: F32, rows: slice, coefficients: F32) -> F32:
-        """Return the scores of the classes from the features of a block."""
-        scores: F32 = F @ coefficients.T
-        if self.offset is not None:
-            scores += self.offset[rows]
-        return scores
-
     def gradient(self, coefficients: F32) -> tuple[float, F32]:
         """Return the summed loss and its gradient, (n_classes, n_features)."""
         loss, gradient = self.add_up(partial(_over_blocks, _gradient_of_block), coefficients)
+        self.crew.advance(1)
         return float(loss), gradient
+
+    def probabilities(self, coefficients: F32) -> F32:
+        """Return the probabilities of the classes of all rows."""
+        out = np.empty((self.n_rows, len(coefficients)), np.float32)
+
+        def write(rows: slice) -> None:
+            self.crew.check()
+            scores = self.features(rows) @ coefficients.T
+            to_probabilities(scores)
+            out[rows] = scores
+
+        self.crew.run(write, [(rows,) for rows in self.blocks])
+        return out
 
     def products(self, coefficients: F32 | None = None, most_rows: int | None = None) -> Floats:
         """Return the sum over rows of f f' (lower triangle), f the features.
@@ -165,9 +169,7 @@ class RowSums:
 
     def reordered(self, order: Ints) -> Self:
         """Return the same rows in another order."""
-        offset = None if self.offset is None else self.offset[order]
-        columns, codes, weight = self.columns[order], self.codes[order], self.weight[order]
-        return replace(self, columns=columns, codes=codes, weight=weight, offset=offset)
+        return replace(self, columns=self.columns[order], codes=self.codes[order], weight=self.weight[order])
 
 
 def total_of(parts: list[Sums]) -> Sums:
@@ -190,7 +192,7 @@ def _over_blocks(of_block: Callable[..., Sums], rows: RowSums, numbers: list[int
 
 def _gradient_of_block(rows: RowSums, block: slice, coefficients: F32) -> Sums:
     F = rows.features(block)
-    residuals = rows.scores(F, block, coefficients)
+    residuals = F @ coefficients.T
     loss = to_residuals(residuals, rows.codes[block], rows.weight[block])
     return [np.array(loss), residuals.T @ F]
 
@@ -199,7 +201,7 @@ def _products_of_block(rows: RowSums, block: slice, coefficients: F32 | None) ->
     F = rows.features(block)
     weight = rows.weight[block]
     if coefficients is not None:
-        P = rows.scores(F, block, coefficients)
+        P = F @ coefficients.T
         to_probabilities(P)
         P *= 1 - P
         weight = weight * np.clip(4 * P.max(axis=1), np.float32(LEAST_CURVATURE), np.float32(1.0))

@@ -97,7 +97,7 @@ def _losses_of_lane(rows: RowSums, numbers: list[int], coefficients: F32) -> Sum
     loss = 0.0
     for number in numbers:
         block = rows.block(number)
-        scores = rows.scores(rows.features(block), block, coefficients)
+        scores = rows.features(block) @ coefficients.T
         loss += to_residuals(scores, rows.codes[block], rows.weight[block])
     return [np.array(loss)]
 
@@ -134,7 +134,7 @@ def _overlaps_of_lane(rows: RowSums, numbers: list[int], coefficients: F32) -> S
     for number in numbers:
         rows.crew.check()
         block = rows.block(number)
-        P = rows.scores(rows.features(block), block, coefficients)
+        P = rows.features(block) @ coefficients.T
         to_probabilities(P)
         overlaps += P.T @ P
         totals += P.sum(axis=0)
@@ -162,6 +162,7 @@ class Shortlists:
     def gradient(self, coefficients: F32) -> tuple[float, F32]:
         """Return the summed loss over shortlists and its gradient, (n_classes, n_features)."""
         loss, gradient = self.rows.add_up(_gradient_of_lane, coefficients, self.classes, self.extra)
+        self.rows.crew.advance(1)
         return float(loss), gradient
 
 
@@ -175,8 +176,6 @@ def _gradient_of_lane(
         F = rows.features(block)
         residuals = F @ coefficients[some].T
         residuals += extra[number]
-        if rows.offset is not None:
-            residuals += rows.offset[block][:, some]
         loss += to_residuals(residuals, np.searchsorted(some, rows.codes[block]), rows.weight[block])
         gradient[some] += residuals.T @ F
     return [np.array(loss), gradient]
