@@ -1,8 +1,8 @@
 """What features a landmark model gets, chosen on a sample of its rows.
 
 The guide is ridge regression of the indicators of the classes on linear and kernel features, whose leave-one-out
-residuals are exact and cheap. They choose the width of the kernel; its gradients say which columns matter; and rules are
-those that explain most of its residuals.
+residuals are exact and cheap. They choose the width of the kernel; its gradients say which columns matter; rules that
+explain most of its residuals are taken.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from bayesfloor.classify.landmarks.feature_map import LINEAR_SCALE, F32, FeatureMap, gaussian, squares_of_rows
+from bayesfloor.classify.landmarks.feature_map import F32, LINEAR_SCALE, FeatureMap, gaussian, squares_of_rows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Rows, and landmarks of them, on which the width of the kernel and the weights of the columns are chosen.
@@ -127,11 +127,11 @@ def median_square(columns: F32, rng: np.random.Generator) -> float:
     return float(np.median(distances)) if len(distances) else 1.0
 
 
-def gradient_weights(columns: F32, landmarks: F32, gamma: float, fitted: Ridge, with_linear: bool) -> F32:
+def gradient_weights(columns: F32, landmarks: F32, gamma: float, fitted: Ridge, with_linear: bool, power: float) -> F32:
     """Return a power of the mean squared gradient of the scores along each column, of mean square about 1."""
     d = columns.shape[1]
     kernels, coefficients = gaussian(columns, landmarks, gamma), fitted.coefficients[-len(landmarks) :]
-    total = np.zeros(d)
+    total = np.zeros(d, np.float32)
     for number in range(coefficients.shape[1]):
         parts = kernels * coefficients[:, number]
         gradient = parts @ landmarks
@@ -139,11 +139,11 @@ def gradient_weights(columns: F32, landmarks: F32, gamma: float, fitted: Ridge, 
         gradient *= np.float32(2 * gamma)
         if with_linear:
             gradient += np.float32(LINEAR_SCALE) * fitted.coefficients[1 : 1 + d, number]
-        total += squares_of_rows(gradient.T)
+        total += squares_of_rows(np.asarray(gradient.T, np.float32))
     mean = total.mean()
     if not mean > 0:
         return np.ones(d, np.float32)
-    return np.clip((total / mean) ** GRADIENT_POWER, LIGHTEST, HEAVIEST).astype(np.float32)
+    return np.clip((total / mean) ** power, LIGHTEST, HEAVIEST).astype(np.float32)
 
 
 class Rules(NamedTuple):
@@ -206,7 +206,7 @@ def choose_rules(sample: Sample, residuals: F32, is_binary: Bools, n_rules: int)
 
 def _largest(score: F32, most: int) -> Ints:
     """Return where the largest positive scores are, in falling order."""
-    most = int(min(most, np.count_nonzero(score > 0)))
+    most = min(most, int(np.count_nonzero(score > 0)))
     if most == 0:
         return np.zeros(0, np.int64)
     some = np.flatnonzero(score >= np.partition(score, len(score) - most)[len(score) - most])
@@ -242,7 +242,7 @@ def _cut_values(ordered: F32) -> F32:
     """Return where to cut a column of sorted values: between all of them if they are few, else at quantiles."""
     starts = np.flatnonzero(ordered[1:] > ordered[:-1])
     if len(starts) < N_QUANTILES:
-        return (ordered[starts] + ordered[starts + 1]) / 2
+        return (ordered[starts] + ordered[starts + 1]) * np.float32(0.5)
     places = np.linspace(0, len(ordered) - 1, N_QUANTILES + 2)[1:-1].astype(np.int64)
     return np.unique(ordered[places])
 
@@ -256,11 +256,18 @@ class FeaturePlan(NamedTuple):
         How many, at the most.
     widths : tuple of float
         Widths of the kernel to choose from, in median distances between rows.
+    width_rows, width_landmarks : int
+        Rows, and landmarks of them, on which the width and the weights of the columns are chosen.
+    gradient_power : float
+        Weights of columns are this power of their mean squared gradients.
     """
 
     n_landmarks: int
     n_rules: int
     widths: tuple[float, ...]
+    width_rows: int = WIDTH_ROWS
+    width_landmarks: int = WIDTH_LANDMARKS
+    gradient_power: float = GRADIENT_POWER
 
 
 class Scaling(NamedTuple):
@@ -297,8 +304,8 @@ def choose_features(
         That of ridge regression on the sample.
     """
     columns, d = sample.columns, sample.columns.shape[1]
-    few = Sample(*(None if each is None else each[:WIDTH_ROWS] for each in sample))  # type: ignore[arg-type]
-    seeds, with_linear = columns[: min(WIDTH_LANDMARKS, plan.n_landmarks)], d <= MOST_LINEAR
+    few = Sample(*(None if each is None else each[: plan.width_rows] for each in sample))  # type: ignore[arg-type]
+    seeds, with_linear = columns[: min(plan.width_landmarks, plan.n_landmarks)], d <= MOST_LINEAR
     unit = median_square(columns, rng)
     tried = []
     for width in plan.widths:
@@ -307,11 +314,12 @@ def choose_features(
     fitted, gamma, width = min(tried, key=lambda each: each[0].error)
     weights = np.ones(d, np.float32)
     if d > 1:
-        weights = gradient_weights(few.columns[-GRADIENT_ROWS:], seeds, gamma, fitted, with_linear)
+        weights = gradient_weights(few.columns[-GRADIENT_ROWS:], seeds, gamma, fitted, with_linear, plan.gradient_power)
         gamma = 0.5 / (width * width * median_square(columns * weights, rng))
     weighted = columns * weights
     fitted = ridge(sample, weighted, weighted[: min(RESIDUAL_LANDMARKS, plan.n_landmarks)], gamma, with_linear)
-    rules = choose_rules(sample, fitted.residuals, scaling.is_binary, plan.n_rules)
+    residuals = fitted.residuals if sample.root_weight is None else fitted.residuals * sample.root_weight
+    rules = choose_rules(sample, residuals, scaling.is_binary, plan.n_rules)
     made = FeatureMap(
         scaling.centre, scaling.scale, scaling.axes, weights, landmarks * weights, gamma,
         *rules,

@@ -8,9 +8,10 @@ to four times as many passes over the rows.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
@@ -41,9 +42,21 @@ class Penalty(NamedTuple):
         Where that block is.
     """
 
-    diagonal: Floats
-    kernel: Floats
+    diagonal: NDArray[Any]
+    kernel: NDArray[Any]
     columns: slice
+
+    def times(self, strength: float) -> "Penalty":
+        """Return the penalty times its strength, in single precision."""
+        return Penalty(
+            (strength * self.diagonal).astype(np.float32), (strength * self.kernel).astype(np.float32), self.columns
+        )
+
+    def pull(self, coefficients: F32) -> F32:
+        """Return the gradient, (n_classes, n_features)."""
+        pulled: F32 = coefficients * self.diagonal
+        pulled[:, self.columns] += coefficients[:, self.columns] @ self.kernel
+        return pulled
 
 
 def penalty_of(feature_map: FeatureMap) -> Penalty:
@@ -71,16 +84,14 @@ class Objective:
     def __init__(
         self, gradient: Callable[[F32], tuple[float, F32]], products: Floats, penalty: Penalty, strength: float
     ) -> None:
-        self._gradient, self._columns = gradient, penalty.columns
-        self._diagonal = (strength * penalty.diagonal).astype(np.float32)
-        self._kernel = (strength * penalty.kernel).astype(np.float32)
+        self._gradient = gradient
+        self._penalty = penalty.times(strength)
         self._factor = _factor(products, penalty, strength)
 
     def at(self, coefficients: F32) -> tuple[float, F32]:
         """Return value and gradient."""
         loss, gradient = self._gradient(coefficients)
-        pull: F32 = coefficients * self._diagonal
-        pull[:, self._columns] += coefficients[:, self._columns] @ self._kernel
+        pull = self._penalty.pull(coefficients)
         gradient += pull
         return loss + 0.5 * float(np.vdot(coefficients, pull)), gradient
 
