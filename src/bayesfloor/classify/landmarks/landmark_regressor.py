@@ -14,7 +14,7 @@ from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.classify.landmarks.fitting import Rows, order_rows, scores_of
 from bayesfloor.classify.landmarks.multinomial import Objective, Penalty, penalty_of
 from bayesfloor.classify.landmarks.row_sums import RowSums, Sums
-from bayesfloor.classify.landmarks.scaling import scale_rows, scaling_of
+from bayesfloor.classify.landmarks.scaling import dense_if_few_columns, scale_rows, scaling_of
 from bayesfloor.classify.training import F64, check_regression, check_rows
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.arrays import Floats
@@ -96,7 +96,7 @@ def fit_ridge(
     RidgeModel
     """
     n, n_kept = len(targets), rows.n_kept
-    scaling = scaling_of(rows.X, rows.weight.astype(np.float64), seed)
+    scaling = scaling_of(rows.X, rows.weight, seed)
     columns = scale_rows(rows.X, scaling)
     default_landmarks, default_rules = effort.n_features(n, LIKE_CLASSES, float(scaling.is_binary.mean()))
     plan = FeaturePlan(
@@ -332,7 +332,8 @@ class LandmarkRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self, X, y, sample_weight=sample_weight, groups=groups, accept_sparse=True, squares=True
         )
         values, ranks = np.unique(data.y, return_inverse=True)  # equal rows are in the order of their targets
-        rows = order_rows(data.X, ranks, data.weight, fold_keys(data.X, seed), data.groups, effort)
+        points = dense_if_few_columns(data.X)
+        rows = order_rows(points, ranks, data.weight, fold_keys(points, seed), data.groups, effort)
         numbers, share = values[rows.codes], rows.weight / rows.weight.sum(dtype=np.float64)
         middle = values[0] / 2 + values[-1] / 2
         self.target_mean_ = float(middle + share @ (numbers - middle))
