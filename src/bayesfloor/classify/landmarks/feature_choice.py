@@ -15,7 +15,7 @@ from bayesfloor.classify.landmarks.feature_map import F32, LINEAR_SCALE, Feature
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Rows, and landmarks of them, on which the width of the kernel and the weights of the columns are chosen.
-WIDTH_ROWS, WIDTH_LANDMARKS, GRADIENT_ROWS = 600, 64, 400
+WIDTH_ROWS, WIDTH_LANDMARKS, GRADIENT_ROWS = 500, 64, 400
 #: Landmarks of the ridge regression whose residuals rank rules.
 RESIDUAL_LANDMARKS = 128
 #: Ridge penalties to choose from, for 1000 rows.

@@ -36,7 +36,7 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "high" takes more landmarks, and corrects predictions by the nearest training rows, which it keeps; predictions
         take longer then.
     n_landmarks : int or None, default=None
-        Rows that become centres of Gaussian kernels; None for 1.2 times the square root of rows times classes, at most
+        Rows that become centres of Gaussian kernels; None for 1.1 times the square root of rows times classes, at most
         512 ("default").
     n_rules : int or None, default=None
         Cuts of columns and pairs of them, at the most; None for a share of the landmarks.
@@ -66,8 +66,6 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         they are a little too good; that fit had fewer rows, so they may also be too bad.
     curvature_ : ndarray of shape (n_features, n_features), float32
         Products of features, weighted by the curvature of the loss, lower triangle; `partial_fit` goes on from it.
-    n_iter_ : int
-        Passes over the rows.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -211,7 +209,6 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.held_out_error_,
             self.held_out_log_loss_,
             self.curvature_,
-            self.n_iter_,
         )
 
     def _keep(self, model: LandmarkModel) -> None:
@@ -222,7 +219,6 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.held_out_error_ = model.held_out_error
         self.held_out_log_loss_ = model.held_out_log_loss
         self.curvature_ = model.curvature
-        self.n_iter_ = model.n_passes
 
     def decision_function(self, X: Any) -> F64:
         """Score each row.
