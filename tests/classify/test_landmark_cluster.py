@@ -94,7 +94,8 @@ def test_fit_is_the_same_to_the_last_bit(client, rows):
     def fit(own):
         products, penalty = own.products(), penalty_of(own.feature_map)
         start = shortlists.closed_form_start(own, N_CLASSES, products, penalty, 1.0)
-        return descend(Objective(own.gradient, products, penalty, 1.0), start, 3, own.n_rows).coefficients
+        objective = Objective(own.gradient, products, penalty, 1.0)
+        return descend(objective, objective.at(start), 3, own.n_rows).coefficients
 
     assert_array_equal(alone(lambda: fit(on_cluster(rows, client))), alone(lambda: fit(rows)))
 

@@ -128,7 +128,8 @@ def test_model_from_shortlists_is_as_good_as_that_of_all_classes():
         return np.mean((F @ coefficients.T).argmax(axis=1) == fresh.codes)
 
     def accuracies(_):
-        full = descend(Objective(rows.gradient, products, penalty, 0.1), start, 6, rows.n_rows).coefficients
+        objective = Objective(rows.gradient, products, penalty, 0.1)
+        full = descend(objective, objective.at(start), 6, rows.n_rows).coefficients
         short = shortlists.descend_by_shortlists(rows, products, penalty, 0.1, start, 6, 0)
         return accuracy(start), accuracy(full), accuracy(short)
 

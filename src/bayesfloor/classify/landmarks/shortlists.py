@@ -261,5 +261,6 @@ def descend_by_shortlists(
     for first in range(0, n_steps, STEPS_PER_DRAW):
         drawn = draw_shortlists(rows, overlaps, (seed, first))
         objective = Objective(drawn.gradient, products, penalty, strength)
-        start = descend(objective, start, min(STEPS_PER_DRAW, n_steps - first), total_weight).coefficients
+        n_now = min(STEPS_PER_DRAW, n_steps - first)
+        start = descend(objective, objective.at(start), n_now, total_weight).coefficients
     return start
