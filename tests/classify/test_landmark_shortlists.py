@@ -1,6 +1,7 @@
 """Models of many classes: the start in closed form, and shortlists of classes, beside brute force."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -130,7 +131,9 @@ def test_model_from_shortlists_is_as_good_as_that_of_all_classes():
     def accuracies(_):
         objective = Objective(rows.gradient, products, penalty, 0.1)
         full = descend(objective, objective.at(start), 6, rows.n_rows).coefficients
-        short = shortlists.descend_by_shortlists(rows, products, penalty, 0.1, start, 6, 0)
+        overlaps = shortlists.class_overlaps(rows, start)
+        ordered = shortlists.sorted_along_tree(rows, overlaps)
+        short = shortlists.descend_by_shortlists(ordered, overlaps, products, penalty, 0.1, start, 6, (0,))
         return accuracy(start), accuracy(full), accuracy(short)
 
     rough, full, short = supervise(accuracies, 1, False)  # with one thread of BLAS: blocks are small
@@ -138,12 +141,27 @@ def test_model_from_shortlists_is_as_good_as_that_of_all_classes():
     assert short > full - 0.01
 
 
-def test_threads_do_not_matter(rows, start):
-    products, penalty = rows.products(), penalty_of(rows.feature_map)
+def fit_many(rows, crew, codes=None):
+    own = replace(rows, crew=crew, codes=rows.codes if codes is None else codes)
+    path = (1.0, 0.1, 0.01)
+    return shortlists.fit_many_classes(own, slice(2500, 3000), N_CLASSES, penalty_of(rows.feature_map), 1.0, path, 3, 0)
 
-    def with_crew(crew):
-        own = replace(rows, crew=crew)
-        return shortlists.descend_by_shortlists(own, products, penalty, 1.0, start, 4, 0)
 
-    one, two = (supervise(with_crew, n_threads, False) for n_threads in (1, 2))
-    assert_array_equal(one, two)
+def test_whole_fit_is_judged_on_rows_that_it_has_not_seen(rows):
+    fresh = class_rows(6000, N_CLASSES)
+    F = rows.feature_map.features(fresh.columns)
+    fitted = supervise(partial(fit_many, rows), 1, False)
+    log_probabilities = log_softmax(F @ fitted.coefficients.T, axis=1)
+    assert fitted.penalty in (1.0, 0.1, 0.01)
+    assert fitted.log_loss == pytest.approx(-log_probabilities[np.arange(6000), fresh.codes].mean(), rel=0.15)
+    assert fitted.error == pytest.approx(np.mean(log_probabilities.argmax(axis=1) != fresh.codes), abs=0.08)
+    # labels of the held-out rows at random: the fit without them cannot know
+    codes = rows.codes.copy()
+    codes[2500:] = np.random.default_rng(0).permutation(codes[2500:])
+    assert supervise(partial(fit_many, rows, codes=codes), 1, False).error > 0.95
+
+
+def test_threads_do_not_matter(rows):
+    one, two = (supervise(partial(fit_many, rows), n_threads, False) for n_threads in (1, 2))
+    assert_array_equal(one.coefficients, two.coefficients)
+    assert one.log_loss == two.log_loss

@@ -16,8 +16,10 @@ Two levels, groups of classes and classes within groups, cost as little and lost
 a group are linear in the features, and those of several classes taken together are not.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,8 +40,10 @@ FACTORS = 2.0 ** np.arange(-1.0, 11.5, 0.5)
 #: Classes that overlap most with those of a block: so many times the root of the number of classes, and at the least.
 #: Half as many are drawn from the others. Twice as many gained less than what as many steps more did.
 NEAR_SHARE, FEWEST_NEAR = 2.0, 24
-#: Steps until classes are drawn anew.
-STEPS_PER_DRAW = 3
+#: Steps until classes are drawn anew, and for each strength of the penalty.
+STEPS_PER_DRAW, PATH_STEPS = 3, 3
+#: Rows for each feature whose products precondition the steps.
+PRODUCT_ROWS = 8
 
 
 def closed_form_start(
@@ -230,14 +234,23 @@ def _shortlist(codes: Ints, overlaps: Floats, n_near: int, rng: np.random.Genera
 
 
 def descend_by_shortlists(
-    rows: RowSums, products: Floats, penalty: Penalty, strength: float, start: F32, n_steps: int, seed: int
+    rows: RowSums,
+    overlaps: Floats,
+    products: Floats,
+    penalty: Penalty,
+    strength: float,
+    start: F32,
+    n_steps: int,
+    seed: tuple[int, ...],
 ) -> F32:
     """Take steps down from some coefficients, over shortlists of classes.
 
     Parameters
     ----------
     rows : RowSums
-        The rows. They are sorted anew, and so their features computed anew.
+        Rows, see `sorted_along_tree`.
+    overlaps : ndarray of shape (n_classes, n_classes)
+        See `class_overlaps`.
     products : ndarray of shape (n_features, n_features)
         F'WF, the lower triangle.
     penalty : Penalty
@@ -245,22 +258,109 @@ def descend_by_shortlists(
     strength : float
         What multiplies it.
     start : ndarray of shape (n_classes, n_features), float32
-        Where to start, see `closed_form_start`. Its probabilities say which classes overlap.
+        Where to start.
     n_steps : int
         How many steps, at the most.
-    seed : int
+    seed : tuple of int
         Of the classes that are drawn.
 
     Returns
     -------
     ndarray of shape (n_classes, n_features), float32
     """
-    overlaps = class_overlaps(rows, start)
-    rows = sorted_along_tree(rows, overlaps)
     total_weight = float(rows.weight.sum())
     for first in range(0, n_steps, STEPS_PER_DRAW):
-        drawn = draw_shortlists(rows, overlaps, (seed, first))
+        drawn = draw_shortlists(rows, overlaps, (*seed, first))
         objective = Objective(drawn.gradient, products, penalty, strength)
         n_now = min(STEPS_PER_DRAW, n_steps - first)
         start = descend(objective, objective.at(start), n_now, total_weight).coefficients
     return start
+
+
+class ManyClasses(NamedTuple):
+    """A fitted model of many classes.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (n_classes, n_features), float32
+        From features to scores.
+    penalty : float
+        The penalty in use.
+    error, log_loss : float
+        On held-out rows, of a fit without them; the penalty was chosen on these rows.
+    curvature : ndarray of shape (n_features, n_features)
+        Products of features, weighted by the curvature of the loss; the lower triangle.
+    """
+
+    coefficients: F32
+    penalty: float
+    error: float
+    log_loss: float
+    curvature: Floats
+
+
+def fit_many_classes(
+    rows: RowSums,
+    held: slice,
+    n_classes: int,
+    penalty: Penalty,
+    strength: float,
+    path: Sequence[float],
+    n_steps: int,
+    seed: int,
+) -> ManyClasses:
+    """Choose the strength of the penalty on held-out rows, along a path that is the fit itself; then fit all rows.
+
+    Parameters
+    ----------
+    rows : RowSums
+        All rows, in a random order.
+    held : slice
+        Those that are held out at first.
+    n_classes : int
+        How many classes there are.
+    penalty : Penalty
+        The penalty.
+    strength : float
+        What multiplies it in ridge regression.
+    path : sequence of float
+        Strengths that are tried, falling, as multiples of that one.
+    n_steps : int
+        Steps on all rows.
+    seed : int
+        Of the classes that are drawn.
+
+    Returns
+    -------
+    ManyClasses
+    """
+    weight = rows.weight.copy()
+    weight[held] = 0.0
+    kept = replace(rows, weight=weight)
+    # A class that the fit has not seen tells nothing about the penalty, and its loss would outweigh all others.
+    is_known = np.bincount(rows.codes, weight, n_classes)[rows.codes[held]] > 0
+    judges = np.arange(held.start, held.stop)[is_known if is_known.any() else slice(None)]
+    features, codes = rows.feature_map.features(rows.columns[judges]), rows.codes[judges]
+    coefficients = closed_form_start(kept, n_classes, kept.products(), penalty, strength, (features, codes))
+    overlaps = class_overlaps(kept, coefficients)
+    most_rows = PRODUCT_ROWS * rows.feature_map.n_features
+    curvature = kept.products(coefficients, most_rows)
+    kept = sorted_along_tree(kept, overlaps)
+    best = ManyClasses(coefficients, strength, 1.0, np.inf, curvature)
+    for number, factor in enumerate(path):
+        coefficients = descend_by_shortlists(
+            kept, overlaps, curvature, penalty, strength * factor, coefficients, PATH_STEPS, (seed, number)
+        )
+        scores: F32 = features @ coefficients.T
+        error = float(np.average(scores.argmax(axis=1) != codes, weights=rows.weight[judges]))
+        loss = to_residuals(scores, codes, rows.weight[judges]) / float(rows.weight[judges].sum())
+        if not loss < best.log_loss:
+            break
+        best = ManyClasses(coefficients, strength * factor, error, loss, curvature)
+    overlaps = class_overlaps(rows, best.coefficients)
+    curvature = rows.products(best.coefficients, most_rows)
+    coefficients = descend_by_shortlists(
+        sorted_along_tree(rows, overlaps), overlaps, curvature, penalty, best.penalty, best.coefficients, n_steps,
+        (seed, len(path)),
+    )  # fmt: skip
+    return best._replace(coefficients=coefficients, curvature=curvature)
