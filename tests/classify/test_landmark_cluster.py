@@ -68,7 +68,9 @@ def alone(work):
 def all_sums(rows, coefficients):
     loss, gradient = rows.gradient(coefficients)
     overlaps = shortlists.class_overlaps(rows, coefficients)
-    lists = shortlists.draw_shortlists(shortlists.sorted_along_tree(rows, overlaps), overlaps, (0,))
+    lists = shortlists.draw_shortlists(
+        rows.reordered(shortlists.order_along_tree(rows.codes, overlaps)), overlaps, (0,)
+    )
     short_loss, short_gradient = lists.gradient(coefficients)
     return {
         "loss": loss,

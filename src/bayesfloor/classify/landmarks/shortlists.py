@@ -16,7 +16,6 @@ Two levels, groups of classes and classes within groups, cost as little and lost
 a group are linear in the features, and those of several classes taken together are not.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -40,8 +39,12 @@ FACTORS = 2.0 ** np.arange(-1.0, 11.5, 0.5)
 #: Classes that overlap most with those of a block: so many times the root of the number of classes, and at the least.
 #: Half as many are drawn from the others. Twice as many gained less than what as many steps more did.
 NEAR_SHARE, FEWEST_NEAR = 2.0, 24
-#: Steps until classes are drawn anew, and for each strength of the penalty.
-STEPS_PER_DRAW, PATH_STEPS = 3, 3
+#: Steps until classes are drawn anew; for each strength of the penalty; and on all rows, after the held-out ones had
+#: their say. More of these would go on where the held-out loss had ended the steps.
+STEPS_PER_DRAW, PATH_STEPS, STEPS_ON_ALL = 3, 3, 3
+#: Strengths of the penalty that are tried, falling; the first is that of the start, too. What ridge regression on a few
+#: rows prefers says nothing here: they have one or two rows of each class.
+PATH = (0.1, 0.03, 0.01, 0.01, 0.01)
 #: Rows for each feature whose products precondition the steps.
 PRODUCT_ROWS = 8
 
@@ -84,13 +87,13 @@ def closed_form_start(
         loss = partial(_loss_on_rows, rows, solved, rows.some_blocks(FACTOR_ROWS))
     else:
         loss = partial(_loss_on_features, judged[0] @ solved.T, judged[1])
-    best, lowest = 1.0, np.inf
-    for factor in FACTORS:
-        value = loss(np.float32(factor))
+    best, lowest = np.float32(1.0), np.inf
+    for factor in FACTORS.astype(np.float32):
+        value = loss(factor)
         if not value < lowest:  # the loss is convex along the factor
             break
         best, lowest = factor, value
-    return solved * np.float32(best)
+    return solved * best
 
 
 def _loss_on_rows(rows: RowSums, coefficients: F32, numbers: list[int], factor: np.float32) -> float:
@@ -185,11 +188,11 @@ def _gradient_of_lane(
     return [np.array(loss), gradient]
 
 
-def sorted_along_tree(rows: RowSums, overlaps: Floats) -> RowSums:
-    """Return rows in the order of their classes in the class tree, so that classes that overlap are neighbours."""
+def order_along_tree(codes: Ints, overlaps: Floats) -> Ints:
+    """Return the order of rows by their classes in the class tree, in which classes that overlap are neighbours."""
     rank = np.empty(len(overlaps), np.int64)
     rank[build_class_tree(overlaps, cut="average-linkage").leaf_codes] = np.arange(len(overlaps))
-    return rows.reordered(np.argsort(rank[rows.codes], kind="stable"))
+    return np.argsort(rank[codes], kind="stable")
 
 
 def draw_shortlists(rows: RowSums, overlaps: Floats, seed: tuple[int, ...]) -> Shortlists:
@@ -198,7 +201,7 @@ def draw_shortlists(rows: RowSums, overlaps: Floats, seed: tuple[int, ...]) -> S
     Parameters
     ----------
     rows : RowSums
-        Rows, see `sorted_along_tree`.
+        Rows in the order of `order_along_tree`.
     overlaps : ndarray of shape (n_classes, n_classes)
         See `class_overlaps`.
     seed : tuple of int
@@ -248,7 +251,7 @@ def descend_by_shortlists(
     Parameters
     ----------
     rows : RowSums
-        Rows, see `sorted_along_tree`.
+        Rows in the order of `order_along_tree`.
     overlaps : ndarray of shape (n_classes, n_classes)
         See `class_overlaps`.
     products : ndarray of shape (n_features, n_features)
@@ -304,9 +307,6 @@ def fit_many_classes(
     held: slice,
     n_classes: int,
     penalty: Penalty,
-    strength: float,
-    path: Sequence[float],
-    n_steps: int,
     seed: int,
 ) -> ManyClasses:
     """Choose the strength of the penalty on held-out rows, along a path that is the fit itself; then fit all rows.
@@ -321,12 +321,6 @@ def fit_many_classes(
         How many classes there are.
     penalty : Penalty
         The penalty.
-    strength : float
-        What multiplies it in ridge regression.
-    path : sequence of float
-        Strengths that are tried, falling, as multiples of that one.
-    n_steps : int
-        Steps on all rows.
     seed : int
         Of the classes that are drawn.
 
@@ -341,26 +335,26 @@ def fit_many_classes(
     is_known = np.bincount(rows.codes, weight, n_classes)[rows.codes[held]] > 0
     judges = np.arange(held.start, held.stop)[is_known if is_known.any() else slice(None)]
     features, codes = rows.feature_map.features(rows.columns[judges]), rows.codes[judges]
-    coefficients = closed_form_start(kept, n_classes, kept.products(), penalty, strength, (features, codes))
+    coefficients = closed_form_start(kept, n_classes, kept.products(), penalty, PATH[0], (features, codes))
     overlaps = class_overlaps(kept, coefficients)
     most_rows = PRODUCT_ROWS * rows.feature_map.n_features
     curvature = kept.products(coefficients, most_rows)
-    kept = sorted_along_tree(kept, overlaps)
-    best = ManyClasses(coefficients, strength, 1.0, np.inf, curvature)
-    for number, factor in enumerate(path):
+    order = order_along_tree(rows.codes, overlaps)
+    kept = kept.reordered(order)
+    best = ManyClasses(coefficients, PATH[0], 1.0, np.inf, curvature)
+    for number, strength in enumerate(PATH):
         coefficients = descend_by_shortlists(
-            kept, overlaps, curvature, penalty, strength * factor, coefficients, PATH_STEPS, (seed, number)
+            kept, overlaps, curvature, penalty, strength, coefficients, PATH_STEPS, (seed, number)
         )
         scores: F32 = features @ coefficients.T
         error = float(np.average(scores.argmax(axis=1) != codes, weights=rows.weight[judges]))
         loss = to_residuals(scores, codes, rows.weight[judges]) / float(rows.weight[judges].sum())
         if not loss < best.log_loss:
             break
-        best = ManyClasses(coefficients, strength * factor, error, loss, curvature)
-    overlaps = class_overlaps(rows, best.coefficients)
+        best = ManyClasses(coefficients, strength, error, loss, curvature)
     curvature = rows.products(best.coefficients, most_rows)
     coefficients = descend_by_shortlists(
-        sorted_along_tree(rows, overlaps), overlaps, curvature, penalty, best.penalty, best.coefficients, n_steps,
-        (seed, len(path)),
+        rows.reordered(order), overlaps, curvature, penalty, best.penalty, best.coefficients, STEPS_ON_ALL,
+        (seed, len(PATH)),
     )  # fmt: skip
     return best._replace(coefficients=coefficients, curvature=curvature)
