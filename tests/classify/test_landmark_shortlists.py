@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import log_softmax, softmax
 
+from bayesfloor import LandmarkClassifier
 from bayesfloor.classify.landmarks import row_sums, shortlists
 from bayesfloor.classify.landmarks.multinomial import Objective, descend, penalty_of
 from bayesfloor.runtime.threads import supervise
@@ -163,3 +164,25 @@ def test_threads_do_not_matter(rows):
     one, two = (supervise(partial(fit_many, rows), n_threads, False) for n_threads in (1, 2))
     assert_array_equal(one.coefficients, two.coefficients)
     assert one.log_loss == two.log_loss
+
+
+def test_classifier_of_as_many_classes_as_rows():
+    X = np.random.default_rng(0).standard_normal((shortlists.MANY_CLASSES, 4))
+    y = np.arange(len(X))
+    model = LandmarkClassifier().fit(X, y)
+    assert model.score(X, y) > 0.5
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_rows_of_which_none_can_be_held_out_judge_themselves(rows):
+    everything = slice(0, rows.n_rows)
+    fitted = supervise(
+        lambda crew: shortlists.fit_many_classes(
+            replace(rows, crew=crew), everything, N_CLASSES, penalty_of(rows.feature_map), 0
+        ),
+        1,
+        False,
+    )
+    scores = rows.feature_map.features(rows.columns) @ fitted.coefficients.T
+    assert np.mean(scores.argmax(axis=1) == rows.codes) > 0.4
+    assert np.isfinite(fitted.log_loss)

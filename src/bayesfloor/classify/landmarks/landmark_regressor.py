@@ -98,7 +98,9 @@ def fit_ridge(
     n, n_kept = len(targets), rows.n_kept
     scaling = scaling_of(rows.X, rows.weight, seed)
     columns = scale_rows(rows.X, scaling)
-    default_landmarks, default_rules = effort.n_features(n, LIKE_CLASSES, float(scaling.is_binary.mean()))
+    default_landmarks, default_rules = effort.n_features(
+        n, LIKE_CLASSES, columns.shape[1], float(scaling.is_binary.mean())
+    )
     plan = FeaturePlan(
         default_landmarks if n_landmarks is None else min(n_landmarks, n),
         default_rules if n_rules is None else n_rules,
@@ -242,7 +244,7 @@ class LandmarkRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     effort : {"fast", "default", "high"}, default="default"
         How many landmarks, and how many widths of the kernel to choose from.
     n_landmarks : int or None, default=None
-        Rows that become centres of Gaussian kernels; None for 3.8 times the square root of the rows, at most 512
+        Rows that become centres of Gaussian kernels; None for what rows and columns are worth, at most 512
         ("default").
     n_rules : int or None, default=None
         Cuts of columns and pairs of them, at the most; None for a share of the landmarks.

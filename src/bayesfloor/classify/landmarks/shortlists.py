@@ -316,7 +316,7 @@ def fit_many_classes(
     rows : RowSums
         All rows, in a random order.
     held : slice
-        Those that are held out at first.
+        Those that are held out at first: the last ones, or all where none can be.
     n_classes : int
         How many classes there are.
     penalty : Penalty
@@ -329,7 +329,8 @@ def fit_many_classes(
     ManyClasses
     """
     weight = rows.weight.copy()
-    weight[held] = 0.0
+    if held.start > 0:  # else all rows belong together, and judge themselves
+        weight[held] = 0.0
     kept = replace(rows, weight=weight)
     # A class that the fit has not seen tells nothing about the penalty, and its loss would outweigh all others.
     is_known = np.bincount(rows.codes, weight, n_classes)[rows.codes[held]] > 0
