@@ -180,7 +180,11 @@ def learned():
         ("error", 0.213, "errs on 4.1% (the stack: 3.8%) and trains in 0.2 s."),
         ("error", 0.0312, "errs on 4.1% (the stack: 3.8%) and trains in 0.03 s."),
         ("error", 31.4, "errs on 4.1% (the stack: 3.8%) and trains in 31 s."),
-        ("roc_auc", 2.0, "reaches an ROC AUC of 0.9 (the stack: 0.92), errs on 4.1% (3.8%) and trains in 2.0 s."),
+        (
+            "roc_auc",
+            2.0,
+            "reaches an ROC AUC of 0.9 (the stack: 0.92), errs on 4.1% (the stack: 3.8%) and trains in 2.0 s.",
+        ),
     ],
 )
 def test_what_is_said(learned, metric, seconds, said):

@@ -106,10 +106,13 @@ def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> "tuple
         ("landmarks", str(len(features.landmarks))),
         ("rules", str(len(features.rule_first))),
     ]
-    caveat = "The held-out rows also chose the penalty, so that their error is a little too low."
+    caveat = (
+        "The held-out figures are of the model that chose the penalty, trained on fewer rows; the one that is written "
+        "is trained on all."
+    )
     if table.groups is not None or table.time is not None:
         of_what = "groups" if table.groups is not None else "times"
-        caveat += f" They are of {of_what} that were trained on: 'bayesfloor floor' tests models on new ones."
+        caveat += f" Held-out rows are of {of_what} that were trained on: 'bayesfloor floor' tests models on new ones."
     return classifier, _Found(result, rows, "", caveat)
 
 

@@ -197,14 +197,10 @@ def sentence_on_fast_model(fast: FastModel, learned: LearnedFloor) -> str:
         what = "The fastest good model"
     else:
         what = "A fast model" if beats_nothing(metric) else "A fast model, not as good as the stack"
-    errs = f"errs on {percent(fast.values['error'])}"
-    if metric.name == "error":
-        told = f"{errs} (the stack: {percent(error.reached)})"
-    else:
-        told = (
-            f"reaches {metric.said(fast.values[metric.name])} (the stack: {metric.written(metric.reached)}), {errs} "
-            f"({percent(error.reached)})"
-        )
+    told = f"errs on {percent(fast.values['error'])} (the stack: {percent(error.reached)})"
+    if metric.name != "error":
+        of_stack = metric.written(metric.reached)
+        told = f"reaches {metric.said(fast.values[metric.name])} (the stack: {of_stack}), {told}"
     return f"{what}: {fast.name} {told} and trains in {_in_seconds(fast.seconds)}."
 
 
