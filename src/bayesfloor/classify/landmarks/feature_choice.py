@@ -311,7 +311,8 @@ def choose_features(
         gamma = 0.5 / (width * width * median_square(columns * weights, rng))
     weighted = columns * weights
     fitted = ridge(sample, weighted, weighted[: min(RESIDUAL_LANDMARKS, plan.n_landmarks)], gamma, with_linear)
-    rules = choose_rules(sample, fitted.residuals, scaling.is_binary, plan.n_rules)
+    residuals = fitted.residuals if sample.root_weight is None else fitted.residuals * sample.root_weight
+    rules = choose_rules(sample, residuals, scaling.is_binary, plan.n_rules)
     made = FeatureMap(
         scaling.centre, scaling.scale, scaling.axes, weights, landmarks * weights, gamma,
         *rules,

@@ -17,6 +17,7 @@ C1, C2, C3, C4, C5, C6 = (
     np.float32(c) for c in (0.69314718, 0.24022651, 0.05550411, 0.009618129, 0.0013333558, 0.00015403530)
 )
 ONE, ZERO = np.float32(1.0), np.float32(0.0)
+LEAST_PROBABILITY = np.float32(1e-30)
 BIAS, MANTISSA = np.int32(127), np.int32(23)
 
 
@@ -99,10 +100,28 @@ def to_probabilities(scores: Any) -> None:
 
 
 @kernel(fastmath=True)
-def to_residuals(scores: Any, codes: Any, weight: Any) -> None:
-    """Replace the scores of each row by its weight times (probabilities minus the indicator of its class)."""
+def to_residuals(scores: Any, codes: Any, weight: Any) -> float:
+    """Replace the scores of each row by its weight times (probabilities minus the indicator of its class).
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, n_classes), float32
+        Scores, and residuals then.
+    codes : ndarray of shape (n,)
+        Classes.
+    weight : ndarray of shape (n,), float32
+        Weights.
+
+    Returns
+    -------
+    float
+        The weighted sum of the logarithmic loss.
+    """
     to_probabilities(scores)
+    loss = 0.0
     for i in range(len(scores)):
+        loss -= weight[i] * np.log(max(scores[i, codes[i]], LEAST_PROBABILITY))
         scores[i, codes[i]] -= ONE
         for k in range(scores.shape[1]):
             scores[i, k] *= weight[i]
+    return loss

@@ -6,14 +6,19 @@ neither the number of threads nor the memory decides about their last bits.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.blas import ssyrk
 
 from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.classify.landmarks.kernels import to_probabilities, to_residuals
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
+
+#: What is added up: some arrays.
+Sums = list[NDArray[Any]]
 
 #: Values of a block of features, and its rows at the least.
 BLOCK_VALUES, BLOCK_ROWS = 2**18, 256
@@ -41,8 +46,6 @@ class RowSums:
         Weights.
     crew : Crew
         Threads.
-    offset : ndarray of shape (n, n_classes), float32, or None
-        Scores that are added to those of the features.
     """
 
     feature_map: FeatureMap
@@ -50,7 +53,6 @@ class RowSums:
     codes: Ints
     weight: F32
     crew: Crew
-    offset: F32 | None = None
     _kept: dict[int, F32] = field(default_factory=dict, repr=False)
 
     @property
@@ -73,23 +75,31 @@ class RowSums:
             self._kept[rows.start] = made
         return made
 
-    def scores(self, F: F32, rows: slice, coefficients: F32) -> F32:
-        """Return the scores of the classes from the features of a block."""
-        scores: F32 = F @ coefficients.T
-        if self.offset is not None:
-            scores += self.offset[rows]
-        return scores
+    def gradient(self, coefficients: F32) -> tuple[float, F32]:
+        """Return the summed loss and its gradient, (n_classes, n_features)."""
 
-    def gradient(self, coefficients: F32) -> F32:
-        """Return the gradient of the summed loss, (n_classes, n_features)."""
-
-        def of_block(rows: slice) -> F32:
+        def of_block(rows: slice) -> Sums:
             F = self.features(rows)
-            residuals = self.scores(F, rows, coefficients)
-            to_residuals(residuals, self.codes[rows], self.weight[rows])
-            return residuals.T @ F
+            residuals = F @ coefficients.T
+            loss = to_residuals(residuals, self.codes[rows], self.weight[rows])
+            return [np.array(loss), residuals.T @ F]
 
-        return self._sum(of_block, self.blocks)
+        loss, gradient = self._sum(of_block, self.blocks)
+        self.crew.advance(1)
+        return float(loss), gradient
+
+    def probabilities(self, coefficients: F32) -> F32:
+        """Return the probabilities of the classes of all rows."""
+        out = np.empty((self.n_rows, len(coefficients)), np.float32)
+
+        def write(rows: slice) -> None:
+            self.crew.check()
+            scores = self.features(rows) @ coefficients.T
+            to_probabilities(scores)
+            out[rows] = scores
+
+        self.crew.run(write, [(rows,) for rows in self.blocks])
+        return out
 
     def products(self, coefficients: F32 | None = None, most_rows: int | None = None) -> Floats:
         """Return the sum over rows of f f' (lower triangle), f the features.
@@ -110,19 +120,19 @@ class RowSums:
             n_blocks = max(1, round(len(blocks) * most_rows / self.n_rows))
             blocks = [blocks[(2 * number + 1) * len(blocks) // (2 * n_blocks)] for number in range(n_blocks)]
 
-        def of_block(rows: slice) -> F32:
+        def of_block(rows: slice) -> Sums:
             F = self.features(rows)
             weight = self.weight[rows]
             if coefficients is not None:
-                P = self.scores(F, rows, coefficients)
+                P = F @ coefficients.T
                 to_probabilities(P)
                 P *= 1 - P
                 weight = weight * np.clip(4 * P.max(axis=1), np.float32(LEAST_CURVATURE), np.float32(1.0))
             if coefficients is not None or not (weight == 1).all():
                 F = F * np.sqrt(weight)[:, np.newaxis]
-            return np.asarray(ssyrk(1.0, F.T, lower=1), np.float32)
+            return [ssyrk(1.0, F.T, lower=1)]
 
-        total = self._sum(of_block, blocks).astype(np.float64)
+        total = self._sum(of_block, blocks)[0].astype(np.float64)
         seen = sum(float(self.weight[rows].sum()) for rows in blocks)
         total *= float(self.weight.sum()) / seen
         return total
@@ -130,25 +140,29 @@ class RowSums:
     def squares(self) -> Floats:
         """Return the sum of the square of each feature."""
 
-        def of_block(rows: slice) -> F32:
+        def of_block(rows: slice) -> Sums:
             F = self.features(rows)
-            return np.asarray(np.einsum("i,ij,ij->j", self.weight[rows], F, F), np.float32)
+            return [self.weight[rows] @ (F * F)]
 
-        return self._sum(of_block, self.blocks).astype(np.float64)
+        return self._sum(of_block, self.blocks)[0].astype(np.float64)
 
-    def _sum(self, of_block: Callable[[slice], F32], blocks: Sequence[slice]) -> F32:
+    def _sum(self, of_block: Callable[[slice], Sums], blocks: Sequence[slice]) -> Sums:
         """Add up what a function returns for each block, lane by lane."""
 
-        def lane(number: int) -> F32:
+        def lane(number: int) -> Sums:
             mine = blocks[number::N_LANES]
-            total = of_block(mine[0])
+            totals = of_block(mine[0])
             for rows in mine[1:]:
                 self.crew.check()
-                total += of_block(rows)
-            return total
+                _add(totals, of_block(rows))
+            return totals
 
         lanes = self.crew.run(lane, [(number,) for number in range(min(N_LANES, len(blocks)))])
-        total: F32 = lanes[0]
         for other in lanes[1:]:
-            total += other
-        return total
+            _add(lanes[0], other)
+        return list(lanes[0])
+
+
+def _add(totals: Sums, others: Sums) -> None:
+    for total, other in zip(totals, others, strict=True):
+        total += other

@@ -1,0 +1,76 @@
+"""How much a landmark model spends on features, on choices, and on its fit."""
+
+from dataclasses import dataclass
+
+#: Landmarks at the least, if there are as many rows; and this over the number of rows, where rows are few.
+FEWEST_LANDMARKS, FEW_ROWS_AREA = 48, 8e4
+#: Share of columns with two values from which on rules take the place of half of the landmarks.
+MOSTLY_BINARY = 0.5
+#: Rows to one rule: where columns are mostly binary, and else.
+ROWS_TO_RULE_BINARY, ROWS_TO_RULE = 20, 40
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to spend.
+
+    Attributes
+    ----------
+    capacity : float
+        Landmarks are so many times the square root of rows times classes.
+    most_landmarks : int
+        At the most.
+    rule_share : float
+        Rules for each landmark.
+    widths : tuple of float
+        Widths of the kernel to choose from, in median distances between rows.
+    n_tune, n_held : int
+        Rows that features and penalty are chosen on, and rows that are held out for the latter; of fewer rows, three
+        quarters and one.
+    path : tuple of float
+        Penalties that are tried, falling, as multiples of that of ridge regression.
+    path_steps, steps : int
+        Steps for each penalty, and on all rows.
+    product_rows : float
+        Rows for each feature whose products precondition the steps.
+    is_local : bool
+        Whether the nearest training rows correct the predictions.
+    """
+
+    capacity: float = 1.2
+    most_landmarks: int = 512
+    rule_share: float = 0.3
+    widths: tuple[float, ...] = (0.6, 1.0)
+    n_tune: int = 1500
+    n_held: int = 1000
+    path: tuple[float, ...] = (10.0, 1.0, 0.1, 0.01, 1e-4)
+    path_steps: int = 3
+    steps: int = 7
+    product_rows: float = 8.0
+    is_local: bool = False
+
+    def n_features(self, n: int, n_classes: int, share_binary: float) -> tuple[int, int]:
+        """Return how many landmarks and rules rows are worth."""
+        wanted = max(FEWEST_LANDMARKS, FEW_ROWS_AREA / n, self.capacity * (n * n_classes) ** 0.5)
+        n_landmarks = int(min(wanted, self.most_landmarks, n))
+        if share_binary <= MOSTLY_BINARY:
+            return n_landmarks, min(int(self.rule_share * n_landmarks), n // ROWS_TO_RULE)
+        n_rules = min(n_landmarks, n // ROWS_TO_RULE_BINARY)
+        return max(min(n_landmarks, FEWEST_LANDMARKS), n_landmarks // 2), n_rules
+
+
+EFFORTS = {
+    "fast": Effort(capacity=0.6, most_landmarks=256, widths=(0.8,), n_tune=1000, path_steps=2, steps=4),
+    "default": Effort(),
+    "high": Effort(
+        capacity=3.0,
+        most_landmarks=1024,
+        widths=(0.25, 0.4, 0.6, 1.0),
+        n_tune=3000,
+        n_held=2000,
+        path=(10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4),
+        path_steps=5,
+        steps=12,
+        is_local=True,
+    ),
+}

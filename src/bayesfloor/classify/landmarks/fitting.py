@@ -1,0 +1,361 @@
+"""From rows and classes to a landmark model: choices on a few rows, the fit on all, and scores of new rows."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+
+from bayesfloor.classify.landmarks.efforts import Effort
+from bayesfloor.classify.landmarks.feature_choice import FeaturePlan, Sample, Scaling, choose_features
+from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
+from bayesfloor.classify.landmarks.kernels import to_probabilities
+from bayesfloor.classify.landmarks.local_rows import LocalRows, store_rows, weigh_opinions
+from bayesfloor.classify.landmarks.multinomial import Objective, Penalty, descend, penalty_of
+from bayesfloor.classify.landmarks.row_sums import RowSums
+from bayesfloor.classify.landmarks.scaling import scale_rows, scaling_of
+from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.hashing import mix64
+from bayesfloor.runtime.threads import Crew
+
+#: Rows of a block of predictions. All blocks have as many, the last one filled up, so that no row depends on others.
+PREDICTED_ROWS = 256
+#: Rows whose products precondition the steps, at the least.
+FEWEST_PRODUCT_ROWS = 4000
+#: What products of some rows are multiplied by, to be above those of all rows, and the least share of each square.
+SAMPLED_MARGIN, LEAST_SHARE = 1.1, 0.2
+#: A held-out loss so many times the best one ends the path of falling penalties; so do two in a row that are larger.
+HOPELESS = 1.1
+#: Least probability in the held-out loss.
+LEAST_PROBABILITY = 1e-7
+#: Values of the residuals of all rows beyond which they are not kept for local corrections.
+MOST_LOCAL_VALUES = 5e7
+#: Steps that follow on all rows where a part had been held out.
+STEPS_ON_ALL = 4
+
+
+class Rows(NamedTuple):
+    """Training rows in an order that depends on their values alone; those held out come last.
+
+    Attributes
+    ----------
+    X : ndarray or CSR array of shape (n, n_columns)
+        Rows.
+    codes : ndarray of shape (n,)
+        Classes.
+    weight : ndarray of shape (n,), float32
+        Weights of mean 1.
+    n_kept : int
+        Rows that are not held out.
+    """
+
+    X: Any
+    codes: Ints
+    weight: F32
+    n_kept: int
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkModel:
+    """A fitted model.
+
+    Attributes
+    ----------
+    feature_map : FeatureMap
+        From rows to features.
+    coefficients : ndarray of shape (n_classes, n_features), float32
+        From features to scores.
+    local : LocalRows or None
+        Rows that correct the scores.
+    penalty : float
+        The penalty in use.
+    held_out_error, held_out_log_loss : float
+        Error and loss on the held-out rows of the fit without them; the penalty was chosen on these rows.
+    curvature : ndarray of shape (n_features, n_features), float32
+        Products of features of all rows, weighted by the curvature of the loss; the lower triangle.
+    n_passes : int
+        Passes over all rows.
+    """
+
+    feature_map: FeatureMap
+    coefficients: F32
+    local: LocalRows | None
+    penalty: float
+    held_out_error: float
+    held_out_log_loss: float
+    curvature: F32
+    n_passes: int
+
+
+def order_rows(X: Any, codes: Ints, weight: Floats, keys: Any, groups: Ints | None, effort: Effort) -> Rows:
+    """Put rows in a random order that depends on their values and not on where they stand, held-out rows last.
+
+    Parameters
+    ----------
+    X : ndarray or CSR array of shape (n, n_columns)
+        Rows.
+    codes : ndarray of shape (n,)
+        Classes.
+    weight : ndarray of shape (n,)
+        Weights.
+    keys : ndarray of shape (n,), uint64
+        A random number for each row, by its values.
+    groups : ndarray of shape (n,) or None
+        Rows that belong together; whole groups are held out.
+    effort : Effort
+        How many rows are held out.
+
+    Returns
+    -------
+    Rows
+    """
+    n = len(codes)
+    n_held = effort.n_held if n >= effort.n_tune + effort.n_held else n // 4
+    if groups is None:
+        order = np.lexsort((weight, codes, keys))
+        n_kept = n - n_held
+    else:
+        _, groups = np.unique(groups, return_inverse=True)
+        of_groups = np.zeros(int(groups.max()) + 1, np.uint64)
+        np.add.at(of_groups, groups, mix64(keys ^ mix64(codes.astype(np.uint64))))
+        by_key = np.argsort(of_groups, kind="stable")
+        before = np.cumsum(np.bincount(groups)[by_key])
+        is_held = np.zeros(len(of_groups), bool)
+        is_held[by_key[(before <= n_held) & (np.arange(len(by_key)) < len(by_key) - 1)]] = True
+        order = np.lexsort((weight, codes, keys, is_held[groups]))
+        n_kept = n - int(is_held[groups].sum())
+    weight = weight[order]
+    return Rows(X[order], codes[order], (weight * (n / weight.sum())).astype(np.float32), max(n_kept, 1))
+
+
+def fit_model(
+    rows: Rows,
+    n_classes: int,
+    effort: Effort,
+    seed: int,
+    crew: Crew,
+    *,
+    n_landmarks: int | None = None,
+    n_rules: int | None = None,
+) -> LandmarkModel:
+    """Choose features and a penalty, and fit the model to all rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows in order.
+    n_classes : int
+        How many classes.
+    effort : Effort
+        How much to spend.
+    seed : int
+        Draws pairs of rows.
+    crew : Crew
+        Threads.
+    n_landmarks, n_rules : int or None, default=None
+        How many; None for what the rows are worth.
+
+    Returns
+    -------
+    LandmarkModel
+    """
+    n = len(rows.codes)
+    scaling = scaling_of(rows.X, rows.weight, seed)
+    columns = scale_rows(rows.X, scaling)
+    default_landmarks, default_rules = effort.n_features(n, n_classes, float(scaling.is_binary.mean()))
+    plan = FeaturePlan(
+        default_landmarks if n_landmarks is None else min(n_landmarks, n),
+        default_rules if n_rules is None else n_rules,
+        effort.widths,
+    )
+    few = RowsOfModel(columns, rows, slice(0, min(effort.n_tune, rows.n_kept)))
+    feature_map, strength = _choose_features(few, scaling, columns, plan, n_classes, seed)
+    crew.expect(2 * effort.steps + (STEPS_ON_ALL if effort.is_local else 0))
+    crew.check()
+    penalty = penalty_of(feature_map)
+    held = slice(rows.n_kept, n) if rows.n_kept < n else slice(0, n)
+    tuned = _choose_penalty(few, held, feature_map, penalty, strength, n_classes, effort, crew)
+    everything = slice(0, n)
+    if not effort.is_local or n * n_classes > MOST_LOCAL_VALUES or rows.n_kept == n:
+        sums = RowsOfModel(columns, rows, everything).sums(feature_map, crew)
+        fitted, curvature, n_passes = _fit_all(sums, penalty, tuned.strength, tuned.coefficients, effort, effort.steps)
+        return LandmarkModel(
+            feature_map, fitted, None, tuned.strength, tuned.error, tuned.log_loss, curvature, n_passes
+        )
+    return _fit_with_local(columns, rows, feature_map, penalty, tuned, effort, crew)
+
+
+class RowsOfModel(NamedTuple):
+    """Some of the rows, scaled."""
+
+    columns: F32
+    all_rows: Rows
+    part: slice
+
+    @property
+    def codes(self) -> Ints:
+        """Classes."""
+        return self.all_rows.codes[self.part]
+
+    @property
+    def weight(self) -> F32:
+        """Weights."""
+        return self.all_rows.weight[self.part]
+
+    def sums(self, feature_map: FeatureMap, crew: Crew) -> RowSums:
+        """Return sums over these rows."""
+        return RowSums(feature_map, self.columns[self.part], self.codes, self.weight, crew)
+
+
+def _choose_features(
+    few: RowsOfModel, scaling: Scaling, columns: F32, plan: FeaturePlan, n_classes: int, seed: int
+) -> tuple[FeatureMap, float]:
+    weight = few.weight
+    root = None if (weight == weight[0]).all() else np.sqrt(weight / weight.mean())[:, np.newaxis]
+    targets = np.eye(n_classes, dtype=np.float32)[few.codes]
+    if root is not None:
+        targets *= root
+    sample = Sample(columns[few.part], targets, root)
+    return choose_features(scaling, sample, columns[: plan.n_landmarks], plan, np.random.default_rng(seed))
+
+
+class Tuned(NamedTuple):
+    """The best penalty, the fit with it on a few rows, and how well that does on held-out rows."""
+
+    strength: float
+    coefficients: F32
+    error: float
+    log_loss: float
+
+
+def _choose_penalty(
+    few: RowsOfModel,
+    held: slice,
+    feature_map: FeatureMap,
+    penalty: Penalty,
+    strength: float,
+    n_classes: int,
+    effort: Effort,
+    crew: Crew,
+) -> Tuned:
+    """Fit the model along falling penalties, each from the one before, and choose by the loss of held-out rows."""
+    sums = few.sums(feature_map, crew)
+    products = sums.products()
+    features = feature_map.features(few.columns[held])
+    codes, weight = few.all_rows.codes[held], few.all_rows.weight[held]
+    coefficients = np.zeros((n_classes, feature_map.n_features), np.float32)
+    total = float(few.weight.sum())
+    best = Tuned(strength, coefficients, 1.0, np.inf)
+    n_worse = 0
+    for factor in effort.path:
+        objective = Objective(sums.gradient, products, penalty, strength * factor)
+        coefficients = descend(objective, coefficients, effort.path_steps, total).coefficients
+        probabilities: F32 = features @ coefficients.T
+        to_probabilities(probabilities)
+        error, loss = _error_and_loss(probabilities, codes, weight)
+        if loss < best.log_loss:
+            best, n_worse = Tuned(strength * factor, coefficients, error, loss), 0
+            continue
+        n_worse += 1
+        if n_worse == 2 or loss > HOPELESS * best.log_loss:
+            break
+    return best
+
+
+def _error_and_loss(probabilities: F32, codes: Ints, weight: F32) -> tuple[float, float]:
+    """Return the weighted error and mean logarithmic loss."""
+    own = probabilities[np.arange(len(codes)), codes].astype(np.float64)
+    shares = weight.astype(np.float64) / float(weight.sum())
+    error = float(shares @ (probabilities.argmax(axis=1) != codes))
+    return error, float(-(shares @ np.log(np.maximum(own, LEAST_PROBABILITY))))
+
+
+def _fit_all(
+    sums: RowSums, penalty: Penalty, strength: float, start: F32, effort: Effort, n_steps: int
+) -> tuple[F32, F32, int]:
+    """Return coefficients, products of features, and passes over the rows."""
+    m = sums.feature_map.n_features
+    most_rows = int(max(effort.product_rows * m, FEWEST_PRODUCT_ROWS))
+    if sums.n_rows <= 1.5 * most_rows:
+        products = sums.products(start)
+    else:
+        products = sums.products(start, most_rows)
+        products *= SAMPLED_MARGIN
+        diagonal = np.diag_indices(m)
+        products[diagonal] = np.maximum(products[diagonal], LEAST_SHARE * sums.squares())
+    found = descend(
+        Objective(sums.gradient, products, penalty, strength), start, n_steps, float(sums.weight.sum())
+    )
+    return found.coefficients, products.astype(np.float32), found.n_passes
+
+
+def _fit_with_local(
+    columns: F32, rows: Rows, feature_map: FeatureMap, penalty: Penalty, tuned: Tuned, effort: Effort, crew: Crew
+) -> LandmarkModel:
+    """Fit the model without the held-out rows, weigh local corrections on these, and then fit it to all rows."""
+    n, n_kept = len(rows.codes), rows.n_kept
+    kept, held = RowsOfModel(columns, rows, slice(0, n_kept)), RowsOfModel(columns, rows, slice(n_kept, n))
+    kept_sums, held_sums = kept.sums(feature_map, crew), held.sums(feature_map, crew)
+    coefficients, _, n_passes = _fit_all(
+        kept_sums, penalty, tuned.strength, tuned.coefficients, effort, effort.steps
+    )
+    weighted = columns * feature_map.weights
+    equal = np.zeros(3)
+    local = store_rows(weighted[:n_kept], kept.codes, kept_sums.probabilities(coefficients), equal)
+    probabilities = held_sums.probabilities(coefficients)
+    logarithms = local_logarithms(local, weighted[n_kept:], probabilities, crew)
+    opinions, gain = weigh_opinions(logarithms, held.codes, held.weight)
+    error, log_loss = _error_and_loss(probabilities, held.codes, held.weight)
+    sums = RowsOfModel(columns, rows, slice(0, n)).sums(feature_map, crew)
+    coefficients, curvature, more = _fit_all(sums, penalty, tuned.strength, coefficients, effort, STEPS_ON_ALL)
+    corrected = None
+    if gain > 0 and opinions[1:].any():
+        scores = (logarithms @ opinions).astype(np.float32)
+        to_probabilities(scores)
+        error, log_loss = _error_and_loss(scores, held.codes, held.weight)
+        corrected = store_rows(weighted, rows.codes, sums.probabilities(coefficients), opinions)
+    return LandmarkModel(
+        feature_map, coefficients, corrected, tuned.strength, error, log_loss, curvature, n_passes + more
+    )
+
+
+def local_logarithms(local: LocalRows, weighted: F32, probabilities: F32, crew: Crew) -> F32:
+    """Return the opinions on many rows, several blocks at a time."""
+    blocks = [slice(first, first + PREDICTED_ROWS) for first in range(0, len(weighted), PREDICTED_ROWS)]
+    found = crew.run(lambda rows: local.logarithms(weighted[rows], probabilities[rows]), [(rows,) for rows in blocks])
+    return np.concatenate(found)
+
+
+def scores_of(X: Any, feature_map: FeatureMap, coefficients: F32, local: LocalRows | None, crew: Crew) -> F32:
+    """Return the scores of the classes of checked rows, (n, n_classes)."""
+    n = X.shape[0]
+    out = np.empty((n, len(coefficients)), np.float32)
+    transposed = np.ascontiguousarray(coefficients.T)
+
+    def score(first: int) -> None:
+        crew.check()
+        part = X[first : first + PREDICTED_ROWS]
+        block = np.zeros((PREDICTED_ROWS, feature_map.n_axes), np.float32)
+        size = part.shape[0]
+        if issparse(part) or feature_map.axes is not None:
+            block[:size] = _projected(part, feature_map)
+        else:
+            block[:size] = feature_map.scaled(part)
+        scores: F32 = feature_map.features(block) @ transposed
+        if local is not None:
+            to_probabilities(scores)
+            scores[:size] = local.scores(block[:size] * feature_map.weights, scores[:size])
+        out[first : first + size] = scores[:size]
+
+    crew.run(score, [(first,) for first in range(0, n, PREDICTED_ROWS)])
+    return out
+
+
+def _projected(part: Any, feature_map: FeatureMap) -> F32:
+    """Return projected rows of a block that is filled up, so that each row is multiplied in the same way."""
+    if issparse(part) and feature_map.axes is not None:
+        return feature_map.scaled(part)  # products of sparse rows are taken row by row
+    dense = part.toarray() if issparse(part) else part
+    filled = np.zeros((PREDICTED_ROWS, dense.shape[1]))
+    filled[: len(dense)] = dense
+    return feature_map.scaled(filled)[: len(dense)]
