@@ -15,7 +15,9 @@ from sklearn.base import clone
 
 from bayesfloor import SmartSVC, read_table
 from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
+from bayesfloor.classify.landmarks.local_rows import LocalRows
 from bayesfloor.cli import main
+from bayesfloor.cli.model_file import Model, pack_model
 from bayesfloor.cli.models import as_csv
 
 from .small_tables import three_classes, write_csv
@@ -145,10 +147,11 @@ def test_what_fit_shows(run, table):
         "n_features": 2,
         "n_landmarks": len(classifier.feature_map_.landmarks),
         "n_rules": len(classifier.feature_map_.rule_first),
+        "n_rows_kept": 0,
         "held_out_error": classifier.held_out_error_,
         "held_out_log_loss": classifier.held_out_log_loss_,
     }
-    assert "The held-out figures are of the model that chose the penalty" in told.err
+    assert "The held-out figures are of a model that was trained on fewer rows" in told.err
     shown = dict(line.rsplit(maxsplit=1) for line in run("fit table.csv --out again.skops").out.splitlines())
     assert list(shown) == [
         "model", "written to", "held-out error", "held-out log-loss", "landmarks", "rules", "seconds",
@@ -167,14 +170,16 @@ def test_a_linear_model_shows_its_tree(run, table):
 
 
 def test_groups_of_a_table(run, tmp_path):
-    """Each group is one class, so that C is chosen by errors on classes that were not trained on: most are wrong."""
     points, labels = three_classes()
     points, labels = points[labels != "a"], labels[labels != "a"]
     rows = [f"{a},{b},g{i % 10},{label}" for i, ((a, b), label) in enumerate(zip(points.tolist(), labels, strict=True))]
     (tmp_path / "t.csv").write_text("\n".join(["x1,x2,who,y", *rows]) + "\n")
     call = "fit t.csv --target y --groups who --json --model"
-    assert "Held-out rows are of groups that were trained on" in run(f"{call} landmarks --out l.skops").err
     first = read_table(tmp_path / "t.csv", target="y", groups="who")
+    landmarks = LandmarkClassifier().fit(first.X, first.y, groups=first.groups)
+    found = json.loads(run(f"{call} landmarks --out l.skops").out)["result"]
+    assert found["held_out_log_loss"] == landmarks.held_out_log_loss_
+    assert found["held_out_log_loss"] != LandmarkClassifier().fit(first.X, first.y).held_out_log_loss_
     expected = SmartSVC(routing="soft").fit(first.X, first.y, groups=first.groups)
     found = json.loads(run(f"{call} smartsvm --out s.skops").out)["result"]
     assert found["cv_error"] == pytest.approx(1.0 - expected.cv_scores_.mean(axis=1).max())
@@ -370,6 +375,72 @@ def test_rules_point_to_cuts_and_cuts_to_columns(run, model, tmp_path, name, val
     assert run("predict good.skops table.csv").code == 0
     of_map[name] = value
     assert f"'{name}'" in refused(run, skops_io.dumps(stored), tmp_path)
+
+
+def with_local_rows(stored):
+    """A model whose predictions 40 rows in two cells correct."""
+    rng = np.random.default_rng(0)
+    local = {
+        "rows": rng.normal(size=(40, 2)).astype(np.float32),
+        "targets": rng.normal(scale=0.1, size=(40, 6)).astype(np.float32),
+        "prior": np.full(3, 1 / 3, np.float32),
+        "centres": rng.normal(size=(2, 2)).astype(np.float32),
+        "starts": np.array([0, 15, 40]),
+        "opinions": np.array([0.5, 0.3, 0.4]),
+    }
+    return with_part(stored, ("parts", "local"), local)
+
+
+def test_rows_that_correct_predictions(run, model, tmp_path):
+    stored = with_local_rows(skops_io.load(model))
+    (tmp_path / "local.skops").write_bytes(skops_io.dumps(stored))
+    first = read_table(tmp_path / "table.csv")
+    classifier = LandmarkClassifier().fit(first.X, first.y)
+    plain = classifier.predict_proba(first.X)
+    classifier.local_ = LocalRows(**stored["parts"]["local"])
+    expected = classifier.predict_proba(first.X)
+    assert np.abs(expected - plain).max() > 0.01
+    found = json.loads(run("predict local.skops table.csv --json").out)["result"]
+    np.testing.assert_allclose(found["probability"], expected, atol=1e-6)
+
+
+def test_fit_keeps_rows_that_help(run, tmp_path, monkeypatch):
+    """Squares of a fine grid, which landmarks smooth over: the nearest rows know better."""
+    rng = np.random.default_rng(0)
+    points = rng.uniform(0, 6, size=(900, 2))
+    labels = np.array(["u", "v"])[np.floor(points).sum(axis=1).astype(int) % 2]
+    write_csv(tmp_path / "grid.csv", points, labels)
+    first = read_table(tmp_path / "grid.csv")
+    classifier = LandmarkClassifier("high", n_landmarks=8).fit(first.X, first.y)
+    assert classifier.local_ is not None
+    packed = pack_model(Model(classifier, first.preparation))
+    (tmp_path / "grid.skops").write_bytes(packed)
+    found = json.loads(run("predict grid.skops grid.csv --json").out)["result"]
+    np.testing.assert_allclose(found["probability"], classifier.predict_proba(first.X), atol=1e-6)
+    monkeypatch.setattr("bayesfloor.cli.model_file.UNPACKED_MODEL_LIMIT", 1000)
+    outcome = run("fit grid.csv --out more.skops")
+    assert outcome.code == 3
+    assert "'predict' would refuse to read" in outcome.err
+    assert not (tmp_path / "more.skops").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("starts", np.array([0, 50, 40])),
+        ("starts", np.array([0, 15, 41])),
+        ("starts", np.array([-3, 15, 40])),
+        ("starts", np.array([0, 40])),
+        ("targets", np.zeros((40, 3), np.float32)),
+        ("rows", np.zeros((40, 3), np.float32)),
+        ("centres", np.zeros((0, 2), np.float32)),
+        ("opinions", np.zeros(2)),
+        ("prior", np.zeros(2, np.float32)),
+    ],
+)
+def test_cells_hold_the_rows_that_are_there(run, model, tmp_path, name, value):
+    stored = with_part(with_local_rows(skops_io.load(model)), ("parts", "local", name), value)
+    assert "the array '" in refused(run, skops_io.dumps(stored), tmp_path)
 
 
 def test_arrays_in_the_other_order_of_memory(run, model, tmp_path):

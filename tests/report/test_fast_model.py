@@ -31,10 +31,10 @@ def two_classes(n_rows=240, apart=1.5):
 def judged(held_out, model=None):
     """Predictions of the tested rows by a model that is trained again for each split."""
     log_p = np.full((len(held_out.tested), len(held_out.problem.classes)), np.nan)
-    for train, others, places in held_out.training_sets():
-        fitted = (GaussianNB() if model is None else model).fit(train.X, train.codes)
-        assert np.isnan(log_p[places]).all()  # each row is predicted once
-        log_p[places] = log_of_known(fitted.predict_proba(others), fitted.classes_, train)
+    for each in held_out.training_sets():
+        fitted = (GaussianNB() if model is None else model).fit(each.train.X, each.train.codes)
+        assert np.isnan(log_p[each.places]).all()  # each row is predicted once
+        log_p[each.places] = log_of_known(fitted.predict_proba(each.others), fitted.classes_, each.train)
     assert np.isfinite(log_p).all()
     return log_p
 
@@ -48,6 +48,8 @@ def test_the_folds_are_those_of_the_stack():
     for train, places in held_out.splits:
         of_train, of_tests = (set(groups[held_out.rows[some]]) for some in (train, held_out.tested[places]))
         assert not of_train & of_tests
+    for each, (train, _) in zip(held_out.training_sets(), held_out.splits, strict=True):
+        np.testing.assert_array_equal(each.groups, groups[held_out.rows[train]])
     assert sum(len(places) for _, places in held_out.splits) == len(y)
 
 
@@ -107,10 +109,11 @@ def test_features_from_labels_do_not_know_those_of_tested_rows(tmp_path):
     _, held_out = learned_floor_of(problem, **QUICK)
     first = next(held_out.training_sets())
     codes = held_out.problem.codes.copy()
-    tested = held_out.rows[held_out.tested[first[2]]]
+    tested = held_out.rows[held_out.tested[first.places]]
     codes[tested] = 1 - codes[tested]
     changed = next(replace(held_out, problem=replace(held_out.problem, codes=codes)).training_sets())
-    np.testing.assert_array_equal(changed[1], first[1])
+    np.testing.assert_array_equal(changed.others, first.others)
+    assert np.any(changed.others != held_out.problem.X[tested])
 
 
 def test_landmarks_are_trained_and_timed():

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.classify.landmarks.feature_map import FeatureMap
 from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
+from bayesfloor.classify.landmarks.local_rows import LocalRows
 from bayesfloor.classify.linear.smart_svc import SmartSVC
 from bayesfloor.runtime.text import listed, visible
 from bayesfloor.tables.encoding import Preparation
@@ -61,7 +62,13 @@ def pack_model(model: Model) -> bytes:
         "parts": KINDS[kind].take_apart(model.classifier),
         "preparation": model.preparation.to_dict(),
     }
-    return bytes(skops_io.dumps(stored))
+    contents = bytes(skops_io.dumps(stored))
+    if _unpacked_size(contents) > UNPACKED_MODEL_LIMIT:
+        raise ValueError(
+            f"the model takes more than {UNPACKED_MODEL_LIMIT / 2**30:g} GiB, which 'predict' would refuse to read; "
+            "take fewer rows (--max-rows), or less effort"
+        )
+    return contents
 
 
 def read_model(path: Path) -> Model:
@@ -110,12 +117,16 @@ def read_model(path: Path) -> Model:
 
 def _check_archive(contents: bytes, name: str) -> None:
     try:
-        with zipfile.ZipFile(io.BytesIO(contents)) as archive:
-            size = sum(member.file_size for member in archive.infolist())
+        size = _unpacked_size(contents)
     except zipfile.BadZipFile as error:
         raise ValueError(f"{name} is not a model that 'bayesfloor fit' wrote") from error
     if size > UNPACKED_MODEL_LIMIT:
         raise ValueError(f"{name} unpacks to more than {UNPACKED_MODEL_LIMIT / 2**30:g} GiB; no model is that large")
+
+
+def _unpacked_size(contents: bytes) -> int:
+    with zipfile.ZipFile(io.BytesIO(contents)) as archive:
+        return sum(member.file_size for member in archive.infolist())
 
 
 def _check_names(parts: Any, expected: set[str]) -> None:
@@ -170,16 +181,19 @@ def _landmark_parts(classifier: LandmarkClassifier) -> Parts:
         "classes": classifier.classes_.tolist(),
         "feature_map": classifier.feature_map_.to_dict(),
         "coef": classifier.coef_,
+        "local": None if classifier.local_ is None else classifier.local_.to_dict(),
     }
 
 
 def _landmarks_of(parts: Parts, n_features: int) -> LandmarkClassifier:
-    """Put a feature map and the coefficients of its features together."""
-    _check_names(parts, {"classes", "feature_map", "coef"})
+    """Put a feature map, the coefficients of its features, and rows that correct predictions together."""
+    _check_names(parts, {"classes", "feature_map", "coef", "local"})
     classifier = LandmarkClassifier()
     classifier.classes_, classifier.n_features_in_ = _sorted_classes(parts["classes"]), n_features
     classifier.feature_map_ = made = _feature_map_of(parts["feature_map"], n_features)
-    classifier.coef_ = _array(parts, "coef", np.float32, (len(classifier.classes_), made.n_features))
+    n_classes = len(classifier.classes_)
+    classifier.coef_ = _array(parts, "coef", np.float32, (n_classes, made.n_features))
+    classifier.local_ = None if parts["local"] is None else _local_rows_of(parts["local"], made.n_axes, n_classes)
     return classifier
 
 
@@ -211,6 +225,23 @@ def _feature_map_of(parts: Parts, n_features: int) -> FeatureMap:
         cut_values=_array(parts, "cut_values", np.float32, (n_cuts,)),
         rule_first=rule_first,
         rule_second=_places(parts, "rule_second", (len(rule_first),), n_cuts),
+    )
+
+
+def _local_rows_of(parts: Parts, n_axes: int, n_classes: int) -> LocalRows:
+    _check_names(parts, {each.name for each in fields(LocalRows)})
+    rows = _array(parts, "rows", np.float32, (None, n_axes))
+    centres = _array(parts, "centres", np.float32, (None, n_axes))
+    starts = _array(parts, "starts", np.int64, (len(centres) + 1,))
+    if not len(centres) or starts[0] != 0 or starts[-1] != len(rows) or np.any(np.diff(starts) < 0):
+        raise ValueError("the array 'starts' does not cut the rows into cells")
+    return LocalRows(
+        rows=rows,
+        targets=_array(parts, "targets", np.float32, (len(rows), 2 * n_classes)),
+        prior=_array(parts, "prior", np.float32, (n_classes,)),
+        centres=centres,
+        starts=starts,
+        opinions=_array(parts, "opinions", np.float64, (3,)),
     )
 
 

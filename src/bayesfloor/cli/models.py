@@ -91,12 +91,14 @@ def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> "tuple
     with progress_on_stderr(options.quiet) as progress:
         classifier = LandmarkClassifier(
             effort, n_jobs=options.threads, progress=progress, random_state=options.seed
-        ).fit(table.X, table.y)
+        ).fit(table.X, table.y, groups=table.groups)
     features = classifier.feature_map_
+    n_kept = 0 if classifier.local_ is None else len(classifier.local_.rows)
     result = {
         "effort": effort,
         "n_landmarks": len(features.landmarks),
         "n_rules": len(features.rule_first),
+        "n_rows_kept": n_kept,
         "held_out_error": classifier.held_out_error_,
         "held_out_log_loss": classifier.held_out_log_loss_,
     }
@@ -106,13 +108,13 @@ def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> "tuple
         ("landmarks", str(len(features.landmarks))),
         ("rules", str(len(features.rule_first))),
     ]
+    rows += [("training rows kept", str(n_kept))] if n_kept else []
     caveat = (
-        "The held-out figures are of the model that chose the penalty, trained on fewer rows; the one that is written "
-        "is trained on all."
+        "The held-out figures are of a model that was trained on fewer rows, and they chose its penalty; the one that "
+        "is written is trained on all rows."
     )
-    if table.groups is not None or table.time is not None:
-        of_what = "groups" if table.groups is not None else "times"
-        caveat += f" Held-out rows are of {of_what} that were trained on: 'bayesfloor floor' tests models on new ones."
+    if table.time is not None:
+        caveat += " Held-out rows are of all times: 'bayesfloor floor' tests models on what came next."
     return classifier, _Found(result, rows, "", caveat)
 
 

@@ -7,7 +7,7 @@ from time import perf_counter
 import numpy as np
 
 from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
-from bayesfloor.floor.learned.held_out import HeldOut, log_of_known
+from bayesfloor.floor.learned.held_out import HeldOut, TrainingSet, log_of_known
 from bayesfloor.floor.learned.training_rows import Train
 from bayesfloor.floor.trees.problem import Options
 from bayesfloor.runtime.arrays import Floats
@@ -43,22 +43,31 @@ def try_fast_model(held_out: HeldOut, options: Options) -> FastModel:
     log_p = np.empty((len(held_out.tested), len(held_out.problem.classes)))
     seconds: list[float] = []
     sizes: list[int] = []
-    for train, others, places in held_out.training_sets():
-        if not seconds and len(np.unique(train.codes[:WARM_UP_ROWS])) > 1:
-            _fit(train._replace(X=train.X[:WARM_UP_ROWS], codes=train.codes[:WARM_UP_ROWS]), others[:1], options)
-        log_p[places], taken = _fit(train, others, options)
+    for each in held_out.training_sets():
+        if not seconds:
+            _warm_up(each.train, options)
+        log_p[each.places], taken = _fit(each, options)
         seconds.append(taken)
-        sizes.append(len(train.codes))
+        sizes.append(len(each.train.codes))
     values = held_out.values(log_p)
     return FastModel(LandmarkClassifier.__name__, values, float(np.median(seconds)), round(float(np.mean(sizes))))
 
 
-def _fit(train: Train, others: Floats, options: Options) -> tuple[Floats, float]:
+def _warm_up(train: Train, options: Options) -> None:
+    """Fit a few rows, so that compiled code is there when others are timed."""
+    X, codes = train.X[:WARM_UP_ROWS], train.codes[:WARM_UP_ROWS]
+    if len(np.unique(codes)) > 1:
+        LandmarkClassifier(n_jobs=options.n_jobs).fit(X, codes)
+
+
+def _fit(rows: TrainingSet, options: Options) -> tuple[Floats, float]:
     """Return logarithms of what a model of some rows predicts for others, and how long it trained."""
+    train, others = rows.train, rows.others
     classes = np.unique(train.codes)
     started = perf_counter()
     if len(classes) == 1:  # in an order of time, the past may have one class only
         return log_of_known(np.ones((len(others), 1)), classes, train), perf_counter() - started
-    model = LandmarkClassifier(n_jobs=options.n_jobs, random_state=options.random_state).fit(train.X, train.codes)
+    model = LandmarkClassifier(n_jobs=options.n_jobs, random_state=options.random_state)
+    model.fit(train.X, train.codes, groups=rows.groups)
     taken = perf_counter() - started
     return log_of_known(model.predict_proba(others), model.classes_, train), taken

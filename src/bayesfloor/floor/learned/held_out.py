@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import log_softmax
@@ -13,6 +14,27 @@ from bayesfloor.floor.learned.strata import PlainRows
 from bayesfloor.floor.learned.training_rows import Train, safe
 from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.runtime.arrays import Floats, Ints
+
+
+class TrainingSet(NamedTuple):
+    """Rows to train on and to predict, standardised alike.
+
+    Attributes
+    ----------
+    train : Train
+        The rows to train on.
+    groups : ndarray or None
+        Which of them belong together.
+    others : ndarray of shape (n, d)
+        The rows to predict.
+    places : ndarray of shape (n,)
+        Where these are among the tested rows.
+    """
+
+    train: Train
+    groups: Ints | None
+    others: Floats
+    places: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +64,14 @@ class HeldOut:
     counted: PlainRows
     metrics: tuple[Metric, ...]
 
-    def training_sets(self) -> Iterator[tuple[Train, Floats, Ints]]:
-        """Give the rows of each split to train on and to predict, standardised, and where these are among the tested.
-
-        Features that hold labels are computed from the former alone.
-        """
+    def training_sets(self) -> Iterator[TrainingSet]:
+        """Give the rows of each split; features that hold labels are computed from those to train on alone."""
         encoded = classes_to_encode(self.problem.codes[self.rows], len(self.problem.classes))
+        groups = self.problem.groups
         for train, places in self.splits:
-            known, others = self.rows[train], self.rows[self.tested[places]]
-            yield (*rows_for(self.problem, known, others, encoded), places)
+            known, tests = self.rows[train], self.rows[self.tested[places]]
+            rows, others = rows_for(self.problem, known, tests, encoded)
+            yield TrainingSet(rows, None if groups is None else groups[known], others, places)
 
     def values(self, log_p: Floats) -> dict[str, float]:
         """Return the value of each metric.
