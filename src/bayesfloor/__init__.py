@@ -17,6 +17,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `spanning_forests`          the first k edge-disjoint minimum spanning trees of points
 `class_forests`             the same for every pair of classes and the whole set at once
 `build_class_tree`          a tree of binary problems, from how much classes overlap
+`LandmarkClassifier`        near-kernel accuracy at the cost of a linear SVM, with probabilities
 `SmartSVC`                  the paper's classifier: linear SVMs along a class tree
 `HierarchicalClassifier`    a class tree over any binary classifier
 `LinearSVCCV`               a linear SVM along a path of C; one against the rest
@@ -62,6 +63,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.classify.linear.linear_svm import linear_svm_path as linear_svm_path
     from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV as LinearSVCCV
     from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC as OneVsOneSVC
+    from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier as LandmarkClassifier
     from bayesfloor.classify.linear.smart_svc import SmartSVC as SmartSVC
     from bayesfloor.data.prepared_table import Table as Table
     from bayesfloor.display import ClassFloorsDisplay as ClassFloorsDisplay
@@ -140,6 +142,7 @@ _PUBLIC = {
     "classify.linear.linear_svm": "linear_svm_path LinearSVMPath",
     "classify.linear.linear_svm_cv": "LinearSVCCV",
     "classify.linear.one_vs_one": "OneVsOneSVC",
+    "classify.landmarks.landmark_classifier": "LandmarkClassifier",
     "classify.linear.smart_svc": "SmartSVC",
     "data.prepared_table": "Table",
     "display": (

@@ -241,8 +241,11 @@ def _choose_penalty(
     """Fit the model along falling penalties, each from the one before, and choose by the loss of held-out rows."""
     sums = few.sums(feature_map, crew)
     products = sums.products()
-    features = feature_map.features(few.columns[held])
-    codes, weight = few.all_rows.codes[held], few.all_rows.weight[held]
+    # A class that the fit has not seen tells nothing about the penalty, and its loss would outweigh all others.
+    is_known = np.bincount(few.codes, minlength=n_classes)[few.all_rows.codes[held]] > 0
+    judges = np.arange(held.start, held.stop)[is_known if is_known.any() else slice(None)]
+    features = feature_map.features(few.columns[judges])
+    codes, weight = few.all_rows.codes[judges], few.all_rows.weight[judges]
     coefficients = np.zeros((n_classes, feature_map.n_features), np.float32)
     total = float(few.weight.sum())
     best = Tuned(strength, coefficients, 1.0, np.inf)

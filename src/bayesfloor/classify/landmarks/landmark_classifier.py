@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesfloor.classify.landmarks.efforts import EFFORTS
 from bayesfloor.classify.landmarks.fitting import LandmarkModel, fit_model, order_rows, scores_of
-from bayesfloor.classify.landmarks.kernels import to_probabilities
+from bayesfloor.classify.landmarks.scaling import dense_if_few_columns
 from bayesfloor.classify.training import F64, check_rows, check_training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.checks import check_int, check_option, check_random_state_seed
@@ -125,9 +125,10 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         training = check_training(
             self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=True, squares=True
         )
-        keys = fold_keys(training.X, seed)
+        points = dense_if_few_columns(training.X)
+        keys = fold_keys(points, seed)
         codes = training.groups_of(groups)
-        rows = order_rows(training.X, training.codes, training.weight, keys, codes, effort)
+        rows = order_rows(points, training.codes, training.weight, keys, codes, effort)
         self.classes_ = training.classes
         n_classes = len(self.classes_)
         model: LandmarkModel = supervise(

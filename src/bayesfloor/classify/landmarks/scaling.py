@@ -17,6 +17,11 @@ AXIS_ROWS = 2000
 SCALED_ROWS = 65_536
 
 
+def dense_if_few_columns(X: Any) -> Any:
+    """Return rows as a dense array unless they are sparse and their columns are to be projected on axes."""
+    return X.toarray() if issparse(X) and X.shape[1] <= MANY_COLUMNS else X
+
+
 def scaling_of(X: Any, weight: Floats, seed: int) -> Scaling:
     """Return what scales columns: to mean 0 and deviation 1, or to -1 and 1 where they have two values.
 
@@ -35,8 +40,6 @@ def scaling_of(X: Any, weight: Floats, seed: int) -> Scaling:
     """
     if X.shape[1] > MANY_COLUMNS:
         return _with_axes(X, seed)
-    if issparse(X):
-        X = X.toarray()
     low, high = X.min(axis=0), X.max(axis=0)
     is_binary = (high > low) & ((X == low) | (X == high)).all(axis=0)
     share = weight / weight.sum()
