@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from bayesfloor import SmartSVC, read_table
-from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
+from bayesfloor import LandmarkClassifier, SmartSVC, read_table
 from bayesfloor.classify.landmarks.local_rows import LocalRows
 from bayesfloor.cli import main
 from bayesfloor.cli.model_file import Model, pack_model

@@ -9,8 +9,7 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
-from bayesfloor import difficulty_report, learned_floor, read_table
-from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
+from bayesfloor import LandmarkClassifier, difficulty_report, learned_floor, read_table
 from bayesfloor.floor.learned import estimate
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.held_out import log_of_known
