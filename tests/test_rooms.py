@@ -53,6 +53,7 @@ PUBLIC = {
     "GenSVMPath",
     "HenzePenroseDivergence",
     "HierarchicalClassifier",
+    "LandmarkClassifier",
     "LabelNoiseCheck",
     "LabelNoiseDisplay",
     "LearnedFloor",

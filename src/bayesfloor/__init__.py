@@ -59,11 +59,11 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.classify.joint.gensvm import GenSVMPath as GenSVMPath
     from bayesfloor.classify.joint.gensvm import gensvm_path as gensvm_path
     from bayesfloor.classify.joint.gensvm_cv import GenSVCCV as GenSVCCV
+    from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier as LandmarkClassifier
     from bayesfloor.classify.linear.linear_svm import LinearSVMPath as LinearSVMPath
     from bayesfloor.classify.linear.linear_svm import linear_svm_path as linear_svm_path
     from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV as LinearSVCCV
     from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC as OneVsOneSVC
-    from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier as LandmarkClassifier
     from bayesfloor.classify.linear.smart_svc import SmartSVC as SmartSVC
     from bayesfloor.data.prepared_table import Table as Table
     from bayesfloor.display import ClassFloorsDisplay as ClassFloorsDisplay

@@ -1,6 +1,5 @@
 """LandmarkClassifier: scikit-learn's checks, the room's contract, and what is its own."""
 
-import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -11,7 +10,6 @@ from .estimator_contract import (
     BAD_INPUT,
     CONTRACT,
     VARIANT_CONTRACT,
-    assert_same_outputs,
     blobs,
     check_kinds_of_array,
     check_search_in_processes,

@@ -117,7 +117,7 @@ def check_training(
     classes, codes = check_labels(y, points.shape[0])
     given_codes = codes
     weight = None if sample_weight is None else check_weights(sample_weight, points.shape[0])
-    of_class = _check_class_weight(class_weight, classes, codes, weight)
+    of_class = class_weights(class_weight, classes, codes, weight)
 
     total = of_class if weight is None else weight * of_class
     rows = np.flatnonzero(total)
@@ -128,10 +128,13 @@ def check_training(
     return Training(points, classes, codes, weight, None if class_weight is None else of_class, rows, given_codes)
 
 
-def check_rows(classifier: Any, X: Any, *, accept_sparse: bool = False) -> Any:
-    """Check rows that a fitted classifier is asked about: the same features as those it was fitted on."""
-    points = _check_points(X, 1, accept_sparse)
-    validate_data(classifier, X, reset=False, skip_check_array=True)
+def check_rows(classifier: Any, X: Any, *, accept_sparse: bool = False, reset: bool = False) -> Any:
+    """Check rows that a fitted classifier is asked about: the same features as those it was fitted on.
+
+    With `reset`, the classifier notes their features instead.
+    """
+    points = _check_points(X, 1, accept_sparse, squares=reset)
+    validate_data(classifier, X, reset=reset, skip_check_array=True)
     return points
 
 
@@ -150,7 +153,7 @@ def _check_points(X: Any, min_rows: int, accept_sparse: bool, squares: bool = Fa
     return check_sparse_points(points, min_rows=min_rows, squares=squares)
 
 
-def _check_class_weight(class_weight: Any, classes: NDArray[Any], codes: I64, sample_weight: F64 | None) -> F64:
+def class_weights(class_weight: Any, classes: NDArray[Any], codes: I64, sample_weight: F64 | None = None) -> F64:
     """Return what each row weighs because of its class."""
     if class_weight is None:
         return np.ones(len(codes))

@@ -37,15 +37,15 @@ class Effort:
         Whether the nearest training rows correct the predictions.
     """
 
-    capacity: float = 1.2
+    capacity: float = 1.1
     most_landmarks: int = 512
     rule_share: float = 0.3
     widths: tuple[float, ...] = (0.6, 1.0)
     n_tune: int = 1500
     n_held: int = 1000
     path: tuple[float, ...] = (10.0, 1.0, 0.1, 0.01, 1e-4)
-    path_steps: int = 3
-    steps: int = 7
+    path_steps: int = 2
+    steps: int = 8
     product_rows: float = 8.0
     is_local: bool = False
 
@@ -60,7 +60,7 @@ class Effort:
 
 
 EFFORTS = {
-    "fast": Effort(capacity=0.6, most_landmarks=256, widths=(0.8,), n_tune=1000, path_steps=2, steps=4),
+    "fast": Effort(capacity=0.6, most_landmarks=256, widths=(0.8,), n_tune=1000, path_steps=1, steps=5),
     "default": Effort(),
     "high": Effort(
         capacity=3.0,

@@ -1,8 +1,8 @@
 """What features a landmark model gets, chosen on a sample of its rows.
 
 The guide is ridge regression of the indicators of the classes on linear and kernel features, whose leave-one-out
-residuals are exact and cheap. They choose the width of the kernel; its gradients say which columns matter; and rules are
-those that explain most of its residuals.
+residuals are exact and cheap. They choose the width of the kernel; its gradients say which columns matter; rules that
+explain most of its residuals are taken.
 """
 
 from typing import NamedTuple
@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from bayesfloor.classify.landmarks.feature_map import LINEAR_SCALE, F32, FeatureMap, gaussian, squares_of_rows
+from bayesfloor.classify.landmarks.feature_map import F32, LINEAR_SCALE, FeatureMap, gaussian, squares_of_rows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Rows, and landmarks of them, on which the width of the kernel and the weights of the columns are chosen.
-WIDTH_ROWS, WIDTH_LANDMARKS, GRADIENT_ROWS = 600, 64, 400
+WIDTH_ROWS, WIDTH_LANDMARKS, GRADIENT_ROWS = 500, 64, 400
 #: Landmarks of the ridge regression whose residuals rank rules.
 RESIDUAL_LANDMARKS = 128
 #: Ridge penalties to choose from, for 1000 rows.
@@ -131,7 +131,7 @@ def gradient_weights(columns: F32, landmarks: F32, gamma: float, fitted: Ridge, 
     """Return a power of the mean squared gradient of the scores along each column, of mean square about 1."""
     d = columns.shape[1]
     kernels, coefficients = gaussian(columns, landmarks, gamma), fitted.coefficients[-len(landmarks) :]
-    total = np.zeros(d)
+    total = np.zeros(d, np.float32)
     for number in range(coefficients.shape[1]):
         parts = kernels * coefficients[:, number]
         gradient = parts @ landmarks
@@ -139,7 +139,7 @@ def gradient_weights(columns: F32, landmarks: F32, gamma: float, fitted: Ridge, 
         gradient *= np.float32(2 * gamma)
         if with_linear:
             gradient += np.float32(LINEAR_SCALE) * fitted.coefficients[1 : 1 + d, number]
-        total += squares_of_rows(gradient.T)
+        total += squares_of_rows(np.asarray(gradient.T, np.float32))
     mean = total.mean()
     if not mean > 0:
         return np.ones(d, np.float32)
@@ -206,7 +206,7 @@ def choose_rules(sample: Sample, residuals: F32, is_binary: Bools, n_rules: int)
 
 def _largest(score: F32, most: int) -> Ints:
     """Return where the largest positive scores are, in falling order."""
-    most = int(min(most, np.count_nonzero(score > 0)))
+    most = min(most, int(np.count_nonzero(score > 0)))
     if most == 0:
         return np.zeros(0, np.int64)
     some = np.flatnonzero(score >= np.partition(score, len(score) - most)[len(score) - most])
@@ -242,7 +242,7 @@ def _cut_values(ordered: F32) -> F32:
     """Return where to cut a column of sorted values: between all of them if they are few, else at quantiles."""
     starts = np.flatnonzero(ordered[1:] > ordered[:-1])
     if len(starts) < N_QUANTILES:
-        return (ordered[starts] + ordered[starts + 1]) / 2
+        return (ordered[starts] + ordered[starts + 1]) * np.float32(0.5)
     places = np.linspace(0, len(ordered) - 1, N_QUANTILES + 2)[1:-1].astype(np.int64)
     return np.unique(ordered[places])
 

@@ -1,6 +1,6 @@
 """From rows and classes to a landmark model: choices on a few rows, the fit on all, and scores of new rows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,8 @@ HOPELESS = 1.1
 LEAST_PROBABILITY = 1e-7
 #: Values of the residuals of all rows beyond which they are not kept for local corrections.
 MOST_LOCAL_VALUES = 5e7
+#: Half of the steps do where all rows are fewer than so many times those that the penalty was chosen on.
+FEW_MORE = 2
 #: Steps that follow on all rows where a part had been held out.
 STEPS_ON_ALL = 4
 
@@ -73,8 +75,6 @@ class LandmarkModel:
         Error and loss on the held-out rows of the fit without them; the penalty was chosen on these rows.
     curvature : ndarray of shape (n_features, n_features), float32
         Products of features of all rows, weighted by the curvature of the loss; the lower triangle.
-    n_passes : int
-        Passes over all rows.
     """
 
     feature_map: FeatureMap
@@ -84,7 +84,6 @@ class LandmarkModel:
     held_out_error: float
     held_out_log_loss: float
     curvature: F32
-    n_passes: int
 
 
 def order_rows(X: Any, codes: Ints, weight: Floats, keys: Any, groups: Ints | None, effort: Effort) -> Rows:
@@ -178,10 +177,9 @@ def fit_model(
     everything = slice(0, n)
     if not effort.is_local or n * n_classes > MOST_LOCAL_VALUES or rows.n_kept == n:
         sums = RowsOfModel(columns, rows, everything).sums(feature_map, crew)
-        fitted, curvature, n_passes = _fit_all(sums, penalty, tuned.strength, tuned.coefficients, effort, effort.steps)
-        return LandmarkModel(
-            feature_map, fitted, None, tuned.strength, tuned.error, tuned.log_loss, curvature, n_passes
-        )
+        n_steps = effort.steps if n > FEW_MORE * len(few.codes) else effort.steps // 2 + 1
+        fitted, curvature = _fit_all(sums, penalty, tuned.strength, tuned.coefficients, effort, n_steps)
+        return LandmarkModel(feature_map, fitted, None, tuned.strength, tuned.error, tuned.log_loss, curvature)
     return _fit_with_local(columns, rows, feature_map, penalty, tuned, effort, crew)
 
 
@@ -246,13 +244,13 @@ def _choose_penalty(
     judges = np.arange(held.start, held.stop)[is_known if is_known.any() else slice(None)]
     features = feature_map.features(few.columns[judges])
     codes, weight = few.all_rows.codes[judges], few.all_rows.weight[judges]
-    coefficients = np.zeros((n_classes, feature_map.n_features), np.float32)
-    total = float(few.weight.sum())
-    best = Tuned(strength, coefficients, 1.0, np.inf)
-    n_worse = 0
+    nothing = np.zeros((n_classes, feature_map.n_features), np.float32)
+    best, n_worse = Tuned(strength, nothing, 1.0, np.inf), 0
+    coefficients, of_loss = nothing, sums.gradient(nothing)
     for factor in effort.path:
         objective = Objective(sums.gradient, products, penalty, strength * factor)
-        coefficients = descend(objective, coefficients, effort.path_steps, total).coefficients
+        start = objective.at(coefficients, of_loss)
+        coefficients, _, _, of_loss = descend(objective, start, effort.path_steps, float(few.weight.sum()))
         probabilities: F32 = features @ coefficients.T
         to_probabilities(probabilities)
         error, loss = _error_and_loss(probabilities, codes, weight)
@@ -275,8 +273,8 @@ def _error_and_loss(probabilities: F32, codes: Ints, weight: F32) -> tuple[float
 
 def _fit_all(
     sums: RowSums, penalty: Penalty, strength: float, start: F32, effort: Effort, n_steps: int
-) -> tuple[F32, F32, int]:
-    """Return coefficients, products of features, and passes over the rows."""
+) -> tuple[F32, F32]:
+    """Return coefficients, and products of features."""
     m = sums.feature_map.n_features
     most_rows = int(max(effort.product_rows * m, FEWEST_PRODUCT_ROWS))
     if sums.n_rows <= 1.5 * most_rows:
@@ -286,10 +284,9 @@ def _fit_all(
         products *= SAMPLED_MARGIN
         diagonal = np.diag_indices(m)
         products[diagonal] = np.maximum(products[diagonal], LEAST_SHARE * sums.squares())
-    found = descend(
-        Objective(sums.gradient, products, penalty, strength), start, n_steps, float(sums.weight.sum())
-    )
-    return found.coefficients, products.astype(np.float32), found.n_passes
+    objective = Objective(sums.gradient, products, penalty, strength)
+    found = descend(objective, objective.at(start), n_steps, float(sums.weight.sum()))
+    return found.coefficients, products.astype(np.float32)
 
 
 def _fit_with_local(
@@ -299,9 +296,7 @@ def _fit_with_local(
     n, n_kept = len(rows.codes), rows.n_kept
     kept, held = RowsOfModel(columns, rows, slice(0, n_kept)), RowsOfModel(columns, rows, slice(n_kept, n))
     kept_sums, held_sums = kept.sums(feature_map, crew), held.sums(feature_map, crew)
-    coefficients, _, n_passes = _fit_all(
-        kept_sums, penalty, tuned.strength, tuned.coefficients, effort, effort.steps
-    )
+    coefficients, _ = _fit_all(kept_sums, penalty, tuned.strength, tuned.coefficients, effort, effort.steps)
     weighted = columns * feature_map.weights
     equal = np.zeros(3)
     local = store_rows(weighted[:n_kept], kept.codes, kept_sums.probabilities(coefficients), equal)
@@ -310,15 +305,59 @@ def _fit_with_local(
     opinions, gain = weigh_opinions(logarithms, held.codes, held.weight)
     error, log_loss = _error_and_loss(probabilities, held.codes, held.weight)
     sums = RowsOfModel(columns, rows, slice(0, n)).sums(feature_map, crew)
-    coefficients, curvature, more = _fit_all(sums, penalty, tuned.strength, coefficients, effort, STEPS_ON_ALL)
+    coefficients, curvature = _fit_all(sums, penalty, tuned.strength, coefficients, effort, STEPS_ON_ALL)
     corrected = None
     if gain > 0 and opinions[1:].any():
         scores = (logarithms @ opinions).astype(np.float32)
         to_probabilities(scores)
         error, log_loss = _error_and_loss(scores, held.codes, held.weight)
         corrected = store_rows(weighted, rows.codes, sums.probabilities(coefficients), opinions)
-    return LandmarkModel(
-        feature_map, coefficients, corrected, tuned.strength, error, log_loss, curvature, n_passes + more
+    return LandmarkModel(feature_map, coefficients, corrected, tuned.strength, error, log_loss, curvature)
+
+
+def update_model(model: LandmarkModel, rows: Rows, n_steps: int, crew: Crew) -> LandmarkModel:
+    """Go on fitting a model to more rows, with the same features and penalty.
+
+    The loss of the rows before is taken for a quadratic function around the coefficients so far: its slope there is
+    that of the penalty, with the other sign, and its curvature is bounded by the products of features.
+
+    Parameters
+    ----------
+    model : LandmarkModel
+        The model so far.
+    rows : Rows
+        More rows.
+    n_steps : int
+        Steps on these rows.
+    crew : Crew
+        Threads.
+
+    Returns
+    -------
+    LandmarkModel
+    """
+    feature_map, before = model.feature_map, model.coefficients
+    sums = RowSums(feature_map, feature_map.scaled(rows.X), rows.codes, rows.weight, crew)
+    penalty = penalty_of(feature_map)
+    lower = np.tril(model.curvature)
+    curvature = 0.5 * (lower + np.tril(lower, -1).T)
+    slope = penalty.times(model.penalty).pull(before)
+
+    def gradient(coefficients: F32) -> tuple[float, F32]:
+        loss, of_loss = sums.gradient(coefficients)
+        change = coefficients - before
+        bent: F32 = change @ curvature
+        value = loss + float(np.vdot(change, 0.5 * bent - slope))
+        return value, of_loss + bent - slope
+
+    products = sums.products(before)
+    objective = Objective(gradient, products + model.curvature, penalty, model.penalty)
+    found = descend(objective, objective.at(before), n_steps, float(rows.weight.sum()))
+    return replace(
+        model,
+        coefficients=found.coefficients,
+        local=None,
+        curvature=(model.curvature + sums.products(found.coefficients)).astype(np.float32),
     )
 
 

@@ -1,20 +1,27 @@
 """A classifier of near-kernel accuracy at the cost of a linear one."""
 
-from typing import Any, Self
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesfloor.classify.landmarks.efforts import EFFORTS
-from bayesfloor.classify.landmarks.fitting import LandmarkModel, fit_model, order_rows, scores_of
+from bayesfloor.classify.landmarks.efforts import EFFORTS, Effort
+from bayesfloor.classify.landmarks.fitting import LandmarkModel, Rows, fit_model, order_rows, scores_of, update_model
 from bayesfloor.classify.landmarks.scaling import dense_if_few_columns
-from bayesfloor.classify.training import F64, check_rows, check_training
+from bayesfloor.classify.training import F64, check_rows, check_training, class_weights
 from bayesfloor.data.folds import fold_keys
+from bayesfloor.data.labels import check_labels, check_weights
+from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import check_int, check_option, check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
-from bayesfloor.runtime.threads import supervise
+from bayesfloor.runtime.text import listed
+from bayesfloor.runtime.threads import Crew, supervise
+
+T = TypeVar("T")
 
 
 class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -29,7 +36,7 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "high" takes more landmarks, and corrects predictions by the nearest training rows, which it keeps; predictions
         take longer then.
     n_landmarks : int or None, default=None
-        Rows that become centres of Gaussian kernels; None for 1.2 times the square root of rows times classes, at most
+        Rows that become centres of Gaussian kernels; None for 1.1 times the square root of rows times classes, at most
         512 ("default").
     n_rules : int or None, default=None
         Cuts of columns and pairs of them, at the most; None for a share of the landmarks.
@@ -57,8 +64,8 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     held_out_error_, held_out_log_loss_ : float
         Error and mean logarithmic loss on rows that were held out of a first fit. The penalty was chosen on them, so
         they are a little too good; that fit had fewer rows, so they may also be too bad.
-    n_iter_ : int
-        Passes over the rows.
+    curvature_ : ndarray of shape (n_features, n_features), float32
+        Products of features, weighted by the curvature of the loss, lower triangle; `partial_fit` goes on from it.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -117,27 +124,92 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Self
             This estimator.
         """
-        effort = EFFORTS[check_option("effort", self.effort, EFFORTS)]
-        n_landmarks = None if self.n_landmarks is None else check_int("n_landmarks", self.n_landmarks)
-        n_rules = None if self.n_rules is None else check_int("n_rules", self.n_rules, 0)
-        n_threads = check_n_jobs(self.n_jobs)
-        seed = check_random_state_seed(self.random_state)
+        effort, seed = self._check_effort(), check_random_state_seed(self.random_state)
         training = check_training(
             self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=True, squares=True
         )
         points = dense_if_few_columns(training.X)
         keys = fold_keys(points, seed)
-        codes = training.groups_of(groups)
-        rows = order_rows(points, training.codes, training.weight, keys, codes, effort)
+        rows = order_rows(points, training.codes, training.weight, keys, training.groups_of(groups), effort)
         self.classes_ = training.classes
-        n_classes = len(self.classes_)
-        model: LandmarkModel = supervise(
-            lambda crew: fit_model(rows, n_classes, effort, seed, crew, n_landmarks=n_landmarks, n_rules=n_rules),
-            n_threads,
-            self.progress,
-        )
-        self._keep(model)
+        self._fit(rows, effort, seed)
         return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the classifier to some rows, or go on with more of them.
+
+        Landmarks, rules, scales and the penalty are those of the first call, or of `fit`: it should see a few thousand
+        rows that are like those to come. Each later call takes a few steps, in which earlier rows count as much as new
+        ones. Local corrections, of effort "high", are left out.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The points.
+        y : array-like of shape (n_samples,)
+            The labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that will ever come, at the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        Self
+            This estimator.
+        """
+        effort = replace(self._check_effort(), is_local=False)
+        seed = check_random_state_seed(self.random_state)
+        is_first = not hasattr(self, "classes_")
+        if is_first and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        known = self.classes_ if classes is None else check_labels(classes, len(classes))[0]
+        if not is_first and not np.array_equal(known, self.classes_):
+            raise ValueError(f"classes must be those of the first call of partial_fit, {self.classes_}. Got {classes}.")
+        points = dense_if_few_columns(check_rows(self, X, accept_sparse=True, reset=is_first))
+        codes = _codes_among(known, y, points.shape[0])
+        weight = np.ones(len(codes)) if sample_weight is None else check_weights(sample_weight, len(codes))
+        if self.class_weight == "balanced":
+            raise ValueError("class_weight='balanced' needs all rows at once; pass weights to partial_fit instead.")
+        weight = weight * class_weights(self.class_weight, known, codes)
+        kept = weight > 0
+        points, codes, weight = points[kept], codes[kept], weight[kept]
+        if is_first:
+            if len(codes) < 2:
+                raise ValueError(f"The first call of partial_fit needs two rows, got {len(codes)}.")
+            self.classes_ = known
+            self._fit(order_rows(points, codes, weight, fold_keys(points, seed), None, effort), effort, seed)
+        elif len(codes):
+            rows = Rows(points, codes, weight.astype(np.float32), len(codes))
+            self._keep(self._supervised(lambda crew: update_model(self._model(), rows, effort.steps, crew)))
+        return self
+
+    def _check_effort(self) -> Effort:
+        return EFFORTS[check_option("effort", self.effort, EFFORTS)]
+
+    def _supervised(self, work: Callable[[Crew], T]) -> T:
+        return supervise(work, check_n_jobs(self.n_jobs), self.progress)
+
+    def _fit(self, rows: Rows, effort: Effort, seed: int) -> None:
+        n_landmarks = None if self.n_landmarks is None else check_int("n_landmarks", self.n_landmarks)
+        n_rules = None if self.n_rules is None else check_int("n_rules", self.n_rules, 0)
+        n_classes = len(self.classes_)
+        self._keep(
+            self._supervised(
+                lambda crew: fit_model(rows, n_classes, effort, seed, crew, n_landmarks=n_landmarks, n_rules=n_rules)
+            )
+        )
+
+    def _model(self) -> LandmarkModel:
+        return LandmarkModel(
+            self.feature_map_,
+            self.coef_,
+            self.local_,
+            self.penalty_,
+            self.held_out_error_,
+            self.held_out_log_loss_,
+            self.curvature_,
+        )
 
     def _keep(self, model: LandmarkModel) -> None:
         self.feature_map_ = model.feature_map
@@ -146,7 +218,7 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.penalty_ = model.penalty
         self.held_out_error_ = model.held_out_error
         self.held_out_log_loss_ = model.held_out_log_loss
-        self.n_iter_ = model.n_passes
+        self.curvature_ = model.curvature
 
     def decision_function(self, X: Any) -> F64:
         """Score each row.
@@ -202,13 +274,24 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any) -> NDArray[np.float32]:
         check_is_fitted(self)
         points = check_rows(self, X, accept_sparse=True)
-        n_threads = check_n_jobs(self.n_jobs)
-        scores: NDArray[np.float32] = supervise(
-            lambda crew: scores_of(points, self.feature_map_, self.coef_, self.local_, crew), n_threads, False
+        return supervise(
+            lambda crew: scores_of(points, self.feature_map_, self.coef_, self.local_, crew),
+            check_n_jobs(self.n_jobs),
+            False,
         )
-        return scores
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _codes_among(classes: NDArray[Any], y: Any, n_rows: int) -> Ints:
+    """Return the position of each label among the classes; others are refused."""
+    labels, codes = check_labels(y, n_rows, min_classes=1)
+    places = {label: place for place, label in enumerate(classes.tolist())}
+    unknown = [label for label in labels.tolist() if label not in places]
+    if unknown:
+        names = listed([repr(label) for label in unknown])
+        raise ValueError(f"y has labels that are not among the classes of the first call: {names}")
+    return np.array([places[label] for label in labels.tolist()], np.int64)[codes]

@@ -24,7 +24,7 @@ def _keep(distance: Any, row: int, nearest: Any, distances: Any) -> None:
 
 
 @kernel(fastmath=True)
-def _square(a: Any, b: Any) -> float:
+def _square(a: Any, b: Any) -> Any:
     total = ZERO
     for j in range(len(a)):
         total += (a[j] - b[j]) * (a[j] - b[j])

@@ -16,7 +16,6 @@ from scipy.optimize import minimize
 from bayesfloor.classify.landmarks.feature_map import F32
 from bayesfloor.classify.landmarks.local_kernels import assign_cells, fit_locally
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.threads import Crew
 
 #: Nearest rows, the width of their kernel as a share of their distances, and what is added to its diagonal.
 N_NEAREST, WIDTH, PENALTY = 32, 0.5, 0.1

@@ -8,9 +8,10 @@ to four times as many passes over the rows.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
@@ -24,8 +25,8 @@ DAMPING = 2e-7
 TOLERANCE = 2e-6
 #: Pairs of steps and changes of the gradient that L-BFGS remembers.
 N_REMEMBERED = 8
-#: Times that a step which does not lower the objective is divided by 4.
-MOST_CUTBACKS = 6
+#: How often a step that raises the objective is cut back, and by what.
+MOST_CUTBACKS, CUTBACK = 6, 0.25
 
 
 class Penalty(NamedTuple):
@@ -41,9 +42,21 @@ class Penalty(NamedTuple):
         Where that block is.
     """
 
-    diagonal: Floats
-    kernel: Floats
+    diagonal: NDArray[Any]
+    kernel: NDArray[Any]
     columns: slice
+
+    def times(self, strength: float) -> "Penalty":
+        """Return the penalty times its strength, in single precision."""
+        return Penalty(
+            (strength * self.diagonal).astype(np.float32), (strength * self.kernel).astype(np.float32), self.columns
+        )
+
+    def pull(self, coefficients: F32) -> F32:
+        """Return the gradient, (n_classes, n_features)."""
+        pulled: F32 = coefficients * self.diagonal
+        pulled[:, self.columns] += coefficients[:, self.columns] @ self.kernel
+        return pulled
 
 
 def penalty_of(feature_map: FeatureMap) -> Penalty:
@@ -51,6 +64,15 @@ def penalty_of(feature_map: FeatureMap) -> Penalty:
     diagonal = np.ones(feature_map.n_features)
     diagonal[0] = diagonal[feature_map.kernel_columns] = SMALL_PENALTY
     return Penalty(diagonal, feature_map.landmark_kernel(), feature_map.kernel_columns)
+
+
+class Point(NamedTuple):
+    """Coefficients, value and gradient of the objective there, and both of the loss without its penalty."""
+
+    coefficients: F32
+    value: float
+    gradient: F32
+    of_loss: tuple[float, F32]
 
 
 class Objective:
@@ -71,47 +93,31 @@ class Objective:
     def __init__(
         self, gradient: Callable[[F32], tuple[float, F32]], products: Floats, penalty: Penalty, strength: float
     ) -> None:
-        self._gradient, self._columns = gradient, penalty.columns
-        self._diagonal = (strength * penalty.diagonal).astype(np.float32)
-        self._kernel = (strength * penalty.kernel).astype(np.float32)
+        self._gradient = gradient
+        self._penalty = penalty.times(strength)
         self._factor = _factor(products, penalty, strength)
 
-    def at(self, coefficients: F32) -> tuple[float, F32]:
-        """Return value and gradient."""
-        loss, gradient = self._gradient(coefficients)
-        pull: F32 = coefficients * self._diagonal
-        pull[:, self._columns] += coefficients[:, self._columns] @ self._kernel
-        gradient += pull
-        return loss + 0.5 * float(np.vdot(coefficients, pull)), gradient
+    def at(self, coefficients: F32, of_loss: tuple[float, F32] | None = None) -> Point:
+        """Return value and gradient; those of the loss alone need not be computed again where they are known."""
+        loss, slope = self._gradient(coefficients) if of_loss is None else of_loss
+        pull = self._penalty.pull(coefficients)
+        value = loss + 0.5 * float(np.vdot(coefficients, pull))
+        pull += slope
+        return Point(coefficients, value, pull, (loss, slope))
 
     def precondition(self, gradient: F32) -> F32:
         """Return the gradient times the inverse of the bound."""
         return np.asarray(dpotrs(self._factor, gradient.T, lower=1)[0].T, np.float32)
 
 
-class Descent(NamedTuple):
-    """Where L-BFGS ended.
-
-    Attributes
-    ----------
-    coefficients : ndarray of shape (n_classes, n_features), float32
-        The best ones.
-    n_passes : int
-        Passes over the rows.
-    """
-
-    coefficients: F32
-    n_passes: int
-
-
-def descend(objective: Objective, start: F32, n_steps: int, total_weight: float) -> Descent:
+def descend(objective: Objective, start: Point, n_steps: int, total_weight: float) -> Point:
     """Take steps of preconditioned L-BFGS down from some coefficients.
 
     Parameters
     ----------
     objective : Objective
         What to minimise.
-    start : ndarray of shape (n_classes, n_features), float32
+    start : Point
         Where to start.
     n_steps : int
         How many steps, at the most.
@@ -120,33 +126,36 @@ def descend(objective: Objective, start: F32, n_steps: int, total_weight: float)
 
     Returns
     -------
-    Descent
+    Point
+        The best coefficients.
     """
     remembered: list[tuple[F32, F32, float]] = []
-    scale, n_passes = 1.0, 1
-    point = start
-    value, gradient = objective.at(point)
+    scale, point = 1.0, start
     for _ in range(n_steps):
-        step = _direction(objective, gradient, remembered, scale)
-        gain = float(np.vdot(step, gradient))
-        if gain < TOLERANCE * total_weight:
+        step = _direction(objective, point.gradient, remembered, scale)
+        if float(np.vdot(step, point.gradient)) < TOLERANCE * total_weight:
             break
-        for _ in range(MOST_CUTBACKS):
-            following = point - step
-            new_value, new_gradient = objective.at(following)
-            n_passes += 1
-            if new_value <= value:
-                break
-            step *= np.float32(0.25)
-        else:
+        following = _go(objective, point, step)
+        if following is None:
             break
-        change = new_gradient - gradient
-        curvature = -float(np.vdot(step, change))
+        change = following.gradient - point.gradient
+        moved = following.coefficients - point.coefficients
+        curvature = float(np.vdot(moved, change))
         if curvature > 0:
             scale = curvature / float(np.vdot(change, objective.precondition(change)))
-            remembered = [*remembered[1 - N_REMEMBERED :], (-step, change, 1.0 / curvature)]
-        point, value, gradient = following, new_value, new_gradient
-    return Descent(point, n_passes)
+            remembered = [*remembered[1 - N_REMEMBERED :], (moved, change, 1.0 / curvature)]
+        point = following
+    return point
+
+
+def _go(objective: Objective, point: Point, step: F32) -> Point | None:
+    """Return the point after a step, which is cut back until it does not rise; None if it always does."""
+    for _ in range(MOST_CUTBACKS):
+        following = objective.at(point.coefficients - step)
+        if following.value <= point.value:
+            return following
+        step = step * np.float32(CUTBACK)
+    return None
 
 
 def _direction(objective: Objective, gradient: F32, remembered: list[tuple[F32, F32, float]], scale: float) -> F32:

@@ -7,7 +7,6 @@ from scipy.sparse import issparse
 
 from bayesfloor.classify.landmarks.feature_choice import Scaling
 from bayesfloor.classify.landmarks.feature_map import F32, scaled
-from bayesfloor.runtime.arrays import Floats
 
 #: Columns above which they are projected on principal axes, and how many of these there are at the most.
 MANY_COLUMNS, N_AXES = 512, 256
@@ -22,7 +21,7 @@ def dense_if_few_columns(X: Any) -> Any:
     return X.toarray() if issparse(X) and X.shape[1] <= MANY_COLUMNS else X
 
 
-def scaling_of(X: Any, weight: Floats, seed: int) -> Scaling:
+def scaling_of(X: Any, weight: F32, seed: int) -> Scaling:
     """Return what scales columns: to mean 0 and deviation 1, or to -1 and 1 where they have two values.
 
     Parameters
@@ -41,8 +40,8 @@ def scaling_of(X: Any, weight: Floats, seed: int) -> Scaling:
     if X.shape[1] > MANY_COLUMNS:
         return _with_axes(X, seed)
     low, high = X.min(axis=0), X.max(axis=0)
-    is_binary = (high > low) & ((X == low) | (X == high)).all(axis=0)
-    share = weight / weight.sum()
+    is_binary = (high > low) & ((low == X) | (high == X)).all(axis=0)
+    share = weight.astype(np.float64) / float(weight.sum())
     middle = low / 2 + high / 2
     centred = X - middle  # no cancellation in the squares
     mean = share @ centred
