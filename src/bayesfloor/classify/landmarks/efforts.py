@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 #: Landmarks at the least, if there are as many rows; and this over the number of rows, where rows are few.
 FEWEST_LANDMARKS, FEW_ROWS_AREA = 48, 8e4
-#: Share of columns with two values from which on rules take the place of half of the landmarks.
+#: Share of columns with two values from which on rules take the place of landmarks.
 MOSTLY_BINARY = 0.5
 #: Rows to one rule: where columns are mostly binary, and else.
 ROWS_TO_RULE_BINARY, ROWS_TO_RULE = 20, 40
@@ -20,8 +20,10 @@ class Effort:
         Landmarks are so many times the square root of rows times classes.
     most_landmarks : int
         At the most.
+    binary_share : float
+        Share of the landmarks that is left where columns are mostly binary; rules are as many as all of them then.
     rule_share : float
-        Rules for each landmark.
+        Rules for each landmark elsewhere.
     widths : tuple of float
         Widths of the kernel to choose from, in median distances between rows.
     n_tune, n_held : int
@@ -39,6 +41,7 @@ class Effort:
 
     capacity: float = 1.1
     most_landmarks: int = 512
+    binary_share: float = 0.5
     rule_share: float = 0.3
     widths: tuple[float, ...] = (0.6, 1.0)
     n_tune: int = 1500
@@ -56,7 +59,7 @@ class Effort:
         if share_binary <= MOSTLY_BINARY:
             return n_landmarks, min(int(self.rule_share * n_landmarks), n // ROWS_TO_RULE)
         n_rules = min(n_landmarks, n // ROWS_TO_RULE_BINARY)
-        return max(min(n_landmarks, FEWEST_LANDMARKS), n_landmarks // 2), n_rules
+        return max(min(n_landmarks, FEWEST_LANDMARKS), int(self.binary_share * n_landmarks)), n_rules
 
 
 EFFORTS = {
@@ -65,6 +68,7 @@ EFFORTS = {
     "high": Effort(
         capacity=3.0,
         most_landmarks=1024,
+        binary_share=1.0,
         widths=(0.25, 0.4, 0.6, 1.0),
         n_tune=3000,
         n_held=2000,

@@ -18,7 +18,7 @@ from bayesfloor.classify.landmarks.local_kernels import assign_cells, fit_locall
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Nearest rows, the width of their kernel as a share of their distances, and what is added to its diagonal.
-N_NEAREST, WIDTH, PENALTY = 32, 0.5, 0.1
+N_NEAREST, WIDTH, PENALTY = 48, 0.4, 0.1
 #: Rows up to which all are searched; then, rows of a cell on average, and cells that are searched.
 ONE_CELL, CELL_ROWS, N_SEARCHED = 20_000, 500, 16
 #: Least probability in the logarithms that are weighed: of landmarks, and of regressions, which are not as sure.
