@@ -1,15 +1,26 @@
 """LandmarkClassifier: scikit-learn's checks, the room's contract, and what is its own."""
 
+import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesfloor import LandmarkClassifier
+from bayesfloor.classify.landmarks.scaling import N_AXES
 
 from .estimator_contract import (
     BAD_INPUT,
     CONTRACT,
     VARIANT_CONTRACT,
+    assert_same_outputs,
     blobs,
     check_kinds_of_array,
     check_search_in_processes,
@@ -58,3 +69,158 @@ def test_bad_input_is_refused(name):
     change, message = BAD_INPUT[name]
     with pytest.raises((ValueError, TypeError), match=message):
         LandmarkClassifier().fit(*change(*blobs()))
+
+
+@pytest.mark.parametrize("effort", ["fast", "default", "high"])
+def test_neither_order_of_rows_nor_threads_matter(effort):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:700], y[:700]
+    order = np.random.default_rng(0).permutation(len(X))
+    straight = LandmarkClassifier(effort, n_jobs=1).fit(X, y)
+    shuffled = LandmarkClassifier(effort, n_jobs=3).fit(X[order], y[order])
+    np.testing.assert_array_equal(straight.coef_, shuffled.coef_)
+    assert_same_outputs(straight, shuffled, X, rtol=0, atol=0)
+
+
+def test_accuracy_is_near_that_of_kernel_methods():
+    X, y = load_digits(return_X_y=True)
+    X, X_test, y, y_test = train_test_split(X, y, random_state=0)
+    linear = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000)).fit(X, y).score(X_test, y_test)
+    kernel = make_pipeline(StandardScaler(), SVC(C=10)).fit(X, y).score(X_test, y_test)
+    default, high = (LandmarkClassifier(effort).fit(X, y) for effort in ("default", "high"))
+    assert default.score(X_test, y_test) >= linear
+    assert high.score(X_test, y_test) > kernel - 0.01
+    assert high.local_ is not None
+    assert log_loss(y_test, high.predict_proba(X_test)) < log_loss(y_test, default.predict_proba(X_test)) < 0.15
+
+
+def test_held_out_figures_are_near_those_of_new_rows():
+    X, y = blobs(3000, 4)
+    X, X_test, y, y_test = train_test_split(X, y, random_state=0)
+    fitted = LandmarkClassifier().fit(X, y)
+    assert fitted.held_out_error_ == pytest.approx(1 - fitted.score(X_test, y_test), abs=0.05)
+    assert fitted.held_out_log_loss_ == pytest.approx(log_loss(y_test, fitted.predict_proba(X_test)), abs=0.1)
+
+
+def test_weights_move_the_decision():
+    X, y = blobs(600, 2, 2, seed=3)
+    plain = LandmarkClassifier().fit(X, y).predict(X)
+    heavy = LandmarkClassifier().fit(X, y, sample_weight=np.where(y == 1, 20.0, 1.0)).predict(X)
+    by_class = LandmarkClassifier(class_weight={0: 1, 1: 20}).fit(X, y).predict(X)
+    assert (heavy == 1).sum() > (plain == 1).sum()
+    np.testing.assert_array_equal(heavy, by_class)
+
+
+def test_rare_class_that_is_held_out_does_not_raise_the_penalty():
+    """Its one row lies far away; the loss of a class that the first fit has not seen would outweigh all others."""
+    X, y = blobs()
+    y[7], X[7] = 9, 40.0
+    assert LandmarkClassifier().fit(X, y).predict_proba(X[7:8])[0, -1] > 0.5
+
+
+def test_wide_rows_dense_and_sparse():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    X = sparse.random_array((300, 2000), density=0.02, rng=rng).toarray()
+    X[np.arange(300), 5 + y] += 3.0
+    dense = LandmarkClassifier().fit(X, y)
+    assert dense.feature_map_.n_axes == N_AXES
+    for container in (sparse.csr_array, sparse.csc_matrix):
+        fitted = LandmarkClassifier().fit(container(X), y)
+        assert np.mean(fitted.predict(container(X)) == y) > 0.9
+    assert np.mean(dense.predict(X) == y) > 0.9
+
+
+def test_columns_without_spread_and_equal_rows():
+    X = np.zeros((40, 3))
+    y = np.arange(40) % 2
+    fitted = LandmarkClassifier().fit(X, y)
+    np.testing.assert_allclose(fitted.predict_proba(X), 0.5, atol=0.01)
+    high = LandmarkClassifier("high").fit(np.repeat(np.eye(3), 20, axis=0), np.repeat([0, 1, 2], 20))
+    np.testing.assert_array_equal(high.predict(np.eye(3)), [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"effort": "most"}, "effort"),
+        ({"n_landmarks": 0}, "n_landmarks"),
+        ({"n_rules": -1}, "n_rules"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"class_weight": "even"}, "class_weight"),
+        ({"progress": "yes"}, "progress"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        LandmarkClassifier(**parameters).fit(*blobs())
+
+
+def test_progress_is_told():
+    told = []
+    LandmarkClassifier(progress=lambda done, total: told.append((done, total))).fit(*blobs())
+    assert told[-1][0] == told[-1][1] > 0
+
+
+# --- partial_fit
+
+
+def test_partial_fit_goes_on_where_it_was():
+    X, y = blobs(3000, 4)
+    X, X_test, y, y_test = train_test_split(X, y, random_state=0)
+    first = LandmarkClassifier().partial_fit(X[:150], y[:150], classes=[0, 1, 2, 3])
+    before = log_loss(y_test, first.predict_proba(X_test))
+    landmarks = first.feature_map_.landmarks.copy()
+    for start in range(150, len(X), 300):
+        first.partial_fit(X[start : start + 300], y[start : start + 300])
+    np.testing.assert_array_equal(first.feature_map_.landmarks, landmarks)
+    after = log_loss(y_test, first.predict_proba(X_test))
+    whole = log_loss(y_test, LandmarkClassifier().fit(X, y).predict_proba(X_test))
+    assert after < before
+    assert after < whole + 0.05
+
+
+def test_partial_fit_takes_classes_that_come_later_and_batches_of_one_class():
+    X, y = blobs(600, 3, seed=2)
+    model = LandmarkClassifier().partial_fit(X[y < 2][:200], y[y < 2][:200], classes=np.array([0, 1, 2]))
+    assert not (model.predict(X) == 2).any()
+    for _ in range(3):
+        model.partial_fit(X[y == 2], y[y == 2])
+    assert np.mean(model.predict(X[y == 2]) == 2) > 0.5
+    assert np.mean(model.predict(X) == y) > 0.7
+
+
+def test_partial_fit_is_deterministic_and_empty_weights_change_nothing():
+    X, y = blobs(400, 3)
+    one, other = (
+        LandmarkClassifier(n_jobs=n).partial_fit(X[:200], y[:200], classes=[0, 1, 2]).partial_fit(X[200:], y[200:])
+        for n in (1, 2)
+    )
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+    before = one.coef_.copy()
+    one.partial_fit(X[:50], y[:50], sample_weight=np.r_[np.zeros(49), 1e-30])
+    np.testing.assert_allclose(one.coef_, before, atol=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"classes": None}, "classes must be passed on the first call"),
+        ({"classes": [0, 1]}, "not among the classes of the first call: 2, 3"),
+        ({"classes": [0]}, "needs two classes"),
+        ({"sample_weight": np.zeros(120)}, "sample_weight"),
+    ],
+)
+def test_partial_fit_refuses(change, message):
+    X, y = blobs()
+    with pytest.raises(ValueError, match=message):
+        LandmarkClassifier().partial_fit(X, y, **{"classes": [0, 1, 2, 3]} | change)
+
+
+def test_partial_fit_refuses_other_classes_later_and_balanced_weights():
+    X, y = blobs()
+    model = LandmarkClassifier().partial_fit(X, y, classes=[0, 1, 2, 3])
+    with pytest.raises(ValueError, match="must be those of the first call"):
+        model.partial_fit(X, y, classes=[0, 1, 2, 3, 4])
+    with pytest.raises(ValueError, match="balanced"):
+        LandmarkClassifier(class_weight="balanced").partial_fit(X, y, classes=[0, 1, 2, 3])

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 #: Landmarks at the least, if there are as many rows; and this over the number of rows, where rows are few.
 FEWEST_LANDMARKS, FEW_ROWS_AREA = 48, 8e4
+#: Columns for which landmarks are √2 times as many as for none.
+FEW_COLUMNS = 16
 #: Share of columns with two values from which on rules take the place of landmarks.
 MOSTLY_BINARY = 0.5
 #: Rows to one rule: where columns are mostly binary, and else.
@@ -17,7 +19,7 @@ class Effort:
     Attributes
     ----------
     capacity : float
-        Landmarks are so many times the square root of rows times classes.
+        Landmarks are so many times the square root of rows times classes, and more where columns are many.
     most_landmarks : int
         At the most.
     binary_share : float
@@ -39,7 +41,7 @@ class Effort:
         Whether the nearest training rows correct the predictions.
     """
 
-    capacity: float = 1.1
+    capacity: float = 0.85
     most_landmarks: int = 512
     binary_share: float = 0.5
     rule_share: float = 0.3
@@ -52,9 +54,10 @@ class Effort:
     product_rows: float = 8.0
     is_local: bool = False
 
-    def n_features(self, n: int, n_classes: int, share_binary: float) -> tuple[int, int]:
+    def n_features(self, n: int, n_classes: int, n_columns: int, share_binary: float) -> tuple[int, int]:
         """Return how many landmarks and rules rows are worth."""
-        wanted = max(FEWEST_LANDMARKS, FEW_ROWS_AREA / n, self.capacity * (n * n_classes) ** 0.5)
+        by_size = self.capacity * (n * n_classes * (1 + n_columns / FEW_COLUMNS)) ** 0.5
+        wanted = max(FEWEST_LANDMARKS, FEW_ROWS_AREA / n, by_size)
         n_landmarks = int(min(wanted, self.most_landmarks, n))
         if share_binary <= MOSTLY_BINARY:
             return n_landmarks, min(int(self.rule_share * n_landmarks), n // ROWS_TO_RULE)
@@ -63,10 +66,10 @@ class Effort:
 
 
 EFFORTS = {
-    "fast": Effort(capacity=0.6, most_landmarks=256, widths=(0.8,), n_tune=1000, path_steps=1, steps=5),
+    "fast": Effort(capacity=0.5, most_landmarks=256, widths=(0.8,), n_tune=1000, path_steps=1, steps=5),
     "default": Effort(),
     "high": Effort(
-        capacity=3.0,
+        capacity=2.5,
         most_landmarks=1024,
         binary_share=1.0,
         widths=(0.25, 0.4, 0.6, 1.0),

@@ -161,7 +161,9 @@ def fit_model(
     n = len(rows.codes)
     scaling = scaling_of(rows.X, rows.weight, seed)
     columns = scale_rows(rows.X, scaling)
-    default_landmarks, default_rules = effort.n_features(n, n_classes, float(scaling.is_binary.mean()))
+    default_landmarks, default_rules = effort.n_features(
+        n, n_classes, columns.shape[1], float(scaling.is_binary.mean())
+    )
     plan = FeaturePlan(
         default_landmarks if n_landmarks is None else min(n_landmarks, n),
         default_rules if n_rules is None else n_rules,

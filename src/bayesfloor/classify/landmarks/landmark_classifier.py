@@ -36,8 +36,8 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "high" takes more landmarks, and corrects predictions by the nearest training rows, which it keeps; predictions
         take longer then.
     n_landmarks : int or None, default=None
-        Rows that become centres of Gaussian kernels; None for 1.1 times the square root of rows times classes, at most
-        512 ("default").
+        Rows that become centres of Gaussian kernels; None for about the square root of rows times classes, at most 512
+        ("default") or 1024 ("high").
     n_rules : int or None, default=None
         Cuts of columns and pairs of them, at the most; None for a share of the landmarks.
     class_weight : dict, "balanced" or None, default=None
