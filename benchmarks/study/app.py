@@ -66,13 +66,19 @@ def run(
     methods: Annotated[
         tuple[str, ...],
         _names(
-            "Methods: C&S, DAG, GenSVM, GenSVM19, OvO, OvR, SmartSVM, SmartSVM+, or module:Class for any other "
-            "classifier; those of the profile by default."
+            "Methods: C&S, DAG, GenSVM, GenSVM19, OvO, OvR, SmartSVM, SmartSVM+, Landmarks, Landmarks-high, or "
+            "module:Class for any other classifier; those of the profile by default."
         ),
     ] = (),
     splits: Annotated[
         int | None, Parameter(help="How many splits of each set; as the profile by default.", validator=Number(gte=1))
     ] = None,
+    first_split: Annotated[
+        int,
+        Parameter(
+            help="Number of the first split: 5 for splits that the paper's five are not.", validator=Number(gte=0)
+        ),
+    ] = 0,
     jobs: Annotated[
         int, Parameter(help="Cells at a time, each with one thread; -1 for one per core.", validator=Number(gte=-1))
     ] = 1,
@@ -102,6 +108,7 @@ def run(
         datasets=datasets,
         methods=methods,
         splits=splits,
+        first_split=first_split,
         jobs=jobs,
         cluster=cluster,
         budget_seconds=budget_seconds,

@@ -6,7 +6,7 @@ from functools import partial
 
 from study import paper_figures
 from study.paper_figures import paper_figure
-from study.plan import LEAKING, PAPER_METHODS, PAPER_SETS, SEVENTH_METHOD
+from study.plan import LANDMARK_METHODS, LEAKING, PAPER_METHODS, PAPER_SETS, SEVENTH_METHOD
 from study.summary import Summary
 
 #: Finds a method's figure on a data set.
@@ -148,6 +148,8 @@ def describe_comparison(summary: Summary) -> str:
     if SEVENTH_METHOD in summary.methods:
         lines += ["", f"The seventh method, {SEVENTH_METHOD}:", ""]
         lines += _listed(tally(summary, SEVENTH_METHOD, beside_paper=False))
+    for name in (name for name in LANDMARK_METHODS if name in summary.methods):
+        lines += ["", f"{name}, which is no linear SVM:", "", *_listed(tally(summary, name, beside_paper=False))]
     far = notable_differences(summary)
     if far:
         lines += ["", f"Adjusted Rand indices that differ from the paper's by more than {NOTABLE}:", ""]

@@ -23,9 +23,11 @@ _COLOURS = {
     "OvR": "#7f7f7f",
     "SmartSVM": "#d55e00",
     SEVENTH_METHOD: "#b8860b",
+    "Landmarks": "#000000",
+    "Landmarks-high": "#661100",
 }
 _INSTALL = "pip install -r benchmarks/requirements-study.txt"
-_OTHERS = ("#332288", "#117733", "#aa4499", "#44aa99", "#661100")
+_OTHERS = ("#332288", "#117733", "#aa4499", "#44aa99", "#882255")
 _MARKERS = "osD^vP*Xh<>"
 
 
@@ -117,7 +119,8 @@ def draw_ranks(ranking: Ranking) -> Any:
 
 def rank_title(ranking: Ranking) -> str:
     """Say what is ranked, and over how many data sets."""
-    return f"Average rank by {MEASURES[ranking.measure][0]}, {len(ranking.datasets)} data sets (1 is best)"
+    measure = MEASURES[ranking.measure][0] if ranking.measure in MEASURES else ranking.measure
+    return f"Average rank by {measure}, {len(ranking.datasets)} data sets (1 is best)"
 
 
 def draw_beside_paper(summary: Summary) -> Any | None:

@@ -8,10 +8,11 @@ from typing import Any
 
 from bayesfloor.classify.joint.crammer_singer import CrammerSingerSVC
 from bayesfloor.classify.joint.gensvm_cv import PAPER_GRID, GenSVCCV
+from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
 from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
 from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
 from bayesfloor.classify.linear.smart_svc import SmartSVC
-from study.plan import Protocol, UnknownNameError, unknown
+from study.plan import LANDMARK_METHODS, Protocol, UnknownNameError, unknown
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ SMALLER_GRIDS = {
     "GenSVM19": "GenSVM over λ only, with p = 1, κ = 0 and unit weights",
 }
 
-METHOD_NAMES = ("C&S", "DAG", "GenSVM", "GenSVM19", "OvO", "OvR", "SmartSVM", "SmartSVM+")
+METHOD_NAMES = ("C&S", "DAG", "GenSVM", "GenSVM19", "OvO", "OvR", "SmartSVM", "SmartSVM+", *LANDMARK_METHODS)
 
 
 def find_method(name: str, protocol: Protocol) -> Method:
@@ -95,6 +96,8 @@ def find_method(name: str, protocol: Protocol) -> Method:
         return _tuned_by_c(name, protocol)
     if name in ("GenSVM", "GenSVM19"):
         return _gensvm(name, protocol)
+    if name in LANDMARK_METHODS:
+        return _landmarks(name)
     if ":" in name:
         return _from_module(name)
     raise UnknownNameError(unknown("method", name, METHOD_NAMES) + " Any other classifier is named as module:Class.")
@@ -126,6 +129,15 @@ def _gensvm(name: str, protocol: Protocol) -> Method:
         return GenSVCCV({"p": (1.0, 2.0), "lmd": (1.0, 0.5)}, cv=2, n_jobs=1)
 
     return Method(name, name.lower(), grid, {}, make, make_light)
+
+
+def _landmarks(name: str) -> Method:
+    """Return a method that chooses its settings by itself, on held-out rows: it has no grid and no folds."""
+
+    def make(seed: int) -> Any:
+        return LandmarkClassifier(LANDMARK_METHODS[name], n_jobs=1, random_state=seed)
+
+    return Method(name, name.lower(), {}, {"effort": LANDMARK_METHODS[name]}, make, lambda: make(0))
 
 
 def _from_module(name: str) -> Method:

@@ -43,6 +43,9 @@ PAPER_METHODS = ("C&S", "DAG", "GenSVM", "OvO", "OvR", "SmartSVM")
 #: The paper's classifier with the cut, the affinity and the routing that do best.
 SEVENTH_METHOD = "SmartSVM+"
 
+#: `LandmarkClassifier`, which is no linear SVM, by its effort.
+LANDMARK_METHODS = {"Landmarks": "default", "Landmarks-high": "high"}
+
 
 class UnknownNameError(ValueError):
     """A data set, a method or a profile that there is not."""
@@ -163,7 +166,7 @@ def find_dataset(name: str) -> str:
     return known
 
 
-def plan_cells(datasets: Sequence[str], n_splits: int, methods: Sequence[str]) -> list[Cell]:
+def plan_cells(datasets: Sequence[str], n_splits: int, methods: Sequence[str], first_split: int = 0) -> list[Cell]:
     """List all cells, those of small sets first, so that results appear early.
 
     Parameters
@@ -172,6 +175,8 @@ def plan_cells(datasets: Sequence[str], n_splits: int, methods: Sequence[str]) -
         Their names; one that is given twice counts once.
     n_splits : int
         How many splits.
+    first_split : int, default=0
+        Number of the first of them.
 
     Returns
     -------
@@ -181,7 +186,7 @@ def plan_cells(datasets: Sequence[str], n_splits: int, methods: Sequence[str]) -
     return [
         Cell(dataset, split, method)
         for dataset in ordered
-        for split in range(n_splits)
+        for split in range(first_split, first_split + n_splits)
         for method in dict.fromkeys(methods)
     ]
 

@@ -31,6 +31,7 @@ def run_study(
     datasets: Sequence[str],
     methods: Sequence[str],
     splits: int | None,
+    first_split: int,
     jobs: int,
     cluster: str | None,
     budget_seconds: float | None,
@@ -50,7 +51,8 @@ def run_study(
     try:
         names = [find_dataset(name) for name in datasets or size.datasets]
         wanted = [_checked(name, protocol) for name in methods or size.methods]
-        run = Run(plan_cells(names, splits or size.n_splits, wanted), protocol, folder, profile, data, budget_seconds)
+        cells = plan_cells(names, splits or size.n_splits, wanted, first_split)
+        run = Run(cells, protocol, folder, profile, data, budget_seconds)
         with_estimate = Progress(effective_n_jobs(jobs), options.quiet)
         try:
             with _spread_over(cluster):

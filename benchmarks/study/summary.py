@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from statistics import mean
 
 from study.methods import SMALLER_GRIDS
-from study.plan import PAPER_METHODS, PAPER_SETS, SEVENTH_METHOD
+from study.plan import LANDMARK_METHODS, PAPER_METHODS, PAPER_SETS, SEVENTH_METHOD
 from study.records import Record
 
 #: What can be compared: its name in words, and whether more is better.
@@ -117,7 +117,7 @@ def summarise(records: Iterable[Record], *, time: str = "cpu") -> Summary:
                 entries[dataset, full] = stand_in
     return Summary(
         _in_order({name for name, _ in entries}, PAPER_SETS),
-        _in_order({name for _, name in entries}, (*PAPER_METHODS, SEVENTH_METHOD)),
+        _in_order({name for _, name in entries}, (*PAPER_METHODS, SEVENTH_METHOD, *LANDMARK_METHODS)),
         entries,
         time,
     )

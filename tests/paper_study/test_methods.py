@@ -2,9 +2,9 @@
 
 import pytest
 
-from bayesfloor import CrammerSingerSVC, GenSVCCV, LinearSVCCV, OneVsOneSVC, SmartSVC
+from bayesfloor import CrammerSingerSVC, GenSVCCV, LandmarkClassifier, LinearSVCCV, OneVsOneSVC, SmartSVC
 from study.methods import METHOD_NAMES, find_method
-from study.plan import PROFILES, Cell, Protocol, UnknownNameError, find_dataset, plan_cells
+from study.plan import LANDMARK_METHODS, PROFILES, Cell, Protocol, UnknownNameError, find_dataset, plan_cells
 
 PAPER = Protocol()
 
@@ -22,10 +22,12 @@ def test_the_grid_of_the_paper():
         "OvR": 19,
         "SmartSVM": 19,
         "SmartSVM+": 19,
+        "Landmarks": 1,
+        "Landmarks-high": 1,
     }
 
 
-@pytest.mark.parametrize("name", METHOD_NAMES)
+@pytest.mark.parametrize("name", [name for name in METHOD_NAMES if name not in LANDMARK_METHODS])
 def test_what_is_recorded_is_what_is_tried(name):
     method = find_method(name, PAPER)
     classifier = method.make(3)
@@ -47,10 +49,20 @@ def test_which_classifier():
         "OvR": LinearSVCCV,
         "SmartSVM": SmartSVC,
         "SmartSVM+": SmartSVC,
+        "Landmarks": LandmarkClassifier,
+        "Landmarks-high": LandmarkClassifier,
     }
     assert find_method("DAG", PAPER).make(0).decision == "dag"
     assert find_method("OvO", PAPER).make(0).decision == "vote"
     assert find_method("SmartSVM+", PAPER).make(0).routing == "soft"
+
+
+@pytest.mark.parametrize(("name", "effort"), LANDMARK_METHODS.items())
+def test_landmarks_choose_for_themselves(name, effort):
+    method = find_method(name, PAPER)
+    assert (method.grid, method.settings) == ({}, {"effort": effort})
+    changed = {"effort": effort, "n_jobs": 1, "random_state": 3}
+    assert method.make(3).get_params() == LandmarkClassifier().get_params() | changed
 
 
 def test_slugs_are_file_names_of_their_own():
@@ -91,6 +103,10 @@ def test_small_sets_come_first():
     cells = plan_cells(["letter", "iris", "letter"], 2, ["OvO", "OvR"])
     assert cells[:4] == [Cell("iris", split, method) for split in (0, 1) for method in ("OvO", "OvR")]
     assert [cell.dataset for cell in cells] == ["iris"] * 4 + ["letter"] * 4
+
+
+def test_fresh_splits_are_others():
+    assert [cell.split for cell in plan_cells(["iris"], 2, ["OvO"], first_split=5)] == [5, 6]
 
 
 def test_profiles():
