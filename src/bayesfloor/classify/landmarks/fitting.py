@@ -11,7 +11,7 @@ from bayesfloor.classify.landmarks.feature_choice import FeaturePlan, Sample, Sc
 from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.classify.landmarks.kernels import to_probabilities
 from bayesfloor.classify.landmarks.local_rows import LocalRows, store_rows, weigh_opinions
-from bayesfloor.classify.landmarks.multinomial import Objective, Penalty, descend, penalty_of
+from bayesfloor.classify.landmarks.multinomial import Memory, Objective, Penalty, descend, penalty_of
 from bayesfloor.classify.landmarks.row_sums import RowSums
 from bayesfloor.classify.landmarks.scaling import scale_rows, scaling_of
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -249,10 +249,11 @@ def _choose_penalty(
     nothing = np.zeros((n_classes, feature_map.n_features), np.float32)
     best, n_worse = Tuned(strength, nothing, 1.0, np.inf), 0
     coefficients, of_loss = nothing, sums.gradient(nothing)
+    memory: Memory = []
     for factor in effort.path:
         objective = Objective(sums.gradient, products, penalty, strength * factor)
         start = objective.at(coefficients, of_loss)
-        coefficients, _, _, of_loss = descend(objective, start, effort.path_steps, float(few.weight.sum()))
+        coefficients, _, _, of_loss = descend(objective, start, effort.path_steps, float(few.weight.sum()), memory)
         probabilities: F32 = features @ coefficients.T
         to_probabilities(probabilities)
         error, loss = _error_and_loss(probabilities, codes, weight)
