@@ -54,6 +54,7 @@ PUBLIC = {
     "HenzePenroseDivergence",
     "HierarchicalClassifier",
     "LandmarkClassifier",
+    "LandmarkRegressor",
     "LabelNoiseCheck",
     "LabelNoiseDisplay",
     "LearnedFloor",

@@ -18,6 +18,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `class_forests`             the same for every pair of classes and the whole set at once
 `build_class_tree`          a tree of binary problems, from how much classes overlap
 `LandmarkClassifier`        near-kernel accuracy at the cost of a linear SVM, with probabilities
+`LandmarkRegressor`         the same features for a number
 `SmartSVC`                  the paper's classifier: linear SVMs along a class tree
 `HierarchicalClassifier`    a class tree over any binary classifier
 `LinearSVCCV`               a linear SVM along a path of C; one against the rest
@@ -60,6 +61,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.classify.joint.gensvm import gensvm_path as gensvm_path
     from bayesfloor.classify.joint.gensvm_cv import GenSVCCV as GenSVCCV
     from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier as LandmarkClassifier
+    from bayesfloor.classify.landmarks.landmark_regressor import LandmarkRegressor as LandmarkRegressor
     from bayesfloor.classify.linear.linear_svm import LinearSVMPath as LinearSVMPath
     from bayesfloor.classify.linear.linear_svm import linear_svm_path as linear_svm_path
     from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV as LinearSVCCV
@@ -143,6 +145,7 @@ _PUBLIC = {
     "classify.linear.linear_svm_cv": "LinearSVCCV",
     "classify.linear.one_vs_one": "OneVsOneSVC",
     "classify.landmarks.landmark_classifier": "LandmarkClassifier",
+    "classify.landmarks.landmark_regressor": "LandmarkRegressor",
     "classify.linear.smart_svc": "SmartSVC",
     "data.prepared_table": "Table",
     "display": (

@@ -10,7 +10,9 @@ from dataclasses import fields
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
+from bayesfloor import LandmarkClassifier
 from bayesfloor.classify.landmarks import row_sums, shortlists
 from bayesfloor.classify.landmarks.cluster_sums import ClusterSums
 from bayesfloor.classify.landmarks.multinomial import Objective, descend, penalty_of
@@ -161,3 +163,19 @@ def test_work_that_is_stopped_is_taken_back_and_nothing_is_left(client, rows, co
     while (left := client.run_on_scheduler(tasks_of_ours)) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert left == []
+
+
+@pytest.mark.parametrize("effort", ["default", "high"])
+def test_a_classifier_is_the_same_from_a_cluster(client, effort):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 5, 1500)
+    X = rng.standard_normal((1500, 4)) + 2 * rng.standard_normal((5, 4))[y]
+    here = LandmarkClassifier(effort, n_jobs=1).fit(X, y)
+    there = clone(LandmarkClassifier(effort, n_jobs=1, client=client)).fit(X, y)
+    assert_array_equal(there.coef_, here.coef_)
+    assert_array_equal(there.predict_proba(X[:50]), here.predict_proba(X[:50]))
+
+
+def test_a_client_must_be_one():
+    with pytest.raises((TypeError, ValueError), match="client"):
+        LandmarkClassifier(client="tcp://nowhere").fit(np.eye(4), [0, 1, 0, 1])

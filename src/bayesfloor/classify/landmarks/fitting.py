@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
+from bayesfloor.classify.landmarks.cluster_sums import ClusterSums
 from bayesfloor.classify.landmarks.efforts import Effort
 from bayesfloor.classify.landmarks.feature_choice import FeaturePlan, Sample, Scaling, choose_features
 from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
@@ -15,6 +16,7 @@ from bayesfloor.classify.landmarks.multinomial import Memory, Objective, Penalty
 from bayesfloor.classify.landmarks.row_sums import RowSums
 from bayesfloor.classify.landmarks.scaling import scale_rows, scaling_of
 from bayesfloor.classify.landmarks.shortlists import MANY_CLASSES, fit_many_classes
+from bayesfloor.forest.partitions.cluster import Cluster
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.hashing import mix64
 from bayesfloor.runtime.threads import Crew
@@ -137,6 +139,7 @@ def fit_model(
     *,
     n_landmarks: int | None = None,
     n_rules: int | None = None,
+    cluster: Cluster | None = None,
 ) -> LandmarkModel:
     """Choose features and a penalty, and fit the model to all rows.
 
@@ -154,6 +157,8 @@ def fit_model(
         Threads.
     n_landmarks, n_rules : int or None, default=None
         How many; None for what the rows are worth.
+    cluster : Cluster or None, default=None
+        Whose workers take the sums over all rows; None for the threads of the crew.
 
     Returns
     -------
@@ -176,19 +181,19 @@ def fit_model(
     crew.check()
     penalty = penalty_of(feature_map)
     held = slice(rows.n_kept, n) if rows.n_kept < n else slice(0, n)
-    everything = slice(0, n)
+    everything = RowsOfModel(columns, rows, slice(0, n), cluster)
     if n_classes >= MANY_CLASSES:
-        sums = RowsOfModel(columns, rows, everything).sums(feature_map, crew)
+        sums = everything.sums(feature_map, crew)
         many = fit_many_classes(sums, held, n_classes, penalty, seed)
         fitted, curvature = many.coefficients, many.curvature.astype(np.float32)
         return LandmarkModel(feature_map, fitted, None, many.penalty, many.error, many.log_loss, curvature)
     tuned = _choose_penalty(few, held, feature_map, penalty, strength, n_classes, effort, crew)
     if not effort.is_local or n * n_classes > MOST_LOCAL_VALUES or rows.n_kept == n:
-        sums = RowsOfModel(columns, rows, everything).sums(feature_map, crew)
+        sums = everything.sums(feature_map, crew)
         n_steps = effort.steps if n > FEW_MORE * len(few.codes) else effort.steps // 2 + 1
         fitted, curvature = _fit_all(sums, penalty, tuned.strength, tuned.coefficients, effort, n_steps)
         return LandmarkModel(feature_map, fitted, None, tuned.strength, tuned.error, tuned.log_loss, curvature)
-    return _fit_with_local(columns, rows, feature_map, penalty, tuned, effort, crew)
+    return _fit_with_local(everything, feature_map, penalty, tuned, effort, crew)
 
 
 class RowsOfModel(NamedTuple):
@@ -197,6 +202,7 @@ class RowsOfModel(NamedTuple):
     columns: F32
     all_rows: Rows
     part: slice
+    cluster: Cluster | None = None
 
     @property
     def codes(self) -> Ints:
@@ -210,7 +216,8 @@ class RowsOfModel(NamedTuple):
 
     def sums(self, feature_map: FeatureMap, crew: Crew) -> RowSums:
         """Return sums over these rows."""
-        return RowSums(feature_map, self.columns[self.part], self.codes, self.weight, crew)
+        mine = (feature_map, self.columns[self.part], self.codes, self.weight, crew)
+        return RowSums(*mine) if self.cluster is None else ClusterSums(*mine, cluster=self.cluster)
 
 
 def _choose_features(
@@ -299,11 +306,12 @@ def _fit_all(
 
 
 def _fit_with_local(
-    columns: F32, rows: Rows, feature_map: FeatureMap, penalty: Penalty, tuned: Tuned, effort: Effort, crew: Crew
+    everything: RowsOfModel, feature_map: FeatureMap, penalty: Penalty, tuned: Tuned, effort: Effort, crew: Crew
 ) -> LandmarkModel:
     """Fit the model without the held-out rows, weigh local corrections on these, and then fit it to all rows."""
-    n, n_kept = len(rows.codes), rows.n_kept
-    kept, held = RowsOfModel(columns, rows, slice(0, n_kept)), RowsOfModel(columns, rows, slice(n_kept, n))
+    columns, rows, whole, _ = everything
+    n_kept = rows.n_kept
+    kept, held = everything._replace(part=slice(0, n_kept)), RowsOfModel(columns, rows, slice(n_kept, whole.stop))
     kept_sums, held_sums = kept.sums(feature_map, crew), held.sums(feature_map, crew)
     coefficients, _ = _fit_all(kept_sums, penalty, tuned.strength, tuned.coefficients, effort, effort.steps)
     weighted = columns * feature_map.weights
@@ -313,7 +321,7 @@ def _fit_with_local(
     logarithms = local_logarithms(local, weighted[n_kept:], probabilities, crew)
     opinions, gain = weigh_opinions(logarithms, held.codes, held.weight)
     error, log_loss = _error_and_loss(probabilities, held.codes, held.weight)
-    sums = RowsOfModel(columns, rows, slice(0, n)).sums(feature_map, crew)
+    sums = everything.sums(feature_map, crew)
     coefficients, curvature = _fit_all(sums, penalty, tuned.strength, coefficients, effort, STEPS_ON_ALL)
     corrected = None
     if gain > 0 and opinions[1:].any():

@@ -6,7 +6,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bayesfloor.classify.landmarks.efforts import EFFORTS, Effort
@@ -15,6 +15,7 @@ from bayesfloor.classify.landmarks.scaling import dense_if_few_columns
 from bayesfloor.classify.training import F64, check_rows, check_training, class_weights
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.labels import check_labels, check_weights
+from bayesfloor.floor.learned.cluster_fits import cluster_of
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import check_int, check_option, check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
@@ -46,6 +47,9 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Threads; None for every core.
     progress : bool or callable, default=False
         Whether to show progress, or what to call with (done, total).
+    client : dask.distributed.Client or None, default=None
+        The workers of its cluster hold the rows and take the sums over them, one gradient for each step; equal to the
+        last bit to what threads compute. Features are chosen, and `partial_fit` and predictions computed, here.
     random_state : int, None or random generator, default=0
         Decides which rows become landmarks and which are held out.
 
@@ -94,6 +98,7 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         class_weight: Any = None,
         n_jobs: int | None = None,
         progress: Any = False,
+        client: Any = None,
         random_state: Any = 0,
     ) -> None:
         self.effort = effort
@@ -102,6 +107,7 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.progress = progress
+        self.client = client
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
@@ -193,12 +199,14 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit(self, rows: Rows, effort: Effort, seed: int) -> None:
         n_landmarks = None if self.n_landmarks is None else check_int("n_landmarks", self.n_landmarks)
         n_rules = None if self.n_rules is None else check_int("n_rules", self.n_rules, 0)
-        n_classes = len(self.classes_)
-        self._keep(
-            self._supervised(
-                lambda crew: fit_model(rows, n_classes, effort, seed, crew, n_landmarks=n_landmarks, n_rules=n_rules)
+        n_classes, cluster = len(self.classes_), cluster_of(self.client)
+
+        def work(crew: Crew) -> LandmarkModel:
+            return fit_model(
+                rows, n_classes, effort, seed, crew, n_landmarks=n_landmarks, n_rules=n_rules, cluster=cluster
             )
-        )
+
+        self._keep(self._supervised(work))
 
     def _model(self) -> LandmarkModel:
         return LandmarkModel(
@@ -279,6 +287,11 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_n_jobs(self.n_jobs),
             False,
         )
+
+    def __sklearn_clone__(self) -> Self:
+        """Copy the parameters, but not the client: a connection to a cluster is shared."""
+        params = self.get_params(deep=False)
+        return type(self)(**{name: v if name == "client" else clone(v, safe=False) for name, v in params.items()})
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -30,7 +30,7 @@ from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.tree import build_class_tree
 
 #: Classes from which shortlists are worth their overhead.
-MANY_CLASSES = 100
+MANY_CLASSES = 150
 #: Rows on which overlaps of classes and the factor of the start are measured.
 OVERLAP_ROWS, FACTOR_ROWS = 10_000, 1_500
 #: Factors of the closed form to choose from: scores of ridge regression lie between 0 and 1, and those of a multinomial
