@@ -11,9 +11,12 @@ import zipfile
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from bayesfloor import SmartSVC, read_table
+from bayesfloor import LandmarkClassifier, SmartSVC, read_table
+from bayesfloor.classify.landmarks.local_rows import LocalRows
 from bayesfloor.cli import main
+from bayesfloor.cli.model_file import Model, pack_model
 from bayesfloor.cli.models import as_csv
 
 from .small_tables import three_classes, write_csv
@@ -25,25 +28,40 @@ def rows_of(text):
     return list(csv.reader(io.StringIO(text)))
 
 
+CLASSIFIERS = {"landmarks": LandmarkClassifier(), "smartsvm": SmartSVC(routing="soft")}
+
+
 @pytest.fixture(scope="session")
 def fitted(tmp_path_factory):
-    """What fit writes of table.csv, computed once."""
+    """What fit writes of table.csv by each model, computed once."""
     folder = tmp_path_factory.mktemp("model")
     write_csv(folder / "table.csv", *three_classes())
-    assert main(["fit", str(folder / "table.csv"), "--out", str(folder / "model.skops"), "--quiet"]) == 0
-    return (folder / "model.skops").read_bytes()
+    for kind in CLASSIFIERS:
+        out = folder / f"{kind}.skops"
+        assert main(["fit", str(folder / "table.csv"), "--model", kind, "--out", str(out), "--quiet"]) == 0
+    return {kind: (folder / f"{kind}.skops").read_bytes() for kind in CLASSIFIERS}
 
 
 @pytest.fixture
-def model(table, fitted):
+def kind():
+    """Which model the fixture `model` is; tests that are about both ask for both."""
+    return "landmarks"
+
+
+@pytest.fixture
+def model(table, fitted, kind):
     file = table.with_name("model.skops")
-    file.write_bytes(fitted)
+    file.write_bytes(fitted[kind])
     return file
 
 
-def test_predictions_are_those_of_the_classifier(run, model, tmp_path):
+of_both_kinds = pytest.mark.parametrize("kind", CLASSIFIERS)
+
+
+@of_both_kinds
+def test_predictions_are_those_of_the_classifier(run, model, kind, tmp_path):
     first = read_table(tmp_path / "table.csv")
-    classifier = SmartSVC(routing="soft").fit(first.X, first.y)
+    classifier = clone(CLASSIFIERS[kind]).fit(first.X, first.y)
     points, labels = three_classes(30, seed=5)
     write_csv(tmp_path / "new.csv", points, labels)
     new = read_table(tmp_path / "new.csv", preparation=first.preparation)
@@ -101,13 +119,72 @@ def test_class_of_one_row(run, tmp_path):
     labels[labels == "c"] = "b"
     labels[4] = "c"
     write_csv(tmp_path / "t.csv", points, labels)
+    assert run("fit t.csv --model smartsvm --out s.skops").code == 0
     assert run("fit t.csv --out t.skops").code == 0
+    assert len(rows_of(run("predict t.skops t.csv").out)[0]) == 5
+
+
+def test_ten_rows_and_a_constant_column(run, tmp_path):
+    rows = [f"{i},7,{'ba'[i > 0]}" for i in range(10)]
+    (tmp_path / "t.csv").write_text("\n".join(["n,same,y", *rows]) + "\n")
+    assert run("fit t.csv --strict --out t.skops").code == 0
+    found = json.loads(run("predict t.skops t.csv --json").out)["result"]
+    assert found["classes"] == ["a", "b"]
+    assert np.isfinite(found["probability"]).all()
+
+
+def test_what_fit_shows(run, table):
+    told = run("fit table.csv --out landmarks.skops --effort fast --json")
+    found = json.loads(told.out)["result"]
+    first = read_table(table)
+    classifier = LandmarkClassifier("fast").fit(first.X, first.y)
+    assert found.pop("seconds") > 0
+    assert found == {
+        "model": "landmarks",
+        "out": "landmarks.skops",
+        "effort": "fast",
+        "n_features": 2,
+        "n_landmarks": len(classifier.feature_map_.landmarks),
+        "n_rules": len(classifier.feature_map_.rule_first),
+        "n_rows_kept": 0,
+        "held_out_error": classifier.held_out_error_,
+        "held_out_log_loss": classifier.held_out_log_loss_,
+    }
+    assert "The held-out figures are of a model that was trained on fewer rows" in told.err
+    shown = dict(line.rsplit(maxsplit=1) for line in run("fit table.csv --out again.skops").out.splitlines())
+    assert list(shown) == [
+        "model", "written to", "held-out error", "held-out log-loss", "landmarks", "rules", "seconds",
+    ]  # fmt: skip
+    assert shown["model"] == "landmarks"
+
+
+def test_a_linear_model_shows_its_tree(run, table):
+    found = json.loads(run("fit table.csv --model smartsvm --out s.skops --json").out)["result"]
+    assert found["tree"] == ["a", ["b", "c"]]
+    assert 0 <= found["cv_error"] < 0.4
+    assert "└─ cut" in run("fit table.csv --model smartsvm --out again.skops").out
+    outcome = run("fit table.csv --model smartsvm --effort high --out more.skops")
+    assert outcome.code == 2
+    assert "--effort is for --model landmarks alone" in outcome.err
+
+
+def test_groups_of_a_table(run, tmp_path):
+    points, labels = three_classes()
+    points, labels = points[labels != "a"], labels[labels != "a"]
+    rows = [f"{a},{b},g{i % 10},{label}" for i, ((a, b), label) in enumerate(zip(points.tolist(), labels, strict=True))]
+    (tmp_path / "t.csv").write_text("\n".join(["x1,x2,who,y", *rows]) + "\n")
+    call = "fit t.csv --target y --groups who --json --model"
+    first = read_table(tmp_path / "t.csv", target="y", groups="who")
+    landmarks = LandmarkClassifier().fit(first.X, first.y, groups=first.groups)
+    found = json.loads(run(f"{call} landmarks --out l.skops").out)["result"]
+    assert found["held_out_log_loss"] == landmarks.held_out_log_loss_
+    assert found["held_out_log_loss"] != LandmarkClassifier().fit(first.X, first.y).held_out_log_loss_
+    expected = SmartSVC(routing="soft").fit(first.X, first.y, groups=first.groups)
+    found = json.loads(run(f"{call} smartsvm --out s.skops").out)["result"]
+    assert found["cv_error"] == pytest.approx(1.0 - expected.cv_scores_.mean(axis=1).max())
 
 
 def test_json(run, model):
-    fitted = json.loads(run("fit table.csv --out again.skops --json").out)["result"]
-    assert fitted["tree"] == ["a", ["b", "c"]]
-    assert 0 <= fitted["cv_error"] < 0.4
     found = json.loads(run("predict model.skops table.csv --json").out)["result"]
     assert found["classes"] == ["a", "b", "c"]
     assert np.array(found["probability"]).shape == (60, 3)
@@ -199,7 +276,7 @@ def refused(run, contents, tmp_path):
 
 def test_unknown_types_are_refused_and_not_run(run, model, tmp_path):
     stored = skops_io.load(model)
-    stored["coef"] = functools.partial(os.system, f"touch {tmp_path / 'ran'}")
+    stored["parts"]["coef"] = functools.partial(os.system, f"touch {tmp_path / 'ran'}")
     message = refused(run, skops_io.dumps(stored), tmp_path)
     assert "holds types that are not known, and is refused" in message
     assert "system" in message
@@ -224,13 +301,154 @@ def test_other_files_are_refused(run, model, tmp_path):
     assert "is not a model" in refused(run, archive.getvalue(), tmp_path)
 
 
-def test_parts_that_do_not_belong_together(run, model, tmp_path):
+def with_part(stored, path, value):
+    """Replace what is at the end of a path of keys."""
+    key, *rest = path
+    return stored | {key: with_part(stored[key], rest, value) if rest else value}
+
+
+def bad_arrays(values):
+    """Of another length, dimension, type, and with what is no number."""
+    yield from (np.repeat(values, 2, axis=0), values[..., None], [1.0], None, values.astype(np.float16))
+    if values.dtype.kind == "f":
+        yield np.full_like(values, np.nan)
+
+
+@of_both_kinds
+def test_parts_that_do_not_belong_together(run, model, kind, tmp_path):
     stored = skops_io.load(model)
-    for name in ("coef", "intercept", "platt"):
-        for bad in (stored[name][:1], stored[name][..., None], np.full_like(stored[name], np.nan), [1.0], None):
-            assert f"the array '{name}'" in refused(run, skops_io.dumps(stored | {name: bad}), tmp_path)
+    parts = stored["parts"]
+    arrays = {("parts", name): values for name, values in parts.items() if isinstance(values, np.ndarray)}
+    if kind == "landmarks":
+        of_map = parts["feature_map"]
+        # as many as there are, whatever their number
+        free = {"landmarks", "cut_columns", "rule_first"}
+        arrays |= {
+            ("parts", "feature_map", name): values
+            for name, values in of_map.items()
+            if isinstance(values, np.ndarray) and values.size and name not in free
+        }
+    assert len(arrays) >= 3
+    for path, values in arrays.items():
+        for bad in bad_arrays(values):
+            message = refused(run, skops_io.dumps(with_part(stored, path, bad)), tmp_path)
+            assert f"the array '{path[-1]}'" in message
     fewer = {**stored["preparation"], "columns": stored["preparation"]["columns"][1:]}
-    assert "the array 'coef'" in refused(run, skops_io.dumps(stored | {"preparation": fewer}), tmp_path)
+    assert "the array '" in refused(run, skops_io.dumps(stored | {"preparation": fewer}), tmp_path)
+    for changed in (parts | {"leaves": np.zeros(2)}, {"coef": parts["coef"]}, [1]):
+        assert "its parts are not" in refused(run, skops_io.dumps(stored | {"parts": changed}), tmp_path)
+    other = next(each for each in CLASSIFIERS if each != kind)
+    assert "its parts are not" in refused(run, skops_io.dumps(stored | {"kind": other}), tmp_path)
+    if kind == "landmarks":
+        swapped = with_part(stored, ("parts", "classes"), ["b", "a", "c"])
+        assert "the classes are not sorted" in refused(run, skops_io.dumps(swapped), tmp_path)
+    assert "not known, 'more'" in refused(run, skops_io.dumps(stored | {"kind": "more"}), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("cut_columns", np.array([0, 2])),
+        ("cut_columns", np.array([-1, 0])),
+        ("rule_first", np.array([0, 2, 1])),
+        ("rule_second", np.array([0, 1, -1])),
+        ("cut_columns", np.array([0.0, 1.0])),
+        ("landmarks", np.zeros((4, 3), np.float32)),
+        ("axes", np.zeros((3, 2), np.float32)),
+        ("gamma", -1.0),
+        ("gamma", float("inf")),
+    ],
+)
+def test_rules_point_to_cuts_and_cuts_to_columns(run, model, tmp_path, name, value):
+    """Compiled code does not look whether there is such a column."""
+    stored = skops_io.load(model)
+    of_map = stored["parts"]["feature_map"] | {
+        "cut_columns": np.array([0, 1]),
+        "cut_values": np.zeros(2, np.float32),
+        "rule_first": np.array([0, 0, 1]),
+        "rule_second": np.array([0, 1, 1]),
+    }
+    n_features = 1 + 2 + len(of_map["landmarks"]) + 3
+    stored["parts"] |= {"feature_map": of_map, "coef": np.ones((3, n_features), np.float32)}
+    (tmp_path / "good.skops").write_bytes(skops_io.dumps(stored))
+    assert run("predict good.skops table.csv").code == 0
+    of_map[name] = value
+    assert f"'{name}'" in refused(run, skops_io.dumps(stored), tmp_path)
+
+
+def with_local_rows(stored):
+    """A model whose predictions 40 rows in two cells correct."""
+    rng = np.random.default_rng(0)
+    local = {
+        "rows": rng.normal(size=(40, 2)).astype(np.float32),
+        "targets": rng.normal(scale=0.1, size=(40, 6)).astype(np.float32),
+        "prior": np.full(3, 1 / 3, np.float32),
+        "centres": rng.normal(size=(2, 2)).astype(np.float32),
+        "starts": np.array([0, 15, 40]),
+        "opinions": np.array([0.5, 0.3, 0.4]),
+    }
+    return with_part(stored, ("parts", "local"), local)
+
+
+def test_rows_that_correct_predictions(run, model, tmp_path):
+    stored = with_local_rows(skops_io.load(model))
+    (tmp_path / "local.skops").write_bytes(skops_io.dumps(stored))
+    first = read_table(tmp_path / "table.csv")
+    classifier = LandmarkClassifier().fit(first.X, first.y)
+    plain = classifier.predict_proba(first.X)
+    classifier.local_ = LocalRows(**stored["parts"]["local"])
+    expected = classifier.predict_proba(first.X)
+    assert np.abs(expected - plain).max() > 0.01
+    found = json.loads(run("predict local.skops table.csv --json").out)["result"]
+    np.testing.assert_allclose(found["probability"], expected, atol=1e-6)
+
+
+def test_fit_keeps_rows_that_help(run, tmp_path, monkeypatch):
+    """Squares of a fine grid, which landmarks smooth over: the nearest rows know better."""
+    rng = np.random.default_rng(0)
+    points = rng.uniform(0, 6, size=(900, 2))
+    labels = np.array(["u", "v"])[np.floor(points).sum(axis=1).astype(int) % 2]
+    write_csv(tmp_path / "grid.csv", points, labels)
+    first = read_table(tmp_path / "grid.csv")
+    classifier = LandmarkClassifier("high", n_landmarks=8).fit(first.X, first.y)
+    assert classifier.local_ is not None
+    packed = pack_model(Model(classifier, first.preparation))
+    (tmp_path / "grid.skops").write_bytes(packed)
+    found = json.loads(run("predict grid.skops grid.csv --json").out)["result"]
+    np.testing.assert_allclose(found["probability"], classifier.predict_proba(first.X), atol=1e-6)
+    monkeypatch.setattr("bayesfloor.cli.model_file.UNPACKED_MODEL_LIMIT", 1000)
+    outcome = run("fit grid.csv --out more.skops")
+    assert outcome.code == 3
+    assert "'predict' would refuse to read" in outcome.err
+    assert not (tmp_path / "more.skops").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("starts", np.array([0, 50, 40])),
+        ("starts", np.array([0, 15, 41])),
+        ("starts", np.array([-3, 15, 40])),
+        ("starts", np.array([0, 40])),
+        ("targets", np.zeros((40, 3), np.float32)),
+        ("rows", np.zeros((40, 3), np.float32)),
+        ("centres", np.zeros((0, 2), np.float32)),
+        ("opinions", np.zeros(2)),
+        ("prior", np.zeros(2, np.float32)),
+    ],
+)
+def test_cells_hold_the_rows_that_are_there(run, model, tmp_path, name, value):
+    stored = with_part(with_local_rows(skops_io.load(model)), ("parts", "local", name), value)
+    assert "the array '" in refused(run, skops_io.dumps(stored), tmp_path)
+
+
+def test_arrays_in_the_other_order_of_memory(run, model, tmp_path):
+    stored = skops_io.load(model)
+    parts = stored["parts"]
+    parts["coef"] = np.asfortranarray(parts["coef"])
+    parts["feature_map"]["landmarks"] = np.asfortranarray(parts["feature_map"]["landmarks"])
+    (tmp_path / "other.skops").write_bytes(skops_io.dumps(stored))
+    assert run("predict other.skops table.csv").out == run("predict model.skops table.csv").out
 
 
 def places(part):
@@ -241,20 +459,23 @@ def places(part):
             yield from places(part[key])
 
 
+@of_both_kinds
 def test_damaged_parts_are_bad_data(run, model, tmp_path):
     """Each entry removed, and replaced by something else: refused in one line, or the same answers."""
     expected = run("predict model.skops table.csv").out
     n_places = len(list(places(skops_io.load(model))))
     rng = np.random.default_rng(0)
     n_refused = 0
-    for number in rng.permutation(n_places)[:10]:
-        for change in ("remove", None, -1, "x", 1e9, []):
+    for number in rng.permutation(n_places)[:8]:
+        for change in ("remove", None, -1, "x", []):
             stored = skops_io.load(model)
             part, key = list(places(stored))[number]
             if change == "remove":
                 del part[key]
             elif isinstance(part[key], float | int) and isinstance(change, float | int):
                 continue  # another number, which nobody can tell from the right one
+            elif isinstance(part, list) and isinstance(part[key], str) and isinstance(change, str):
+                continue  # another label
             else:
                 part[key] = change
             (tmp_path / "bad.skops").write_bytes(skops_io.dumps(stored))

@@ -110,6 +110,7 @@ def houses() -> Summary:
         ],
         "floor": metrics[0] | {"method": "learned", "confidence": 0.95, "n_rows": 1460},
         "metrics": metrics,
+        "fast_model": None,
         "curve": {
             "points": [
                 {"size": 1168.0, "value": 0.86},

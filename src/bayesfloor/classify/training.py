@@ -1,4 +1,4 @@
-"""Input checks of all classifiers: rows, labels, weights, and the values of a penalty.
+"""Input checks of all classifiers and regressors: rows, labels, weights, and the values of a penalty.
 
 X and y are checked as everywhere in this package, so that messages name the columns and labels at fault. Names and
 number of features are left to scikit-learn.
@@ -6,7 +6,7 @@ number of features are left to scikit-learn.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from bayesfloor.data.folds import check_folds
 from bayesfloor.data.labels import check_labels, check_weights
+from bayesfloor.data.numbers import check_finite_numbers
 from bayesfloor.data.points import check_points, check_sparse_points
 from bayesfloor.data.row_groups import check_groups
 from bayesfloor.runtime.checks import ParameterError, check_int, is_int
@@ -126,6 +127,72 @@ def check_training(
         weight = None if weight is None else weight[rows]
         classes, codes = check_labels(classes[codes[rows]], len(rows))
     return Training(points, classes, codes, weight, None if class_weight is None else of_class, rows, given_codes)
+
+
+class RegressionTraining(NamedTuple):
+    """Rows of a weight above zero, with the numbers to predict.
+
+    Attributes
+    ----------
+    X : ndarray or CSR array of shape (n_rows, n_features)
+        Finite, float64. It may share memory with the caller's data, and must not be written to.
+    y : ndarray of shape (n_rows,)
+        The numbers.
+    weight : ndarray of shape (n_rows,)
+        Above zero.
+    groups : ndarray of shape (n_rows,), int64, or None
+        Codes of groups.
+    """
+
+    X: Any
+    y: F64
+    weight: F64
+    groups: I64 | None
+
+
+def check_regression(
+    regressor: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    groups: Any = None,
+    accept_sparse: bool = False,
+    squares: bool = False,
+) -> RegressionTraining:
+    """Check what a regressor is fitted on, and note its features in the regressor.
+
+    Parameters
+    ----------
+    regressor : estimator
+        Gets ``n_features_in_`` and, where X has names, ``feature_names_in_``.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The points.
+    y : array-like of shape (n_samples,)
+        The numbers to predict.
+    sample_weight : array-like of shape (n_samples,), number or None, default=None
+        Weights. Rows of weight zero are left out.
+    groups : array-like of shape (n_samples,) or None, default=None
+        Rows that belong together have the same value.
+    accept_sparse, squares : bool, default=False
+        As for `check_training`.
+
+    Returns
+    -------
+    RegressionTraining
+    """
+    points = _check_points(X, 2, accept_sparse, squares)
+    validate_data(regressor, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+        y = column_or_1d(y, warn=True)
+    numbers = check_finite_numbers(y, points.shape[0])
+    weight = check_weights(sample_weight, points.shape[0])
+    codes = check_groups(groups, points.shape[0])
+    rows = np.flatnonzero(weight)
+    if len(rows) < len(weight):
+        points, numbers, weight = points[rows], numbers[rows], weight[rows]
+        codes = None if codes is None else codes[rows]
+    return RegressionTraining(points, numbers, weight, codes)
 
 
 def check_rows(classifier: Any, X: Any, *, accept_sparse: bool = False, reset: bool = False) -> Any:

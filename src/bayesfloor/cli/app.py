@@ -52,7 +52,10 @@ _EXAMPLES: dict[Callable[..., Any], tuple[str, ...]] = {
     select: ("select wine", "select patients.csv --target outcome --features 5 --direction backward"),
     transforms: ("transforms wine --scale none", "transforms patients.csv --target outcome --criterion worst"),
     weights: ("weights iris", "weights patients.csv --target outcome --by pairs --base equal --json"),
-    fit: ("fit patients.csv --target outcome --out patients.skops",),
+    fit: (
+        "fit patients.csv --target outcome --out patients.skops",
+        "fit patients.csv --target outcome --effort high --out patients.skops",
+    ),
     predict: ("predict patients.skops new.csv --out predicted.csv", "predict patients.skops new.csv | head"),
     datasets: ("datasets", "datasets --data ~/data --json"),
 }

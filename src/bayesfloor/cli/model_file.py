@@ -3,35 +3,51 @@
 A pickle runs whatever code its writer put in. What skops writes is a zip file of a description in JSON and of plain
 arrays. Only types that skops itself knows to be harmless are ever made; any other is refused before anything is built.
 
-The file holds the parts that predictions need, as plain arrays and lists. The classifier is put together again from
-them, and parts that do not go together are refused.
+The file holds the parts that predictions need, as plain arrays and lists::
+
+    format        version of this layout
+    kind          which classifier it is; a key of `KINDS`
+    parts         what that classifier needs, by name
+    preparation   how a table becomes rows for it
+
+The classifier is put together again from its parts. Parts that do not go together are refused, and so are parts that
+this version does not know: leaving one out would change predictions.
 """
 
 import io
+import math
 import zipfile
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bayesfloor.classify.landmarks.feature_map import FeatureMap
+from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
+from bayesfloor.classify.landmarks.local_rows import LocalRows
 from bayesfloor.classify.linear.smart_svc import SmartSVC
 from bayesfloor.runtime.text import listed, visible
 from bayesfloor.tables.encoding import Preparation
 from bayesfloor.tables.unpacking import UNPACKED_LIMIT
 from bayesfloor.tree import ClassTree
+from bayesfloor.tree.class_tree import check_classes
 
 #: Bytes that a model file may unpack to; a linear model of 1000 classes and 100 000 columns takes 0.8 GB.
 UNPACKED_MODEL_LIMIT = 2**30
 
-_FORMAT = "bayesfloor model 2"
+_FORMAT = "bayesfloor model 3"
+
+Parts = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
     """A trained classifier, and how to make rows ready for it."""
 
-    classifier: SmartSVC
+    classifier: LandmarkClassifier | SmartSVC
     preparation: Preparation
 
 
@@ -39,16 +55,20 @@ def pack_model(model: Model) -> bytes:
     """Return the contents of a model file."""
     from skops import io as skops_io  # type: ignore[import-untyped]
 
-    classifier = model.classifier
+    kind = next(name for name, each in KINDS.items() if isinstance(model.classifier, each.estimator))
     stored = {
         "format": _FORMAT,
-        "tree": classifier.tree_.to_dict(),
-        "coef": classifier.coef_,
-        "intercept": classifier.intercept_,
-        "platt": classifier.platt_,
+        "kind": kind,
+        "parts": KINDS[kind].take_apart(model.classifier),
         "preparation": model.preparation.to_dict(),
     }
-    return bytes(skops_io.dumps(stored))
+    contents = bytes(skops_io.dumps(stored))
+    if _unpacked_size(contents) > UNPACKED_MODEL_LIMIT:
+        raise ValueError(
+            f"the model takes more than {UNPACKED_MODEL_LIMIT / 2**30:g} GiB, which 'predict' would refuse to read; "
+            "take fewer rows (--max-rows), or less effort"
+        )
+    return contents
 
 
 def read_model(path: Path) -> Model:
@@ -85,8 +105,11 @@ def read_model(path: Path) -> Model:
         stored = skops_io.loads(contents)
         if stored["format"] != _FORMAT:
             raise ValueError(f"its format is {visible(stored['format'])!r}")
+        if stored["kind"] not in KINDS:
+            raise ValueError(f"it holds a classifier that is not known, {visible(stored['kind'])!r}")
         preparation = Preparation.from_dict(stored["preparation"])
-        model = Model(_classifier_of(stored, len(preparation.feature_names)), preparation)
+        put_together = KINDS[stored["kind"]].put_together
+        model = Model(put_together(stored["parts"], len(preparation.feature_names)), preparation)
     except Exception as error:
         raise _no_model(name, error) from error
     return model
@@ -94,27 +117,147 @@ def read_model(path: Path) -> Model:
 
 def _check_archive(contents: bytes, name: str) -> None:
     try:
-        with zipfile.ZipFile(io.BytesIO(contents)) as archive:
-            size = sum(member.file_size for member in archive.infolist())
+        size = _unpacked_size(contents)
     except zipfile.BadZipFile as error:
         raise ValueError(f"{name} is not a model that 'bayesfloor fit' wrote") from error
     if size > UNPACKED_MODEL_LIMIT:
         raise ValueError(f"{name} unpacks to more than {UNPACKED_MODEL_LIMIT / 2**30:g} GiB; no model is that large")
 
 
-def _classifier_of(stored: dict[str, Any], n_features: int) -> SmartSVC:
-    """Put a classifier together from its parts; refuse those that do not belong together."""
-    tree = ClassTree.from_dict(stored["tree"])
+def _unpacked_size(contents: bytes) -> int:
+    with zipfile.ZipFile(io.BytesIO(contents)) as archive:
+        return sum(member.file_size for member in archive.infolist())
+
+
+def _check_names(parts: Any, expected: set[str]) -> None:
+    """Refuse parts that are missing, and those that are not known."""
+    if not isinstance(parts, dict) or set(parts) != expected:
+        raise ValueError(f"its parts are not {listed(sorted(expected))}")
+
+
+def _array(parts: Parts, name: str, dtype: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:
+    """Return an array of the dtype and shape that it must have; a length of None may be any."""
+    values = parts[name]
+    if not isinstance(values, np.ndarray) or values.dtype != dtype or values.ndim != len(shape):
+        raise ValueError(f"the array {name!r} has another type than it should have")
+    if any(wanted not in (None, length) for wanted, length in zip(shape, values.shape, strict=True)):
+        raise ValueError(f"the array {name!r} has another shape than the classes and columns ask for")
+    if not np.isfinite(values).all():
+        raise ValueError(f"the array {name!r} holds values that are no finite numbers")
+    return np.ascontiguousarray(values)
+
+
+def _places(parts: Parts, name: str, shape: tuple[int | None, ...], n_places: int) -> NDArray[np.int64]:
+    """Return an array of numbers from 0 to n_places - 1; compiled code looks there without asking."""
+    values = _array(parts, name, np.int64, shape)
+    if np.any((values < 0) | (values >= n_places)):
+        raise ValueError(f"the array {name!r} points to what is not there")
+    return values
+
+
+def _smart_svm_parts(classifier: SmartSVC) -> Parts:
+    return {
+        "tree": classifier.tree_.to_dict(),
+        "coef": classifier.coef_,
+        "intercept": classifier.intercept_,
+        "platt": classifier.platt_,
+    }
+
+
+def _smart_svm_of(parts: Parts, n_features: int) -> SmartSVC:
+    """Put linear SVMs and their class tree together."""
+    _check_names(parts, {"tree", "coef", "intercept", "platt"})
+    tree = ClassTree.from_dict(parts["tree"])
     classifier = SmartSVC(routing="soft")
     classifier.classes_, classifier.tree_, classifier.n_features_in_ = tree.classes, tree, n_features
-    for name, shape in (("coef", (n_features,)), ("intercept", ()), ("platt", (2,))):
-        values = stored[name]
-        if not isinstance(values, np.ndarray) or values.dtype != np.float64 or values.shape != (tree.n_nodes, *shape):
-            raise ValueError(f"the array {name!r} has another shape than the classes and columns ask for")
-        if not np.isfinite(values).all():
-            raise ValueError(f"the array {name!r} holds values that are no finite numbers")
-        setattr(classifier, f"{name}_", values)
+    classifier.coef_ = _array(parts, "coef", np.float64, (tree.n_nodes, n_features))
+    classifier.intercept_ = _array(parts, "intercept", np.float64, (tree.n_nodes,))
+    classifier.platt_ = _array(parts, "platt", np.float64, (tree.n_nodes, 2))
     return classifier
+
+
+def _landmark_parts(classifier: LandmarkClassifier) -> Parts:
+    return {
+        "classes": classifier.classes_.tolist(),
+        "feature_map": classifier.feature_map_.to_dict(),
+        "coef": classifier.coef_,
+        "local": None if classifier.local_ is None else classifier.local_.to_dict(),
+    }
+
+
+def _landmarks_of(parts: Parts, n_features: int) -> LandmarkClassifier:
+    """Put a feature map, the coefficients of its features, and rows that correct predictions together."""
+    _check_names(parts, {"classes", "feature_map", "coef", "local"})
+    classifier = LandmarkClassifier()
+    classifier.classes_, classifier.n_features_in_ = _sorted_classes(parts["classes"]), n_features
+    classifier.feature_map_ = made = _feature_map_of(parts["feature_map"], n_features)
+    n_classes = len(classifier.classes_)
+    classifier.coef_ = _array(parts, "coef", np.float32, (n_classes, made.n_features))
+    classifier.local_ = None if parts["local"] is None else _local_rows_of(parts["local"], made.n_axes, n_classes)
+    return classifier
+
+
+def _sorted_classes(labels: Any) -> NDArray[Any]:
+    classes = check_classes(labels)
+    if not isinstance(labels, list) or np.any(classes[1:] < classes[:-1]):
+        raise ValueError("the classes are not sorted")
+    return classes
+
+
+def _feature_map_of(parts: Parts, n_features: int) -> FeatureMap:
+    _check_names(parts, {each.name for each in fields(FeatureMap)})
+    axes = None if parts["axes"] is None else _array(parts, "axes", np.float32, (n_features, None))
+    n_axes = n_features if axes is None else axes.shape[1]
+    gamma = parts["gamma"]
+    if not isinstance(gamma, float) or not 0 < gamma < math.inf:
+        raise ValueError("'gamma' is no positive number")
+    cut_columns = _places(parts, "cut_columns", (None,), n_axes)
+    n_cuts = len(cut_columns)
+    rule_first = _places(parts, "rule_first", (None,), n_cuts)
+    return FeatureMap(
+        centre=_array(parts, "centre", np.float64, (n_features,)),
+        scale=_array(parts, "scale", np.float64, (n_features,)),
+        axes=axes,
+        weights=_array(parts, "weights", np.float32, (n_axes,)),
+        landmarks=_array(parts, "landmarks", np.float32, (None, n_axes)),
+        gamma=gamma,
+        cut_columns=cut_columns,
+        cut_values=_array(parts, "cut_values", np.float32, (n_cuts,)),
+        rule_first=rule_first,
+        rule_second=_places(parts, "rule_second", (len(rule_first),), n_cuts),
+    )
+
+
+def _local_rows_of(parts: Parts, n_axes: int, n_classes: int) -> LocalRows:
+    _check_names(parts, {each.name for each in fields(LocalRows)})
+    rows = _array(parts, "rows", np.float32, (None, n_axes))
+    centres = _array(parts, "centres", np.float32, (None, n_axes))
+    starts = _array(parts, "starts", np.int64, (len(centres) + 1,))
+    if not len(centres) or starts[0] != 0 or starts[-1] != len(rows) or np.any(np.diff(starts) < 0):
+        raise ValueError("the array 'starts' does not cut the rows into cells")
+    return LocalRows(
+        rows=rows,
+        targets=_array(parts, "targets", np.float32, (len(rows), 2 * n_classes)),
+        prior=_array(parts, "prior", np.float32, (n_classes,)),
+        centres=centres,
+        starts=starts,
+        opinions=_array(parts, "opinions", np.float64, (3,)),
+    )
+
+
+class Kind(NamedTuple):
+    """A classifier that a file can hold, what of it is written, and how it is read."""
+
+    estimator: type
+    take_apart: Callable[[Any], Parts]
+    put_together: Callable[[Parts, int], Any]
+
+
+#: Classifiers by the name that their files have.
+KINDS = {
+    "landmarks": Kind(LandmarkClassifier, _landmark_parts, _landmarks_of),
+    "smartsvm": Kind(SmartSVC, _smart_svm_parts, _smart_svm_of),
+}
 
 
 def _no_model(name: str, error: Exception) -> ValueError:

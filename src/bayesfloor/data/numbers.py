@@ -40,6 +40,17 @@ def check_numbers(y: Any, n_rows: int) -> Floats:
         For missing or infinite values, values that are no numbers, a wrong length or shape, and a target that is the
         same everywhere.
     """
+    numbers = check_finite_numbers(y, n_rows)
+    if not len(numbers) or numbers.min() == numbers.max():
+        shown = f"is {numbers[0]:g} everywhere" if len(numbers) else "is empty"
+        raise ValueError(f"y {shown}: there is nothing to predict")
+    if numbers.max() - numbers.min() < 1.0 / LARGEST:
+        raise ValueError(f"y varies by less than {1.0 / LARGEST:g}, whose square is 0; multiply it by a constant")
+    return numbers
+
+
+def check_finite_numbers(y: Any, n_rows: int) -> Floats:
+    """Return a target of numbers that may be the same everywhere; see `check_numbers`."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     values = as_array(y)
@@ -57,11 +68,6 @@ def check_numbers(y: Any, n_rows: int) -> Floats:
         raise ValueError(
             f"y holds values beyond {LARGEST:g}, whose squares cannot be added up; divide it by a constant"
         )
-    if not len(numbers) or numbers.min() == numbers.max():
-        shown = f"is {numbers[0]:g} everywhere" if len(numbers) else "is empty"
-        raise ValueError(f"y {shown}: there is nothing to predict")
-    if numbers.max() - numbers.min() < 1.0 / LARGEST:
-        raise ValueError(f"y varies by less than {1.0 / LARGEST:g}, whose square is 0; multiply it by a constant")
     return numbers
 
 

@@ -17,6 +17,7 @@ from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_resul
 from bayesfloor.floor.trees.problem import Options, Problem, Progress
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.columns import ColumnFloors, measure_columns
+from bayesfloor.report.fast_model import FastModel, try_fast_model
 from bayesfloor.report.look_alikes import LookAlike, find_look_alikes
 from bayesfloor.report.ordered_classes import find_ordered_classes
 from bayesfloor.report.source import Source
@@ -45,6 +46,8 @@ class Figures:
         The same for each two classes.
     learned : LearnedFloor or None
         The learned floor; None where nothing was trained.
+    fast_model : FastModel or None
+        What a model that trains fast reaches on the same rows; None where nothing was trained.
     class_tree : ClassTree
         Min-cuts of the normalized floors.
     drawn_tree : ClassTree
@@ -67,6 +70,7 @@ class Figures:
     classes: OneVsRestBayesError
     pairs: PairwiseBayesError
     learned: LearnedFloor | None
+    fast_model: FastModel | None
     class_tree: ClassTree
     drawn_tree: ClassTree
     columns: ColumnFloors
@@ -128,10 +132,10 @@ def compute_figures(
     pairs = pairwise_result(draws, part, options, normalize=True)
     labels = problem.classes[problem.codes]
     how: dict[str, Any] = {"n_jobs": options.n_jobs, "random_state": options.random_state}
-    learned = None
+    learned = fast_model = None
     if not fast and len(problem.X) >= FEWEST_ROWS:
         progress = share_of(options.progress, 20, 100)
-        learned = learned_floor_of(
+        learned, held_out = learned_floor_of(
             problem,
             confidence=options.confidence,
             max_rows=max_rows,
@@ -140,6 +144,7 @@ def compute_figures(
             **asked,
             **how,
         )
+        fast_model = try_fast_model(held_out, options)
     dependence: list[Finding] = []
     if learned is not None and source.is_table:
         dependence = find_dependence(
@@ -163,6 +168,7 @@ def compute_figures(
         classes=classes,
         pairs=pairs,
         learned=learned,
+        fast_model=fast_model,
         class_tree=class_tree,
         drawn_tree=_tree_of_hardest(class_tree, classes, pairs),
         columns=measure_columns(source, options),

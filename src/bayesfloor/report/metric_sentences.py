@@ -8,6 +8,7 @@ from typing import Any
 
 from bayesfloor.floor.learned.result import ClassRanking, CostDecisions, LearnedFloor, MetricFloor
 from bayesfloor.floor.learned.summary import STILL_FALLING
+from bayesfloor.report.fast_model import FastModel
 from bayesfloor.runtime.text import (
     chosen,
     counted,
@@ -20,6 +21,8 @@ from bayesfloor.runtime.text import (
 )
 from bayesfloor.runtime.text import written_range as between
 
+#: Share of the stack's lead over what needs no features from which a model is called good.
+NEARLY_ALL = 0.9
 #: What each metric is, for those who read a report; top_k_error is known by what comes after the number.
 _MEANINGS = {
     "balanced_error": (
@@ -177,6 +180,32 @@ def verdict_on_target(metric: MetricFloor, target: float) -> tuple[str, str]:
         f"{between(low, high, is_rate)}, holds {goal} too; the best model tried reaches "
         f"{written(metric.reached, is_rate)}."
     )
+
+
+def is_good(fast: FastModel, metric: MetricFloor) -> bool:
+    """Tell whether a fast model wins nearly all of what the stack wins over what needs no features."""
+    value = fast.values[metric.name]
+    lead, of_stack = (abs(each - metric.baseline) for each in (value, metric.reached))
+    is_worse = value < metric.baseline if metric.larger_is_better else value > metric.baseline
+    return not beats_nothing(metric) and not is_worse and lead >= NEARLY_ALL * of_stack
+
+
+def sentence_on_fast_model(fast: FastModel, learned: LearnedFloor) -> str:
+    """Say what a fast model reaches, what the stack does, and how long it trains."""
+    metric, error = metric_of(learned), error_of(learned)
+    if is_good(fast, metric):
+        what = "The fastest good model"
+    else:
+        what = "A fast model" if beats_nothing(metric) else "A fast model, not as good as the stack"
+    told = f"errs on {percent(fast.values['error'])} (the stack: {percent(error.reached)})"
+    if metric.name != "error":
+        of_stack = metric.written(metric.reached)
+        told = f"reaches {metric.said(fast.values[metric.name])} (the stack: {of_stack}), {told}"
+    return f"{what}: {fast.name} {told} and trains in {_in_seconds(fast.seconds)}."
+
+
+def _in_seconds(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds >= 9.5 else f"{seconds:.1f} s" if seconds >= 0.095 else f"{seconds:.2f} s"
 
 
 def note_on_curve(metric: MetricFloor, err_alike: bool) -> str:

@@ -77,6 +77,7 @@ def summarise_regression(
             "n_rows": found.n_rows,
         },
         "metrics": [_metric(each) for each in metrics],
+        "fast_model": None,
         "curve": curve_of(headline, found.residual_z > ERR_ALIKE),
         "noise": _noise(found, source.target),
         "learners": [{"name": name, "weight": float(weight)} for name, weight in found.learners],

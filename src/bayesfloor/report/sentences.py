@@ -19,6 +19,7 @@ from bayesfloor.floor.trees.results import BayesError, PairwiseBayesError
 from bayesfloor.report.columns import ColumnFloors
 from bayesfloor.report.figures import FEWEST_ROWS, Figures
 from bayesfloor.report.metric_sentences import (
+    NEARLY_ALL,
     answer_of_metric,
     error_of,
     in_text,
@@ -353,6 +354,12 @@ def how_to_read(figures: Figures) -> list[dict[str, str]]:
             "Never naming a rare class costs next to nothing, so the error hides how well it can be found. The AUC is "
             "the chance that one of its rows is ranked above a row of another class: 0.5 is chance, 1 is perfect. The "
             "recall is the share of its rows that are found."
+        )
+    if figures.fast_model is not None:
+        texts["The fast model"] = (
+            f"{figures.fast_model.name}, trained on {counted(figures.fast_model.n_rows)} rows at a time and tested on "
+            "the same rows as the stack; 'bayesfloor fit' trains it. It is called good where it wins at least "
+            f"{exact_percent(NEARLY_ALL)} of what the stack wins over what needs no features."
         )
     if figures.learned is not None and figures.learned.subgroups is not None:
         texts["Subgroups"] = (

@@ -79,6 +79,7 @@ def summarise(
         "floor": _floor(figures),
         "metrics": [] if learned is None else [metric_values(each) for each in learned.metrics.values()],
         "costs": None if learned is None or learned.cost is None else _costs(learned),
+        "fast_model": _fast_model(figures),
         "curve": None if learned is None else curve_of(metric_of(learned), learned.residual_z > ERR_ALIKE),
         "subgroups": None if learned is None else _subgroups(learned),
         "learners": [] if learned is None else [{"name": k, "weight": v} for k, v in learned.weights.items()],
@@ -257,6 +258,31 @@ def metric_values(metric: MetricFloor) -> dict[str, Any]:
         "baseline": metric.baseline,
         "perfect": metric.perfect,
         "sentence": metric.sentence(),
+    }
+
+
+def _fast_model(figures: Figures) -> dict[str, Any] | None:
+    """List what a fast model reaches beside the stack, by each metric."""
+    fast, learned = figures.fast_model, figures.learned
+    if fast is None or learned is None:
+        return None
+    metrics = [
+        {
+            "metric": name,
+            "title": each.title,
+            "is_rate": each.is_rate,
+            "value": fast.values[name],
+            "stack": each.reached,
+        }
+        for name, each in learned.metrics.items()
+    ]
+    return {
+        "name": fast.name,
+        "seconds": fast.seconds,
+        "n_rows": fast.n_rows,
+        "is_good": metric_sentences.is_good(fast, metric_of(learned)),
+        "metrics": metrics,
+        "sentence": metric_sentences.sentence_on_fast_model(fast, learned),
     }
 
 

@@ -172,6 +172,8 @@ class Terminal:
         self.paragraph(summary["title"], "dim")
         self.paragraph(" ".join(summary["answer"]), "bold")
         self.paragraph(summary["worth"])
+        if summary["fast_model"] is not None:
+            self.paragraph(summary["fast_model"]["sentence"])
         if (verdict := summary["verdict"]) is not None:
             goal = chosen(verdict["target"], summary["floor"]["is_rate"])
             self.paragraph(f"Target {goal}: {verdict['verdict']}. {verdict['sentence']}", "bold")
@@ -218,6 +220,8 @@ def markdown_head(summary: Summary) -> list[str]:
         f"**{in_markdown(' '.join(summary['answer']))}**",
         in_markdown(summary["worth"]),
     ]
+    if summary["fast_model"] is not None:
+        parts.append(in_markdown(summary["fast_model"]["sentence"]))
     if (verdict := summary["verdict"]) is not None:
         goal = chosen(verdict["target"], summary["floor"]["is_rate"])
         parts.append(f"**Target {goal}: {verdict['verdict']}.** {in_markdown(verdict['sentence'])}")

@@ -127,7 +127,7 @@ def median_square(columns: F32, rng: np.random.Generator) -> float:
     return float(np.median(distances)) if len(distances) else 1.0
 
 
-def gradient_weights(columns: F32, landmarks: F32, gamma: float, fitted: Ridge, with_linear: bool) -> F32:
+def gradient_weights(columns: F32, landmarks: F32, gamma: float, fitted: Ridge, with_linear: bool, power: float) -> F32:
     """Return a power of the mean squared gradient of the scores along each column, of mean square about 1."""
     d = columns.shape[1]
     kernels, coefficients = gaussian(columns, landmarks, gamma), fitted.coefficients[-len(landmarks) :]
@@ -143,7 +143,7 @@ def gradient_weights(columns: F32, landmarks: F32, gamma: float, fitted: Ridge, 
     mean = total.mean()
     if not mean > 0:
         return np.ones(d, np.float32)
-    return np.clip((total / mean) ** GRADIENT_POWER, LIGHTEST, HEAVIEST).astype(np.float32)
+    return np.clip((total / mean) ** power, LIGHTEST, HEAVIEST).astype(np.float32)
 
 
 class Rules(NamedTuple):
@@ -256,11 +256,18 @@ class FeaturePlan(NamedTuple):
         How many, at the most.
     widths : tuple of float
         Widths of the kernel to choose from, in median distances between rows.
+    width_rows, width_landmarks : int
+        Rows, and landmarks of them, on which the width and the weights of the columns are chosen.
+    gradient_power : float
+        Weights of columns are this power of their mean squared gradients.
     """
 
     n_landmarks: int
     n_rules: int
     widths: tuple[float, ...]
+    width_rows: int = WIDTH_ROWS
+    width_landmarks: int = WIDTH_LANDMARKS
+    gradient_power: float = GRADIENT_POWER
 
 
 class Scaling(NamedTuple):
@@ -297,8 +304,8 @@ def choose_features(
         That of ridge regression on the sample.
     """
     columns, d = sample.columns, sample.columns.shape[1]
-    few = Sample(*(None if each is None else each[:WIDTH_ROWS] for each in sample))  # type: ignore[arg-type]
-    seeds, with_linear = columns[: min(WIDTH_LANDMARKS, plan.n_landmarks)], d <= MOST_LINEAR
+    few = Sample(*(None if each is None else each[: plan.width_rows] for each in sample))  # type: ignore[arg-type]
+    seeds, with_linear = columns[: min(plan.width_landmarks, plan.n_landmarks)], d <= MOST_LINEAR
     unit = median_square(columns, rng)
     tried = []
     for width in plan.widths:
@@ -307,7 +314,7 @@ def choose_features(
     fitted, gamma, width = min(tried, key=lambda each: each[0].error)
     weights = np.ones(d, np.float32)
     if d > 1:
-        weights = gradient_weights(few.columns[-GRADIENT_ROWS:], seeds, gamma, fitted, with_linear)
+        weights = gradient_weights(few.columns[-GRADIENT_ROWS:], seeds, gamma, fitted, with_linear, plan.gradient_power)
         gamma = 0.5 / (width * width * median_square(columns * weights, rng))
     weighted = columns * weights
     fitted = ridge(sample, weighted, weighted[: min(RESIDUAL_LANDMARKS, plan.n_landmarks)], gamma, with_linear)

@@ -17,7 +17,7 @@ from bayesfloor.runtime.arrays import Floats, Ints
 F32 = NDArray[np.float32]
 
 #: What linear features and rules are multiplied by, beside kernels that lie between 0 and 1: the penalty weighs them.
-LINEAR_SCALE, RULE_SCALE = 0.15, 0.5
+LINEAR_SCALE, RULE_SCALE = 0.2, 0.5
 #: Deviations from the centre at which columns are clipped, so that float32 holds squared distances.
 FARTHEST = 1e4
 

@@ -11,9 +11,10 @@ from bayesfloor.classify.landmarks.feature_choice import FeaturePlan, Sample, Sc
 from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.classify.landmarks.kernels import to_probabilities
 from bayesfloor.classify.landmarks.local_rows import LocalRows, store_rows, weigh_opinions
-from bayesfloor.classify.landmarks.multinomial import Objective, Penalty, descend, penalty_of
+from bayesfloor.classify.landmarks.multinomial import Memory, Objective, Penalty, descend, penalty_of
 from bayesfloor.classify.landmarks.row_sums import RowSums
 from bayesfloor.classify.landmarks.scaling import scale_rows, scaling_of
+from bayesfloor.classify.landmarks.shortlists import MANY_CLASSES, fit_many_classes
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.hashing import mix64
 from bayesfloor.runtime.threads import Crew
@@ -175,8 +176,13 @@ def fit_model(
     crew.check()
     penalty = penalty_of(feature_map)
     held = slice(rows.n_kept, n) if rows.n_kept < n else slice(0, n)
-    tuned = _choose_penalty(few, held, feature_map, penalty, strength, n_classes, effort, crew)
     everything = slice(0, n)
+    if n_classes >= MANY_CLASSES:
+        sums = RowsOfModel(columns, rows, everything).sums(feature_map, crew)
+        many = fit_many_classes(sums, held, n_classes, penalty, seed)
+        fitted, curvature = many.coefficients, many.curvature.astype(np.float32)
+        return LandmarkModel(feature_map, fitted, None, many.penalty, many.error, many.log_loss, curvature)
+    tuned = _choose_penalty(few, held, feature_map, penalty, strength, n_classes, effort, crew)
     if not effort.is_local or n * n_classes > MOST_LOCAL_VALUES or rows.n_kept == n:
         sums = RowsOfModel(columns, rows, everything).sums(feature_map, crew)
         n_steps = effort.steps if n > FEW_MORE * len(few.codes) else effort.steps // 2 + 1
@@ -249,10 +255,11 @@ def _choose_penalty(
     nothing = np.zeros((n_classes, feature_map.n_features), np.float32)
     best, n_worse = Tuned(strength, nothing, 1.0, np.inf), 0
     coefficients, of_loss = nothing, sums.gradient(nothing)
+    memory: Memory = []
     for factor in effort.path:
         objective = Objective(sums.gradient, products, penalty, strength * factor)
         start = objective.at(coefficients, of_loss)
-        coefficients, _, _, of_loss = descend(objective, start, effort.path_steps, float(few.weight.sum()))
+        coefficients, _, _, of_loss = descend(objective, start, effort.path_steps, float(few.weight.sum()), memory)
         probabilities: F32 = features @ coefficients.T
         to_probabilities(probabilities)
         error, loss = _error_and_loss(probabilities, codes, weight)

@@ -66,6 +66,10 @@ def penalty_of(feature_map: FeatureMap) -> Penalty:
     return Penalty(diagonal, feature_map.landmark_kernel(), feature_map.kernel_columns)
 
 
+#: Steps, and how each changed the gradient of the loss without its penalty.
+Memory = list[tuple[F32, F32]]
+
+
 class Point(NamedTuple):
     """Coefficients, value and gradient of the objective there, and both of the loss without its penalty."""
 
@@ -73,6 +77,25 @@ class Point(NamedTuple):
     value: float
     gradient: F32
     of_loss: tuple[float, F32]
+
+
+class Bend(NamedTuple):
+    """What a step tells about the curvature.
+
+    Attributes
+    ----------
+    step, change : ndarray of shape (n_classes, n_features), float32
+        The step, and how it changed the gradient.
+    inverse : float
+        The inverse of their product.
+    scale : float
+        How much larger the curvature along the step is than the preconditioner's, inverted.
+    """
+
+    step: F32
+    change: F32
+    inverse: float
+    scale: float
 
 
 class Objective:
@@ -105,12 +128,22 @@ class Objective:
         pull += slope
         return Point(coefficients, value, pull, (loss, slope))
 
+    def bend(self, step: F32, change_of_loss: F32) -> Bend | None:
+        """Return what a step tells about the curvature, or None if there is none along it."""
+        change = change_of_loss + self._penalty.pull(step)
+        curvature = float(np.vdot(step, change))
+        if not curvature > 0:
+            return None
+        return Bend(step, change, 1.0 / curvature, curvature / float(np.vdot(change, self.precondition(change))))
+
     def precondition(self, gradient: F32) -> F32:
         """Return the gradient times the inverse of the bound."""
         return np.asarray(dpotrs(self._factor, gradient.T, lower=1)[0].T, np.float32)
 
 
-def descend(objective: Objective, start: Point, n_steps: int, total_weight: float) -> Point:
+def descend(
+    objective: Objective, start: Point, n_steps: int, total_weight: float, memory: Memory | None = None
+) -> Point:
     """Take steps of preconditioned L-BFGS down from some coefficients.
 
     Parameters
@@ -123,27 +156,29 @@ def descend(objective: Objective, start: Point, n_steps: int, total_weight: floa
         How many steps, at the most.
     total_weight : float
         Weight of all rows.
+    memory : list or None, default=None
+        Steps so far and how each changed the gradient of the loss, also with other penalties; new ones are added.
 
     Returns
     -------
     Point
         The best coefficients.
     """
-    remembered: list[tuple[F32, F32, float]] = []
-    scale, point = 1.0, start
+    memory = [] if memory is None else memory
+    remembered = [each for step in memory if (each := objective.bend(*step)) is not None]
+    point = start
     for _ in range(n_steps):
-        step = _direction(objective, point.gradient, remembered, scale)
+        step = _direction(objective, point.gradient, remembered)
         if float(np.vdot(step, point.gradient)) < TOLERANCE * total_weight:
             break
         following = _go(objective, point, step)
         if following is None:
             break
-        change = following.gradient - point.gradient
         moved = following.coefficients - point.coefficients
-        curvature = float(np.vdot(moved, change))
-        if curvature > 0:
-            scale = curvature / float(np.vdot(change, objective.precondition(change)))
-            remembered = [*remembered[1 - N_REMEMBERED :], (moved, change, 1.0 / curvature)]
+        memory.append((moved, following.of_loss[1] - point.of_loss[1]))
+        bend = objective.bend(*memory[-1])
+        remembered = remembered if bend is None else [*remembered, bend]
+        del memory[:-N_REMEMBERED], remembered[:-N_REMEMBERED]
         point = following
     return point
 
@@ -158,16 +193,18 @@ def _go(objective: Objective, point: Point, step: F32) -> Point | None:
     return None
 
 
-def _direction(objective: Objective, gradient: F32, remembered: list[tuple[F32, F32, float]], scale: float) -> F32:
+def _direction(objective: Objective, gradient: F32, remembered: list[Bend]) -> F32:
     """Return L-BFGS's approximate inverse Hessian times the gradient, by the two-loop recursion."""
     left, shares = gradient.copy(), []
-    for step, change, inverse in reversed(remembered):
-        share = float(np.vdot(step, left)) * inverse
-        left -= np.float32(share) * change
+    for bend in reversed(remembered):
+        share = float(np.vdot(bend.step, left)) * bend.inverse
+        left -= np.float32(share) * bend.change
         shares.append(share)
-    direction = objective.precondition(left) * np.float32(scale)
-    for (step, change, inverse), share in zip(remembered, reversed(shares), strict=True):
-        direction += np.float32(share - float(np.vdot(change, direction)) * inverse) * step
+    direction = objective.precondition(left)
+    if remembered:
+        direction *= np.float32(remembered[-1].scale)
+    for bend, share in zip(remembered, reversed(shares), strict=True):
+        direction += np.float32(share - float(np.vdot(bend.change, direction)) * bend.inverse) * bend.step
     return direction
 
 

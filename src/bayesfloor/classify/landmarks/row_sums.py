@@ -4,9 +4,10 @@ All that a fit needs of its rows is such sums. They are taken in blocks of fixed
 neither the number of threads nor the memory decides about their last bits.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +54,7 @@ class RowSums:
     codes: Ints
     weight: F32
     crew: Crew
-    _kept: dict[int, F32] = field(default_factory=dict, repr=False)
+    _kept: dict[int, F32] = field(init=False, default_factory=dict, repr=False)
 
     @property
     def n_rows(self) -> int:
@@ -66,25 +67,27 @@ class RowSums:
         size = max(BLOCK_ROWS, BLOCK_VALUES // self.feature_map.n_features)
         return [slice(first, min(first + size, self.n_rows)) for first in range(0, self.n_rows, size)]
 
+    @property
+    def most_kept(self) -> int:
+        """Bytes of features that may be kept."""
+        return KEPT_BYTES
+
+    def block(self, number: int) -> slice:
+        """Return the rows of one block."""
+        return self.blocks[number]
+
     def features(self, rows: slice) -> F32:
         """Return the features of a block; those of all blocks are kept where memory allows."""
         if rows.start in self._kept:
             return self._kept[rows.start]
         made = self.feature_map.features(self.columns[rows])
-        if 4 * self.n_rows * self.feature_map.n_features <= KEPT_BYTES:
+        if 4 * self.n_rows * self.feature_map.n_features <= self.most_kept:
             self._kept[rows.start] = made
         return made
 
     def gradient(self, coefficients: F32) -> tuple[float, F32]:
         """Return the summed loss and its gradient, (n_classes, n_features)."""
-
-        def of_block(rows: slice) -> Sums:
-            F = self.features(rows)
-            residuals = F @ coefficients.T
-            loss = to_residuals(residuals, self.codes[rows], self.weight[rows])
-            return [np.array(loss), residuals.T @ F]
-
-        loss, gradient = self._sum(of_block, self.blocks)
+        loss, gradient = self.add_up(partial(_over_blocks, _gradient_of_block), coefficients)
         self.crew.advance(1)
         return float(loss), gradient
 
@@ -115,54 +118,110 @@ class RowSums:
         -------
         ndarray of shape (n_features, n_features)
         """
-        blocks = self.blocks
-        if most_rows is not None and most_rows < self.n_rows:
-            n_blocks = max(1, round(len(blocks) * most_rows / self.n_rows))
-            blocks = [blocks[(2 * number + 1) * len(blocks) // (2 * n_blocks)] for number in range(n_blocks)]
-
-        def of_block(rows: slice) -> Sums:
-            F = self.features(rows)
-            weight = self.weight[rows]
-            if coefficients is not None:
-                P = F @ coefficients.T
-                to_probabilities(P)
-                P *= 1 - P
-                weight = weight * np.clip(4 * P.max(axis=1), np.float32(LEAST_CURVATURE), np.float32(1.0))
-            if coefficients is not None or not (weight == 1).all():
-                F = F * np.sqrt(weight)[:, np.newaxis]
-            return [ssyrk(1.0, F.T, lower=1)]
-
-        total = self._sum(of_block, blocks)[0].astype(np.float64)
-        seen = sum(float(self.weight[rows].sum()) for rows in blocks)
-        total *= float(self.weight.sum()) / seen
-        return total
+        numbers = self.some_blocks(most_rows)
+        total = self.add_up(partial(_over_blocks, _products_of_block), coefficients, numbers=numbers)[0]
+        seen = sum(float(self.weight[self.block(number)].sum()) for number in numbers)
+        return total.astype(np.float64) * (float(self.weight.sum()) / seen)
 
     def squares(self) -> Floats:
         """Return the sum of the square of each feature."""
+        return self.add_up(partial(_over_blocks, _squares_of_block))[0].astype(np.float64)
 
-        def of_block(rows: slice) -> Sums:
-            F = self.features(rows)
-            return [self.weight[rows] @ (F * F)]
+    def class_sums(self, n_classes: int) -> F32:
+        """Return the sum of the features over the rows of each class, (n_classes, n_features)."""
+        sums: F32 = self.add_up(_class_sums_of_lane, n_classes)[0]
+        return sums
 
-        return self._sum(of_block, self.blocks)[0].astype(np.float64)
+    def some_blocks(self, most_rows: int | None) -> list[int]:
+        """Return the numbers of blocks, evenly spread, that have about so many rows; of all blocks for None."""
+        n_all = len(self.blocks)
+        if most_rows is None or most_rows >= self.n_rows:
+            return list(range(n_all))
+        n_some = max(1, round(n_all * most_rows / self.n_rows))
+        return [(2 * number + 1) * n_all // (2 * n_some) for number in range(n_some)]
 
-    def _sum(self, of_block: Callable[[slice], Sums], blocks: Sequence[slice]) -> Sums:
-        """Add up what a function returns for each block, lane by lane."""
+    def add_up(self, of_lane: Callable[..., Sums], *arguments: Any, numbers: Iterable[int] | None = None) -> Sums:
+        """Add up what a function of a module returns for each lane: every so many blocks, in their order.
 
-        def lane(number: int) -> Sums:
-            mine = blocks[number::N_LANES]
-            totals = of_block(mine[0])
-            for rows in mine[1:]:
-                self.crew.check()
-                _add(totals, of_block(rows))
-            return totals
+        Parameters
+        ----------
+        of_lane : callable
+            Takes the rows, the numbers of the blocks of a lane, and the arguments.
+        *arguments : object
+            What the function needs beside that.
+        numbers : iterable of int or None, default=None
+            Numbers of the blocks, rising; None for all.
 
-        lanes = self.crew.run(lane, [(number,) for number in range(min(N_LANES, len(blocks)))])
-        for other in lanes[1:]:
-            _add(lanes[0], other)
-        return list(lanes[0])
+        Returns
+        -------
+        list of ndarray
+        """
+        lanes = [(mine,) for mine in self.lanes(numbers).values()]
+        return total_of(self.crew.run(lambda mine: of_lane(self, mine, *arguments), lanes))
+
+    def lanes(self, numbers: Iterable[int] | None = None) -> dict[int, list[int]]:
+        """Return the numbers of the blocks of each lane that has some; None takes all blocks."""
+        lanes: dict[int, list[int]] = {}
+        for number in range(len(self.blocks)) if numbers is None else numbers:
+            # not simply every eighth block, as some_blocks may take just these
+            lanes.setdefault((number + number // N_LANES) % N_LANES, []).append(number)
+        return dict(sorted(lanes.items()))
+
+    def reordered(self, order: Ints) -> Self:
+        """Return the same rows in another order."""
+        return replace(self, columns=self.columns[order], codes=self.codes[order], weight=self.weight[order])
 
 
-def _add(totals: Sums, others: Sums) -> None:
-    for total, other in zip(totals, others, strict=True):
-        total += other
+def total_of(parts: list[Sums]) -> Sums:
+    """Add up parts, from the first to the last."""
+    totals = parts[0]
+    for others in parts[1:]:
+        for total, other in zip(totals, others, strict=True):
+            total += other
+    return totals
+
+
+def _over_blocks(of_block: Callable[..., Sums], rows: RowSums, numbers: list[int], *arguments: Any) -> Sums:
+    """Add up what a function returns for each block of a lane."""
+    totals = of_block(rows, rows.block(numbers[0]), *arguments)
+    for number in numbers[1:]:
+        rows.crew.check()
+        totals = total_of([totals, of_block(rows, rows.block(number), *arguments)])
+    return totals
+
+
+def _gradient_of_block(rows: RowSums, block: slice, coefficients: F32) -> Sums:
+    F = rows.features(block)
+    residuals = F @ coefficients.T
+    loss = to_residuals(residuals, rows.codes[block], rows.weight[block])
+    return [np.array(loss), residuals.T @ F]
+
+
+def _products_of_block(rows: RowSums, block: slice, coefficients: F32 | None) -> Sums:
+    F = rows.features(block)
+    weight = rows.weight[block]
+    if coefficients is not None:
+        P = F @ coefficients.T
+        to_probabilities(P)
+        P *= 1 - P
+        weight = weight * np.clip(4 * P.max(axis=1), np.float32(LEAST_CURVATURE), np.float32(1.0))
+    if coefficients is not None or not (weight == 1).all():
+        F = F * np.sqrt(weight)[:, np.newaxis]
+    return [ssyrk(1.0, F.T, lower=1)]
+
+
+def _squares_of_block(rows: RowSums, block: slice) -> Sums:
+    F = rows.features(block)
+    return [rows.weight[block] @ (F * F)]
+
+
+def _class_sums_of_lane(rows: RowSums, numbers: list[int], n_classes: int) -> Sums:
+    sums = np.zeros((n_classes, rows.feature_map.n_features), np.float32)
+    for number in numbers:
+        rows.crew.check()
+        block = rows.block(number)
+        F, codes = rows.features(block), rows.codes[block]
+        order = np.argsort(codes, kind="stable")
+        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+        sums[codes[order][starts]] += np.add.reduceat(F[order] * rows.weight[block][order, np.newaxis], starts, axis=0)
+    return [sums]

@@ -20,8 +20,9 @@
       │       learning_curve  a curve through the errors and where it ends
       │       clusters        how much rows say that belong together
       │       subgroups       the same figures among the rows of each subgroup
-      └──── result ────────── LearnedFloor
-              rows_needed     how many rows until a value is reached
+      ├──── result ────────── LearnedFloor
+      │       rows_needed     how many rows until a value is reached
+      └──── held_out ──────── the same folds, for a model that is to be compared
 
 `regression` is the same for a target of numbers.
 `label_noise` redraws labels at known rates and asks whether the floor moves as it should.

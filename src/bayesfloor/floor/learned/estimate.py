@@ -25,6 +25,7 @@ from bayesfloor.floor.learned.caller_choices import MIN_FOLDS, Known, check_cv, 
 from bayesfloor.floor.learned.cluster_fits import cluster_of
 from bayesfloor.floor.learned.copies import distinct_rows, groups_of_near_copies
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
+from bayesfloor.floor.learned.held_out import HeldOut
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, group_of, groups_for
 from bayesfloor.floor.learned.linear_cost_learners import linear_groups_for
 from bayesfloor.floor.learned.many_rows import fit_holdout, hold_out, holdout_bytes
@@ -184,7 +185,7 @@ def learned_floor(
         random_state=random_state,
         progress=progress,
         client=client,
-    )
+    )[0]
 
 
 def learned_floor_of(
@@ -201,8 +202,11 @@ def learned_floor_of(
     random_state: Any = 0,
     progress: Progress = False,
     client: Any = None,
-) -> LearnedFloor:
-    """Estimate the floor of points and labels that are checked; see `learned_floor`."""
+) -> tuple[LearnedFloor, HeldOut]:
+    """Estimate the floor of points and labels that are checked; see `learned_floor`.
+
+    The second result lets another model be judged on the same rows.
+    """
     started = perf_counter()
     n_samples, n_classes = len(problem.X), len(problem.classes)
     metrics = check_metrics(metric, costs, positive, problem.classes, problem.class_counts)
@@ -310,7 +314,7 @@ def learned_floor_of(
     weights = stacks[0].weights.mean(axis=0)
     n_folds = cv if is_int(cv) else int(folds.max()) + 1
     class_reached, pair_reached = errors_by_class(q, codes, counted.class_weights)
-    return LearnedFloor(
+    learned = LearnedFloor(
         estimate=first.estimate,
         interval=first.interval,
         reached=first.reached,
@@ -342,6 +346,22 @@ def learned_floor_of(
         metrics=floors,
         cost=_decisions(metrics, q, counted, problem.classes),
     )
+    if holdout is not None:
+        splits = _splits_of(holdout.folds, holdout.tested)
+        return learned, HeldOut(problem, rows, splits, holdout.tested, counted, metrics)
+    tested = np.arange(len(rows)) if scheme.tested is None else scheme.tested
+    splits = _splits_of(scheme.folds, tested, scheme.splits)
+    return learned, HeldOut(problem, rows, splits, tested, counted, metrics)
+
+
+def _splits_of(folds: Ints, tested: Ints, splits: list[Split] | None = None) -> tuple[tuple[Ints, Ints], ...]:
+    """List the largest training sets, each with the places of what it predicts among the tested rows."""
+    place = np.empty(len(folds), np.int64)
+    place[tested] = np.arange(len(tested))
+    if splits is not None:
+        return tuple((each.train, place[each.tests[0][0]]) for each in splits if each.size == 0 and not each.for_stack)
+    of_tested = folds[tested]
+    return tuple((np.flatnonzero(folds != fold), np.flatnonzero(of_tested == fold)) for fold in np.unique(of_tested))
 
 
 def _metric_floor(metric: Metric, summary: CurveSummary, confidence: float) -> MetricFloor:

@@ -190,7 +190,7 @@ class _FitInputs(NamedTuple):
 
 def _fit_group(inputs: _FitInputs, crew: Crew, number: int, group: Group) -> dict[str, NDArray[np.float32]]:
     """Train a group of learners on one training set, and return logarithms of what they predict."""
-    train, others = _rows_for(inputs.problem, *inputs.splits[number], inputs.encoded)
+    train, others = rows_for(inputs.problem, *inputs.splits[number], inputs.encoded)
     train = train._replace(check=crew.check)
     return {
         name: log_softmax(np.log(safe(probability, train)) + inputs.moved, axis=1).astype(np.float32)
@@ -198,7 +198,7 @@ def _fit_group(inputs: _FitInputs, crew: Crew, number: int, group: Group) -> dic
     }
 
 
-def _rows_for(problem: Problem, rows: Ints, tests: Ints, encoded: Ints) -> tuple[Train, Floats]:
+def rows_for(problem: Problem, rows: Ints, tests: Ints, encoded: Ints) -> tuple[Train, Floats]:
     """Return rows to learn from and rows to predict, standardised, in float32.
 
     Features that hold labels are computed from the former alone.

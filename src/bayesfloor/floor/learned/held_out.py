@@ -1,0 +1,119 @@
+"""The folds on which the stack was judged, so that another model can be trained and judged on the same rows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import log_softmax
+
+from bayesfloor.data.target_encoding import classes_to_encode
+from bayesfloor.floor.learned.many_rows import rows_for
+from bayesfloor.floor.learned.metrics import Metric, one_hot
+from bayesfloor.floor.learned.strata import PlainRows
+from bayesfloor.floor.learned.training_rows import Train, safe
+from bayesfloor.floor.trees.problem import Problem
+from bayesfloor.runtime.arrays import Floats, Ints
+
+
+class TrainingSet(NamedTuple):
+    """Rows to train on and to predict, standardised alike.
+
+    Attributes
+    ----------
+    train : Train
+        The rows to train on.
+    groups : ndarray or None
+        Which of them belong together.
+    others : ndarray of shape (n, d)
+        The rows to predict.
+    places : ndarray of shape (n,)
+        Where these are among the tested rows.
+    """
+
+    train: Train
+    groups: Ints | None
+    others: Floats
+    places: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Training sets of the largest size and the rows that each predicts.
+
+    Attributes
+    ----------
+    problem : Problem
+        Points and labels.
+    rows : ndarray of shape (n,)
+        The rows of the problem that are trained on and tested, in random order.
+    splits : tuple of (ndarray, ndarray)
+        Which of them to train on, and the places among the tested ones to predict.
+    tested : ndarray of shape (n_tested,)
+        Which of them are tested.
+    counted : PlainRows
+        Classes of the tested rows, and what each counts.
+    metrics : tuple of Metric
+        What predictions are judged by.
+    """
+
+    problem: Problem
+    rows: Ints
+    splits: tuple[tuple[Ints, Ints], ...]
+    tested: Ints
+    counted: PlainRows
+    metrics: tuple[Metric, ...]
+
+    def training_sets(self) -> Iterator[TrainingSet]:
+        """Give the rows of each split; features that hold labels are computed from those to train on alone."""
+        encoded = classes_to_encode(self.problem.codes[self.rows], len(self.problem.classes))
+        groups = self.problem.groups
+        for train, places in self.splits:
+            known, tests = self.rows[train], self.rows[self.tested[places]]
+            rows, others = rows_for(self.problem, known, tests, encoded)
+            yield TrainingSet(rows, None if groups is None else groups[known], others, places)
+
+    def values(self, log_p: Floats) -> dict[str, float]:
+        """Return the value of each metric.
+
+        Parameters
+        ----------
+        log_p : ndarray of shape (n_tested, n_classes)
+            Logarithms of probabilities, at the shares that the classes have among the rows trained on.
+
+        Returns
+        -------
+        dict of str to float
+        """
+        counted, n_classes = self.counted, len(self.problem.classes)
+        moved = np.zeros(n_classes)
+        if self.problem.groups is None and self.problem.time is None:
+            trained = np.bincount(self.problem.codes[self.rows], minlength=n_classes)
+            moved = np.log(np.bincount(counted.codes, minlength=n_classes) / trained)
+        q = np.exp(counted.at_shares_of_all(log_softmax(log_p + moved, axis=1)))
+        targets, weights = one_hot(counted.codes, n_classes), counted.class_weights[counted.codes]
+        return {
+            metric.name: float(metric.value(counted.weighted(metric.losses(targets, q, weights)).mean()))
+            for metric in self.metrics
+        }
+
+
+def log_of_known(probability: Floats, classes: Ints, train: Train) -> Floats:
+    """Return logarithms of probabilities of all classes from those of the classes that a training set has.
+
+    Parameters
+    ----------
+    probability : ndarray of shape (n, n_known)
+        What a model predicts.
+    classes : ndarray of shape (n_known,)
+        Codes of the classes that it knows.
+    train : Train
+        What it was trained on. A little of the shares there is mixed in, as for the learners of the stack.
+
+    Returns
+    -------
+    ndarray of shape (n, n_classes)
+    """
+    of_all = np.zeros((len(probability), train.n_classes))
+    of_all[:, classes] = probability
+    return np.log(safe(of_all, train))

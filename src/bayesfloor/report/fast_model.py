@@ -1,0 +1,73 @@
+"""What `LandmarkClassifier` reaches on the rows that the stack was judged on, and how long it takes to train."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
+from bayesfloor.floor.learned.held_out import HeldOut, TrainingSet, log_of_known
+from bayesfloor.floor.learned.training_rows import Train
+from bayesfloor.floor.trees.problem import Options
+from bayesfloor.runtime.arrays import Floats
+
+#: Rows of a first fit that is not timed: compiled code is loaded then, or made where there is none yet.
+WARM_UP_ROWS = 300
+
+
+@dataclass(frozen=True, eq=False)
+class FastModel:
+    """A model that trains fast, judged on the same rows as the stack.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    values : mapping of str to float
+        Each metric, by its name.
+    seconds : float
+        Median time of training on one training set.
+    n_rows : int
+        Mean number of rows trained on.
+    """
+
+    name: str
+    values: Mapping[str, float]
+    seconds: float
+    n_rows: int
+
+
+def try_fast_model(held_out: HeldOut, options: Options) -> FastModel:
+    """Train on each training set of the largest size, and predict what the stack has predicted from there."""
+    log_p = np.empty((len(held_out.tested), len(held_out.problem.classes)))
+    seconds: list[float] = []
+    sizes: list[int] = []
+    for each in held_out.training_sets():
+        if not seconds:
+            _warm_up(each.train, options)
+        log_p[each.places], taken = _fit(each, options)
+        seconds.append(taken)
+        sizes.append(len(each.train.codes))
+    values = held_out.values(log_p)
+    return FastModel(LandmarkClassifier.__name__, values, float(np.median(seconds)), round(float(np.mean(sizes))))
+
+
+def _warm_up(train: Train, options: Options) -> None:
+    """Fit a few rows, so that compiled code is there when others are timed."""
+    X, codes = train.X[:WARM_UP_ROWS], train.codes[:WARM_UP_ROWS]
+    if len(np.unique(codes)) > 1:
+        LandmarkClassifier(n_jobs=options.n_jobs).fit(X, codes)
+
+
+def _fit(rows: TrainingSet, options: Options) -> tuple[Floats, float]:
+    """Return logarithms of what a model of some rows predicts for others, and how long it trained."""
+    train, others = rows.train, rows.others
+    classes = np.unique(train.codes)
+    started = perf_counter()
+    if len(classes) == 1:  # in an order of time, the past may have one class only
+        return log_of_known(np.ones((len(others), 1)), classes, train), perf_counter() - started
+    model = LandmarkClassifier(n_jobs=options.n_jobs, random_state=options.random_state)
+    model.fit(train.X, train.codes, groups=rows.groups)
+    taken = perf_counter() - started
+    return log_of_known(model.predict_proba(others), model.classes_, train), taken

@@ -1,0 +1,163 @@
+"""The same sums from the workers of a cluster as from this process, to the last bit."""
+
+import gc
+import os
+import signal
+import sys
+import time
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from bayesfloor.classify.landmarks import row_sums, shortlists
+from bayesfloor.classify.landmarks.cluster_sums import ClusterSums
+from bayesfloor.classify.landmarks.multinomial import Objective, descend, penalty_of
+from bayesfloor.floor.learned.cluster_fits import cluster_of
+from bayesfloor.forest.partitions.cluster import ClusterRun
+from bayesfloor.runtime.threads import supervise
+
+from .landmark_rows import class_rows
+
+distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+
+N_CLASSES = 120
+
+
+@pytest.fixture(scope="module")
+def client():
+    """A client of two worker processes, each with one thread and a nanny that starts it again should it die."""
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+        ) as local,
+        distributed.Client(local) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_blocks():
+    """Several blocks to a lane, in this process alone: workers are told where blocks are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_sums, "BLOCK_VALUES", 1)
+        yield
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return class_rows(3000, N_CLASSES)
+
+
+@pytest.fixture(scope="module")
+def coefficients(rows):
+    return np.random.default_rng(0).standard_normal((N_CLASSES, rows.feature_map.n_features)).astype(np.float32)
+
+
+def on_cluster(rows, client):
+    own = {each.name: getattr(rows, each.name) for each in fields(rows) if each.init}
+    return ClusterSums(**own, cluster=cluster_of(client))
+
+
+def alone(work):
+    """Do some work as fits do it: with one thread of BLAS."""
+    return supervise(lambda _: work(), 1, False)
+
+
+def all_sums(rows, coefficients):
+    loss, gradient = rows.gradient(coefficients)
+    overlaps = shortlists.class_overlaps(rows, coefficients)
+    lists = shortlists.draw_shortlists(
+        rows.reordered(shortlists.order_along_tree(rows.codes, overlaps)), overlaps, (0,)
+    )
+    short_loss, short_gradient = lists.gradient(coefficients)
+    return {
+        "loss": loss,
+        "gradient": gradient,
+        "products": rows.products(),
+        "products of some rows": rows.products(coefficients, 1000),
+        "squares": rows.squares(),
+        "class sums": rows.class_sums(N_CLASSES),
+        "overlaps": overlaps,
+        "loss over shortlists": short_loss,
+        "gradient over shortlists": short_gradient,
+    }
+
+
+def test_all_sums_are_the_same_to_the_last_bit(client, rows, coefficients):
+    expected = alone(lambda: all_sums(rows, coefficients))
+    actual = alone(lambda: all_sums(on_cluster(rows, client), coefficients))
+    for name, value in expected.items():
+        assert_array_equal(actual[name], value, name)
+
+
+def test_fit_is_the_same_to_the_last_bit(client, rows):
+    def fit(own):
+        products, penalty = own.products(), penalty_of(own.feature_map)
+        start = shortlists.closed_form_start(own, N_CLASSES, products, penalty, 1.0)
+        objective = Objective(own.gradient, products, penalty, 1.0)
+        return descend(objective, objective.at(start), 3, own.n_rows).coefficients
+
+    assert_array_equal(alone(lambda: fit(on_cluster(rows, client))), alone(lambda: fit(rows)))
+
+
+def test_workers_do_the_work_and_get_their_rows_once(client, rows, coefficients, monkeypatch):
+    scattered = []
+    scatter = ClusterRun._scatter
+    monkeypatch.setattr(
+        ClusterRun, "_scatter", lambda run, data, *args: (scattered.extend(data), scatter(run, data, *args))[1]
+    )
+    monkeypatch.setattr(row_sums.RowSums, "features", None)  # in this process
+    remote = on_cluster(rows, client)
+    for _ in range(3):
+        remote.gradient(coefficients)
+    lanes = [name for name in scattered if name.startswith("lane")]
+    assert sorted(lanes) == [f"lane {number}" for number in range(row_sums.N_LANES)]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_a_worker_killed_with_its_rows(client, rows, coefficients, monkeypatch):
+    expected = alone(lambda: rows.gradient(coefficients))
+    remote = on_cluster(rows, client)
+    remote.gradient(coefficients)
+    victim = min(client.run(os.getpid).values())
+    hand_out = ClusterRun._hand_out
+
+    def hand_out_and_kill(run, names):
+        hand_out(run, names)
+        monkeypatch.setattr(ClusterRun, "_hand_out", hand_out)
+        os.kill(victim, signal.SIGKILL)
+
+    monkeypatch.setattr(ClusterRun, "_hand_out", hand_out_and_kill)
+    loss, gradient = remote.gradient(coefficients)
+    assert loss == expected[0]
+    assert_array_equal(gradient, expected[1])
+    deadline = time.monotonic() + 60
+    while len(client.run(os.getpid, on_error="ignore")) < 2:
+        assert time.monotonic() < deadline, "the worker that was killed is not replaced"
+        client.cluster.scale(2)
+        time.sleep(0.5)
+
+
+def tasks_of_ours(dask_scheduler):
+    return [str(key) for key in dask_scheduler.tasks if str(key).startswith("bayesfloor-")]
+
+
+def test_work_that_is_stopped_is_taken_back_and_nothing_is_left(client, rows, coefficients):
+    def stopped(crew):
+        remote = on_cluster(rows, client)
+        remote.gradient(coefficients)
+        stopping = ClusterSums(
+            rows.feature_map, rows.columns, rows.codes, rows.weight, crew, cluster=cluster_of(client)
+        )
+        crew.stop()
+        stopping.gradient(coefficients)
+
+    with pytest.raises(InterruptedError):
+        supervise(stopped, 1, False)
+    gc.collect()
+    deadline = time.monotonic() + 20
+    while (left := client.run_on_scheduler(tasks_of_ours)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert left == []

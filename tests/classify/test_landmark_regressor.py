@@ -1,0 +1,173 @@
+"""LandmarkRegressor: scikit-learn's checks, ridge regression by another way, and what any regressor must do."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_friedman1
+from sklearn.linear_model import Ridge
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bayesfloor.classify.landmarks.landmark_regressor import LandmarkRegressor, solve_ridge
+from bayesfloor.classify.landmarks.multinomial import DAMPING, penalty_of
+
+from .landmark_rows import class_rows
+
+LANDMARKS_ARE_ROWS = "landmarks and held-out rows are drawn from the rows: one that is given twice counts as two"
+
+
+def expected_failures(estimator):
+    return {f"check_sample_weight_equivalence_on_{kind}_data": LANDMARKS_ARE_ROWS for kind in ("dense", "sparse")}
+
+
+@pytest.mark.usefixtures("array_api_checks")
+@parametrize_with_checks([LandmarkRegressor(n_jobs=1)], expected_failed_checks=expected_failures)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_friedman1(800, noise=1.0, random_state=0)
+
+
+def penalty_matrix(feature_map):
+    penalty = penalty_of(feature_map)
+    matrix = np.diag(penalty.diagonal)
+    matrix[penalty.columns, penalty.columns] += penalty.kernel
+    return matrix
+
+
+def ridge(F, y, matrix, strength, weight=None):
+    """Scikit-learn's coefficients, with the penalty matrix turned into the identity."""
+    root = np.linalg.cholesky(matrix)
+    turned = np.linalg.solve(root, F.T).T
+    model = Ridge(strength, fit_intercept=False, solver="cholesky").fit(turned, y, weight)
+    return np.linalg.solve(root.T, model.coef_)
+
+
+def test_closed_form_is_scikit_learns_ridge_in_other_coordinates():
+    rows = class_rows(400, 4)
+    y = np.random.default_rng(0).standard_normal(400)
+    F = rows.feature_map.features(rows.columns).astype(np.float64)
+    moments = ((rows.weight * y) @ F).astype(np.float32)
+    solved = solve_ridge(rows.products(), moments, penalty_of(rows.feature_map), 3.0)
+    assert_allclose(solved, ridge(F, y, penalty_matrix(rows.feature_map), 3.0, rows.weight), rtol=2e-3, atol=1e-3)
+
+
+def test_model_is_the_ridge_regression_of_all_rows(data):
+    X, y = data
+    weight = np.random.default_rng(1).choice([1.0, 3.0], len(y))
+    model = LandmarkRegressor(n_rules=0, n_landmarks=30).fit(X, y, weight)
+    assert model.target_mean_ == pytest.approx(np.average(y, weights=weight))
+    assert model.target_deviation_ == pytest.approx(np.sqrt(np.cov(y, aweights=weight, ddof=0)))
+    F = model.feature_map_.features(model.feature_map_.scaled(X)).astype(np.float64)
+    weight /= weight.mean()
+    damping = 2 * DAMPING * (weight @ F**2).sum()  # what keeps products of float32 positive definite
+    matrix = penalty_matrix(model.feature_map_) + damping / model.penalty_ * np.eye(F.shape[1])
+    found = ridge(F, y - model.target_mean_, matrix, model.penalty_, weight)
+    assert_allclose(model.predict(X), F @ found + model.target_mean_, atol=0.01 * y.std())  # float32
+
+
+def test_accuracy_is_near_what_noise_allows(data):
+    """Noise has variance 1 and the function 23.8: no regressor gets above R² = .96, and a linear one to .75."""
+    X, y = make_friedman1(2000, noise=1.0, random_state=1)
+    model = LandmarkRegressor().fit(*data)
+    assert model.score(X, y) > 0.88
+    assert np.mean((model.predict(X) - y) ** 2) == pytest.approx(model.held_out_mse_, rel=0.25)
+
+
+def test_rules_find_products_of_columns_among_many():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (2000, 40)).astype(float)
+    y = (X[:, :20:2] * X[:, 1:20:2]).sum(axis=1) + 0.5 * rng.standard_normal(2000)
+    with_rules, without = (
+        LandmarkRegressor(n_rules=n_rules).fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]) for n_rules in (40, 0)
+    )
+    assert with_rules > without + 0.02
+
+
+def test_order_of_rows_and_threads_do_not_matter(data):
+    X, y = data
+    weight = np.random.default_rng(1).random(len(y))
+    order = np.random.default_rng(2).permutation(len(y))
+    one = LandmarkRegressor(n_jobs=1).fit(X, y, weight)
+    other = LandmarkRegressor(n_jobs=2).fit(X[order], y[order], weight[order])
+    assert_array_equal(one.predict(X), other.predict(X))
+    assert_array_equal(one.predict(X)[:5], one.predict(X[:5]))
+
+
+def test_rows_of_weight_zero_are_absent(data):
+    X, y = data
+    weight = np.arange(len(y)) % 2.0
+    kept = weight > 0
+    assert_array_equal(
+        LandmarkRegressor().fit(X, y, weight).predict(X), LandmarkRegressor().fit(X[kept], y[kept]).predict(X)
+    )
+
+
+@pytest.mark.parametrize(("offset", "scale"), [(0.0, 1e100), (1e6, 1.0), (0.0, 1e-100)])
+def test_targets_on_any_scale(data, offset, scale):
+    X, y = data
+    plain = LandmarkRegressor().fit(X, y).predict(X)
+    assert_allclose(LandmarkRegressor().fit(X, scale * y + offset).predict(X), scale * plain + offset, rtol=1e-3)
+
+
+def test_constant_target(data):
+    X, _ = data
+    assert_array_equal(LandmarkRegressor().fit(X, np.full(len(X), 7.0)).predict(X[:9]), np.full(9, 7.0))
+
+
+def test_few_rows():
+    X = np.array([[0.0], [1.0], [2.0]])
+    for n in (2, 3):
+        assert np.isfinite(LandmarkRegressor().fit(X[:n], X[:n, 0]).predict(X)).all()
+
+
+def test_sparse_rows_are_as_good_as_dense(data):
+    X, y = data
+    X = np.where(X > 0.5, X, 0.0)
+    dense, thin = LandmarkRegressor().fit(X, y), LandmarkRegressor().fit(sparse.csr_array(X), y)
+    assert_allclose(thin.predict(sparse.csr_array(X)), dense.predict(X), rtol=1e-3, atol=0.02)
+
+
+def test_whole_groups_are_held_out():
+    """A row that comes several times with the same noise is easy to remember, and that is no merit."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((150, 3)), rng.standard_normal(150)
+    groups = np.repeat(np.arange(150), 6)
+    X, y = X[groups] + 1e-6 * rng.random((900, 3)), y[groups]
+    honest = LandmarkRegressor().fit(X, y, groups=groups)
+    assert honest.held_out_mse_ > 0.9
+    assert LandmarkRegressor().fit(X, y).held_out_mse_ < 0.7
+
+
+def test_pickle_and_clone(data):
+    X, y = data
+    model = LandmarkRegressor("fast", n_landmarks=20).fit(X, y)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    assert_array_equal(clone(model).fit(X, y).predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1.0, np.nan, 2.0], "y has 1 missing value"),
+        ([1.0, np.inf, 2.0], "contains infinity"),
+        (["a", "b", "c"], "y must hold numbers"),
+        ([1.0, 2.0], "inconsistent numbers of samples"),
+        (np.ones((3, 2)), "should be a 1d array"),
+    ],
+)
+def test_bad_targets_are_refused(y, message):
+    with pytest.raises(ValueError, match=message):
+        LandmarkRegressor().fit([[0.0], [1.0], [2.0]], y)
+
+
+@pytest.mark.parametrize("wrong", [{"effort": "most"}, {"n_landmarks": 0}, {"n_rules": -1}, {"n_jobs": 0}])
+def test_bad_parameters_are_refused(data, wrong):
+    with pytest.raises((ValueError, TypeError), match=next(iter(wrong))):
+        LandmarkRegressor(**wrong).fit(*data)
