@@ -324,6 +324,8 @@ def draw_growth(cells: Cells) -> Any:
     for ax, letter in zip(panels, "ndK", strict=True):
         for (model, colour), marker in zip(colours.items(), "osD^", strict=True):
             sizes = [name for name in GROWTH if name.startswith(letter) and 0 in cells.get((name, model), {})]
+            if not sizes:
+                continue
             seconds = [cells[name, model][0]["cpu_seconds"] for name in sizes]
             ax.plot([int(name[2:]) for name in sizes], seconds, f"{marker}-", color=colour, markersize=5, label=model)
         ax.set(xscale="log", yscale="log", xlabel=labels[letter])
