@@ -27,15 +27,17 @@ class NaiveForests:
         return NaiveForests(self.edges[kept], self.weights[kept], self.tree[kept], self.sites)
 
 
-def naive_forests(X, n_trees, seed=0):
+def naive_forests(X, n_trees, seed=0, core=None):
+    """With core distances, edges are as long as the mutual reachability distances of their ends."""
     X = np.array(X, dtype=np.float64, order="C") + 0.0  # -0.0 + 0.0 is 0.0
-    return _forests_of_values(X.tobytes(), X.shape, n_trees, seed)
+    core = np.zeros(len(X)) if core is None else np.array(core, dtype=np.float64)
+    return _forests_of_values(X.tobytes(), X.shape, n_trees, seed, core.tobytes())
 
 
 @lru_cache(maxsize=500)  # many tests look at the same points in several ways
-def _forests_of_values(values, shape, n_trees, seed):
+def _forests_of_values(values, shape, n_trees, seed, core):
     X = np.frombuffer(values).reshape(shape)
-    i, j, d2, exponent = all_edges_in_order(X, seed)
+    i, j, d2, exponent = all_edges_in_order(X, seed, np.frombuffer(core))
     tree = first_tree_without_cycle(len(X), i, j, n_trees)
     kept = np.flatnonzero(tree >= 0)
     kept = kept[np.argsort(tree[kept], kind="stable")]
@@ -47,16 +49,19 @@ def _forests_of_values(values, shape, n_trees, seed):
     return forests
 
 
-def all_edges_in_order(X, seed):
+def all_edges_in_order(X, seed, core=0.0):
+    core = np.broadcast_to(core, len(X))
     i, j = np.triu_indices(len(X), k=1)
     hashes = value_hashes(X)
     rank = np.empty(len(X), dtype=np.int64)
-    rank[np.lexsort((*X.T[::-1], hashes))] = np.arange(len(X))  # stable: then by row number
+    rank[np.lexsort((core, *X.T[::-1], hashes))] = np.arange(len(X))  # stable: then by row number
     scaled, exponent = comfortable_scale(X)
     d2 = np.zeros(len(i))
     for column in scaled.T:
         difference = column[i] - column[j]
         d2 += difference * difference
+    core = largest_squares(np.ldexp(core, -exponent))
+    d2 = np.maximum(d2, np.maximum(core[i], core[j]))
     seed_word = mix64(np.array([(seed + GOLDEN) % 2**64], dtype=np.uint64))
     edge_hash = mix64((hashes[i] + hashes[j]) ^ seed_word)
     larger, smaller = np.maximum(rank[i], rank[j]), np.minimum(rank[i], rank[j])
@@ -65,10 +70,11 @@ def all_edges_in_order(X, seed):
     return i[order], j[order], d2[order], exponent
 
 
-def first_tree_without_cycle(n_points, i, j, n_trees, block=4096):
+def first_tree_without_cycle(n_points, i, j, n_trees):
     """Kruskal into k forests: the tree that takes each edge, -1 where none does."""
     component = np.tile(np.arange(n_points), (n_trees, 1))
     tree = np.full(len(i), -1)
+    block = max(64, n_points)
     for start in range(0, len(i), block):
         # Ends that are joined in every tree stay joined: such an edge need not be looked at.
         ends = i[start : start + block], j[start : start + block]
@@ -108,21 +114,40 @@ def comfortable_scale(X):
     return np.ldexp(X, -exponent), exponent
 
 
+def largest_squares(roots):
+    """The largest number whose root rounds to each, so that an edge no longer than a core distance ties with it."""
+    squares = roots * roots
+    while True:
+        above = np.nextafter(squares, np.inf)
+        fits = np.sqrt(above) == roots
+        if not fits.any():
+            return squares
+        squares[fits] = above[fits]
+
+
+def naive_core_distances(X, k):
+    """The distance of each row to its k-th nearest other row."""
+    X = np.array(X, dtype=np.float64)
+    scaled, exponent = comfortable_scale(X)
+    d2 = np.zeros((len(X), len(X)))
+    for column in scaled.T:
+        d2 += np.subtract.outer(column, column) ** 2
+    return np.ldexp(np.sqrt(np.sort(d2, axis=1)[:, k]), exponent)  # the first is the row itself
+
+
 def naive_cross_counts(forests, y):
     """Cross edges per tree and pair of classes, averaged over labels within sites, by formula."""
     classes, codes = np.unique(y, return_inverse=True)
     members = np.zeros((forests.sites.max() + 1, len(classes)))
     np.add.at(members, (forests.sites, codes), 1)
     counts = np.zeros((forests.tree.max() + 1, len(classes), len(classes)))
-    for (i, j), t in zip(forests.edges, forests.tree, strict=True):
-        a, b = members[forests.sites[i]], members[forests.sites[j]]
-        if forests.sites[i] == forests.sites[j]:
-            m = a.sum()
-            chance = 2 * np.outer(a, a) / (m * (m - 1))
-        else:
-            chance = (np.outer(a, b) + np.outer(b, a)) / (a.sum() * b.sum())
-        np.fill_diagonal(chance, 0)
-        counts[t] += chance
+    a, b = (members[forests.sites[ends]] for ends in forests.edges.T)
+    m, is_inside = a.sum(axis=1), forests.sites[forests.edges[:, 0]] == forests.sites[forests.edges[:, 1]]
+    # inside a site a = b, and two of its m copies are drawn without putting the first one back
+    ways = np.where(is_inside, m * (m - 1), m * b.sum(axis=1))
+    chance = (a[:, :, None] * b[:, None, :] + b[:, :, None] * a[:, None, :]) / ways[:, None, None]
+    chance[:, np.arange(len(classes)), np.arange(len(classes))] = 0
+    np.add.at(counts, forests.tree, chance)
     return counts
 
 

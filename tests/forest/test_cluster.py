@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -28,12 +29,13 @@ from bayesfloor import (
 from bayesfloor.cli import main
 from bayesfloor.floor.learned import cross_fitting
 from bayesfloor.forest import api, plan
-from bayesfloor.forest.partitions import cluster, tasks
+from bayesfloor.forest.partitions import cluster, graph, tasks
 from bayesfloor.report import figures
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+dask = pytest.importorskip("dask")
 
 ROWS = 250  # to a partition: enough partitions for several levels of merging
 
@@ -213,6 +215,76 @@ def test_a_worker_killed_that_read_a_part_of_a_file(client, tmp_path):
     assert killer.killed
     assert_same_forests(forests, local(X))
     restored(client)
+
+
+@pytest.fixture(scope="module")
+def client_that_spills():
+    """A client of two workers, threads of this process, that may keep 100 kB each."""
+    with (
+        dask.config.set({"distributed.worker.memory.target": 1e-4}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, memory_limit=10**9, dashboard_address=":0"
+        ) as local,
+        distributed.Client(local) as client,
+    ):
+        yield client
+
+
+def bytes_written(dask_worker):
+    metrics = dask_worker.data.cumulative_metrics
+    return sum(value for (what, unit), value in metrics.items() if (what, unit) == ("disk-write", "bytes"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_classes", [1, 3])
+def test_points_and_edges_are_spilled(client_that_spills, n_classes):
+    client = client_that_spills
+    X, y = make_points("some_copies", 3000, 20), make_labels(3000, n_classes)
+    before = sum(client.run(bytes_written).values())
+    with plan.override(partition_rows=400), mock.patch.object(graph, "MERGE_EDGES", 4000):
+        if n_classes == 1:
+            assert_same_forests(spanning_forests(X, client=client), local(X))
+        else:
+            assert_same_class_forests(class_forests(X, y, client=client), local_classes(X, y))
+    assert sum(client.run(bytes_written).values()) - before > X.nbytes
+
+
+@pytest.mark.slow
+def test_dask_is_told_how_large_results_are(client_that_spills, in_small_partitions, monkeypatch):
+    sizes = {}
+    gather = cluster.ClusterRun._gather
+
+    def look(run, names):
+        found = gather(run, names)
+        sizes.update({name: (dask.sizeof.sizeof(value), tasks.bytes_of(value)) for name, value in found.items()})
+        return found
+
+    monkeypatch.setattr(cluster.ClusterRun, "_gather", look)
+    X, y = make_points("gaussian", 1000, 8), make_labels(1000, 3)
+    class_forests(X, y, client=client_that_spills)
+    points = tasks.PartitionInMemory(tasks.PartitionEnds(0, *np.zeros((3, 9))), np.zeros(2), np.zeros((9, 7)))
+    sizes["partition"] = dask.sizeof.sizeof(points), 8 * (3 * 9 + 2 + 9 * 7)
+    assert len(sizes) > 4
+    for name, (told, n_bytes) in sizes.items():
+        assert n_bytes <= told <= n_bytes + 10_000, name
+
+
+def test_what_all_tasks_have_had_is_let_go(client, in_small_partitions, monkeypatch):
+    used_up = []
+    let_go = cluster.ClusterRun._let_go
+    monkeypatch.setattr(
+        cluster.ClusterRun, "_let_go", lambda run, done: (let_go(run, done), used_up.append(set(run.used_up)))
+    )
+    work_here = cluster.ClusterRun._work_here
+    here = []
+    monkeypatch.setattr(
+        cluster.ClusterRun, "_work_here", lambda run, done: (work_here(run, done), here.extend(run.here))
+    )
+    X = make_points("gaussian", 1200, 3)
+    with mock.patch.object(graph, "MERGE_EDGES", 4000):
+        assert_same_forests(spanning_forests(X, client=client), local(X))
+    assert here  # the last merges are too large for a worker's task
+    assert {"partition 0", "partition 1", "grow 0", "join 0 1"} & used_up[-1]
 
 
 def tasks_of_ours(dask_scheduler):

@@ -1,6 +1,7 @@
 """The engine with distances from torch. Here its device is the CPU; the code is that of a GPU."""
 
 import builtins
+import pickle
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -11,8 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayesfloor import bayes_error, class_forests, spanning_forests
-from bayesfloor.forest import plan
+from bayesfloor.forest import api, plan
 from bayesfloor.forest.gpu import device as device_module
+from bayesfloor.forest.gpu import edges, neighbors, resident, sweep, torch_kernels
+from bayesfloor.forest.gpu.engine import SweepDevice
+from bayesfloor.forest.gpu.rows import ROWS, DeviceRows
+from bayesfloor.forest.order.hashing import edge_hash
+from bayesfloor.forest.order.points import rank_points
+from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.runtime.threads import Crew
 from forest.agreement import assert_same_forests as assert_same
 from forest.point_sets import KINDS, make_points
 
@@ -34,13 +42,13 @@ def test_the_same_edges_as_on_the_cpu(kind, monkeypatch):
     X = make_points(kind, 500, MANY_FEATURES.get(kind, 6))
     y = np.random.default_rng(1).integers(0, 3, len(X))
     calls = []
-    original = device_module.DeviceRows.lowered_distances
+    original = torch_kernels.candidates
 
-    def counted(self, a, b):
-        calls.append(len(a) * len(b))
-        return original(self, a, b)
+    def counted(one, other, *arguments):
+        calls.append(len(one.norms) * len(other.norms))
+        return original(one, other, *arguments)
 
-    monkeypatch.setattr(device_module.DeviceRows, "lowered_distances", counted)
+    monkeypatch.setattr(torch_kernels, "candidates", counted)
     assert_same(spanning_forests(X, device=CPU), spanning_forests(X, device="cpu"))
     assert calls or len(np.unique(X, axis=0)) <= plan.current().all_pairs_below
     on_device, on_cpu = (class_forests(X, y, device=where) for where in (CPU, "cpu"))
@@ -57,56 +65,104 @@ def test_the_same_edges_as_on_the_cpu(kind, monkeypatch):
     n=st.integers(201, 420),
     d=st.integers(1, 9),
     levels=st.sampled_from([2, 5, 50, None]),
-    block=st.sampled_from([1 << 12, 1 << 14, 1 << 22]),
+    few=st.sampled_from([(0, 1, ROWS**2), (0, 2, 40_000), (512, 128, 1 << 25), (512, 128, ROWS**2)]),
     n_jobs=st.sampled_from([1, 3]),
 )
-def test_any_blocks_and_ties(seed, n, d, levels, block, n_jobs):
+def test_any_chunks_and_ties(seed, n, d, levels, few, n_jobs):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) if levels is None else rng.integers(0, levels, (n, d)).astype(float)
-    before = device_module.CPU_BLOCK
-    device_module.CPU_BLOCK = block
-    try:
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in zip(("ONE_CHUNK", "CHUNK", "CAPACITY"), few, strict=True):
+            patched.setattr(sweep, name, value)
+        patched.setattr(sweep, "MANY", 100)  # chunks are rounded around their middle
+        patched.setattr(edges, "MANY_EDGES", 100)  # edges are sorted on the device
+        patched.setattr(neighbors, "FEW_POINTS", 0)
         on_device = spanning_forests(X, device=CPU, n_jobs=n_jobs, random_state=seed)
-    finally:
-        device_module.CPU_BLOCK = before
     assert_same(on_device, spanning_forests(X, device="cpu", random_state=seed))
 
 
-def test_products_are_never_above_the_truth():
+def test_rounded_distances_are_never_above_the_truth():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(60, 300)) + shift for shift in (0, 30, -500)])
-    rows = device_module.DeviceRows(X, np.zeros(300), 1.0, CPU)
-    stored = rows.rows.numpy().astype(np.float64)
+    rows = DeviceRows(X, (X.min(), X.max()), CPU, Crew(1))
     for first in range(0, 180, 60):
-        lowered = rows.lowered_distances(rows.rows[first : first + 60], rows.rows).numpy()
-        exact = ((stored[first : first + 60, None] - stored) ** 2).sum(axis=2)
-        assert np.all(lowered <= exact)
+        own = torch.arange(first, first + 60)
+        middle = rows.middle(own)
+        one, other = rows.rounded(own, middle), rows.rounded(torch.arange(180), middle)
+        lowered = torch_kernels.squared_distances(one, other).numpy()[:60, :180].astype(np.float64)
+        exact = np.sqrt(((X[first : first + 60, None] - X) ** 2).sum(axis=2)) * rows.scale
+        slack = one.slack.numpy()[:60, None] + other.slack.numpy()[:180]
+        assert np.all(np.sqrt(np.maximum(lowered, 0.0)) <= exact + slack)
         near = exact[:, first : first + 60]
-        assert np.all(lowered[:, first : first + 60] >= 0.99 * near - 0.01 * near.max())
-    assert np.all(np.abs(stored - X) <= rows.slack.numpy()[:, None])
+        assert np.all(lowered[:, first : first + 60] >= 0.98 * near**2 - 0.01 * near.max() ** 2)
+    np.testing.assert_array_equal(one.coordinates.view(torch.int32) & 0x1FFF, 0)  # what TF32 cannot hold
+    assert np.all(np.isinf(one.norms.numpy()[60:]))  # padding is near to nothing
 
 
-def test_memory_that_runs_out_halves_the_blocks(monkeypatch):
+def test_lengths_and_hashes_are_those_of_the_cpu():
+    X = np.random.default_rng(0).normal(size=(400, 37)) * 10.0 ** np.random.default_rng(1).integers(-9, 9, (400, 37))
+    X[3, 4] = -0.0
+    i, j = np.random.default_rng(2).integers(0, 400, (2, 3000)).astype(np.int32)
+    expected = np.empty(3000)
+    edge_lengths(X, X, i, j, expected)
+    exact, pairs = torch.as_tensor(X), (torch.as_tensor(i).long(), torch.as_tensor(j).long())
+    np.testing.assert_array_equal(torch_kernels.lengths(exact, *pairs), expected)
+    hashes = rank_points(X).hashes
+    on_device = torch_kernels.hash_rows(exact)
+    np.testing.assert_array_equal(on_device.numpy().view(np.uint64), hashes)
+    key = np.uint64(0xFEDCBA9876543210)
+    of_edges = torch_kernels.edge_hashes(on_device, *pairs, key).numpy().view(np.uint64)
+    assert of_edges[:20].tolist() == [edge_hash(hashes[a], hashes[b], key) for a, b in zip(i[:20], j[:20], strict=True)]
+
+
+@pytest.mark.parametrize("few_points", [0, 10_000])
+def test_near_neighbours(few_points, monkeypatch):
+    monkeypatch.setattr(neighbors, "FEW_POINTS", few_points)
+    X = np.random.default_rng(0).normal(size=(4000, 3))
+    y = np.arange(4000) % 2
+    looked = []
+    original = SweepDevice.look_around
+
+    def look_around(self, sets, n_trees):
+        original(self, sets, n_trees)
+        looked.append([(tiled.point_rows, *self.around(tiled)[:2]) for tiled in sets])
+
+    monkeypatch.setattr(SweepDevice, "look_around", look_around)
+    class_forests(X, y, device=CPU)
+    ((one, other),) = looked
+    for c, ((rows, own, others), (other_rows, *_)) in enumerate(((one, other), (other, one))):
+        d2 = ((X[rows][:, None] - X[rows]) ** 2).sum(axis=2)
+        np.fill_diagonal(d2, np.inf)
+        found = np.take_along_axis(d2, own.astype(np.int64), axis=1)
+        assert np.mean(found[:, 0] <= d2.min(axis=1) * 1.01) > 0.99
+        assert np.mean(found[:, 3] <= np.sort(d2, axis=1)[:, 5]) > 0.8  # of two in one slab, one is found
+        assert all(len(set(mine.tolist())) == 8 and k not in mine for k, mine in enumerate(own))
+        across = ((X[rows][:, None] - X[other_rows]) ** 2).sum(axis=2)
+        nearest = across[np.arange(len(rows)), others[1 - c]]
+        assert np.mean(nearest <= across.min(axis=1) * 1.01) > 0.99
+
+
+def test_memory_that_runs_out_halves_the_chunks(monkeypatch):
     X = np.random.default_rng(0).normal(size=(700, 5))
-    original = device_module.DeviceRows.lowered_distances
-    largest = []
+    original, largest = torch_kernels.candidates, []
 
-    def cramped(self, a, b):
-        if len(a) * len(b) > 40_000:
+    def cramped(one, other, *arguments):
+        if len(one.norms) * len(other.norms) > 100_000:
             raise torch.OutOfMemoryError("no room")
-        largest.append(len(a) * len(b))
-        return original(self, a, b)
+        largest.append(len(one.norms) * len(other.norms))
+        return original(one, other, *arguments)
 
-    monkeypatch.setattr(device_module.DeviceRows, "lowered_distances", cramped)
+    monkeypatch.setattr(torch_kernels, "candidates", cramped)
     assert_same(spanning_forests(X, device=CPU), spanning_forests(X, device="cpu"))
-    assert max(largest) > 10_000
+    assert max(largest) > 40_000
 
 
-def test_a_device_without_any_room(monkeypatch):
-    def full(self, a, b):
+@pytest.mark.parametrize("where", ["candidates", "lengths", "nearest"])
+def test_a_device_without_any_room(where, monkeypatch):
+    def full(*_):
         raise torch.OutOfMemoryError("no room")
 
-    monkeypatch.setattr(device_module.DeviceRows, "lowered_distances", full)
+    monkeypatch.setattr(torch_kernels, where, full)
     X = np.random.default_rng(0).normal(size=(300, 5))
     with pytest.raises(device_module.DeviceError, match="too little memory"):
         spanning_forests(X, device=CPU)
@@ -181,19 +237,64 @@ def test_the_callers_precision_comes_back():
         torch.set_float32_matmul_precision("highest")
 
 
-def test_neighbours_in_groups(monkeypatch):
-    monkeypatch.setattr(device_module, "MANY_POINTS", 100)
-    monkeypatch.setattr(device_module, "_GROUP", 64)
-    X = np.random.default_rng(0).normal(size=(1500, 3))
-    rows = device_module.DeviceRows(X, np.zeros(3), 1.0, CPU)
-    found = device_module.nearest_within(rows, np.arange(1500), 8)
-    d2 = ((X[:, None] - X) ** 2).sum(axis=2)
-    np.fill_diagonal(d2, np.inf)
-    true = np.argsort(d2, axis=1)[:, :8]
-    hits = np.mean([np.isin(mine[mine >= 0], theirs).sum() for mine, theirs in zip(found, true, strict=True)]) / 8
-    assert hits > 0.7
-    assert all(len(set(mine.tolist())) == 8 and k not in mine for k, mine in enumerate(found))
-    assert_same(spanning_forests(X, device=CPU), spanning_forests(X, device="cpu"))
+@pytest.fixture
+def tensors_stay(monkeypatch):
+    """Take tensors of the CPU for such that are on the device."""
+
+    def of_any_tensor(X, device):
+        return resident.of_tensor(X) if isinstance(X, torch.Tensor) else None
+
+    monkeypatch.setattr(api, "resident", of_any_tensor)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "integer_grid", "some_copies", "signed_zeros", "far_from_zero"])
+def test_tensors_that_stay_where_they_are(kind, tensors_stay, monkeypatch):
+    X = make_points(kind, 500, 6)
+    y = np.random.default_rng(1).integers(0, 2, len(X))
+    fetched = []
+    original = resident.host_array
+    monkeypatch.setattr(resident, "host_array", lambda X: fetched.append(len(X)) or original(X))
+    tensor = torch.as_tensor(X.copy())
+    with plan.override(all_pairs_below=20):
+        found, of_classes = spanning_forests(tensor, device=CPU), class_forests(tensor, y, device=CPU)
+    expected, expected_of_classes = spanning_forests(X, device="cpu"), class_forests(X, y, device="cpu")
+    assert_same(found, expected)
+    assert_same(of_classes.whole, expected_of_classes.whole)
+    assert_same(of_classes.pair(0, 1), expected_of_classes.pair(0, 1))
+    assert fetched == []
+    more = X[:4] + 0.25
+    assert_same(found.extend(more), expected.extend(more))
+    extended = pickle.loads(pickle.dumps(of_classes)).extend(more, [0, 1, 0, 1])
+    assert_same(extended.whole, expected_of_classes.extend(more, [0, 1, 0, 1]).whole)
+    assert set(fetched) == {len(X)}
+
+
+def test_small_tensors_are_fetched(tensors_stay):
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    assert_same(spanning_forests(torch.as_tensor(X), device=CPU), spanning_forests(X, device="cpu"))
+
+
+def test_rows_of_a_tensor_that_share_a_hash(tensors_stay, monkeypatch):
+    monkeypatch.setattr(torch_kernels, "hash_rows", lambda exact: torch.arange(len(exact)) // 2)
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    assert_same(spanning_forests(torch.as_tensor(X), device=CPU), spanning_forests(X, device="cpu"))
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        torch.zeros(5),
+        torch.zeros((1, 3)),
+        torch.zeros((5, 0)),
+        torch.full((5, 2), float("nan")),
+        torch.tensor([[1e200, 1.0], [2.0, 3.0]], dtype=torch.float64) * 1e150,
+        torch.full((5, 2), 1e305, dtype=torch.float64),
+        torch.zeros((5, 2), dtype=torch.complex64),
+        torch.full((5, 2), 2**60),
+    ],
+)
+def test_tensors_that_are_looked_at_more_closely(X):
+    assert resident.of_tensor(X) is None
 
 
 def test_floors_from_a_device():
@@ -241,14 +342,14 @@ def test_every_product_in_full_precision_though_the_setting_changes(precision, m
         seen.append(precision())
         return multiply(a, b)
 
-    lowered_distances = device_module.DeviceRows.lowered_distances
+    squared_distances = torch_kernels.squared_distances
 
-    def changed(self, a, b):
+    def changed(one, other):
         torch.set_float32_matmul_precision("medium")
-        return lowered_distances(self, a, b)
+        return squared_distances(one, other)
 
     monkeypatch.setattr(torch.Tensor, "__matmul__", spied)
-    monkeypatch.setattr(device_module.DeviceRows, "lowered_distances", changed)
+    monkeypatch.setattr(torch_kernels, "squared_distances", changed)
     X = make_points("gaussian", 500, 6)
     assert_same(spanning_forests(X, device=CPU), spanning_forests(X, device="cpu"))
     assert set(seen) == {"highest"}

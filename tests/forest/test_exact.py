@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from bayesfloor import spanning_forests
 from bayesfloor.forest import plan
+from bayesfloor.forest.order import edges
 from forest.agreement import assert_same_forests
 from forest.point_sets import KINDS, make_points
 from naive_forests import naive_forests
@@ -41,6 +42,18 @@ def test_equal_trees(kind, d, n_trees):
 def test_equal_trees_over_many_tiles(kind, n, d):
     X = make_points(kind, n, d)
     assert_same_forests(spanning_forests(X, n_trees=3), naive_forests(X, 3))
+
+
+@pytest.mark.parametrize(("kind", "d"), [("integer_grid", 2), ("some_copies", 3), ("cauchy", 8)])
+def test_points_that_walk_down_the_tree_of_tiles_together(kind, d, monkeypatch):
+    """Many small tiles, a sort shared by two threads, and sweeps that stop midway."""
+    monkeypatch.setattr(edges, "MANY_EDGES", 64)
+    X = make_points(kind, 500, d)
+    expected = naive_forests(X, 2)
+    for survivors, near in ((0.0, 1), (6.0, 14)):
+        settings = {"tile_size": 4, "buffer_edges": 16, "survivors_per_point": survivors, "near_tiles": near}
+        with plan.override(**settings):
+            assert_same_forests(spanning_forests(X, n_trees=2, n_jobs=2), expected)
 
 
 @pytest.mark.parametrize("d", [2, 20])

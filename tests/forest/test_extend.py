@@ -13,7 +13,8 @@ from numpy.testing import assert_array_equal
 
 from bayesfloor import class_forests, spanning_forests
 from bayesfloor.forest import plan, results
-from bayesfloor.forest.growing import batch
+from bayesfloor.forest.classes import joining
+from bayesfloor.forest.growing import batch, linked
 from bayesfloor.forest.growing import classes as growing_classes
 from forest import point_sets
 from forest.agreement import assert_same_forests
@@ -74,19 +75,71 @@ def test_one_row_at_a_time(monkeypatch):
         assert_same_forests(forests, naive_forests(X[: n + 1], 3))
 
 
-def test_parts_double(monkeypatch):
+@pytest.mark.parametrize("d", [3, 4])
+def test_parts_double(d, monkeypatch):
     """As a counter carries: no part is smaller than those after it together, so there are few."""
     monkeypatch.setattr(batch, "FEW_POINTS", 10)
-    X = np.random.default_rng(0).random((16 * 40, 3))
+    X = np.random.default_rng(0).random((16 * 40, d))
     forests = spanning_forests(X[:40])
     for start in range(40, len(X), 40):
         forests = forests.extend(X[start : start + 40])
         tiles = forests._origin.take_tiles()
         forests._origin.put_back(tiles)
-        sizes = [part.tiled.n_copies for part in tiles.tiled.parts]
+        known = tiles.known
+        if isinstance(known, linked.LinkedForests):
+            sizes = [len(grove.numbers) for grove in known.groves]
+        else:
+            sizes = [part.tiled.n_copies for part in known.parts]
         assert sum(sizes) == forests.n_samples
         n_batches = forests.n_samples // 40
         assert sizes == [40 << bit for bit in range(5, -1, -1) if n_batches >> bit & 1]
+
+
+def in_the_order_of_time(rng, n, d):
+    """Rows that move on: those of a batch are close to each other, and far from most that are there."""
+    return np.cumsum(rng.standard_normal((n, d)), axis=0)
+
+
+def around_a_circle(rng, n, d):
+    """One point as far from many others: more edges than a search may find."""
+    turn = np.arange(n) * (2.0 * np.pi / 360)
+    X = np.column_stack([np.cos(turn), np.sin(turn), np.zeros((n, d - 2))])
+    X[360:] *= 2.0 + rng.random((n - 360, 1))
+    X[360] = 0.0
+    return X
+
+
+def lattice(rng, n, d):
+    side = int(np.ceil(n ** (1 / d)))
+    points = np.stack(np.meshgrid(*[np.arange(float(side))] * d), axis=-1).reshape(-1, d)
+    return points[rng.permutation(len(points))[:n]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "stays_linked"),
+    [
+        (point_sets.gaussian, True),
+        (point_sets.clustered, True),
+        (point_sets.cauchy, True),
+        (point_sets.one_outlier, True),
+        (point_sets.far_from_zero, True),
+        (lattice, True),
+        (in_the_order_of_time, True),
+        (around_a_circle, True),
+        (point_sets.some_copies, False),
+    ],
+)
+@pytest.mark.parametrize(("d", "n_trees", "n_jobs"), [(2, 3, 2), (3, 1, 1)])
+def test_few_dimensions(kind, stays_linked, d, n_trees, n_jobs, monkeypatch):
+    """Rows that search for their edges one by one, after every batch; whether they do shows in what is kept."""
+    monkeypatch.setattr(batch, "FEW_POINTS", 100)
+    X = kind(np.random.default_rng(d), 700, d)
+    forests = spanning_forests(X[:200], n_trees=n_trees)
+    for start, stop in pairwise((200, 201, 350, 360, 361, 400, 700)):
+        forests = forests.extend(X[start:stop], n_jobs=n_jobs)
+        assert_equal_to_full(forests, X[:stop], n_trees=n_trees)
+    is_linked = isinstance(forests._origin.take_tiles().known, linked.LinkedForests)
+    assert is_linked == stays_linked
 
 
 @pytest.mark.parametrize("settings", [{"survivors_per_point": 0.001, "buffer_edges": 16}, {"kernel": "products"}])
@@ -211,15 +264,16 @@ def test_bad_rows_change_nothing(bad, message):
     assert_equal_to_full(forests.extend(X[750:]), X)
 
 
-def test_an_interrupted_extension_changes_nothing(monkeypatch):
-    X = np.random.default_rng(0).random((900, 3))
+@pytest.mark.parametrize(("d", "where"), [(3, (linked, "join_groves")), (4, (batch, "carry"))])
+def test_an_interrupted_extension_changes_nothing(d, where, monkeypatch):
+    X = np.random.default_rng(0).random((900, d))
     forests = spanning_forests(X[:700]).extend(X[700:800])
 
     def fails(*_):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as context:
-        context.setattr(batch, "carry", fails)
+        context.setattr(*where, fails)
         with pytest.raises(KeyboardInterrupt):
             forests.extend(X[800:])
     assert_equal_to_full(forests.extend(X[800:]), X)
@@ -276,12 +330,13 @@ def assert_same_class_forests(actual, expected):
 
 
 @pytest.mark.parametrize(
-    ("kind", "d", "rejoin"),
-    # pairs that look at what is new, pairs joined anew
-    all_pairs(KINDS, [2, 30], [5_000, growing_classes.REJOIN]),
+    ("kind", "d", "at_once"),
+    # by sweeps, in one call each
+    all_pairs(KINDS, [2, 30], [joining.SMALL_BLOCK, joining.AT_ONCE]),
 )
-def test_class_forests_equal_all_rows_at_once(kind, d, rejoin, monkeypatch):
-    monkeypatch.setattr(growing_classes, "REJOIN", rejoin)
+def test_class_forests_equal_all_rows_at_once(kind, d, at_once, monkeypatch):
+    monkeypatch.setattr(joining, "AT_ONCE", at_once)
+    monkeypatch.setattr(growing_classes, "IN_ONE_CALL", at_once)
     monkeypatch.setattr(growing_classes, "FEW_POINTS", 100)
     rng = np.random.default_rng(d)
     X = kind(rng, 1400, d)

@@ -122,7 +122,6 @@ def test_frames_with_gaps_and_text_are_made_ready(frame):
     np.testing.assert_array_equal(spanning_forests(frame).weights, expected.weights)
 
 
-
 def test_integers_that_float64_cannot_hold_are_pointed_out():
     with pytest.warns(UserWarning, match=r"beyond 2\*\*53"):
         spanning_forests([[2**60], [2**60 + 1], [5]])

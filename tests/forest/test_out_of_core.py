@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 
 from bayesfloor import class_forests, spanning_forests
 from bayesfloor.forest import plan
-from bayesfloor.forest.partitions import chunks, dispatch, out_of_core
+from bayesfloor.forest.partitions import chunks, cluster, cluster_rows, dispatch, out_of_core
 from bayesfloor.runtime import limits
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
@@ -51,9 +51,9 @@ STORED = {
     "npy of other byte order": lambda folder, X: saved(folder / "X.npy", X.astype(">f8")),
     "parquet": lambda folder, X: as_parquet(folder / "X.parquet", X),
     "memmap": lambda folder, X: np.load(saved(folder / "X.npy", X), mmap_mode="r"),
-    "part of a memmap": lambda folder, X: np.load(
-        saved(folder / "X.npy", np.vstack([X + 1, X, X])), mmap_mode="r"
-    )[len(X) : 2 * len(X)],
+    "part of a memmap": lambda folder, X: np.load(saved(folder / "X.npy", np.vstack([X + 1, X, X])), mmap_mode="r")[
+        len(X) : 2 * len(X)
+    ],
 }
 
 
@@ -319,6 +319,17 @@ def test_dask_data_frame_and_its_default_client(client, in_small_partitions):
     with plan.override(partition_rows=None):
         expected = class_forests(X, y)
     assert_array_equal(class_forests(frame, y).pair_cross_counts, expected.pair_cross_counts)
+
+
+def test_a_persisted_array_is_used_where_it_lies(client, in_small_partitions):
+    array, distributed = pytest.importorskip("dask.array"), pytest.importorskip("distributed")
+    X = make_points("gaussian", 900, 4)
+    held = client.persist(array.from_array(X, chunks=(170, 4)))
+    distributed.wait(held)
+    rows = cluster_rows.rows_of_collection(cluster.Cluster(client), held)
+    assert [chunk.future.key for chunk in rows.chunks] == [future.key for future in distributed.futures_of(held)]
+    assert_same_forests(spanning_forests(held, client=client), local(X))
+    assert {future.status for future in distributed.futures_of(held)} == {"finished"}  # still there
 
 
 def test_values_of_a_collection_are_checked_on_the_workers(client, in_small_partitions):

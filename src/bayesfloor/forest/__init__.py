@@ -21,14 +21,16 @@ over these, in float64, settles the result. `docs/design.md` has the proofs.
 ==============  ==============================================================================
 `order`         the strict order of edges: row hashes, identical rows, Kruskal, bottlenecks
 `sweep`         tiles, seed, bounds, the one driver, and its kernels for the CPU
-`gpu`           the driver's backend on a device
+`gpu`           forests on a device
+`reachability`  mutual reachability distances: core distances, and the sweep decided by them
 `classes`       every pair of classes, and the whole from the pairs
 `growing`       rows that keep arriving
 `partitions`    rows cut up for files and clusters: layout, tasks, threads, Dask
 ==============  ==============================================================================
 
 A room imports only from those above it in this list.
-`api` checks arguments, `results` is what users get, `plan` holds the engine's settings.
+`api` checks arguments, `metrics` turns rows into points whose Euclidean distances serve, `results` is what users get,
+`linkage` writes trees as others read them, `plan` holds the engine's settings.
 """
 
 from bayesfloor.forest.api import class_forests, spanning_forests

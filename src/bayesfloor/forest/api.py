@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import points_of
 from bayesfloor.forest import plan
-from bayesfloor.forest.classes.class_forests import ClassForests, forests_of_classes
-from bayesfloor.forest.gpu.backend import with_device
+from bayesfloor.forest.classes.class_forests import ClassForests, forests_of_classes, rows_by_class
+from bayesfloor.forest.classes.pair_kernels import join_block
 from bayesfloor.forest.gpu.device import host_array, on_device
+from bayesfloor.forest.gpu.engine import rank_for
+from bayesfloor.forest.gpu.resident import Resident, resident
 from bayesfloor.forest.growing.classes import ClassGrowth
 from bayesfloor.forest.growing.forests import ForestsOrigin, RowBuffer
+from bayesfloor.forest.metrics import check_metric, euclidean_points, in_metric, in_points
 from bayesfloor.forest.order.arrays import F64
 from bayesfloor.forest.order.edges import Task
-from bayesfloor.forest.order.points import rank_points
+from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.partitions.dispatch import Request, bytes_for, forests_of_partitions, in_memory
+from bayesfloor.forest.reachability.core import check_core_distances, scaled_core
+from bayesfloor.forest.reachability.grow import grow_reaching
+from bayesfloor.forest.reachability.reach_kernels import sweep_reaching
 from bayesfloor.forest.results import Forests, to_forests
-from bayesfloor.forest.sweep.driver import device_for
-from bayesfloor.forest.sweep.grow import grow
+from bayesfloor.forest.sweep.grow import grow, only_for_device
 from bayesfloor.forest.sweep.tile_kernels import sweep_leaves
-from bayesfloor.forest.sweep.tiling import choose_axes, tile_points
+from bayesfloor.forest.sweep.tiling import bare_tile, choose_axes, own_axes, tile_points
 from bayesfloor.runtime.checks import check_n_trees, check_random_state_seed
-from bayesfloor.runtime.kernels import is_compiled
+from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.kernels import spare_compilation
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
 from bayesfloor.tables.arguments import prepared_points, table_of
@@ -34,10 +42,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+@like_input
 def spanning_forests(
     X: Any,
     *,
     n_trees: int = 3,
+    metric: str = "euclidean",
+    VI: ArrayLike | None = None,
+    core_distances: int | ArrayLike | None = None,
     n_jobs: int | None = None,
     device: Any = "auto",
     random_state: Any = 0,
@@ -49,11 +61,23 @@ def spanning_forests(
     Parameters
     ----------
     X : array-like, Table, path or Dask collection of shape (n_samples, n_features)
-        Points. Distances are Euclidean, in float64. A path (`os.PathLike`) to a .npy or a Parquet file, and a
+        Points. Distances are computed in float64. A path (`os.PathLike`) to a .npy or a Parquet file, and a
         `numpy.memmap`, may be larger than memory: they are read some rows at a time, and sorted into blocks in the
         folder for temporary files. A Dask array or data frame is computed by the workers of its cluster.
     n_trees : int, default=3
         How many trees. The second is the minimum spanning tree of what the first leaves, and so on.
+    metric : {"euclidean", "cosine", "correlation", "mahalanobis"}, default="euclidean"
+        What distances are, as in ``scipy.spatial.distance``. All but the first are Euclidean distances of other points,
+        of which the trees are computed: rows divided by their norms for "cosine", rows less their means divided by
+        the norms of the rest for "correlation", rows times a root of `VI` for "mahalanobis". Lengths come in the
+        metric asked for: half the squared Euclidean distance, which is 1 - cos or 1 - r, for the first two of these.
+    VI : array-like of shape (n_features, n_features) or None, default=None
+        The inverse of the covariance matrix for "mahalanobis". None takes that of the rows.
+    core_distances : int, array-like of shape (n_samples,) or None, default=None
+        Makes an edge as long as the mutual reachability distance of its ends, max(core_i, core_j, distance), of which
+        HDBSCAN builds its hierarchy. An array holds a core distance for each row, in the metric. An int k stands for
+        the distance to the k-th nearest *other* row, computed exactly: what ``hdbscan.HDBSCAN(min_samples=k)`` takes,
+        and ``sklearn.cluster.HDBSCAN(min_samples=k + 1)``, which counts the row itself. On the CPU only.
     n_jobs : int or None, default=None
         Threads; None takes the cores it may use. On a cluster the workers' own threads count.
     device : {"auto", "cpu", "cuda"} or torch.device, default="auto"
@@ -74,6 +98,10 @@ def spanning_forests(
 
     Raises
     ------
+    ValueError
+        For X that is no finite array of numbers. For a row of zeros with "cosine", a constant row with "correlation",
+        a covariance matrix that is singular with "mahalanobis". For another metric or core distances where X is on a
+        cluster, or larger than memory.
     ConnectionError
         When the cluster's scheduler is gone, or does not answer.
 
@@ -83,39 +111,69 @@ def spanning_forests(
     >>> forests = bayesfloor.spanning_forests([[0.0], [1.0], [3.0], [7.0]], n_trees=1)
     >>> forests.edges.tolist(), forests.weights.tolist()
     ([[0, 1], [1, 2], [2, 3]], [1.0, 2.0, 4.0])
+
+    The distances to the second nearest other row are 3, 2, 3 and 6:
+
+    >>> bayesfloor.spanning_forests([[0.0], [1.0], [3.0], [7.0]], n_trees=1, core_distances=2).weights.tolist()
+    [3.0, 3.0, 6.0]
     """
     table = table_of(X)
-    X, tensor = host_array(points_of(X if table is None else table))
+    X = points_of(X if table is None else table)
+    metric = check_metric(metric, VI)
+    as_it_is = metric == "euclidean" and core_distances is None
+    X = (resident(X, device) if as_it_is else None) or host_array(X)
     source, X = X, in_memory(X, client, check_n_trees(n_trees))
     if X is None:
+        _refuse_partitions(metric, core_distances)
         return forests_of_partitions(source, client, device, _request(n_trees, random_state, n_jobs, progress))
-    X, n_trees, seed, n_threads = _check(X, n_trees, random_state, n_jobs)
-    _announce_compilation()
+    X, n_trees, seed, n_threads = _check(X, n_trees, random_state, n_jobs, metric != "euclidean")
+    core = check_core_distances(core_distances, len(X))
+    if isinstance(core, int):
+        check_memory(X.nbytes + 24 * core * len(X), f"lists of {core} neighbours of {len(X)} points")
+    if core is not None:
+        if str(device) not in ("auto", "cpu"):
+            raise ValueError(f"core_distances are computed with on the CPU only; device={device!r} cannot be had.")
+        device = "cpu"
 
     def compute(crew: Crew, chosen: Any) -> Forests:
         crew.expect(len(X) ** 2 // 2)
-        points = rank_points(X, crew)
-        axes = choose_axes(points, plan.current().projection)
-        task = with_device(Task.of(n_trees, seed, len(X)), points, axes, chosen, crew, tensor)
-        n_sites = int(points.sites.max()) + 1
-        light = n_sites > plan.current().all_pairs_below and device_for(task, n_sites**2) is not None
-        tiled = tile_points(points, points.order, axes, crew, light=light)
-        tiled, grown = grow(points, tiled, task, axes, crew, len(X) ** 2 // 2, light)
+        points, engine = rank_for(euclidean_points(X, metric, VI), chosen, crew)
+        if core is not None:
+            return reaching(points, core, crew)
+        task = Task.of(n_trees, seed, len(X), engine)
+        if only_for_device(points, [points.order], task):
+            tiled, axes = bare_tile(points, points.order), own_axes(points.extent, X.shape[1])
+        else:
+            axes = choose_axes(points, plan.current().projection)
+            tiled = tile_points(points, points.order, axes, crew)
+        tiled, grown = grow(points, tiled, task, axes, crew, len(X) ** 2 // 2)
         return to_forests(
             *grown,
             row_of=tiled.copy_rows,
             sites=points.sites,
             exponent=points.exponent,
             n_trees_asked=n_trees,
-            origin=ForestsOrigin(X, points.hashes, seed),
+            origin=ForestsOrigin((lambda: X.X) if isinstance(X, Resident) else X, points.hashes, seed),
         )
+
+    def reaching(points: Points, core: int | F64, crew: Crew) -> Forests:
+        given = core if isinstance(core, int) else scaled_core(in_points(core, metric), points)
+        tiled, grown, squares = grow_reaching(points, given, Task.of(n_trees, seed, len(X)), crew, len(X) ** 2 // 2)
+        found = to_forests(
+            *grown, row_of=tiled.copy_rows, sites=points.sites, exponent=points.exponent, n_trees_asked=n_trees
+        )
+        lengths = np.ldexp(np.sqrt(squares), points.exponent)
+        return replace(found, core_distances=in_metric(lengths, metric) if isinstance(core, int) else core)
 
     def run(chosen: Any) -> Any:
         return supervise(lambda crew: compute(crew, chosen), n_threads, progress)
 
-    return on_device(device, X.shape, run)
+    with spare_compilation(plain_seconds(X), sweep_leaves if core is None else sweep_reaching):
+        found = on_device(device, X.shape, run)
+    return found if metric == "euclidean" else replace(found, metric=metric, weights=in_metric(found.weights, metric))
 
 
+@like_input
 def class_forests(
     X: Any,
     y: ArrayLike | None = None,
@@ -150,36 +208,48 @@ def class_forests(
     [[0.0, 1.0], [1.0, 0.0]]
     """
     X, y = prepared_points(X, y)
-    X, tensor = host_array(X)
+    X = resident(X, device) or host_array(X)
     source, X = X, in_memory(X, client, check_n_trees(n_trees))
     if X is None:
         request = _request(n_trees, random_state, n_jobs, progress, lambda n: check_labels(y, n))
         return forests_of_partitions(source, client, device, request)
     X, n_trees, seed, n_threads = _check(X, n_trees, random_state, n_jobs)
     classes, codes = check_labels(y, len(X))
-    _announce_compilation()
 
     def compute(crew: Crew, chosen: Any) -> ClassForests:
-        points = rank_points(X, crew)
-        axes = choose_axes(points, plan.current().projection)
-        task = with_device(Task.of(n_trees, seed, len(X)), points, axes, chosen, crew, tensor)
-        origin = ClassGrowth(axes, len(X), RowBuffer())
+        points, engine = rank_for(X, chosen, crew)
+        task = Task.of(n_trees, seed, len(X), engine)
+        is_bare = only_for_device(points, rows_by_class(points, codes, len(classes)), task)
+        axes = own_axes(points.extent, X.shape[1]) if is_bare else choose_axes(points, plan.current().projection)
+        origin = ClassGrowth(axes, 0 if is_bare else len(X), RowBuffer())  # axes are chosen when it is extended
         return forests_of_classes(points, classes, codes, axes, task, crew, origin)
 
     def run(chosen: Any) -> Any:
         return supervise(lambda crew: compute(crew, chosen), n_threads, progress)
 
-    return on_device(device, X.shape, run)
+    with spare_compilation(plain_seconds(X, len(classes)), join_block):
+        return on_device(device, X.shape, run)
 
 
-def _check(X: Any, n_trees: Any, random_state: Any, n_jobs: Any) -> tuple[F64, int, int, int]:
-    X = check_points(X)
+def _check(
+    X: Any, n_trees: Any, random_state: Any, n_jobs: Any, transformed: bool = False
+) -> tuple[Any, int, int, int]:
+    X = X if isinstance(X, Resident) else check_points(X)
     n_trees = check_n_trees(n_trees)
     n, n_features = X.shape
     most_trees = min(n_trees, n - 1)
     what = f"the forests of {n} points in {n_features} dimensions, {n_trees} trees,"
-    check_memory(bytes_for(n, n_features, most_trees), what)
+    check_memory(bytes_for(n, n_features, most_trees) + 24 * n * n_features * transformed, what)
     return X, n_trees, check_random_state_seed(random_state), check_n_jobs(n_jobs)
+
+
+def _refuse_partitions(metric: str, core_distances: Any) -> None:
+    """Refuse what needs all rows in the memory of this process."""
+    if core_distances is not None or metric != "euclidean":
+        asked = f"metric={metric!r}" if core_distances is None else "core_distances"
+        raise ValueError(
+            f"{asked} needs all rows in memory: it cannot be had on a cluster, or from a file that does not fit."
+        )
 
 
 def _request(n_trees: Any, random_state: Any, n_jobs: Any, progress: Any, labels: Any = None) -> Request:
@@ -188,14 +258,7 @@ def _request(n_trees: Any, random_state: Any, n_jobs: Any, progress: Any, labels
     )
 
 
-_announced = False
-
-
-def _announce_compilation() -> None:
-    """Say, once and to a terminal only, that kernels are about to be compiled."""
-    global _announced
-    if _announced or not sys.stderr.isatty():
-        return
-    _announced = True
-    if not is_compiled(sweep_leaves):
-        print("bayesfloor: compiling kernels, once on this machine; this takes about a minute", file=sys.stderr)
+def plain_seconds(X: F64 | Resident, n_classes: int = 1) -> float:
+    """Estimate how long all edges take as candidates, without kernels: to measure, to sort and to walk them."""
+    n, n_features = X.shape
+    return n * n / 2 * (6e-9 * n_features + 1e-6) + 0.01 * n_classes**2

@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from bayesfloor.data.labels import check_labels
+from bayesfloor.forest.linkage import linkage_of, networkx_graph, sparse_graph
 from bayesfloor.forest.order.arrays import F64, I32, I64
 from bayesfloor.forest.order.labels import count_classes_at_sites, count_cross_edges, group_classes, sum_edges
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.checks import check_int
+from bayesfloor.runtime.kernels import spare_compilation
+from bayesfloor.runtime.results import Result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+# Seconds that the interpreter takes to sum over one edge.
+PLAIN_EDGE_S = 3e-5
 
 
 class Origin(Protocol):
@@ -45,7 +51,7 @@ class EdgeSums(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Forests:
+class Forests(Result):
     """The first edge-disjoint minimum spanning trees of a set of points.
 
     Attributes
@@ -57,7 +63,7 @@ class Forests:
     edges : ndarray of shape (m, 2), int64
         Row numbers, the smaller first; tree after tree, each from its lightest edge to its heaviest.
     weights : ndarray of shape (m,), float64
-        Euclidean lengths.
+        Lengths in the metric; with core distances, mutual reachability distances.
     tree : ndarray of shape (m,), int64
         The tree of each edge, from 0.
     sites : ndarray of shape (n_samples,), int64
@@ -69,6 +75,10 @@ class Forests:
         Number of trees asked for.
     rows : ndarray of int64 or None
         For a pair of classes: the rows of X that the points are, ascending.
+    metric : str
+        The metric of the lengths, as asked for.
+    core_distances : ndarray of shape (n_samples,) or None
+        The core distances that no edge at a row is shorter than, in the same metric; None without.
     """
 
     n_samples: int
@@ -80,6 +90,8 @@ class Forests:
     n_components: I64
     n_trees_asked: int
     rows: I64 | None = None
+    metric: str = "euclidean"
+    core_distances: F64 | None = None
     _origin: Origin | None = None  # the points, for `extend`
 
     def __repr__(self) -> str:
@@ -113,7 +125,8 @@ class Forests:
         ------
         ValueError
             For X_new as `spanning_forests` does, when it has another number of features, and for the forests of a
-            pair of classes, which do not know their points.
+            pair of classes, which do not know their points. For forests of another metric than the Euclidean one, or
+            with core distances, which new rows would change.
 
         Examples
         --------
@@ -122,6 +135,11 @@ class Forests:
         >>> forests.extend([[9.0], [2.4]]).edges.tolist()
         [[0, 1], [1, 4], [2, 4], [2, 3]]
         """
+        if self.metric != "euclidean" or self.core_distances is not None:
+            raise ValueError(
+                "Only forests of Euclidean distances can be extended. Call spanning_forests on all rows for those of "
+                + (f"metric={self.metric!r}." if self.core_distances is None else "mutual reachability distances.")
+            )
         if self._origin is None:
             raise ValueError(
                 "These forests cannot be extended, because they do not know their points: they are a part of class "
@@ -183,6 +201,110 @@ class Forests:
         graph_sums = np.broadcast_to(graph[:, None], (3, len(group)))
         return EdgeSums._make([*graph_sums, *sums[:-1].T, np.full(len(group), self._n_spanning), 1 + is_alone])
 
+    def to_linkage(self, *, tree: int = 0) -> F64:
+        """Return the single-linkage hierarchy of a tree as SciPy writes it.
+
+        The first tree, the minimum spanning tree, gives that of ``scipy.cluster.hierarchy.linkage(X, "single")``, whose
+        memory grows with the square of the number of rows. Of distances that are equal SciPy may merge another first;
+        the heights are the same. With core distances it is the hierarchy that HDBSCAN starts from.
+
+        Parameters
+        ----------
+        tree : int, default=0
+            Which tree. A later one gives the hierarchy of what the trees before have left.
+
+        Returns
+        -------
+        ndarray of shape (n_samples - 1, 4)
+            Of each merge the two clusters, the smaller number first, their distance, and the number of rows. Rows are
+            clusters 0 to n_samples - 1; merge i makes cluster n_samples + i.
+
+        Raises
+        ------
+        ValueError
+            When the tree does not join all rows; see `n_components`.
+
+        Examples
+        --------
+        >>> import bayesfloor
+        >>> forests = bayesfloor.spanning_forests([[0.0], [7.0], [1.0], [3.0]], n_trees=1)
+        >>> forests.to_linkage()
+        array([[0., 2., 1., 2.],
+               [3., 4., 2., 3.],
+               [1., 5., 4., 4.]])
+        """
+        chosen = self._edges_of(check_int("tree", tree, 0, self.n_trees - 1))
+        if self.n_components[tree] > 1:
+            raise ValueError(
+                f"Tree {tree} leaves the rows in {self.n_components[tree]} pieces, because trees before it have used "
+                "up edges that it would need: it is no hierarchy of all rows."
+            )
+        return linkage_of(self.n_samples, self.edges[chosen], self.weights[chosen])
+
+    def to_sparse(self, *, tree: int | None = None) -> Any:
+        """Return the edges as a sparse graph for ``scipy.sparse.csgraph``.
+
+        An edge of length zero, between rows with the same values, is an entry that is stored and is 0. Functions of
+        ``csgraph`` that walk a graph take it for an edge. Those that make a new one drop it, as sums of arrays and
+        ``eliminate_zeros`` do: ``minimum_spanning_tree``, and whatever is dense.
+
+        Parameters
+        ----------
+        tree : int or None, default=None
+            Which tree; None for the edges of all trees, no two of which share one.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n_samples, n_samples)
+            Symmetric; entries are the lengths of edges.
+
+        Examples
+        --------
+        >>> import bayesfloor
+        >>> from scipy.sparse.csgraph import dijkstra
+        >>> forests = bayesfloor.spanning_forests([[0.0], [1.0], [3.0]], n_trees=1)
+        >>> dijkstra(forests.to_sparse(), indices=0)
+        array([0., 1., 3.])
+        """
+        chosen = self._edges_of(tree)
+        return sparse_graph(self.n_samples, self.edges[chosen], self.weights[chosen])
+
+    def to_networkx(self, *, tree: int | None = None) -> Any:
+        """Return the edges as a graph of networkx, which has to be installed.
+
+        Parameters
+        ----------
+        tree : int or None, default=None
+            Which tree; None for the edges of all trees, no two of which share one.
+
+        Returns
+        -------
+        networkx.Graph
+            Nodes are the numbers of rows. Edges have a `weight`, their length, and the number of their `tree`.
+
+        Raises
+        ------
+        ImportError
+            When networkx is not installed.
+
+        Examples
+        --------
+        >>> import bayesfloor
+        >>> forests = bayesfloor.spanning_forests([[0.0], [1.0], [3.0]], n_trees=1)
+        >>> forests.to_networkx().edges[1, 2]
+        {'weight': 2.0, 'tree': 0}
+        """
+        chosen = self._edges_of(tree)
+        return networkx_graph(self.n_samples, self.edges[chosen], self.weights[chosen], self.tree[chosen])
+
+    def _edges_of(self, tree: int | None) -> slice:
+        """Return where the edges of a tree are, or those of all."""
+        if tree is None:
+            return slice(None)
+        tree = check_int("tree", tree, 0, self.n_trees - 1)
+        first, last = np.searchsorted(self.tree, (tree, tree + 1))
+        return slice(int(first), int(last))
+
     @property
     def _n_spanning(self) -> I64:
         return np.asarray(np.count_nonzero(self.n_components == 1))
@@ -190,25 +312,30 @@ class Forests:
     def _sum(self, y: ArrayLike, by_class: bool) -> tuple[F64, F64, I64]:
         classes, codes = check_labels(y, self.n_samples, min_classes=1)
         n_classes = len(classes)
-        start, label, count = count_classes_at_sites(self.sites, codes, int(self.sites.max()) + 1, n_classes)
         first, second = self._ends_as_sites()
-        graph, sums = sum_edges(first, second, start, label, count, n_classes, by_class)
-        return graph, sums, group_classes(start, label, n_classes)
+        with spare_compilation(PLAIN_EDGE_S * len(first), sum_edges):
+            start, label, count = count_classes_at_sites(self.sites, codes, int(self.sites.max()) + 1, n_classes)
+            graph, sums = sum_edges(first, second, start, label, count, n_classes, by_class)
+            return graph, sums, group_classes(start, label, n_classes)
 
     def _count(self, codes: I64, n_classes: int) -> F64:
-        start, label, count = count_classes_at_sites(self.sites, codes, int(self.sites.max()) + 1, n_classes)
         first, second = self._ends_as_sites()
         counts = np.zeros((self.n_trees, n_classes, n_classes))
-        count_cross_edges(first, second, self.tree, start, label, count, counts)
+        with spare_compilation(PLAIN_EDGE_S * len(first), count_cross_edges):
+            start, label, count = count_classes_at_sites(self.sites, codes, int(self.sites.max()) + 1, n_classes)
+            count_cross_edges(first, second, self.tree, start, label, count, counts)
         return counts
 
     def _ends_as_sites(self) -> tuple[I32, I32]:
         sites = self.sites.astype(np.int32)
         return sites.take(self.edges[:, 0]), sites.take(self.edges[:, 1])
 
+    def _table_html(self) -> str:
+        return ""  # there may be millions of edges
+
     def frame(self) -> Any:
-        """Return the edges as a data frame: pandas where it is installed, else polars."""
-        return data_frame({"tree": self.tree, "i": self.edges[:, 0], "j": self.edges[:, 1], "weight": self.weights})
+        """Return the edges as a data frame."""
+        return self._frame_of({"tree": self.tree, "i": self.edges[:, 0], "j": self.edges[:, 1], "weight": self.weights})
 
 
 def to_forests(

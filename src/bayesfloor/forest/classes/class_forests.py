@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from bayesfloor.forest.classes.joining import Joining, PairEdges, in_turn, joint_ends
-from bayesfloor.forest.order.arrays import F64, I64, Edges, ForestEdges
+from bayesfloor.forest.order.arrays import F64, I32, I64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, merged, no_forests, settle, shifted
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.results import EdgeSums, Forests, number_anew, to_forests
-from bayesfloor.forest.sweep.grow import grow
-from bayesfloor.forest.sweep.tiling import Axes, Tiled, tile_points
+from bayesfloor.forest.sweep.grow import grow, only_for_device
+from bayesfloor.forest.sweep.tiling import Axes, Tiled, bare_tile, tile_points
+from bayesfloor.runtime.results import Result
 from bayesfloor.runtime.threads import Crew
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class ClassOrigin(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassForests:
+class ClassForests(Result):
     """The spanning forests of every pair of classes, and of the whole set.
 
     Attributes
@@ -165,16 +166,28 @@ class ClassForests:
         )
 
 
+def rows_by_class(points: Points, codes: I64, n_classes: int) -> list[I32]:
+    """Return the rows of each class, by rank."""
+    by_class = points.order[np.argsort(codes[points.order], kind="stable")]
+    return np.split(by_class, np.cumsum(np.bincount(codes, minlength=n_classes))[:-1])
+
+
 def grow_classes(
     points: Points, codes: I64, n_classes: int, axes: Axes, task: Task, crew: Crew
 ) -> list[tuple[Tiled, ForestEdges]]:
     """Cut each class into tiles and grow its forests."""
-    by_class = points.order[np.argsort(codes[points.order], kind="stable")]
-    rows_of = np.split(by_class, np.cumsum(np.bincount(codes, minlength=n_classes))[:-1])
+    rows_of = rows_by_class(points, codes, n_classes)
     grown: dict[int, tuple[Tiled, ForestEdges]] = {}
+    tiles: dict[int, Tiled] = {}
+    if task.device is not None:
+        if only_for_device(points, rows_of, task):
+            tiles = {c: bare_tile(points, rows) for c, rows in enumerate(rows_of)}
+        else:
+            tiles = {c: tile_points(points, rows, axes, crew) for c, rows in enumerate(rows_of)}
+        task.device.look_around(list(tiles.values()), task.n_trees)
 
     def grow_class(c: int, its_crew: Crew) -> None:
-        tiled = tile_points(points, rows_of[c], axes, its_crew)
+        tiled = tiles.get(c) or tile_points(points, rows_of[c], axes, its_crew)
         grown[c] = grow(points, tiled, task, axes, its_crew, len(rows_of[c]) ** 2 // 2)
 
     sizes = [len(rows) ** 2 // 2 for rows in rows_of]

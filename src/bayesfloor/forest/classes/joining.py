@@ -15,14 +15,16 @@ import numpy as np
 from bayesfloor.forest import plan
 from bayesfloor.forest.classes.pair_kernels import join_block, join_small_pairs
 from bayesfloor.forest.order.arrays import F64, I32, I64, U64, Edges, ForestEdges
-from bayesfloor.forest.order.edges import Ends, Task, merged, no_edges, settle, shifted
+from bayesfloor.forest.order.edges import Ends, Task, merged, no_edges, settle, settle_all, shifted
 from bayesfloor.forest.order.kruskal import saturation_size, site_forests
 from bayesfloor.forest.order.labels import record_pair
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.results import EdgeSums
 from bayesfloor.forest.sweep.driver import SMALL_CHUNK, Part, Sweep, device_for
 from bayesfloor.forest.sweep.grow import neighbors_of
+from bayesfloor.forest.sweep.records import Work
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, new_work
+from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import Crew
 
 # Distances from which the threads may share one block instead of taking one each.
@@ -140,19 +142,20 @@ def join(
 ) -> ForestEdges:
     """Return the forests of two classes together, given what their own forests keep."""
     n_a, n_b = len(a.side.hashes), len(b.side.hashes)
-    if n_a * n_b <= SMALL_BLOCK or min(n_a, n_b) < task.n_trees:
+    if n_a * n_b <= SMALL_BLOCK or min(n_a, n_b) < task.n_trees or is_plain():
         i, j = np.repeat(np.arange(n_a), n_b), np.tile(np.arange(n_b), n_a)
         edges = copy_edges(a, b, i, j, task.n_trees)
-        return settle(ends, task, known, [shifted(edges, 0, a.n_copies), *coinciding])
+        edges = shifted(edges, 0, a.n_copies)
+        if is_plain():
+            return settle_all(ends, task, known, coinciding, edges)
+        return settle(ends, task, known, [edges, *coinciding])
     device = device_for(task, n_a * n_b)
-    if device is None:
-        n_wanted = 1 if min(n_a, n_b) > 8 * task.n_trees else task.n_trees + 1
-        near = neighbors_of(a, b, n_wanted, crew, n_near=1)
-        is_found = near.ravel() >= 0  # the nearest tile may hold fewer
-        i, j = np.repeat(np.arange(n_a), near.shape[1])[is_found], near.ravel()[is_found].astype(np.int64)
-    else:
-        near_a, near_b = device.nearest_across(a.point_rows, b.point_rows)
-        i, j = np.concatenate((np.arange(n_a), near_b)), np.concatenate((near_a, np.arange(n_b)))
+    if device is not None:
+        return device.join(a, b, known, ends, coinciding, task, crew, amount)
+    n_wanted = 1 if min(n_a, n_b) > 8 * task.n_trees else task.n_trees + 1
+    near = neighbors_of(a, b, n_wanted, crew, n_near=1)
+    is_found = near.ravel() >= 0  # the nearest tile may hold fewer
+    i, j = np.repeat(np.arange(n_a), near.shape[1])[is_found], near.ravel()[is_found].astype(np.int64)
     u = a.side.copy_start[i].astype(np.int32)
     v = (b.side.copy_start[j] + a.n_copies).astype(np.int32)
     seeds = Edges(u, v, lengths_of(a, b, i, j))
@@ -223,12 +226,14 @@ class Joining:
         """Join all pairs."""
         n_copies = np.array([own.n_copies for own in self.tiled])
         sizes = n_copies[self.classes[0]] * n_copies[self.classes[1]]
-        is_small = sizes <= SMALL_BLOCK
         # A block that would keep one thread busy for longer than the others is shared by all of them.
         fair = max(LARGE_BLOCK, int(sizes.sum()) // crew.n_threads)
         at_once = sizes <= self.most_at_once(fair)
         if self.task.device is not None:
             at_once &= sizes < plan.current().device_pairs
+        if is_plain():  # all edges are candidates, without kernels for blocks
+            at_once[:] = False
+        is_small = at_once & (sizes <= SMALL_BLOCK)
         large = np.flatnonzero(~at_once)
         pairs, on_device = [(int(pair),) for pair in large], self.task.device is not None
         in_turn(self.join_large, pairs, self.work(large, sizes), crew, on_device)
@@ -265,27 +270,39 @@ class Joining:
     def join_blocks(self, pairs: I64, crew: Crew) -> None:
         """Join pairs one after the other, each in one call."""
         classes = np.unique([of[pairs] for of in self.classes])
-        work = new_work(*(self.tiled[c].side for c in classes))
         n_copies = np.array([own.n_copies for own in self.tiled])
         n_points = int((n_copies[self.classes[0][pairs]] + n_copies[self.classes[1][pairs]]).max())
-        capacity = int(plan.current().survivors_per_point * self.task.n_trees * n_points)
-        capacity = max(capacity, 4 * self.saturation**2)
-        out = Edges(np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity))
+        work, out = self.buffers(classes, n_points)
         for pair in pairs:
             crew.check()
             a, b = int(self.classes[0][pair]), int(self.classes[1][pair])
             if self.tiled[a].n_copies < self.tiled[b].n_copies:  # the larger class finds neighbours in the smaller
                 a, b = b, a
-            (one, grown_one), (other, grown_other) = ((self.tiled[c], self.grown[c]) for c in (a, b))
             coinciding, twin = self.meeting(pair, a, b)
-            both = join_block(
+            self.record(pair, a, b, self.block(a, b, *self.looking(a, b, coinciding), work, out), twin)
+
+    def buffers(self, classes: np.ndarray, n_points: int) -> tuple[Work, Edges]:
+        """Return what `block` needs for pairs of some classes that have so many points together."""
+        capacity = int(plan.current().survivors_per_point * self.task.n_trees * n_points)
+        capacity = max(capacity, 4 * self.saturation**2)
+        out = Edges(np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity))
+        return new_work(*(self.tiled[c].side for c in classes)), out
+
+    def block(
+        self, a: int, b: int, looks: tuple[np.ndarray, np.ndarray], candidates: Edges, work: Work, out: Edges
+    ) -> ForestEdges:
+        """Return the forests of two classes, joined in one call."""
+        (one, grown_one), (other, grown_other) = ((self.tiled[c], self.grown[c]) for c in (a, b))
+        return ForestEdges(
+            *join_block(
                 one.side,
                 other.side,
+                *looks,
                 (one.copy_hashes, one.copy_ranks),
                 (other.copy_hashes, other.copy_ranks),
                 grown_one,
                 grown_other,
-                coinciding,
+                candidates,
                 self.task.n_trees,
                 self.task.key,
                 self.axes.scale,
@@ -293,7 +310,12 @@ class Joining:
                 work,
                 out,
             )
-            self.record(pair, a, b, ForestEdges(*both), twin)
+        )
+
+    def looking(self, a: int, b: int, coinciding: Edges) -> tuple[tuple[np.ndarray, np.ndarray], Edges]:
+        """Tell which points of two classes look for edges in the other, and which edges are candidates in any case."""
+        n_a, n_b = len(self.tiled[a].side.hashes), len(self.tiled[b].side.hashes)
+        return (np.ones(n_a, np.bool_), np.zeros(n_b, np.bool_)), coinciding
 
     def join_small(self, pairs: I64, crew: Crew) -> None:
         """Join many pairs of small classes in one call."""

@@ -131,8 +131,8 @@ def load_tile(side, leaf, rows):
 
 
 @kernel
-def gather_across(tile_a, from_tile, a, bounds_a, b, bounds_b, line, work, norms, column_norms, bits, least):
-    """Gather candidates between a tile of a and the tiles of b, from one of them on.
+def gather_across(tile_a, from_tile, a, looks, bounds_a, b, bounds_b, line, work, norms, column_norms, bits, least):
+    """Gather candidates between those points of a tile of a that look and the tiles of b, from one of them on.
 
     The last four arguments are buffers: float32 norms, the bits of `work.block`, and those of each row's least entry.
     Returns the tile of b to go on with: their number when done, an earlier one when out of capacity for candidates.
@@ -143,7 +143,11 @@ def gather_across(tile_a, from_tile, a, bounds_a, b, bounds_b, line, work, norms
     box_low_a, box_high_a, box_low_b, box_high_b = a.box_low, a.box_high, b.box_low, b.box_high
     starts_b, slacks_b, full_slacks_b, centers_a = b.starts, b.slack, b.full_slack, a.centers
     full_a, full_centers_a, full_b, full_norms_b, full_centers_b = (
-        a.full, a.full_centers, b.full, b.full_norms, b.full_centers,
+        a.full,
+        a.full_centers,
+        b.full,
+        b.full_norms,
+        b.full_centers,
     )
     tiles_b = (b.centers, b.columns, b.norms, b.local)
     reach_a, reach_b = bounds_a.reach, bounds_b.reach
@@ -161,6 +165,11 @@ def gather_across(tile_a, from_tile, a, bounds_a, b, bounds_b, line, work, norms
     column_a, local_a = a.columns[tile_a], a.local
     width_a = a.columns[tile_a + 1] - column_a
     start_a, size_a = load_tile(a, tile_a, rows)
+    n_looking = 0
+    for i in range(start_a, start_a + size_a):
+        n_looking += looks[i]
+    if n_looking == 0:
+        return n_tiles_b
     for tile_b in range(from_tile, n_tiles_b):
         if pending[1] + len(chosen) ** 2 > len(candidate_i):
             return tile_b
@@ -193,7 +202,7 @@ def gather_across(tile_a, from_tile, a, bounds_a, b, bounds_b, line, work, norms
         n_rows = 0
         for r in range(size_a):
             limit = widened(max(between, reach_a[start_a + r]), slack, n_axes)
-            if gaps[r] <= max(limit, most):
+            if looks[start_a + r] and gaps[r] <= max(limit, most):
                 chosen[n_rows], limit_of[n_rows] = r, limit
                 n_rows += 1
         block_distances(rows, chosen, n_rows, tiles_b, tile_b, points, norms, column_norms, block, bits, least)
@@ -222,46 +231,66 @@ def gather_across(tile_a, from_tile, a, bounds_a, b, bounds_b, line, work, norms
 
 
 @kernel
-def join_block(a, b, ends_a, ends_b, forests_a, forests_b, extra, n_trees, key, scale, sat, work, out):
-    """Return the forests (u, v, d2, tree) of two classes together.
-
-    Of each class come its points, the hashes and ranks of their copies, and its forests; `extra` are edges that are
-    candidates in any case. Copies are numbered through, those of a first. When more edges survive than `out` has
-    capacity for, they are settled midway.
-    """
-    hashes, ranks = np.concatenate((ends_a[0], ends_b[0])), np.concatenate((ends_a[1], ends_b[1]))
-    n_points, n_a, n_extra = len(hashes), len(a.hashes), len(extra[0])
-    first_b = np.int32(len(ends_a[0]))
-    n_tiles_a, n_tiles_b = 1 << a.height, 1 << b.height
-    largest = len(work.chosen)
-    norms, column_norms = np.empty(largest, np.float32), np.empty(largest, np.float32)
-    bits, least = work.block.view(np.int32), np.empty(largest, np.int32)
-
-    # Seed: each point of a and its nearest in the nearest tile of b.
-    found_u, found_v = np.empty(n_extra + n_a, np.int32), np.empty(n_extra + n_a, np.int32)
-    found_d2 = np.empty(n_extra + n_a, np.float64)
-    found_u[:n_extra], found_v[:n_extra], found_d2[:n_extra] = extra[0], extra[1], extra[2]
+def seed_across(
+    a, looks, b, work, norms, column_norms, bits, least, first_a, first_b, found_u, found_v, found_d2, count
+):
+    """Add to the edges found those from each point of a that looks to its nearest in the nearest tile of b."""
     nearest, distance = np.empty(1, np.int64), np.empty(1)
     copies_a, copies_b, rows_a, rows_b, starts_b = a.copy_start, b.copy_start, a.rows, b.rows, b.starts
     rows, chosen, points, block = work.rows, work.chosen, work.points, work.block
     tiles_b = (b.centers, b.columns, b.norms, b.local)
-    for tile_a in range(n_tiles_a):
+    for tile_a in range(1 << a.height):
         start, size = load_tile(a, tile_a, rows)
+        n_rows = 0
+        for r in range(size):
+            if looks[start + r]:
+                chosen[n_rows] = r
+                n_rows += 1
+        if n_rows == 0:
+            continue
         nearest_leaves(a.centers, tile_a, b.centers, b.box_low, b.box_high, b.height, nearest, distance)
         leaf = nearest[0]
-        for r in range(size):
-            chosen[r] = r
-        block_distances(rows, chosen, size, tiles_b, leaf, points, norms, column_norms, block, bits, least)
-        for r in range(size):
+        block_distances(rows, chosen, n_rows, tiles_b, leaf, points, norms, column_norms, block, bits, least)
+        for p in range(n_rows):
             c = 0
-            while bits[r, c] != least[r]:
+            while bits[p, c] != least[p]:
                 c += 1
-            i, j = start + r, starts_b[leaf] + c
-            found_u[n_extra + i], found_v[n_extra + i] = copies_a[i], first_b + copies_b[j]
-            found_d2[n_extra + i] = squared_distance(rows_a, i, rows_b, j)
+            i, j = start + chosen[p], starts_b[leaf] + c
+            found_u[count], found_v[count] = first_a + copies_a[i], first_b + copies_b[j]
+            found_d2[count] = squared_distance(rows_a, i, rows_b, j)
+            count += 1
+    return count
+
+
+@kernel
+def join_block(
+    a, b, looks_a, looks_b, ends_a, ends_b, forests_a, forests_b, extra, n_trees, key, scale, sat, work, out
+):
+    """Return the forests (u, v, d2, tree) of two classes together.
+
+    Of each class come its points, which of them look for edges, the hashes and ranks of their copies, and its forests;
+    `extra` are edges that are candidates in any case. Copies are numbered through, those of a first. When more edges
+    survive than `out` has capacity for, they are settled midway.
+    """
+    hashes, ranks = np.concatenate((ends_a[0], ends_b[0])), np.concatenate((ends_a[1], ends_b[1]))
+    n_points, n_extra = len(hashes), len(extra[0])
+    first_a, first_b = np.int32(0), np.int32(len(ends_a[0]))
+    n_tiles_a, n_tiles_b = 1 << a.height, 1 << b.height
+    largest = len(work.chosen)
+    norms, column_norms = np.empty(largest, np.float32), np.empty(largest, np.float32)
+    bits, least = work.block.view(np.int32), np.empty(largest, np.int32)
+    most = n_extra + len(a.hashes) + len(b.hashes)
+    found_u, found_v, found_d2 = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.float64)
+    for e in range(n_extra):
+        found_u[e], found_v[e], found_d2[e] = extra[0][e], extra[1][e], extra[2][e]
+    buffers = (work, norms, column_norms, bits, least)
+    count = seed_across(a, looks_a, b, *buffers, first_a, first_b, found_u, found_v, found_d2, n_extra)
+    count = seed_across(b, looks_b, a, *buffers, first_b, first_a, found_u, found_v, found_d2, count)
+    found_u, found_v, found_d2 = found_u[:count], found_v[:count], found_d2[:count]
     u, v, d2, tree = merge_forests(forests_a, forests_b, first_b, hashes, ranks, key)
     bounds_a, bounds_b = empty_bounds(a, False), empty_bounds(b, False)
-    tile_a, tile_b, is_first = 0, 0, True  # the pair of tiles to go on with
+    forward, is_first = True, True
+    tile, other = 0, 0  # the pair of tiles to go on with; where `forward`, the first of a
     pending = work.pending
     pending[:] = 0
     while True:
@@ -270,28 +299,42 @@ def join_block(a, b, ends_a, ends_b, forests_a, forests_b, extra, n_trees, key, 
             u, v, d2, tree = walk_with(
                 n_points, n_trees, u, v, d2, tree, found_u, found_v, found_d2, order, hashes, ranks, key
             )
-        if tile_a == n_tiles_a and pending[0] == pending[1]:
+        if not forward and tile == n_tiles_b and pending[0] == pending[1]:
             return u, v, d2, tree
         place, table, logs, edge_d2, lengths, edge_hashes = tree_line(
             n_points, u, v, d2, tree, n_trees - 1, scale, hashes, key
         )
         line = Line(table, logs, edge_d2, lengths, edge_hashes)
-        bound_side(a, place, 0, line, bounds_a, is_first)
+        bound_side(a, place, first_a, line, bounds_a, is_first)
         bound_side(b, place, first_b, line, bounds_b, is_first)
         is_first = False
         # Sweep until done, or out of capacity.
         count = 0
         while True:
-            count = settle_candidates(a, bounds_a, b, bounds_b, line, key, sat, work, out, count)
-            if pending[0] < pending[1] or tile_a == n_tiles_a:
+            before = count
+            if forward:
+                count = settle_candidates(a, bounds_a, b, bounds_b, line, key, sat, work, out, count)
+                for e in range(before, count):
+                    out.v[e] += first_b
+            else:
+                count = settle_candidates(b, bounds_b, a, bounds_a, line, key, sat, work, out, count)
+                for e in range(before, count):
+                    out.u[e] += first_b
+            if pending[0] < pending[1]:
                 break
             pending[:] = 0
-            tile_b = gather_across(
-                tile_a, tile_b, a, bounds_a, b, bounds_b, line, work, norms, column_norms, bits, least
-            )
-            if tile_b == n_tiles_b:
-                tile_a, tile_b = tile_a + 1, 0
-        out.v[:count] += first_b
+            if forward and tile == n_tiles_a:
+                forward, tile = False, 0
+            if forward:
+                other = gather_across(tile, other, a, looks_a, bounds_a, b, bounds_b, line, *buffers)
+                is_done = other == n_tiles_b
+            elif tile < n_tiles_b:
+                other = gather_across(tile, other, b, looks_b, bounds_b, a, bounds_a, line, *buffers)
+                is_done = other == n_tiles_a
+            else:
+                break
+            if is_done:
+                tile, other = tile + 1, 0
         found_u, found_v, found_d2 = out.u[:count], out.v[:count], out.d2[:count]
 
 

@@ -1,6 +1,8 @@
-"""The sweep's backend on a device.
+"""Forests on a device, edge by edge those of the CPU.
 
-`device` chooses a device, sends the points there and multiplies blocks of distances out, in float32 and lowered by more
-than their rounding. `backend` holds these against the bounds of the last tree, chunk by chunk for `sweep.driver`. What
-passes goes back to the CPU, where the same kernel decides in float64, so that the result is the same edge by edge.
+`device` chooses a device. `rows` holds the points there: in float64, and rounded so that products are exact. `engine`
+grows forests from near neighbours (`neighbors`) and a `sweep` over all pairs; `resident` are points that are on the
+device already. The kernels are in Triton (`triton_kernels`), or by torch alone where there is no Triton
+(`torch_kernels`); what they let pass is decided in float64. Kruskal's walk, and the bounds (`line_kernels`), are the
+CPU's.
 """

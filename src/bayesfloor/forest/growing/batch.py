@@ -73,7 +73,7 @@ def extend_tiled(
 ) -> TiledForests:
     """Add new rows, which get the next numbers, to forests; all rows ascend."""
     rows = np.concatenate((known.rows, new_rows))
-    if len(known.rows) < max(len(new_rows), FEW_POINTS):
+    if grows_anew(len(known.rows), len(new_rows)):
         return grow_tiled(points, rows, task, crew, amount)
     ranked = by_rank(points, new_rows)
     if is_far_out(points, ranked, known.axes):
@@ -81,6 +81,11 @@ def extend_tiled(
     joined = join_batch(points, known, new_rows, ranked, task, crew, amount)
     axes, parts = carry(points, known.axes, [*known.parts, joined.batch], joined.place, joined.line, crew)
     return TiledForests(rows, axes, parts, joined.forests, joined.place)
+
+
+def grows_anew(n_old: int, n_new: int) -> bool:
+    """Tell whether there are so few old points that the forests of all are grown from nothing."""
+    return n_old < max(n_new, FEW_POINTS)
 
 
 def is_far_out(points: Points, ranked: I32, axes: Axes) -> bool:

@@ -2,13 +2,14 @@
 
 Each class that has new rows is joined with them as in `batch`. A pair of classes keeps the edges it had between
 its two classes, and looks only at distances that are new: of the one's new rows to the other, and the other way round.
-Pairs of two small classes are joined anew, which takes less time than to find out what is new; pairs without new rows
-stay as they are.
+Classes and pairs of moderate size do so in one compiled call each (`classes.pair_kernels`). Pairs of very small classes
+are joined anew, which takes less time than to find out what is new; pairs without new rows stay as they are.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,11 @@ import numpy as np
 from bayesfloor.data.labels import check_labels
 from bayesfloor.forest import plan
 from bayesfloor.forest.classes.class_forests import ClassForests, forests_of_classes
-from bayesfloor.forest.classes.joining import Joining, PairEdges, in_turn, joint_ends
+from bayesfloor.forest.classes.joining import MANY_AXES, Joining, PairEdges, in_turn, joint_ends
 from bayesfloor.forest.growing.batch import FEW_POINTS, TiledForests, by_rank, is_far_out, join_batch, near_in_parts
 from bayesfloor.forest.growing.forests import ROWS_CHANGED, RowBuffer, check_new_points
 from bayesfloor.forest.order.arrays import F64, I32, I64, Edges, ForestEdges
-from bayesfloor.forest.order.edges import Task, merged, settle, shifted
+from bayesfloor.forest.order.edges import Task, merged, settle, shifted, together
 from bayesfloor.forest.order.points import Points, rank_points
 from bayesfloor.forest.results import EdgeSums
 from bayesfloor.forest.sweep.distances import edge_lengths
@@ -30,8 +31,8 @@ from bayesfloor.forest.sweep.tiling import Axes, Tiled, choose_axes, tile_points
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
 
-# Distances up to which a pair of classes is joined anew instead of looking only at what is new.
-REJOIN = 2_000_000
+# New distances in a class up to which one call beats a sweep, which skips whole groups of tiles.
+IN_ONE_CALL = 250_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +133,16 @@ class ExtendedClass:
     number: I32  # new number of each copy that was there before
     batch: Part | None  # its new rows
 
+    @cached_property
+    def is_new(self) -> np.ndarray:
+        """Whether each point has copies that are new."""
+        copy_start = self.tiled.side.copy_start
+        is_new = np.zeros(len(copy_start) - 1, np.bool_)
+        if self.batch is not None:
+            copies = self.batch.numbers(np.arange(self.batch.tiled.n_copies))
+            is_new[np.searchsorted(copy_start, copies, side="right") - 1] = True
+        return is_new
+
 
 def join_classes(old: np.ndarray, new: np.ndarray) -> tuple[np.ndarray, I64, I64]:
     """Return the labels of both, sorted, and the places of the old and of the new ones among them."""
@@ -205,10 +216,33 @@ def add_rows(
         own = renumbered(points, tiled.copy_rows, n_old, grown, None, axes, crew)
         again = add_rows(points, own.tiled, own.grown, new_rows, axes, True, task, crew)
         return replace(again, number=again.number.take(own.number))
+    if n_old * len(new_rows) <= IN_ONE_CALL and axes.n_axes <= MANY_AXES and task.device is None:
+        return join_rows(points, tiled, grown, ranked, axes, task, crew)
     same = np.arange(n_old, dtype=np.int32)
     known = TiledForests(tiled.copy_rows.astype(np.int64), axes, (Part(tiled),), grown, same)
     joined = join_batch(points, known, new_rows, ranked, task, crew, len(new_rows) * len(rows))
     return renumbered(points, rows, n_old, joined.forests, joined.batch, axes, crew)
+
+
+def join_rows(
+    points: Points, tiled: Tiled, grown: ForestEdges, ranked: I32, axes: Axes, task: Task, crew: Crew
+) -> ExtendedClass:
+    """Add new rows to a class in one call, as if they were another class that is joined with it."""
+    old = replace(tiled, copy_ranks=points.ranks.take(tiled.copy_rows))
+    n_old, n_new = old.n_copies, len(ranked)
+    new, own = grow(points, tile_points(points, ranked, axes, crew), task, axes, crew, n_new**2 // 2)
+    joining = Joining(points, [old, new], [grown, own], axes, task)
+    neighbors = near_in_parts(axes.coordinates(new.side.rows)[0], (Part(old),), task.n_trees + 2, crew)
+    i, at = np.nonzero(neighbors >= 0)
+    u, v = neighbors[i, at], new.side.copy_start.take(i)
+    d2 = np.empty(len(u))
+    edge_lengths(points.X, points.X, old.copy_rows.take(u), new.copy_rows.take(v), d2)
+    seeds = Edges(u, (n_old + v).astype(np.int32), d2)
+    candidates = together(seeds, joining.meeting(0, 0, 1)[0])
+    looks = np.zeros(len(old.side.hashes), np.bool_), np.ones(len(new.side.hashes), np.bool_)
+    both = joining.block(0, 1, looks, candidates, *joining.buffers(np.arange(2), n_old + n_new))
+    rows = np.concatenate((old.copy_rows, new.copy_rows))
+    return renumbered(points, rows, n_old, both, Part(new, n_old), axes, crew)
 
 
 def renumbered(
@@ -311,9 +345,15 @@ class Rejoining(Joining):
         super().__init__(points, [own.tiled for own in extended], [own.grown for own in extended], axes, task, pairs)
         self.extended, self.before = extended, before
 
-    def most_at_once(self, fair: int) -> int:
-        """Join pairs anew up to fewer distances than when nothing is known of them."""
-        return min(REJOIN, super().most_at_once(fair))
+    def looking(self, a: int, b: int, coinciding: Edges) -> tuple[tuple[np.ndarray, np.ndarray], Edges]:
+        """Have only new points look, given the edges between two classes before."""
+        between = self.before.between(min(a, b), max(a, b))
+        if between is None:
+            return super().looking(a, b, coinciding)
+        if a > b:
+            between = Edges(between.v, between.u, between.d2)
+        candidates = together(shifted(between, 0, self.tiled[a].n_copies), coinciding)
+        return (self.extended[a].is_new, self.extended[b].is_new), candidates
 
     def work(self, pairs: I64, sizes: I64) -> list[int]:
         """Return how many distances are new in each of some pairs."""

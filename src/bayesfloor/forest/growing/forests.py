@@ -5,15 +5,16 @@
     Forests ──extend(X_new)──▶ Forests ──extend(X_new)──▶ ...
        │ ForestsOrigin            │ ForestsOrigin
        ▼                          ▼
-    X, seed               X with X_new after it, seed, and the tiles of all rows (`batch`)
+    X, seed               X with X_new after it, seed, and the tiles of all rows (`batch`), or their links (`linked`)
 
-A record holds only its X and its seed until it is extended. Tiles go from a record to the next; an older record that is
-extended again makes its own.
+A record holds only its X and its seed until it is extended. Tiles and links go from a record to the next; an older
+record that is extended again makes its own.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,15 @@ import numpy as np
 
 from bayesfloor.data.points import check_points
 from bayesfloor.forest import plan
-from bayesfloor.forest.growing.batch import TiledForests, by_rank, ends_of, extend_tiled, grow_tiled
+from bayesfloor.forest.growing.batch import TiledForests, by_rank, ends_of, extend_tiled, grow_tiled, grows_anew
+from bayesfloor.forest.growing.linked import (
+    FEW_FEATURES,
+    LinkedForests,
+    Record,
+    can_be_linked,
+    extend_linked,
+    link_forests,
+)
 from bayesfloor.forest.order.arrays import F64, U64, ForestEdges
 from bayesfloor.forest.order.edges import Task
 from bayesfloor.forest.order.kruskal import order_edges
@@ -34,6 +43,8 @@ from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
 
 ROWS_CHANGED = "These forests cannot be extended: rows of their X were changed after they were computed."
+# Bytes from which it is worth a look whether there are as many: that takes a millisecond.
+MUCH_MEMORY = 1 << 28
 # Share of the rows that a buffer has spare capacity for.
 SPARE = 0.5
 
@@ -70,10 +81,10 @@ class RowBuffer:
 
 @dataclass(frozen=True, eq=False)
 class Extendable:
-    """The points of some forests and their tiles, ready for more rows."""
+    """The points of some forests and how they are kept, ready for more rows."""
 
     points: Points
-    tiled: TiledForests
+    known: TiledForests | LinkedForests
     buffer: RowBuffer
 
 
@@ -88,9 +99,14 @@ def check_new_points(X_new: Any, n_features: int, whose: str) -> F64:
 class ForestsOrigin:
     """The points and the seed of forests, and their tiles where these forests come from others by `extend`."""
 
-    def __init__(self, X: F64, hashes: U64, seed: int, extendable: Extendable | None = None):
-        self.X, self.hashes, self.seed = X, hashes, seed
+    def __init__(self, rows: F64 | Callable[[], F64], hashes: U64, seed: int, extendable: Extendable | None = None):
+        self._rows, self.hashes, self.seed = rows, hashes, seed
         self._extendable = [] if extendable is None else [extendable]
+
+    @property
+    def X(self) -> F64:  # noqa: N802 - the name of points everywhere
+        """The points, fetched where they are elsewhere."""
+        return self._rows() if callable(self._rows) else self._rows
 
     def take_tiles(self) -> Extendable | None:
         """Return the tiles, if they are still here; the next caller gets None."""
@@ -104,7 +120,7 @@ class ForestsOrigin:
         self._extendable.append(extendable)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"X": self.X, "hashes": self.hashes, "seed": self.seed}
+        return {"rows": self.X, "hashes": self.hashes, "seed": self.seed}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
@@ -115,7 +131,8 @@ class ForestsOrigin:
         n_threads = check_n_jobs(n_jobs)
         n_all, n_features = len(self.X) + len(X_new), self.X.shape[1]
         per_point = 4 * 8 * n_features + min(forests.n_trees_asked, n_all - 1) * 200 + 600
-        check_memory(n_all * per_point, f"the forests of {n_all} points in {n_features} dimensions")
+        if n_all * per_point > MUCH_MEMORY:
+            check_memory(n_all * per_point, f"the forests of {n_all} points in {n_features} dimensions")
 
         def compute(crew: Crew) -> Forests:
             before = self.take_tiles()
@@ -137,13 +154,33 @@ class ForestsOrigin:
         n_old, n_all = forests.n_samples, len(X)
         amount = (n_all - n_old) * (n_all + n_old) // 2
         crew.expect(amount)
+        task = Task.of(forests.n_trees_asked, self.seed, n_all)
+        if not grows_anew(n_old, n_all - n_old) and X.shape[1] <= FEW_FEATURES:
+            extended = self._linked(forests, before, X, task, crew)
+            if extended is not None:
+                linked, record = extended
+                n_trees = task.n_trees
+                return Forests(
+                    n_samples=n_all,
+                    n_trees=n_trees,
+                    edges=record.edges,
+                    weights=record.weights,
+                    tree=record.tree,
+                    sites=linked.points.sites,
+                    n_components=np.ones(n_trees, np.int64),
+                    n_trees_asked=forests.n_trees_asked,
+                    _origin=ForestsOrigin(
+                        X, linked.points.hashes, self.seed, Extendable(linked.points, linked, buffer)
+                    ),
+                )
         points = rank_points(X, crew)
         if not np.array_equal(points.hashes[:n_old], self.hashes):
             raise ValueError(ROWS_CHANGED)
-        task = Task.of(forests.n_trees_asked, self.seed, n_all)
         exponent = before.points.exponent if before is not None else exponent_of(X[:n_old])
         if points.exponent == exponent:
-            tiled = before.tiled if before is not None else tile_forests(forests, points, task, crew)
+            tiled = before.known if before is not None else None
+            if not isinstance(tiled, TiledForests):
+                tiled = tile_forests(forests, points, task, crew)
             tiled = extend_tiled(points, tiled, np.arange(n_old, n_all), task, crew, amount)
         else:  # lengths are kept in units of another power of two now
             tiled = grow_tiled(points, np.arange(n_all), task, crew, amount)
@@ -155,6 +192,19 @@ class ForestsOrigin:
             n_trees_asked=forests.n_trees_asked,
             origin=ForestsOrigin(X, points.hashes, self.seed, Extendable(points, tiled, buffer)),
         )
+
+    def _linked(
+        self, forests: Forests, before: Extendable | None, X: F64, task: Task, crew: Crew
+    ) -> tuple[LinkedForests, Record] | None:
+        """Return the forests of X as link trees; None where that is not possible."""
+        if before is not None and isinstance(before.known, LinkedForests):
+            return extend_linked(before.known, X, task, crew)
+        old = before.points if before is not None else rank_points(X[: forests.n_samples], crew)
+        if not np.array_equal(old.hashes, self.hashes):
+            raise ValueError(ROWS_CHANGED)
+        if not can_be_linked(forests, old):
+            return None
+        return extend_linked(link_forests(forests, old, crew), X, task, crew)
 
 
 def tile_forests(forests: Forests, points: Points, task: Task, crew: Crew) -> TiledForests:

@@ -58,7 +58,8 @@ def range_max_table(gaps):
     while (2 << (levels - 1)) <= n:
         levels += 1
     table = np.empty((levels, n), np.int32)
-    table[0] = gaps
+    for p in range(n):
+        table[0, p] = gaps[p]
     for level in range(1, levels):
         half = 1 << (level - 1)
         for p in range(n - 2 * half + 1):

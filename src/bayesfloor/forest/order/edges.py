@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from bayesfloor.forest.order.arrays import I32, U64, Edges, ForestEdges
+from bayesfloor.forest.order.arrays import F64, I32, U64, Edges, ForestEdges
 from bayesfloor.forest.order.hashing import seed_key
-from bayesfloor.forest.order.kruskal import merge_forests, order_edges, walk_with
+from bayesfloor.forest.order.kruskal import merge_forests, sorted_between, walk_with
+from bayesfloor.runtime.threads import Crew
+
+# Edges from which several threads sort them.
+MANY_EDGES = 1 << 15
+
+#: Edges up to which one walk over all of them takes less time than a walk over few of them before.
+MANY_EDGES = 2_000
+#: Entries of a matrix of all ends for each edge, up to which there is one: of many copies few have edges.
+MOST_SPARSE = 8
 
 
 @dataclass(frozen=True)
@@ -23,12 +33,12 @@ class Task:
     device: Any = None  # computes blocks of distances in place of the CPU, see `sweep.driver.Device`
 
     @classmethod
-    def of(cls, n_trees: int, seed: int, n_points: int) -> Task:
+    def of(cls, n_trees: int, seed: int, n_points: int, device: Any = None) -> Task:
         """Return the task for a seed.
 
         A point with an edge in a tree has one in every tree before, so there are no more trees than a point has edges.
         """
-        return cls(min(n_trees, n_points - 1), n_trees, np.uint64(seed_key(np.uint64(seed))))
+        return cls(min(n_trees, n_points - 1), n_trees, np.uint64(seed_key(np.uint64(seed))), device)
 
 
 @dataclass(frozen=True)
@@ -42,21 +52,75 @@ class Ends:
         return len(self.hashes)
 
 
-def settle(ends: Ends, task: Task, forests: ForestEdges, edges: Sequence[Edges]) -> ForestEdges:
-    """Run Kruskal's walk over the edges of some forests and over new ones, which are in no order."""
+def settle(
+    ends: Ends, task: Task, forests: ForestEdges, edges: Sequence[Edges], crew: Crew | None = None
+) -> ForestEdges:
+    """Run Kruskal's walk over the edges of some forests and over new ones, which are in no order.
+
+    The threads of a crew sort the new ones.
+    """
     u, v, d2 = (np.concatenate(field) for field in zip(*edges, strict=True))
-    order = order_edges(u, v, d2, ends.hashes, ends.ranks, task.key)
+    cuts = [0.0, np.inf]
+    if crew is not None and len(d2) >= MANY_EDGES:
+        sample = np.sort(d2[:: max(1, len(d2) // 1024)])
+        cuts[1:1] = [float(sample[first]) for first, _ in crew.shares(len(sample))[1:]]
+    ranges = [(u, v, d2, low, high, ends.hashes, ends.ranks, task.key) for low, high in pairwise(cuts)]
     # Sorted once: of many edges, the walk would wait for memory at each one that it picks out.
-    found = u.take(order), v.take(order), d2.take(order)
-    in_order = np.arange(len(order), dtype=np.int32)
+    some = crew.run(sorted_between, ranges) if crew is not None else [sorted_between(*ranges[0])]
+    found = [np.concatenate(field) for field in zip(*some, strict=True)] if len(some) > 1 else some[0]
+    in_order = np.arange(len(found[0]), dtype=np.int32)
     return ForestEdges(
         *walk_with(len(ends), task.n_trees, *forests, *found, in_order, ends.hashes, ends.ranks, task.key)
     )
 
 
+def settle_all(ends: Ends, task: Task, forests: ForestEdges, others: Sequence[Edges], edges: Edges) -> ForestEdges:
+    """Settle the edges between all points in NumPy, where most of many edges need not be put in order.
+
+    The shortest edges of each end come first. What the last tree then joins by shorter edges, all trees join, and more
+    edges only merge more: of the others, those that are longer than the longest edge between their ends in that tree
+    are refused by all trees.
+    """
+    n = len(ends)
+    if len(edges.u) <= MANY_EDGES or n * n > MOST_SPARSE * len(edges.u):
+        return settle(ends, task, forests, [*others, edges])
+    u, v, d2 = edges
+    lengths = np.full((n, n), np.inf)
+    lengths[u, v] = lengths[v, u] = d2
+    n_near = min(2 * task.n_trees + 2, n - 1)
+    lengths.partition(n_near, axis=1)
+    reach = lengths[:, n_near]
+    is_near = d2 <= np.maximum(reach[u], reach[v])
+    grown = settle(ends, task, forests, [*others, Edges(u[is_near], v[is_near], d2[is_near])])
+    last = grown.tree == task.n_trees - 1
+    is_open = ~is_near
+    if np.count_nonzero(last) == n - 1:
+        is_open &= d2 <= _longest_between(n, grown.u[last], grown.v[last], grown.d2[last])[u, v]
+    return settle(ends, task, grown, [Edges(u[is_open], v[is_open], d2[is_open])])
+
+
+def _longest_between(n: int, u: I32, v: I32, d2: F64) -> F64:
+    """Return the longest edge on the way between each two points of a tree, whose edges are in order."""
+    longest = np.zeros((n, n))
+    members = {point: np.array([point]) for point in range(n)}
+    of_point = np.arange(n)
+    for a, b, length in zip(of_point[u], of_point[v], d2, strict=True):
+        one, other = members.pop(of_point[a]), members.pop(of_point[b])
+        longest[np.ix_(one, other)] = longest[np.ix_(other, one)] = length
+        members[of_point[a]] = np.concatenate((one, other))
+        of_point[other] = of_point[a]
+    return longest
+
+
 def no_edges() -> Edges:
     """Return an empty list of edges."""
     return Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+
+
+def together(*edges: Edges) -> Edges:
+    """Put lists of edges one after the other."""
+    u, v, d2 = zip(*edges, strict=True)
+    return Edges(np.concatenate(u), np.concatenate(v), np.concatenate(d2))
 
 
 def no_forests() -> ForestEdges:

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesfloor.runtime.hashing import GOLDEN, SHIFT_32
 from bayesfloor.runtime.hashing import compiled_mix64 as mix64
+from bayesfloor.runtime.hashing import mix64 as mix64_of_array
 from bayesfloor.runtime.kernels import kernel
 
 DIGIT_BITS = np.uint64(11)
@@ -15,9 +16,11 @@ DIGIT_MASK = np.uint64((1 << 11) - 1)
 N_DIGIT_VALUES = 1 << 11
 
 
+def _seed_key(seed):
+    return mix64_of_array(np.array([seed], np.uint64) + GOLDEN)[0]
 
 
-@kernel
+@kernel(plain=_seed_key)
 def seed_key(seed):
     """Return the word that a seed contributes to every edge's hash."""
     return mix64(seed + GOLDEN)
@@ -69,11 +72,15 @@ def radix_sort_range(keys, items, lo, hi, keys_spare, items_spare):
                 items_spare[target] = items[p]
         in_spare = not in_spare
     if in_spare:
-        keys[lo:hi] = keys_spare[:n]
-        items[lo:hi] = items_spare[:n]
+        for p in range(n):
+            keys[lo + p], items[lo + p] = keys_spare[p], items_spare[p]
 
 
-@kernel
+def _order_of_hashes(hashes):
+    return np.argsort(hashes, kind="stable").astype(np.int32)
+
+
+@kernel(plain=_order_of_hashes)
 def order_of_hashes(hashes):
     """Return the row numbers sorted by hash, rows with equal hashes in their own order."""
     n = len(hashes)
@@ -88,7 +95,17 @@ def order_of_hashes(hashes):
     return items
 
 
-@kernel
+def _number_sites(X, hashes, order, site_of_rank):
+    ranked, ranked_hashes = X[order], hashes[order]
+    is_new = np.any(ranked[1:] != ranked[:-1], axis=1)
+    if np.any(is_new & (ranked_hashes[1:] == ranked_hashes[:-1])):
+        return -1
+    site_of_rank[0] = 0
+    np.cumsum(is_new, out=site_of_rank[1:])
+    return int(site_of_rank[-1]) + 1
+
+
+@kernel(plain=_number_sites)
 def number_sites(X, hashes, order, site_of_rank):
     """Number the runs of identical rows along the order of hashes.
 

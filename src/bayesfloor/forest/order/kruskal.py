@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesfloor.forest.order.hashing import edge_hash, radix_sort_range
 from bayesfloor.runtime.hashing import SHIFT_32
+from bayesfloor.runtime.hashing import mix64 as mix64_of_array
 from bayesfloor.runtime.kernels import kernel
 
 # Edges of equal key up to which a run is sorted by insertion.
@@ -53,7 +54,21 @@ def sort_key(level, edge, d2_bits, u, v, hashes, ranks, key):
     return np.uint64(max(ranks[u[edge]], ranks[v[edge]]))
 
 
-@kernel
+def _order_edges(u, v, d2, hashes, ranks, key):
+    def is_equal_to_next(values):
+        return values[1:] == values[:-1]
+
+    order = np.argsort(d2, kind="stable")
+    if np.any(is_equal_to_next(d2[order])):
+        edge_hashes = mix64_of_array((hashes[u] + hashes[v]) ^ key)
+        order = np.lexsort((edge_hashes, d2))
+        if np.any(is_equal_to_next(d2[order]) & is_equal_to_next(edge_hashes[order])):
+            larger, smaller = np.maximum(ranks[u], ranks[v]), np.minimum(ranks[u], ranks[v])
+            order = np.lexsort((-smaller, larger, edge_hashes, d2))
+    return order.astype(np.int32)
+
+
+@kernel(plain=_order_edges)
 def order_edges(u, v, d2, hashes, ranks, key):
     """Return the edges' numbers in the strict order.
 
@@ -96,7 +111,33 @@ def order_edges(u, v, d2, hashes, ranks, key):
     return order
 
 
-@kernel(inline="always")
+def _sorted_between(u, v, d2, low, high, hashes, ranks, key):
+    some = np.flatnonzero((d2 >= low) & (d2 < high))
+    order = some[_order_edges(u[some], v[some], d2[some], hashes, ranks, key)]
+    return u[order], v[order], d2[order]
+
+
+@kernel(plain=_sorted_between)
+def sorted_between(u, v, d2, low, high, hashes, ranks, key):
+    """Return those edges (u, v, d2), in the strict order, whose squared length is at least low and below high."""
+    n = 0
+    for edge in range(len(d2)):
+        n += low <= d2[edge] < high
+    some_u, some_v, some_d2 = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n)
+    at = 0
+    for edge in range(len(d2)):
+        if low <= d2[edge] < high:
+            some_u[at], some_v[at], some_d2[at] = u[edge], v[edge], d2[edge]
+            at += 1
+    order = order_edges(some_u, some_v, some_d2, hashes, ranks, key)
+    out_u, out_v, out_d2 = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n)
+    for p in range(n):
+        edge = order[p]
+        out_u[p], out_v[p], out_d2[p] = some_u[edge], some_v[edge], some_d2[edge]
+    return out_u, out_v, out_d2
+
+
+@kernel(inline="always", plain=True)
 def find(parent, i):
     """Return the root of i, halving its path. Roots hold minus their size."""
     up = parent[i]
@@ -110,7 +151,7 @@ def find(parent, i):
     return np.int64(i)
 
 
-@kernel
+@kernel(plain=True)
 def unite(parent, a, b):
     """Join two different roots, the smaller below the larger."""
     if parent[a] > parent[b]:
@@ -119,7 +160,15 @@ def unite(parent, a, b):
     parent[b] = a
 
 
-@kernel
+def _merge_forests(some, others, shift, hashes, ranks, key):
+    other_u, other_v, other_d2, other_tree = others
+    both = zip(some, (other_u + shift, other_v + shift, other_d2, other_tree), strict=True)
+    u, v, d2, tree = (np.concatenate(pair) for pair in both)
+    order = _order_edges(u, v, d2, hashes, ranks, key)
+    return u[order], v[order], d2[order], tree[order]
+
+
+@kernel(plain=_merge_forests)
 def merge_forests(some, others, shift, hashes, ranks, key):
     """Merge two forests (u, v, d2, tree) into one list in the strict order, the others' points numbered from shift."""
     u, v, d2, tree = some
@@ -144,7 +193,28 @@ def merge_forests(some, others, shift, hashes, ranks, key):
     return out_u, out_v, out_d2, out_tree
 
 
-@kernel
+def _walk_with(n_points, n_trees, u, v, d2, tree, new_u, new_v, new_d2, order, hashes, ranks, key):
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    u, v = np.concatenate((u, new_u[order])), np.concatenate((v, new_v[order]))
+    d2 = np.concatenate((d2, new_d2[order]))
+    if len(tree) > 0:
+        in_order = _order_edges(u, v, d2, hashes, ranks, key)
+        u, v, d2 = u[in_order], v[in_order], d2[in_order]
+    one, other = np.minimum(u, v), np.maximum(u, v)
+    tree = np.full(len(u), n_trees, np.int32)
+    left = np.sort(np.unique(one.astype(np.int64) * n_points + other, return_index=True)[1])
+    for t in range(n_trees):
+        # The place in the strict order stands for the length: no two are equal.
+        graph = coo_array((left + 1.0, (one[left], other[left])), shape=(n_points, n_points))
+        tree[minimum_spanning_tree(graph.tocsr()).data.astype(np.int64) - 1] = t
+        left = left[tree[left] == n_trees]
+    kept = np.flatnonzero(tree < n_trees)
+    return u[kept], v[kept], d2[kept], tree[kept]
+
+
+@kernel(plain=_walk_with)
 def walk_with(n_points, n_trees, u, v, d2, tree, new_u, new_v, new_d2, order, hashes, ranks, key):
     """Run Kruskal's walk over the edges of some forests and over new ones; `order` puts the new ones in order.
 
@@ -201,7 +271,7 @@ def walk_with(n_points, n_trees, u, v, d2, tree, new_u, new_v, new_d2, order, ha
     return kept_u[:kept], kept_v[:kept], kept_d2[:kept], kept_tree[:kept]
 
 
-@kernel
+@kernel(plain=True)
 def saturation_size(n_trees, limit):
     """Return how many copies of one point it takes until all forests span them, or limit if it takes more."""
     if limit < 2:
@@ -214,7 +284,7 @@ def saturation_size(n_trees, limit):
     return limit
 
 
-@kernel
+@kernel(plain=True)
 def join_copy(parent, components, copy, n_trees, out_u, out_v, written):
     """Add one more copy of a point to the forests of the copies before it.
 
@@ -245,7 +315,7 @@ def join_copy(parent, components, copy, n_trees, out_u, out_v, written):
     return written if n_open else -1 - written
 
 
-@kernel
+@kernel(plain=True)
 def site_forests(copy_start, n_trees):
     """Return the edges of the first forests inside every site of identical points.
 

@@ -7,16 +7,19 @@ the pairs of rows that it could join::
     e edges inside a site of m rows         weight 2e / (m (m−1)) on each of its m(m−1)/2 pairs
     e edges between sites of m and m' rows  weight e / (m m')     on each of the m·m' pairs
 
-Counts and sums over edges below are those of this weighted graph. It is kept contracted to sites.
+Counts and sums over edges below are those of this weighted graph. It is kept contracted to sites. Squares are written
+as products, which round alike when the interpreter runs these functions; its powers may not.
 """
 
 import numpy as np
 
+from bayesfloor.forest.order.hashing import order_of_hashes
 from bayesfloor.runtime.hashing import compiled_mix64 as mix64
+from bayesfloor.runtime.hashing import mix64 as mix64_of_array
 from bayesfloor.runtime.kernels import kernel
 
 
-@kernel
+@kernel(plain=True)
 def count_classes_at_sites(sites, codes, n_sites, n_classes):
     """List the classes present at each site, ascending, with their counts, in compressed rows.
 
@@ -61,7 +64,7 @@ def count_classes_at_sites(sites, codes, n_sites, n_classes):
     return start, label[:n_entries], count[:n_entries]
 
 
-@kernel
+@kernel(plain=True)
 def site_sizes(start, count):
     """Return the number of rows at each site."""
     size = np.zeros(len(start) - 1, np.int64)
@@ -71,7 +74,7 @@ def site_sizes(start, count):
     return size
 
 
-@kernel
+@kernel(plain=True)
 def count_cross_edges(first, second, tree, start, label, count, counts):
     """Add every edge's expected share of each pair of classes to counts (n_trees, K, K), in both triangles.
 
@@ -95,7 +98,7 @@ def count_cross_edges(first, second, tree, start, label, count, counts):
                     counts[t, label[q], label[p]] += share
 
 
-@kernel
+@kernel(plain=True)
 def site_graph(first, second, n_sites):
     """Contract edges to sites: the neighbours of each site, in compressed rows, and the edges inside it.
 
@@ -140,7 +143,7 @@ def site_graph(first, second, n_sites):
     return start, neighbor, edges, inside
 
 
-@kernel
+@kernel(plain=True)
 def sum_edges(first, second, start, label, count, n_classes, by_class):
     """Sum over the edges between sites all that their variance under sampling and under permutation needs.
 
@@ -178,7 +181,8 @@ def sum_edges(first, second, start, label, count, n_classes, by_class):
                 leads_to[k] += n_edges * count[entry] / size[b]
             if b < s:
                 continue
-            square = (n_edges / (m * size[b])) ** 2
+            weight = n_edges / (m * size[b])
+            square = weight * weight
             graph[1] += square * (m * size[b])
             n_same = 0.0
             for entry in range(start[b], start[b + 1]):
@@ -193,28 +197,28 @@ def sum_edges(first, second, start, label, count, n_classes, by_class):
 
         degree = within * (m - 1) + outward / m
         graph[0] += 0.5 * m * degree
-        graph[1] += 0.5 * within**2 * m * (m - 1)
-        graph[2] += m * degree**2
+        graph[1] += 0.5 * (within * within) * m * (m - 1)
+        graph[2] += m * (degree * degree)
         for entry in range(start[s], start[s + 1]):
             k, own = label[entry], count[entry]
             cross = within * (m - own) + (outward - leads_to[k]) / m
             sums[whole, 0] += 0.5 * own * cross
-            sums[whole, 1] += 0.5 * within**2 * own * (m - own)
-            sums[whole, 2] += own * cross**2
+            sums[whole, 1] += 0.5 * (within * within) * own * (m - own)
+            sums[whole, 2] += own * (cross * cross)
             sums[whole, 3] += own * cross * degree
             if not by_class:
                 continue
             sums[k, 0] += own * cross
-            sums[k, 1] += within**2 * own * (m - own)
+            sums[k, 1] += (within * within) * own * (m - own)
             for at in range(n_met):
                 other = met[at]
                 crossing = cross if other == k else within * at_site[other] + leads_to[other] / m
-                sums[other, 2] += own * crossing**2
+                sums[other, 2] += own * (crossing * crossing)
                 sums[other, 3] += own * crossing * degree
     return graph, sums
 
 
-@kernel
+@kernel(plain=True)
 def group_classes(start, label, n_classes):
     """Label the classes by group: classes that share a site are in one, and so are those they share one with."""
     group = np.arange(n_classes)
@@ -228,7 +232,19 @@ def group_classes(start, label, n_classes):
     return group
 
 
-@kernel
+def _count_distinct(keys):
+    mask = (1 << max(2 * len(keys) - 1, 0).bit_length()) - 1
+    slots, counts = np.empty(mask + 1, np.int64), np.zeros(mask + 1, np.int32)
+    first_slots = (mix64_of_array(keys.astype(np.uint64)) & np.uint64(mask)).tolist()
+    for key, slot in zip(keys.tolist(), first_slots, strict=True):
+        while counts[slot] > 0 and slots[slot] != key:
+            slot = (slot + 1) & mask
+        slots[slot] = key
+        counts[slot] += 1
+    return slots, counts
+
+
+@kernel(plain=_count_distinct)
 def count_distinct(keys):
     """Count equal keys in a table by hash; return its slots, (key, count), with a count of zero in empty ones."""
     mask = 1
@@ -245,12 +261,12 @@ def count_distinct(keys):
     return slots, counts
 
 
-@kernel
+@kernel(plain=True)
 def number_by_rank(sites, n_sites, ranks):
     """Number sites anew, by the ranks of their points."""
     number = np.full(n_sites, -1, np.int64)
     n = 0
-    for i in np.argsort(ranks):
+    for i in order_of_hashes(ranks.astype(np.uint64)):
         if number[sites[i]] < 0:
             number[sites[i]] = n
             n += 1
@@ -258,7 +274,7 @@ def number_by_rank(sites, n_sites, ranks):
         sites[i] = number[sites[i]]
 
 
-@kernel
+@kernel(plain=True)
 def measure_pair(u, v, tree, sites, n_sites, n_first, ranks, swapped, tree_edges, tree_cross, sums):
     """Count the edges of the forests of two classes, by tree, and those between the classes; sum over all of them.
 
@@ -306,7 +322,8 @@ def measure_pair(u, v, tree, sites, n_sites, n_first, ranks, swapped, tree_edges
         if counts[p] > 0:
             a, b = pairs[p] // n_sites, pairs[p] % n_sites
             n_pairs = size[a] * size[b]
-            square = (counts[p] / n_pairs) ** 2
+            weight = counts[p] / n_pairs
+            square = weight * weight
             sums[1] += square * n_pairs
             sums[4] += square * (n_second[a] * (size[b] - n_second[b]) + (size[a] - n_second[a]) * n_second[b])
     for s in range(n_sites):
@@ -314,17 +331,17 @@ def measure_pair(u, v, tree, sites, n_sites, n_first, ranks, swapped, tree_edges
         within = 2.0 * inside[s] / (m * (m - 1)) if m > 1 else 0.0  # weight of a pair of rows here
         degree = within * (m - 1) + outward[s] / m
         sums[0] += 0.5 * m * degree
-        sums[1] += 0.5 * within**2 * m * (m - 1)
-        sums[2] += m * degree**2
-        sums[4] += within**2 * x * (m - x)
+        sums[1] += 0.5 * (within * within) * m * (m - 1)
+        sums[2] += m * (degree * degree)
+        sums[4] += (within * within) * x * (m - x)
         of_first = within * x + to_second[s] / m
         of_second = within * (m - x) + (outward[s] - to_second[s]) / m
         sums[3] += 0.5 * ((m - x) * of_first + x * of_second)
-        sums[5] += (m - x) * of_first**2 + x * of_second**2
+        sums[5] += (m - x) * (of_first * of_first) + x * (of_second * of_second)
         sums[6] += ((m - x) * of_first + x * of_second) * degree
 
 
-@kernel
+@kernel(plain=True)
 def record_pair(u, v, d2, tree, copy_start, other_start, twin, ranks, swapped, tree_edges, tree_cross, sums):
     """Measure the forests of a pair of classes and return the edges between (u, v, d2), numbered within each class.
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +21,20 @@ LARGEST_EXPONENT, SMALLEST_EXPONENT = 300, -200
 class Points:
     """The rows of X with their place in the strict order."""
 
-    X: F64  # (n, d), multiplied by 2**-exponent where squares would overflow or vanish
+    rows: F64 | Callable[[], F64]  # X, or what fetches it
     exponent: int
     hashes: U64  # (n,) by row
     order: I32  # (n,) rows by rank
     sites: I64  # (n,) site of each row, numbered by rank
     given: F64 | None = None  # X as it came
+
+    @cached_property
+    def X(self) -> F64:  # noqa: N802 - the name of points everywhere
+        """The rows, (n, d), multiplied by 2**-exponent where squares would overflow or vanish."""
+        return self.rows() if callable(self.rows) else self.rows
+
+    def __reduce__(self) -> tuple[type[Points], tuple[Any, ...]]:
+        return Points, (self.X, self.exponent, self.hashes, self.order, self.sites, self.given)
 
     @cached_property
     def ranks(self) -> I32:

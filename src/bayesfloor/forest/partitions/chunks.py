@@ -13,7 +13,6 @@ rows apart, since values are not at hand to be compared.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -28,7 +27,9 @@ from bayesfloor.forest.order.hashing import order_of_hashes
 from bayesfloor.forest.order.points import Points, exponent_of
 from bayesfloor.forest.partitions.files import as_points
 from bayesfloor.forest.partitions.graph import RankedRows
+from bayesfloor.forest.partitions.tasks import WithArrays
 from bayesfloor.forest.sweep.tiling import Axes, choose_axes
+from bayesfloor.runtime.caller_warnings import warn_caller
 from bayesfloor.runtime.hashing import hash_rows
 
 # Bytes of points that are read at a time.
@@ -40,7 +41,7 @@ OTHER_HASH = np.uint64(0x5851F42D4C957F2D)
 
 
 @dataclass(frozen=True, eq=False)
-class ChunkFacts:
+class ChunkFacts(WithArrays):
     """What a first look at a chunk finds."""
 
     hashes: U64
@@ -96,7 +97,7 @@ def look_at(raw: Any, where: str, n_sampled: int) -> ChunkFacts | None:
 def rank_chunks(facts: Sequence[ChunkFacts]) -> tuple[RankedRows, Axes]:
     """Rank the rows of all chunks and choose axes for them."""
     for text in dict.fromkeys(own.warned for own in facts if own.warned is not None):
-        warnings.warn(text, UserWarning, stacklevel=2)
+        warn_caller(text, UserWarning)
     hashes = np.concatenate([own.hashes for own in facts])
     other_hashes = np.concatenate([own.other_hashes for own in facts])
     order = order_of_hashes(hashes)

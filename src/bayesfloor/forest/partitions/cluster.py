@@ -4,9 +4,14 @@
 
     this process: ranks, layout, graph ──scatter──▶ partitions on the workers ──submit──▶ grow, join, merge ──gather──▶
 
+What lies on a worker is data and results that say how large they are, so that Dask spills them to disk at its limits
+of memory. Data is handed out some megabytes at a time, tasks in an order in which a result is soon used, and results
+that no task needs any more are let go. The memory of a worker is then that of its tasks, each of which is bounded, and
+whatever Dask is set to keep.
+
 A worker may die at any time. Dask runs its tasks again elsewhere, as long as what they need can be had: results of
 other tasks are computed anew, but what was scattered to the worker is lost, and with it every task that needs it. So
-this process keeps what it scattered until the end, and hands out again what was lost.
+this process keeps, or makes again, what it scattered, and hands out again what was lost, with the tasks that it takes.
 
 A scheduler that does not answer for `PATIENCE_S` is taken for gone; so is a cluster that has no workers for so long.
 """
@@ -17,10 +22,11 @@ import contextlib
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bayesfloor.forest.partitions.graph import Graph
+from bayesfloor.forest.partitions.graph import Graph, Job, Lazy
+from bayesfloor.forest.partitions.tasks import bytes_of
 from bayesfloor.runtime.checks import ParameterError, Progress
 from bayesfloor.runtime.threads import GLANCE_S
 
@@ -37,6 +43,8 @@ ASK_EVERY_S = 2.0
 MOST_REPAIRS = 100
 # Attempts to scatter data while workers come and go.
 MOST_TRIES = 5
+# Bytes of data that are handed out at a time: a worker has a message in memory as a whole before it can spill.
+SCATTER_BYTES = 32 * 2**20
 
 
 def check_client(client: Any) -> Client:
@@ -126,6 +134,25 @@ class Cluster:
         return result  # type: ignore[return-value]
 
 
+class Computed:
+    """A part of a Dask collection: a future on the workers, computed again when it is needed after it was let go."""
+
+    def __init__(self, client: Client, part: Any, future: Future[Any]):
+        self._client, self._part = client, part
+        self._future: Future[Any] | None = future
+
+    @property
+    def future(self) -> Future[Any]:
+        """The part on the workers."""
+        if self._future is None:
+            self._future = self._client.compute(self._part)
+        return self._future
+
+    def let_go(self) -> None:
+        """Drop the future; a part that somebody else holds, as whoever persisted it, stays where it is."""
+        self._future = None
+
+
 class ClusterRun:
     """One graph on its way through a cluster."""
 
@@ -133,6 +160,9 @@ class ClusterRun:
         self.cluster, self.graph = cluster, graph
         self.token = uuid.uuid4().hex[:12]
         self.futures: dict[str, Future[Any]] = {}
+        self.here: dict[str, Any] = {}  # results of the jobs that are done here
+        self.used_up: set[str] = set()  # done, and let go of because nothing needs it any more
+        self.users = graph.users()
         self.n_repairs = 0
 
     def run(self, report: Progress | None) -> dict[str, Any]:
@@ -148,21 +178,24 @@ class ClusterRun:
                 failed = [name for name, state in states.items() if state == "error"]
                 if failed:
                     self._raise(failed)
-                if all(states[name] == "finished" for name in self.graph.wanted):
-                    try:
-                        results = self._gather()
-                    except CancelledError:  # lost on the way
-                        time.sleep(GLANCE_S)
-                        continue
-                    if report is not None:
-                        report(total, total)
-                    return results
+                finished = {name for name, state in states.items() if state == "finished"} | self.here.keys()
+                try:
+                    if finished.issuperset(self.graph.wanted):
+                        results = self._gather(self.graph.wanted)
+                        if report is not None:
+                            report(total, total)
+                        return results
+                    self._work_here(finished)
+                except CancelledError:  # lost on the way
+                    time.sleep(GLANCE_S)
+                    continue
+                self._let_go(finished)
                 lost = {name for name, state in states.items() if state in ("cancelled", "lost")}
                 if lost:
                     self._repair(lost)
                 elif report is not None:
-                    finished = (job for name, job in self.graph.jobs.items() if states.get(name) == "finished")
-                    done = max(done, sum(job.amount for job in finished))  # what was lost is done again
+                    amounts = (job.amount for name, job in self.graph.jobs.items() if name in finished | self.used_up)
+                    done = max(done, sum(amounts))  # what was lost is done again
                     report(done, total)
                 time.sleep(GLANCE_S / 2)
         except BaseException:
@@ -179,32 +212,69 @@ class ClusterRun:
         suffix = f"{self.token}-{self.n_repairs}"
         kinds: dict[str, dict[str, Any]] = {}
         for name, value in self.graph.data.items():
-            if name in names and isinstance(value, Future):
-                self.futures[name] = value
+            if name in names and isinstance(value, Future | Computed):
+                self.futures[name] = value.future if isinstance(value, Computed) else value
             elif name in names:
                 kinds.setdefault(name.split()[0], {})[name] = value
         for kind, data in kinds.items():  # one kind after the other, so that each is spread evenly
             self.futures.update(self._scatter(data, suffix, to_all=kind == "shared"))
-        for name, job in self.graph.jobs.items():
-            if name in names:
+        for place, name in enumerate(self.graph.depth_first()):
+            job = self.graph.jobs[name]
+            if name in names and not job.here:
                 needs = [
                     [self.futures[n] for n in need] if isinstance(need, list) else self.futures[need]
                     for need in job.needs
                 ]
-                self.futures[name] = client.submit(job.work, *needs, key=f"bayesfloor-{name}-{suffix}")
+                key = f"bayesfloor-{name}-{suffix}"
+                self.futures[name] = client.submit(job.work, *needs, key=key, priority=-place)
+
+    def _work_here(self, finished: Set[str]) -> None:
+        """Do the jobs of this process whose needs are there."""
         for name, job in self.graph.jobs.items():
-            if not job.is_kept:  # the scheduler lets go of it once all that need it are done
-                self.futures.pop(name, None)
+            is_ready = job.here and name not in self.here and name not in self.used_up
+            if is_ready and all(need in finished or self._is_here(need) for need in job.names()):
+                self.here[name] = self._do(job)
+
+    def _is_here(self, name: str) -> bool:
+        from distributed import Future
+
+        known = self.graph.data.get(name)
+        return name in self.here or (known is not None and not isinstance(known, Future | Lazy | Computed))
+
+    def _do(self, job: Job) -> Any:
+        """Gather what a job needs and do it in this process."""
+        known = self._gather(list(job.names()))
+        needs = ([known[name] for name in need] if isinstance(need, list) else known[need] for need in job.needs)
+        return self.cluster.patiently(lambda: job.work(*needs))
+
+    def _let_go(self, finished: Set[str]) -> None:
+        """Drop data and results that all jobs which need them have had; Dask removes them from the workers."""
+        done = finished | self.used_up
+        for names in (self.futures, self.here):
+            for name in [name for name in names if name not in self.graph.wanted]:
+                if self.users[name] and all(user in done for user in self.users[name]):
+                    del names[name]
+                    self.used_up.add(name)
+                    if isinstance(part := self.graph.data.get(name), Computed):
+                        part.let_go()
 
     def _scatter(self, data: dict[str, Any], suffix: str, to_all: bool) -> dict[str, Future[Any]]:
         """Hand out data to the workers in turn, or to all of them."""
+        futures: dict[str, Future[Any]] = {}
+        batch: dict[str, Any] = {}
+        for name, value in data.items():
+            batch[name] = value.make() if isinstance(value, Lazy) else value
+            if sum(map(bytes_of, batch.values())) > SCATTER_BYTES:
+                futures |= self._scatter_at_once(batch, suffix, to_all)
+                batch = {}
+        return futures | self._scatter_at_once(batch, suffix, to_all) if batch else futures
+
+    def _scatter_at_once(self, data: dict[str, Any], suffix: str, to_all: bool) -> dict[str, Future[Any]]:
         keyed = {f"bayesfloor-{name}-{suffix}": value for name, value in data.items()}
         client = self.cluster.client
         for left in reversed(range(MOST_TRIES)):
             try:
-                scattered = self.cluster.patiently(
-                    lambda: client.scatter(keyed, broadcast=to_all, timeout=PATIENCE_S)
-                )
+                scattered = self.cluster.patiently(lambda: client.scatter(keyed, broadcast=to_all, timeout=PATIENCE_S))
                 break
             except (OSError, TimeoutError):
                 self.cluster.ask()  # raises when it was not only a worker that went away
@@ -222,18 +292,24 @@ class ClusterRun:
         if any(isinstance(self.graph.data.get(name), Future) for name in lost):
             raise RuntimeError("a part of X was lost with its worker, and Dask cannot compute it again")
         anew = set(lost)
+        for name in lost:
+            if isinstance(part := self.graph.data.get(name), Computed):
+                part.let_go()
         for name, job in self.graph.jobs.items():
-            is_done = name in self.futures and self.futures[name].status == "finished"
-            if job.is_kept and not is_done and not anew.isdisjoint(job.names()):
+            is_done = name in self.used_up or (name in self.futures and self.futures[name].status == "finished")
+            if not job.here and not is_done and not anew.isdisjoint(job.names()):
                 anew.add(name)
         for name, job in reversed(self.graph.jobs.items()):
             if name in anew:
                 anew.update(need for need in job.names() if need not in self.futures)
+        self.used_up -= anew
         self._hand_out(anew)
 
-    def _gather(self) -> dict[str, Any]:
-        wanted = {name: self.futures[name] for name in self.graph.wanted}
-        return self.cluster.patiently(lambda: self.cluster.client.gather(wanted))
+    def _gather(self, names: list[str]) -> dict[str, Any]:
+        """Return results and data by name."""
+        known = {name: self.here.get(name, self.graph.data.get(name)) for name in names if self._is_here(name)}
+        futures = {name: self.futures[name] for name in names if name not in known}
+        return known | self.cluster.patiently(lambda: self.cluster.client.gather(futures))
 
     def _raise(self, failed: list[str]) -> None:
         """Raise what went wrong first."""
@@ -253,4 +329,3 @@ class ClusterRun:
         if client.status == "running":
             with contextlib.suppress(Exception):  # there is something else to raise
                 self.cluster.patiently(lambda: client.cancel(list(self.futures.values())))
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from bayesfloor.forest.partitions.chunks import (
     rank_chunks,
     rows_of_chunk,
 )
-from bayesfloor.forest.partitions.cluster import Cluster, ClusterRun
+from bayesfloor.forest.partitions.cluster import Cluster, ClusterRun, Computed
 from bayesfloor.forest.partitions.files import StoredRows
 from bayesfloor.forest.partitions.graph import Graph, Job, RankedRows
 from bayesfloor.forest.partitions.layout import SPLIT_AXES, Layout, rows_per_partition
@@ -26,11 +27,14 @@ from bayesfloor.forest.results import Origin
 from bayesfloor.forest.sweep.tiling import Axes
 from bayesfloor.runtime.threads import supervise
 
+# Chunks for each few megabytes of a Dask array from which they are too small.
+SMALL_CHUNKS = 8
+
 
 class RowsOnCluster:
     """Rows in chunks: jobs that read them, or futures of what a Dask collection computes."""
 
-    def __init__(self, cluster: Cluster, chunks: list[Any], places: list[str]):
+    def __init__(self, cluster: Cluster, chunks: Sequence[Job | Computed], places: list[str]):
         self.cluster, self.chunks = cluster, chunks
         self.origin: Origin | None = None
         n_sampled = -(-SAMPLE_ROWS // len(chunks))
@@ -56,6 +60,8 @@ class RowsOnCluster:
         """Have a function called with every chunk."""
         graph = Graph()
         self._add_chunks(graph)
+        # held until the rows are in partitions
+        graph.data = {name: chunk.future for name, chunk in graph.data.items()}
         for number, work in enumerate(works):
             graph.jobs[f"look {number}"] = Job(work, (f"chunk {number}",))
         graph.wanted = [f"look {number}" for number in range(len(works))]
@@ -79,7 +85,7 @@ class RowsOnCluster:
         pieces = [f"piece {number} {chunk}" for chunk, (place, _) in enumerate(places) if len(place)]
         place = np.concatenate([place for place, _ in places]).astype(np.int32)
         work = partial(put_together, part_starts=part_starts, place=place)
-        return Job(work, (f"ends {number}", pieces), is_kept=False)
+        return Job(work, (f"ends {number}", pieces))
 
     def sort_into(self, layout: Layout, graph: Graph) -> None:
         """Add the jobs that make or read chunks, and those that take the rows of a partition from a chunk."""
@@ -89,7 +95,7 @@ class RowsOnCluster:
             for chunk, (place, rows) in enumerate(places_by_chunk(layout.rows_of(number), self.starts)):
                 if len(place):
                     work = partial(rows_of_chunk, rows=rows.astype(np.int32), exponent=self.ranked.exponent)
-                    before.jobs[f"piece {number} {chunk}"] = Job(work, (f"chunk {chunk}",), is_kept=False)
+                    before.jobs[f"piece {number} {chunk}"] = Job(work, (f"chunk {chunk}",))
         graph.data.update(before.data)
         graph.jobs = {**before.jobs, **graph.jobs}
 
@@ -110,7 +116,7 @@ def rows_of_file(cluster: Cluster, stored: StoredRows) -> RowsOnCluster:
     """Have the workers read a file, which all of them must see."""
     starts = chunk_starts(*stored.shape)
     chunks = list(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True))
-    jobs = [Job(partial(read_rows, stored, first, last), (), is_kept=False) for first, last in chunks]
+    jobs = [Job(partial(read_rows, stored, first, last), ()) for first, last in chunks]
     return RowsOnCluster(cluster, jobs, [f"rows {first} to {last - 1}" for first, last in chunks])
 
 
@@ -125,15 +131,17 @@ def rows_of_collection(cluster: Cluster, X: Any) -> RowsOnCluster:
         parts = X.to_delayed()
         places = [f"partition {number}" for number in range(len(parts))]
     elif getattr(X, "ndim", 0) == 2 and hasattr(X, "chunks"):
+        # Chunks are used as they lie: to cut them anew would copy them. Where columns are apart they have to be joined,
+        # and very small ones are joined because each costs some tasks.
+        X = X.rechunk({1: -1})
         if not np.isnan(X.shape[0]):
-            # chunks of all columns, of a few megabytes
             n_rows = max(1, int(np.diff(chunk_starts(*X.shape)).max()))
-            X = X.rechunk({0: n_rows, 1: -1})
+            if X.numblocks[0] > SMALL_CHUNKS * -(-X.shape[0] // n_rows):
+                X = X.rechunk({0: n_rows})
         parts = X.to_delayed().ravel().tolist()
         places = [f"chunk {number}" for number in range(len(parts))]
     else:
         raise ValueError(f"Expected a Dask array of two dimensions or a Dask data frame, got {X!r} instead.")
     futures = cluster.client.compute(parts)
-    return RowsOnCluster(cluster, futures, places)
-
-
+    chunks = [Computed(cluster.client, part, future) for part, future in zip(parts, futures, strict=True)]
+    return RowsOnCluster(cluster, chunks, places)

@@ -9,14 +9,16 @@
                                   ──merge──┘
 
 Every two rows meet in one task, and forests compose, so that merging what all tasks keep is exact. Merging goes in a
-tree: what travels from one level to the next is a forest each, never more than a few edges per row.
+tree, in an order that follows blocks of the square of all pairs of partitions: what a block keeps is a forest of its
+rows. No task of a worker gets more than `MERGE_EDGES` edges. What is left then goes to the calling process, which
+holds the forests in the end anyhow, some parts at a time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,6 +36,7 @@ from bayesfloor.forest.partitions.tasks import (
     finish_pairs,
     grow_partition,
     join_partitions,
+    merge_between,
     merge_parts,
 )
 from bayesfloor.forest.results import EdgeSums, Forests, Origin, to_forests
@@ -41,6 +44,8 @@ from bayesfloor.forest.sweep.tiling import Tiled
 
 # Results merged at once.
 FAN_IN = 8
+# Edges that a worker's task may be given to merge: 16 MiB, of which a walk makes five times as much.
+MERGE_EDGES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -50,12 +55,19 @@ class Job:
     work: Callable[..., Any]
     needs: tuple[str | list[str], ...]
     amount: int = 0  # distances, for progress
-    is_kept: bool = True  # whether the result is small enough to be kept until the end
+    here: bool = False  # done by the calling process, because the result may be as large as all forests
 
     def names(self) -> Iterator[str]:
         """Yield the names of all that is needed."""
         for need in self.needs:
             yield from need if isinstance(need, list) else [need]
+
+
+@dataclass(frozen=True)
+class Lazy:
+    """Data that is made when it is handed out, and again when it was lost: there is no second copy of X here."""
+
+    make: Callable[[], Any]
 
 
 @dataclass(eq=False)
@@ -70,6 +82,41 @@ class Graph:
     def amount(self) -> int:
         """The distances of all jobs."""
         return sum(job.amount for job in self.jobs.values())
+
+    def depth_first(self) -> list[str]:
+        """Return all jobs in an order in which each comes soon after what it needs, so that little has to be kept."""
+        order: dict[str, None] = {}
+        stack = [*reversed(self.jobs), *reversed(self.wanted)]
+        while stack:
+            missing = [name for name in self.jobs[stack[-1]].names() if name in self.jobs and name not in order]
+            if missing:
+                stack += reversed(missing)
+            else:
+                order[stack.pop()] = None
+        return list(order)
+
+    def users(self) -> dict[str, list[str]]:
+        """Return, for every name, the jobs that need it."""
+        users: dict[str, list[str]] = {name: [] for name in (*self.data, *self.jobs)}
+        for name, job in self.jobs.items():
+            for need in job.names():
+                users[need].append(name)
+        return users
+
+
+class Part(NamedTuple):
+    """A result to be merged with others: the partitions that it is about, and how many edges it has at most."""
+
+    name: str
+    partitions: frozenset[int]
+    n_edges: int
+    here: bool = False
+
+    @property
+    def place(self) -> int:
+        """A number by which parts about neighbouring partitions lie together: the bits of the first and the last."""
+        first, last = min(self.partitions), max(self.partitions)
+        return sum((first >> bit & 1) << 2 * bit + 1 | (last >> bit & 1) << 2 * bit for bit in range(31))
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +149,7 @@ def partition_ends(layout: Layout, ranked: RankedRows) -> list[PartitionEnds]:
 
 
 def forest_graph(
-    layout: Layout, shared: SharedInputs, ends: list[PartitionEnds], partitions: list[Partition | Job]
+    layout: Layout, shared: SharedInputs, ends: list[PartitionEnds], partitions: list[Partition | Lazy | Job]
 ) -> Graph:
     """Return the graph of all tasks.
 
@@ -137,63 +184,139 @@ def forest_graph(
     for a, b in sorted(pairs, key=lambda pair: -sizes[pair[0]] * sizes[pair[1]]):
         needs = ("shared", f"partition {a}", f"partition {b}", f"grow {a}", f"grow {b}")
         graph.jobs[f"join {a} {b}"] = Job(join_partitions, needs, int(sizes[a] * sizes[b]))
-    parts: list[tuple[str, frozenset[int]]] = []
-    for unit in layout.units:
-        if unit.is_cut:
-            parts.append((_merge_class(graph, unit), frozenset(unit.partitions)))
-        else:
-            parts.append((f"grow {unit.partitions[0]}", frozenset(unit.partitions)))
+    merging = Merging(graph, layout, shared.task.n_trees)
+    parts = [merging.unit(unit) for unit in layout.units]
     for u, one in enumerate(layout.units):
-        for other in layout.units[u + 1 :]:
-            both = frozenset(one.partitions) | frozenset(other.partitions)
+        for v, other in enumerate(layout.units[u + 1 :], u + 1):
             if one.is_cut or other.is_cut:
-                parts.append((_finish_pairs(graph, layout, one, other), both))
+                parts.append(merging.finish_pairs(one, other, parts[u], parts[v]))
             else:
-                parts.append((f"join {one.partitions[0]} {other.partitions[0]}", both))
+                parts.append(merging.join(one.partitions[0], other.partitions[0]))
     has_classes = len(layout.class_starts) > 2
-    graph.wanted = [name for name, _ in parts] if has_classes else []
-    graph.wanted.append(_merge(graph, "whole", parts) if has_classes else parts[0][0])
+    graph.wanted = [part.name for part in parts] if has_classes else []
+    graph.wanted.append(merging.merge("whole", parts).name if has_classes else parts[0].name)
     return graph
 
 
-def _merge_class(graph: Graph, unit: Unit) -> str:
-    """Merge the forests of a class that is cut into partitions."""
-    parts = [(f"grow {b}", frozenset([b])) for b in unit.partitions]
-    parts += [(f"join {a} {b}", frozenset([a, b])) for b in unit.partitions for a in unit.partitions if a < b]
-    return _merge(graph, f"class {unit.classes[0]}", parts)
+# Of some parts: what the job that merges them needs, and how many edges come of it at most.
+JobOf = Callable[[list[Part]], tuple[tuple[str | list[str], ...], int]]
 
 
-def _merge(graph: Graph, name: str, parts: list[tuple[str, frozenset[int]]]) -> str:
-    """Add the jobs that merge parts, each with the partitions that it is about, and return the name of the last."""
-    level = 0
-    parts = sorted(parts, key=lambda part: sorted(part[1]))  # neighbours share partitions
-    while name not in graph.jobs:
-        merged = []
-        for first in range(0, len(parts), FAN_IN):
-            some = parts[first : first + FAN_IN]
-            partitions = frozenset().union(*(of for _, of in some))
-            last = len(parts) <= FAN_IN
-            job = name if last else f"{name} {level} {first // FAN_IN}"
-            needs = ("shared", [f"ends {b}" for b in sorted(partitions)], [part for part, _ in some])
-            graph.jobs[job] = Job(merge_parts, needs)
-            merged.append((job, partitions))
-        parts = merged
-        level += 1
-    return name
+class Merging:
+    """The jobs that merge what others found, on workers as far as tasks stay small."""
+
+    def __init__(self, graph: Graph, layout: Layout, n_trees: int):
+        self.graph, self.layout, self.n_trees = graph, layout, n_trees
+        self.sizes = np.diff(layout.partition_starts)
+        self.n_classes = {b: len(unit.classes) for unit in layout.units for b in unit.partitions}
+
+    def rows(self, partitions: frozenset[int]) -> int:
+        """Return the rows of some partitions."""
+        return int(sum(self.sizes[b] for b in partitions))
+
+    def grown(self, b: int) -> Part:
+        """Return the forests of a partition: those of its classes, and the edges between each two."""
+        return Part(f"grow {b}", frozenset([b]), self.n_trees * int(self.sizes[b]) * self.n_classes[b])
+
+    def join(self, one: int, other: int) -> Part:
+        """Return two partitions joined."""
+        a, b = min(one, other), max(one, other)
+        n_edges = self.n_classes[b] * int(self.sizes[a]) + self.n_classes[a] * int(self.sizes[b])
+        return Part(f"join {a} {b}", frozenset([a, b]), self.n_trees * n_edges)
+
+    def unit(self, unit: Unit) -> Part:
+        """Return the forests of the classes of a unit."""
+        if not unit.is_cut:
+            return self.grown(unit.partitions[0])
+        parts = [self.grown(b) for b in unit.partitions]
+        parts += [self.join(a, b) for b in unit.partitions for a in unit.partitions if a < b]
+        return self.merge(f"class {unit.classes[0]}", parts)
+
+    def merge(self, name: str, parts: list[Part]) -> Part:
+        """Add the jobs that merge parts into forests of all their rows."""
+
+        def job_of(some: list[Part]) -> tuple[tuple[str | list[str], ...], int]:
+            partitions = frozenset().union(*(part.partitions for part in some))
+            needs = ("shared", [f"ends {b}" for b in sorted(partitions)], [part.name for part in some])
+            return needs, self.n_trees * self.rows(partitions)
+
+        left = self._reduced(name, parts, merge_parts, job_of)
+        last = left[0] if len(left) == 1 < len(parts) else self._chained(name, left, merge_parts, job_of)
+        self.graph.jobs[name] = self.graph.jobs.pop(last.name)
+        return last._replace(name=name)
+
+    def finish_pairs(self, one: Unit, other: Unit, part_of_one: Part, part_of_other: Part) -> Part:
+        """Add the jobs that finish the pairs of two units, one of which is a class cut into partitions."""
+        cut, with_it = (one, other) if one.is_cut else (other, one)
+        starts = f"starts {with_it.partitions[0]}"
+        self.graph.data[starts] = self.layout.class_starts[with_it.classes.start : with_it.classes.stop + 1]
+        name = f"finish {cut.partitions[0]} {with_it.partitions[0]}"
+
+        def ends_of(unit: Unit, partitions: frozenset[int]) -> list[str]:
+            return [f"ends {b}" for b in unit.partitions if b in partitions]
+
+        def job_of(some: list[Part]) -> tuple[tuple[str | list[str], ...], int]:
+            both = frozenset().union(*(part.partitions for part in some))
+            needs = ("shared", ends_of(cut, both), ends_of(with_it, both), starts, [part.name for part in some])
+            in_cut = self.rows(both.intersection(cut.partitions))
+            return needs, self.n_trees * (len(with_it.classes) * in_cut + self.rows(both) - in_cut)
+
+        known = [part_of_one, part_of_other] if cut is one else [part_of_other, part_of_one]
+        found = [self.join(a, b) for a in cut.partitions for b in with_it.partitions]
+        found = self._reduced(f"between {name[7:]}", found, merge_between, job_of)
+        here = any(part.here for part in known) or sum(part.n_edges for part in (*known, *found)) > MERGE_EDGES
+        if here and len(found) > 1:
+            found = [self._chained(f"between {name[7:]}", found, merge_between, job_of)]
+        both = frozenset(cut.partitions) | frozenset(with_it.partitions)
+        needs = (
+            *("shared", ends_of(cut, both), ends_of(with_it, both), starts),
+            *([part.name for part in known], [part.name for part in found]),
+        )
+        self.graph.jobs[name] = Job(finish_pairs, needs, here=here)
+        rows_cut = self.rows(frozenset(cut.partitions))
+        n_edges = len(with_it.classes) * rows_cut + self.rows(both) - rows_cut
+        return Part(name, both, self.n_trees * n_edges, here)
+
+    def _reduced(self, name: str, parts: list[Part], work: Callable[..., Any], job_of: JobOf) -> list[Part]:
+        """Merge parts on workers, level by level, until there is one or no two have few enough edges."""
+        mine = [part for part in parts if part.here]
+        parts, level = sorted((part for part in parts if not part.here), key=lambda part: part.place), 0
+        while len(groups := in_groups(parts, FAN_IN, MERGE_EDGES)) < len(parts):
+            parts = [
+                some[0] if len(some) == 1 else self._add(f"{name} {level} {number}", some, work, job_of, here=False)
+                for number, some in enumerate(groups)
+            ]
+            level += 1
+        return parts + mine
+
+    def _chained(self, name: str, parts: list[Part], work: Callable[..., Any], job_of: JobOf) -> Part:
+        """Merge parts in the calling process, as many at a time as have about as many edges as the result."""
+        here = len(parts) > 1 or parts[0].here
+        groups = in_groups(parts, len(parts), max(MERGE_EDGES, job_of(parts)[1]))
+        known: list[Part] = []
+        for number, some in enumerate(groups):
+            known = [self._add(f"{name} last {number}", [*known, *some], work, job_of, here)]
+        return known[0]
+
+    def _add(self, name: str, parts: list[Part], work: Callable[..., Any], job_of: JobOf, here: bool) -> Part:
+        needs, most_edges = job_of(parts)
+        self.graph.jobs[name] = Job(work, needs, here=here)
+        partitions = frozenset().union(*(part.partitions for part in parts))
+        return Part(name, partitions, min(most_edges, sum(part.n_edges for part in parts)), here)
 
 
-def _finish_pairs(graph: Graph, layout: Layout, one: Unit, other: Unit) -> str:
-    """Add the job that finishes the pairs of two units, one of which is a class cut into partitions."""
-    cut, with_it = (one, other) if one.is_cut else (other, one)
-    known = [f"class {cut.classes[0]}"]
-    known.append(f"class {with_it.classes[0]}" if with_it.is_cut else f"grow {with_it.partitions[0]}")
-    found = [f"join {min(a, b)} {max(a, b)}" for a in cut.partitions for b in with_it.partitions]
-    starts = f"starts {with_it.partitions[0]}"
-    graph.data[starts] = layout.class_starts[with_it.classes.start : with_it.classes.stop + 1]
-    name = f"finish {cut.partitions[0]} {with_it.partitions[0]}"
-    ends_a, ends_b = ([f"ends {b}" for b in unit.partitions] for unit in (cut, with_it))
-    graph.jobs[name] = Job(finish_pairs, ("shared", ends_a, ends_b, starts, known, found))
-    return name
+def in_groups(parts: list[Part], most_parts: int, most_edges: int) -> list[list[Part]]:
+    """Put parts that follow each other into groups of at most so many parts, and edges where these are several."""
+    groups: list[list[Part]] = []
+    n_edges = 0
+    for part in parts:
+        if groups and len(groups[-1]) < most_parts and n_edges + part.n_edges <= most_edges:
+            groups[-1].append(part)
+            n_edges += part.n_edges
+        else:
+            groups.append([part])
+            n_edges = part.n_edges
+    return groups
 
 
 def whole_forests(
@@ -293,4 +416,3 @@ def _copies(layout: Layout, ranked: RankedRows, c: int) -> Tiled:
     rows = layout.rows[layout.class_starts[c] : layout.class_starts[c + 1]]
     side: Any = None
     return Tiled(side, len(rows), rows, ranked.hashes[rows], ranked.ranks[rows])
-

@@ -19,6 +19,7 @@ from bayesfloor.forest.order.points import rank_points
 from bayesfloor.forest.partitions.graph import (
     Graph,
     Job,
+    Lazy,
     RankedRows,
     class_records,
     forest_graph,
@@ -53,8 +54,10 @@ class RowSource(Protocol):
     def coordinates(self, n_axes: int) -> F64:
         """Return the leading coordinates of all rows."""
 
-    def partition_of(self, layout: Layout, number: int, ends: PartitionEnds, part_starts: I64) -> Partition | Job:
-        """Return a partition, or the job that makes it."""
+    def partition_of(
+        self, layout: Layout, number: int, ends: PartitionEnds, part_starts: I64
+    ) -> Partition | Lazy | Job:
+        """Return a partition, or how it is made, here or by a job."""
 
     def sort_into(self, layout: Layout, graph: Graph) -> None:
         """Do what has to be done before the jobs of a graph can be; more jobs may be added to it."""
@@ -85,9 +88,9 @@ class RowsInMemory:
             out[part] = self.axes.coordinates(self.X[part])[0][:, :n_axes]
         return out
 
-    def partition_of(self, layout: Layout, number: int, ends: PartitionEnds, part_starts: I64) -> Partition:
-        """Copy the rows of a partition."""
-        return PartitionInMemory(ends, part_starts, self.X.take(layout.rows_of(number), axis=0))
+    def partition_of(self, layout: Layout, number: int, ends: PartitionEnds, part_starts: I64) -> Lazy:
+        """Say how the rows of a partition are copied."""
+        return Lazy(lambda: PartitionInMemory(ends, part_starts, self.X.take(layout.rows_of(number), axis=0)))
 
     def sort_into(self, layout: Layout, graph: Graph) -> None:
         """Do nothing: partitions are there."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,22 @@ from bayesfloor.runtime.threads import Crew, supervise
 T = TypeVar("T")
 
 
+def bytes_of(value: Any) -> int:
+    """Return the bytes of all arrays in a value."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, list | tuple):
+        return sum(map(bytes_of, value))
+    return bytes_of(list(vars(value).values())) if isinstance(value, WithArrays) else 0
+
+
+class WithArrays:
+    """A value that says how large it is: Dask, which cannot see, would take it for a few bytes and never spill it."""
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + bytes_of(self)
+
+
 @dataclass(frozen=True, eq=False)
 class SharedInputs:
     """What every task needs beside its partitions."""
@@ -36,7 +52,7 @@ class SharedInputs:
 
 
 @dataclass(frozen=True, eq=False)
-class PartitionEnds:
+class PartitionEnds(WithArrays):
     """What the strict order knows of the rows of a partition, all that merging needs."""
 
     first: int  # number of the first row
@@ -46,6 +62,11 @@ class PartitionEnds:
 
     def __len__(self) -> int:
         return len(self.hashes)
+
+    def between(self, low: int, high: int) -> PartitionEnds:
+        """Return the rows whose numbers are from low to before high."""
+        part = slice(max(int(low) - self.first, 0), max(int(high) - self.first, 0))
+        return PartitionEnds(self.first + part.start, self.hashes[part], self.ranks[part], self.sites[part])
 
 
 class Partition(Protocol):
@@ -64,7 +85,7 @@ class Partition(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class PartitionInMemory:
+class PartitionInMemory(WithArrays):
     """A partition with its points, multiplied by a power of two where the whole set is."""
 
     ends: PartitionEnds
@@ -84,7 +105,7 @@ class PartForest(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class JoinedPairs:
+class JoinedPairs(WithArrays):
     """Pairs of classes joined: what counts and sums need, and the edges between, pair after pair."""
 
     classes: tuple[I64, I64]  # within their partitions
@@ -102,14 +123,14 @@ class JoinedPairs:
 
 
 @dataclass(frozen=True, eq=False)
-class PartitionForests:
+class PartitionForests(WithArrays):
     """The forests of the classes in a partition, and of their pairs."""
 
     forests: list[PartForest]
     pairs: JoinedPairs | None
 
 
-TaskResult = ForestEdges | PartitionForests | JoinedPairs
+TaskResult = Edges | ForestEdges | PartitionForests | JoinedPairs
 
 
 def with_settings(shared: SharedInputs, work: Callable[[Crew], T]) -> T:
@@ -229,7 +250,7 @@ def join_pairs(
 
 def edges_in(part: TaskResult) -> list[Edges]:
     """Return the edges that a task found."""
-    if isinstance(part, ForestEdges):
+    if isinstance(part, Edges | ForestEdges):
         return [Edges(part.u, part.v, part.d2)]
     if isinstance(part, JoinedPairs):
         return [part.edges]
@@ -261,6 +282,46 @@ def settle_numbers(task: Task, ends: Sequence[PartitionEnds], found: Sequence[Ed
     both = Ends(np.concatenate([own.hashes for own in ends]), np.concatenate([own.ranks for own in ends]))
     grown = settle(both, task, no_forests(), [no_edges(), *local])
     return ForestEdges(numbers[grown.u], numbers[grown.v], grown.d2, grown.tree)
+
+
+def merge_between(
+    shared: SharedInputs,
+    ends_a: list[PartitionEnds],
+    ends_b: list[PartitionEnds],
+    class_starts: I64,
+    found: list[TaskResult],
+) -> Edges:
+    """Return what the pairs of a class with the classes of another unit keep of edges between them.
+
+    Parameters
+    ----------
+    shared : SharedInputs
+        What is wanted.
+    ends_a, ends_b : list of PartitionEnds
+        Of those partitions of the class, and of the unit, that the edges are between.
+    class_starts : ndarray of shape (n_classes of the unit + 1,)
+        The numbers at which the classes of the unit start.
+    found : list of JoinedPairs or Edges
+        Edges between the two.
+
+    Returns
+    -------
+    Edges
+    """
+
+    def work(crew: Crew) -> Edges:
+        edges = Edges(*map(np.concatenate, zip(*(own for part in found for own in edges_in(part)), strict=True)))
+        is_b = (class_starts[0] <= edges.u) & (edges.u < class_starts[-1])
+        class_b = np.searchsorted(class_starts, np.where(is_b, edges.u, edges.v), side="right") - 1
+        kept = []
+        for number in np.unique(class_b):
+            low, high = class_starts[number], class_starts[number + 1]
+            ends = [*ends_a, *(own.between(low, high) for own in ends_b)]
+            grown = settle_numbers(shared.task, ends, [Edges(*(field[class_b == number] for field in edges))])
+            kept.append(Edges(grown.u, grown.v, grown.d2))
+        return Edges(*map(np.concatenate, zip(no_edges(), *kept, strict=True)))
+
+    return with_settings(shared, work)
 
 
 def finish_pairs(
@@ -310,8 +371,7 @@ def finish_pairs(
         for pair in range(n_pairs):
             low, high = class_starts[pair], class_starts[pair + 1]
             mine = Edges(*(field[of_a | (other == pair)] for field in edges))
-            b = slice(low - all_b.first, high - all_b.first)
-            b_ends = PartitionEnds(int(low), all_b.hashes[b], all_b.ranks[b], all_b.sites[b])
+            b_ends = all_b.between(low, high)
             both = [joined_ends(ends_a), b_ends]
             grown = settle_numbers(shared.task, both, [mine])
             n_a = len(both[0])
@@ -346,4 +406,3 @@ def joined_ends(ends: Sequence[PartitionEnds]) -> PartitionEnds:
     """Put the ends of partitions that follow each other in a row."""
     fields = (np.concatenate([getattr(own, name) for own in ends]) for name in ("hashes", "ranks", "sites"))
     return PartitionEnds(ends[0].first, *fields)
-

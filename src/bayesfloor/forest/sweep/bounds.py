@@ -87,7 +87,38 @@ def empty_bounds(side, ordered):
         np.empty(2 * n_leaves),
         np.empty(2 * n_leaves, np.int32),
         np.empty(2 * n_leaves, np.int32),
+        np.empty(2 * n_leaves, np.int32),
+        np.empty(2 * n_leaves, np.int32),
     )
+
+
+@kernel
+def rank_nodes(ranks, low, high):
+    """Fill in the lowest and the highest rank of the tiles below each node."""
+    n_leaves = len(ranks)
+    for leaf in range(n_leaves):
+        low[n_leaves + leaf] = high[n_leaves + leaf] = ranks[leaf]
+    for node in range(n_leaves - 1, 0, -1):
+        low[node] = min(low[2 * node], low[2 * node + 1])
+        high[node] = max(high[2 * node], high[2 * node + 1])
+
+
+@kernel
+def hop_table(places, line):
+    """Return range maxima of the lengths between places that ascend: of 1, 2, 4, ... hops.
+
+    They are rounded up to float32, which bounds may be.
+    """
+    table, logs, lengths = line.table, line.logs, line.lengths
+    n_hops = max(len(places) - 1, 1)
+    hops = np.zeros((logs[n_hops] + 1, n_hops), np.float32)
+    for p in range(len(places) - 1):
+        hops[0, p] = lengths[heaviest_gap(table, logs, places[p], places[p + 1])] * (1.0 + 1e-6) + 1e-37
+    for level in range(1, hops.shape[0]):
+        half = 1 << (level - 1)
+        for p in range(n_hops - 2 * half + 1):
+            hops[level, p] = max(hops[level - 1, p], hops[level - 1, p + half])
+    return hops
 
 
 @kernel
@@ -96,20 +127,3 @@ def bound_side(side, place, first_copy, line, bounds, choose):
     point_places(place, side.copy_start, first_copy, bounds.place_low, bounds.place_high)
     bound_tiles(0, 1 << side.height, side, line, bounds, choose)
     bound_nodes(side, bounds)
-
-
-@kernel
-def tile_gaps(low_a, high_a, low_b, high_b, line):
-    """Return the length of the heaviest edge between the representatives of every two tiles of two sides.
-
-    The places come by node, those of the tiles last.
-    """
-    n_a, n_b = len(low_a) // 2, len(low_b) // 2
-    table, logs, lengths = line.table, line.logs, line.lengths
-    between = np.empty((n_a, n_b), np.float32)
-    for a in range(n_a):
-        for b in range(n_b):
-            low, high = min(low_a[n_a + a], low_b[n_b + b]), max(high_a[n_a + a], high_b[n_b + b])
-            edge = heaviest_gap(table, logs, low, high)
-            between[a, b] = 0.0 if edge < 0 else lengths[edge]
-    return between

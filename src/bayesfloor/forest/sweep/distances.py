@@ -8,6 +8,8 @@ and costs more than the arithmetic. Unsigned offsets spare the test for negative
 using vectors.
 """
 
+from itertools import pairwise
+
 import numpy as np
 
 from bayesfloor.runtime.kernels import kernel
@@ -18,7 +20,22 @@ FLOAT64_ROUNDING = 2.3e-16
 FAR_AWAY = np.float32(1e18)
 
 
-@kernel
+def _localize(coords, off, items, starts, columns, centers, local, norms, slack):
+    n_axes = coords.shape[1]
+    local[:], norms[:] = FAR_AWAY, np.inf
+    for leaf, (start, stop) in enumerate(pairwise(starts)):
+        own = items[start:stop]
+        centers[leaf] = coords[own].mean(axis=0)
+        exact = coords[own] - centers[leaf]
+        values = exact.astype(np.float32)
+        first, last = columns[leaf], columns[leaf + 1]
+        local[first * n_axes : last * n_axes].reshape(n_axes, last - first)[:, : stop - start] = values.T
+        norms[first : first + stop - start] = np.sum(values.astype(np.float64) ** 2, axis=1)
+        error = np.sqrt(np.sum((exact - values) ** 2, axis=1))
+        slack[leaf] = 1.001 * np.max(error + off[own])
+
+
+@kernel(plain=_localize)
 def localize(coords, off, items, starts, columns, centers, local, norms, slack):
     """Write each tile's coordinates relative to its centre, axis by axis, in float32.
 
@@ -51,7 +68,20 @@ def localize(coords, off, items, starts, columns, centers, local, norms, slack):
         slack[leaf] = worst * 1.001
 
 
-@kernel
+def _localize_full(rows, scale, starts, centers, full, norms, slack):
+    for leaf, (start, stop) in enumerate(pairwise(starts)):
+        own = rows[start:stop]
+        center = own.mean(axis=0)
+        exact = (own - center) * scale
+        full[start:stop] = exact
+        norms[start:stop] = np.sum(full[start:stop].astype(np.float64) ** 2, axis=1)
+        error = np.sqrt(np.sum((exact - full[start:stop]) ** 2, axis=1))
+        rounding = np.sqrt(rows.shape[1]) * np.abs(own).max(axis=1) * scale * FLOAT64_ROUNDING
+        slack[leaf] = 1.001 * np.max(error + rounding)
+        centers[leaf] = center * scale
+
+
+@kernel(plain=_localize_full)
 def localize_full(rows, scale, starts, centers, full, norms, slack):
     """Write all scaled features of each tile's points relative to its centre, point by point, in float32."""
     n_features = rows.shape[1]
@@ -110,7 +140,21 @@ def squared_distance(x, i, y, j):
     return total
 
 
-@kernel
+def _edge_lengths(x, y, u, v, out):
+    out[:] = 0.0
+    # feature by feature, as `squared_distance` adds up; some edges at a time, which stay in the processor's cache
+    columns_x, columns_y = np.ascontiguousarray(x.T), np.ascontiguousarray(y.T)
+    for first in range(0, len(u), 1 << 14):
+        some = slice(first, first + (1 << 14))
+        ends_x, ends_y, total = u[some], v[some], out[some]
+        for column_x, column_y in zip(columns_x, columns_y, strict=True):
+            difference = column_x.take(ends_x)
+            difference -= column_y.take(ends_y)
+            difference *= difference
+            total += difference
+
+
+@kernel(plain=_edge_lengths)
 def edge_lengths(x, y, u, v, out):
     """Fill in the squared lengths of edges from row u of x to row v of y."""
     # Four edges at a time: one sum alone would wait for each addition.
@@ -137,10 +181,30 @@ def row_distances(points, p, local, offset, width, out):
     n_axes = points.shape[1]
     step = np.uint64(width)
     at_0 = np.uint64(offset)
-    for j in range(step):
-        out[p, j] = np.float32(0.0)
-    f = 0
-    while f + 4 <= n_axes:
+    f = n_axes % 4
+    if f == 0:
+        for j in range(step):
+            out[p, j] = np.float32(0.0)
+    elif f == 2:
+        x_0, x_1 = points[p, 0], points[p, 1]
+        at_1 = at_0 + step
+        for j in range(step):
+            d_0, d_1 = local[at_0 + j] - x_0, local[at_1 + j] - x_1
+            out[p, j] = d_0 * d_0 + d_1 * d_1
+    elif f == 3:
+        x_0, x_1, x_2 = points[p, 0], points[p, 1], points[p, 2]
+        at_1 = at_0 + step
+        at_2 = at_1 + step
+        for j in range(step):
+            d_0, d_1, d_2 = local[at_0 + j] - x_0, local[at_1 + j] - x_1, local[at_2 + j] - x_2
+            out[p, j] = d_0 * d_0 + d_1 * d_1 + d_2 * d_2
+    else:
+        x_0 = points[p, 0]
+        for j in range(step):
+            d_0 = local[at_0 + j] - x_0
+            out[p, j] = d_0 * d_0
+    at_0 += np.uint64(f) * step
+    while f < n_axes:
         x_0, x_1, x_2, x_3 = points[p, f], points[p, f + 1], points[p, f + 2], points[p, f + 3]
         at_1 = at_0 + step
         at_2 = at_1 + step
@@ -151,13 +215,6 @@ def row_distances(points, p, local, offset, width, out):
             out[p, j] += (d_0 * d_0 + d_1 * d_1) + (d_2 * d_2 + d_3 * d_3)
         at_0 = at_3 + step
         f += 4
-    while f < n_axes:
-        x_0 = points[p, f]
-        for j in range(step):
-            d_0 = local[at_0 + j] - x_0
-            out[p, j] += d_0 * d_0
-        at_0 += step
-        f += 1
 
 
 @kernel(fastmath={"contract"})
@@ -258,11 +315,3 @@ def count_within(distances, p, first, last, limit, limits):
         distance = distances[p, c]
         hits += (distance <= limit) | (distance <= limits[c])
     return hits
-
-
-@kernel
-def center_rows(X, center, scale, first, last, out):
-    """Fill rows first..last of out with float32 coordinates: centred and scaled."""
-    for i in range(first, last):
-        for f in range(X.shape[1]):
-            out[i, f] = (X[i, f] - center[f]) * scale

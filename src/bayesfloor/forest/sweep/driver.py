@@ -21,12 +21,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from bayesfloor.forest import plan
-from bayesfloor.forest.order.arrays import F32, I32, I64, Edges, ForestEdges
+from bayesfloor.forest.order.arrays import F32, I32, Edges, ForestEdges
 from bayesfloor.forest.order.bottleneck import tree_line
 from bayesfloor.forest.order.edges import Ends, Task, settle
 from bayesfloor.forest.order.kruskal import saturation_size
-from bayesfloor.forest.sweep.bounds import bound_nodes, bound_tiles, empty_bounds, point_places
-from bayesfloor.forest.sweep.records import Bounds, Line, Side, Work
+from bayesfloor.forest.sweep.bounds import bound_nodes, bound_tiles, empty_bounds, hop_table, point_places, rank_nodes
+from bayesfloor.forest.sweep.records import Bounds, Hops, Line, Side, Work
 from bayesfloor.forest.sweep.tile_kernels import BACKWARD, FORWARD, WITHIN, sweep_leaves
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, new_work
 from bayesfloor.runtime.threads import Crew
@@ -35,6 +35,8 @@ from bayesfloor.runtime.threads import Crew
 SMALL_CHUNK = 1 << 20
 # Cost of bounding one point, in distances.
 LOOK_UPS = 50
+# Near neighbours of no points.
+NOTHING_KNOWN: I32 = np.empty((0, 1), np.int32)
 
 
 def last_line(ends: Ends, task: Task, grown: ForestEdges, scale: float) -> tuple[I32, Line]:
@@ -88,6 +90,8 @@ class Part:
         shares = cut_tiles(side, crew.n_threads, LOOK_UPS)
         crew.run(bound_tiles, [(*share, side, line, bounds, choose) for share in shares])
         bound_nodes(side, bounds)
+        # one copy of each representative, always the same: bounds drawn anew must not be wider
+        bounds.rank_low[len(bounds.representative) :] = place.take(first + side.copy_start.take(bounds.representative))
 
 
 class Chunk(NamedTuple):
@@ -128,35 +132,20 @@ class Survivors:
         self.count += len(edges.u)
 
 
-class Backend(Protocol):
-    """Who works through the chunks of a sweep."""
-
-    n_workers: int
-
-    def chunks(self) -> list[Chunk]:
-        """Cut all blocks of distances into chunks."""
-
-    def set_bounds(self, line: Line, resumed: bool) -> None:
-        """Take note that the bounds have been drawn anew."""
-
-    def worker(self) -> Callable[[Chunk], Iterator[tuple[Edges, Chunk | None]]]:
-        """Return what one thread calls with chunk after chunk.
-
-        It yields edges that survive, each time with the rest of the chunk, or None where it cannot be left there.
-        """
-
-
 class Device(Protocol):
-    """Where blocks of distances are computed, if not by the kernels for the CPU."""
+    """Where forests are grown, if not by the kernels for the CPU."""
 
-    def nearest_within(self, rows: I32, n_wanted: int) -> I64:
-        """Return about the nearest other points of each point of a set, nearest first."""
+    def look_around(self, sets: list[Tiled], n_trees: int) -> None:
+        """Find the near neighbours of all points of some sets, in their own set and in each of the others."""
 
-    def nearest_across(self, rows_a: I32, rows_b: I32) -> tuple[I64, I64]:
-        """Return, for each point of two sets, about the nearest of the other set."""
+    def grow(self, tiled: Tiled, task: Task, crew: Crew, amount: int) -> ForestEdges:
+        """Return the exact forests of one set of points, numbered as copies."""
 
-    def backend(self, sweep: Sweep, n_threads: int) -> Backend:
-        """Return who works through the chunks of a sweep."""
+    def join(
+        self, a: Tiled, b: Tiled, known: ForestEdges, ends: Ends, coinciding: list[Edges], task: Task, crew: Crew,
+        amount: int,
+    ) -> ForestEdges:  # fmt: skip
+        """Return the forests of two sets together, given what their own forests keep."""
 
 
 def device_for(task: Task, n_distances: int) -> Device | None:
@@ -171,21 +160,23 @@ class Sweep:
     A block has two sides; a block of a part with itself is swept within. All blocks share one line of points, the last
     tree so far, and are settled together. So a whole set is the block [(part, part)], a pair of classes [(one, other)],
     and a batch of new points [(batch, batch), (batch, old part), ...].
+
+    `known` are near neighbours of each point of a set that is swept within, none of which has copies. Their edges were
+    candidates of the forests that the sweep starts from.
     """
 
-    def __init__(self, blocks: list[tuple[Part, Part]], ends: Ends, task: Task, axes: Axes):
-        self.blocks, self.ends, self.task, self.axes = blocks, ends, task, axes
+    def __init__(self, blocks: list[tuple[Part, Part]], ends: Ends, task: Task, axes: Axes, known: I32 = NOTHING_KNOWN):
+        self.blocks, self.ends, self.task, self.axes, self.known = blocks, ends, task, axes, known
         self.parts = list({id(part): part for block in blocks for part in block}.values())
-        self.bounds = {id(part): empty_bounds(part.tiled.side, True) for part in self.parts}
+        self.products = plan.current().use_products(axes.n_axes, axes.exact)
+        self.bounds = {id(part): empty_bounds(part.tiled.side, self.products) for part in self.parts}
         most_copies = max(part.most_copies for part in self.parts)
         self.saturation = saturation_size(task.n_trees, most_copies + 1)
         self.settings = plan.current()
 
     def run(self, forests: ForestEdges, crew: Crew, amount: int, last: tuple[I32, Line] | None = None) -> ForestEdges:
         """Return the exact forests, given those of a graph on the same points; `last` is their last tree as a line."""
-        n_distances = max(len(a.tiled.side.hashes) * len(b.tiled.side.hashes) for a, b in self.blocks)
-        device = device_for(self.task, n_distances)
-        backend: Backend = TileKernels(self, crew.n_threads) if device is None else device.backend(self, crew.n_threads)
+        backend = self.backend(crew.n_threads)
         chunks = deque(backend.chunks())
         share = amount // len(chunks)
         limit = int(self.settings.survivors_per_point * len(self.ends) * self.task.n_trees) + self.settings.buffer_edges
@@ -199,9 +190,13 @@ class Sweep:
             workers = [backend.worker() for _ in range(backend.n_workers)]
             crew.run(work_through, [(worker, chunks, found, limit, crew, share) for worker in workers])
             if found.edges:
-                forests = settle(self.ends, self.task, forests, found.edges)
+                forests = settle(self.ends, self.task, forests, found.edges, crew)
             resumed, last = True, None
         return forests
+
+    def backend(self, n_threads: int) -> TileKernels:
+        """Return who works through the chunks."""
+        return TileKernels(self, n_threads)
 
 
 def work_through(
@@ -233,7 +228,7 @@ class TileKernels:
 
     def __init__(self, sweep: Sweep, n_threads: int):
         self.sweep, self.n_workers = sweep, n_threads
-        self.products = sweep.settings.use_products(sweep.axes.n_axes, sweep.axes.exact)
+        self.hops = Hops(np.zeros((1, 1), np.float32), sweep.known)
 
     def chunks(self) -> list[Chunk]:
         """Cut all blocks into chunks; two sides look at each other both ways."""
@@ -249,6 +244,18 @@ class TileKernels:
     def set_bounds(self, line: Line, resumed: bool) -> None:
         """Take note that the bounds have been drawn anew."""
         self.line, self.resumed = line, resumed
+        if self.sweep.products:
+            return
+        all_bounds = [self.sweep.bounds[id(part)] for part in self.sweep.parts]
+        places = np.concatenate([bounds.rank_low[len(bounds.representative) :] for bounds in all_bounds])
+        order = np.argsort(places)
+        ranks = np.empty(len(places), np.int32)
+        ranks[order] = np.arange(len(places), dtype=np.int32)
+        self.hops = self.hops._replace(table=hop_table(places.take(order), line))
+        for bounds in all_bounds:
+            n_leaves = len(bounds.representative)
+            rank_nodes(ranks[:n_leaves], bounds.rank_low, bounds.rank_high)
+            ranks = ranks[n_leaves:]
 
     def worker(self) -> Callable[[Chunk], Iterator[tuple[Edges, Chunk | None]]]:
         """Return what one thread calls with chunk after chunk, with buffers of its own."""
@@ -267,8 +274,20 @@ class TileKernels:
             tile, leaf, pending = chunk.first, chunk.other_first, True
             while tile < chunk.last or pending:
                 count, tile, leaf = sweep_leaves(
-                    tile, chunk.last, leaf, *sides, self.line, sweep.task.key, chunk.kind, self.resumed,
-                    sweep.saturation, self.products, work, out[0], 0,
+                    tile,
+                    chunk.last,
+                    leaf,
+                    *sides,
+                    self.line,
+                    self.hops,
+                    sweep.task.key,
+                    chunk.kind,
+                    self.resumed,
+                    sweep.saturation,
+                    sweep.products,
+                    work,
+                    out[0],
+                    0,
                 )
                 pending = work.pending[0] < work.pending[1]
                 if pending and count == 0:

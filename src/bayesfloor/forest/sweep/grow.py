@@ -10,39 +10,50 @@ import numpy as np
 
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import I32, Edges, ForestEdges
-from bayesfloor.forest.order.edges import Ends, Task, no_forests, settle
+from bayesfloor.forest.order.edges import Ends, Task, no_forests, settle, settle_all
 from bayesfloor.forest.order.kruskal import component_labels, site_forests
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.sweep.bounds import bound_tiles, empty_bounds, point_places
 from bayesfloor.forest.sweep.distances import edge_lengths
-from bayesfloor.forest.sweep.driver import Part, Sweep, cut_tiles, device_for, last_line
+from bayesfloor.forest.sweep.driver import NOTHING_KNOWN, Part, Sweep, cut_tiles, device_for, last_line
 from bayesfloor.forest.sweep.records import Line, Side
 from bayesfloor.forest.sweep.seed_kernels import chain_edges, near_neighbors, neighbor_edges, sample_trees
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, new_work, tile_along
+from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import Crew
 
 # Rounds of joining what the seed left apart; the sweep finds what is still apart then.
 REPAIRS = 4
 # Tiles are mixed when many points reach their representative only by edges this many times as long as the median edge.
 MIXED = 3.5
+# Points from which on two sets are compared by a sweep.
+MANY_POINTS = 64
 # Points in the sample whose trees join far clusters.
 SAMPLE = 1024
+# Axes up to which there are few.
+FEW_AXES = 3
+# Tiles in which a tile's points look for neighbours, by the number of axes up to which it is so many.
+NEAR_TILES = ((FEW_AXES, 5), (8, 14), (20, 7), (np.inf, 4))
 
 
-def grow(
-    points: Points, tiled: Tiled, task: Task, axes: Axes, crew: Crew, amount: int, light: bool = False
-) -> tuple[Tiled, ForestEdges]:
+def grow(points: Points, tiled: Tiled, task: Task, axes: Axes, crew: Crew, amount: int) -> tuple[Tiled, ForestEdges]:
     """Return the exact forests of one set of points, numbered as copies, and the tiles that they ended up in."""
     side = tiled.side
     n = len(side.hashes)
     ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
     site_u, site_v = site_forests(side.copy_start, task.n_trees)
     sites = Edges(site_u, site_v, np.zeros(len(site_u)))
-    if n <= plan.current().all_pairs_below:
+    if n <= max(plan.current().all_pairs_below, 1) or is_plain():
         first, second = np.triu_indices(n, 1)
         edges = copy_edges(tiled, tiled, first, second, task.n_trees)
+        if is_plain():
+            return tiled, settle_all(ends, task, no_forests(), [sites], edges)
         return tiled, settle(ends, task, no_forests(), [sites, edges])
-    grown = settle(ends, task, no_forests(), [sites, seed_edges(tiled, task, axes, crew)])
+    device = device_for(task, n * n)
+    if device is not None:
+        return tiled, device.grow(tiled, task, crew, amount)
+    known, seeds = seed_edges(tiled, task, axes, crew)
+    grown = settle(ends, task, no_forests(), [sites, seeds], crew)
     for _ in range(REPAIRS):
         last = grown.tree == task.n_trees - 1
         if np.count_nonzero(last) == len(ends) - 1:
@@ -51,14 +62,26 @@ def grow(
         u, v = chain_edges(labels, 2 * task.n_trees + 4)
         site = np.repeat(np.arange(n), np.diff(side.copy_start))
         grown = settle(ends, task, grown, [Edges(u, v, lengths_of(tiled, tiled, site[u], site[v]))])
-    if axes.n_axes > 3:
+    if axes.n_axes > FEW_AXES:
         place, line = last_line(ends, task, grown, axes.scale)
         if tiles_are_mixed(side, place, line):
-            tiled, number = tile_along(points, tiled, place, axes, crew, light)
+            tiled, number = tile_along(points, tiled, place, axes, crew)
             grown = ForestEdges(number[grown.u], number[grown.v], grown.d2, grown.tree)
             ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
+            known = NOTHING_KNOWN
+    if n < len(ends):
+        known = NOTHING_KNOWN
     part = Part(tiled)
-    return tiled, Sweep([(part, part)], ends, task, axes).run(grown, crew, amount)
+    return tiled, Sweep([(part, part)], ends, task, axes, known).run(grown, crew, amount)
+
+
+def only_for_device(points: Points, sets: list[I32], task: Task) -> bool:
+    """Tell whether all points of some sets of rows, which come by rank, are compared by a device alone."""
+    if task.device is None:
+        return False
+    n_sites = min(1 + int(np.count_nonzero(np.diff(points.sites[rows]))) for rows in sets)
+    least = max(plan.current().all_pairs_below, MANY_POINTS)
+    return n_sites > least and not is_plain() and device_for(task, n_sites**2) is not None
 
 
 def tiles_are_mixed(side: Side, place: I32, line: Line) -> bool:
@@ -78,15 +101,12 @@ def tiles_are_mixed(side: Side, place: I32, line: Line) -> bool:
     return bool(many_reach > MIXED * line.lengths[len(line.lengths) // 2])
 
 
-def seed_edges(tiled: Tiled, task: Task, axes: Axes, crew: Crew) -> Edges:
-    """Return near neighbours, and the trees of a sample."""
+def seed_edges(tiled: Tiled, task: Task, axes: Axes, crew: Crew) -> tuple[I32, Edges]:
+    """Return near neighbours, and their edges with the trees of a sample."""
     side = tiled.side
     n = len(side.hashes)
-    device = device_for(task, n * n)
-    if device is None:
-        near = neighbors_of(tiled, tiled, 2 * task.n_trees + 2, crew)
-    else:
-        near = device.nearest_within(tiled.point_rows, 2 * task.n_trees + 2).astype(np.int32)
+    n_wanted = 2 * task.n_trees + (1 if axes.n_axes <= FEW_AXES else 2)
+    near = neighbors_of(tiled, tiled, n_wanted, crew)
     u, v = neighbor_edges(near)
     sample = np.unique(np.linspace(0, n - 1, min(SAMPLE, n)).astype(np.int64))
     coordinates = axes.coordinates(side.rows[sample])[0].astype(np.float32)
@@ -96,7 +116,7 @@ def seed_edges(tiled: Tiled, task: Task, axes: Axes, crew: Crew) -> Edges:
     d2 = np.empty(len(u))
     shares = crew.shares(len(u))
     crew.run(edge_lengths, [(side.rows, side.rows, u[a:b], v[a:b], d2[a:b]) for a, b in shares])
-    return Edges(side.copy_start[u].astype(np.int32), side.copy_start[v].astype(np.int32), d2)
+    return near, Edges(side.copy_start[u].astype(np.int32), side.copy_start[v].astype(np.int32), d2)
 
 
 def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, crew: Crew, n_near: int | None = None) -> I32:
@@ -105,7 +125,7 @@ def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, crew: Crew, n_near: int | No
     n_axes = a.side.centers.shape[1]
     products = plan.current().use_products(n_axes, len(a.side.full) == 0)
     neighbors = np.empty((len(a.side.hashes), min(n_wanted, len(b.side.hashes) - within)), np.int32)
-    n_near = plan.current().near_tiles or n_near or (7 if 3 < n_axes <= 20 else 4)
+    n_near = plan.current().near_tiles or n_near or next(n for most, n in NEAR_TILES if n_axes <= most)
 
     def search(first: int, last: int) -> None:
         work = new_work(a.side, b.side)

@@ -9,7 +9,7 @@ import numpy as np
 from bayesfloor.runtime.kernels import kernel
 
 
-@kernel
+@kernel(plain=True)
 def leaf_starts(n_points, height):
     """Return where each leaf of a balanced tree starts, and the end of the last."""
     bounds = np.empty((1 << height) + 1, np.int64)
@@ -23,7 +23,7 @@ def leaf_starts(n_points, height):
     return bounds
 
 
-@kernel
+@kernel(plain=True)
 def select(items, keys, coords, lo, hi, middle, axis):
     """Rearrange items lo..hi so that those before the middle are not greater along the axis than those after."""
     right = hi - 1
@@ -52,7 +52,7 @@ def select(items, keys, coords, lo, hi, middle, axis):
             return
 
 
-@kernel
+@kernel(plain=True)
 def split_points(coords, items, keys, starts, first_leaf, last_leaf, depth):
     """Sort items into the leaves first..last by median splits across the widest extent of a few of them.
 
@@ -85,24 +85,33 @@ def split_points(coords, items, keys, starts, first_leaf, last_leaf, depth):
         stack.append((leaf_mid, leaf_hi, depth - 1))
 
 
-@kernel
-def node_boxes(coords, items, starts, height, box_low, box_high):
-    """Fill in the bounding box of every node."""
-    n_leaves = 1 << height
+def _leaf_boxes(coords, items, starts, box_low, box_high):
+    inside = coords[items[starts[0] : starts[-1]]]
+    box_low[:] = np.minimum.reduceat(inside, starts[:-1] - starts[0])
+    box_high[:] = np.maximum.reduceat(inside, starts[:-1] - starts[0])
+
+
+@kernel(plain=_leaf_boxes)
+def leaf_boxes(coords, items, starts, box_low, box_high):
+    """Fill in the bounding boxes of some leaves."""
     n_axes = coords.shape[1]
-    for leaf in range(n_leaves):
-        node = n_leaves + leaf
+    for leaf in range(len(starts) - 1):
         for f in range(n_axes):
-            box_low[node, f] = np.inf
-            box_high[node, f] = -np.inf
+            box_low[leaf, f] = np.inf
+            box_high[leaf, f] = -np.inf
         for p in range(starts[leaf], starts[leaf + 1]):
             row = items[p]
             for f in range(n_axes):
                 value = coords[row, f]
-                box_low[node, f] = min(box_low[node, f], value)
-                box_high[node, f] = max(box_high[node, f], value)
-    for node in range(n_leaves - 1, 0, -1):
-        for f in range(n_axes):
+                box_low[leaf, f] = min(box_low[leaf, f], value)
+                box_high[leaf, f] = max(box_high[leaf, f], value)
+
+
+@kernel(plain=True)
+def node_boxes(box_low, box_high):
+    """Fill in the bounding boxes of the nodes above the leaves."""
+    for node in range(len(box_low) // 2 - 1, 0, -1):
+        for f in range(box_low.shape[1]):
             box_low[node, f] = min(box_low[2 * node, f], box_low[2 * node + 1, f])
             box_high[node, f] = max(box_high[2 * node, f], box_high[2 * node + 1, f])
 

@@ -40,6 +40,8 @@ class Bounds(NamedTuple):
     node_reach: F64  # (2 n_leaves,) the farthest reach of the node's points
     node_low: I32  # (2 n_leaves,) places that the representatives of the node's tiles lie between
     node_high: I32
+    rank_low: I32  # (2 n_leaves,) the same, in ranks among the representatives of all parts; see `Hops`
+    rank_high: I32
 
 
 class Line(NamedTuple):
@@ -50,6 +52,13 @@ class Line(NamedTuple):
     d2: F64  # (n_edges + 1,) squared length of each edge, infinity last
     lengths: F64  # (n_edges + 1,) scaled length
     hashes: U64  # (n_edges + 1,) edge hashes
+
+
+class Hops(NamedTuple):
+    """The line with the representatives alone on it: small enough for a processor's cache, as the line is not."""
+
+    table: F32  # range maxima of the lengths between one representative and the next, rounded up
+    known: I32  # (n, n_known) near neighbours of each point, whose edges were candidates before; may have no rows
 
 
 class Work(NamedTuple):

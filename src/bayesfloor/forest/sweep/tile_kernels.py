@@ -27,7 +27,7 @@ from bayesfloor.runtime.kernels import kernel
 
 # Largest relative error of one float32 operation, rounded up.
 F32_ROUNDING = 6.0e-8
-# Rows from which distances to a box are computed for a whole tile at once, with vectors.
+# Points of a tile from which distances to a box are computed for a whole tile at once, with vectors.
 MANY_ROWS = 8
 # Rows below which a matrix product does not pay.
 FEW_ROWS = 8
@@ -84,8 +84,8 @@ def settle_candidates(a, bounds_a, b, bounds_b, line, key, sat, work, out, count
 
 
 @kernel
-def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed, products, work):
-    """Gather candidates between one tile and the tiles of a side, from a leaf on.
+def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed, work):
+    """Gather candidates between one tile and the tiles of a side, from a leaf on, by matrix products.
 
     Each pair of tiles is met in both directions: in the first, points look as far as the longer of their own reach
     and the edge between the representatives; in the second, only points whose reach is longer than that edge look.
@@ -108,7 +108,11 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
     starts_b, columns_b, slacks_b = b.starts, b.columns, b.slack
     box_low_b, box_high_b, centers_b, local_b, norms_b = b.box_low, b.box_high, b.centers, b.local, b.norms
     full_a, full_centers_a, full_b, full_norms_b, full_centers_b = (
-        a.full, a.full_centers, b.full, b.full_norms, b.full_centers,
+        a.full,
+        a.full_centers,
+        b.full,
+        b.full_norms,
+        b.full_centers,
     )
     reaches_a, by_reach_a = bounds_a.reach, bounds_a.by_reach
     reaches_b, by_reach_b = bounds_b.reach, bounds_b.by_reach
@@ -135,9 +139,7 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
         edge = heaviest_gap(table, logs, min(place_low, node_low_b[node]), max(place_high, node_high_b[node]))
         between = 0.0 if edge < 0 else lengths[edge]
         apart = box_distance(box_low_a, box_high_a, node_a, box_low_b, box_high_b, node)
-        farthest = max(between, reach_a)
-        if products or resumed:
-            farthest = max(farthest, node_reach_b[node])
+        farthest = max(between, max(reach_a, node_reach_b[node]))
         if apart > widened(farthest, slack_a + work.largest_slack, n_axes):
             continue
         if node < n_leaves:
@@ -159,7 +161,7 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
             span += wide * wide
         slack = slack_a + slacks_b[leaf_b] + F32_ROUNDING * np.sqrt(span)
         whole = diagonal or (resumed and forward)
-        if products and not whole:
+        if not whole:
             half_b = reaches_b[by_reach_b[start_b + size_b // 2]]
             whole = apart <= widened(max(between, max(half_a, half_b)), slack, n_axes)
         if whole and not forward:
@@ -205,7 +207,7 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
         width_b = columns_b[leaf_b + 1] - column_b
         for p in range(n_rows):
             norms[p] = shift(rows, chosen[p], centers_b, leaf_b, points, p)
-        if products and n_rows >= FEW_ROWS:
+        if n_rows >= FEW_ROWS:
             block_products(points, n_rows, norms, local_b, norms_b, column_b, width_b, product, block)
         else:
             for p in range(n_rows):
@@ -217,9 +219,7 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
             if hits > DENSE_SHARE * n_rows * size_b:
                 for p in range(n_rows):
                     i = start_a + chosen[p]
-                    norms[p] = shift_full(
-                        full_a, i, full_centers_a, leaf_a, full_centers_b, leaf_b, full_points, p
-                    )
+                    norms[p] = shift_full(full_a, i, full_centers_a, leaf_a, full_centers_b, leaf_b, full_points, p)
                 full_products(full_points, n_rows, norms, full_b, full_norms_b, start_b, size_b, product, block)
         for p in range(n_rows):
             r = chosen[p]
@@ -236,8 +236,161 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
 
 
 @kernel
+def search_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, hops, logs, kind, resumed, work):
+    """Do the same by differences: the tile's points walk down the tree of tiles together.
+
+    At every node those points stay behind that cannot find anything in its box. So of the pairs of tiles whose boxes
+    are near each other, few are met. Tiles in the second direction look as far as their own reach and no further.
+    When the sweep is resumed, the first direction looks for both.
+    """
+    n_leaves = 1 << b.height
+    node_a = (1 << a.height) + leaf_a
+    n_axes = a.centers.shape[1]
+    start_a = a.starts[leaf_a]
+    size_a = a.starts[leaf_a + 1] - start_a
+    column_a = a.columns[leaf_a]
+    width_a = a.columns[leaf_a + 1] - column_a
+    box_low_a, box_high_a, centers_a, local_a = a.box_low, a.box_high, a.centers, a.local
+    starts_b, columns_b, slacks_b = b.starts, b.columns, b.slack
+    box_low_b, box_high_b, centers_b, local_b = b.box_low, b.box_high, b.centers, b.local
+    reaches_a, reaches_b, node_reach_b = bounds_a.reach, bounds_b.reach, bounds_b.node_reach
+    rank_low_b, rank_high_b = bounds_b.rank_low, bounds_b.rank_high
+    table, known = hops.table, hops.known
+    rows, points, gaps, low_box, high_box = work.rows, work.points, work.gaps, work.low, work.high
+    chosen, limit_of, block = work.chosen, work.limit, work.block
+    pending, candidate_i, candidate_j = work.pending, work.candidate_i, work.candidate_j
+    n_known = known.shape[1] if len(known) > 0 else 0
+
+    # Rounding of a box's sides relative to the tile's centre counts only for the part inside the tile: what is
+    # beyond is a part of the gap, and relative to it.
+    extent = 0.0
+    for f in range(n_axes):
+        extent += (box_high_a[node_a, f] - box_low_a[node_a, f]) ** 2
+    slack_a = a.slack[leaf_a] + F32_ROUNDING * np.sqrt(extent)
+    box_slack = slack_a + work.largest_slack
+    rank_a = bounds_a.rank_low[node_a]
+    tile_limit = widened(bounds_a.node_reach[node_a], box_slack, n_axes)
+    row_limit = np.empty(size_a, np.float32)
+    no_limits = np.empty(len(chosen), np.float32)
+    for c in range(len(chosen)):
+        no_limits[c] = np.float32(-np.inf)
+    # Those who are left at a node are written behind those at its parent.
+    left = np.empty((b.height + 2) * size_a, np.int32)
+    for r in range(size_a):
+        row_limit[r] = widened(reaches_a[start_a + r], box_slack, n_axes)
+        left[r] = r
+    tile_rows(local_a, column_a * n_axes, width_a, size_a, centers_a, leaf_a, rows)
+    stack = np.empty((b.height + 2, 5), np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3], stack[0, 4] = 1, 0, n_leaves, 0, size_a
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        node, first_leaf, last_leaf, begin, end = (
+            stack[depth, 0],
+            stack[depth, 1],
+            stack[depth, 2],
+            stack[depth, 3],
+            stack[depth, 4],
+        )
+        if last_leaf <= from_leaf:
+            continue
+        second = kind == BACKWARD or (kind == WITHIN and last_leaf <= leaf_a)
+        between = np.float32(0.0)
+        if not second or node >= n_leaves:
+            low, high = min(rank_a, rank_low_b[node]), max(rank_a, rank_high_b[node])
+            if high > low:
+                level = logs[high - low]
+                between = max(table[level, low], table[level, high - (1 << level)])
+        if kind == WITHIN and first_leaf <= leaf_a < last_leaf:
+            stop = end  # all points of the tile are in the box
+            end = begin
+        else:
+            farthest = 0.0
+            if not second:
+                farthest = max(between, node_reach_b[node]) if resumed else np.float64(between)
+            node_limit = widened(farthest, box_slack, n_axes)
+            apart = box_distance(box_low_a, box_high_a, node_a, box_low_b, box_high_b, node)
+            if apart > max(node_limit, tile_limit):
+                continue
+            stop = end
+            if end - begin >= MANY_ROWS:
+                for f in range(n_axes):
+                    low_box[f] = box_low_b[node, f] - centers_a[leaf_a, f]
+                    high_box[f] = box_high_b[node, f] - centers_a[leaf_a, f]
+                points_to_box(local_a, column_a * n_axes, width_a, low_box, high_box, gaps)
+                for p in range(begin, end):
+                    r = left[p]
+                    left[stop] = r
+                    stop += gaps[r] <= max(row_limit[r], node_limit)
+            else:
+                for p in range(begin, end):
+                    r = left[p]
+                    left[stop] = r
+                    gap = np.float32(point_to_box(rows, r, box_low_b, box_high_b, node))
+                    stop += gap <= max(row_limit[r], node_limit)
+            if stop == end:
+                continue
+        if node < n_leaves:
+            middle = (first_leaf + last_leaf) // 2
+            stack[depth, 0], stack[depth, 1], stack[depth, 2] = 2 * node + 1, middle, last_leaf
+            stack[depth + 1, 0], stack[depth + 1, 1], stack[depth + 1, 2] = 2 * node, first_leaf, middle
+            stack[depth, 3], stack[depth, 4] = end, stop
+            stack[depth + 1, 3], stack[depth + 1, 4] = end, stop
+            depth += 2
+            continue
+
+        leaf_b = first_leaf
+        start_b = starts_b[leaf_b]
+        size_b = starts_b[leaf_b + 1] - start_b
+        if pending[1] + (stop - end) * size_b > len(candidate_i):
+            return leaf_b
+        # Coordinates are off by the slack, and by the rounding of their shift to the other tile's centre.
+        span = 0.0
+        for f in range(n_axes):
+            wide = max(box_high_a[node_a, f], box_high_b[node, f]) - min(box_low_a[node_a, f], box_low_b[node, f])
+            span += wide * wide
+        slack = slack_a + slacks_b[leaf_b] + F32_ROUNDING * np.sqrt(span)
+        n_rows = 0
+        for p in range(end, stop):
+            r = left[p]
+            reach = reaches_a[start_a + r]
+            if second and reach <= between:
+                continue
+            chosen[n_rows] = r
+            limit_of[n_rows] = widened(max(reach, np.float64(between)), slack, n_axes)
+            n_rows += 1
+        diagonal = kind == WITHIN and leaf_a == leaf_b
+        limits = no_limits
+        if diagonal or (resumed and not second):
+            limits = work.column_limit
+            for c in range(size_b):
+                limits[c] = widened(reaches_b[start_b + c], slack, n_axes)
+        column_b = columns_b[leaf_b]
+        width_b = columns_b[leaf_b + 1] - column_b
+        for p in range(n_rows):
+            r = chosen[p]
+            shift(rows, r, centers_b, leaf_b, points, 0)
+            row_distances(points, 0, local_b, column_b * n_axes, width_b, block)
+            first = r + 1 if diagonal else 0
+            limit = limit_of[p]
+            if count_within(block, 0, first, size_b, limit, limits) == 0:
+                continue
+            i = start_a + r
+            for c in range(first, size_b):
+                if block[0, c] <= limit or block[0, c] <= limits[c]:
+                    j = start_b + c
+                    is_new = True
+                    for q in range(n_known):
+                        is_new &= (known[i, q] != j) & (known[j, q] != i)
+                    candidate_i[pending[1]] = i
+                    candidate_j[pending[1]] = j
+                    pending[1] += is_new
+    return n_leaves
+
+
+@kernel
 def sweep_leaves(
-    first, last, from_leaf, a, bounds_a, b, bounds_b, line, key, kind, resumed, sat, products, work, out, count
+    first, last, from_leaf, a, bounds_a, b, bounds_b, line, hops, key, kind, resumed, sat, products, work, out, count
 ):
     """Sweep tiles first..last against a side.
 
@@ -251,7 +404,10 @@ def sweep_leaves(
         if work.pending[0] < work.pending[1] or leaf_a == last:
             return count, leaf_a, from_leaf
         work.pending[:] = 0
-        from_leaf = sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed, products, work)
+        if products:
+            from_leaf = sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed, work)
+        else:
+            from_leaf = search_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, hops, line.logs, kind, resumed, work)
         if from_leaf == n_leaves:
             leaf_a += 1
             from_leaf = 0

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesfloor.forest import plan
-from bayesfloor.forest.order.arrays import F64, I32, U64, Edges
+from bayesfloor.forest.order.arrays import F64, I32, I64, U64, Edges
 from bayesfloor.forest.order.kruskal import saturation_size
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.sweep.distances import FLOAT64_ROUNDING, edge_lengths, localize, localize_full
-from bayesfloor.forest.sweep.kdtree import leaf_starts, node_boxes, split_points
+from bayesfloor.forest.sweep.kdtree import leaf_boxes, leaf_starts, node_boxes, split_points
 from bayesfloor.forest.sweep.records import Side, Work
 from bayesfloor.runtime.threads import Crew
 
@@ -64,10 +64,8 @@ def choose_axes(points: Points, projection: str) -> Axes:
     step = max(1, n // 2000)
     sample = X[points.order[::step]]
     center = np.median(sample, axis=0)
-    lowest, highest = points.extent
-    largest = max(float(highest - center.min()), float(center.max() - lowest))
-    scale = float(np.ldexp(1.0, -int(np.frexp(largest)[1]))) if largest > 0 else 1.0
-    raw = Axes(center, scale, None, True)
+    raw = Axes(center, scale_around(center, points.extent), None, True)
+    scale = raw.scale
     if projection == "none" or n_features <= 3 or len(sample) < 2:
         return raw
     two_valued = np.all((sample == sample.min(axis=0)) | (sample == sample.max(axis=0)), axis=0)
@@ -85,6 +83,18 @@ def choose_axes(points: Points, projection: str) -> Axes:
     if n_features > 24 and n_kept < n_features // 2 and captured[n_kept - 1] > 0.5:
         return Axes(center, scale, np.ascontiguousarray(basis[:, :n_kept]), False)
     return Axes(center, scale, basis, True) if basis.shape[1] == n_features else raw
+
+
+def own_axes(extent: tuple[float, float], n_features: int) -> Axes:
+    """Return the features themselves as axes."""
+    center = np.full(n_features, np.mean(extent))
+    return Axes(center, scale_around(center, extent), None, True)
+
+
+def scale_around(center: F64, extent: tuple[float, float]) -> float:
+    """Return the power of two that brings numbers within an extent to order one."""
+    largest = max(float(extent[1] - center.min()), float(center.max() - extent[0]))
+    return float(np.ldexp(1.0, -int(np.frexp(largest)[1]))) if largest > 0 else 1.0
 
 
 def principal_axes(spread: F64) -> tuple[F64, F64]:
@@ -117,18 +127,18 @@ class Tiled:
     copy_ranks: I32
 
     @property
+    def is_bare(self) -> bool:
+        """Whether there are no coordinates."""
+        return len(self.side.local) == 0
+
+    @property
     def point_rows(self) -> I32:
         """The row of each point: that of its first copy."""
         return self.copy_rows[self.side.copy_start[:-1]]
 
 
-def tile_points(
-    points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order: I32 | None = None, light: bool = False
-) -> Tiled:
-    """Cut the points of the given rows, which come by rank, into tiles: by median splits, or along a given order.
-
-    Light tiles lack all features in float32; only a device can compare them.
-    """
+def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order: I32 | None = None) -> Tiled:
+    """Cut the points of the given rows, which come by rank, into tiles: by median splits, or along a given order."""
     sites = points.sites.take(ranked_rows)
     first_copy = np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
     n = len(first_copy)
@@ -157,13 +167,20 @@ def tile_points(
         crew.run(split_points, parts)
     box_low = np.empty((2 * n_leaves, n_axes))
     box_high = np.empty((2 * n_leaves, n_axes))
-    node_boxes(coords, items, starts, height, box_low, box_high)
     centers = np.empty((n_leaves, n_axes))
     columns = np.concatenate(([0], np.cumsum(-(-np.diff(starts) // VECTOR) * VECTOR)))
     local = np.empty(columns[-1] * n_axes, np.float32)
     norms = np.empty(columns[-1], np.float32)
     slack = np.empty(n_leaves)
-    localize(coords, off, items, starts, columns, centers, local, norms, slack)
+
+    def place_tiles(first: int, last: int) -> None:
+        some, more = slice(first, last), slice(first, last + 1)
+        boxes = box_low[n_leaves + first : n_leaves + last], box_high[n_leaves + first : n_leaves + last]
+        leaf_boxes(coords, items, starts[more], *boxes)
+        localize(coords, off, items, starts[more], columns[more], centers[some], local, norms, slack[some])
+
+    crew.run(place_tiles, crew.shares(n_leaves))
+    node_boxes(box_low, box_high)
     copy_start = np.concatenate(([0], np.cumsum(copies[items])))
     if n == len(ranked_rows):
         copy_rows = ranked_rows[items]
@@ -177,7 +194,7 @@ def tile_points(
         points.X.take(tile_rows[start:stop], axis=0, out=rows[start:stop], mode="clip")
 
     crew.run(copy, chunks)
-    has_full = not axes.exact and not light
+    has_full = not axes.exact
     full_size = n if has_full else 0
     full = np.empty((full_size, rows.shape[1]), np.float32)
     full_norms = np.empty(full_size, np.float32)
@@ -206,9 +223,37 @@ def tile_points(
     return Tiled(side, len(ranked_rows), copy_rows, points.hashes.take(copy_rows), points.ranks.take(copy_rows))
 
 
-def tile_along(
-    points: Points, tiled: Tiled, place: I32, axes: Axes, crew: Crew, light: bool = False
-) -> tuple[Tiled, I32]:
+def bare_tile(points: Points, ranked_rows: I32) -> Tiled:
+    """Put the points of the given rows, which come by rank, into one tile that lacks everything but their names.
+
+    Only a device can compare them.
+    """
+    sites = points.sites.take(ranked_rows)
+    first_copy = np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
+    none, numbers = np.empty((0, 0)), np.empty(0, np.float32)
+    side = Side(
+        height=0,
+        starts=np.array([0, len(first_copy)]),
+        box_low=none,
+        box_high=none,
+        centers=none,
+        columns=np.zeros(2, np.int64),
+        local=numbers,
+        norms=numbers,
+        slack=np.empty(0),
+        full=np.empty((0, 0), np.float32),
+        full_norms=numbers,
+        full_centers=none,
+        full_slack=np.empty(0),
+        rows=none,
+        hashes=points.hashes.take(ranked_rows[first_copy]),
+        copy_start=np.append(first_copy, len(ranked_rows)),
+    )
+    hashes, ranks = points.hashes.take(ranked_rows), points.ranks.take(ranked_rows)
+    return Tiled(side, len(ranked_rows), ranked_rows, hashes, ranks)
+
+
+def tile_along(points: Points, tiled: Tiled, place: I32, axes: Axes, crew: Crew) -> tuple[Tiled, I32]:
     """Cut the same points into tiles anew, in the order of the places of their copies.
 
     Returns the tiles, and the new number of each copy.
@@ -218,7 +263,7 @@ def tile_along(
     sites = points.sites[rows]
     first_copy = np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
     order = np.argsort(place[by_rank][first_copy], kind="stable").astype(np.int32)
-    along = tile_points(points, rows, axes, crew, order, light)
+    along = tile_points(points, rows, axes, crew, order)
     number_of_rank = np.empty(len(points.order), np.int32)
     number_of_rank[along.copy_ranks] = np.arange(along.n_copies, dtype=np.int32)
     return along, number_of_rank[tiled.copy_ranks]
@@ -259,13 +304,17 @@ def lengths_of(a: Tiled, b: Tiled, i: np.ndarray, j: np.ndarray) -> F64:
 
 def copy_edges(a: Tiled, b: Tiled, i: np.ndarray, j: np.ndarray, n_trees: int) -> Edges:
     """Return the edges between all copies of points i of a and j of b that can matter."""
-    d2 = lengths_of(a, b, i, j)
-    copies_a, copies_b = np.diff(a.side.copy_start), np.diff(b.side.copy_start)
-    if a.n_copies == len(copies_a) and b.n_copies == len(copies_b):
+    return between_copies(a.side.copy_start, b.side.copy_start, i, j, lengths_of(a, b, i, j), n_trees)
+
+
+def between_copies(copies_of_a: I64, copies_of_b: I64, i: np.ndarray, j: np.ndarray, d2: F64, n_trees: int) -> Edges:
+    """Return the edges between all copies of points that can matter, given where the copies of each point start."""
+    copies_a, copies_b = np.diff(copies_of_a), np.diff(copies_of_b)
+    if copies_of_a[-1] == len(copies_a) and copies_of_b[-1] == len(copies_b):
         return Edges(i.astype(np.int32), j.astype(np.int32), d2)
     saturation = saturation_size(n_trees, int(max(copies_a.max(), copies_b.max())) + 1)
-    outer_a, start_a = outer_copies(a.side, saturation)
-    outer_b, start_b = outer_copies(b.side, saturation)
+    outer_a, start_a = outer_copies(copies_of_a, saturation)
+    outer_b, start_b = outer_copies(copies_of_b, saturation)
     n_a, n_b = np.diff(start_a)[i], np.diff(start_b)[j]
     pair = np.repeat(np.arange(len(i)), n_a * n_b)
     within = np.arange(len(pair)) - np.repeat(np.cumsum(n_a * n_b) - n_a * n_b, n_a * n_b)
@@ -274,10 +323,10 @@ def copy_edges(a: Tiled, b: Tiled, i: np.ndarray, j: np.ndarray, n_trees: int) -
     return Edges(u.astype(np.int32), v.astype(np.int32), d2[pair])
 
 
-def outer_copies(side: Side, saturation: int) -> tuple[np.ndarray, np.ndarray]:
+def outer_copies(copy_start: I64, saturation: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the first and last copies of each point, those an edge to another point can end in, and their starts."""
-    copies = np.diff(side.copy_start)
+    copies = np.diff(copy_start)
     site = np.repeat(np.arange(len(copies)), copies)
-    place = np.arange(side.copy_start[-1]) - side.copy_start[site]
+    place = np.arange(copy_start[-1]) - copy_start[site]
     outer = (place < saturation) | (place >= copies[site] - saturation)
     return np.flatnonzero(outer), np.concatenate(([0], np.cumsum(np.bincount(site[outer], minlength=len(copies)))))

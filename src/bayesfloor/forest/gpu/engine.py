@@ -1,0 +1,135 @@
+"""The forests of points on a device: seeds and sweeps there, Kruskal's walk here.
+
+The steps are those of `sweep`: near neighbours seed the forests, their last tree bounds all further edges, and a sweep
+over all pairs finds these. On a device, points come in the order of that tree's line and in blocks of equal size, so
+that no tiles are needed. One kernel multiplies the distances of two blocks out, in TF32 and lowered by more than the
+error can be, and holds them against the bounds. What passes is measured in float64, feature by feature as the CPU does
+it, and held against the heaviest edge between its ends. So the result is the same edge by edge, whatever the device.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesfloor.forest.gpu.device import DeviceError, full_precision
+from bayesfloor.forest.gpu.edges import DeviceEdges
+from bayesfloor.forest.gpu.neighbors import Surroundings, surroundings
+from bayesfloor.forest.gpu.resident import Resident
+from bayesfloor.forest.gpu.rows import DeviceRows, Rounded
+from bayesfloor.forest.gpu.sweep import DeviceSweep, Listed
+from bayesfloor.forest.order.arrays import F32, F64, Edges, ForestEdges
+from bayesfloor.forest.order.edges import Ends, Task, no_forests, settle
+from bayesfloor.forest.order.kruskal import component_labels, site_forests
+from bayesfloor.forest.order.points import Points, rank_points
+from bayesfloor.forest.sweep.seed_kernels import chain_edges, neighbor_edges, sample_trees
+from bayesfloor.forest.sweep.tiling import Tiled
+from bayesfloor.runtime.threads import Crew
+
+if TYPE_CHECKING:
+    pass
+
+# Rounds of joining what the seed left apart; points in the sample whose trees join far clusters.
+REPAIRS, SAMPLE = 4, 1024
+# Dimensions in which the sample's trees are grown.
+FEW_AXES = 64
+
+
+class SweepDevice(DeviceEdges):
+    """The points on a device, and the forests that are grown from them."""
+
+    def __init__(self, rows: DeviceRows, hashes: np.ndarray | None):
+        super().__init__(rows, hashes)
+        self._around: dict[int, Surroundings] = {}
+
+    def look_around(self, sets: list[Tiled], n_trees: int) -> None:
+        """Find the near neighbours of all points of some sets, in their own set and in each of the others."""
+        with self.memory():
+            self._around = surroundings(self.rows, self.kernels, sets, 2 * n_trees + 2)
+
+    def around(self, tiled: Tiled) -> Surroundings:
+        """Return the near neighbours of a set that has been looked around in."""
+        return self._around[id(tiled)]
+
+    @contextlib.contextmanager
+    def memory(self) -> Iterator[None]:
+        """Turn torch's error for want of memory into one of ours."""
+        try:
+            yield
+        except self.rows.torch.OutOfMemoryError as error:
+            raise DeviceError(f"{self.rows.device} has too little memory: {error}") from error
+
+    def projected(self, rounded: Rounded, sample: np.ndarray) -> F32:
+        """Return some points in few dimensions."""
+        coordinates = rounded.coordinates.index_select(0, self.rows.send(sample, np.int64))
+        if self.rows.width > FEW_AXES:
+            directions = np.random.default_rng(0).standard_normal((self.rows.width, FEW_AXES))
+            with full_precision():
+                coordinates = coordinates @ self.rows.send(directions, np.float32)
+        projected: F32 = coordinates.cpu().numpy()
+        return projected
+
+    def grow(self, tiled: Tiled, task: Task, crew: Crew, amount: int) -> ForestEdges:
+        """Return the exact forests of one set of points, numbered as copies."""
+        if id(tiled) not in self._around:
+            self.look_around([tiled], task.n_trees)
+        with self.memory():
+            ends, grown = self.seeded(tiled, task)
+            listed = [Listed(self.rows, tiled, 0, self.around(tiled).rounded)]
+            return DeviceSweep(self, listed, ends, task).run(grown, crew, amount)
+
+    def seeded(self, tiled: Tiled, task: Task) -> tuple[Ends, ForestEdges]:
+        """Return the forests of near neighbours and of a sample, joined as far as that is easy."""
+        ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
+        start = tiled.side.copy_start
+        site_u, site_v = site_forests(start, task.n_trees)
+        sites = Edges(site_u, site_v, np.zeros(len(site_u)))
+        u, v = neighbor_edges(self.around(tiled).own)
+        sample = np.unique(np.linspace(0, len(start) - 2, min(SAMPLE, len(start) - 1)).astype(np.int64))
+        with self.turn:
+            coordinates = self.projected(self.around(tiled).rounded, sample)
+        sample_u, sample_v = sample_trees(coordinates, task.n_trees)
+        i, j = np.concatenate((u, sample[sample_u])), np.concatenate((v, sample[sample_v]))
+        seeds = self.measured(tiled, tiled, i, j, 0)
+        grown = self.settle(ends, task, no_forests(), [seeds], [sites])
+        for _ in range(REPAIRS):
+            last = grown.tree == task.n_trees - 1
+            if np.count_nonzero(last) == len(ends) - 1:
+                break
+            u, v = chain_edges(component_labels(len(ends), grown.u[last], grown.v[last]), 2 * task.n_trees + 4)
+            with self.turn:
+                rows = (self.rows.send(tiled.copy_rows[copies], np.int64) for copies in (u, v))
+                d2 = self.kernels.lengths(self.rows.exact, *rows).cpu().numpy()
+            grown = settle(ends, task, grown, [Edges(u, v, d2)])
+        return ends, grown
+
+    def join(
+        self, a: Tiled, b: Tiled, known: ForestEdges, ends: Ends, coinciding: list[Edges], task: Task, crew: Crew,
+        amount: int,
+    ) -> ForestEdges:  # fmt: skip
+        """Return the forests of two sets together, given what their own forests keep."""
+        near_a, near_b = self.around(a).other(b), self.around(b).other(a)
+        i = np.concatenate((np.arange(len(near_a)), near_b))
+        j = np.concatenate((near_a, np.arange(len(near_b))))
+        with self.memory():
+            seeds = self.measured(a, b, i, j, a.n_copies)
+            grown = self.settle(ends, task, known, [seeds], coinciding)
+            sides = ((a, 0), (b, a.n_copies))
+            listed = [Listed(self.rows, tiled, first, self.around(tiled).rounded) for tiled, first in sides]
+            return DeviceSweep(self, listed, ends, task).run(grown, crew, amount)
+
+
+def rank_for(X: F64 | Resident, device: Any, crew: Crew) -> tuple[Points, SweepDevice | None]:
+    """Rank the rows of X, and put them on a device; None is the CPU."""
+    if device is not None and isinstance(X, Resident):
+        engine = SweepDevice(DeviceRows(X.tensor, X.extent, device, crew), None)
+        points = X.rank(engine.rows, engine.hashes)
+        if points is not None:
+            return points, engine
+    points = rank_points(X.X if isinstance(X, Resident) else X, crew)
+    if device is None:
+        return points, None
+    return points, SweepDevice(DeviceRows(points.X, points.extent, device, crew), points.hashes)

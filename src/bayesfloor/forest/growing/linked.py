@@ -1,0 +1,347 @@
+"""Rows that arrive in few dimensions: new points search for their edges one by one, and trees exchange a few links.
+
+In few dimensions the forests of all points take little more time than a few passes over them, so that a batch must do
+with less: `nearby` finds the edges that can enter in one search per new point, and `links` lets each tree take what it
+is offered and hand what it gives up to the next. What is left per batch and point is a few steps of copying.
+
+Points lie in *groves*, trees of boxes that are joined as the parts of `batch` are. Rows must be distinct, and the trees
+must span them; otherwise `batch` takes over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesfloor.forest.growing.links import exchange, hang, keep_links, link_tree, merge_ranks
+from bayesfloor.forest.growing.nearby import choose_anchors, draw_reach, nearest_points, points_in_reach
+from bayesfloor.forest.order.arrays import F64, I32, I64, Edges
+from bayesfloor.forest.order.edges import Task, together
+from bayesfloor.forest.order.kruskal import order_edges
+from bayesfloor.forest.order.points import Points, exponent_for
+from bayesfloor.forest.results import Forests
+from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.forest.sweep.kdtree import leaf_boxes, leaf_starts, node_boxes, split_points
+from bayesfloor.runtime.hashing import hash_rows
+from bayesfloor.runtime.threads import Crew
+
+# Features up to which a search per new point is faster than a sweep.
+FEW_FEATURES = 3
+# Trees up to which a search per new point is worth its look at the nearest ones.
+FEW_TREES = 8
+# Points in a leaf of a grove.
+LEAF = 16
+# Edges per new point that a search may find; there are more where many new points lie far from all others.
+MANY_EDGES = 64
+# New points that are joined at once where there are more edges than that.
+FEW_NEW = 32
+
+
+class Grove(NamedTuple):
+    """Some of the points in a tree of boxes, and how far each has to look: squared lengths, as of some earlier time."""
+
+    height: int
+    starts: I64  # (n_leaves + 1,) first point of each leaf
+    box_low: F64  # (2 n_leaves, n_features) by node
+    box_high: F64
+    rows: F64  # (n, n_features)
+    numbers: I32  # (n,)
+    representative: I32  # (2 n_leaves,) number of one of the node's points
+    node_reach: F64  # (2 n_leaves,) heaviest edge between it and any of the node's points in the last tree
+    across: F64  # (n_leaves,) heaviest edge between the representatives of the node's two children
+    reach: F64  # (n,) heaviest edge between the point and the representative of its leaf
+
+
+class Obstacle(Enum):
+    """Why new points cannot be joined here."""
+
+    EQUAL_ROWS = auto()
+    MANY_EDGES = auto()
+
+
+class Links(NamedTuple):
+    """The link trees of all trees: the point above each, the place of the edge between, and its squared length."""
+
+    above: I32  # (n_trees, n)
+    edge: I32
+    weight: F64
+
+    @classmethod
+    def empty(cls, n_trees: int, n: int) -> Links:
+        """Return room for link trees."""
+        return cls(np.empty((n_trees, n), np.int32), np.empty((n_trees, n), np.int32), np.empty((n_trees, n)))
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedForests:
+    """Points that are numbered as rows, with their trees, ready for more."""
+
+    points: Points
+    trees: list[Edges]  # by tree, in the strict order, the smaller number first
+    links: Links
+    groves: tuple[Grove, ...]  # largest first
+
+    @property
+    def n_points(self) -> int:
+        """How many points there are."""
+        return self.links.above.shape[1]
+
+
+def can_be_linked(forests: Forests, points: Points) -> bool:
+    """Tell whether forests can be extended here: few dimensions, and the trees asked for span distinct points."""
+    return (
+        points.X.shape[1] <= FEW_FEATURES
+        and forests.n_trees_asked <= FEW_TREES
+        and forests.spans
+        and points.exponent == 0
+        and int(points.sites.max()) == len(points.sites) - 1
+    )
+
+
+def link_forests(forests: Forests, points: Points, crew: Crew) -> LinkedForests:
+    """Make forests ready for more points."""
+    n = forests.n_samples
+    u, v = (np.ascontiguousarray(end, np.int32) for end in forests.edges.T)
+    d2 = np.empty(len(u))
+    edge_lengths(points.X, points.X, u, v, d2)
+    cuts = pairwise(range(0, len(u) + 1, n - 1))
+    trees = [Edges(u[a:b], v[a:b], d2[a:b]) for a, b in cuts]
+    links = Links.empty(len(trees), n)
+    crew.run(link_tree, [(np.int64(t), *tree, points.hashes, links) for t, tree in enumerate(trees)])
+    grove = plant(points.X, np.arange(n, dtype=np.int32))
+    draw_reach(grove, links.above, links.weight, np.int64(len(trees) - 1))
+    return LinkedForests(points, trees, links, (grove,))
+
+
+def plant(rows: F64, numbers: I32) -> Grove:
+    """Put numbered points into a tree of boxes, without how far they have to look."""
+    n = len(rows)
+    height = max(0, (n - 1) // LEAF).bit_length()
+    n_leaves = 1 << height
+    starts = leaf_starts(n, height)
+    items = np.arange(n, dtype=np.int32)
+    split_points(rows, items, np.empty(n), starts, 0, n_leaves, height)
+    box_low, box_high = np.empty((2 * n_leaves, rows.shape[1])), np.empty((2 * n_leaves, rows.shape[1]))
+    leaf_boxes(rows, items, starts, box_low[n_leaves:], box_high[n_leaves:])
+    node_boxes(box_low, box_high)
+    return Grove(
+        height=height,
+        starts=starts,
+        box_low=box_low,
+        box_high=box_high,
+        rows=rows.take(items, axis=0),
+        numbers=numbers.take(items),
+        representative=np.empty(2 * n_leaves, np.int32),
+        node_reach=np.empty(2 * n_leaves),
+        across=np.empty(n_leaves),
+        reach=np.empty(n),
+    )
+
+
+def rank_more(points: Points, X: F64) -> Points | None:
+    """Rank the rows of X, which begins with distinct points that are ranked; None where two rows have the same hash."""
+    n_old, n = len(points.X), len(X)
+    low, high = points.extent
+    low, high = min(low, float(X[n_old:].min())), max(high, float(X[n_old:].max()))
+    hashes = np.empty(n, np.uint64)
+    hashes[:n_old] = points.hashes
+    hash_rows(X.view(np.uint64), n_old, n, hashes)
+    new = (n_old + np.argsort(hashes[n_old:], kind="stable")).astype(np.int32)
+    order, ranks, sites = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
+    if exponent_for(max(abs(low), abs(high))) != 0 or not merge_ranks(hashes, points.order, new, order, ranks, sites):
+        return None
+    more = Points(X, 0, hashes, order, sites, X)
+    more.__dict__.update(extent=(low, high), ranks=ranks)
+    return more
+
+
+class Record(NamedTuple):
+    """The trees as users get them."""
+
+    edges: I64
+    weights: F64
+    tree: I64
+
+    @classmethod
+    def empty(cls, n_edges: int) -> Record:
+        """Return room for edges."""
+        return cls(np.empty((n_edges, 2), np.int64), np.empty(n_edges), np.empty(n_edges, np.int64))
+
+    def write(self, t: int, tree: Edges) -> None:
+        """Fill in tree t; all trees have as many edges."""
+        own = slice(t * len(tree.u), (t + 1) * len(tree.u))
+        self.edges[own, 0], self.edges[own, 1] = tree.u, tree.v
+        np.sqrt(tree.d2, out=self.weights[own])
+        self.tree[own] = t
+
+
+def extend_linked(known: LinkedForests, X: F64, task: Task, crew: Crew) -> tuple[LinkedForests, Record] | None:
+    """Add the rows of X that are not there yet; None where rows are equal, or too many edges could enter."""
+    n = len(X)
+    joined = join_new(known, X, task, crew)
+    if isinstance(joined, tuple) or joined is Obstacle.EQUAL_ROWS:
+        return joined if isinstance(joined, tuple) else None
+    # Once some are there, the others have them near.
+    at_once = FEW_NEW
+    while known.n_points < n:
+        joined = join_new(known, X[: min(known.n_points + at_once, n)], task, crew)
+        if not isinstance(joined, tuple):
+            return None
+        known = joined[0]
+        at_once *= 2
+    assert isinstance(joined, tuple)
+    return joined
+
+
+def join_new(known: LinkedForests, X: F64, task: Task, crew: Crew) -> tuple[LinkedForests, Record] | Obstacle:
+    """Add the rows of X that are not there yet, unless there is an obstacle."""
+    n_old, n, last = known.n_points, len(X), task.n_trees - 1
+    found, points = edges_of_new(known, X, task, crew)
+    if points is None:
+        return Obstacle.EQUAL_ROWS
+    if found is None:
+        return Obstacle.MANY_EDGES
+    by_tree, batch = found
+    hashes, ranks = points.hashes, points.ranks
+    trees: list[Edges] = []
+    places: list[I32] = []
+    links, record = Links.empty(task.n_trees, n), Record.empty(task.n_trees * (n - 1))
+    edges = empty_edges(0)
+
+    def add_edges(t: int) -> Edges:
+        # Edges that can enter this tree first, and those that the tree before has left.
+        offered = together(edges, by_tree[t])
+        order = order_edges(*offered, hashes, ranks, task.key)
+        offered = Edges(offered.u.take(order), offered.v.take(order), offered.d2.take(order))
+        grown, place, left = empty_edges(n - 1), np.empty(n_old - 1, np.int32), empty_edges(n_old - 1 + len(order))
+        n_left = exchange(
+            np.int64(t), known.trees[t], known.links, offered, hashes, ranks, task.key, grown, place, links, left
+        )
+        trees.append(grown)
+        places.append(place)
+        return Edges(left.u[:n_left], left.v[:n_left], left.d2[:n_left])
+
+    def finish(t: int) -> None:
+        keep_links(np.int64(t), known.links, places[t], links)
+        record.write(t, trees[t])
+
+    def finish_last() -> tuple[Grove, ...]:
+        keep_links(np.int64(last), known.links, places[last], links)
+        return join_groves([*known.groves, batch], links)
+
+    for t in range(task.n_trees):
+        edges = crew.run(lambda step, *args: step(*args), [(add_edges, t), *([(finish, t - 1)] if t else [])])[0]
+    groves = crew.run(lambda step, *args: step(*args), [(finish_last,), (record.write, last, trees[last])])[0]
+    return LinkedForests(points, trees, links, groves), record
+
+
+def empty_edges(n: int) -> Edges:
+    """Return room for edges."""
+    return Edges(np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n))
+
+
+def edges_of_new(
+    known: LinkedForests, X: F64, task: Task, crew: Crew
+) -> tuple[tuple[list[Edges], Grove] | None, Points | None]:
+    """Return the edges from new points that can enter, the new points in a grove, and all points ranked.
+
+    The edges come by the first tree that they can enter. None where there are too many edges, where points close by do
+    not tell, and where rows are equal.
+    """
+    n_old, groves, links = known.n_points, known.groves, known.links
+    rows = X[n_old:]
+    m = len(rows)
+    # Neighbours one after the other look at the same boxes and links.
+    batch = plant(rows, np.arange(n_old, n_old + m, dtype=np.int32))
+    pieces = crew.shares(m)
+    n_near = 3 * task.n_trees + 3
+    anchor, hook = np.empty(m, np.int32), np.empty(m)
+    while True:
+        near, best = np.full((m, n_near), -1, np.int32), np.full((m, n_near), np.inf)
+        enters = np.full((m, n_near), task.n_trees, np.int8)
+        out = near, best, enters, anchor, hook
+        tasks = [(look_around, *piece, batch.rows, groves, links, *out) for piece in pieces]
+        points, *chosen = crew.run(lambda step, *args: step(*args), [(rank_more, known.points, X), *tasks])
+        if all(chosen) or points is None:
+            break
+        if n_near > MANY_EDGES:
+            return None, points
+        n_near *= 2
+    if points is None:
+        return None, None
+    above, weight = np.empty((1, n_old + m), np.int32), np.empty((1, n_old + m))
+    above[0, :n_old], weight[0, :n_old] = links.above[-1], links.weight[-1]
+    hang(batch.numbers, anchor, hook, above, weight)
+    draw_reach(batch, above, weight, np.int64(0))
+
+    def search(first: int, last: int) -> Edges | None:
+        out, count = empty_edges(MANY_EDGES * (last - first) + FEW_NEW**2), 0
+        for grove in (*groves, batch):
+            count = points_in_reach(
+                first,
+                last,
+                n_old,
+                batch,
+                grove,
+                near,
+                best,
+                anchor,
+                hook,
+                above,
+                weight,
+                np.int64(0),
+                out,
+                np.int64(count),
+            )
+            if count < 0:
+                return None
+        return Edges(out.u[:count], out.v[:count], out.d2[:count])
+
+    found = crew.run(search, pieces)
+    if any(edges is None for edges in found):
+        return None, points
+    by_tree = []
+    for t in range(task.n_trees):
+        new, at = np.nonzero(enters == t)
+        by_tree.append(Edges(near[new, at], batch.numbers.take(new), best[new, at]))
+    by_tree[0] = together(by_tree[0], *found)
+    return (by_tree, batch), points
+
+
+def look_around(
+    first: int,
+    last: int,
+    rows: F64,
+    groves: Sequence[Grove],
+    links: Links,
+    near: I32,
+    best: F64,
+    enters: np.ndarray,
+    anchor: I32,
+    hook: F64,
+) -> bool:
+    """Find the points near to new ones, and their anchors; tell whether all have one."""
+    for grove in groves:
+        nearest_points(first, last, rows, grove, best, near)
+    return bool(choose_anchors(first, last, near, best, links.above, links.weight, enters, anchor, hook))
+
+
+def join_groves(groves: Sequence[Grove], links: Links) -> tuple[Grove, ...]:
+    """Join groves into one as long as the last is no smaller than the one before."""
+    n_joined, size = 1, len(groves[-1].numbers)
+    while n_joined < len(groves) and len(groves[-n_joined - 1].numbers) <= size:
+        n_joined += 1
+        size += len(groves[-n_joined].numbers)
+    if n_joined == 1:
+        return tuple(groves)
+    joined = groves[-n_joined:]
+    rows = np.concatenate([grove.rows for grove in joined])
+    numbers = np.concatenate([grove.numbers for grove in joined])
+    grove = plant(rows, numbers)
+    draw_reach(grove, links.above, links.weight, np.int64(len(links.above) - 1))
+    return (*groves[:-n_joined], grove)

@@ -1,0 +1,144 @@
+"""Trees in the formats of SciPy and networkx, equal to what these make of the same points."""
+
+import subprocess
+import sys
+
+import networkx
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.cluster.hierarchy import cophenet, fcluster, is_valid_linkage, linkage
+from scipy.sparse.csgraph import connected_components, dijkstra, minimum_spanning_tree
+from scipy.spatial.distance import pdist, squareform
+
+from bayesfloor import class_forests, spanning_forests
+from bayesfloor.runtime.kernels import plainly
+from forest.point_sets import KINDS, make_labels, make_points
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "d"),
+    [("gaussian", 2, 3), ("gaussian", 3, 1), ("gaussian", 400, 2), ("clustered", 300, 5), ("growing_gaps", 300, 2)],
+)
+def test_equal_to_scipy_without_ties(kind, n, d):
+    X = make_points(kind, n, d)
+    merges = spanning_forests(X, n_trees=2).to_linkage()
+    expected = linkage(X, "single")
+    assert merges.dtype == np.float64
+    assert_array_equal(merges[:, [0, 1, 3]], expected[:, [0, 1, 3]])
+    assert_allclose(merges[:, 2], expected[:, 2], rtol=1e-14)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "one_outlier"])  # SciPy's squares lose the others
+def test_heights_are_those_of_scipy_with_ties(kind):
+    X = make_points(kind, 150, 3)
+    merges = spanning_forests(X, n_trees=1).to_linkage()
+    expected = linkage(X, "single")
+    assert is_valid_linkage(merges, warning=True)
+    largest = np.abs(X).max()
+    assert_allclose(merges[:, 2], expected[:, 2], rtol=1e-14, atol=1e-15 * largest)
+    # the heights at which two rows are joined do not depend on how ties fall
+    assert_allclose(cophenet(merges), cophenet(expected), rtol=1e-14, atol=1e-15 * largest)
+
+
+def test_clusters_are_those_of_scipy():
+    X = make_points("some_copies", 200, 2)
+    merges = spanning_forests(X, n_trees=1).to_linkage()
+    for height in np.quantile(merges[:, 2], [0.0, 0.5, 0.9]) * 1.0001:
+        found = fcluster(merges, height, "distance")
+        expected = fcluster(linkage(X, "single"), height, "distance")
+        assert len(np.unique(np.column_stack([found, expected]), axis=0)) == found.max() == expected.max()
+
+
+def test_a_long_chain():
+    """Each merge adds one point: the deepest hierarchy there is."""
+    n = 100_000
+    X = np.cumsum(np.arange(n))[:, None].astype(float)
+    merges = spanning_forests(X, n_trees=1).to_linkage()
+    assert_array_equal(merges[:, 3], np.arange(2, n + 1))
+    assert_array_equal(merges[1:, 1], np.arange(n, 2 * n - 2))
+
+
+def test_without_kernels():
+    forests = spanning_forests(make_points("some_copies", 150, 3))
+    with plainly(False):
+        compiled = forests.to_linkage()
+    with plainly():
+        assert_array_equal(forests.to_linkage(), compiled)
+
+
+def test_a_later_tree():
+    X = make_points("gaussian", 120, 2)
+    forests = spanning_forests(X)
+    left = squareform(pdist(X))
+    i, j = forests.edges[forests.tree == 0].T
+    left[i, j] = left[j, i] = 1e9
+    assert_allclose(forests.to_linkage(tree=1)[:, 2], linkage(squareform(left), "single")[:, 2], rtol=1e-14)
+
+
+def test_trees_that_are_no_hierarchy():
+    forests = spanning_forests([[0.0], [1.0], [3.0]])  # the second tree has a single edge
+    with pytest.raises(ValueError, match="Tree 1 leaves the rows in 2 pieces"):
+        forests.to_linkage(tree=1)
+    for make in (forests.to_linkage, forests.to_sparse, forests.to_networkx):
+        for bad in (2, -1, "0", 0.0, True):
+            with pytest.raises(ValueError, match=r"'tree' parameter must be an int in the range \[0, 1\]"):
+                make(tree=bad)
+    with pytest.raises(ValueError, match="'tree' parameter must be an int"):
+        forests.to_linkage(tree=None)
+
+
+def test_a_pair_of_classes_is_numbered_by_its_own_rows():
+    X, y = make_points("gaussian", 90, 2), make_labels(90, 3)
+    pair = class_forests(X, y).pair(0, 2)
+    assert_array_equal(pair.to_linkage(), spanning_forests(X[pair.rows]).to_linkage())
+
+
+def test_sparse_graph():
+    X = make_points("gaussian", 80, 3)
+    forests = spanning_forests(X)
+    for tree, chosen in ((None, slice(None)), (0, forests.tree == 0), (2, forests.tree == 2)):
+        graph = forests.to_sparse(tree=tree)
+        assert (graph.format, graph.shape, graph.has_canonical_format) == ("csr", (80, 80), True)
+        expected = np.zeros((80, 80))
+        i, j = forests.edges[chosen].T
+        expected[i, j] = expected[j, i] = forests.weights[chosen]
+        assert_array_equal(graph.toarray(), expected)
+    assert_allclose(minimum_spanning_tree(forests.to_sparse()).sum(), forests.weights[forests.tree == 0].sum())
+
+
+def test_edges_of_length_zero_are_stored():
+    forests = spanning_forests(np.repeat([[0.0], [5.0]], 3, axis=0), n_trees=1)
+    graph = forests.to_sparse()
+    assert graph.nnz == 2 * 5
+    for directed in (True, False):
+        assert connected_components(graph, directed=directed)[0] == 1
+        assert_array_equal(dijkstra(graph, directed=directed, indices=0), [0, 0, 0, 5, 5, 5])
+
+
+def test_networkx_graph():
+    forests = spanning_forests(make_points("integer_grid", 60, 2))
+    graph = forests.to_networkx()
+    assert list(graph) == list(range(60))
+    assert graph.number_of_edges() == len(forests.edges)
+    for (i, j), weight, tree in zip(forests.edges.tolist(), forests.weights, forests.tree, strict=True):
+        assert graph.edges[i, j] == {"weight": weight, "tree": tree}
+    assert networkx.is_tree(forests.to_networkx(tree=1))
+    first = networkx.minimum_spanning_tree(graph)
+    assert_allclose(first.size("weight"), forests.weights[forests.tree == 0].sum())
+    assert {type(node) for node in graph} == {int}
+
+
+def test_without_networkx():
+    script = """
+import sys
+sys.modules["networkx"] = None
+from bayesfloor import spanning_forests
+try:
+    spanning_forests([[0.0], [1.0]]).to_networkx()
+except ImportError as error:
+    assert str(error) == "to_networkx() needs networkx: pip install networkx", error
+else:
+    raise AssertionError
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
