@@ -2,6 +2,7 @@
 
     python benchmarks/gpu.py mnist [--rows N]        all pairs of classes and the whole set, 3 trees
     python benchmarks/gpu.py points --rows N --features D
+    python benchmarks/gpu.py equal                   edges compared with the CPU's on awkward points
 
 MNIST is read from $BAYESFLOOR_DATA/extra/mnist.npz, or from shared/data beside the repository. Each line of output is a
 measurement; the edges of the two engines are compared where both ran.
@@ -56,7 +57,8 @@ def mnist(rows: int, device: torch.device, with_cpu: bool) -> None:
     on_gpu = timed("all pairs and the whole, 3 trees, on the device", lambda: class_forests(X, y, device=device), 7)
     timed("the whole alone, on the device", lambda: spanning_forests(X, device=device), 5)
     tensor = torch.as_tensor(X, device=device)
-    timed("all pairs and the whole, from a tensor on the device", lambda: class_forests(tensor, y, device=device), 5)
+    class_forests(tensor, y, device=device)
+    timed("all pairs and the whole, from a tensor on the device", lambda: class_forests(tensor, y, device=device), 7)
     if with_cpu:
         on_cpu = timed("all pairs and the whole, 3 trees, on the CPU", lambda: class_forests(X, y, device="cpu"), 1)
         same = np.array_equal(on_cpu.whole.edges, on_gpu.whole.edges) and np.array_equal(
@@ -73,21 +75,57 @@ def points(rows: int, features: int, device: torch.device, with_cpu: bool) -> No
     X, _ = mixture(rows, features, 3)
     print(f"mixture [-3, 3] {X.shape}, device {device}, {os.cpu_count()} cores")
     spanning_forests(X[:3000], device=device)
-    on_gpu = timed("3 trees on the device", lambda: spanning_forests(X, device=device), 1)
+    spanning_forests(X[:100_000], device=device)  # all kernels
+    on_gpu = timed("3 trees on the device", lambda: spanning_forests(X, device=device), 3)
+    if device.type == "cuda":
+        print(f"most memory on the device: {torch.cuda.max_memory_allocated() / 2**30:.1f} GiB")
     if with_cpu:
         on_cpu = timed("3 trees on the CPU", lambda: spanning_forests(X, device="cpu"), 1)
         print("edges equal:", np.array_equal(on_cpu.edges, on_gpu.edges))
 
 
+def equal(rows: int, device: torch.device) -> None:
+    """Compare edges with the CPU's, bit by bit, where rounding and ties are hardest."""
+    rng = np.random.default_rng(0)
+    X, y = mixture(rows, 40, 3)
+    tight = mixture(rows, 40, 1000)[0]
+    levels = rng.integers(0, 4, (rows, 12))
+    cases = {
+        "one-hot": (levels[:, :, None] == np.arange(4)).reshape(rows, -1).astype(float),
+        "a third are duplicates": X[rng.integers(0, 2 * rows // 3, rows)],
+        "offset 1e6": X + 1e6,
+        "offset 1e8": X + 1e8,
+        "integers": rng.integers(0, 3, (rows, 40)).astype(float),
+        "tight clusters far apart": tight,
+        "scale 1e-150": X * 1e-150,
+        "float32": X.astype(np.float32).astype(np.float64),
+    }
+    for name, points in cases.items():
+        found, expected = (class_forests(points, y % 3, device=where) for where in (device, "cpu"))
+        same = [
+            np.array_equal(a.edges, b.edges) and np.array_equal(a.weights, b.weights)
+            for a, b in [(found.whole, expected.whole)]
+            + [(found.pair(i, j), expected.pair(i, j)) for i in range(3) for j in range(i)]
+        ]
+        tensor = torch.as_tensor(points, device=device)
+        same.append(np.array_equal(spanning_forests(tensor, device=device).edges, expected.whole.edges))
+        print(
+            f"{name} {points.shape}: edges of the whole, of all pairs and from a tensor equal:", all(same), flush=True
+        )
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["mnist", "points"])
-    parser.add_argument("--rows", type=int, default=60_000)
+    parser.add_argument("what", choices=["mnist", "points", "equal"])
+    parser.add_argument("--rows", type=int, default=None, help="60 000 of MNIST, else 20 000")
     parser.add_argument("--features", type=int, default=64)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--no-cpu", action="store_true", help="leave out the CPU")
     chosen = parser.parse_args()
+    where = torch.device(chosen.device)
     if chosen.what == "mnist":
-        mnist(chosen.rows, torch.device(chosen.device), not chosen.no_cpu)
+        mnist(chosen.rows or 60_000, where, not chosen.no_cpu)
+    elif chosen.what == "points":
+        points(chosen.rows or 20_000, chosen.features, where, not chosen.no_cpu)
     else:
-        points(chosen.rows, chosen.features, torch.device(chosen.device), not chosen.no_cpu)
+        equal(chosen.rows or 20_000, where)

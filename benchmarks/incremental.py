@@ -189,7 +189,8 @@ FLOOR_PAGE = """
 
 `BayesErrorEstimator.partial_fit` after every batch of a mixture in 16 dimensions, beside one `fit` on all rows at the
 end, and beside a `fit` on all rows so far after every batch. The floors were equal, bit by bit. With K classes every
-batch passes over the forests of all K(K−1)/2 pairs, whose edges are counted anew: more work than the new distances.
+batch passes over the forests of all K(K−1)/2 pairs, whose edges are counted anew: more work than the new distances. A
+fifth of the time with ten classes is for the estimates and findings after every batch, which look at all rows.
 Repeat with `python benchmarks/incremental.py --floors`.
 
 """
@@ -205,8 +206,9 @@ def page(text: str, repeats: int) -> str:
         f"{os.cpu_count()} cores shared with other work: trust the ratio of CPU time more than the clock.\n"
         f"The results were equal, edge by edge and bit by bit. Goal: at most {GOAL} in 16 dimensions.\n\n{text}\n\n"
         "A batch costs its distances to the rows that are there, and a few passes over the forests, which are\n"
-        "written anew after every batch. In two dimensions a run on all rows is little more than such a pass, so that\n"
-        "100 batches cost many times as much: there, larger batches pay.\n\n"
+        "written anew after every batch. In two dimensions a run on all rows is little more than such a pass. There,\n"
+        "new rows search for their edges one by one and trees exchange a few links, and larger batches still pay. The\n"
+        "rows that are added one at a time are repeated ones, which take the longer way.\n\n"
         "Repeat with `python benchmarks/incremental.py`.\n"
     )
 

@@ -7,8 +7,8 @@ Prints the tables of docs/scale.md.
 
 CORE_PAIR, CORE_PAIR_FEATURE = 2.0e-9, 1.0e-10  # seconds of one core: for a distance, and for each of its features
 CORE_POINT = 3.0e-5  # seconds of one core for a point: ranks, tiles, seeds, walks
-GPU_PAIR, GPU_PAIR_FEATURE = 1.2e-11, 4.5e-14  # seconds of one H200
-HOST_POINT = 2.2e-5  # seconds for a point on the 16 cores beside it
+GPU_PAIR, GPU_PAIR_FEATURE = 2.6e-12, 2.4e-14  # seconds of one H200, near neighbours and sweep
+HOST_POINT = 1.0e-6  # seconds for a point on the 16 cores beside it
 LAST_WALK = 3.0e-6  # seconds for a point: the last merge is one thread's, whatever else there is
 LINE = 20  # bytes of an edge that travels
 TREES = 3
@@ -26,7 +26,7 @@ def on_gpus(n: float, d: float, gpus: float) -> float:
 
 def pruned(n: float, d: int, cores: float) -> float:
     """Return seconds where boxes keep far tiles apart: from 10^6 points on, by the growth seen up to it."""
-    at_million, power = {2: (9.8, 1.0), 8: (148.0, 1.6)}[d]
+    at_million, power = {2: (9.8, 1.0), 8: (54.0, 1.3)}[d]
     return at_million * (n / 1e6) ** power / cores + n * LAST_WALK
 
 
@@ -68,9 +68,9 @@ MEASURED = [
     ("mixture [-3, 3] 20 000 x 16", "2 cores", on_cores(2e4, 16, 2), 0.350),
     ("mixture [-3, 3] 50 000 x 64", "CPU time of one core", on_cores(5e4, 64, 1), 7.2),
     ("MNIST 60 000 x 784, all pairs and the whole", "2 cores", on_cores(6e4, 784, 2), 16.6),
-    ("MNIST 60 000 x 784, the whole", "1 H200", on_gpus(6e4, 784, 1), 0.84),
-    ("mixture [-3, 3] 1 000 000 x 64", "1 H200", on_gpus(1e6, 64, 1), 28.6),
-    ("mixture [-3, 3] 1 000 000 x 784", "1 H200", on_gpus(1e6, 784, 1), 58.6),
+    ("MNIST 60 000 x 784, the whole", "1 H200", on_gpus(6e4, 784, 1), 0.22),
+    ("mixture [-3, 3] 1 000 000 x 64", "1 H200", on_gpus(1e6, 64, 1), 5.0),
+    ("mixture [-3, 3] 1 000 000 x 784", "1 H200", on_gpus(1e6, 784, 1), 15.7),
 ]
 
 if __name__ == "__main__":
