@@ -170,7 +170,7 @@ def test_classifier_of_as_many_classes_as_rows():
     X = np.random.default_rng(0).standard_normal((shortlists.MANY_CLASSES, 4))
     y = np.arange(len(X))
     model = LandmarkClassifier().fit(X, y)
-    assert model.score(X, y) > 0.5
+    assert np.mean(model.predict(X) == y) > 0.5  # scores of scikit-learn 1.7 warn of so many classes
     assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 

@@ -1,5 +1,7 @@
 """The classifiers on the path solver: scikit-learn's checks, the room's contract, and slower ways to the same end."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -259,7 +261,10 @@ def test_features_of_any_size(classifier):
     """Beside large features the penalty is lost in rounding: classes are told apart, and later there are numbers."""
     X, y = load_wine(return_X_y=True)
     X = scale(X)
-    assert clone(classifier).fit(X * 1e10, y).score(X * 1e10, y) > 0.97
+    assert clone(classifier).fit(X * 1e4, y).score(X * 1e4, y) > 0.97
+    with warnings.catch_warnings():  # the last bits decide whether Newton's method comes to an end
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert clone(classifier).fit(X * 1e10, y).score(X * 1e10, y) > 0.97
     with pytest.warns(ConvergenceWarning, match="did not converge.* Scale the features") as caught:
         assert np.isfinite(clone(classifier).fit(X * 1e100, y).coef_).all()
     assert [each.filename for each in caught] == [__file__]

@@ -11,9 +11,11 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import warnings
 from importlib import import_module, invalidate_caches
 from pathlib import Path
+from types import SimpleNamespace
 
 import numba
 import pytest
@@ -125,7 +127,7 @@ def test_all_that_kernels_of_the_library_depend_on_is_looked_at():
     for path in kernels.PACKAGE.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         # nothing is compiled past the one decorator
-        assert path == Path(kernels.__file__) or not re.search(r"\bn?jit\b", text)
+        assert path == Path(kernels.__file__) or not re.search(r"(?<!triton\.)\bn?jit\b", text)
         assert not re.search(r"@(\w+\.)?kernel\b", text) or path in found
     for text in found.values():
         for node in ast.parse(text).body:
@@ -205,6 +207,21 @@ def test_unwritable_home_leads_to_a_private_temporary_folder(no_home, start, tmp
     again = start()  # warnings are errors here, and this one is a line instead
     assert (again(1), hits(again)) == (4, 1)
     assert capsys.readouterr().err == f"tiny: warning: {warning.message}\n"
+
+
+def test_read_only_folder_with_kernels(home, start, capsys, monkeypatch):
+    start()(1)
+
+    def refuse(**_):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    outer = start()
+    assert (outer(1), hits(outer), capsys.readouterr().err) == (4, 1, "")
+    assert outer(0.5) == 3.0  # is compiled, and cannot be kept
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("tiny: warning: compiled kernels are not kept for the next start: ")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="users and modes are those of POSIX")
@@ -337,6 +354,147 @@ def test_processes_that_start_at_once(home, start, tmp_path):
     assert answers == [("4 3.0\n", "", 0), ("3.0 4\n", "", 0)]
     outer = start()
     assert (outer(1), outer(0.5), hits(outer)) == (4, 3.0, 2)
+
+
+COUNT_MISSES = "from tiny.outer import outer; outer(1); print(sum(outer.stats.cache_misses.values()))"
+
+
+def test_of_many_processes_one_compiles(home, start, tmp_path):
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "source")}
+    calls = [
+        subprocess.Popen([sys.executable, "-c", COUNT_MISSES], stdout=-1, stderr=-1, text=True, env=environment)
+        for _ in range(8)
+    ]
+    answers = [call.communicate(timeout=120) for call in calls]
+    assert sorted(answers) == [("0\n", "")] * 7 + [("1\n", "")]
+    assert not list(home.rglob("*.lock"))
+    assert not list(home.rglob("*.tmp"))
+
+
+HOLD = """
+import sys, time
+from tiny.outer import outer
+outer._cache.save_overload = lambda sig, compiled: (print("compiled", flush=True), time.sleep(100))
+outer(1)
+"""
+
+
+@pytest.mark.parametrize("end", ["killed", "hanging"])
+def test_process_that_never_finishes_holds_nobody_up(end, home, start, tmp_path, monkeypatch):
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "source")}
+    other = subprocess.Popen([sys.executable, "-c", HOLD], stdout=-1, text=True, env=environment)
+    try:
+        assert other.stdout.readline() == "compiled\n"
+        if end == "killed":
+            other.kill()
+            other.wait()
+        outer = start()
+        monkeypatch.setattr(sys.modules["tiny.runtime.kernels"], "PATIENCE_S", 100.0 if end == "killed" else 0.1)
+        assert (outer(1), hits(outer)) == (4, 0)
+        assert len(files_of(outer)) == 1
+    finally:
+        other.kill()
+        other.communicate()
+
+
+def test_a_line_says_that_kernels_are_compiled(home, start, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    outer = start()
+    outer(1)
+    outer(0.5)
+    assert capsys.readouterr().err == "tiny: compiling kernels, once on this machine\n"
+    start()(1)
+    assert capsys.readouterr().err == ""
+
+
+def test_constants_are_integers_like_others(home, start, tmp_path):
+    (tmp_path / "source" / "tiny" / "outer.py").write_text(OUTER.replace("2 * inner(x)", "inner(x) + inner(0)"))
+    outer = start()
+    assert outer(1) == 3
+    assert [str(signature) for signature in sys.modules["tiny.inner"].inner.signatures] == ["(int64,)"]
+
+
+PLAIN = """from tiny.runtime.kernels import kernel
+
+
+def said_plainly(x):
+    return "plain"
+
+
+@kernel(plain=said_plainly)
+def outer(x):
+    return x + 1
+
+
+@kernel(plain=True)
+def caller(x):
+    return outer(x)
+"""
+
+
+@pytest.fixture
+def start_with_plain(start, tmp_path):
+    """Return a function that imports the small package anew; returns a kernel with a plain version, and `kernels`."""
+    (tmp_path / "source" / "tiny" / "outer.py").write_text(PLAIN)
+
+    def start_anew():
+        outer = start()
+        return outer, sys.modules["tiny.runtime.kernels"]
+
+    return start_anew
+
+
+def test_small_problems_are_not_worth_a_compilation(home, start_with_plain):
+    outer, kernels = start_with_plain()
+
+    def call(seconds):
+        with kernels.spare_compilation(seconds, outer):
+            return outer(1)
+
+    assert call(3.0) == "plain"
+    assert call(5.0) == 2
+    assert call(0.1) == 2  # now that it is there
+
+
+def test_kernels_on_disk_are_loaded_unless_it_is_a_matter_of_an_instant(home, start_with_plain):
+    outer, _ = start_with_plain()
+    outer(1)
+    outer, kernels = start_with_plain()
+    for seconds, answer in ((0.4, "plain"), (0.6, 2), (0.4, 2)):
+        with kernels.spare_compilation(seconds, outer):
+            assert outer(1) == answer
+
+
+def test_plain_time_adds_up_until_a_compilation_pays(home, start_with_plain, monkeypatch, capsys):
+    for answer in ("plain", "plain", 2):
+        outer, kernels = start_with_plain()
+        clock = iter((0.0, 15.0))  # both of the plain calls take 15 seconds
+        with monkeypatch.context() as patched:
+            # a clock of the module's own: other threads of the test run look at the real one
+            own = {"monotonic": lambda clock=clock: next(clock, 15.0)}
+            patched.setattr(kernels, "time", SimpleNamespace(**vars(time) | own))
+            patched.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+            with kernels.spare_compilation(3.0, outer):
+                assert outer(1) == answer
+        said = capsys.readouterr().err
+        assert ("tiny: kernels are not compiled yet; 'tiny warmup' does it" in said) == (answer == "plain")
+
+
+def test_plain_kernels_call_plain_ones(home, start_with_plain):
+    outer, kernels = start_with_plain()
+    caller = sys.modules["tiny.outer"].caller
+    with kernels.plainly():
+        assert (caller(1), kernels.is_plain()) == ("plain", True)
+        with kernels.plainly(False), kernels.spare_compilation(0.0, outer):
+            assert (caller(1), kernels.is_plain()) == (2, False)
+    assert caller(1) == 2
+
+
+def test_kernels_that_were_never_called_are_named(home, start_with_plain):
+    _, kernels = start_with_plain()
+    assert kernels.never_called() == ["tiny.outer.caller", "tiny.outer.outer"]
+    sys.modules["tiny.outer"].caller(1)
+    assert kernels.never_called() == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere temporary folders are each user's own")

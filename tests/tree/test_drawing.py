@@ -1,9 +1,7 @@
 """Pictures: everything is on them, nothing overlaps, and hostile labels do no harm."""
 
-import importlib.util
 import sys
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +10,6 @@ from bayesfloor.display.canvas import LONGEST_NAME
 from bayesfloor.tree import build_class_tree
 
 from .graphs import symmetric
-
-EXAMPLE = Path(__file__).parents[2] / "examples" / "class_tree.py"
 
 
 @pytest.fixture(autouse=True)
@@ -132,12 +128,3 @@ def test_missing_matplotlib_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match="needs matplotlib"):
         peel_tree(4).plot()
-
-
-def test_example_prints_and_draws(tmp_path, capsys):
-    spec = importlib.util.spec_from_file_location("class_tree_example", EXAMPLE)
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
-    example.main(["--output", str(tmp_path)])
-    assert "ClassTree(10 classes" in capsys.readouterr().out
-    assert (tmp_path / "class_tree_digits.png").stat().st_size > 10_000

@@ -7,7 +7,8 @@
 - `checks`: parameters that mean the same everywhere, checked by one function for each kind
 - `limits`: how many threads and how much memory this machine and process may use
 - `findings`: `Finding`, something noticed in the data that a reader of the result should know
+- `finding_pages`: what each code of a finding means, a page of Markdown for each
 - `text`: names, values, counts and rates as text for people
-- `frames`: data frames of the library that is installed
+- `frames`: data frames of the library that the caller uses; `results`: what every result shows in a notebook
 - `files`: atomic writes
 """

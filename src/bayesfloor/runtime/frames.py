@@ -1,14 +1,119 @@
-"""Data frames of the library that is installed."""
+"""Data frames of the library that the caller uses.
 
+`like_input` marks what a function returns with the library of the frame that it was given, and `Framed` hands the mark
+on to everything that is made of a result.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property, wraps
 from importlib import import_module
-from typing import Any
+from inspect import isfunction
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: Libraries whose frames are given back, and how each calls its frames.
+_FRAMES = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 
 
-def data_frame(columns: dict[str, Any]) -> Any:
-    """Make a data frame: pandas where it is installed, else polars."""
-    for library in ("pandas", "polars"):
+class Framed:
+    """A result whose ``frame()`` is a data frame of the caller's library.
+
+    Results made by its public methods are of the same library.
+    """
+
+    #: None where the caller uses none: pandas where it is installed, else polars.
+    _library: str | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name, method in list(vars(cls).items()):
+            if isinstance(method, cached_property):
+                method.func = like_input(method.func)
+            elif isfunction(method) and not name.startswith("_"):
+                setattr(cls, name, like_input(method))
+
+    def _frame_of(self, columns: Mapping[str, Any]) -> Any:
+        return data_frame(columns, self._library)
+
+
+def like_input(function: Callable[P, T]) -> Callable[P, T]:
+    """Have a function return results whose frames are of the library of the data frame that it was given.
+
+    Tables of pyarrow reach the function as frames of polars.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a data frame, or a result that has its library from one. Returns results, or an estimator that holds some.
+
+    Returns
+    -------
+    callable
+    """
+
+    @wraps(function)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
+        libraries = map(_library_of, (*args, *kwargs.values()))
+        library = next((name for name in libraries if name is not None), None)
+        if library is None:
+            return function(*args, **kwargs)
+        call: Callable[..., T] = function
+        found = call(*map(without_arrow, args), **{name: without_arrow(each) for name, each in kwargs.items()})
+        _mark(vars(found) if hasattr(found, "get_params") else found, library)
+        return found
+
+    return wrapped
+
+
+def data_frame(columns: Mapping[str, Any], library: str | None = None) -> Any:
+    """Make a data frame.
+
+    Parameters
+    ----------
+    columns : mapping of str to array-like
+        The columns.
+    library : {"pandas", "polars", "pyarrow"} or None, default=None
+        None for pandas where it is installed, else polars.
+
+    Returns
+    -------
+    data frame
+    """
+    for name in ("pandas", "polars") if library is None else (library,):
         try:
-            return import_module(library).DataFrame(columns)
+            return getattr(import_module(name), _FRAMES[name])(dict(columns))
         except ImportError:
             continue
-    raise ImportError("frame() needs pandas or polars: pip install pandas")
+    raise ImportError(f"frame() needs {library or 'pandas or polars'}: pip install {library or 'pandas'}")
+
+
+def _library_of(data: Any) -> str | None:
+    """Return the library of a data frame or a result, and None for anything else."""
+    if isinstance(data, Framed):
+        return data._library
+    if not hasattr(type(data), "columns"):
+        return None
+    roots = (kind.__module__.partition(".")[0] for kind in type(data).__mro__)
+    return next((root for root in roots if root in _FRAMES), None)
+
+
+def without_arrow(data: Any) -> Any:
+    """Return a table of pyarrow, whose columns are nameless arrays, as a frame of polars; anything else unchanged."""
+    if isinstance(data, Framed) or _library_of(data) != "pyarrow":
+        return data
+    import polars
+
+    return polars.from_arrow(data)
+
+
+def _mark(found: Any, library: str) -> None:
+    """Mark a result and all results that it holds."""
+    if isinstance(found, Framed):
+        if found._library != library:
+            object.__setattr__(found, "_library", library)  # results are frozen
+            _mark(vars(found), library)
+    elif isinstance(found, Mapping | list | tuple):
+        for each in found.values() if isinstance(found, Mapping) else found:
+            _mark(each, library)

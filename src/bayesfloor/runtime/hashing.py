@@ -24,7 +24,16 @@ def mix64(z: Any) -> Any:
 compiled_mix64 = kernel(inline="always")(mix64)
 
 
-@kernel
+def _hash_rows(bits: Any, start: int, stop: int, out: Any) -> None:
+    words = np.where(bits[start:stop] == np.uint64(1) << np.uint64(63), np.uint64(0), bits[start:stop])
+    h = np.full(stop - start, GOLDEN)
+    for column in words.T:
+        h = (h ^ column) * ROW_FACTOR
+        h ^= h >> SHIFT_32
+    out[start:stop] = mix64(h)
+
+
+@kernel(plain=_hash_rows)
 def hash_rows(bits: Any, start: int, stop: int, out: Any) -> None:
     """Hash rows start..stop of the float64 bit patterns of X, reading -0.0 as 0.0."""
     minus_zero = np.uint64(1) << np.uint64(63)

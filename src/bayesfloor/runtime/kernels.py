@@ -16,9 +16,15 @@ Here the folder is named by the version and a hash of the sources, so that an ed
         0.1.0-91c4f0e2b7d35a68/           version and hash
             forest.order.kruskal.find-21-….bin  one file for each kernel and signature, with its checksum
 
-A file that is missing, damaged or unreadable means that the kernel is compiled again, never an error.
+A file that is missing, damaged or unreadable means that the kernel is compiled again, never an error. A process that
+wants a kernel which another one is compiling waits for it.
+
+A small problem is over long before its kernels would be compiled. Kernels that it needs have a plain version, in NumPy
+or as the interpreter runs them, with the same results to the last bit: see `spare_compilation`.
 """
 
+import contextlib
+import errno
 import hashlib
 import os
 import pickle
@@ -29,11 +35,12 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import llvmlite
 import numba
@@ -41,6 +48,13 @@ import numpy as np
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
+from numba.core.types import unliteral
+from numba.extending import typeof_impl
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -53,14 +67,34 @@ KEPT_FOLDERS = 4
 # Seconds since its last use before a folder may be removed: the processes that started then have loaded what they need.
 UNUSED_S = 3600.0
 
+# Seconds that plain versions may take in place of loading kernels, in a process.
+PLAIN_S_TO_LOAD = 0.5
+# Seconds that they may take in place of compiling kernels: in one go, and over all starts, which is about half as long
+# as it takes to compile them.
+PLAIN_S_AT_ONCE, PLAIN_S_IN_ALL = 4.0, 20.0
+# Seconds from which a line says that compiled kernels would be faster.
+PLAIN_S_TO_MENTION = 1.0
 
-def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+# Seconds to wait for another process that compiles the same kernel.
+PATIENCE_S = 120.0
+
+# Whether kernels run their plain versions, in this thread and those that it starts: None until something decides it.
+_plainly: ContextVar[bool | None] = ContextVar("plainly", default=None)
+
+# All kernels of the modules that were loaded.
+_KERNELS: list[Any] = []
+
+
+def kernel(function: Callable[..., Any] | None = None, /, *, plain: Any = None, **options: Any) -> Any:
     """Compile a function on its first call, without the interpreter's lock, and keep the machine code on disk.
 
     Parameters
     ----------
     function : callable or None, default=None
         The function; None where the decorator is given options.
+    plain : callable, True or None, default=None
+        The version for `spare_compilation`, which gives the same result to the last bit; True for the function itself,
+        where the interpreter is fast enough. None: there is none.
     **options
         Further options of ``numba.njit``.
 
@@ -70,11 +104,136 @@ def kernel(function: Callable[..., Any] | None = None, /, **options: Any) -> Any
         The kernel. With NUMBA_DISABLE_JIT, the function as it is.
     """
     if function is None:
-        return lambda decorated: kernel(decorated, **options)
+        return lambda decorated: kernel(decorated, plain=plain, **options)
     dispatcher = numba.njit(nogil=True, **options)(function)
-    if dispatcher is not function and (folder := cache_folder()) is not None:
+    if dispatcher is function:  # NUMBA_DISABLE_JIT
+        return function
+    template_of = dispatcher.get_call_template
+
+    def template_without_literals(arguments: Any, keywords: Any) -> Any:
+        # Called with the constant 0, numba would compile a kernel for it, and again for other integers.
+        return template_of([*map(unliteral, arguments)], {name: unliteral(type_) for name, type_ in keywords.items()})  # type: ignore[no-untyped-call]
+
+    dispatcher.get_call_template = template_without_literals
+    if (folder := cache_folder()) is not None:
         dispatcher._cache = KernelCache(function, folder)
-    return dispatcher
+    _KERNELS.append(dispatcher)
+    return dispatcher if plain is None else KernelWithPlain(dispatcher, function if plain is True else plain)
+
+
+class KernelWithPlain:
+    """A kernel that can run without being compiled.
+
+    Parameters
+    ----------
+    compiled : numba dispatcher
+        The kernel. Other kernels call this one.
+    plain : callable
+        What runs in its place inside `plainly`.
+    """
+
+    def __init__(self, compiled: Any, plain: Callable[..., Any]) -> None:
+        self.compiled, self.plain = compiled, plain
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the kernel, or its plain version."""
+        return self.plain(*arguments) if _plainly.get() else self.compiled(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        # numba looks at options of a function before it inlines it, and at the function
+        if name in ("compiled", "plain"):  # while it is being copied
+            raise AttributeError(name)
+        return getattr(self.compiled, name)
+
+
+@typeof_impl.register(KernelWithPlain)
+def _type_of(kernel: KernelWithPlain, context: Any) -> Any:
+    return typeof_impl(kernel.compiled, context)
+
+
+def is_plain() -> bool:
+    """Tell whether kernels run their plain versions here."""
+    return bool(_plainly.get())
+
+
+@contextlib.contextmanager
+def plainly(plain: bool = True) -> Iterator[None]:
+    """Run the plain versions of kernels inside a with block, or none of them."""
+    token = _plainly.set(plain)
+    try:
+        yield
+    finally:
+        _plainly.reset(token)
+
+
+def never_called() -> list[str]:
+    """Name the kernels of the modules that were loaded which have no machine code, and would need some."""
+    is_inlined = [each.targetoptions.get("inline") == "always" for each in _KERNELS]
+    missing = [
+        each for each, inlined in zip(_KERNELS, is_inlined, strict=True) if not inlined and not is_compiled(each)
+    ]
+    return sorted(f"{each.py_func.__module__}.{each.py_func.__name__}" for each in missing)
+
+
+@contextlib.contextmanager
+def spare_compilation(seconds: float, *needed: Any) -> Iterator[None]:
+    """Run the plain versions of kernels inside a with block, where to compile or to load kernels would take longer.
+
+    Time lost for want of compiled kernels is written down: once it adds up to that of a compilation, over all starts,
+    they are compiled after all.
+
+    Parameters
+    ----------
+    seconds : float
+        How long plain versions will take, roughly.
+    *needed : kernels
+        Those that take longest to compile.
+    """
+    if _plainly.get() is not None or not _pays_off(seconds, needed):
+        yield
+        return
+    start = time.monotonic()
+    try:
+        with plainly():
+            yield
+    finally:
+        _add_plain_seconds(time.monotonic() - start)
+
+
+# Seconds that plain versions have taken in this process.
+_plain_here = 0.0
+
+
+def _pays_off(seconds: float, needed: tuple[Any, ...]) -> bool:
+    """Tell whether plain versions, which take so long, are the faster choice."""
+    if all(not hasattr(kernel, "signatures") or kernel.signatures for kernel in needed):
+        return False
+    if all(map(is_compiled, needed)):
+        return _plain_here + seconds <= PLAIN_S_TO_LOAD
+    return seconds <= PLAIN_S_AT_ONCE and _plain_in_all() <= PLAIN_S_IN_ALL
+
+
+def _plain_account() -> Path | None:
+    """Return the file whose size says how long plain versions have run, in hundredths of a second."""
+    return None if (folder := cache_folder()) is None else folder / "plain"
+
+
+def _plain_in_all() -> float:
+    account = _plain_account()
+    try:
+        return _plain_here if account is None else account.stat().st_size / 100
+    except OSError:  # there is none yet, or none can be written
+        return _plain_here
+
+
+def _add_plain_seconds(seconds: float) -> None:
+    global _plain_here
+    if _plain_here <= PLAIN_S_TO_MENTION < _plain_here + seconds:
+        _say(f"kernels are not compiled yet; '{PACKAGE.name} warmup' does it, once, and makes this faster")
+    _plain_here += seconds
+    if _plain_here > PLAIN_S_TO_LOAD and (account := _plain_account()) is not None:
+        with contextlib.suppress(OSError), account.open("ab") as file:  # several processes may append at once
+            file.write(b"." * (1 + int(100 * seconds)))
 
 
 def is_compiled(function: Any) -> bool:
@@ -102,6 +261,7 @@ class KernelCache(NullCache):
         # as a name can be defined twice in a file, its line is part of the file's name
         self._stem = f"{name}-{function.__code__.co_firstlineno}"
         self._folder = folder
+        self._locks: dict[Path, IO[bytes]] = {}
 
     @property
     def cache_path(self) -> str:
@@ -134,16 +294,15 @@ class KernelCache(NullCache):
         """
         target_context.refresh()  # the machine code refers to what is registered here
         key = self._key(sig, target_context.codegen())
-        try:
-            content = self._path(key).read_bytes()
-        except FileNotFoundError:
+        path = self._path(key)
+        pickled = kept(path)
+        if pickled is None:
+            _announce()
+            self._lock(path)
+            pickled = kept(path)  # another process may have compiled it meanwhile
+        if pickled is None:
             return None
-        except OSError as error:
-            _warn_once(f"compiled kernels cannot be read and are compiled again: {_reason(error)}")
-            return None
-        checksum, pickled = content[:32], content[32:]
-        if hashlib.sha256(pickled).digest() != checksum:
-            return None  # a damaged file: it is replaced once the kernel is compiled
+        self._unlock(path)
         saved_sig, reduced = pickle.loads(pickled)
         if saved_sig != sig:  # two types can have the same name
             return None
@@ -163,11 +322,29 @@ class KernelCache(NullCache):
             raise TypeError(f"kernel {self._stem} refers to an object that exists in this process only")
         pickled = dumps((sig, cres._reduce()))  # type: ignore[no-untyped-call]
         path = self._path(self._key(sig, cres.codegen))
+        keep(path, pickled)
+        self._unlock(path)
+
+    def _lock(self, path: Path) -> None:
+        """Take the lock of a kernel, so that other processes wait for it instead of compiling the same.
+
+        The system gives a lock back when its process ends, however it does. Without locks, all of them compile.
+        """
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)  # another process may have removed it as unused
-            _write_whole(path, hashlib.sha256(pickled).digest() + pickled)
-        except OSError as error:
-            _warn_once(f"compiled kernels are not kept for the next start: {_reason(error)}")
+            lock = path.with_suffix(".lock").open("ab")
+        except OSError:
+            return
+        if _take(lock):
+            self._locks[path] = lock
+        else:
+            lock.close()
+
+    def _unlock(self, path: Path) -> None:
+        if (lock := self._locks.pop(path, None)) is not None:
+            # those that wait hold the same file, and see what was compiled
+            with contextlib.suppress(OSError):
+                path.with_suffix(".lock").unlink()
+            lock.close()
 
     def _key(self, sig: Any, codegen: Any) -> str:
         """Return what machine code depends on beside the sources: types, processor, checks of indices."""
@@ -175,6 +352,61 @@ class KernelCache(NullCache):
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{self._stem}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.bin"
+
+
+def _take(lock: IO[bytes]) -> bool:
+    """Wait until a file is locked by this process alone; return whether it is."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            if sys.platform == "win32":
+                msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
+            else:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except OSError as error:
+            is_taken = error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+            if not is_taken or time.monotonic() > deadline:  # a file system without locks, or a process that hangs
+                return False
+        time.sleep(0.02)
+
+
+_announced = False
+
+
+def _announce() -> None:
+    """Say, once and to a terminal only, that kernels are being compiled."""
+    global _announced
+    if not _announced:
+        _say("compiling kernels, once on this machine")
+    _announced = True
+
+
+def _say(text: str) -> None:
+    """Say something to whoever sits at a terminal."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print(f"{PACKAGE.name}: {text}", file=sys.stderr)
+
+
+def kept(path: Path) -> bytes | None:
+    """Return what `keep` has written to a file of the cache folder; None where there is none, or it is damaged."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        _warn_once(f"compiled kernels cannot be read and are compiled again: {_reason(error)}")
+        return None
+    return content[32:] if hashlib.sha256(content[32:]).digest() == content[:32] else None
+
+
+def keep(path: Path, content: bytes) -> None:
+    """Write a file of the cache folder, with a checksum; warn where that cannot be done."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)  # another process may have removed it as unused
+        _write_whole(path, hashlib.sha256(content).digest() + content)
+    except OSError as error:
+        _warn_once(f"compiled kernels are not kept for the next start: {_reason(error)}")
 
 
 def _write_whole(path: Path, content: bytes) -> None:
@@ -203,10 +435,13 @@ def cache_folder() -> Path | None:
         return None
     asked = _OPTIONS.CACHE_DIR
     usual = Path(asked) if asked else _user_cache()
+    home = usual / PACKAGE.name
     try:
-        return _prepare(usual / PACKAGE.name, name, private=not asked)
+        return _prepare(home, name, private=not asked)
     except OSError as error:
         reason = _reason(error)
+    if _can_be_read(home, name, private=not asked):
+        return home / name
     advice = "NUMBA_CACHE_DIR can name another folder"
     if sys.platform != "win32":
         try:
@@ -315,6 +550,16 @@ def _prepare(home: Path, name: str, *, private: bool) -> Path:
     if is_new:
         _remove_unused(home)
     return folder
+
+
+def _can_be_read(home: Path, name: str, *, private: bool) -> bool:
+    """Tell whether there are kernels in a folder where nothing can be written, as in a read-only container."""
+    try:
+        if private and sys.platform != "win32":
+            _check_private(home)
+        return home.is_absolute() and any((home / name).glob("*.bin"))
+    except OSError:
+        return False
 
 
 def _check_private(home: Path) -> None:

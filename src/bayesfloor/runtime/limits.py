@@ -45,12 +45,12 @@ def check_n_jobs(n_jobs: Any) -> int:
     int
         At least 1.
     """
-    n_cores = 1 if _in_a_pool.get() else usable_cores()
-    if n_jobs is None:
-        return n_cores
-    if not is_int(n_jobs) or n_jobs == 0:
+    if n_jobs is not None and (not is_int(n_jobs) or n_jobs == 0):
         raise ParameterError("n_jobs", "an int other than 0, or None for all cores", n_jobs)
-    return int(n_jobs) if n_jobs > 0 else max(1, n_cores + 1 + int(n_jobs))
+    if n_jobs is not None and n_jobs > 0:
+        return int(n_jobs)
+    n_cores = 1 if _in_a_pool.get() else usable_cores()
+    return n_cores if n_jobs is None else max(1, n_cores + 1 + int(n_jobs))
 
 
 def usable_cores() -> int:

@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_option, check_random_state_seed
+from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.kernels import spare_compilation
 from bayesfloor.runtime.text import listed, shown
 from bayesfloor.tree import cuts
 from bayesfloor.tree.class_tree import ClassTree, check_classes, grow_class_tree
+from bayesfloor.tree.cut_kernels import degrees_and_bound
 
 WEIGHTED_CUTS: dict[str, Callable[[Floats], cuts.Split]] = {
     "min-cut": cuts.min_cut,
@@ -22,6 +25,7 @@ WEIGHTED_CUTS: dict[str, Callable[[Floats], cuts.Split]] = {
 }
 
 
+@like_input
 def build_class_tree(weights: Any, classes: Any = None, *, cut: Any = "min-cut", random_state: Any = 0) -> ClassTree:
     """Build a binary tree of classes by cutting a graph of classes in two, then each part, and so on.
 
@@ -91,7 +95,8 @@ def build_class_tree(weights: Any, classes: Any = None, *, cut: Any = "min-cut",
         split = cuts.random_cut(np.random.default_rng(check_random_state_seed(random_state)))
     else:
         split = WEIGHTED_CUTS[cut](matrix)
-    return grow_class_tree(labels, split, lambda left, right: matrix[np.ix_(left, right)].sum())
+    with spare_compilation(1e-5 * len(labels) ** 3, degrees_and_bound):
+        return grow_class_tree(labels, split, lambda left, right: matrix[np.ix_(left, right)].sum())
 
 
 def _given_tree(nested: Any, weights: Any, classes: Any) -> ClassTree:

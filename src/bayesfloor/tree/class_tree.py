@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bayesfloor.data.labels import check_labels
 from bayesfloor.display import ClassTreeDisplay
 from bayesfloor.runtime.arrays import Ints
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.results import Result
 from bayesfloor.runtime.text import label_text, listed, shown
 from bayesfloor.tree.cuts import Split
 
@@ -45,7 +45,7 @@ class ClassNode:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassTree:
+class ClassTree(Result):
     """A binary tree of classes; each inner node is a binary problem. `build_class_tree` makes one.
 
     Attributes
@@ -235,7 +235,7 @@ class ClassTree:
     def frame(self) -> Any:
         """Return a data frame with one row per node; left and right are lists of labels."""
         rows = self.to_dict()["nodes"]
-        return data_frame(
+        return self._frame_of(
             {
                 "node": [node.index for node in self.nodes],
                 "parent": [node.parent for node in self.nodes],

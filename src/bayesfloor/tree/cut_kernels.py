@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
-@kernel
+@kernel(plain=True)
 def degrees_and_bound(sorted_weights: Floats, order: Ints, member: Bools, codes: Ints) -> tuple[Floats, float]:
     """Return each member's degree, and a lower bound on cuts with two or more vertices on each side.
 
@@ -47,7 +47,7 @@ def degrees_and_bound(sorted_weights: Floats, order: Ints, member: Bools, codes:
     return degrees, bound
 
 
-@kernel
+@kernel(plain=True)
 def connected_components(weights: Floats, codes: Ints) -> tuple[Ints, int]:
     """Number the components of the graph among `codes`, each in the order of its first code."""
     n = codes.shape[0]
@@ -72,7 +72,7 @@ def connected_components(weights: Floats, codes: Ints) -> tuple[Ints, int]:
     return component, n_components
 
 
-@kernel
+@kernel(plain=True)
 def comes_first(left: Bools, other: Bools) -> bool:
     """Tell whether one cut goes before another of the same value.
 
@@ -95,7 +95,7 @@ def comes_first(left: Bools, other: Bools) -> bool:
     return False
 
 
-@kernel
+@kernel(plain=True)
 def offer(left: Bools, value: float, best: Bools, lowest: float, tie: float) -> float:
     """Keep a cut in `best` if it is lower than what is there, or ties and comes first; return the lowest value."""
     if value * (1.0 + tie) < lowest or (value <= lowest * (1.0 + tie) and comes_first(left, best)):
@@ -104,7 +104,7 @@ def offer(left: Bools, value: float, best: Bools, lowest: float, tie: float) -> 
     return min(value, lowest)
 
 
-@kernel
+@kernel(plain=True)
 def offer_groups(H: Floats, m: int, group: Ints, degree: Floats, best: Bools, lowest: float, tie: float) -> float:
     """Offer the cuts that split one group off all others."""
     n = group.shape[0]
@@ -122,7 +122,7 @@ def offer_groups(H: Floats, m: int, group: Ints, degree: Floats, best: Bools, lo
     return lowest
 
 
-@kernel
+@kernel(plain=True)
 def merge_groups(H: Floats, m: int, label: Ints, n_labels: int, group: Ints, spare: Floats) -> None:
     """Merge groups of equal label."""
     for a in range(n_labels):
@@ -140,7 +140,7 @@ def merge_groups(H: Floats, m: int, label: Ints, n_labels: int, group: Ints, spa
         group[v] = label[group[v]]
 
 
-@kernel
+@kernel(plain=True)
 def join(parent: Ints, a: int, b: int) -> bool:
     """Join two sets, each of which has its smallest group as root; tell whether they were two."""
     while parent[a] != a:
@@ -151,7 +151,7 @@ def join(parent: Ints, a: int, b: int) -> bool:
     return a != b
 
 
-@kernel
+@kernel(plain=True)
 def label_sets(parent: Ints, label: Ints) -> int:
     """Number the sets; return how many there are."""
     n_labels = 0
@@ -164,7 +164,7 @@ def label_sets(parent: Ints, label: Ints) -> int:
     return n_labels
 
 
-@kernel
+@kernel(plain=True)
 def label_majorities(H: Floats, m: int, degree: Floats, tie: float, label: Ints) -> int:
     """Give a group the label of the one that has more than half its degree; return the number of labels.
 
@@ -180,7 +180,7 @@ def label_majorities(H: Floats, m: int, degree: Floats, tie: float, label: Ints)
     return label_sets(parent, label)
 
 
-@kernel
+@kernel(plain=True)
 def label_adjacent(H: Floats, m: int, limit: float, label: Ints) -> int:
     """Give one label to neighbours in maximum adjacency order that every cut up to `limit` keeps together.
 
@@ -209,7 +209,7 @@ def label_adjacent(H: Floats, m: int, limit: float, label: Ints) -> int:
     return n_labels
 
 
-@kernel
+@kernel(plain=True)
 def send_flow(residual: Floats, m: int, source: int, sink: int, negligible: float) -> None:
     """Turn capacities into what a maximum flow leaves of them, by shortest augmenting paths."""
     before = np.empty(m, np.int64)
@@ -242,7 +242,7 @@ def send_flow(residual: Floats, m: int, source: int, sink: int, negligible: floa
             b = before[b]
 
 
-@kernel
+@kernel(plain=True)
 def find_leading_to(sink: int, residual: Floats, m: int, negligible: float) -> Bools:
     """Mark the groups from which capacity is left to the sink."""
     marked = np.zeros(m, np.bool_)
@@ -261,7 +261,7 @@ def find_leading_to(sink: int, residual: Floats, m: int, negligible: float) -> B
     return marked
 
 
-@kernel
+@kernel(plain=True)
 def offer_cuts_between(
     H: Floats, m: int, source: int, sink: int, group: Ints, best: Bools, lowest: float, tie: float
 ) -> float:
@@ -338,7 +338,7 @@ def offer_cuts_between(
     return lowest
 
 
-@kernel
+@kernel(plain=True)
 def minimum_cut(weights: Floats, tie: float) -> Bools:
     """Return the left side of the minimum cut of a connected graph, of tied cuts the one that comes first.
 

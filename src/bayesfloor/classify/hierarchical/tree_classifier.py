@@ -28,6 +28,7 @@ from bayesfloor.classify.routing import (
 from bayesfloor.classify.training import F64, I64, Training, check_training
 from bayesfloor.data.folds import fold_keys, grouped_folds, stratified_folds
 from bayesfloor.runtime.checks import check_option, check_random_state_seed
+from bayesfloor.runtime.frames import like_input
 
 #: Folds from which Platt's sigmoid gets scores of rows that were not trained on.
 _N_FOLDS = 5
@@ -127,6 +128,7 @@ default="average-linkage"
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @like_input
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any) -> Self:
         """Cut the tree and fit its nodes.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -16,6 +15,7 @@ from bayesfloor.classify.linear.linear_svm import check_values_of_c
 from bayesfloor.classify.linear_decisions import LinearDecisions
 from bayesfloor.classify.training import F64, I64, check_training
 from bayesfloor.data.folds import fold_keys
+from bayesfloor.runtime.caller_warnings import warn_caller
 from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
@@ -182,7 +182,7 @@ class CrammerSingerSVC(LinearDecisions):
                 f"Not converged at C = {self.C_:.3g} after {self.n_iter_} steps: the objective may lie "
                 f"{solution.gap:.1g} of itself above its minimum. Scale the features, lower C or raise max_iter."
             )
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            warn_caller(message, ConvergenceWarning)
 
 
 def _with_ones(X: Any, n_classes: int) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -18,8 +17,10 @@ from bayesfloor.classify.linear_decisions import LinearDecisions
 from bayesfloor.classify.training import F64, Training, check_penalties, check_training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.points import check_points
+from bayesfloor.runtime.caller_warnings import warn_caller
 from bayesfloor.runtime.checks import check_float, check_option
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.results import Result
 from bayesfloor.runtime.threads import Crew, supervise
 from bayesfloor.tables.arguments import prepared_points
 
@@ -49,7 +50,7 @@ class SimplexClassifier(LinearDecisions):
         self.n_iter_ = solution.n_iter
         if not solution.converged:
             message = f"GenSVM has not converged after {solution.n_iter} steps. Scale the features, or raise max_iter."
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            warn_caller(message, ConvergenceWarning)
 
     def _class_scores(self, scores: F64) -> F64:
         if len(self.classes_) == 2:
@@ -165,7 +166,7 @@ class GenSVC(SimplexClassifier):
 
 
 @dataclass(frozen=True, eq=False)
-class GenSVMPath:
+class GenSVMPath(Result):
     """Solutions of one GenSVM problem for falling λ.
 
     Attributes
@@ -197,9 +198,10 @@ class GenSVMPath:
 
     def frame(self) -> Any:
         """Return a data frame with a row for each λ: lmd, loss and n_iter."""
-        return data_frame({"lmd": self.lmds, "loss": self.loss, "n_iter": self.n_iter})
+        return self._frame_of({"lmd": self.lmds, "loss": self.loss, "n_iter": self.n_iter})
 
 
+@like_input
 def gensvm_path(
     X: Any,
     y: Any = None,
@@ -249,7 +251,7 @@ def gensvm_path(
     solutions = solve(rows, values, p, kappa, tol, max_iter)
     missed = [f"{lmd:.3g}" for lmd, solution in zip(values, solutions, strict=True) if not solution.converged]
     if missed:
-        warnings.warn(f"GenSVM has not converged for λ = {', '.join(missed)}.", ConvergenceWarning, stacklevel=2)
+        warn_caller(f"GenSVM has not converged for λ = {', '.join(missed)}.", ConvergenceWarning)
     coef, intercept = zip(*(_unscaled(rows, solution) for solution in solutions), strict=True)
     return GenSVMPath(
         classes=training.classes,

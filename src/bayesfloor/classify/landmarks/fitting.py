@@ -130,6 +130,24 @@ def order_rows(X: Any, codes: Ints, weight: Floats, keys: Any, groups: Ints | No
     return Rows(X[order], codes[order], (weight * (n / weight.sum())).astype(np.float32), max(n_kept, 1))
 
 
+def plan_features(
+    rows: Rows, n_classes: int, effort: Effort, seed: int, n_landmarks: int | None, n_rules: int | None
+) -> tuple[Scaling, F32, FeaturePlan]:
+    """Return what scales columns, the scaled columns, and how many landmarks and rules there are to be."""
+    n = len(rows.codes)
+    scaling = scaling_of(rows.X, rows.weight, seed)
+    columns = scale_rows(rows.X, scaling)
+    default_landmarks, default_rules = effort.n_features(
+        n, n_classes, columns.shape[1], float(scaling.is_binary.mean())
+    )
+    plan = FeaturePlan(
+        default_landmarks if n_landmarks is None else min(n_landmarks, n),
+        default_rules if n_rules is None else n_rules,
+        effort.widths,
+    )
+    return scaling, columns, plan
+
+
 def fit_model(
     rows: Rows,
     n_classes: int,
@@ -165,16 +183,7 @@ def fit_model(
     LandmarkModel
     """
     n = len(rows.codes)
-    scaling = scaling_of(rows.X, rows.weight, seed)
-    columns = scale_rows(rows.X, scaling)
-    default_landmarks, default_rules = effort.n_features(
-        n, n_classes, columns.shape[1], float(scaling.is_binary.mean())
-    )
-    plan = FeaturePlan(
-        default_landmarks if n_landmarks is None else min(n_landmarks, n),
-        default_rules if n_rules is None else n_rules,
-        effort.widths,
-    )
+    scaling, columns, plan = plan_features(rows, n_classes, effort, seed, n_landmarks, n_rules)
     few = RowsOfModel(columns, rows, slice(0, min(effort.n_tune, rows.n_kept)))
     feature_map, strength = _choose_features(few, scaling, columns, plan, n_classes, seed)
     crew.expect(2 * effort.steps + (STEPS_ON_ALL if effort.is_local else 0))
@@ -315,8 +324,8 @@ def _fit_with_local(
     kept_sums, held_sums = kept.sums(feature_map, crew), held.sums(feature_map, crew)
     coefficients, _ = _fit_all(kept_sums, penalty, tuned.strength, tuned.coefficients, effort, effort.steps)
     weighted = columns * feature_map.weights
-    equal = np.zeros(3)
-    local = store_rows(weighted[:n_kept], kept.codes, kept_sums.probabilities(coefficients), equal)
+    not_weighed = np.zeros(3)
+    local = store_rows(weighted[:n_kept], kept.codes, kept_sums.probabilities(coefficients), not_weighed)
     probabilities = held_sums.probabilities(coefficients)
     logarithms = local_logarithms(local, weighted[n_kept:], probabilities, crew)
     opinions, gain = weigh_opinions(logarithms, held.codes, held.weight)
@@ -408,6 +417,14 @@ def scores_of(X: Any, feature_map: FeatureMap, coefficients: F32, local: LocalRo
 
     crew.run(score, [(first,) for first in range(0, n, PREDICTED_ROWS)])
     return out
+
+
+def probabilities_of(scores: F32) -> Floats:
+    """Return the probabilities of the classes, (n, n_classes)."""
+    shifted = scores.astype(np.float64)
+    shifted -= shifted.max(axis=1, keepdims=True)
+    odds = np.exp(shifted)
+    return odds / odds.sum(axis=1, keepdims=True)
 
 
 def _projected(part: Any, feature_map: FeatureMap) -> F32:

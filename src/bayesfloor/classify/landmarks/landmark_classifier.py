@@ -10,7 +10,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from bayesfloor.classify.landmarks.efforts import EFFORTS, Effort
-from bayesfloor.classify.landmarks.fitting import LandmarkModel, Rows, fit_model, order_rows, scores_of, update_model
+from bayesfloor.classify.landmarks.fitting import (
+    LandmarkModel,
+    Rows,
+    fit_model,
+    order_rows,
+    probabilities_of,
+    scores_of,
+    update_model,
+)
 from bayesfloor.classify.landmarks.scaling import dense_if_few_columns
 from bayesfloor.classify.training import F64, check_rows, check_training, class_weights
 from bayesfloor.data.folds import fold_keys
@@ -274,10 +282,7 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples, n_classes)
             They sum to 1.
         """
-        scores = self._scores(X).astype(np.float64)
-        scores -= scores.max(axis=1, keepdims=True)
-        odds = np.exp(scores)
-        return odds / odds.sum(axis=1, keepdims=True)
+        return probabilities_of(self._scores(X))
 
     def _scores(self, X: Any) -> NDArray[np.float32]:
         check_is_fitted(self)

@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from bayesfloor.classify.landmarks.efforts import EFFORTS, Effort
 from bayesfloor.classify.landmarks.feature_choice import FeaturePlan, Sample, choose_features
 from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
-from bayesfloor.classify.landmarks.fitting import Rows, order_rows, scores_of
-from bayesfloor.classify.landmarks.multinomial import Objective, Penalty, penalty_of
+from bayesfloor.classify.landmarks.fitting import Rows, order_rows, plan_features, scores_of
+from bayesfloor.classify.landmarks.multinomial import Penalty, cholesky, penalty_of, solve
 from bayesfloor.classify.landmarks.row_sums import RowSums, Sums
-from bayesfloor.classify.landmarks.scaling import dense_if_few_columns, scale_rows, scaling_of
+from bayesfloor.classify.landmarks.scaling import dense_if_few_columns
 from bayesfloor.classify.training import F64, check_regression, check_rows
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.arrays import Floats
@@ -96,17 +96,8 @@ def fit_ridge(
     RidgeModel
     """
     n, n_kept = len(targets), rows.n_kept
-    scaling = scaling_of(rows.X, rows.weight, seed)
-    columns = scale_rows(rows.X, scaling)
-    default_landmarks, default_rules = effort.n_features(
-        n, LIKE_CLASSES, columns.shape[1], float(scaling.is_binary.mean())
-    )
-    plan = FeaturePlan(
-        default_landmarks if n_landmarks is None else min(n_landmarks, n),
-        default_rules if n_rules is None else n_rules,
-        effort.widths,
-        *WIDTH_CHOICE,
-    )
+    scaling, columns, plan = plan_features(rows, LIKE_CLASSES, effort, seed, n_landmarks, n_rules)
+    plan = FeaturePlan(*plan[:3], *WIDTH_CHOICE)
     parts = _parts(n, n_kept, has_groups)
     n_few = min(effort.n_tune, max(2, int(FEW_SHARE * n)), n_kept)
     few = slice(0, n_few)
@@ -195,14 +186,7 @@ def solve_ridge(products: Floats, moments: F32, penalty: Penalty, strength: floa
     -------
     ndarray of shape (n_features,), float32
     """
-    # The bound of the multinomial model has half the products, so half the penalty goes with it.
-    halved = Objective(_no_gradient, products, penalty, strength / 2)
-    solved: F32 = halved.precondition(moments[np.newaxis])[0] * np.float32(0.5)
-    return solved
-
-
-def _no_gradient(coefficients: F32) -> tuple[float, F32]:
-    raise NotImplementedError("ridge regression is solved in closed form")
+    return solve(cholesky(products, penalty, strength), moments[np.newaxis])[0]
 
 
 def _moments(sums: RowSums, targets: F32) -> F32:

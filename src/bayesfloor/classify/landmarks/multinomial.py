@@ -20,7 +20,7 @@ from bayesfloor.runtime.arrays import Floats
 #: What the constant and the diagonal of the landmarks' block count of the penalty.
 SMALL_PENALTY = 1e-3
 #: Damping of the Cholesky factor, as a share of the trace; it grows until there is a factor.
-DAMPING = 2e-7
+DAMPING = 4e-7
 #: A step that is expected to gain less than this for each unit of weight is the last.
 TOLERANCE = 2e-6
 #: Pairs of steps and changes of the gradient that L-BFGS remembers.
@@ -118,7 +118,7 @@ class Objective:
     ) -> None:
         self._gradient = gradient
         self._penalty = penalty.times(strength)
-        self._factor = _factor(products, penalty, strength)
+        self._factor = cholesky(0.5 * products, penalty, strength)
 
     def at(self, coefficients: F32, of_loss: tuple[float, F32] | None = None) -> Point:
         """Return value and gradient; those of the loss alone need not be computed again where they are known."""
@@ -138,7 +138,7 @@ class Objective:
 
     def precondition(self, gradient: F32) -> F32:
         """Return the gradient times the inverse of the bound."""
-        return np.asarray(dpotrs(self._factor, gradient.T, lower=1)[0].T, np.float32)
+        return solve(self._factor, gradient)
 
 
 def descend(
@@ -208,16 +208,24 @@ def _direction(objective: Objective, gradient: F32, remembered: list[Bend]) -> F
     return direction
 
 
-def _factor(products: Floats, penalty: Penalty, strength: float) -> Floats:
-    """Return the Cholesky factor of the bound; products of float32 may need some damping to be positive definite."""
-    bound = 0.5 * products
-    diagonal = np.diag_indices(len(bound))
-    bound[diagonal] += strength * penalty.diagonal
-    bound[penalty.columns, penalty.columns] += strength * penalty.kernel
-    damping = DAMPING * float(np.trace(products))
+def cholesky(matrix: Floats, penalty: Penalty, strength: float) -> Floats:
+    """Return the Cholesky factor of a matrix, of which the lower triangle is given, plus strength times the penalty.
+
+    Products of float32 may need some damping to be positive definite.
+    """
+    total = matrix.copy(order="K")
+    diagonal = np.diag_indices(len(total))
+    total[diagonal] += strength * penalty.diagonal
+    total[penalty.columns, penalty.columns] += strength * penalty.kernel
+    damping = DAMPING * float(np.trace(matrix))
     while True:
-        bound[diagonal] += damping
-        factor, failed = dpotrf(bound, lower=1, clean=0)
+        total[diagonal] += damping
+        found, failed = dpotrf(total, lower=1, clean=0)
         if not failed:
-            return np.asarray(factor)
+            return np.asarray(found)
         damping *= 10.0
+
+
+def solve(factor: Floats, right: F32) -> F32:
+    """Solve for each row of the right-hand side, given the factor."""
+    return np.asarray(dpotrs(factor, right.T, lower=1)[0].T, np.float32)

@@ -24,7 +24,7 @@ import numpy as np
 
 from bayesfloor.classify.landmarks.feature_map import F32
 from bayesfloor.classify.landmarks.kernels import to_probabilities, to_residuals
-from bayesfloor.classify.landmarks.multinomial import Objective, Penalty, descend
+from bayesfloor.classify.landmarks.multinomial import Objective, Penalty, cholesky, descend, solve
 from bayesfloor.classify.landmarks.row_sums import RowSums, Sums
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.tree import build_class_tree
@@ -80,9 +80,7 @@ def closed_form_start(
     -------
     ndarray of shape (n_classes, n_features), float32
     """
-    # Half the products and half the penalty: the bound of the multinomial model has half the products.
-    solved = Objective(rows.gradient, products, penalty, strength / 2).precondition(rows.class_sums(n_classes))
-    solved *= np.float32(0.5)
+    solved = solve(cholesky(products, penalty, strength), rows.class_sums(n_classes))
     if judged is None:
         loss = partial(_loss_on_rows, rows, solved, rows.some_blocks(FACTOR_ROWS))
     else:

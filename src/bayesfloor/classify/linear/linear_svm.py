@@ -11,7 +11,6 @@ of the one before; see `newton_kernels` for how.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -27,9 +26,11 @@ from bayesfloor.classify.training import F64, I64, check_penalties
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.data.points import check_points, check_sparse_points
+from bayesfloor.runtime.caller_warnings import warn_caller
 from bayesfloor.runtime.checks import ParameterError
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import check_memory
+from bayesfloor.runtime.results import Result
 from bayesfloor.runtime.threads import Crew, supervise
 from bayesfloor.tables.arguments import prepared_points
 
@@ -190,7 +191,7 @@ def warn_of_failures(n_failed: int, n_solutions: int) -> None:
             f"{n_failed} of {n_solutions} linear SVMs did not converge: the features are on such scales that rounding "
             "errors exceed the gradient. Scale the features."
         )
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        warn_caller(message, ConvergenceWarning)
 
 
 def _signed(X: Any, chosen: I64, sign: F64) -> Any:
@@ -202,7 +203,7 @@ def _signed(X: Any, chosen: I64, sign: F64) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearSVMPath:
+class LinearSVMPath(Result):
     """Solutions of one binary problem for rising C.
 
     Attributes
@@ -229,9 +230,10 @@ class LinearSVMPath:
     def frame(self) -> Any:
         """Return a data frame with a row for each C: C, intercept and the coefficients w0, w1, …"""
         columns = {f"w{j}": column for j, column in enumerate(self.coef.T)}
-        return data_frame({"C": self.Cs, "intercept": self.intercept, **columns})
+        return self._frame_of({"C": self.Cs, "intercept": self.intercept, **columns})
 
 
+@like_input
 def linear_svm_path(X: Any, y: Any = None, *, Cs: Any = 19, sample_weight: Any = None) -> LinearSVMPath:
     """Solve a linear SVM with the squared hinge for a whole path of C.
 

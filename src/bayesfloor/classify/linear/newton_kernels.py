@@ -27,6 +27,13 @@ MOST_STEPS = 100
 LOOSE_TOL = 1e-5
 
 
+@kernel
+def copy_numbers(source, target):
+    """Copy an array. Numba takes seconds to compile the assignment of one array to another."""
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
 @kernel(fastmath=REORDER)
 def add_rows(Z, weight, change, gram, total):
     """Add the rows with change +1 to the sums Σ s z z' (lower triangle) and Σ s z, take off those with change -1."""
@@ -242,8 +249,8 @@ def newton(Z, weight, penalty, limit, stopped, problems, held_from, held_to, w, 
         for k in range(n_pending):
             q = pending[k]
             if mark_changes(ahead[k], active[q], held_from[q], held_to[q], change) == 0:
-                w[q] = target[k]
-                margin[q] = ahead[k]
+                copy_numbers(target[k], w[q])
+                copy_numbers(ahead[k], margin[q])
                 continue
             toward = target[k] - w[q]
             quadratic = penalty * np.dot(toward, toward)
@@ -284,8 +291,8 @@ def walk_path(Z, weight, fold_start, penalties, tol, stopped):
     n_problems = 1 + n_folds
     held_from = np.zeros(n_problems, np.int64)
     held_to = np.zeros(n_problems, np.int64)
-    held_from[1:] = fold_start[:-1]
-    held_to[1:] = fold_start[1:]
+    for fold in range(n_folds):
+        held_from[fold + 1], held_to[fold + 1] = fold_start[fold], fold_start[fold + 1]
     w = np.zeros((n_problems, d))
     margin = np.zeros((n_problems, n))
     active = np.zeros((n_problems, n), np.int8)
@@ -319,10 +326,11 @@ def walk_path(Z, weight, fold_start, penalties, tol, stopped):
             from_own = mark_changes(margin[q], active[q], held_from[q], held_to[q], change)
             from_whole = mark_changes(margin[q], active[0], held_from[q], held_to[q], other)
             if from_whole < from_own:
-                active[q] = active[0]
-                gram[q] = gram[0]
-                total[q] = total[0]
-                peak[q] = peak[0]
+                copy_numbers(active[0], active[q])
+                copy_numbers(total[0], total[q])
+                copy_numbers(peak[0], peak[q])
+                for j in range(d):
+                    copy_numbers(gram[0, j], gram[q, j])
                 move_sums(Z, weight, other, active[q], gram[q], total[q], peak[q])
             elif from_own > 0:
                 move_sums(Z, weight, change, active[q], gram[q], total[q], peak[q])

@@ -20,6 +20,7 @@ from bayesfloor.classify.linear_decisions import LinearDecisions, best_class
 from bayesfloor.classify.training import F64, I64, Training, check_training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.checks import check_random_state_seed
+from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
 
@@ -51,6 +52,7 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
     def _needs_folds(self) -> bool:
         return isinstance(self.C, str)
 
+    @like_input
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the classifier.
 

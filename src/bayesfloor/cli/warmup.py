@@ -1,0 +1,274 @@
+"""The command warmup, and compilation beside other work.
+
+Kernels are compiled on their first call. To compile one, call it: each part below does what calls some of them, on a
+few rows. A process compiles one kernel at a time; so there are several, each with a part.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from bayesfloor.cli.options import flag
+from bayesfloor.cli.output import say
+
+if TYPE_CHECKING:
+    from bayesfloor.runtime.arrays import Floats, Ints
+
+
+def warmup(
+    *parts: Annotated[str, Parameter(help="What to compile; everything by default.")],
+    jobs: Annotated[
+        int | None,
+        Parameter(help="Processes at the same time; as many as there are cores by default.", validator=Number(gte=1)),
+    ] = None,
+    quiet: Annotated[bool, flag("Say nothing; errors remain.")] = False,
+) -> int:
+    """Compile all kernels, so that no later call has to.
+
+    They are kept on disk, for this version on this machine: in a Dockerfile, run
+    'python -m bayesfloor warmup' after the installation. NUMBA_CACHE_DIR names
+    another folder. A second call finds them all and takes seconds.
+    """
+    from bayesfloor.cli.exits import UsageError
+    from bayesfloor.runtime.kernels import cache_folder
+    from bayesfloor.runtime.limits import check_n_jobs
+
+    unknown = sorted(set(parts) - set(PARTS))
+    if unknown:
+        raise UsageError(f"there is no part {', '.join(unknown)}: parts are {', '.join(PARTS)}")
+    if len(parts) == 1:
+        compile_part(parts[0])
+        return 0
+    folder = cache_folder()
+    if folder is None:
+        say("bayesfloor: kernels cannot be kept here, so that there is nothing to warm up", quiet=quiet)
+        return 4
+    started = time.monotonic()
+    wanted = parts or tuple(PARTS)
+    say(f"bayesfloor: compiling kernels into {str(folder)!r}", quiet=quiet)
+
+    def run(part: str) -> int:
+        start = time.monotonic()
+        code = subprocess.run(_command(part), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode
+        say(f"  {part}: {'done' if code == 0 else 'failed'}, {time.monotonic() - start:.0f} s", quiet=quiet)
+        return code
+
+    with ThreadPoolExecutor(min(check_n_jobs(jobs), len(wanted))) as pool:
+        codes = list(pool.map(run, wanted))
+    say(f"bayesfloor: all kernels are compiled, {time.monotonic() - started:.0f} s", quiet=quiet or any(codes))
+    return max(codes)
+
+
+@contextmanager
+def compiling_beside(*parts: str) -> Iterator[None]:
+    """Compile parts in other processes meanwhile, where that is worth it; they end with the block."""
+    from bayesfloor.runtime.kernels import cache_folder
+    from bayesfloor.runtime.limits import check_n_jobs
+
+    missing = [part for part in parts[: check_n_jobs(None) - 1] if not _is_compiled(part)]
+    nowhere: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    started = []
+    try:
+        for part in missing if cache_folder() is not None else []:
+            with suppress(OSError):  # no more processes: what is missing is compiled here
+                started.append(subprocess.Popen(_command(part), **nowhere))
+        yield
+    finally:
+        for process in started:
+            process.terminate()
+        for process in started:
+            process.wait()
+
+
+def _command(part: str) -> list[str]:
+    return [sys.executable, "-m", "bayesfloor", "warmup", part]
+
+
+def compile_part(part: str) -> None:
+    """Call what compiles the kernels of a part."""
+    from bayesfloor.runtime import kernels
+
+    with kernels.plainly(False):
+        PARTS[part]()
+
+
+def _is_compiled(part: str) -> bool:
+    from bayesfloor.floor.learned.boosting_kernels import boost
+    from bayesfloor.runtime.kernels import is_compiled
+
+    return is_compiled({"boosting": boost}[part])
+
+
+def _sample(n_rows: int, n_features: int, n_classes: int = 3) -> tuple["Floats", "Ints"]:
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    y = np.arange(n_rows) % n_classes
+    return rng.standard_normal((n_rows, n_features)) + y[:, None], y
+
+
+def _boosting() -> None:
+    import numpy as np
+
+    from bayesfloor.classify.landmarks.efforts import EFFORTS
+    from bayesfloor.classify.landmarks.fitting import fit_model, order_rows
+    from bayesfloor.data.folds import fold_keys
+    from bayesfloor.floor.learned.table_learners import boosting
+    from bayesfloor.floor.learned.training_rows import Train
+    from bayesfloor.runtime.threads import Crew
+
+    X, y = _sample(90, 4)
+    boosting(Train(X, y, 3), X[:10], 0)
+    rows = order_rows(X, y, np.ones(len(y)), fold_keys(X, 0), None, EFFORTS["default"])
+    fit_model(rows, 3, EFFORTS["default"], 0, Crew(1))
+
+
+def _learners() -> None:
+    from bayesfloor.floor.learned.estimate import learned_floor
+    from bayesfloor.floor.learned.learners import GROUPS
+    from bayesfloor.floor.learned.training_rows import Train
+
+    X, y = _sample(90, 5)
+    for name, learn in GROUPS.items():
+        if name not in ("boosting", "network"):
+            learn(Train(X, y, 3), X[:10], 0)
+    learned_floor(X, y, n_jobs=1)
+
+
+def _many_rows() -> None:
+    from bayesfloor.floor.learned.linear_cost_learners import linear_groups_for
+    from bayesfloor.floor.learned.training_rows import Train
+
+    X, y = _sample(3000, 4)
+    for learn in linear_groups_for(X, None, len(X)).values():
+        learn(Train(X, y, 3), X[:10], 0)
+
+
+def _numbers() -> None:
+    from bayesfloor.floor.learned.regression.estimate import regression_floor
+
+    X, _ = _sample(150, 5)
+    regression_floor(X, X[:, 0] + X[:, 1] * X[:, 2], n_jobs=1)
+
+
+def _forests() -> None:
+    import numpy as np
+
+    from bayesfloor.forest import plan, spanning_forests
+    from bayesfloor.forest.order.kruskal import component_labels
+    from bayesfloor.forest.sweep.seed_kernels import chain_edges
+
+    for n_features, projection in ((2, "none"), (30, "auto"), (40, "pca")):
+        X, _ = _sample(700, n_features)
+        forests = spanning_forests(X, n_jobs=1)
+        forests.extend(X[:5] + 0.5)
+        forests.to_linkage()
+        spanning_forests(X, n_jobs=1, core_distances=4)
+        with plan.override(projection=projection, survivors_per_point=0.01):
+            spanning_forests(X, n_jobs=1)
+    spanning_forests([*X[:100], *X[:100]])
+    spanning_forests([*X[:100], *X[:100]], core_distances=4)
+    # what is left apart by near neighbours and a sample's trees is rare
+    u = np.arange(9, dtype=np.int32)
+    chain_edges(component_labels(12, u, u + np.int32(1)), 10)
+
+
+def _pairs_of_classes() -> None:
+    from bayesfloor.floor.trees.estimator import BayesErrorEstimator
+    from bayesfloor.forest import class_forests
+
+    for n_features in (3, 30, 120):
+        X, y = _sample(600, n_features)
+        forests = class_forests(X, y, n_jobs=1)
+        forests.extend(X[:9] + 0.5, y[:9])
+        forests.pair(0, 1)
+    X, y = _sample(60, 3)
+    X[1] = X[0]
+    BayesErrorEstimator(n_jobs=1).fit(X, y)
+    BayesErrorEstimator(n_jobs=1).fit(X.round(), y, groups=y[::-1])
+
+
+def _landmarks() -> None:
+    import numpy as np
+
+    from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
+    from bayesfloor.classify.landmarks.landmark_regressor import LandmarkRegressor
+    from bayesfloor.classify.landmarks.local_kernels import assign_cells
+
+    X, y = _sample(1500, 5)
+    for effort in ("fast", "default", "high"):
+        model = LandmarkClassifier(effort, n_jobs=1).fit(X, y)
+        model.predict(X[:10])
+    model.partial_fit(X, y)
+    LandmarkRegressor(n_jobs=1).fit(X, X[:, 0]).predict(X[:10])
+    X, y = _sample(1600, 5, 160)
+    LandmarkClassifier(n_jobs=1).fit(X, y)
+    rows = X.astype(np.float32)
+    assign_cells(rows, rows[:9], y)  # which takes many rows to be called
+
+
+def _machines() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    from bayesfloor.classify.hierarchical.dag import DAGClassifier
+    from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier
+    from bayesfloor.classify.joint.crammer_singer import CrammerSingerSVC
+    from bayesfloor.classify.joint.crammer_singer_kernels import times_curvature
+    from bayesfloor.classify.joint.gensvm import GenSVC
+    from bayesfloor.classify.joint.gensvm_cv import GenSVCCV
+    from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
+    from bayesfloor.classify.linear.smart_svc import SmartSVC
+
+    X, y = _sample(90, 4)
+    models = (
+        SmartSVC(n_jobs=1),
+        OneVsOneSVC(n_jobs=1),
+        OneVsOneSVC(n_jobs=1, decision="dag"),
+        CrammerSingerSVC(),
+        GenSVCCV(n_jobs=1),
+        HierarchicalClassifier(LogisticRegression()),
+        DAGClassifier(LogisticRegression()),
+    )
+    for model in models:
+        model.fit(X, y).predict(X)
+    X, y = _sample(60, 600)
+    for model in (CrammerSingerSVC(), GenSVC()):
+        model.fit(X, y)
+    shares = X[:, :3].copy()
+    times_curvature(X[:, 3:6].copy(), shares, y + 2, shares[:, 0].copy(), 1.0)  # of many rows and columns
+
+
+def _class_trees() -> None:
+    import numpy as np
+
+    from bayesfloor.tree import build_class_tree
+
+    rng = np.random.default_rng(0)
+    for n_classes in (6, 20):
+        weights = rng.random((n_classes, n_classes))
+        weights += weights.T
+        np.fill_diagonal(weights, 0.0)
+        for cut in ("min-cut", "normalized-cut", "balanced", "average-linkage"):
+            build_class_tree(weights, cut=cut)
+            build_class_tree(weights * (weights > 1.2), cut=cut)
+
+
+#: What to call, by the name of a part: those that take longest first.
+PARTS: dict[str, Callable[[], None]] = {
+    "pairs": _pairs_of_classes,
+    "forests": _forests,
+    "learners": _learners,
+    "numbers": _numbers,
+    "machines": _machines,
+    "landmarks": _landmarks,
+    "boosting": _boosting,
+    "many-rows": _many_rows,
+    "trees": _class_trees,
+}
