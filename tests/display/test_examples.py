@@ -1,4 +1,4 @@
-"""Small versions of the Chess and MNIST examples, from the examples themselves."""
+"""Small versions of the paper's Chess and MNIST figures, from the programs that draw them."""
 
 import importlib.util
 import re
@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 def load(name, data_dir, file):
     if not (data_dir / file).is_file():
         pytest.skip(f"no file {data_dir / file}")
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     module.DATA = data_dir

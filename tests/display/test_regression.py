@@ -50,9 +50,7 @@ def test_without_the_noise_of_all_rows():
 
 def test_a_profile_draws_itself():
     values = {"low": VALUES["low"], "high": VALUES["high"], "n_rows": VALUES["counts"]}
-    profile = NoiseProfile(
-        sd=SD, sd_interval=VALUES["interval"], p_value=0.5, n_samples=121, confidence=0.9, **values
-    )
+    profile = NoiseProfile(sd=SD, sd_interval=VALUES["interval"], p_value=0.5, n_samples=121, confidence=0.9, **values)
     display = profile.plot()
     np.testing.assert_array_equal(display.noise_marks_.get_ydata(), SD)
     mean_square = (40 * 1 + 40 * 4 + 41 * 25) / 121

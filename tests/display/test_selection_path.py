@@ -6,7 +6,7 @@ from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
-from bayesfloor.choose import BayesErrorSelector
+from bayesfloor import BayesErrorSelector
 from bayesfloor.display import SelectionPathDisplay
 from display.layout import assert_readable
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from bayesfloor.choose import compare_transforms
+from bayesfloor import compare_transforms
 from bayesfloor.display import TransformComparisonDisplay
 from display.layout import assert_readable
 

@@ -40,14 +40,13 @@ def test_page_has_examples_and_its_links_lead_somewhere():
         assert (DOCS / target).exists()
 
 
-def test_every_code_is_on_the_page():
-    listed = set(re.findall(r"^\| (BF\d{3}) \|", PAGE, flags=re.MULTILINE))
+def test_the_module_lists_its_codes():
     module = sys.modules["bayesfloor.floor.trees.findings"]
     in_code = set(re.findall(r"^(BF\d{3}) ", module.__doc__, flags=re.MULTILINE))
     others = (Path(module.__file__).with_name(f"{name}.py") for name in ("near_copies", "noise_variance"))
     sources = (Path(module.__file__), *others)
     used = {code for source in sources for code in re.findall(r'"(BF\d{3})"', source.read_text())}
-    assert listed == in_code == used
+    assert in_code == used
 
 
 def table_of(text, header):

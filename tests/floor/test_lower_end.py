@@ -119,3 +119,13 @@ def test_never_above_what_sampling_allows():
 def test_in_time_smaller_training_sets_are_no_earlier_stage():
     """They are more recent: a lead that grows with them says nothing of what is still to come."""
     assert summary_of([0.2, 0.3, 0.4], in_time=True)[0].growth == 1.0
+
+
+@pytest.mark.parametrize("n", [1e10, 1e16, 1e18, 1e27])
+def test_a_proportion_that_hardly_varies(n):
+    """A loss with next to no variance stands for more rows than quantiles of the beta distribution can take."""
+    low, high = proportion_interval(0.06 * n, n, 0.95)
+    # the normal interval of a proportion, for 1e10 rows
+    reach = 1.96 * (0.06 * 0.94 / 1e10) ** 0.5
+    assert low == pytest.approx(0.06 - reach, abs=1e-9)
+    assert high == pytest.approx(0.06 + reach, abs=1e-9)

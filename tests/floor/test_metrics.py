@@ -73,9 +73,7 @@ VALUES = ["error", "balanced_error", "log_loss", "brier", "roc_auc", "average_pr
 
 
 @pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize(
-    ("name", "n_classes"), [*((name, k) for name in VALUES for k in (2, 4)), ("top_2_error", 4)]
-)
+@pytest.mark.parametrize(("name", "n_classes"), [*((name, k) for name in VALUES for k in (2, 4)), ("top_2_error", 4)])
 def test_values_are_those_of_scikit_learn(name, n_classes, ties):
     q, labels, weights = predictions(n_classes, ties=ties and name != "top_2_error")
     losses = metric_of(name, n_classes, labels).losses(one_hot(labels, n_classes), q, weights)

@@ -1,14 +1,10 @@
 """Floors after every batch equal those of one fit on all rows so far."""
 
-import csv
 import dataclasses
-import importlib.util
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 from sklearn.base import clone
 
 from bayesfloor.floor.trees.estimator import BayesErrorEstimator
@@ -41,7 +37,6 @@ def few_points(monkeypatch):
     """Small classes go through the same steps as large ones."""
     monkeypatch.setattr(batch, "FEW_POINTS", 40)
     monkeypatch.setattr(growing_classes, "FEW_POINTS", 40)
-    monkeypatch.setattr(growing_classes, "REJOIN", 5_000)
 
 
 def continuous(rng):
@@ -168,41 +163,6 @@ def test_names_of_frames():
     assert any("'x'" in finding.sentence for finding in estimator.findings_)
     with pytest.raises(ValueError, match="feature names should match"):
         estimator.partial_fit(frame[:2][list("zyxw")], y[:2])
-
-
-@pytest.fixture(scope="module")
-def example():
-    path = Path(__file__).parents[2] / "examples" / "drifting_stream.py"
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_example_knows_its_truths(example):
-    assert example.floor_over(np.array([0.0])) == pytest.approx(norm.cdf(-2.0), abs=1e-6)
-    assert example.floor_over(np.array([1.0])) == pytest.approx(norm.cdf(-0.5), abs=1e-6)
-    assert example.floor_now(1.0) == pytest.approx(norm.cdf(-0.5))
-    times = np.linspace(0, 1, 11)
-    rng = np.random.default_rng(0)  # the Bayes rule of the mixture, applied to rows drawn from it
-    time = rng.choice(times, 100_000)
-    label = rng.integers(0, 2, 100_000)
-    start, end = np.array(example.START), np.array(example.END)
-    x = rng.standard_normal(100_000) + ((1 - time) * start[label] + time * end[label])
-    densities = np.mean([norm.pdf(x[:, None], (1 - t) * start + t * end) for t in times], axis=0)
-    assert example.floor_over(times) == pytest.approx(np.mean(densities.argmax(axis=1) != label), abs=0.004)
-
-
-def test_the_example_watches_the_floor_rise(example, tmp_path, capsys):
-    example.main(["--batches", "12", "--batch", "100", "--window", "3", "--output", str(tmp_path)])
-    assert len(capsys.readouterr().out.splitlines()) == 14
-    with (tmp_path / "drifting_stream.csv").open() as file:
-        rows = [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
-    assert [row["rows"] for row in rows] == [100 * n for n in range(1, 13)]
-    for name in ("all", "window"):
-        assert rows[-1][f"{name}_estimate"] > rows[0][f"{name}_high"]
-        assert rows[-1][f"{name}_low"] < rows[-1][f"{name}_floor"] + 0.03
-    assert rows[-1]["window_estimate"] > rows[-1]["all_high"]
 
 
 @pytest.mark.parametrize("first_classes", [2, 1])

@@ -15,7 +15,6 @@ from bayesfloor.floor.learned.regression import estimate, findings, learn
 from bayesfloor.floor.learned.regression.learners import GROUPS
 from bayesfloor.floor.trees.number_problem import check_number_problem
 
-ROOT = Path(__file__).resolve().parents[2]
 QUICK = ["linear", "additive"]
 
 
@@ -106,7 +105,8 @@ def test_measurements_repeated_at_each_place_tell_the_noise():
     floor = regression_floor(X, y, learners=QUICK)
     assert {"BF037", "BF056"} <= codes_of(floor)
     within = y.reshape(150, 4).var(axis=1, ddof=1).mean()
-    assert floor.noise_variance == pytest.approx(within, rel=0.1)
+    # two standard errors of a variance of 450 degrees of freedom
+    assert floor.noise_variance == pytest.approx(within, rel=2 * (2 / 450) ** 0.5)
     assert floor.noise_variance_interval[0] < 0.25 < floor.noise_variance_interval[1]
     assert floor.reached < 0.1
 
@@ -462,11 +462,9 @@ def test_examples_in_docstrings():
     assert results.failed == 0
 
 
-def test_every_code_is_on_the_page():
-    page = (ROOT / "docs" / "regression.md").read_text(encoding="utf-8")
+def test_the_module_lists_its_codes():
     own = {f"BF{number:03d}" for number in range(47, 57)}
     source = Path(findings.__file__).read_text(encoding="utf-8")
-    assert set(re.findall(r"^\| (BF\d{3}) \|", page, flags=re.MULTILINE)) >= own
     assert set(re.findall(r"^(BF\d{3}) ", findings.__doc__, flags=re.MULTILINE)) == own
     assert own <= set(re.findall(r'"(BF\d{3})"', source))
 

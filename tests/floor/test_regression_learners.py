@@ -111,6 +111,19 @@ def test_ridge_is_scikit_learns_at_the_penalty_it_chose():
     assert min(distances) < 1e-8
 
 
+@pytest.mark.parametrize("p", [40, 200])
+def test_rounding_of_single_precision_chooses_no_penalty(p):
+    """Repeated rows make the smallest penalties look good, and these are below the rounding of sums of squares."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.standard_normal((50, 3)), 3, axis=0)
+    features = np.exp(-0.1 * ((X[:, np.newaxis] - rng.standard_normal((p, 3))) ** 2).sum(axis=2)).astype(np.float32)
+    rows = Rows(X, np.repeat(rng.standard_normal(50), 3) + 0.1 * rng.standard_normal(150), np.ones(150))
+    single, double = (fit_ridge(features.astype(kind), rows) for kind in (np.float32, np.float64))
+    test = features[::3].astype(np.float64)
+    predicted = [test @ fit.coefficients + fit.offset for fit in (single, double)]
+    np.testing.assert_allclose(*predicted, atol=1e-3)
+
+
 @pytest.mark.parametrize("p", [5, 120])
 def test_generalised_cross_validation_is_that_of_the_hat_matrix(p):
     """From the definition, for one penalty: n RSS / (n - 1 - 1.2 tr H)², with more features than rows too."""

@@ -68,7 +68,7 @@ def houses() -> Summary:
     ]
     line = [[200.0 * 1.1**step, 0.91 - 2.4 * (200.0 * 1.1**step) ** -0.53] for step in range(45)]
     return {
-        "schema": 3,
+        "schema": "bayesfloor/summary/1",
         "task": "regression",
         "version": "0.1.0",
         "title": "houses.csv",

@@ -35,9 +35,7 @@ def pairs_of(names: list[str], floors: dict[tuple[str, str], float], rows: dict[
     value = {frozenset(pair): floor for pair, floor in floors.items()}
     matrix = [[None if a == b else value.get(frozenset((a, b)), 0.0) for b in names] for a in names]
     listed = [
-        pair_row(a, b, matrix[i][j], rows[a] + rows[b])
-        for i, a in enumerate(names)
-        for j, b in enumerate(names[:i])
+        pair_row(a, b, matrix[i][j], rows[a] + rows[b]) for i, a in enumerate(names) for j, b in enumerate(names[:i])
     ]
     listed.sort(key=lambda row: -row["normalized"])
     return {
@@ -57,7 +55,9 @@ def chain(names: list[str]) -> Summary:
         nested = [names[place], nested]
         nodes.append({"left": [names[place]], "right": names[place + 1 :], "floor": 0.001 * place})
     text = "\n".join(f"├─ {name}" for name in names)
-    return {"text": text, "nested": nested, "nodes": nodes, "n_classes": len(names)}
+    children = [[~place, place + 1] for place in range(len(names) - 2)] + [[1 - len(names), -len(names)]]
+    whole = {"classes": names, "children": children, "floors": [node["floor"] for node in nodes[::-1]]}
+    return {"text": text, "nested": nested, "nodes": nodes, "n_classes": len(names), "whole": whole}
 
 
 def column(name: str, removed: float | None, kind: str, treatment: str) -> Summary:
@@ -111,6 +111,7 @@ def digits() -> Summary:
             "high": 1.6 * floor + 0.001,
             "normalized": 9.9 * floor,
             "reached": reached,
+            "auc": 0.999,
         }
         for name, floor, reached in [
             ("8", 0.0058, 0.0402), ("1", 0.0051, 0.0220), ("9", 0.0046, 0.0278), ("3", 0.0037, 0.0164),
@@ -136,7 +137,7 @@ def digits() -> Summary:
     ]
     line = [[110.0 * 1.1**step, 0.0108 + 0.9 * (110.0 * 1.1**step) ** -0.62] for step in range(50)]
     return {
-        "schema": 3,
+        "schema": "bayesfloor/summary/1",
         "task": "classification",
         "version": "0.1.0",
         "title": "digits.csv",
@@ -173,6 +174,7 @@ def digits() -> Summary:
         },
         "rare": None,
         "subgroups": None,
+        "gap": None,
         "findings": [
             {
                 "code": "BF005",
@@ -248,7 +250,17 @@ def digits() -> Summary:
             "note": "Rows that look alike and are labelled differently; the neighbours of the first speak for the "
             "second's label.",
         },
-        "tree": {"text": "┬─ 1\n└─ 8", "nested": nested, "nodes": nodes, "n_classes": 10},
+        "tree": {
+            "text": "┬─ 1\n└─ 8",
+            "nested": nested,
+            "nodes": nodes,
+            "n_classes": 10,
+            "whole": {
+                "classes": NAMES,
+                "children": [[1, 8], [6, 2], [3, 7], [-3, 4], [5, -5], [-4, -6], [-1, -2], [-7, -8], [-9, -10]],
+                "floors": [node["floor"] for node in nodes],
+            },
+        },
         "features": {
             "rows": [
                 {"name": "pixel_2_4", "floor": 0.412, "low": 0.391, "high": 0.433},
@@ -358,6 +370,47 @@ def with_subgroups() -> Summary:
         "floor_p_value": 0.013,
         "sentence": "The subgroups differ in their errors (p < 0.001); their floors differ too (p = 0.013).",
         "note": "All figures are from the same models.",
+    }
+    return summary
+
+
+def with_gap() -> Summary:
+    """A model that confuses three with eight, beside the floor."""
+    summary = digits()
+    pairs = [("3", "8", 0.04, 0.01, 0.0004), ("4", "9", 0.02, 0.012, 0.31), ("1", "7", 0.001, 0.003, 1.0)]
+    figures = [
+        ("your model", 0.081, 0.07, 0.093),
+        ("best model tried", 0.051, 0.042, 0.061),
+        ("the floor", 0.039, 0.02, 0.06),
+    ]
+    tested = {"p_value": 0.02, "share_of_gap": 0.5}
+    of_class = {"gap_low": 0.01, "gap_high": 0.05, "gap_of_all": 0.003, **tested}
+    of_pair = {"first_as_second": 40, "second_as_first": 20, "reached_first_as_second": 9, **tested}
+    summary["gap"] = {
+        "sentence": "Your model errs on 8.1%; 3.0 points of it can surely be won (95% interval 1.9 to 4.1, p < .001), "
+        "1.2 more perhaps; all of the 3.0 points is 3 against 8.",
+        "name": "GaussianNB",
+        "origin": "cross-fitted",
+        "n_tested": 1797,
+        "confidence": 0.95,
+        "is_sure": True,
+        "p_value": 1e-6,
+        "figures": [dict(zip(("name", "value", "low", "high"), each, strict=True)) for each in figures],
+        "sure": {"name": "more than the best model", "value": 0.03, "low": 0.019, "high": 0.041},
+        "possible": {"name": "from there to the floor", "value": 0.012, "low": 0.0, "high": 0.031},
+        "classes": [
+            {"label": str(code), "n_rows": 180, "error": 0.08, "reached": 0.05, "gap": 0.03, "p_adjusted": 0.2}
+            | of_class
+            for code in range(10)
+        ],
+        "pairs": [
+            {"first": a, "second": b, "error": error, "reached": reached, "gap": error - reached, "p_adjusted": p}
+            | of_pair
+            | {"reached_second_as_first": 3}
+            for a, b, error, reached, p in pairs
+        ],
+        "n_pairs": 3,
+        "note": "The model was trained anew on each training set of the stack.",
     }
     return summary
 
@@ -472,7 +525,7 @@ HOSTILE = [
 def hostile() -> Summary:
     """Every text of a summary is hostile, names of classes included."""
     summary = with_names(HOSTILE)
-    summary["subgroups"] = with_subgroups()["subgroups"]
+    summary["subgroups"], summary["gap"] = with_subgroups()["subgroups"], with_gap()["gap"]
     summary |= {"metrics": with_metrics()["metrics"], "costs": with_costs()["costs"]}
 
     def spoil(value: Any, place: list[int]) -> Any:

@@ -267,6 +267,8 @@ def test_findings_are_those_of_trees_and_models(iris):
     assert iris.findings == (*iris.trees.findings, *iris.learned.findings)
     assert [finding.code for finding in iris.findings] == [each["code"] for each in iris.summary["findings"]]
     assert iris.findings
+    for text in (iris.to_text(), iris.to_markdown()):
+        assert text.count(f"'bayesfloor explain {iris.findings[0].code}' says more.") == 1
 
 
 def test_files(iris, tmp_path):

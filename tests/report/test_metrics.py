@@ -38,7 +38,7 @@ def test_the_report_is_about_the_first_metric(report):
     assert report.summary["curve"]["limit"] == own.estimate
     assert [each["value"] for each in report.summary["curve"]["points"]] == own.curve.value.tolist()
     assert [each["metric"] for each in report.summary["metrics"]] == ["roc_auc", "log_loss", "f1", "cost", "error"]
-    assert report.summary["schema"] == 3
+    assert report.summary["schema"] == "bayesfloor/summary/1"
 
 
 def test_the_answer_leads_with_it_and_has_the_error_beside(report):
@@ -68,8 +68,9 @@ def test_renderings_say_the_same(report):
             assert each["title"] in text.replace("&#39;", "'")
     assert json.loads(report.to_json()) == report.summary
     assert "Target 0.99: " in texts[0]
-    assert "metric=['roc_auc', 'log_loss', 'f1'], positive='bad', target_value=0.99, costs=costs)" in (
-        report.summary["command"]
+    assert (
+        "metric=['roc_auc', 'log_loss', 'f1'], positive='bad', target_value=0.99, costs=costs)"
+        in (report.summary["command"])
     )
 
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 
 from bayesfloor.report.page.charts import floor_scale, learning_curve, subgroup_chart
+from bayesfloor.report.page.gap import gap_chart
 from bayesfloor.report.page.page import FIRST_ROWS, heat_map, render_page, sorting_key, suspect_rows
 from bayesfloor.report.page.tree import class_tree, level_of
 from bayesfloor.runtime.text import (
@@ -37,6 +38,7 @@ SUMMARIES = {
     "long names": lambda: sample_summary.with_names(sample_summary.LONG),
     "rare class": sample_summary.with_rare_class,
     "subgroups": sample_summary.with_subgroups,
+    "gap": sample_summary.with_gap,
     "metrics": sample_summary.with_metrics,
     "costs": sample_summary.with_costs,
     "60 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(60)]),
@@ -142,6 +144,13 @@ def test_the_answer_comes_first_and_all_parts_are_in_order():
     places = [words.index(part, start) for part in order]
     assert places == sorted(places)
     assert outline.tags().count("h1") == 1
+
+
+def test_findings_say_what_they_are_about_and_where_there_is_more():
+    page = render_page(sample_summary.digits())
+    assert '<span class="code" title="All rows are equal">BF005</span>' in page
+    assert page.count("<code>bayesfloor explain BF005</code> says more.") == 1
+    assert "bayesfloor explain BF003" not in page
 
 
 def test_what_is_missing_leaves_no_trace():
@@ -256,6 +265,18 @@ def test_bars_of_subgroups_are_where_their_rates_are(width):
     at = [grid[0] + (grid[-1] - grid[0]) * rate / last for rate in rates]
     assert marks == pytest.approx(at, abs=0.02)
     assert max(marks) < width
+
+
+@pytest.mark.parametrize("width", [720.0, 335.0])
+def test_a_model_is_drawn_where_its_error_is(width):
+    gap = sample_summary.with_gap()["gap"]
+    picture = gap_chart(gap, width)
+    marks = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="(?:mark|floor-mark)"', picture)]
+    grid = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="grid"', picture)]
+    last = float(re.findall(r">(\d+)%</text>", picture)[len(grid) - 1]) / 100
+    at = [grid[0] + (grid[-1] - grid[0]) * each["value"] / last for each in gap["figures"]]
+    assert marks == pytest.approx(at, abs=0.02)
+    assert picture.count('class="solid"') == 2  # the floor alone is extrapolated
 
 
 def test_columns_say_what_was_done_and_what_each_tells_alone():

@@ -44,7 +44,7 @@ def floor(report):
 def test_a_continuous_target_gives_a_report_on_numbers(report, houses):
     assert isinstance(report, RegressionReport)
     summary = report.summary
-    assert (summary["task"], summary["schema"]) == ("regression", 3)
+    assert (summary["task"], summary["schema"]) == ("regression", "bayesfloor/summary/1")
     assert json.loads(report.to_json()) == summary
     assert (summary["data"]["target"], summary["data"]["n_rows"]) == ("price", N)
     assert summary["data"]["numbers"]["median"] == houses["price"].median()

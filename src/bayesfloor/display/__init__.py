@@ -9,6 +9,7 @@ estimator's fitted attribute is asked to plot itself::
                                      ├─ selection      steps of a selection      SelectionPathDisplay
                                      ├─ transforms     ranked transforms         TransformComparisonDisplay
                                      ├─ learned        the learning curve        LearnedFloorDisplay
+                                     ├─ gap            a model beside the floor  FloorGapDisplay
                                      ├─ subgroups      each subgroup of rows     SubgroupsDisplay
                                      ├─ regression     noise over predictions    NoiseProfileDisplay
                                      ├─ label_noise    labels redrawn            LabelNoiseDisplay
@@ -29,6 +30,7 @@ of colour vision. Names are shown letter by letter, whatever they mean to TeX. R
 
 from bayesfloor.display.class_floors import ClassFloorsDisplay
 from bayesfloor.display.class_tree import ClassTreeDisplay
+from bayesfloor.display.gap import FloorGapDisplay
 from bayesfloor.display.label_noise import LabelNoiseDisplay
 from bayesfloor.display.learned import LearnedFloorDisplay
 from bayesfloor.display.noise import NoiseFromTreesDisplay
@@ -42,6 +44,7 @@ from bayesfloor.display.votes import VoteFloorDisplay
 __all__ = [
     "ClassFloorsDisplay",
     "ClassTreeDisplay",
+    "FloorGapDisplay",
     "LabelNoiseDisplay",
     "LearnedFloorDisplay",
     "NoiseFromTreesDisplay",

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.display import canvas, checks
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import Framed
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class ClassFloorsDisplay:
+class ClassFloorsDisplay(Framed):
     """One-vs-rest floors with their intervals and, where there are predictions, the confusion rate of each class.
 
     Make one with `from_estimator` or `from_data`, or with ``one_vs_rest_bayes_error(X, y).plot()``.
@@ -139,7 +139,7 @@ class ClassFloorsDisplay:
     def frame(self) -> Any:
         """Return a data frame with one row per class, in the order of the classes."""
         columns = {"class": self.classes, "floor": self.floors, **checks.interval_columns(self.interval)}
-        return data_frame(columns if self.confusion is None else {**columns, "confusion": self.confusion})
+        return self._frame_of(columns if self.confusion is None else {**columns, "confusion": self.confusion})
 
     def plot(self, ax: Any = None, *, order: Any = "floor") -> Self:
         """Draw one row per class.

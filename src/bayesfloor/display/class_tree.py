@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.display import canvas, checks
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import Framed
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ LINE, DASHED, LEAF = "#4c566a", "#b5382a", "#e8edf3"
 
 
 @dataclass(eq=False, repr=False)
-class ClassTreeDisplay:
+class ClassTreeDisplay(Framed):
     """Drawing of a class tree: the easy questions on the left, the hard ones further on.
 
     Make one with `from_estimator` or `from_data`, or with ``build_class_tree(...).plot()``.
@@ -119,7 +119,7 @@ class ClassTreeDisplay:
         parent, depth, members = _walk(self.children)
         labels = self.classes.tolist()
         sides = [[[labels[code] for code in members[child]] for child in pair] for pair in self.children.tolist()]
-        return data_frame(
+        return self._frame_of(
             {
                 "node": list(range(len(sides))),
                 "parent": parent,

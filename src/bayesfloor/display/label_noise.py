@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from bayesfloor.display.canvas import BLUE, DARK, FAINT, load_pyplot, new_axes, show_percent, with_level
 from bayesfloor.display.placement import LabelPlacement, Place, legend_above, letters_for
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import Framed
 from bayesfloor.runtime.text import percent
 
 
 @dataclass(eq=False, repr=False)
-class LabelNoiseDisplay:
+class LabelNoiseDisplay(Framed):
     """Estimates of the floor with more and more labels redrawn, beside the line that theory gives.
 
     The line starts at the estimate without noise. Estimates that leave it are wrong somewhere; those that follow it may
@@ -68,7 +68,7 @@ class LabelNoiseDisplay:
 
     def frame(self) -> Any:
         """Return a data frame with a row for each share."""
-        return data_frame(dict(self.checked))
+        return self._frame_of(dict(self.checked))
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the estimates over the share of labels that were redrawn.

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.display.canvas import BLUE, DARK, GREY, ORANGE, load_pyplot, new_axes, show_percent, text_width
 from bayesfloor.display.placement import LabelPlacement, Place, legend_above, letters_for, up_and_down
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import Framed
 from bayesfloor.runtime.text import counted, exact_percent, written, written_range
 
 Floats = NDArray[np.float64]
@@ -22,7 +22,7 @@ TICKS = ((1, 2, 5), (1, 3), (1,))
 
 
 @dataclass(eq=False, repr=False)
-class LearnedFloorDisplay:
+class LearnedFloorDisplay(Framed):
     """The learning curve of a learned floor, with what was reached and the floor that it leads to.
 
     Circles are what the stack attains at a few training sizes: errors, or another metric. Dots are the mean of these
@@ -111,7 +111,7 @@ class LearnedFloorDisplay:
         """Return a data frame with a row for each training size; floor and interval are the same in all."""
         everywhere = {"floor": self.floor, "interval_low": self.interval[0], "interval_high": self.interval[1]}
         same = {name: np.full(len(self.curve["size"]), value) for name, value in everywhere.items()}
-        return data_frame({**self.curve, **same})
+        return self._frame_of({**self.curve, **same})
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the curve over training sizes.

@@ -7,11 +7,11 @@ import numpy as np
 
 from bayesfloor.display import canvas
 from bayesfloor.runtime.arrays import Floats, Range
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import Framed
 
 
 @dataclass(eq=False, repr=False)
-class NoiseFromTreesDisplay:
+class NoiseFromTreesDisplay(Framed):
     """Half the mean squared difference over the edges of each tree, and the noise variance at length zero.
 
     Make one with ``noise_variance_from_trees(X, y).plot()``.
@@ -61,7 +61,7 @@ class NoiseFromTreesDisplay:
     def frame(self) -> Any:
         """Return a data frame with the estimate, at length zero, and then a row for each tree."""
         trees = range(1, len(self.lengths) + 1)
-        return data_frame(
+        return self._frame_of(
             {
                 "what": ["estimate", *(f"tree {number}" for number in trees)],
                 "length": [0.0, *map(float, self.lengths)],

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.display import canvas, checks
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import Framed
 from bayesfloor.runtime.text import exact_percent
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class PairwiseHeatmapDisplay:
+class PairwiseHeatmapDisplay(Framed):
     """Heat map of the floors of all pairs of classes.
 
     Make one with `from_estimator` or `from_data`, or with ``pairwise_bayes_error(X, y).plot()``. Each pair is one
@@ -133,7 +133,7 @@ class PairwiseHeatmapDisplay:
         first, second = np.triu_indices(len(self.classes), 1)
         columns = {"first": self.classes[first], "second": self.classes[second], "value": self.values[first, second]}
         interval = None if self.interval is None else self.interval[first, second]
-        return data_frame({**columns, **checks.interval_columns(interval)})
+        return self._frame_of({**columns, **checks.interval_columns(interval)})
 
     def plot(
         self,

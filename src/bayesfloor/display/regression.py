@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesfloor.display import canvas, checks
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import Framed
 from bayesfloor.runtime.text import figure
 
 #: Where the marks of bins begin to lie over each other on a figure of its own.
@@ -15,7 +15,7 @@ _MANY_BINS = 40
 
 
 @dataclass(eq=False, repr=False)
-class NoiseProfileDisplay:
+class NoiseProfileDisplay(Framed):
     """How large the noise is where small and large values are predicted.
 
     One line for each bin of predictions, as long as the bin is wide, at the standard deviation that no model can
@@ -86,7 +86,7 @@ class NoiseProfileDisplay:
 
     def frame(self) -> Any:
         """Return a data frame with one row per bin."""
-        return data_frame(
+        return self._frame_of(
             {
                 "low": np.asarray(self.low, np.float64),
                 "high": np.asarray(self.high, np.float64),

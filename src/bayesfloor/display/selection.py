@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from bayesfloor.display import canvas, checks
 from bayesfloor.runtime.checks import check_option
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import Framed
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class SelectionPathDisplay:
+class SelectionPathDisplay(Framed):
     """The floor after every step of a feature selection, with its interval.
 
     Make one with `from_estimator` or `from_data`, or with ``selector.path_.plot()``.
@@ -135,7 +135,7 @@ class SelectionPathDisplay:
     def frame(self) -> Any:
         """Return a data frame with one row per step, the start first."""
         columns = {"features": list(self.features), "floor": self.floors, **checks.interval_columns(self.interval)}
-        return data_frame({**columns, "selected": self._kept()})
+        return self._frame_of({**columns, "selected": self._kept()})
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the path from left to right.

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.display import canvas, checks
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import Framed
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class SubgroupsDisplay:
+class SubgroupsDisplay(Framed):
     """Floors of subgroups and the errors reached there, with their intervals.
 
     Make one with ``learned_floor(X, y, by=...).subgroups.plot()``.
@@ -77,7 +77,7 @@ class SubgroupsDisplay:
     def frame(self) -> Any:
         """Return a data frame with one row per subgroup."""
         reached_low, reached_high = np.asarray(self.reached_interval, np.float64).T
-        return data_frame(
+        return self._frame_of(
             {
                 "group": list(self.names),
                 "floor": np.asarray(self.floors, np.float64),

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from bayesfloor.display import canvas, checks
 from bayesfloor.runtime.checks import check_option
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import Framed
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class TransformComparisonDisplay:
+class TransformComparisonDisplay(Framed):
     """The floor that each of several transforms leaves, with its interval.
 
     Make one with `from_data`, or with ``compare_transforms(X, y, ...).plot()``. Open marks are
@@ -119,7 +119,7 @@ class TransformComparisonDisplay:
         """Return a data frame with one row per transform, in the order of the picture."""
         columns = {"transform": list(self.names), "floor": self.floors, **checks.interval_columns(self.interval)}
         more = {"n_features": self.n_features, "distinguishable": self.distinguishable}
-        return data_frame({**columns, **{name: column for name, column in more.items() if column is not None}})
+        return self._frame_of({**columns, **{name: column for name, column in more.items() if column is not None}})
 
     def plot(self, ax: Any = None) -> Self:
         """Draw one row per transform, the first on top.

@@ -7,11 +7,11 @@ from typing import Any, Self
 import numpy as np
 
 from bayesfloor.display import canvas
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import Framed
 
 
 @dataclass(eq=False, repr=False)
-class VoteFloorDisplay:
+class VoteFloorDisplay(Framed):
     """The floor from votes or soft labels, beside the other error rates that go with it.
 
     Make one with ``vote_floor(votes).plot()`` or ``soft_label_floor(P).plot()``.
@@ -53,7 +53,7 @@ class VoteFloorDisplay:
 
     def frame(self) -> Any:
         """Return a data frame with a row for each error rate."""
-        return data_frame(dict(self.measures))
+        return self._frame_of(dict(self.measures))
 
     def plot(self, ax: Any = None) -> Self:
         """Draw a row for each error rate.

@@ -11,7 +11,8 @@ A report is one plain dict in the middle, and a renderer for each thing it is sh
                          ├─────── text          a terminal    difficulty_report(...).to_text()
                          │                      Markdown      .to_markdown()
                          ├─────── page/         HTML          .to_html(), and in notebooks
-                         └─────── (json)        JSON          .to_json()
+                         ├─────── (json)        JSON          .to_json()
+                         └─────── mlflow_run    MLflow        .log_to_mlflow()
 
 Where the target is a number, the files that begin with ``regression`` take the place of those for classes.
 `difficulty` holds it all together: `difficulty_report` and what it returns. It is not loaded with this room, because it

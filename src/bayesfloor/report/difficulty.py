@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.sampling import REPORT_VALUES, TREE_ROWS
 from bayesfloor.data.tasks import TASKS
 from bayesfloor.floor.learned.estimate import rows_by_default
+from bayesfloor.floor.learned.gap_result import FloorGap
 from bayesfloor.floor.learned.metrics import Metric, check_metric_names, check_metrics
+from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.number_problem import NumberProblem
-from bayesfloor.floor.trees.problem import Options, Progress, check_options
+from bayesfloor.floor.trees.problem import Options, Problem, Progress, check_options
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.figures import FEWEST_ROWS, compute_figures
 from bayesfloor.report.formats import Report
@@ -25,7 +28,7 @@ from bayesfloor.report.regression import (
 from bayesfloor.report.source import Source, source_of
 from bayesfloor.report.summary import summarise
 from bayesfloor.runtime.checks import check_float, check_int, check_max_rows, check_option
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import like_input
 from bayesfloor.tree import ClassTree
 
 
@@ -49,6 +52,8 @@ class DifficultyReport(Report):
         The same for each two classes.
     class_tree : ClassTree
         The tree of binary problems.
+    gap : FloorGap or None
+        The model that was passed beside the floor; None where none was.
     findings : tuple of Finding
         What was noticed in the data that bears on the floor.
     """
@@ -58,14 +63,16 @@ class DifficultyReport(Report):
     classes: OneVsRestBayesError
     pairs: PairwiseBayesError
     class_tree: ClassTree
+    gap: FloorGap | None = None
 
     def frame(self) -> Any:
         """Return a data frame of the rows that look like another class, the most suspicious first."""
         names = ("row", "label", "looks_like", "score", "other_row", "other_label", "distance")
         rows = self.summary["suspects"]["rows"]
-        return data_frame({name: [row[name] for row in rows] for name in names})
+        return self._frame_of({name: [row[name] for row in rows] for name in names})
 
 
+@like_input
 def difficulty_report(
     X: Any,
     y: Any = None,
@@ -77,6 +84,8 @@ def difficulty_report(
     metric: Any = None,
     costs: Any = None,
     positive: Any = None,
+    model: Any = None,
+    predictions: Any = None,
     prepare: Any = "auto",
     fast: bool = False,
     target_value: float | None = None,
@@ -123,6 +132,10 @@ def difficulty_report(
         What each decision costs, as for `learned_floor`. With costs alone, the report is about the cost.
     positive : object, default=None
         The class of two that "average_precision" and "f1" are about; None for the last of the sorted labels.
+    model : estimator or None, default=None
+        A scikit-learn classifier to compare with the floor, as for `floor_gap`: unfitted, or fitted on other rows.
+    predictions : array-like of shape (n_samples,) or (n_samples, n_classes), or data frame, default=None
+        What a model has predicted for every row without having seen it, as for `floor_gap`.
     prepare : {"auto", "strict"} or transformer, default="auto"
         How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
     fast : bool, default=False
@@ -191,6 +204,7 @@ def difficulty_report(
         progress=progress,
     )
     asked = {"metric": metric, "costs": costs, "positive": positive, "by": by, "fast": fast, "n_features": n_features}
+    asked |= {"model": model, "predictions": predictions}
     if task != "regression":
         _check_asked(asked)
     source = source_of(X, y, title, groups, time, prepare, by, task)
@@ -210,6 +224,7 @@ def difficulty_report(
         target_value = check_float("target_value", target_value, _range_of(first))
     if n_features is not None:
         check_int("n_features", n_features, 1, len(source.columns))
+    compared = _compared(X, source, (y, groups, time), model, predictions)
     figures = compute_figures(
         source,
         options,
@@ -218,6 +233,7 @@ def difficulty_report(
         n_features=n_features,
         max_rows=check_max_rows(max_rows, n_classes, rows_by_default(problem, REPORT_VALUES)),
         max_tree_rows=check_max_rows(max_tree_rows, n_classes, TREE_ROWS),
+        compared=compared,
     )
     given = {
         "metric": None if names in (["error"], ["cost"]) else names[0] if len(names) == 1 else names,
@@ -228,15 +244,20 @@ def difficulty_report(
         "random_state": options.random_state or None,
         "by": by if isinstance(by, str) else None,
     }
-    more = "" if costs is None else ", costs=costs"
+    passed = {"costs": costs, "model": model, "predictions": predictions}
+    more = "".join(f", {name}={name}" for name, value in passed.items() if value is not None)
     summary = summarise(source, figures, bool(fast), target_value, command or _call(given, more))
     summary["seconds"] = perf_counter() - started
-    shared = ("learned", "trees", "classes", "pairs", "class_tree", "findings")
+    shared = ("learned", "trees", "classes", "pairs", "class_tree", "findings", "gap")
     return DifficultyReport(summary, **{name: getattr(figures, name) for name in shared})
 
 
 def _check_asked(asked: dict[str, Any]) -> list[str]:
     """Check what a report on classes is asked for; return the names of the metrics, the first one first."""
+    if asked["model"] is not None or asked["predictions"] is not None:
+        if asked["fast"]:
+            raise ValueError("A model is compared with models that are trained: leave out fast, or the model.")
+        check_model(asked["model"], asked["predictions"])
     if asked["fast"] and asked["by"] is not None:
         raise ValueError("Figures of subgroups come from models: leave out fast, or by.")
     metric = "error" if asked["metric"] is None else asked["metric"]
@@ -246,6 +267,19 @@ def _check_asked(asked: dict[str, Any]) -> list[str]:
             f"With fast=True nothing is trained, and only the error can be told. Leave out fast, or {_named(names)}."
         )
     return names
+
+
+def _compared(
+    X: Any, source: Source[Problem], columns: tuple[Any, ...], model: Any, predictions: Any
+) -> Compared | None:
+    """Check a model, or predictions, before anything is trained; None where there is nothing to compare."""
+    if model is None and predictions is None:
+        return None
+    if len(source.problem.X) < FEWEST_ROWS:
+        raise ValueError(f"Fewer than {FEWEST_ROWS} rows are too few to train models and compare one with them.")
+    places = np.arange(len(source.rows)) if isinstance(X, Table) else source.rows
+    own = OwnRows(X, places, tuple(name for name in columns if isinstance(name, str)))
+    return check_compared(model, predictions, own, source.problem.classes)
 
 
 def _of_numbers(
@@ -258,7 +292,7 @@ def _of_numbers(
     started: float,
 ) -> RegressionReport:
     """Report on a target of numbers, or say what of all that was asked for needs classes."""
-    for name in ("costs", "positive", "by", "fast"):
+    for name in ("costs", "positive", "by", "fast", "model", "predictions"):
         if asked[name] is not None and asked[name] is not False:
             raise ValueError(
                 f"{name} needs classes, and {source.target!r} holds numbers: leave out {name}, or ask for classes with "

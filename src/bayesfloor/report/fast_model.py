@@ -6,11 +6,16 @@ from time import perf_counter
 
 import numpy as np
 
-from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
+from bayesfloor.classify.landmarks.efforts import EFFORTS
+from bayesfloor.classify.landmarks.fitting import LandmarkModel, fit_model, order_rows, probabilities_of, scores_of
+from bayesfloor.data.folds import fold_keys
 from bayesfloor.floor.learned.held_out import HeldOut, TrainingSet, log_of_known
 from bayesfloor.floor.learned.training_rows import Train
 from bayesfloor.floor.trees.problem import Options
-from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.checks import check_random_state_seed
+from bayesfloor.runtime.limits import check_n_jobs
+from bayesfloor.runtime.threads import supervise
 
 #: Rows of a first fit that is not timed: compiled code is loaded then, or made where there is none yet.
 WARM_UP_ROWS = 300
@@ -50,24 +55,38 @@ def try_fast_model(held_out: HeldOut, options: Options) -> FastModel:
         seconds.append(taken)
         sizes.append(len(each.train.codes))
     values = held_out.values(log_p)
-    return FastModel(LandmarkClassifier.__name__, values, float(np.median(seconds)), round(float(np.mean(sizes))))
+    return FastModel("LandmarkClassifier", values, float(np.median(seconds)), round(float(np.mean(sizes))))
 
 
 def _warm_up(train: Train, options: Options) -> None:
     """Fit a few rows, so that compiled code is there when others are timed."""
-    X, codes = train.X[:WARM_UP_ROWS], train.codes[:WARM_UP_ROWS]
-    if len(np.unique(codes)) > 1:
-        LandmarkClassifier(n_jobs=options.n_jobs).fit(X, codes)
+    classes, codes = np.unique(train.codes[:WARM_UP_ROWS], return_inverse=True)
+    if len(classes) > 1:
+        _train(train.X[:WARM_UP_ROWS], codes, len(classes), None, options)
 
 
 def _fit(rows: TrainingSet, options: Options) -> tuple[Floats, float]:
     """Return logarithms of what a model of some rows predicts for others, and how long it trained."""
     train, others = rows.train, rows.others
-    classes = np.unique(train.codes)
+    classes, codes = np.unique(train.codes, return_inverse=True)
     started = perf_counter()
     if len(classes) == 1:  # in an order of time, the past may have one class only
         return log_of_known(np.ones((len(others), 1)), classes, train), perf_counter() - started
-    model = LandmarkClassifier(n_jobs=options.n_jobs, random_state=options.random_state)
-    model.fit(train.X, train.codes, groups=rows.groups)
+    model = _train(train.X, codes, len(classes), rows.groups, options)
     taken = perf_counter() - started
-    return log_of_known(model.predict_proba(others), model.classes_, train), taken
+    scores = supervise(
+        lambda crew: scores_of(
+            np.asarray(others, np.float64), model.feature_map, model.coefficients, model.local, crew
+        ),
+        check_n_jobs(options.n_jobs),
+        False,
+    )
+    return log_of_known(probabilities_of(scores), classes, train), taken
+
+
+def _train(X: Floats, codes: Ints, n_classes: int, groups: Ints | None, options: Options) -> LandmarkModel:
+    """Train what `LandmarkClassifier` would; the estimator itself would load scikit-learn, which takes a second."""
+    seed, effort = check_random_state_seed(options.random_state), EFFORTS["default"]
+    X = np.ascontiguousarray(X, np.float64)
+    rows = order_rows(X, codes, np.ones(len(codes)), fold_keys(X, seed), groups, effort)
+    return supervise(lambda crew: fit_model(rows, n_classes, effort, seed, crew), check_n_jobs(options.n_jobs), False)

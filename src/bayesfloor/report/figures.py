@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.choose import BayesErrorSelector, SelectionPath
+from bayesfloor.choose.selection_path import SelectionPath
 from bayesfloor.data.sampling import keys_of_values, stratified_rows
 from bayesfloor.floor.learned.caller_choices import MIN_FOLDS
 from bayesfloor.floor.learned.dependence import find_dependence
 from bayesfloor.floor.learned.estimate import learned_floor_of
+from bayesfloor.floor.learned.gap import gap_of
+from bayesfloor.floor.learned.gap_result import FloorGap
+from bayesfloor.floor.learned.model_predictions import Compared
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
 from bayesfloor.floor.trees.problem import Options, Problem, Progress
@@ -48,6 +51,8 @@ class Figures:
         The learned floor; None where nothing was trained.
     fast_model : FastModel or None
         What a model that trains fast reaches on the same rows; None where nothing was trained.
+    gap : FloorGap or None
+        A model of the caller's beside the floor; None where there is none.
     class_tree : ClassTree
         Min-cuts of the normalized floors.
     drawn_tree : ClassTree
@@ -71,6 +76,7 @@ class Figures:
     pairs: PairwiseBayesError
     learned: LearnedFloor | None
     fast_model: FastModel | None
+    gap: FloorGap | None
     class_tree: ClassTree
     drawn_tree: ClassTree
     columns: ColumnFloors
@@ -86,7 +92,8 @@ class Figures:
         learned = () if self.learned is None else self.learned.findings
         said = {finding.code for finding in learned}  # rows that are nearly copies are found by both
         trees = [each for each in self.trees.findings if each.code not in said]
-        return (*self.dependence, *trees, *learned, *self.order)
+        gap = () if self.gap is None else self.gap.findings
+        return (*self.dependence, *trees, *learned, *self.order, *gap)
 
 
 def compute_figures(
@@ -98,6 +105,7 @@ def compute_figures(
     n_features: int | None,
     max_rows: int,
     max_tree_rows: int,
+    compared: Compared | None = None,
 ) -> Figures:
     """Grow trees, train models unless `fast`, and look for features if asked.
 
@@ -115,6 +123,8 @@ def compute_figures(
         How many features to search for.
     max_rows, max_tree_rows : int
         Rows for models and for trees, at the most.
+    compared : Compared or None, default=None
+        A model, or predictions, to compare with the floor on the folds of the stack.
 
     Returns
     -------
@@ -132,7 +142,7 @@ def compute_figures(
     pairs = pairwise_result(draws, part, options, normalize=True)
     labels = problem.classes[problem.codes]
     how: dict[str, Any] = {"n_jobs": options.n_jobs, "random_state": options.random_state}
-    learned = fast_model = None
+    learned = fast_model = gap = None
     if not fast and len(problem.X) >= FEWEST_ROWS:
         progress = share_of(options.progress, 20, 100)
         learned, held_out = learned_floor_of(
@@ -145,6 +155,7 @@ def compute_figures(
             **how,
         )
         fast_model = try_fast_model(held_out, options)
+        gap = None if compared is None else gap_of(learned, held_out, compared.predict(held_out))
     dependence: list[Finding] = []
     if learned is not None and source.is_table:
         dependence = find_dependence(
@@ -158,6 +169,8 @@ def compute_figures(
         )
     selection = None
     if n_features is not None:
+        from bayesfloor.choose.selection import BayesErrorSelector  # loads scikit-learn, which takes a second
+
         together = source.feature_groups
         selector = BayesErrorSelector(n_features, feature_groups=together, progress=options.progress, **how)
         selection = selector.fit(problem.X, labels).path_
@@ -169,6 +182,7 @@ def compute_figures(
         pairs=pairs,
         learned=learned,
         fast_model=fast_model,
+        gap=gap,
         class_tree=class_tree,
         drawn_tree=_tree_of_hardest(class_tree, classes, pairs),
         columns=measure_columns(source, options),

@@ -6,13 +6,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from bayesfloor.report.mlflow_run import log_report
 from bayesfloor.report.text import render_markdown, render_text
 from bayesfloor.runtime.files import write_whole
 from bayesfloor.runtime.findings import Finding
+from bayesfloor.runtime.results import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report:
+class Report(Result):
     """A report on some data.
 
     Shows itself in notebooks. `print` gives the text of the terminal.
@@ -100,6 +102,32 @@ class Report:
             The text.
         """
         return render_text(self.summary, width)
+
+    def log_to_mlflow(self, *, prefix: str = "bayesfloor") -> str:
+        """Write the report to the active run of MLflow, or to a new one where none is active.
+
+        Figures become metrics such as ``bayesfloor/error/estimate``, ``/low`` and ``/reached``. Sizes, target
+        and method become parameters. The answer, the verdict and the codes of the findings become tags, and the page
+        and the JSON artifacts.
+
+        Parameters
+        ----------
+        prefix : str, default="bayesfloor"
+            What all names begin with, and the folder of the artifacts. MLflow takes each parameter of a run once: two
+            reports in one run need two prefixes.
+
+        Returns
+        -------
+        str
+            The id of the run.
+
+        Raises
+        ------
+        ImportError
+            Without MLflow; ``pip install 'bayesfloor[mlflow]'`` installs what it takes.
+        """
+        files = {"report.html": self.to_html(), "report.json": self.to_json()}
+        return log_report(self.summary, files, prefix)
 
 
 def _written(text: str, path: "str | PathLike[str] | None") -> str:

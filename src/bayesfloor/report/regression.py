@@ -13,7 +13,6 @@ from bayesfloor.report.regression_figures import compute_regression_figures
 from bayesfloor.report.regression_summary import summarise_regression
 from bayesfloor.report.source import Source
 from bayesfloor.runtime.checks import check_float, check_int
-from bayesfloor.runtime.frames import data_frame
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +37,7 @@ class RegressionReport(Report):
         """Return a data frame of the rows whose number fits least with that of rows like them."""
         names = ("row", "value", "predicted", "neighbours_mean", "score", "other_row")
         rows = self.summary["suspects"]["rows"]
-        return data_frame({name: [row[name] for row in rows] for name in names})
+        return self._frame_of({name: [row[name] for row in rows] for name in names})
 
 
 def is_of_numbers(metric: Any) -> bool:

@@ -6,7 +6,7 @@ random, which makes it the variance within that value.
 """
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from bayesfloor.data.sampling import keys_of_values, stratified_rows
 from bayesfloor.data.tasks import bins_of_numbers
@@ -50,7 +50,7 @@ def explained_by_columns(source: Source[NumberProblem], options: Options) -> Col
         forests = forests_of_columns(np.ascontiguousarray(points[:, list(members)]), options)
         share, error = _share_left(y, forests.edges, variance)
         left.append(share)
-        ends.append(norm.ppf(0.5 + options.confidence / 2) * error)
+        ends.append(ndtri(0.5 + options.confidence / 2) * error)
     explained = 1.0 - np.array(left)
     interval = np.column_stack([explained - ends, explained + ends])
     return ColumnFloors(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bayesfloor.choose import NoiseVarianceSelector, SelectionPath
+from bayesfloor.choose.selection_path import SelectionPath
 from bayesfloor.floor.learned.dependence import find_dependence_of_numbers
 from bayesfloor.floor.learned.regression.estimate import regression_floor_of
 from bayesfloor.floor.learned.regression.result import RegressionFloor
@@ -98,6 +98,8 @@ def compute_regression_figures(
         )
     selection = None
     if n_features is not None:
+        from bayesfloor.choose.noise_selection import NoiseVarianceSelector  # loads scikit-learn: a second
+
         selector = NoiseVarianceSelector(
             n_features,
             feature_groups=source.feature_groups,

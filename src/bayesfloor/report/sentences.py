@@ -280,14 +280,20 @@ def verdict(figures: Figures, target: float) -> dict[str, Any]:
         goal = exact_percent(target)
         trees = figures.trees
         if trees.upper_interval[1] <= target:
-            word, sentence = "feasible", (
-                f"The spanning trees' upper bound, {percent(trees.upper_interval[1])} at its highest, is not above "
-                f"{goal}. No model was trained: this says that such a classifier exists, not which."
+            word, sentence = (
+                "feasible",
+                (
+                    f"The spanning trees' upper bound, {percent(trees.upper_interval[1])} at its highest, is not above "
+                    f"{goal}. No model was trained: this says that such a classifier exists, not which."
+                ),
             )
         else:
-            word, sentence = "undecided", (
-                f"The spanning trees' bounds are {percent_range(trees.lower, trees.upper)}. They tend to be too high, "
-                f"so they cannot rule {goal} out; train models (leave out fast) to learn more."
+            word, sentence = (
+                "undecided",
+                (
+                    f"The spanning trees' bounds are {percent_range(trees.lower, trees.upper)}. They tend to be too "
+                    f"high, so they cannot rule {goal} out; train models (leave out fast) to learn more."
+                ),
             )
     else:
         word, sentence = verdict_on_target(metric_of(learned), target)

@@ -19,6 +19,7 @@ from bayesfloor.floor.trees.results import OneVsRestBayesError, PairwiseBayesErr
 from bayesfloor.report import metric_sentences, sentences
 from bayesfloor.report.columns import ColumnFloors
 from bayesfloor.report.figures import Figures
+from bayesfloor.report.gap import gap_values
 from bayesfloor.report.metric_sentences import metric_of
 from bayesfloor.report.source import AnySource, Source
 
@@ -34,8 +35,8 @@ MOST_COLUMNS = 8
 MOST_COSTS = 100
 #: A learning curve is drawn up to this many times the largest training size.
 _AHEAD = 8.0
-#: Version of the layout of the summary.
-SCHEMA = 3
+#: Name and version of the layout of the summary, as in cli/schemas.json.
+SCHEMA = "bayesfloor/summary/1"
 
 
 def summarise(
@@ -80,6 +81,7 @@ def summarise(
         "metrics": [] if learned is None else [metric_values(each) for each in learned.metrics.values()],
         "costs": None if learned is None or learned.cost is None else _costs(learned),
         "fast_model": _fast_model(figures),
+        "gap": None if figures.gap is None else gap_values(figures.gap),
         "curve": None if learned is None else curve_of(metric_of(learned), learned.residual_z > ERR_ALIKE),
         "subgroups": None if learned is None else _subgroups(learned),
         "learners": [] if learned is None else [{"name": k, "weight": v} for k, v in learned.weights.items()],

@@ -3,6 +3,7 @@
 Both show the same tables, with the same headings and cells.
 """
 
+from bayesfloor.report.gap import gap_places_table, gap_table
 from bayesfloor.report.regression_text import regression_markdown, regression_on_terminal
 from bayesfloor.report.text_tables import (
     Summary,
@@ -147,6 +148,15 @@ def _classes_on_terminal(page: Terminal, summary: Summary) -> None:
     if is_error:  # which says little of rare classes; another metric was asked for, and comes first
         _rare_on_terminal(page, summary)
     page.limit(summary)
+    if (gap := summary["gap"]) is not None:
+        places = gap_places_table(summary)
+        page.heading("Your model")
+        page.paragraph(gap["sentence"])
+        page.table(gap_table(summary))
+        if places.rows:
+            page.heading(f"Where it errs more{shown_of(places)}")
+            page.table(places)
+        page.paragraph(gap["note"])
     if not is_error:
         _rare_on_terminal(page, summary)
     if summary["costs"] is not None:
@@ -224,6 +234,9 @@ def _classes_markdown(summary: Summary) -> list[str]:
         rare += [in_markdown(each["needed"]) for each in summary["rare"]["rows"][:_MOST_NEEDED]]
     is_error = summary["floor"]["metric"] == "error"
     parts = [*rare, *markdown_limit(summary)] if is_error else [*markdown_limit(summary), *rare]
+    if (gap := summary["gap"]) is not None:
+        parts += ["## Your model", in_markdown(gap["sentence"]), markdown_table(gap_table(summary))]
+        parts += [markdown_table(gap_places_table(summary)), in_markdown(gap["note"])]
     if summary["costs"] is not None:
         parts += ["## Where the money goes", *map(in_markdown, summary["costs"]["notes"])]
         parts.append(markdown_table(_cost_table(summary)))

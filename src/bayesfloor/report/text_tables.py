@@ -194,6 +194,7 @@ class Terminal:
             self.heading("Findings")
             for finding in summary["findings"]:
                 self.paragraph(f"{finding['code']}  {finding['sentence']} {finding['hint']}")
+            self.paragraph(more_on_findings(summary), "dim")
 
     def foot(self, summary: Summary) -> None:
         """Write what a report ends with: features, columns and the size of the data."""
@@ -242,7 +243,12 @@ def markdown_findings(summary: Summary) -> list[str]:
     if not summary["findings"]:
         return []
     found = [f"- **{f['code']}** {in_markdown(f['sentence'])} {in_markdown(f['hint'])}" for f in summary["findings"]]
-    return ["## Findings", *found]
+    return ["## Findings", *found, more_on_findings(summary)]
+
+
+def more_on_findings(summary: Summary) -> str:
+    """Say where to read what the findings mean, for the first of them."""
+    return f"'bayesfloor explain {summary['findings'][0]['code']}' says more."
 
 
 def markdown_foot(summary: Summary) -> list[str]:

@@ -11,6 +11,7 @@ SUMMARIES = {
     "bare": sample_summary.bare,
     "rare": sample_summary.with_rare_class,
     "subgroups": sample_summary.with_subgroups,
+    "gap": sample_summary.with_gap,
     "metrics": sample_summary.with_metrics,
     "costs": sample_summary.with_costs,
     "hostile": sample_summary.hostile,

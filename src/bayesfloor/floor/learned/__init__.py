@@ -23,6 +23,10 @@
       ├──── result ────────── LearnedFloor
       │       rows_needed     how many rows until a value is reached
       └──── held_out ──────── the same folds, for a model that is to be compared
+              gap             how far that is from the stack and the floor; the public function, floor_gap
+              model_predictions  what it predicts for the rows that the stack was judged on
+              paired          two classifiers on the same rows: the test, and the interval of the difference
+              gap_result      FloorGap
 
 `regression` is the same for a target of numbers.
 `label_noise` redraws labels at known rates and asks whether the floor moves as it should.

@@ -123,13 +123,17 @@ def grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows
     """
     near, order, aside, sums, totals, start, stop, node_of, gain, column, to_left = work[:11]
     split_column, split_left, child = work[11:]
-    order[:] = seen
+    for p in range(seen.shape[0]):
+        order[p] = seen[p]
     start[0], stop[0], node_of[0], split_column[0] = 0, seen.shape[0], 0, -1
     totals[0] = add_up(bins, n_bins, features, order, slopes, near, sums[0])
     gain[0], column[0], to_left[0] = best_column(sums[0], totals[0], features, n_bins, is_category, ridge, min_rows)
     n_grown, n_nodes = 1, 1
     while n_grown < totals.shape[0]:
-        leaf = int(np.argmax(gain[:n_grown]))
+        leaf = 0
+        for each in range(1, n_grown):
+            if gain[each] > gain[leaf]:
+                leaf = each
         if not gain[leaf] > 0:
             break
         new = n_grown
@@ -143,7 +147,8 @@ def grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows
             else:
                 aside[n_aside] = row
                 n_aside += 1
-        order[middle : stop[leaf]] = aside[:n_aside]
+        for p in range(n_aside):
+            order[middle + p] = aside[p]
         node = node_of[leaf]
         split_column[node], split_left[node], child[node] = column[leaf], to_left[leaf], n_nodes
         split_column[n_nodes : n_nodes + 2] = -1
@@ -231,7 +236,9 @@ def softmax_rows(scores, probability):
         if n_scores == 1:
             probability[i, 0] = 1.0 / (1.0 + np.exp(-scores[i, 0]))
             continue
-        top = scores[i].max()
+        top = scores[i, 0]
+        for k in range(1, n_scores):
+            top = max(top, scores[i, k])
         total = 0.0
         for k in range(n_scores):
             probability[i, k] = np.exp(scores[i, k] - top)
@@ -276,11 +283,16 @@ def order_by_mean(cells, total):
     """Put the bins of a category in the order of their mean gradient, in which the best split is a cut."""
     first, second, count = unpacked(total)
     share = _SMOOTHING / count
-    mean = np.empty(cells.shape[0])
+    mean, order = np.empty(cells.shape[0]), np.empty(cells.shape[0], np.int64)
     for b in range(cells.shape[0]):
         g, h, _ = unpacked(cells[b])
         mean[b] = (g + share * first) / (h + share * second)
-    return np.argsort(mean, kind="mergesort")
+        place = b
+        while place > 0 and mean[order[place - 1]] > mean[b]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = b
+    return order
 
 
 @kernel

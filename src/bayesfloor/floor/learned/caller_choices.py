@@ -13,6 +13,7 @@ from bayesfloor.runtime.checks import ParameterError, check_int, is_int
 #: Fewest folds: four disjoint training sets and the fold that they predict.
 MIN_FOLDS = 5
 
+
 class Known(NamedTuple):
     """The learners that have a name.
 

@@ -5,7 +5,7 @@ variance are the *effective* rows, and with them the formulas for independent ro
 """
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from bayesfloor.runtime.arrays import Floats, Ints
 
@@ -30,7 +30,7 @@ def clustered_error(values: Floats, clusters: Ints) -> float:
 
 
 def effective_rows(errors: Floats, clusters: Ints, confidence: float) -> float:
-    """Return how many independent rows say as much about an error as these.
+    """Return how many independent rows say as much about an error, or a difference of two, as these.
 
     The design effect is by how much the variance of the mean exceeds that of independent rows. Few errors cannot show
     it: clusters with errors are taken as so many observations of it, beside one that says that clusters err as a whole.
@@ -39,7 +39,7 @@ def effective_rows(errors: Floats, clusters: Ints, confidence: float) -> float:
     Parameters
     ----------
     errors : ndarray of shape (n,)
-        1 where a row is predicted wrongly, else 0.
+        1 where a row is predicted wrongly, else 0; of a difference 1, 0 or -1.
     clusters : ndarray of shape (n,)
         The cluster of each row, from 0.
     confidence : float
@@ -50,15 +50,14 @@ def effective_rows(errors: Floats, clusters: Ints, confidence: float) -> float:
     float
         At most n.
     """
-    n, share = len(errors), float(errors.mean())
+    n, share, size = len(errors), float(errors.mean()), np.abs(errors)
     sizes = np.bincount(clusters)
     n_clusters = n**2 / float((sizes**2).sum())  # clusters of equal size that vary as much
-    n_with_errors = int(np.count_nonzero(np.bincount(clusters, errors)))
-    observed = 1.0
-    if 0.0 < share < 1.0:
-        observed = n * clustered_error(errors, clusters) ** 2 / (share * (1.0 - share))
+    n_with_errors = int(np.count_nonzero(np.bincount(clusters, size)))
+    variance = float(size.mean()) - share**2 if np.any(errors < 0.0) else share * (1.0 - share)
+    observed = n * clustered_error(errors, clusters) ** 2 / variance if variance > 0.0 else 1.0
     as_a_whole = n / n_clusters
     design_effect = max(1.0, (n_with_errors * observed + as_a_whole) / (n_with_errors + 1))
     tail = 0.5 + 0.5 * confidence
-    quantiles = t.ppf(tail, n - 1) / t.ppf(tail, max(n_clusters - 1.0, 1.0))
+    quantiles = stdtrit(n - 1, tail) / stdtrit(max(n_clusters - 1.0, 1.0), tail)
     return float(n / design_effect * quantiles**2)

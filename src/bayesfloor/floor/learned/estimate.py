@@ -53,6 +53,7 @@ from bayesfloor.runtime.checks import (
     is_int,
 )
 from bayesfloor.runtime.findings import in_order
+from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.text import shown
 from bayesfloor.runtime.threads import Crew, supervise
@@ -64,6 +65,7 @@ _KNOWN = Known(
 N_STRETCHES = 20
 
 
+@like_input
 def learned_floor(
     X: Any,
     y: Any = None,
@@ -347,11 +349,14 @@ def learned_floor_of(
         cost=_decisions(metrics, q, counted, problem.classes),
     )
     if holdout is not None:
-        splits = _splits_of(holdout.folds, holdout.tested)
-        return learned, HeldOut(problem, rows, splits, holdout.tested, counted, metrics)
-    tested = np.arange(len(rows)) if scheme.tested is None else scheme.tested
-    splits = _splits_of(scheme.folds, tested, scheme.splits)
-    return learned, HeldOut(problem, rows, splits, tested, counted, metrics)
+        tested, splits = holdout.tested, _splits_of(holdout.folds, holdout.tested)
+    else:
+        tested = np.arange(len(rows)) if scheme.tested is None else scheme.tested
+        splits = _splits_of(scheme.folds, tested, scheme.splits)
+    given = distinct.rows[rows]
+    return learned, HeldOut(
+        problem, rows, splits, tested, counted, metrics, given, q.argmax(axis=1), clusters=scheme.clusters
+    )
 
 
 def _splits_of(folds: Ints, tested: Ints, splits: list[Split] | None = None) -> tuple[tuple[Ints, Ints], ...]:
@@ -388,9 +393,7 @@ def _metric_floor(metric: Metric, summary: CurveSummary, confidence: float) -> M
     )
 
 
-def _decisions(
-    metrics: tuple[Metric, ...], q: Floats, rows: PlainRows, classes: NDArray[Any]
-) -> CostDecisions | None:
+def _decisions(metrics: tuple[Metric, ...], q: Floats, rows: PlainRows, classes: NDArray[Any]) -> CostDecisions | None:
     """Say what follows from the costs, if there are any."""
     costs = next((each.costs for each in metrics if each.costs is not None), None)
     if costs is None:

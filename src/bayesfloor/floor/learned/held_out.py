@@ -55,6 +55,12 @@ class HeldOut:
         Classes of the tested rows, and what each counts.
     metrics : tuple of Metric
         What predictions are judged by.
+    given : ndarray of shape (n,)
+        Where `rows` are among the rows that were given, copies included.
+    stack : ndarray of shape (n_tested,)
+        Classes that the stack names for the tested rows.
+    clusters : ndarray of shape (n_tested,) or None
+        Tested rows that err alike have the same number; None where all are independent.
     """
 
     problem: Problem
@@ -63,6 +69,9 @@ class HeldOut:
     tested: Ints
     counted: PlainRows
     metrics: tuple[Metric, ...]
+    given: Ints
+    stack: Ints
+    clusters: Ints | None
 
     def training_sets(self) -> Iterator[TrainingSet]:
         """Give the rows of each split; features that hold labels are computed from those to train on alone."""
@@ -86,16 +95,32 @@ class HeldOut:
         dict of str to float
         """
         counted, n_classes = self.counted, len(self.problem.classes)
-        moved = np.zeros(n_classes)
-        if self.problem.groups is None and self.problem.time is None:
-            trained = np.bincount(self.problem.codes[self.rows], minlength=n_classes)
-            moved = np.log(np.bincount(counted.codes, minlength=n_classes) / trained)
-        q = np.exp(counted.at_shares_of_all(log_softmax(log_p + moved, axis=1)))
+        q = np.exp(self.at_shares_of_all(log_p))
         targets, weights = one_hot(counted.codes, n_classes), counted.class_weights[counted.codes]
         return {
             metric.name: float(metric.value(counted.weighted(metric.losses(targets, q, weights)).mean()))
             for metric in self.metrics
         }
+
+    def at_shares_of_all(self, log_p: Floats) -> Floats:
+        """Move probabilities from the shares of classes among the rows trained on to those among all rows.
+
+        Parameters
+        ----------
+        log_p : ndarray of shape (n_tested, n_classes)
+            Logarithms of probabilities.
+
+        Returns
+        -------
+        ndarray of shape (n_tested, n_classes)
+            The same.
+        """
+        n_classes = len(self.problem.classes)
+        moved = np.zeros(n_classes)
+        if self.problem.groups is None and self.problem.time is None:
+            trained = np.bincount(self.problem.codes[self.rows], minlength=n_classes)
+            moved = np.log(np.bincount(self.counted.codes, minlength=n_classes) / trained)
+        return self.counted.at_shares_of_all(log_softmax(log_p + moved, axis=1))
 
 
 def log_of_known(probability: Floats, classes: Ints, train: Train) -> Floats:

@@ -14,11 +14,12 @@ from bayesfloor.floor.learned.estimate import choose_rows, learned_floor
 from bayesfloor.floor.trees.problem import Progress, check_problem
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import ParameterError, check_int, check_max_rows, check_random_state_seed
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.results import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelNoiseCheck:
+class LabelNoiseCheck(Result):
     """Estimates of the floor with more and more labels redrawn, beside what they should be.
 
     Attributes
@@ -74,7 +75,7 @@ class LabelNoiseCheck:
 
     def frame(self) -> Any:
         """Return a data frame with a row for each share."""
-        return data_frame(self._columns())
+        return self._frame_of(self._columns())
 
     def plot(self, ax: Any = None) -> LabelNoiseDisplay:
         """Draw the estimates beside the line on which they should lie.
@@ -92,6 +93,7 @@ class LabelNoiseCheck:
         return display.plot(ax)
 
 
+@like_input
 def label_noise_check(
     X: Any,
     y: Any = None,

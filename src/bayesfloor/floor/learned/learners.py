@@ -24,7 +24,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.floor.learned.gaussian_learners import N_CLUSTERS, clusters, gaussian
@@ -102,6 +101,8 @@ def group_of(name: str, estimator: Any) -> Group:
     """Make a group of one of a scikit-learn classifier with ``predict_proba``."""
 
     def learn(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+        from sklearn.base import clone  # takes a second to load, and only learners of a caller need it
+
         fitted = clone(estimator)
         if fitted.get_params(deep=False).get("random_state", 0) is None:
             fitted.set_params(random_state=seed % 2**32)

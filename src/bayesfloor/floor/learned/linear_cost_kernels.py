@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bayesfloor.floor.learned.tree_kernels import next_random
+from bayesfloor.floor.learned.tree_kernels import next_random, order_by_class
 from bayesfloor.runtime.kernels import kernel
 
 
@@ -66,8 +66,8 @@ def grow_deep_trees(columns, codes, n_classes, test, n_trees, n_tries, n_looked_
     child = np.empty(most, np.int32)  # the left child of a node, or the first row of a leaf
     last = np.empty(most, np.int32)
     depth_first = np.empty((most // 2 + 2, 4), np.int32)  # node, first and last row, number of constant features
-    by_class = np.argsort(codes, kind="mergesort").astype(np.int32)
-    order = by_class.copy()
+    by_class, order = np.empty(n, np.int32), np.empty(n, np.int32)
+    order_by_class(codes, n_classes, by_class)
     aside = np.empty(n, np.int32)
     values = np.empty(n, np.uint16)
     features = np.arange(d)
@@ -76,7 +76,8 @@ def grow_deep_trees(columns, codes, n_classes, test, n_trees, n_tries, n_looked_
     gains = np.empty(d)
     for _ in range(n_trees):
         gains[:] = 0.0
-        order[:] = by_class
+        for p in range(n):
+            order[p] = by_class[p]
         n_nodes = 1
         waiting = 1
         depth_first[0, 0], depth_first[0, 1], depth_first[0, 2], depth_first[0, 3] = 0, 0, n, 0
@@ -177,7 +178,9 @@ def grow_deep_trees(columns, codes, n_classes, test, n_trees, n_tries, n_looked_
                 depth_first[waiting, 3] = n_constant
                 waiting += 1
             n_nodes += 2
-        total = gains.sum()
+        total = 0.0
+        for f in range(d):
+            total += gains[f]
         if total > 0:
             for f in range(d):
                 importance[f] += gains[f] / total

@@ -391,9 +391,7 @@ def _metric_of(
         title = f"{macro}ROC AUC"
         losses = _mean_over_classes(auc_values, of_two)
         of_one_row = 1.0 / rarest if n_classes == 2 else of_one_row
-        return Metric(
-            "roc_auc", title, losses, 0.5, larger_is_better=True, is_rate=False, of_one_row=of_one_row
-        )
+        return Metric("roc_auc", title, losses, 0.5, larger_is_better=True, is_rate=False, of_one_row=of_one_row)
     if name == "average_precision":
         losses = _mean_over_classes(average_precision_values, of_two)
         return Metric(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from bayesfloor.floor.learned.result import ClassRanking
 from bayesfloor.floor.learned.stacking import Stack
@@ -158,7 +158,7 @@ def auc_interval(
         return auc, auc  # all scores are equal
     middle = (m * auc + 0.5) / (m + 1.0)
     n = middle * (1.0 - middle) / variance
-    z2 = float(t.ppf(0.5 + confidence / 2.0, n_independent)) ** 2
+    z2 = float(stdtrit(n_independent, 0.5 + confidence / 2.0)) ** 2
     centre = (auc + z2 / (2.0 * n)) / (1.0 + z2 / n)
     reach = (z2 * (auc * (1.0 - auc) / n + z2 / (4.0 * n**2))) ** 0.5 / (1.0 + z2 / n)
     return max(centre - reach, 0.0), min(centre + reach, 1.0)

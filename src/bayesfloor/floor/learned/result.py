@@ -12,7 +12,7 @@ from bayesfloor.floor.learned.rows_needed import RowsNeeded, find_rise, rows_to_
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.checks import check_float, check_option
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.results import Result
 from bayesfloor.runtime.text import shown, written
 
 #: Largest size in a picture of the curve, as a multiple of the largest training size.
@@ -20,7 +20,7 @@ _DRAWN_BEYOND = 10.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearningCurve:
+class LearningCurve(Result):
     """What the stack attains at a few training sizes, the largest first.
 
     Attributes
@@ -78,7 +78,7 @@ class LearningCurve:
 
     def frame(self) -> Any:
         """Return a data frame with a row for each size."""
-        return data_frame(self.columns())
+        return self._frame_of(self.columns())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,7 +130,7 @@ class ClassRanking:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MetricFloor:
+class MetricFloor(Result):
     """The best value of one metric that any model can attain.
 
     Attributes
@@ -321,26 +321,24 @@ class MetricFloor:
         ).plot(ax)
 
 
-def frame_of_metrics(metrics: Mapping[str, MetricFloor], same: Mapping[str, float]) -> Any:
-    """Return a data frame with a row for each metric, and columns that are the same in all rows."""
+def columns_of_metrics(metrics: Mapping[str, MetricFloor], same: Mapping[str, float]) -> dict[str, Any]:
+    """Return the columns of a data frame with a row for each metric, and some that are the same in all rows."""
     floors = list(metrics.values())
-    return data_frame(
-        {
-            "metric": [each.name for each in floors],
-            "estimate": [each.estimate for each in floors],
-            "interval_low": [each.interval[0] for each in floors],
-            "interval_high": [each.interval[1] for each in floors],
-            "reached": [each.reached for each in floors],
-            "reached_low": [each.reached_interval[0] for each in floors],
-            "reached_high": [each.reached_interval[1] for each in floors],
-            "baseline": [each.baseline for each in floors],
-            **{name: [value] * len(floors) for name, value in same.items()},
-        }
-    )
+    return {
+        "metric": [each.name for each in floors],
+        "estimate": [each.estimate for each in floors],
+        "interval_low": [each.interval[0] for each in floors],
+        "interval_high": [each.interval[1] for each in floors],
+        "reached": [each.reached for each in floors],
+        "reached_low": [each.reached_interval[0] for each in floors],
+        "reached_high": [each.reached_interval[1] for each in floors],
+        "baseline": [each.baseline for each in floors],
+        **{name: [value] * len(floors) for name, value in same.items()},
+    }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CostDecisions:
+class CostDecisions(Result):
     """What follows from a matrix of costs.
 
     Attributes
@@ -381,7 +379,7 @@ class CostDecisions:
         pairs = [np.unravel_index(place, self.pair_costs.shape) for place in order.tolist()]
         pairs = [(int(k), int(j)) for k, j in pairs if self.pair_costs[k, j] > 0]
         total = max(float(self.pair_costs.sum()), 1e-300)
-        return data_frame(
+        return self._frame_of(
             {
                 "label": [str(self.classes[k]) for k, _ in pairs],
                 "decision": [self.decisions[j] for _, j in pairs],
@@ -394,7 +392,7 @@ class CostDecisions:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SubgroupFloors:
+class SubgroupFloors(Result):
     """The floor, and what was reached, among the rows of each subgroup.
 
     The floor of a subgroup is the error that the best model of all rows makes among those of the subgroup. Where the
@@ -454,7 +452,7 @@ class SubgroupFloors:
 
     def frame(self) -> Any:
         """Return a data frame with a row for each subgroup."""
-        return data_frame(
+        return self._frame_of(
             {
                 "group": list(self.names),
                 "estimate": self.estimate,
@@ -494,7 +492,7 @@ class SubgroupFloors:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearnedFloor:
+class LearnedFloor(Result):
     """The floor as the limit of what can be learned.
 
     `estimate`, `interval`, `reached`, `reached_interval` and `curve` are of the first metric that was asked for: by
@@ -581,6 +579,9 @@ class LearnedFloor:
             f"reached {self.reached:.4f}, {self.n_rows} of {self.n_samples} samples, {self.n_classes} classes)"
         )
 
+    def _said(self) -> str:
+        return self.metrics[self.metric].sentence()
+
     def frame(self) -> Any:
         """Return a data frame with a row for each metric that was asked for, the first one first."""
         same = {
@@ -593,7 +594,7 @@ class LearnedFloor:
             "n_classes": self.n_classes,
             "seconds": self.seconds,
         }
-        return frame_of_metrics(self.metrics, same)
+        return self._frame_of(columns_of_metrics(self.metrics, same))
 
     def rows_for(self, value: Any, metric: str | None = None) -> RowsNeeded:
         """Estimate how many training rows a model needs to reach a value of a metric.

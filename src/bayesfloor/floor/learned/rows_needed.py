@@ -18,7 +18,7 @@ from scipy.special import log_ndtr
 
 from bayesfloor.runtime.arrays import Floats, Range
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.results import Result
 from bayesfloor.runtime.text import counted
 
 #: Largest number of rows that is spoken of, as a multiple of the largest training size.
@@ -37,7 +37,7 @@ _N_FLOORS, _N_RATES, _N_PACES, _N_PER_DOUBLING = 40, 100, 5, 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RowsNeeded:
+class RowsNeeded(Result):
     """How many training rows a model needs to reach a value of a metric.
 
     Attributes
@@ -111,7 +111,7 @@ class RowsNeeded:
         """Return a data frame of one row."""
         named = {name: [getattr(self, name)] for name in ("metric", "value", "verdict", "rows")}
         ends = {"interval_low": [self.interval[0]], "interval_high": [self.interval[1]]}
-        return data_frame({**named, **ends, "n_train": [self.n_train], "confidence": [self.confidence]})
+        return self._frame_of({**named, **ends, "n_train": [self.n_train], "confidence": [self.confidence]})
 
 
 def _rounded(rows: float) -> str:

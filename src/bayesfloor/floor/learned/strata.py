@@ -32,6 +32,10 @@ class PlainRows:
         """Return how many rows, drawn at random, show an error as surely as these do."""
         return len(self.codes)
 
+    def n_equivalent_of_difference(self, only_first: Bools, only_second: Bools) -> float:
+        """Return how many rows, drawn at random, show a difference of two errors as surely as these do."""
+        return len(self.codes)
+
     def at_shares_of_all(self, log_q: Floats) -> Floats:
         """Move probabilities from the shares of classes in these rows to those in all rows."""
         return log_q
@@ -80,6 +84,15 @@ class StratifiedRows(PlainRows):
         """Return how many rows, drawn at random, show an error as surely as these do."""
         error = float(self._share @ self._smoothed(is_wrong))
         return error * (1.0 - error) / self.variance(is_wrong)
+
+    def n_equivalent_of_difference(self, only_first: Bools, only_second: Bools) -> float:
+        """Return how many rows, drawn at random, show a difference of two errors as surely as these do."""
+        first, second = self._smoothed(only_first), self._smoothed(only_second)
+        difference = first - second
+        within = self._share**2 * (first + second - difference**2) / self._n_of_class
+        between = self._share * (difference - self._share @ difference) ** 2 / self.class_counts.sum()
+        of_one_row = self._share @ (first + second) - (self._share @ difference) ** 2
+        return float(of_one_row / (within.sum() + between.sum()))
 
     def at_shares_of_all(self, log_q: Floats) -> Floats:
         """Move probabilities from the shares of classes in these rows to those in all rows."""

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2, norm
+from scipy.special import chdtrc, ndtri
 
 from bayesfloor.data.subgroups import Subgroups
 from bayesfloor.floor.learned.clusters import clustered_error, effective_rows
@@ -353,12 +353,12 @@ def floors_differ(estimate: Floats, interval: Floats, confidence: float) -> floa
     estimate, (low, high) = estimate[known], interval[known].T
     if len(estimate) < 2:
         return 1.0
-    z = float(norm.ppf(0.5 + 0.5 * confidence))
+    z = float(ndtri(0.5 + 0.5 * confidence))
     below = np.where(low > 0.0, np.maximum(estimate - low, 1e-12), np.inf) / z
     above = np.maximum(high - estimate, 1e-12) / z
     common = np.linspace(estimate.min(), estimate.max(), 400)[:, np.newaxis]
     distance = (estimate - common) / np.where(estimate > common, below, above)
-    return float(chi2.sf((distance**2).sum(axis=1).min(), len(estimate) - 1))
+    return float(chdtrc(len(estimate) - 1, (distance**2).sum(axis=1).min()))
 
 
 def find_in_subgroups(found: SubgroupFloors, whole: CurveSummary) -> Iterator[Finding]:

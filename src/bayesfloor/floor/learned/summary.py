@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import beta, norm, t
+from scipy.special import betaincinv, ndtri, stdtrit
 
 from bayesfloor.floor.learned.clusters import clustered_error, effective_rows
 from bayesfloor.floor.learned.learning_curve import (
@@ -46,6 +46,9 @@ from bayesfloor.runtime.text import listed, shown
 
 #: Errors, in rows, below which the lower end of the interval is 0: so few do not rule out a floor of 0.
 FEW_ERRORS = 5
+#: Rows that a proportion's interval is computed for, at most. A loss that hardly varies stands for 1e27 of them, where
+#: SciPy's quantiles are NaN or noise; from here on the interval is narrower than any digit that is shown.
+MOST_ROWS = 1e10
 #: Residual z from which neighbours are said to err alike: one in a hundred data sets has it by chance.
 ERR_ALIKE = 2.33
 #: Factor on the lower arm of the interval where neighbours err alike.
@@ -279,7 +282,7 @@ class Sampling(NamedTuple):
             n = self.n_equivalent
             low, high = proportion_interval(round(loss / top * n, 6), n, confidence)
             return top * low, top * high
-        reach = float(norm.ppf(0.5 + 0.5 * confidence)) * self.variance**0.5
+        reach = float(ndtri(0.5 + 0.5 * confidence)) * self.variance**0.5
         share = reach / max(loss, 1e-300)
         # A loss that is as small as what it varies by says nothing of its logarithm.
         high = loss * float(np.exp(share)) if share < 1.0 else loss + (math.e - 1.0) * reach
@@ -312,7 +315,7 @@ def _sampling(
     # Where a few rows make up the variance, it is a guess: with as many degrees of freedom as its own variance says.
     freedom = 2.0 * float(parts.sum()) ** 2 / max(float((parts**2).sum()), 1e-300)
     tail = 0.5 + 0.5 * confidence
-    variance *= float(t.ppf(tail, max(freedom, FEWEST_DEGREES)) / norm.ppf(tail)) ** 2
+    variance *= float(stdtrit(max(freedom, FEWEST_DEGREES), tail) / ndtri(tail)) ** 2
     n_equivalent = _n_equivalent(mean, variance, top, n_rows)
     return Sampling(variance, n_independent and min(max(n_independent, 1.0), n_rows), n_equivalent)
 
@@ -382,8 +385,10 @@ def _share_recent(weights: Floats) -> float:
 def proportion_interval(count: float, n: float, confidence: float) -> Range:
     """Return Clopper and Pearson's interval of a proportion; of a weighted one, with numbers that stand for it."""
     tail = (1.0 - confidence) / 2.0
-    low = float(beta.ppf(tail, count, n - count + 1)) if count > 0 else 0.0
-    high = float(beta.ppf(1.0 - tail, count + 1, n - count)) if count < n else 1.0
+    if n > MOST_ROWS:
+        count, n = count * MOST_ROWS / n, MOST_ROWS
+    low = float(betaincinv(count, n - count + 1, tail)) if count > 0 else 0.0
+    high = float(betaincinv(count + 1, n - count, 1.0 - tail)) if count < n else 1.0
     return low, high
 
 

@@ -38,6 +38,19 @@ def count_up_to(values, start, stop, cut):
 
 
 @kernel
+def order_by_class(codes, n_classes, order):
+    """Write the rows into `order`, class by class, those of a class in their own order."""
+    place = np.zeros(n_classes + 1, np.int64)
+    for i in range(codes.shape[0]):
+        place[codes[i] + 1] += 1
+    for k in range(n_classes):
+        place[k + 1] += place[k]
+    for i in range(codes.shape[0]):
+        order[place[codes[i]]] = i
+        place[codes[i]] += 1
+
+
+@kernel
 def grow_trees(
     columns, codes, n_classes, test, n_trees, n_tries, min_leaf, min_rows, state, features, deep, shallow, importance
 ):
@@ -78,8 +91,8 @@ def grow_trees(
     first = np.empty(most, np.int64)
     last = np.empty(most, np.int64)
     counts = np.zeros((most, n_classes))
-    by_class = np.argsort(codes, kind="mergesort").astype(np.uint32)
-    order = by_class.copy()
+    by_class, order = np.empty(n, np.uint32), np.empty(n, np.uint32)
+    order_by_class(codes, n_classes, by_class)
     values = np.empty(n, columns.dtype)
     aside = np.empty(n, np.uint32)
     present = np.empty(n_classes, np.int64)
@@ -88,7 +101,8 @@ def grow_trees(
     gains = np.empty(d)
     for _ in range(n_trees):
         gains[:] = 0.0
-        order[:] = by_class
+        for i in range(n):
+            order[i] = by_class[i]
         n_nodes = 1
         first[0], last[0] = 0, n
         constants[0] = 0
@@ -182,14 +196,16 @@ def grow_trees(
                     counts[n_nodes + 1, k] = counts[node, k] - (i - n_before)
                 for p in range(n_aside):
                     order[i + p] = aside[p]
-                constants[n_nodes] = constants[node]
-                constants[n_nodes + 1] = constants[node]
+                for byte in range(constants.shape[1]):
+                    constants[n_nodes, byte] = constants[n_nodes + 1, byte] = constants[node, byte]
                 left[node] = n_nodes
                 first[n_nodes], last[n_nodes] = start, i
                 first[n_nodes + 1], last[n_nodes + 1] = i, stop
                 n_nodes += 2
             node += 1
-        total = gains.sum()
+        total = 0.0
+        for f in range(d):
+            total += gains[f]
         if total > 0:
             for f in range(d):
                 importance[f] += gains[f] / total

@@ -13,8 +13,10 @@ from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_resul
 from bayesfloor.floor.trees.cross_edges import as_matrix, mean_of_draws, pairs_of
 from bayesfloor.floor.trees.problem import Progress, check_options, check_problem_anywhere
 from bayesfloor.floor.trees.results import BayesError, HenzePenroseDivergence, OneVsRestBayesError, PairwiseBayesError
+from bayesfloor.runtime.frames import like_input
 
 
+@like_input
 def bayes_error(
     X: Any,
     y: Any = None,
@@ -92,6 +94,7 @@ def bayes_error(
     return whole_result(draws, problem, options, pairs)
 
 
+@like_input
 def pairwise_bayes_error(
     X: Any,
     y: Any = None,
@@ -143,6 +146,7 @@ progress, client
     return pairwise_result(draws, problem, options, normalize)
 
 
+@like_input
 def one_vs_rest_bayes_error(
     X: Any,
     y: Any = None,
@@ -188,6 +192,7 @@ progress, client
     return one_vs_rest_result(draws, problem, options)
 
 
+@like_input
 def henze_penrose_divergence(
     X: Any,
     y: Any = None,

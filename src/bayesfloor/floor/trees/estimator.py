@@ -18,6 +18,7 @@ from bayesfloor.forest import ClassForests, class_forests
 from bayesfloor.forest.gpu.device import host_array
 from bayesfloor.forest.growing.classes import join_classes
 from bayesfloor.forest.growing.forests import check_new_points
+from bayesfloor.runtime.frames import like_input
 
 FITTED = ("bayes_error_", "one_vs_rest_bayes_error_", "pairwise_bayes_error_", "findings_")
 
@@ -110,6 +111,7 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         self.progress = progress
         self.client = client
 
+    @like_input
     def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Estimate all floors.
 
@@ -134,6 +136,7 @@ class BayesErrorEstimator(BaseEstimator):  # type: ignore[misc]
         self.__dict__.pop("_stream", None)
         return self
 
+    @like_input
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Add a batch of rows: estimate all floors from the rows of all batches so far.
 
@@ -231,7 +234,7 @@ class Stream:
 
 def first_batch(X: Any, y: Any, classes: Any) -> tuple[Problem, NDArray[Any] | None]:
     """Check the first batch."""
-    points = check_points(host_array(X)[0], min_rows=1).copy()  # the caller may put the next batch into the same array
+    points = check_points(host_array(X), min_rows=1).copy()  # the caller may put the next batch into the same array
     seen, codes = check_labels(y, len(points), min_classes=1)
     declared = check_declared(classes, None, seen)
     return Problem(points, seen, codes, names_of(X)), declared
@@ -256,7 +259,7 @@ def check_declared(classes: Any, before: NDArray[Any] | None, seen: NDArray[Any]
 def advance(stream: Stream, X: Any, y: Any, classes: Any, options: Options) -> Stream:
     """Return a new stream with one more batch; the old one is not changed."""
     before = stream.problem
-    X = check_new_points(host_array(X)[0], before.X.shape[1], "BayesErrorEstimator")
+    X = check_new_points(host_array(X), before.X.shape[1], "BayesErrorEstimator")
     new_classes, new_codes = check_labels(y, len(X), min_classes=1)
     seen, codes_of_old, codes_of_new = join_classes(before.classes, new_classes)
     declared = check_declared(classes, stream.declared, seen)

@@ -1,7 +1,7 @@
 """What a reader should know about the data before trusting the numbers.
 
 Each finding has a code that never changes its meaning, a plain sentence with the figures, and a
-hint. The codes are listed in the project's docs/floor.md.
+hint. `bayesfloor.runtime.finding_pages` has a page on each.
 
 ======  ====================================================================
 BF001   a class with very few rows
@@ -30,13 +30,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.floor.trees.finding_kernels import feature_gives_label, two_nearest
+from bayesfloor.floor.trees.finding_kernels import two_nearest
 from bayesfloor.floor.trees.near_copies import find_near_copies, near_copies
 from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.forest import Forests
 from bayesfloor.forest.order.labels import count_classes_at_sites
+from bayesfloor.forest.results import PLAIN_EDGE_S
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.findings import Finding, in_order
+from bayesfloor.runtime.kernels import spare_compilation
 from bayesfloor.runtime.text import listed, shown
 
 #: Rows below which a class is reported as tiny (BF001): its floor rests on a handful of edges.
@@ -74,18 +76,19 @@ def find_in_data(problem: Problem, forests: Forests, n_trees: int) -> tuple[Find
     """
     X, codes = problem.X, problem.codes
     names = range(X.shape[1]) if problem.feature_names is None else problem.feature_names
-    found = [
-        *_about_classes(problem.classes, problem.class_counts),
-        *_about_ties(forests),
-        *_about_identical_rows(forests, codes, len(problem.classes)),
-        *_about_near_copies(forests, problem),
-        *_about_features(X, names),
-        *_about_dimension(X.shape, forests),
-        *_about_leaks(X, codes, names),
-        *_about_spanning(forests, n_trees),
-        *_about_later_trees(forests, codes),
-        *_about_groups(problem),
-    ]
+    with spare_compilation(PLAIN_EDGE_S * len(forests.edges), two_nearest):
+        found = [
+            *_about_classes(problem.classes, problem.class_counts),
+            *_about_ties(forests),
+            *_about_identical_rows(forests, codes, len(problem.classes)),
+            *_about_near_copies(forests, problem),
+            *_about_features(X, names),
+            *_about_dimension(X.shape, forests),
+            *_about_leaks(X, codes, names),
+            *_about_spanning(forests, n_trees),
+            *_about_later_trees(forests, codes),
+            *_about_groups(problem),
+        ]
     return in_order(found)
 
 
@@ -236,6 +239,23 @@ def excess_at_a_tenth(per_doubling: float) -> float:
     and is about a third of it.
     """
     return per_doubling / 3.0
+
+
+def feature_gives_label(values: Floats, codes: Ints, most: int) -> bool:
+    """Tell whether each distinct value occurs in one class only, with at most `most` values.
+
+    Looks at a few rows first: most features have too many values there, or one in two classes.
+    """
+    distinct = values[:0]
+    for n_rows in sorted({min(256, len(values)), min(8192, len(values)), len(values)}):
+        distinct, place = np.unique(values[:n_rows], return_inverse=True)
+        if len(distinct) > most:
+            return False
+        code_of = np.empty(len(distinct), np.int64)
+        code_of[place] = codes[:n_rows]
+        if np.any(code_of[place] != codes[:n_rows]):
+            return False
+    return len(distinct) > 1
 
 
 def _about_leaks(X: Floats, codes: Ints, names: Sequence[Any]) -> Iterator[Finding]:

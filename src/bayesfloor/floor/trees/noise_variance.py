@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from bayesfloor.data.row_groups import in_order_of_appearance
 from bayesfloor.display.noise import NoiseFromTreesDisplay
 from bayesfloor.floor.trees.edge_differences import EdgeDifferences
 from bayesfloor.floor.trees.number_problem import NumberProblem, check_number_problem
@@ -36,7 +37,8 @@ from bayesfloor.floor.trees.smooth_part import SmoothPart, kept_share, linear_pa
 from bayesfloor.forest import Forests, spanning_forests
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding, in_order
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.results import Result
 from bayesfloor.runtime.text import counted
 from bayesfloor.runtime.threads import supervise
 
@@ -57,7 +59,7 @@ ENOUGH_REPLICATES = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NoiseFromTrees:
+class NoiseFromTrees(Result):
     """The noise variance of a number from spanning trees, and the best R² and RMSE that go with it.
 
     Attributes
@@ -122,7 +124,7 @@ class NoiseFromTrees:
 
     def frame(self) -> Any:
         """Return a data frame with a row for each tree: its number, mean length, mean difference, number of edges."""
-        return data_frame(
+        return self._frame_of(
             {
                 "tree": np.arange(1, len(self.lengths) + 1),
                 "mean_length": self.lengths,
@@ -154,6 +156,7 @@ class NoiseFromTrees:
         return display.plot(ax)
 
 
+@like_input
 def noise_variance_from_trees(
     X: Any,
     y: Any = None,
@@ -399,7 +402,7 @@ def _edges(forests: Forests, part: SmoothPart, problem: NumberProblem) -> EdgeDi
     if problem.groups is not None or problem.sample_weight is not None:
         places = np.arange(n)  # rows of equal values differ in what they count
     if problem.groups is not None:
-        cluster = np.unique(problem.groups, return_inverse=True)[1]
+        cluster = in_order_of_appearance(problem.groups)
         chosen = problem.groups[i] != problem.groups[j]
     if problem.sample_weight is not None:
         weight = 0.5 * (problem.sample_weight[i] + problem.sample_weight[j])

@@ -85,7 +85,7 @@ def check_number_problem(
     if isinstance(X, Table):
         groups, time = X.groups if groups is None else groups, X.time if time is None else time
     X, y = points_and_labels(X, y, task="regression")
-    points = check_points(host_array(X)[0])
+    points = check_points(host_array(X))
     n = len(points)
     numbers = check_numbers(y, n) + 0.0  # -0 becomes 0: rows are told apart by their bits
     weight = None

@@ -73,7 +73,7 @@ def check_problem(
         tabular = X.tabular
         groups, time = X.groups if groups is None else groups, X.time if time is None else time
     X, y = points_and_labels(X, y)
-    points = check_points(host_array(X)[0])
+    points = check_points(host_array(X))
     classes, codes = check_labels(y, len(points))
     n = len(points)
     checked = check_groups(groups, n), check_time(time, n), tabular, check_subgroups(by, n)

@@ -10,7 +10,7 @@ from bayesfloor.display import ClassFloorsDisplay, PairwiseHeatmapDisplay
 from bayesfloor.floor.trees.henze_penrose import confusion_rate
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.results import Result
 from bayesfloor.runtime.text import exact_percent, shown
 
 Value = TypeVar("Value")
@@ -31,7 +31,7 @@ def _hardest_first(estimate: Floats, low: Floats, largest: Floats) -> Ints:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Floors(Generic[Value, Interval]):
+class Floors(Result, Generic[Value, Interval]):
     """Floors with everything that goes with them: numbers and their intervals for one problem, arrays for many."""
 
     estimate: Value
@@ -120,7 +120,7 @@ class BayesError(Floors[float, Range]):
 
     def frame(self) -> Any:
         """Return a data frame of one row."""
-        return data_frame({**self._columns(), "n_samples": [self.n_samples], "n_classes": [self.n_classes]})
+        return self._frame_of({**self._columns(), "n_samples": [self.n_samples], "n_classes": [self.n_classes]})
 
 
 class ClassPair(NamedTuple):
@@ -214,7 +214,7 @@ class PairwiseBayesError(Floors[Floats, Floats]):
     def frame(self) -> Any:
         """Return a data frame with one row per pair, in the order of the classes."""
         pairs = np.triu_indices(len(self.classes), 1)
-        return data_frame(
+        return self._frame_of(
             {
                 "first": self.classes[pairs[0]],
                 "second": self.classes[pairs[1]],
@@ -298,7 +298,7 @@ class OneVsRestBayesError(Floors[Floats, Floats]):
 
     def frame(self) -> Any:
         """Return a data frame with one row per class."""
-        return data_frame({"class": self.classes, "n": self.class_counts, **self._columns()})
+        return self._frame_of({"class": self.classes, "n": self.class_counts, **self._columns()})
 
     def by_hardness(self) -> Ints:
         """Return the codes of all classes, the hardest first: by the lower end of the normalized floor's interval."""
@@ -368,7 +368,7 @@ def _confusion_rates(y_true: Any, y_pred: Any, classes: NDArray[Any]) -> Floats 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HenzePenroseDivergence:
+class HenzePenroseDivergence(Result):
     """The Henze-Penrose divergence between every two classes: 0 the same, 1 disjoint.
 
     ``float(...)`` gives the number itself when there are two classes.
@@ -416,7 +416,7 @@ class HenzePenroseDivergence:
     def frame(self) -> Any:
         """Return a data frame with one row per pair, in the order of the classes."""
         pairs = np.triu_indices(len(self.classes), 1)
-        return data_frame(
+        return self._frame_of(
             {
                 "first": self.classes[pairs[0]],
                 "second": self.classes[pairs[1]],

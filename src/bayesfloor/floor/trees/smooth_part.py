@@ -192,7 +192,7 @@ class _Fit:
         np.add.at(gradient.T, basis.column[:n_curves], (basis.slopes[:, :n_curves] * of_curves).T)
         if basis.plain.shape[1] > 1:
             linear = self.fitted() - basis.bumps.features @ of_bumps - basis.curves[:, :n_curves] @ of_curves
-            gradient += np.linalg.lstsq(np.column_stack([np.ones(len(linear)), basis.Z]), linear)[0][1:]
+            gradient += np.linalg.lstsq(np.column_stack([np.ones(len(linear)), basis.Z]), linear, rcond=None)[0][1:]
         return gradient
 
 

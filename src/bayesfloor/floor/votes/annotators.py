@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from bayesfloor.floor.votes.mixture import Mixture
 from bayesfloor.floor.votes.vote_table import VoteTable
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
-from bayesfloor.runtime.frames import data_frame
 from bayesfloor.runtime.limits import check_memory
+from bayesfloor.runtime.results import Result
 
 #: Votes that each annotator's confusion starts from, spread as those of all annotators are.
 _PRIOR_VOTES = 4.0
@@ -25,7 +25,7 @@ _LEVEL = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AnnotatorAgreement:
+class AnnotatorAgreement(Result):
     """How each annotator votes beside the others.
 
     Attributes
@@ -60,7 +60,9 @@ class AnnotatorAgreement:
     def frame(self) -> Any:
         """Return a data frame with a row for each annotator."""
         columns = ("n_votes", "agreement", "others", "accuracy", "is_outlier")
-        return data_frame({"annotator": self.names.astype(object)} | {name: getattr(self, name) for name in columns})
+        return self._frame_of(
+            {"annotator": self.names.astype(object)} | {name: getattr(self, name) for name in columns}
+        )
 
 
 def compare_annotators(table: VoteTable, accuracy: Floats) -> AnnotatorAgreement:
@@ -90,7 +92,7 @@ def compare_annotators(table: VoteTable, accuracy: Floats) -> AnnotatorAgreement
 
 
 def _wilson_upper(share: Floats, counts: Ints | Floats, level: float) -> Floats:
-    z = float(norm.ppf(1.0 - level))
+    z = float(ndtri(1.0 - level))
     n = np.maximum(counts, 1.0)
     centre = share + z**2 / (2 * n)
     return np.asarray((centre + z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))) / (1 + z**2 / n))

@@ -24,6 +24,7 @@ from bayesfloor.floor.votes.vote_table import VoteTable, check_votes
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_confidence, check_int, check_random_state_seed
 from bayesfloor.runtime.findings import Finding, in_order
+from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.text import counted, listed, percent, percent_range, shown
 from bayesfloor.tables.frames import is_eager_frame
 
@@ -37,6 +38,7 @@ _FEW_ROWS = 50
 _THIRD_VOTES = 0.25
 
 
+@like_input
 def vote_floor(
     votes: Any,
     *,

@@ -12,12 +12,12 @@ from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.votes.annotators import AnnotatorAgreement
 from bayesfloor.runtime.arrays import Range
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.results import Result
 from bayesfloor.runtime.text import percent
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Measured(ABC):
+class _Measured(Result, ABC):
     """Figures with their intervals, as a table and a picture."""
 
     confidence: float
@@ -38,7 +38,7 @@ class _Measured(ABC):
 
     def frame(self) -> Any:
         """Return a data frame with a row for each error rate."""
-        return data_frame(self._columns())
+        return self._frame_of(self._columns())
 
     def plot(self, ax: Any = None) -> VoteFloorDisplay:
         """Draw the error rates with their intervals.

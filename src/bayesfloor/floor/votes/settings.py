@@ -9,7 +9,7 @@ interval spans every setting that the votes do not rule out.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from bayesfloor.floor.votes.agreement import clear_at_most
 from bayesfloor.floor.votes.mixture import Mixture, Patterns, Setting, fit_mixture
@@ -55,7 +55,7 @@ class FittedSettings:
 
     def plausible(self, confidence: float) -> Bools:
         """Tell which settings the likelihood-ratio test does not reject."""
-        return np.asarray(2.0 * (self.log_likelihood.max() - self.log_likelihood) <= chi2.ppf(confidence, 2))
+        return np.asarray(2.0 * (self.log_likelihood.max() - self.log_likelihood) <= chdtri(2, 1.0 - confidence))
 
 
 def fit_settings(patterns: Patterns, agreement: float) -> FittedSettings:

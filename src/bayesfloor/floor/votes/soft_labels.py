@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, t
+from scipy.special import ndtri, stdtrit
 
 from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.labels import as_array, check_labels
@@ -21,6 +21,7 @@ from bayesfloor.floor.votes.result import SoftLabelFloor
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_confidence, check_random_state_seed
 from bayesfloor.runtime.findings import Finding
+from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.text import listed, percent, shown
 from bayesfloor.tables.frames import is_eager_frame
 
@@ -36,6 +37,7 @@ _LEVEL = 0.01
 _CLEAR_SHIFT = 0.005
 
 
+@like_input
 def soft_label_floor(
     P: Any,
     y: Any = None,
@@ -196,7 +198,9 @@ def _check_classes(P: Any, y: Any, classes: Any, n_rows: int, n_classes: int) ->
 
 def _half_width(values: Any, confidence: float) -> float:
     n = len(values)
-    return float(t.ppf(0.5 + confidence / 2, n - 1) * np.sort(np.asarray(values, np.float64)).std(ddof=1) / np.sqrt(n))
+    return float(
+        stdtrit(n - 1, 0.5 + confidence / 2) * np.sort(np.asarray(values, np.float64)).std(ddof=1) / np.sqrt(n)
+    )
 
 
 def _spiegelhalter(p: Floats, codes: Ints) -> float:
@@ -232,7 +236,7 @@ def _calibrated(p: Floats, codes: Ints, seed: int) -> Floats:
 
 
 def _miscalibrated(z: float, gap: float, before: float, after: float) -> list[Finding]:
-    if abs(z) <= norm.ppf(1.0 - _LEVEL / 2) or abs(before - after) < _CLEAR_SHIFT:
+    if abs(z) <= ndtri(1.0 - _LEVEL / 2) or abs(before - after) < _CLEAR_SHIFT:
         return []
     how = "too sure" if z > 0 else "not sure enough"
     return [

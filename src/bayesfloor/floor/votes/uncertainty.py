@@ -8,7 +8,7 @@ leaves out votes; what as many votes at random do is taken off, so that only wha
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from bayesfloor.floor.learned.summary import proportion_interval
 from bayesfloor.floor.votes.agreement import floor_bounds, row_agreement
@@ -107,8 +107,8 @@ def agreement_interval(values: Floats, spread: AnnotatorSpread, confidence: floa
     total = variance + spread.agreement
     effective = min(mean * (1.0 - mean) / total, 1e9) if total > 0 else float(n_rows)
     if spread.agreement > 0:  # few annotators: Student's quantile in place of the normal one
-        factor = t.ppf(0.5 + confidence / 2, _freedom(variance, spread.agreement, spread.n_parts))
-        effective /= (factor / t.ppf(0.5 + confidence / 2, _MANY)) ** 2
+        factor = stdtrit(_freedom(variance, spread.agreement, spread.n_parts), 0.5 + confidence / 2)
+        effective /= (factor / stdtrit(_MANY, 0.5 + confidence / 2)) ** 2
     low, high = proportion_interval(mean * effective, effective, confidence)
     return min(low, mean), max(high, mean)
 
@@ -165,7 +165,7 @@ def floor_interval(
         floors = 1.0 - fit_mixture(patterns, draws.astype(np.float64), start.setting, start).largest()
         bias[place] = float(floors.mean() - fitted.floors[place])
         of_rows = float(floors.var(ddof=1))
-        quantile = float(t.ppf(0.5 + confidence / 2, _freedom(of_rows, spread.floor, spread.n_parts)))
+        quantile = float(stdtrit(_freedom(of_rows, spread.floor, spread.n_parts), 0.5 + confidence / 2))
         width[place] = quantile * np.sqrt(of_rows + spread.floor)
     top = 1.0 - 1.0 / patterns.counts.shape[1]
     estimate = min(max(fitted.estimate - bias[main], 0.0), top)

@@ -132,9 +132,7 @@ def floor_scale(floor: Summary, width: float) -> Markup | None:
         said.append(f"Naming the largest class always errs at {percent(baseline)}.")
     else:
         said.append(f"What needs no features has {written(baseline, is_rate)}.")
-    return picture(
-        width, line + 8, f"Where the {word} stands", " ".join(said), hatching(hatch), *parts, class_="scale"
-    )
+    return picture(width, line + 8, f"Where the {word} stands", " ".join(said), hatching(hatch), *parts, class_="scale")
 
 
 def limit_word(floor: Summary) -> str:

@@ -10,15 +10,21 @@ import hashlib
 import math
 from collections.abc import Iterable
 from functools import cache
+from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from bayesfloor.report.gap import p_of, signed
 from bayesfloor.report.page.charts import floor_scale, learning_curve, subgroup_chart
+from bayesfloor.report.page.gap import gap_chart
 from bayesfloor.report.page.noise import noise_chart
 from bayesfloor.report.page.tree import LEVELS, class_tree, level_of
+from bayesfloor.runtime.finding_pages import finding_title
+from bayesfloor.runtime.kernels import cache_folder, keep, kept
 from bayesfloor.runtime.text import (
     NOTHING,
     counted,
@@ -96,8 +102,9 @@ def render_page(summary: Summary, *, fragment: bool = False) -> str:
 
 def _parts_of_classes(summary: Summary) -> Summary:
     """Prepare what only a report on classes shows."""
-    subgroups = summary["subgroups"]
+    subgroups, gap = summary["subgroups"], summary["gap"]
     return {
+        "gap": [gap_chart(gap, width) for width in (WIDE, NARROW)] if gap else [None],
         "groups": [subgroup_chart(subgroups, width) for width in (WIDE, NARROW)] if subgroups else [None],
         "tree": [class_tree(summary["tree"], width) for width in (WIDE, NARROW)],
         "heat": heat_map(summary["pairs"], summary["floor"]["confidence"]),
@@ -223,10 +230,30 @@ def _spread(values: Iterable[str]) -> float:
     return spread if math.isfinite(spread) else 0.0
 
 
+class _KeptTemplates(BytecodeCache):
+    """Compiled templates, kept beside compiled kernels."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def load_bytecode(self, bucket: Any) -> None:
+        """Load a template, which names itself after its source."""
+        if (content := kept(self._path(bucket))) is not None:
+            bucket.bytecode_from_string(content)
+
+    def dump_bytecode(self, bucket: Any) -> None:
+        """Save a template."""
+        keep(self._path(bucket), bucket.bytecode_to_string())
+
+    def _path(self, bucket: Any) -> Path:
+        return self._folder / f"template-{bucket.key}-{version('jinja2')}.bin"
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("bayesfloor.report.page"),
+        bytecode_cache=None if (folder := cache_folder()) is None else _KeptTemplates(folder),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=shown,
@@ -234,8 +261,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"percent": percent, "exact_percent": exact_percent, "count": counted}
-    environment.filters |= {"figure": figure, "key": sorting_key}
+    environment.filters |= {"figure": figure, "key": sorting_key, "finding_title": finding_title}
     environment.filters["short"] = lambda name, longest: cut_middle(visible(name), longest)
+    environment.globals |= {"signed": signed, "p_of": p_of}
     environment.globals |= {"percent_range": percent_range, "written": written, "written_range": written_range}
     return environment
 

@@ -52,7 +52,9 @@ def boost_numbers(
     n = y.shape[0]
     slopes, seen = np.empty(n, np.int64), np.empty(n_seen, np.uint32)
     work, value = arrays_of_tree(n_seen, n_tried, n_leaves), np.empty(2 * n_leaves)
-    heaviest = weight.max()
+    heaviest = 0.0
+    for i in range(n):
+        heaviest = max(heaviest, weight[i])
     penalty = 0.25 * ridge / heaviest
     for _ in range(n_rounds):
         largest = 1e-300

@@ -24,12 +24,14 @@ from bayesfloor.runtime.checks import (
     check_random_state_seed,
 )
 from bayesfloor.runtime.findings import in_order
+from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.threads import supervise
 
 #: The metrics, and what they are called.
 TITLES = {"r2": "R²", "rmse": "RMSE", "mae": "MAE"}
 
 
+@like_input
 def regression_floor(
     X: Any,
     y: Any = None,

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
+from bayesfloor.data.row_groups import in_order_of_appearance
 from bayesfloor.data.sampling import LEARNED_ROWS, affordable_rows, keys_of_values
 from bayesfloor.floor.learned.caller_choices import MIN_FOLDS, Known, check_cv, check_learners
 from bayesfloor.floor.learned.cluster_fits import cluster_of
@@ -168,7 +169,7 @@ def learn_numbers(
     counted = np.arange(len(tested)) if is_tested is None else np.flatnonzero(is_tested)
     of_tested = tested[counted]
     weight = weight[of_tested] / weight[of_tested].mean()
-    clusters = None if together is None else _numbered(together[of_tested])
+    clusters = None if together is None else in_order_of_appearance(together[of_tested])
     own_groups = None if problem.groups is None else clusters
     if problem.time is not None and clusters is None:
         place = np.argsort(np.argsort(problem.time[of_tested], kind="stable"), kind="stable")
@@ -200,12 +201,6 @@ def learn_numbers(
         groups=own_groups,
         findings=findings,
     )
-
-
-def _numbered(values: Ints) -> Ints:
-    """Number values as they come, so that what they are called does not matter."""
-    _, first, place = np.unique(values, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first, kind="stable"), kind="stable")[place]
 
 
 def _known_of(problem: NumberProblem, rows: Ints) -> Floats:

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from sklearn.base import clone
 from threadpoolctl import ThreadpoolController
 
 from bayesfloor.data.prepared_table import TabularView
@@ -549,6 +548,7 @@ def group_of(name: str, estimator: Any) -> Group:
     """Make a group of one of a scikit-learn regressor."""
 
     def learn(rows: Rows, test: Floats, seed: int) -> dict[str, Floats]:
+        from sklearn.base import clone  # takes a second to load, and only learners of a caller need it
         from sklearn.utils.validation import has_fit_parameter
 
         fitted = clone(estimator)

@@ -1,7 +1,7 @@
 """Where the noise is, and which rows do not fit."""
 
 import numpy as np
-from scipy.stats import chi2, norm
+from scipy.special import chdtrc, ndtri
 
 from bayesfloor.floor.learned.local_learners import nearest_rows
 from bayesfloor.floor.learned.regression.learn import Learned
@@ -38,7 +38,7 @@ def noise_profile(learned: Learned, share: float, confidence: float, n_samples: 
     squares = (learned.y - predicted) ** 2
     order = np.lexsort((learned.y, predicted))
     n_bins = int(np.clip(len(order) // BIN_ROWS, 2, MOST_BINS))
-    reach = float(norm.ppf(0.5 + 0.5 * confidence))
+    reach = float(ndtri(0.5 + 0.5 * confidence))
     low, high, counts, variance, relative = [], [], [], [], []
     for rows in np.array_split(order, n_bins):
         weight = learned.weight[rows] / learned.weight[rows].mean()
@@ -62,7 +62,7 @@ def noise_profile(learned: Learned, share: float, confidence: float, n_samples: 
         n_rows=np.array(counts),
         sd=sd,
         sd_interval=np.column_stack([sd / factor, sd * factor]),
-        p_value=float(chi2.sf(float(precision @ (logs - middle) ** 2), n_bins - 1)),
+        p_value=float(chdtrc(n_bins - 1, float(precision @ (logs - middle) ** 2))),
         n_samples=n_samples,
         confidence=confidence,
     )

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.display import LearnedFloorDisplay, NoiseProfileDisplay
-from bayesfloor.floor.learned.result import LearningCurve, MetricFloor, frame_of_metrics
+from bayesfloor.floor.learned.result import LearningCurve, MetricFloor, columns_of_metrics
 from bayesfloor.floor.learned.rows_needed import RowsNeeded
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.checks import check_option
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.results import Result
 from bayesfloor.runtime.text import figure, percent, percent_range
 
 
@@ -44,7 +44,7 @@ class TargetSummary:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NoiseProfile:
+class NoiseProfile(Result):
     """The noise by quantile of the prediction.
 
     Attributes
@@ -81,7 +81,7 @@ class NoiseProfile:
 
     def frame(self) -> Any:
         """Return a data frame with a row for each bin."""
-        return data_frame(
+        return self._frame_of(
             {
                 "low": self.low,
                 "high": self.high,
@@ -130,7 +130,7 @@ class NoiseProfile:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OddRows:
+class OddRows(Result):
     """Rows whose y fits least with their neighbours and with the stack, the oddest first.
 
     Attributes
@@ -161,11 +161,11 @@ class OddRows:
 
     def frame(self) -> Any:
         """Return a data frame with a row for each odd row."""
-        return data_frame({name: getattr(self, name) for name in ("row", "y", "predicted", "neighbours_mean", "z")})
+        return self._frame_of({name: getattr(self, name) for name in ("row", "y", "predicted", "neighbours_mean", "z")})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RegressionFloor:
+class RegressionFloor(Result):
     """How much of a number can be predicted at all.
 
     `estimate`, `interval`, `reached`, `reached_interval` and `curve` are of the first metric that was asked for: by
@@ -272,10 +272,13 @@ class RegressionFloor:
             f"standard deviation of about {figure(self.metrics['rmse'].estimate)}."
         )
 
+    def _said(self) -> str:
+        return self.metrics[self.metric].sentence()
+
     def frame(self) -> Any:
         """Return a data frame with a row for each metric, the first one first."""
         same = {"n_samples": self.n_samples, "n_rows": self.n_rows, "seconds": self.seconds}
-        return frame_of_metrics(self.metrics, same)
+        return self._frame_of(columns_of_metrics(self.metrics, same))
 
     def rows_for(self, value: Any, metric: str | None = None) -> RowsNeeded:
         """Estimate how many training rows a model needs to reach a value of a metric.

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm, t
+from scipy.special import ndtri, stdtrit
 
 from bayesfloor.floor.learned.clusters import clustered_error
 from bayesfloor.floor.learned.learning_curve import covariance_of
@@ -57,7 +57,7 @@ class Level(NamedTuple):
 
     def interval(self, confidence: float) -> Range:
         """Return where the mean of all there is lies, in logarithms: losses are skewed."""
-        reach = float(norm.ppf(0.5 + 0.5 * confidence)) * self.error / max(self.mean, 1e-300)
+        reach = float(ndtri(0.5 + 0.5 * confidence)) * self.error / max(self.mean, 1e-300)
         high = math.exp(reach) if reach < 1.0 else 1.0 + (math.e - 1.0) * reach
         return self.mean * math.exp(-reach), self.mean * high
 
@@ -254,7 +254,7 @@ def level_of(values: Floats, clusters: Ints | None, confidence: float) -> Level:
     """Return a mean, and how surely it is known."""
     parts, n = _parts(values, clusters), len(values)
     tail = 0.5 + 0.5 * confidence
-    student = float(t.ppf(tail, max(_freedom(values, clusters), FEWEST_DEGREES)) / norm.ppf(tail))
+    student = float(stdtrit(max(_freedom(values, clusters), FEWEST_DEGREES), tail) / ndtri(tail))
     n_clusters = n if clusters is None else len(np.unique(clusters))
     error = student * float(parts.sum() * n_clusters / max(n_clusters - 1, 1)) ** 0.5 / n
     error = max(error, 1e-12)

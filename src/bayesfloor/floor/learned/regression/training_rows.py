@@ -13,6 +13,9 @@ from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Ridge penalties to choose from, as multiples of the rows.
 PENALTIES = np.geomspace(1e-7, 10.0, 25)
+#: Penalties below so many rounding errors of the largest eigenvalue, or a score of one of them within this share of the
+#: best, take double precision: which of them is chosen, and what it predicts, is left to rounding otherwise.
+_ROUNDING_ERRORS, _NEAR_BEST = 100.0, 0.01
 #: What each effective parameter counts in generalised cross-validation; 1 follows noise where features are many.
 COST_OF_A_PARAMETER = 1.2
 
@@ -72,7 +75,7 @@ def fit_ridge(features: NDArray[np.floating], rows: Rows) -> RidgeFit:
     Parameters
     ----------
     features : ndarray of shape (n, p)
-        Features of the rows. They are centred here.
+        Features of the rows. They are centred here. Those in single precision are fitted in it where that is enough.
     rows : Rows
         Whose targets and weights are used.
 
@@ -97,12 +100,15 @@ def fit_ridge(features: NDArray[np.floating], rows: Rows) -> RidgeFit:
         moments = np.sqrt(s) * (vectors.T @ target.astype(features.dtype))
     s, moments = np.maximum(s.astype(np.float64), 0.0), moments.astype(np.float64)
     penalties = PENALTIES * n
+    is_rounded = penalties < _ROUNDING_ERRORS * np.finfo(features.dtype).eps * s[-1]
     shares = s[:, np.newaxis] / (s[:, np.newaxis] + penalties)
     explained = ((2.0 - shares) * moments[:, np.newaxis] ** 2 / (s[:, np.newaxis] + penalties)).sum(axis=0)
     left = np.maximum(float(target @ target) - explained, 0.0)
     freedom = n - 1.0 - COST_OF_A_PARAMETER * shares.sum(axis=0)
     scores = np.where(freedom > 0.05 * n, n * left / np.maximum(freedom, 1e-9) ** 2, np.inf)
     best = int(scores.argmin())
+    if features.dtype == np.float32 and scores[is_rounded].min(initial=np.inf) <= (1.0 + _NEAR_BEST) * scores[best]:
+        return fit_ridge(features.astype(np.float64), rows)
     coefficients = axes.astype(np.float64) @ (moments / (s + penalties[best]))
     return RidgeFit(coefficients, mean - float(centre @ coefficients), float(scores[best]))
 

@@ -133,14 +133,16 @@ def grow_number_trees(columns, y, weight, test, n_trees, n_tries, min_rows, stat
                         n_aside += 1
                 for p in range(n_aside):
                     order[i + p] = aside[p]
-                constants[n_nodes] = constants[node]
-                constants[n_nodes + 1] = constants[node]
+                for byte in range(constants.shape[1]):
+                    constants[n_nodes, byte] = constants[n_nodes + 1, byte] = constants[node, byte]
                 left[node] = n_nodes
                 first[n_nodes], last[n_nodes] = start, i
                 first[n_nodes + 1], last[n_nodes + 1] = i, stop
                 n_nodes += 2
             node += 1
-        total = gains.sum()
+        total = 0.0
+        for f in range(d):
+            total += gains[f]
         if total > 0:
             for f in range(d):
                 importance[f] += gains[f] / total

@@ -1,0 +1,152 @@
+"""A model beside the floor: three errors on one scale, and where the model errs more than was reached."""
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.display import canvas
+from bayesfloor.runtime.frames import Framed
+from bayesfloor.runtime.text import percent
+
+#: Pairs or classes that are drawn, at the most: those with the largest gap.
+MOST_DRAWN = 12
+#: Rows that bars have space for, at the least: a single one need not fill a picture.
+FEWEST_ROWS = 5
+#: Bars that may be chance.
+PALE = "#f5d999"
+#: What stands beside the three errors.
+FIGURES = {"model": "your model", "reached": "reached by the stack", "floor": "the floor"}
+
+
+@dataclass(eq=False, repr=False)
+class FloorGapDisplay(Framed):
+    """A model, what was reached on the same rows and the floor on one scale; the gap by pair or class beside it.
+
+    Make one with ``floor_gap(model, X, y).plot()``.
+
+    Parameters
+    ----------
+    errors : mapping of str to float
+        The errors "model", "reached" and "floor".
+    intervals : mapping of str to (float, float)
+        Their intervals.
+    names : sequence of str
+        Pairs or classes, that with the largest gap first.
+    gap : ndarray
+        By how much more of all rows the model gets wrong there.
+    is_sure : ndarray of bool
+        Which of these differences are sure.
+    confidence : float
+        Level of the intervals.
+    places : str, default="pair of classes"
+        What `names` are.
+
+    Attributes
+    ----------
+    ax_, places_ax_ : matplotlib Axes
+        Where the scale and the bars are; the second is None where model and stack do not differ.
+    figure_ : matplotlib Figure
+        The figure that they are on.
+    marks_ : matplotlib Line2D
+        The three errors.
+    interval_lines_ : matplotlib LineCollection
+        Their intervals.
+    bars_ : matplotlib BarContainer
+        The gap of each pair or class.
+
+    Examples
+    --------
+    >>> from bayesfloor.display import FloorGapDisplay
+    >>> display = FloorGapDisplay(
+    ...     {"model": 0.081, "reached": 0.051, "floor": 0.039},
+    ...     intervals={"model": (0.07, 0.093), "reached": (0.042, 0.061), "floor": (0.02, 0.06)},
+    ...     names=["3 against 8", "4 against 9"],
+    ...     gap=[0.015, 0.006],
+    ...     is_sure=[True, False],
+    ...     confidence=0.95,
+    ... )
+    >>> display.plot().marks_.get_xdata().tolist()
+    [0.081, 0.051, 0.039]
+    """
+
+    errors: Mapping[str, float]
+    _: KW_ONLY
+    intervals: Mapping[str, tuple[float, float]]
+    names: Any
+    gap: NDArray[np.float64]
+    is_sure: NDArray[np.bool_]
+    confidence: float
+    places: str = "pair of classes"
+
+    def frame(self) -> Any:
+        """Return a data frame with a row for each pair or class."""
+        return self._frame_of(
+            {
+                self.places.replace(" ", "_"): list(self.names),
+                "gap": np.asarray(self.gap, np.float64),
+                "is_sure": np.asarray(self.is_sure, bool),
+            }
+        )
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw the scale, and beside it the pairs or classes with the largest gaps.
+
+        Parameters
+        ----------
+        ax : two matplotlib Axes, optional
+            Where to draw the scale and the bars; by default on a new figure.
+
+        Returns
+        -------
+        FloorGapDisplay
+            This display.
+        """
+        pyplot = canvas.load_pyplot()
+        gap = np.asarray(self.gap, np.float64)
+        drawn = np.argsort(-np.abs(gap), kind="stable")[:MOST_DRAWN]
+        drawn = np.sort(drawn[gap[drawn] != 0.0])
+        if ax is None:
+            height = max(2.4, 0.26 * len(drawn) + 1.0)
+            _, ax = pyplot.subplots(
+                1,
+                2 if len(drawn) else 1,
+                figsize=(9.6 if len(drawn) else 5.2, height),
+                layout="constrained",
+                squeeze=False,
+            )
+            ax = ax[0]
+        axes = list(np.atleast_1d(ax))
+        self.ax_, self.figure_ = axes[0], axes[0].figure
+        self.places_ax_ = axes[1] if len(axes) > 1 and len(drawn) else None
+        self._draw_scale(self.ax_)
+        self.bars_ = None if self.places_ax_ is None else self._draw_bars(self.places_ax_, drawn, gap)
+        return self
+
+    def _draw_scale(self, ax: Any) -> None:
+        values = np.array([self.errors[name] for name in FIGURES])
+        rows = np.arange(3.0)
+        interval = np.array([self.intervals[name] for name in FIGURES])
+        self.interval_lines_ = canvas.draw_row_intervals(ax, rows, interval)
+        colours = [canvas.ORANGE, canvas.DARK, canvas.BLUE]
+        self.interval_lines_.set_color(colours)
+        (self.marks_,) = ax.plot(values, rows, linestyle="none")
+        ax.scatter(values, rows, s=46, c=colours, edgecolors="black", linewidths=0.6, zorder=3)
+        names = [f"{text}\n{percent(value)}" for text, value in zip(FIGURES.values(), values.tolist(), strict=True)]
+        canvas.finish_rows(ax, names, canvas.with_level("error", self.confidence), legend=False)
+        ax.locator_params(axis="x", nbins=5)
+
+    def _draw_bars(self, ax: Any, drawn: NDArray[np.int64], gap: NDArray[np.float64]) -> Any:
+        sure = np.asarray(self.is_sure, bool)[drawn]
+        names = canvas.shortened([self.names[place] for place in drawn.tolist()])
+        colours = [canvas.ORANGE if is_one else PALE for is_one in sure.tolist()]
+        bars = ax.barh(np.arange(len(drawn)), gap[drawn], height=0.62, color=colours, zorder=2)
+        canvas.finish_rows(ax, names, "more errors than reached, of all rows", legend=False)
+        ax.set_ylim(max(len(drawn), FEWEST_ROWS) - 0.5, -0.5)
+        ax.axvline(0.0, color=canvas.DARK, linewidth=0.8, zorder=3)
+        ax.locator_params(axis="x", nbins=5)
+        paler = "; pale: may be chance" if not sure.all() else ""
+        ax.set_title(f"by {self.places}{paler}", fontsize=9, loc="left")
+        return bars

@@ -1,0 +1,88 @@
+"""A model of the reader's in a report: compared on the folds of the stack, in every form, and refused in good time."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
+
+from bayesfloor import difficulty_report, floor_gap
+from bayesfloor.report import figures
+from bayesfloor.report.gap import gap_values, p_of, signed
+
+X, Y = make_blobs(150, centers=3, cluster_std=3.0, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def report():
+    return difficulty_report(X, Y, model=DummyClassifier(strategy="constant", constant=0))
+
+
+def test_it_is_the_comparison_that_floor_gap_makes(report):
+    expected = floor_gap(DummyClassifier(strategy="constant", constant=0), X, Y)
+    assert report.gap.to_dict() == expected.to_dict()
+    assert report.gap.learned is report.learned  # nothing was trained twice
+    summary = report.summary["gap"]
+    assert summary == gap_values(report.gap)
+    assert [each["value"] for each in summary["figures"]] == [expected.error, expected.reached, expected.estimate]
+    assert report.summary["command"] == "difficulty_report(X, y, model=model)"
+
+
+def test_it_is_in_every_form(report):
+    gap = report.summary["gap"]
+    assert json.loads(report.to_json())["gap"] == json.loads(json.dumps(gap))
+    text = " ".join(report.to_text().split())
+    assert gap["sentence"] in text
+    assert "Where it errs more" in text
+    assert "## Your model" in report.to_markdown()
+    page = report.to_html()
+    section = page[page.index('<section id="gap"') :]
+    section = section[: section.index("</section>")]
+    for name in ("your model", "best model tried", "the floor"):
+        assert section.count(name) >= 2  # in a wide picture and in a narrow one
+    assert '<a href="#gap">Your model</a>' in page
+    for label in ("0", "1"):
+        assert f">{label}</bdi>" in section
+
+
+def test_findings_of_the_comparison_are_among_the_others():
+    found = difficulty_report(X, Y, predictions=Y, max_rows=120)
+    assert "BF058" in [finding.code for finding in found.findings]
+    assert "BF058" in [finding["code"] for finding in found.summary["findings"]]
+    assert found.gap.n_rows == 120
+
+
+def test_without_a_model_there_is_no_section():
+    found = difficulty_report(X, Y, fast=True)
+    assert found.gap is found.summary["gap"] is None
+    assert 'id="gap"' not in found.to_html()
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ({"model": GaussianNB(), "predictions": Y}, ValueError, "pass one of them"),
+        ({"model": GaussianNB(), "fast": True}, ValueError, "leave out fast"),
+        ({"model": LinearRegression()}, TypeError, "predicts numbers"),
+        ({"predictions": Y[1:]}, ValueError, "149 rows, and X has 150"),
+    ],
+)
+def test_what_is_refused_before_anything_is_trained(monkeypatch, asked, error, message):
+    monkeypatch.setattr(figures, "count_cross_edges", None)
+    with pytest.raises(error, match=message):
+        difficulty_report(X, Y, **asked)
+
+
+def test_numbers_and_few_rows():
+    with pytest.raises(ValueError, match="predictions needs classes"):
+        difficulty_report(X, np.random.default_rng(0).normal(size=150), predictions=Y)
+    with pytest.raises(ValueError, match="too few to train models"):
+        difficulty_report(X[:12], Y[:12], predictions=Y[:12])
+
+
+def test_signs_and_p_values():
+    assert [signed(value) for value in (0.03, -0.004, 0.0)] == ["3.0", "-0.40", "0"]
+    assert [p_of(value) for value in (1e-5, 0.03, None)] == ["< .001", ".03", "–"]

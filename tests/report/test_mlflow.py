@@ -1,0 +1,120 @@
+"""A report in MLflow, by the package itself and a store in a folder."""
+
+import builtins
+import json
+
+import numpy as np
+import pytest
+
+from bayesfloor import difficulty_report
+from bayesfloor.report.difficulty import DifficultyReport
+from bayesfloor.report.regression import RegressionReport
+from report import sample_regression, sample_summary
+
+mlflow = pytest.importorskip("mlflow", reason="needs the extra 'mlflow'")
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    """A client of a store that ends with the test."""
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    monkeypatch.chdir(tmp_path)
+    yield from opened((tmp_path / "runs").as_uri())
+
+
+def opened(address):
+    before = mlflow.get_tracking_uri()
+    mlflow.set_tracking_uri(address)
+    yield mlflow.MlflowClient()
+    while mlflow.active_run() is not None:
+        mlflow.end_run()
+    mlflow.set_tracking_uri(before)
+
+
+def of_classes(summary):
+    return DifficultyReport(summary, (), *[None] * 5)
+
+
+def artifact(client, run_id, name):
+    place = client.download_artifacts(run_id, name)
+    with open(place, encoding="utf-8") as file:
+        return file.read()
+
+
+def check_real_report(client):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    report = difficulty_report(rng.normal(size=(60, 2)) + 2 * y[:, None], y, fast=True, target_value=0.4, title="pets")
+    run_id = report.log_to_mlflow()
+    assert mlflow.active_run() is None
+    run = client.get_run(run_id)
+    assert (run.info.status, run.info.run_name) == ("FINISHED", "pets")
+    metrics = run.data.metrics
+    assert metrics["bayesfloor/error/estimate"] == report.trees.estimate
+    assert [metrics[f"bayesfloor/error/{end}"] for end in ("low", "high")] == list(report.trees.interval)
+    assert metrics["bayesfloor/error/baseline"] == 0.5
+    assert "bayesfloor/error/reached" not in metrics
+    assert run.data.params["bayesfloor/n_rows"] == "60"
+    assert run.data.params["bayesfloor/method"] == "trees"
+    assert run.data.tags["bayesfloor.verdict"] == report.summary["verdict"]["verdict"]
+    assert run.data.tags["bayesfloor.answer"] == " ".join(report.summary["answer"])
+    assert json.loads(artifact(client, run_id, "bayesfloor/report.json")) == report.summary
+    assert artifact(client, run_id, "bayesfloor/report.html") == report.to_html()
+
+
+def test_a_new_run(store):
+    check_real_report(store)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_a_database(tmp_path, monkeypatch):
+    pytest.importorskip("sqlalchemy", reason="stores in a database need sqlalchemy")
+    monkeypatch.chdir(tmp_path)
+    for client in opened(f"sqlite:///{tmp_path / 'runs.db'}"):
+        check_real_report(client)
+
+
+def test_the_active_run_and_two_reports_in_it(store):
+    summary = sample_summary.with_metrics() | {"gap": sample_summary.with_gap()["gap"]}
+    with mlflow.start_run() as active:
+        assert of_classes(summary).log_to_mlflow() == active.info.run_id
+        assert mlflow.active_run().info.run_id == active.info.run_id
+        RegressionReport(sample_regression.houses(), (), None).log_to_mlflow(prefix="prices")
+        run = store.get_run(active.info.run_id)
+    assert run.info.status == "RUNNING"
+    found = run.data.metrics
+    assert found["bayesfloor/roc_auc/reached"] == 0.9653
+    assert found["bayesfloor/log_loss/reached_high"] == 1.31
+    assert found["bayesfloor/error/fast_model"] == 0.0245
+    assert (found["bayesfloor/gap/error"], found["bayesfloor/gap/sure"]) == (0.081, 0.03)
+    assert found["prices/r2/estimate"] == 0.91
+    assert found["prices/rmse/reached"] == 59_500.0
+    assert found["prices/noise/sd"] == 47_700.0
+    assert run.data.tags["bayesfloor.findings"] == "BF005 BF003"
+    assert run.data.tags["prices.findings"] == "BF047"
+    assert {run.data.params["bayesfloor/task"], run.data.params["prices/task"]} == {"classification", "regression"}
+
+
+def test_text_that_is_hostile_or_too_long(store):
+    # names of metrics are this library's own
+    summary = sample_summary.hostile() | {"metrics": [], "fast_model": None}
+    summary["title"] = summary["data"]["target"] = "\x1b[31m" + "x" * 9000
+    summary["answer"] = ["y" * 9000]
+    run = store.get_run(of_classes(summary).log_to_mlflow())
+    assert run.data.params["bayesfloor/target"].startswith("\\x1b[31mxxx")
+    assert len(run.data.params["bayesfloor/target"]) == 250
+    assert run.data.tags["bayesfloor.answer"].endswith("…")
+
+
+def test_without_mlflow(monkeypatch):
+    real = builtins.__import__
+
+    def refuse(name, *args, **kwargs):
+        if name == "mlflow":
+            raise ImportError("No module named 'mlflow'")
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(ImportError, match=r"needs MLflow: pip install 'bayesfloor\[mlflow\]'"):
+        of_classes(sample_summary.digits()).log_to_mlflow()
