@@ -50,13 +50,18 @@ def test_a_parameter_has_one_default():
         for parameter, found in parameters.items()
         if parameter in DEFAULTS and found.default != DEFAULTS[parameter]
     }
-    # numbers have no error rate, and a report is on either
-    assert others == {"regression_floor(metric)": "r2", "difficulty_report(metric)": None}
+    # numbers have no error rate, a report is on either, and the metric of trees is a distance
+    assert others == {
+        "regression_floor(metric)": "r2",
+        "difficulty_report(metric)": None,
+        "spanning_forests(metric)": "euclidean",
+    }
 
 
 def test_parameters_that_belong_together_come_together():
     # nodes run on a cluster through joblib's backend, and learners on no GPU
-    exceptions = {"HierarchicalClassifier", "LandmarkClassifier", "SmartSVC", "learned_floor", "regression_floor"}
+    exceptions = {"HierarchicalClassifier", "LandmarkClassifier", "SmartSVC", "floor_gap"}
+    exceptions |= {"learned_floor", "regression_floor"}
     missing = {
         f"{name}({parameter})": lacking
         for name, parameters in CALLED.items()
@@ -69,7 +74,8 @@ def test_parameters_that_belong_together_come_together():
 def test_functions_of_data_take_keywords_only():
     for name, function in FUNCTIONS.items():
         parameters = list(inspect.signature(function).parameters.values())
-        data = (parameters[0].name, "y") if parameters[0].name in ("X", "P") else (parameters[0].name, "classes")
+        first = parameters[0].name
+        data = (first, "X", "y") if first in ("X", "P", "model") else (first, "classes")
         positional = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
         assert set(positional) <= set(data), name
 

@@ -5,6 +5,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 ==========================  ===========================================================
 `difficulty_report`         the answer with everything around it, as a page, text or JSON
 `learned_floor`             the floor as the limit of what models can learn: the headline
+`floor_gap`                 a model beside what was reached and the floor, by class and pair
 `label_noise_check`         does that move as it should when labels are redrawn?
 `regression_floor`          the same for numbers: the noise variance, and the ceiling of R²
 `vote_floor`                the floor from several annotators; `soft_label_floor` from probabilities
@@ -44,14 +45,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ below
-    from bayesfloor.choose import BayesErrorSelector as BayesErrorSelector
-    from bayesfloor.choose import CostMatrix as CostMatrix
-    from bayesfloor.choose import NoiseVarianceSelector as NoiseVarianceSelector
-    from bayesfloor.choose import SelectionPath as SelectionPath
-    from bayesfloor.choose import TransformComparison as TransformComparison
-    from bayesfloor.choose import bayes_class_weight as bayes_class_weight
-    from bayesfloor.choose import bayes_cost_matrix as bayes_cost_matrix
-    from bayesfloor.choose import compare_transforms as compare_transforms
+    from bayesfloor.choose.class_weight import CostMatrix as CostMatrix
+    from bayesfloor.choose.class_weight import bayes_class_weight as bayes_class_weight
+    from bayesfloor.choose.class_weight import bayes_cost_matrix as bayes_cost_matrix
+    from bayesfloor.choose.noise_selection import NoiseVarianceSelector as NoiseVarianceSelector
+    from bayesfloor.choose.selection import BayesErrorSelector as BayesErrorSelector
+    from bayesfloor.choose.selection_path import SelectionPath as SelectionPath
+    from bayesfloor.choose.transform_results import TransformComparison as TransformComparison
+    from bayesfloor.choose.transforms import compare_transforms as compare_transforms
     from bayesfloor.classify.affinity import class_affinity as class_affinity
     from bayesfloor.classify.hierarchical.dag import DAGClassifier as DAGClassifier
     from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier as HierarchicalClassifier
@@ -70,6 +71,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.data.prepared_table import Table as Table
     from bayesfloor.display import ClassFloorsDisplay as ClassFloorsDisplay
     from bayesfloor.display import ClassTreeDisplay as ClassTreeDisplay
+    from bayesfloor.display import FloorGapDisplay as FloorGapDisplay
     from bayesfloor.display import LabelNoiseDisplay as LabelNoiseDisplay
     from bayesfloor.display import LearnedFloorDisplay as LearnedFloorDisplay
     from bayesfloor.display import NoiseFromTreesDisplay as NoiseFromTreesDisplay
@@ -88,6 +90,8 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.floor import one_vs_rest_bayes_error as one_vs_rest_bayes_error
     from bayesfloor.floor import pairwise_bayes_error as pairwise_bayes_error
     from bayesfloor.floor.learned.estimate import learned_floor as learned_floor
+    from bayesfloor.floor.learned.gap import floor_gap as floor_gap
+    from bayesfloor.floor.learned.gap_result import FloorGap as FloorGap
     from bayesfloor.floor.learned.label_noise import LabelNoiseCheck as LabelNoiseCheck
     from bayesfloor.floor.learned.label_noise import label_noise_check as label_noise_check
     from bayesfloor.floor.learned.regression.estimate import regression_floor as regression_floor
@@ -131,10 +135,12 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
 
 #: The public names, by the module of this package that each is loaded from on first use.
 _PUBLIC = {
-    "choose": (
-        "bayes_class_weight bayes_cost_matrix BayesErrorSelector compare_transforms CostMatrix NoiseVarianceSelector "
-        "SelectionPath TransformComparison"
-    ),
+    "choose.class_weight": "bayes_class_weight bayes_cost_matrix CostMatrix",
+    "choose.noise_selection": "NoiseVarianceSelector",
+    "choose.selection": "BayesErrorSelector",
+    "choose.selection_path": "SelectionPath",
+    "choose.transform_results": "TransformComparison",
+    "choose.transforms": "compare_transforms",
     "classify.affinity": "class_affinity",
     "classify.hierarchical.dag": "DAGClassifier",
     "classify.hierarchical.tree_classifier": "HierarchicalClassifier",
@@ -149,15 +155,17 @@ _PUBLIC = {
     "classify.linear.smart_svc": "SmartSVC",
     "data.prepared_table": "Table",
     "display": (
-        "ClassFloorsDisplay ClassTreeDisplay LabelNoiseDisplay LearnedFloorDisplay NoiseFromTreesDisplay "
-        "NoiseProfileDisplay PairwiseHeatmapDisplay SelectionPathDisplay SubgroupsDisplay TransformComparisonDisplay "
-        "VoteFloorDisplay"
+        "ClassFloorsDisplay ClassTreeDisplay FloorGapDisplay LabelNoiseDisplay LearnedFloorDisplay "
+        "NoiseFromTreesDisplay NoiseProfileDisplay PairwiseHeatmapDisplay SelectionPathDisplay SubgroupsDisplay "
+        "TransformComparisonDisplay VoteFloorDisplay"
     ),
     "floor": (
         "bayes_error BayesError henze_penrose_divergence HenzePenroseDivergence "
         "one_vs_rest_bayes_error OneVsRestBayesError pairwise_bayes_error PairwiseBayesError"
     ),
     "floor.learned.estimate": "learned_floor",
+    "floor.learned.gap": "floor_gap",
+    "floor.learned.gap_result": "FloorGap",
     "floor.learned.label_noise": "label_noise_check LabelNoiseCheck",
     "floor.learned.regression.estimate": "regression_floor",
     "floor.learned.regression.result": "NoiseProfile OddRows RegressionFloor TargetSummary",

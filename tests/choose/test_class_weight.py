@@ -3,7 +3,7 @@ import pytest
 from sklearn.svm import LinearSVC
 from sklearn.utils.class_weight import compute_class_weight
 
-from bayesfloor.choose import bayes_class_weight, bayes_cost_matrix
+from bayesfloor import bayes_class_weight, bayes_cost_matrix
 from bayesfloor.floor import one_vs_rest_bayes_error, pairwise_bayes_error
 
 from .samples import shifted_classes

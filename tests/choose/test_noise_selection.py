@@ -11,8 +11,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesfloor import noise_variance_from_trees
-from bayesfloor.choose import NoiseVarianceSelector
+from bayesfloor import NoiseVarianceSelector, noise_variance_from_trees
 
 
 @pytest.mark.usefixtures("array_api_checks")

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from bayesfloor.choose import BayesErrorSelector, compare_transforms
+from bayesfloor import BayesErrorSelector, compare_transforms
 from bayesfloor.choose.floor_levels import pair_floors, whole_floor
 from bayesfloor.choose.row_influence import error_direction, group_error_directions
 from bayesfloor.floor.trees.problem import check_options

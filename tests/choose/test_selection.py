@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesfloor.choose import BayesErrorSelector
+from bayesfloor import BayesErrorSelector
 from bayesfloor.floor import bayes_error, pairwise_bayes_error
 
 from .samples import exclusive_or, shifted_classes, table_of_dummies

@@ -12,7 +12,7 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from bayesfloor.choose import BayesErrorSelector, compare_transforms
+from bayesfloor import BayesErrorSelector, compare_transforms
 from bayesfloor.choose.transform_inputs import default_transforms, needs_labels
 from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
 

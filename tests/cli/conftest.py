@@ -1,10 +1,13 @@
 """A small file, and the command line without a process of its own."""
 
+import json
 from typing import NamedTuple
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from bayesfloor.cli import main
+from bayesfloor.cli.schemas import schema_of
 
 from .small_tables import three_classes, write_csv
 
@@ -17,16 +20,29 @@ class Outcome(NamedTuple):
 
 @pytest.fixture
 def run(capsys, tmp_path, monkeypatch):
-    """Run a command in an empty folder; arguments are one text, or several."""
+    """Run a command in an empty folder; arguments are one text, or several. JSON has to be what the schema says."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BAYESFLOOR_DATA", raising=False)
 
     def call(*arguments):
         tokens = arguments[0].split() if len(arguments) == 1 else arguments
         code = main(tokens)
-        return Outcome(code, *capsys.readouterr())
+        outcome = Outcome(code, *capsys.readouterr())
+        if "--json" in tokens and outcome.out and "--help" not in tokens:
+            assert problems_of(json.loads(outcome.out, parse_constant=_refuse), tokens[0]) == []
+        return outcome
 
     return call
+
+
+def _refuse(constant):
+    raise AssertionError(f"{constant} is no JSON")
+
+
+def problems_of(document, kind):
+    """Where a document is not what the schema of its command says."""
+    found = Draft202012Validator(schema_of(kind)).iter_errors(document)
+    return [f"{'/'.join(map(str, error.absolute_path))}: {error.message[:300]}" for error in found]
 
 
 @pytest.fixture

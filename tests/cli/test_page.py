@@ -5,6 +5,9 @@ import shlex
 from pathlib import Path
 
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.model_selection import cross_val_predict
+from sklearn.tree import DecisionTreeClassifier
 
 from bayesfloor.cli import exits
 
@@ -30,6 +33,11 @@ def test_examples(run, tmp_path, call, printed):
     if tokens[0] == "predict":
         (tmp_path / "new.csv").write_text(TABLES[1])
         assert run("fit iris --out iris.skops").code == 0
+    if tokens[0] == "gap":
+        iris = load_iris()
+        stump = DecisionTreeClassifier(max_depth=1, random_state=0)
+        labels = cross_val_predict(stump, iris.data, iris.target_names[iris.target])
+        (tmp_path / "predicted.csv").write_text("\n".join(["predicted", *labels]))
     (tmp_path / "votes.csv").write_text(TABLES[0])
     outcome = run(*tokens)
     assert_same_text(outcome.out if outcome.code == 0 else outcome.err, printed)
@@ -38,6 +46,6 @@ def test_examples(run, tmp_path, call, printed):
 def test_every_command_and_exit_code_is_there():
     shown = {call.split()[0] for call, _ in BLOCKS}
     listed = set(re.findall(r"^\| `(\w+)` \|", PAGE, flags=re.MULTILINE))
-    assert listed == shown | {"datasets"}
+    assert listed == shown | {"datasets", "schema"}
     codes = set(map(int, re.findall(r"^\| (\d+) \|", PAGE, flags=re.MULTILINE)))
     assert codes == {value for name, value in vars(exits).items() if name.isupper()}

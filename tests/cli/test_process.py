@@ -24,6 +24,21 @@ def test_help_loads_nothing_heavy():
     assert answer.stdout.splitlines()[-1] == "loaded []"
 
 
+@pytest.mark.parametrize("call", [["floor", "iris", "--fast"], ["report", "iris", "--out", "iris.html"]])
+def test_commands_do_not_wait_for_scikit_learn(call, tmp_path):
+    """To load it takes as long as the answer; what comes with it by name is kept after the first time."""
+    script = (
+        "import sys\nfrom bayesfloor.cli import main\n"
+        "from bayesfloor.tables.datasets import load_dataset\nload_dataset('iris')\n"
+        "for name in [*sys.modules]:\n"
+        "    if name.split('.')[0] in ('sklearn', 'pandas'): del sys.modules[name]\n"
+        "sys.modules['sklearn'] = sys.modules['pandas'] = None\n"
+        f"assert main({call!r}) == 0"
+    )
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+
+
 def test_there_is_a_script():
     root = Path(__file__).resolve().parents[2]
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]

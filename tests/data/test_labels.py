@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bayesfloor.data.labels import check_labels
@@ -60,6 +60,7 @@ def test_accepted_in_every_dress(y, expected):
 
 
 @given(st.lists(st.integers(-5, 5), min_size=1) | st.lists(st.text(max_size=2), min_size=1))
+@example(["a\0", "a"])
 def test_classes_are_sorted_and_codes_give_y_back(y):
     classes, codes = check_labels(y, len(y), min_classes=1)
     assert classes.tolist() == sorted(set(y))

@@ -23,22 +23,23 @@ def small_machine(monkeypatch):
 
 @pytest.fixture
 def frames_read(monkeypatch):
-    """Count the frames that polars unpacks; those of one number are counts of rows."""
-    shapes = []
+    """Collect the columns of the frames that polars unpacks."""
+    columns = []
     collect = pl.LazyFrame.collect
 
     def spy(*arguments, **options):
         frame = collect(*arguments, **options)
-        shapes.append(frame.shape)
+        columns.append(frame.columns)
         return frame
 
     monkeypatch.setattr(pl.LazyFrame, "collect", spy)
-    return shapes
+    return columns
 
 
 def test_a_parquet_file_of_long_text(tmp_path, small_machine, frames_read):
     file = tmp_path / "text.parquet"
-    pl.DataFrame({"a": ["x" * 4 * MIB, "b"], "y": ["u", "v"]}).write_parquet(file)
+    # statistics hold the longest text once more, and not packed, in files by polars before 1.22
+    pl.DataFrame({"a": ["x" * 4 * MIB, "b"], "y": ["u", "v"]}).write_parquet(file, statistics=False)
     assert file.stat().st_size < 10_000
     with pytest.raises(MemoryError, match=r"Reading text\.parquet would take about 16\.0 MiB of memory; 8\.0 MiB are"):
         read_table(file, prepare="strict")
@@ -61,7 +62,8 @@ def test_lists_are_refused_unread(tmp_path, kind, frames_read):
     (frame.write_parquet if kind == "parquet" else frame.write_ipc)(file)
     with pytest.raises(ValueError, match=r"column 'a' holds List"):
         read_table(file, prepare="strict")
-    assert frames_read == [(1, 1), (4, 2)]
+    assert ["b", "y"] in frames_read
+    assert not any("a" in columns for columns in frames_read)
     assert read_table(file, drop="a", prepare="strict").feature_names == ("b",)
 
 

@@ -1,5 +1,7 @@
 """Data sets by name: from scikit-learn and from a local folder, and what is refused."""
 
+import sys
+
 import numpy as np
 import pytest
 import sklearn.datasets
@@ -108,3 +110,20 @@ def test_real_sets(data_dir):
     file = data_dir / "paper" / "segment.npz"
     expected = load_dataset("segment", data_dir=data_dir).X
     np.testing.assert_array_equal(read_table(file, scale="none", prepare="strict").X, expected)
+
+
+@pytest.mark.parametrize("damage", ["none", "truncated", "no folder"])
+def test_copies_of_what_comes_with_scikit_learn(damage, tmp_path, monkeypatch):
+    folder = None if damage == "no folder" else tmp_path
+    monkeypatch.setattr("bayesfloor.tables.datasets.cache_folder", lambda: folder)
+    first = load_dataset("wine")
+    if damage == "none":
+        monkeypatch.setitem(sys.modules, "sklearn", None)
+    elif damage == "truncated":
+        (path,) = tmp_path.iterdir()
+        path.write_bytes(path.read_bytes()[:-100])
+    again = load_dataset("wine")
+    np.testing.assert_array_equal(first.X, again.X)
+    np.testing.assert_array_equal(first.y, again.y)
+    assert first.feature_names == again.feature_names
+    assert first.notes == again.notes

@@ -16,25 +16,3 @@ No classifier is trained here. The floor of each candidate says how well any cla
 
 docs/choose.md has the rules and what they were found to be worth.
 """
-
-from bayesfloor.choose.class_weight import CostMatrix, bayes_class_weight, bayes_cost_matrix
-from bayesfloor.choose.floor_levels import FloorLevel
-from bayesfloor.choose.noise_selection import NoiseVarianceSelector
-from bayesfloor.choose.selection import BayesErrorSelector
-from bayesfloor.choose.selection_path import SelectionPath, SelectionStep
-from bayesfloor.choose.transform_results import TransformComparison, TransformFloors
-from bayesfloor.choose.transforms import compare_transforms
-
-__all__ = [
-    "BayesErrorSelector",
-    "CostMatrix",
-    "FloorLevel",
-    "NoiseVarianceSelector",
-    "SelectionPath",
-    "SelectionStep",
-    "TransformComparison",
-    "TransformFloors",
-    "bayes_class_weight",
-    "bayes_cost_matrix",
-    "compare_transforms",
-]

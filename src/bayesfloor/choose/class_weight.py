@@ -25,7 +25,8 @@ from bayesfloor.floor import one_vs_rest_bayes_error, pairwise_bayes_error
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_float, check_option
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.results import Result
 
 
 def bayes_class_weight(
@@ -75,7 +76,7 @@ def bayes_class_weight(
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from bayesfloor.choose import bayes_class_weight
+    >>> from bayesfloor import bayes_class_weight
     >>> iris = load_iris()
     >>> weights = bayes_class_weight(iris.data, iris.target_names[iris.target])
     >>> {name: round(weight, 2) for name, weight in weights.items()}
@@ -94,7 +95,7 @@ def bayes_class_weight(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CostMatrix:
+class CostMatrix(Result):
     """What it costs to mistake one class for another.
 
     Attributes
@@ -143,11 +144,12 @@ class CostMatrix:
     def frame(self) -> Any:
         """Return a data frame with one row per pair of different classes."""
         actual, called = np.nonzero(~np.eye(len(self.classes), dtype=bool))
-        return data_frame(
+        return self._frame_of(
             {"class": self.classes[actual], "called": self.classes[called], "cost": self.cost[actual, called]}
         )
 
 
+@like_input
 def bayes_cost_matrix(
     X: Any,
     y: Any = None,
@@ -176,7 +178,7 @@ def bayes_cost_matrix(
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from bayesfloor.choose import bayes_cost_matrix
+    >>> from bayesfloor import bayes_cost_matrix
     >>> bayes_cost_matrix(*load_iris(return_X_y=True)).cost.round(2)
     array([[0.  , 1.  , 1.  ],
            [1.  , 0.  , 1.11],

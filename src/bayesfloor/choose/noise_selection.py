@@ -18,6 +18,7 @@ from bayesfloor.floor.trees.number_problem import NumberProblem, check_number_pr
 from bayesfloor.floor.trees.problem import Progress, check_options
 from bayesfloor.runtime.arrays import Bools, Ints
 from bayesfloor.runtime.checks import check_max_rows
+from bayesfloor.runtime.frames import like_input
 
 
 class NoiseVarianceSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -85,7 +86,7 @@ class NoiseVarianceSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
-    >>> from bayesfloor.choose import NoiseVarianceSelector
+    >>> from bayesfloor import NoiseVarianceSelector
     >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
     >>> NoiseVarianceSelector().fit(X, y).get_feature_names_out().tolist()
     ['bmi', 's5', 's6']
@@ -116,6 +117,7 @@ class NoiseVarianceSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.progress = progress
 
+    @like_input
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Search for features.
 

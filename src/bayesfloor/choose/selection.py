@@ -16,6 +16,7 @@ from bayesfloor.floor.trees.assembly import count_cross_edges, whole_result
 from bayesfloor.floor.trees.problem import Options, Problem, Progress, check_options, check_problem
 from bayesfloor.runtime.arrays import Bools, Ints
 from bayesfloor.runtime.checks import ParameterError, check_max_rows, check_option, is_int
+from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.text import shown
 from bayesfloor.runtime.threads import Crew, supervise
@@ -85,7 +86,7 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from bayesfloor.choose import BayesErrorSelector
+    >>> from bayesfloor import BayesErrorSelector
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> selector = BayesErrorSelector().fit((X - X.mean()) / X.std(), y)
     >>> selector.get_feature_names_out().tolist()
@@ -119,6 +120,7 @@ class BayesErrorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.progress = progress
 
+    @like_input
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Search for features.
 

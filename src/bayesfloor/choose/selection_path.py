@@ -5,7 +5,7 @@ from typing import Any
 
 from bayesfloor.choose.floor_levels import MEASURE_OF, FloorLevel
 from bayesfloor.display import SelectionPathDisplay
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.results import Result
 from bayesfloor.runtime.text import listed
 
 
@@ -38,7 +38,7 @@ class SelectionStep:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SelectionPath:
+class SelectionPath(Result):
     """Every step of a `BayesErrorSelector` or a `NoiseVarianceSelector`, from the start to where it stopped.
 
     The first entry is the start: no feature going forward, where the floor is that of naming the largest class or the
@@ -93,7 +93,7 @@ class SelectionPath:
 
     def frame(self) -> Any:
         """Return a data frame with one row per step, the start first."""
-        return data_frame(self._columns())
+        return self._frame_of(self._columns())
 
     def plot(self, ax: Any = None) -> SelectionPathDisplay:
         """Draw the floor after every step.

@@ -11,7 +11,7 @@ from bayesfloor.display import TransformComparisonDisplay
 from bayesfloor.floor.trees.cross_edges import pairs_of
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.results import Result
 from bayesfloor.runtime.text import listed, shown
 
 FIGURES = ("whole", "mean_pair", "worst_pair", "mean_class", "worst_class")
@@ -57,7 +57,7 @@ class TransformFloors:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TransformComparison:
+class TransformComparison(Result):
     """Transforms of the same rows, ranked by the floor that each leaves.
 
     First comes the transform with the lowest floor. Where others cannot be told from it, the one of these with the
@@ -158,14 +158,14 @@ class TransformComparison:
         ``difference`` is by how much the criterion's floor is above that of the first, with its confidence interval;
         ``distinguishable`` whether that leaves out 0.
         """
-        return data_frame(self._columns())
+        return self._frame_of(self._columns())
 
     def pairs(self) -> Any:
         """Return a data frame with one row per pair of classes and the best transform for it."""
         first, second = pairs_of(len(self.classes))
         every = np.arange(len(first))
         lowest = self.pair_floor.argmin(axis=0)
-        return data_frame(
+        return self._frame_of(
             {
                 "first": self.classes[first],
                 "second": self.classes[second],

@@ -46,10 +46,12 @@ from bayesfloor.floor.trees.problem import Options, check_options
 from bayesfloor.forest import class_forests
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.checks import check_max_rows, check_option
+from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.text import shown
 from bayesfloor.tables.arguments import table_of
 
 
+@like_input
 def compare_transforms(
     X: Any,
     y: Any = None,
@@ -107,7 +109,7 @@ def compare_transforms(
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from bayesfloor.choose import compare_transforms
+    >>> from bayesfloor import compare_transforms
     >>> X, y = load_wine(return_X_y=True)
     >>> compared = compare_transforms(X, y, transforms={"raw": "passthrough", "standardised": StandardScaler()})
     >>> compared.best, compared.distinguishable("raw", "standardised")

@@ -7,7 +7,10 @@
                       │               ├─ reports      report
                       │               ├─ floors       floor, pairs, classes
                       │               ├─ choices      tree, select, transforms, weights, datasets
-                      │               └─ models       fit, predict, by a `model_file`
+                      │               ├─ models       fit, predict, by a `model_file`
+                      │               ├─ explain      the page of a finding
+                      │               ├─ schema       what --json prints, from `schemas`
+                      │               └─ warmup       all kernels, compiled; and compilation beside other work
                       │
                       └─ exits: what went wrong, as one line and an exit code
 

@@ -6,10 +6,14 @@ from typing import Any
 from cyclopts import App, Group
 
 from bayesfloor.cli.choices import datasets, select, transforms, tree, weights
+from bayesfloor.cli.explain import explain
 from bayesfloor.cli.floors import classes, floor, pairs
+from bayesfloor.cli.gap import gap
 from bayesfloor.cli.models import fit, predict
 from bayesfloor.cli.reports import report
+from bayesfloor.cli.schema import schema
 from bayesfloor.cli.votes import votes
+from bayesfloor.cli.warmup import warmup
 
 _ABOUT = """How low can the error of any classifier go on your data?
 
@@ -22,6 +26,7 @@ _EPILOGUE = """Examples:
   bayesfloor floor iris
   bayesfloor pairs patients.csv --target outcome
   bayesfloor floor patients.csv --fast --fail-above 0.1 --json
+  bayesfloor explain BF008
 
 Exit codes: 0 done, 1 a floor is above --fail-above or below --fail-below, 2 usage,
 3 bad data, 4 something is missing, 130 interrupted."""
@@ -41,6 +46,11 @@ _EXAMPLES: dict[Callable[..., Any], tuple[str, ...]] = {
         "floor patients.csv --metric roc_auc --fail-below 0.8",
         "floor patients.csv --costs costs.csv",
     ),
+    gap: (
+        "gap patients.csv --target outcome --model patients.skops",
+        "gap patients.csv --target outcome --predictions predicted.csv --id patient",
+        "gap patients.csv --predictions out_of_fold.csv --fail-above 0.02",
+    ),
     pairs: ("pairs digits --top 5", "pairs patients.csv --target outcome --json"),
     classes: ("classes digits", "classes patients.csv --target outcome --fail-above 0.05"),
     votes: (
@@ -58,6 +68,9 @@ _EXAMPLES: dict[Callable[..., Any], tuple[str, ...]] = {
     ),
     predict: ("predict patients.skops new.csv --out predicted.csv", "predict patients.skops new.csv | head"),
     datasets: ("datasets", "datasets --data ~/data --json"),
+    warmup: ("warmup", "warmup --jobs 1"),
+    explain: ("explain", "explain BF008", "explain bf3 bf37 --json"),
+    schema: ("schema floor", "schema > bayesfloor.json"),
 }
 
 

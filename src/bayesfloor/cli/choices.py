@@ -56,7 +56,7 @@ def select(
     """
     import polars
 
-    from bayesfloor.choose import BayesErrorSelector
+    from bayesfloor.choose.selection import BayesErrorSelector
 
     table = open_table(files, options)
     check_n_features(features, table)
@@ -112,7 +112,7 @@ def transforms(*files: File, criterion: Criterion = "whole", options: TableOptio
     Scalers, principal components, Laplacian eigenmaps and a radial kernel are
     compared. At most 5000 rows are used, unless --max-rows says otherwise.
     """
-    from bayesfloor.choose import compare_transforms
+    from bayesfloor.choose.transforms import compare_transforms
 
     table = open_table(files, options)
     found = compare_transforms(
@@ -157,7 +157,7 @@ def weights(
     """Give weights of classes for training: hard ones weigh more."""
     from collections import Counter
 
-    from bayesfloor.choose import bayes_class_weight
+    from bayesfloor.choose.class_weight import bayes_class_weight
 
     table = open_table(files, options)
     assert table.y is not None

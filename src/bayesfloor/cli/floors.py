@@ -29,6 +29,7 @@ from bayesfloor.cli.options import (
     TableOptions,
 )
 from bayesfloor.cli.output import records_text, say, show, table_text
+from bayesfloor.cli.warmup import compiling_beside
 from bayesfloor.runtime.text import exact_percent
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _from_learners(
     from bayesfloor.floor.learned.estimate import learned_floor
     from bayesfloor.report.ordered_classes import find_ordered_classes
 
-    with engine(options) as how:
+    with engine(options) as how, compiling_beside("boosting"):
         del how["device"]  # models are trained on the CPU
         found = learned_floor(table, max_rows=rows_to_use(table, options), **judged_by, **how)
     in_result = ("estimate", "interval", "confidence", "reached", "reached_interval", "majority_error", "tree_bounds")
@@ -201,9 +202,7 @@ def _of_numbers(
     return result, text, (*_dependence(table, options), *found.findings)
 
 
-def _numbers_from_trees(
-    table: "Table", options: TableOptions, names: list[str]
-) -> tuple[dict[str, Any], str, Any]:
+def _numbers_from_trees(table: "Table", options: TableOptions, names: list[str]) -> tuple[dict[str, Any], str, Any]:
     """Estimate the same from differences over the edges of spanning trees, without training anything."""
     from bayesfloor.floor.trees.noise_variance import noise_variance_from_trees
 

@@ -76,9 +76,7 @@ def check_for_numbers(table: "Table", metric: tuple[str, ...], **others: Any) ->
     return list(metric) or [NUMBER_METRICS[0]]
 
 
-def check_metric_options(
-    metric: tuple[str, ...], costs: str | None, *, fast: bool, task: str = "auto"
-) -> list[str]:
+def check_metric_options(metric: tuple[str, ...], costs: str | None, *, fast: bool, task: str = "auto") -> list[str]:
     """Check what can be checked before a table is read; return the names of the metrics, the first one first.
 
     Parameters

@@ -72,7 +72,7 @@ def pack_model(model: Model) -> bytes:
 
 
 def read_model(path: Path) -> Model:
-    """Read a model from a file.
+    """Read a model that 'bayesfloor fit' wrote.
 
     Parameters
     ----------
@@ -88,6 +88,36 @@ def read_model(path: Path) -> Model:
     ValueError
         When it is no model file, or names types that are not known; these are listed, and none of their code is run.
     """
+    return _model_of(_load(path), path.name)
+
+
+def read_any_model(path: Path) -> Any:
+    """Read a model that 'bayesfloor fit' wrote, or a fitted scikit-learn classifier that skops wrote.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    Model or estimator
+
+    Raises
+    ------
+    ValueError
+        As for `read_model`, and for anything that cannot predict.
+    """
+    stored = _load(path)
+    if isinstance(stored, dict):
+        return _model_of(stored, path.name)
+    if not hasattr(stored, "predict"):
+        raise ValueError(f"{path.name} holds no model: a {type(stored).__name__} cannot predict")
+    return stored
+
+
+def _load(path: Path) -> Any:
+    """Return what skops has written, where it is made of known types alone."""
     from skops import io as skops_io
 
     name = path.name
@@ -102,17 +132,23 @@ def read_model(path: Path) -> Model:
     if unknown:
         raise ValueError(f"{name} holds types that are not known, and is refused: {listed(unknown)}")
     try:
-        stored = skops_io.loads(contents)
+        return skops_io.loads(contents)
+    except Exception as error:
+        raise _no_model(name, error) from error
+
+
+def _model_of(stored: Any, name: str) -> Model:
+    """Put a model together from its parts."""
+    try:
         if stored["format"] != _FORMAT:
             raise ValueError(f"its format is {visible(stored['format'])!r}")
         if stored["kind"] not in KINDS:
             raise ValueError(f"it holds a classifier that is not known, {visible(stored['kind'])!r}")
         preparation = Preparation.from_dict(stored["preparation"])
         put_together = KINDS[stored["kind"]].put_together
-        model = Model(put_together(stored["parts"], len(preparation.feature_names)), preparation)
+        return Model(put_together(stored["parts"], len(preparation.feature_names)), preparation)
     except Exception as error:
         raise _no_model(name, error) from error
-    return model
 
 
 def _check_archive(contents: bytes, name: str) -> None:

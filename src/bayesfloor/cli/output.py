@@ -83,7 +83,11 @@ def write_json(
     """
     from importlib.metadata import version
 
+    from bayesfloor.cli.schemas import schema_name
+
     whole: dict[str, Any] = {"command": command, "version": version("bayesfloor")}
+    if (schema := schema_name(command)) is not None:
+        whole = {"schema": schema} | whole
     if table is not None:
         whole["data"] = {
             "source": table.source,

@@ -35,7 +35,9 @@ from bayesfloor.cli.options import (
     TableOptions,
 )
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json
+from bayesfloor.cli.predicted import NO_MODEL, ModelOptions, check_model_options, predicted_labels
 from bayesfloor.cli.streams import STDIN_TOKEN
+from bayesfloor.cli.warmup import compiling_beside
 
 #: By the ending of a file's name: how a report is written into it.
 _FORMATS = {".html": "to_html", ".htm": "to_html", ".md": "to_markdown", ".json": "to_json", ".txt": "to_text"}
@@ -64,6 +66,7 @@ def report(
     force: Force = False,
     fail_above: FailAboveValue = None,
     fail_below: FailBelowValue = None,
+    given: ModelOptions = NO_MODEL,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
     """Report how good any model can get on the data, and where it will hurt.
@@ -78,33 +81,40 @@ def report(
     if place is not None:
         check_output(str(place), force)
     check_by(by, fast)
+    check_model_options(given, files, needed=False)
+    if given.is_given and fast:
+        raise UsageError("--fast trains nothing that a model could be compared with; leave out --fast, or the model")
     task = task_asked(metric, options.task)
     names = check_metric_options(metric, costs, fast=fast, task=task)
     check_limits(names[0], target_value=target_value, fail_above=fail_above, fail_below=fail_below)
-    table = open_table(files, options, by, task=task)
-    check_n_features(features, table)
-    if table.task == "regression":
-        others = {"by": by, "costs": costs, "positive": positive, "fast": fast}
-        judged_by: dict[str, Any] = {"metric": check_for_numbers(table, metric, **others)}
-    else:
-        judged_by = metric_arguments(table, names, costs, positive)
-    from bayesfloor.report.difficulty import difficulty_report  # after what can go wrong: it takes a second to load
+    with compiling_beside(*(() if fast or task == "regression" else ("boosting",))):
+        table = open_table(files, options, by, task=task)
+        check_n_features(features, table)
+        if table.task == "regression":
+            others = {"by": by, "costs": costs, "positive": positive, "fast": fast}
+            others |= {"model": given.model, "predictions": given.predictions}
+            judged_by: dict[str, Any] = {"metric": check_for_numbers(table, metric, **others)}
+        else:
+            judged_by = metric_arguments(table, names, costs, positive)
+        labels = predicted_labels(given, table, files) if given.is_given else None
+        from bayesfloor.report.difficulty import difficulty_report  # after what can go wrong: it takes a second to load
 
-    asked: dict[str, Any] = {"fast": fast, "by": by, "metric": metric, "costs": costs, "positive": positive}
-    asked |= {"target_value": target_value, "features": features}
-    with engine(options) as how:
-        found = difficulty_report(
-            table,
-            by=by,
-            fast=fast,
-            target_value=target_value,
-            n_features=features,
-            max_rows=rows_to_use(table, options),
-            max_tree_rows=rows_to_use(table, options),
-            command=_command(files, options, asked),
-            **judged_by,
-            **how,
-        )
+        asked: dict[str, Any] = {"fast": fast, "by": by, "metric": metric, "costs": costs, "positive": positive}
+        asked |= {"target_value": target_value, "features": features, **vars(given)}
+        with engine(options) as how:
+            found = difficulty_report(
+                table,
+                by=by,
+                fast=fast,
+                predictions=labels,
+                target_value=target_value,
+                n_features=features,
+                max_rows=rows_to_use(table, options),
+                max_tree_rows=rows_to_use(table, options),
+                command=_command(files, options, asked),
+                **judged_by,
+                **how,
+            )
     if place is not None:
         contents = getattr(found, _FORMATS[place.suffix.lower()])()
         write_file(place, contents.encode(), force=force)

@@ -68,9 +68,10 @@ def as_array(y: Any) -> NDArray[Any]:
     if isinstance(y, np.ma.MaskedArray):
         _check_missing(int(np.count_nonzero(np.ma.getmaskarray(y))))
     elif isinstance(y, list | tuple):
-        # numpy would read [1, "a"] as text, and [True, 2] as integers
-        mixed = len(set(map(type, y))) > 1
-        return np.asarray(y, dtype=object if mixed else None)
+        types = set(map(type, y))
+        # numpy would read [1, "a"] as text, [True, 2] as integers, and "a\0" as "a"
+        as_they_are = len(types) > 1 or (types == {str} and any(label.endswith("\0") for label in y))
+        return np.asarray(y, dtype=object if as_they_are else None)
     elif not isinstance(y, np.ndarray) and hasattr(y, "dtype"):
         import narwhals
 
@@ -93,7 +94,7 @@ def _check_kind(labels: NDArray[Any]) -> None:
     if kind == "O":
         _check_missing(sum(map(is_missing, labels)))
         types = sorted(set(map(type, labels)), key=lambda type_: type_.__name__)
-        families = {_family(type_): type_.__name__ for type_ in types}
+        families = {_family(type_): type_.__name__.rstrip("_") for type_ in types}  # numpy's bool_ is bool
         if len(families) > 1:
             mixture = " and ".join(families.values())
             raise ValueError(f"Labels of mixed types in y: {mixture}. Make them all of one type.")

@@ -7,15 +7,16 @@ importing it, because that import alone takes longer than many a computation her
 
 import math
 import sys
-import warnings
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.runtime.arrays import Floats
-from bayesfloor.runtime.limits import check_memory, in_gib
+from bayesfloor.runtime.caller_warnings import warn_caller
+from bayesfloor.runtime.limits import check_memory, check_n_jobs, in_gib
 
 #: Bytes of the largest sparse X, as a dense array, that is converted; larger ones are refused.
 SPARSE_LIMIT = 2 * 2**30
@@ -23,6 +24,8 @@ SPARSE_LIMIT = 2 * 2**30
 #: Names of the types that stand for a missing value: None, pandas.NA and pandas.NaT.
 MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})
 
+#: Numbers from which on several threads look for what is not finite.
+_MANY_NUMBERS = 1 << 24
 #: Integers up to this are exact in float64.
 _LARGEST_EXACT_INTEGER = 2**53
 
@@ -60,7 +63,7 @@ def check_points(X: Any, *, min_rows: int = 2, squares: bool = False) -> Floats:
     """
     points, warned = read_points(X, min_rows, squares)
     if warned is not None:
-        warnings.warn(warned, UserWarning, stacklevel=3)
+        warn_caller(warned, UserWarning)
     return points
 
 
@@ -234,13 +237,28 @@ def _largest(n_rows: int, squares: bool) -> float:
 
 
 def _check_finite(points: Floats, names: Sequence[Any], largest: float) -> None:
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = points.sum()
+    total = _sum_of(points)
     if np.isfinite(total) and (largest == math.inf or max(points.max(), -points.min()) <= largest):
         return
     rows, columns = np.ogrid[: points.shape[0], : points.shape[1]]
     shape = points.shape
     _check_values(points, np.broadcast_to(rows, shape), np.broadcast_to(columns, shape), names, largest)
+
+
+def _sum_of(points: Floats) -> float:
+    """Return about the sum of all numbers; of many, several threads add up a part each."""
+    parts = [points]
+    if points.size >= _MANY_NUMBERS:
+        parts = np.array_split(points, min(check_n_jobs(None), 8))
+
+    def add_up(part: Floats) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(part.sum())
+
+    if len(parts) == 1:
+        return add_up(points)
+    with ThreadPoolExecutor(len(parts)) as pool:
+        return sum(pool.map(add_up, parts))
 
 
 def _check_values(

@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.subgroups import Subgroups
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
-from bayesfloor.runtime.frames import data_frame
+from bayesfloor.runtime.results import Result, table_html
 from bayesfloor.runtime.text import counted
+
+#: Columns that a notebook shows of a table, at the most.
+_MOST_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class TabularView:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Table:
+class Table(Result):
     """A table made ready: numbers, labels, and what was done to get there.
 
     Attributes
@@ -172,15 +175,23 @@ class Table:
         written = [self.values_of(int(row))[place] for row in first]
         return [written[code] for code in which.ravel()]
 
+    def _table_html(self) -> str:
+        """Show the columns of the file and what was done with them, in place of millions of rows."""
+        names = ("name", "kind", "treatment", "n_missing", "n_values")
+        shown = [[getattr(column, name) for name in names] for column in self.columns[:_MOST_SHOWN]]
+        n_more = len(self.columns) - _MOST_SHOWN
+        note = f"{n_more} more in <code>columns</code>" if n_more > 0 else ""
+        return table_html(("column", "kind", "treatment", "missing", "values"), shown, note) if shown else ""
+
     def frame(self) -> Any:
-        """Return X and, last, y as a data frame: pandas where it is installed, else polars."""
+        """Return X and, last, y as a data frame of the caller's library; of a file pandas, or polars without it."""
         columns: dict[str, Any] = {name: self.X[:, j] for j, name in enumerate(self.feature_names)}
         if self.y is not None:
             target = self.target
             while target in columns:
                 target += "_"
             columns[target] = self.y
-        return data_frame(columns)
+        return self._frame_of(columns)
 
 
 def points_of(X: Any) -> Any:

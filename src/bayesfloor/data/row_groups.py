@@ -42,6 +42,12 @@ def check_groups(groups: Any, n_rows: int) -> Ints | None:
     return np.fromiter(map(code_of.__getitem__, values.tolist()), np.int64, count=n_rows)
 
 
+def in_order_of_appearance(groups: Ints) -> Ints:
+    """Number groups as they come, so that what they are called does not decide the order of sums over them."""
+    _, first, place = np.unique(groups, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first, kind="stable"), kind="stable")[place]
+
+
 def check_time(time: Any, n_rows: int) -> Floats | None:
     """Return when each row was seen, as a number that grows with time.
 

@@ -77,9 +77,7 @@ def value_means(levels: Ints, y: Floats, n_levels: int) -> Floats:
     return (centre + sums / (rows + PRIOR_ROWS))[:, np.newaxis]
 
 
-def out_of_fold_shares(
-    levels: Ints, codes: Ints, n_levels: int, n_classes: int, classes: Ints, folds: Ints
-) -> Floats:
+def out_of_fold_shares(levels: Ints, codes: Ints, n_levels: int, n_classes: int, classes: Ints, folds: Ints) -> Floats:
     """Return the shares that each row's value has among the rows of the other folds; see `class_shares`."""
     return _out_of_fold(
         levels, n_levels, folds, lambda rows: class_shares(levels[rows], codes[rows], n_levels, n_classes, classes)

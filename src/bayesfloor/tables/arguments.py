@@ -68,7 +68,7 @@ def table_of(
             name, value = next(iter(named.items()))
             raise ValueError(f"{name}={value!r} names a column, but X is no data frame")
         return None
-    if not named and prepare in ("auto", "strict") and (prepare == "strict" or not _needs_preparing(X)):
+    if not named and prepare in ("auto", "strict") and (prepare == "strict" or not needs_preparing(X)):
         return None
     raw = raw_of_frame(X)
     raw.by = check_subgroups(by, raw.n_rows)
@@ -130,7 +130,7 @@ def subgroups_of(X: Any, by: Any) -> Any:
     return check_subgroups(as_numbers(X.column(by)), len(X.X), by)
 
 
-def _needs_preparing(frame: Any) -> bool:
+def needs_preparing(frame: Any) -> bool:
     """Tell whether a data frame holds anything but numbers, or a gap."""
     import narwhals
 

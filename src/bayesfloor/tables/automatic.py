@@ -17,7 +17,6 @@ empty, other
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import chi2_contingency
 
 from bayesfloor.data.prepared_table import ColumnSummary
 from bayesfloor.runtime.arrays import Bools
@@ -161,6 +160,8 @@ def _says_something(gaps: Bools, labels: Labels | None) -> bool:
     n_classes = int(codes.max()) + 1
     table = np.array([np.bincount(codes[rows], minlength=n_classes) for rows in (gaps, ~gaps)])
     table = table[:, table.sum(axis=0) > 0]
+    from scipy.stats import chi2_contingency  # takes half a second to load
+
     return bool(chi2_contingency(table).pvalue < _SAYS_SOMETHING)
 
 

@@ -1,16 +1,20 @@
 """Data sets by name: those that come with scikit-learn, and the NPZ files of a local folder."""
 
+import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bayesfloor.data.prepared_table import Table
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_option, check_random_state_seed
+from bayesfloor.runtime.kernels import cache_folder, keep, kept
 from bayesfloor.tables.binary_tables import npz_sizes, read_npz
 from bayesfloor.tables.columns import Column, NumberColumn, RawTable, text_column
 from bayesfloor.tables.encoding import SCALES
@@ -184,18 +188,36 @@ def _folder(data_dir: str | Path | None) -> Path | None:
 
 
 def _from_scikit_learn(name: str) -> RawTable:
+    X, y, feature_names, texts = _arrays_from_scikit_learn(name)
+    columns: list[Column] = [
+        NumberColumn(label, np.ascontiguousarray(X[:, j])) for j, label in enumerate(feature_names)
+    ]
+    columns.append(text_column("class", texts, y, frozenset()))
+    n_rows = len(y)
+    notes = [f"{name} comes with scikit-learn."]
+    return RawTable(name, columns, n_rows, np.arange(1, n_rows + 1), "class", notes, unit="row")
+
+
+def _arrays_from_scikit_learn(name: str) -> tuple[Floats, Ints, list[str], list[str]]:
+    """Return X, y, the names of the columns and of the classes.
+
+    A copy is kept beside compiled kernels: to load scikit-learn takes longer than many an answer.
+    """
+    folder = cache_folder()
+    path = None if folder is None else folder / f"{name}-of-scikit-learn-{version('scikit-learn')}.npz"
+    if path is not None and (content := kept(path)) is not None:
+        copy = np.load(io.BytesIO(content), allow_pickle=False)
+        return copy["X"], copy["y"], copy["feature_names"].tolist(), copy["classes"].tolist()
     from sklearn import datasets
 
     bunch = getattr(datasets, f"load_{name}")()
-    columns: list[Column] = [
-        NumberColumn(str(label), np.ascontiguousarray(bunch.data[:, j], dtype=np.float64))
-        for j, label in enumerate(bunch.feature_names)
-    ]
-    texts = [str(label) for label in bunch.target_names]
-    columns.append(text_column("class", texts, np.asarray(bunch.target, dtype=np.int64), frozenset()))
-    n_rows = len(bunch.target)
-    notes = [f"{name} comes with scikit-learn."]
-    return RawTable(name, columns, n_rows, np.arange(1, n_rows + 1), "class", notes, unit="row")
+    X, y = np.asarray(bunch.data, np.float64), np.asarray(bunch.target, np.int64)
+    feature_names, classes = list(map(str, bunch.feature_names)), list(map(str, bunch.target_names))
+    if path is not None:
+        file = io.BytesIO()
+        np.savez(file, X=X, y=y, feature_names=feature_names, classes=classes)
+        keep(path, file.getvalue())
+    return X, y, feature_names, classes
 
 
 def _groups_by_name(names: Sequence[str]) -> tuple[tuple[tuple[int, ...], ...], tuple[str, ...]]:

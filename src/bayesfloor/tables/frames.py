@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.points import MISSING_TYPES
+from bayesfloor.runtime.frames import data_frame, without_arrow
 from bayesfloor.runtime.text import listed
 from bayesfloor.tables.columns import (
     Column,
@@ -52,6 +53,7 @@ def raw_of_frame(data: Any) -> RawTable:
     """
     import narwhals
 
+    data = without_arrow(data)
     names = [str(name) for name in data.columns]
     check_n_columns(len(names), "the data frame")
     check_names(names, "the data frame")
@@ -139,6 +141,4 @@ def frame_of_raw(table: RawTable) -> Any:
             columns[column.name] = np.array(column.values * 1e6, dtype="datetime64[us]")
         elif isinstance(column, NumberColumn):
             columns[column.name] = column.values
-    from bayesfloor.runtime.frames import data_frame
-
     return data_frame(columns)

@@ -6,6 +6,7 @@ from typing import Any
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.tasks import TASKS
 from bayesfloor.runtime.checks import ParameterError, Progress, check_option, check_random_state_seed, is_int
+from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.threads import reporter
 from bayesfloor.tables.encoding import ENCODINGS, IMPUTATIONS, SCALES, Preparation, text_columns
 from bayesfloor.tables.formats import read_raw
@@ -15,6 +16,7 @@ from bayesfloor.tables.transformers import transformed_table
 from bayesfloor.tables.unpacking import UNPACKED_LIMIT
 
 
+@like_input
 def read_table(
     source: Any,
     *,

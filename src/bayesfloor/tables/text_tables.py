@@ -48,6 +48,7 @@ def read_text_table(
     decimal: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    least_columns: int = 2,
     progress: Progress | None = None,
 ) -> RawTable:
     """Read a table in text with separators.
@@ -66,6 +67,8 @@ def read_text_table(
         What to do with a few values that are no numbers in a column of numbers: refuse them, or read it as text.
     separator, decimal, encoding, header
         How the file is written; None asks for detection.
+    least_columns : int
+        1 where a single column is a table too, such as one of predictions.
     progress : callable or None
         Called as ``progress(done, total)`` with numbers of bytes.
 
@@ -97,7 +100,7 @@ def read_text_table(
     if strays == "text":
         names = _with_numbers(names, notes)
     check_names(names, f"{name}, line {first_line}")
-    if len(names) == 1:
+    if len(names) < least_columns:
         _, second = next(islice(reader.rows(), 1, None), (0, [""]))
         if len(second) > 1:
             raise ValueError(

@@ -1,0 +1,227 @@
+"""The command gap: models and predictions in files, how rows are found again, what it prints, exit codes."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from skops import io as skops_io
+
+from bayesfloor import floor_gap, read_table
+from bayesfloor.floor.learned import gap
+from bayesfloor.floor.learned.estimate import learned_floor_of
+from bayesfloor.report import figures
+
+COLUMNS = ["colour", "size", "age"]
+
+
+@pytest.fixture(autouse=True)
+def quick_stack(monkeypatch):
+    """A stack of one learner that takes milliseconds; what it reaches is not what these tests are about."""
+
+    def quick(problem, **how):
+        return learned_floor_of(problem, **how | {"learners": [GaussianNB()]})
+
+    for room in (gap, figures):
+        monkeypatch.setattr(room, "learned_floor_of", quick)
+
+
+def patients(n_rows, seed):
+    rng = np.random.default_rng(seed)
+    colour, size = rng.choice(["red", "green", "blue"], n_rows), rng.normal(size=n_rows)
+    hidden = size + (colour == "red") + 0.6 * rng.normal(size=n_rows)
+    outcome = np.where(hidden > 1, "high", np.where(hidden > 0, "mid", "low"))
+    ids = [f"r{i}" for i in rng.permutation(n_rows)]
+    age = rng.integers(1, 90, n_rows)
+    return pd.DataFrame({"who": ids, "colour": colour, "size": size.round(3), "age": age, "outcome": outcome})
+
+
+def linear():
+    encode = make_column_transformer((OneHotEncoder(), ["colour"]), (StandardScaler(), ["size", "age"]))
+    return make_pipeline(encode, LogisticRegression())
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """test.csv with 200 rows, a model of others that knows its columns by name, and files that are wrong somehow."""
+    folder = tmp_path_factory.mktemp("gap")
+    train, test = patients(300, 0), patients(200, 1)
+    test.to_csv(folder / "test.csv", index=False)
+    model = linear().fit(train[COLUMNS], train["outcome"])
+    labels = model.predict(test[COLUMNS])
+    frames = {
+        "p": {"predicted": labels, "x": 1},
+        "wide": {"a": labels, "b": labels},
+        "short": {"predicted": labels[:-1]},
+        "odd": {"predicted": ["none", *labels[1:]]},
+        "gaps": {"predicted": [None, *labels[1:]], "x": 1},
+        "twice": {"who": ["r0", "r0"], "predicted": labels[:2]},
+        "few": {"who": test["who"][:1], "predicted": labels[:1]},
+    }
+    for name, columns in frames.items():
+        pd.DataFrame(columns).to_csv(folder / f"{name}.csv", index=False)
+    skops_io.dump(model, folder / "model.skops")
+    skops_io.dump(DecisionTreeClassifier().fit(train[["age"]], train["outcome"]), folder / "tree.skops")
+    skops_io.dump(StandardScaler().fit(train[["age"]]), folder / "scaler.skops")
+    return folder, (train, test, model)
+
+
+@pytest.fixture
+def files(made, tmp_path):
+    folder, known = made
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return known
+
+
+def parsed(outcome):
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)["result"]
+
+
+GAP = "gap test.csv --target outcome"
+
+
+def test_a_model_of_scikit_learn(run, files):
+    _, test, model = files
+    error = float((model.predict(test[COLUMNS]) != test["outcome"]).mean())
+    found = parsed(run(f"{GAP} --model model.skops --json"))
+    assert found["error"] == pytest.approx(error)
+    assert found["classes"] == ["high", "low", "mid"]
+    assert found["n_tested"] == 200
+    shown = run(f"{GAP} --model model.skops")
+    assert shown.out.startswith(found["sentence"])
+    (line,) = [line.split() for line in shown.out.splitlines() if line.startswith("the model ")]
+    assert line[2] == f"{error:.4f}"
+    assert "p (Holm)" in shown.out
+
+
+def test_a_model_without_names_of_columns(run, files, tmp_path):
+    train, test, _ = files
+    test[["size", "age", "outcome"]].to_csv(tmp_path / "numbers.csv", index=False)
+    model = LogisticRegression(max_iter=1000).fit(train[["size", "age"]].to_numpy(), train["outcome"])
+    skops_io.dump(model, tmp_path / "plain.skops")
+    found = parsed(run("gap numbers.csv --target outcome --model plain.skops --json"))
+    assert found["error"] == pytest.approx((model.predict(test[["size", "age"]].to_numpy()) != test["outcome"]).mean())
+    refused = run(f"{GAP} --model plain.skops")
+    assert refused.code == 3
+    assert "was fitted on 2 columns without names, and test.csv has 4" in refused.err
+
+
+def test_a_model_that_fit_wrote(run, files, tmp_path):
+    train, test, _ = files
+    train.to_csv(tmp_path / "train.csv", index=False)
+    assert run("fit train.csv --target outcome --model smartsvm --out svm.skops --quiet").code == 0
+    assert run("predict svm.skops test.csv --out predicted.csv --quiet").code == 0
+    error = (pd.read_csv("predicted.csv")["predicted"] != test["outcome"]).mean()
+    by_model = parsed(run(f"{GAP} --model svm.skops --json"))
+    assert by_model["error"] == pytest.approx(error)
+    # what 'predict' wrote has the line of each row; of a part of the rows too, each finds its own
+    assert parsed(run(f"{GAP} --predictions predicted.csv --json")) == by_model
+    some = parsed(run(f"{GAP} --predictions predicted.csv --max-rows 120 --json"))
+    assert some == parsed(run(f"{GAP} --model svm.skops --max-rows 120 --json"))
+    assert some["n_tested"] == 120
+
+
+def test_a_data_set_by_name(run):
+    assert run("fit iris --model smartsvm --out iris.skops --quiet").code == 0
+    found = parsed(run("gap iris --model iris.skops --json"))
+    assert found["error"] < 0.1
+    assert run("gap wine --model iris.skops").code == 2
+
+
+def test_predictions_in_every_form(run, files, tmp_path):
+    _, test, model = files
+    labels, probability = model.predict(test[COLUMNS]), model.predict_proba(test[COLUMNS])
+    by_id = pd.DataFrame({"who": test["who"], "predicted": labels}).sample(frac=1, random_state=0)
+    by_id.to_csv("id.csv", index=False)
+    pd.DataFrame({"answer": labels}).to_csv("one.csv", index=False)
+    pd.DataFrame({"answer": labels}).to_csv("bare.csv", index=False, header=False)
+    pd.DataFrame({"answer": labels, "other": 1}).to_csv("named.csv", index=False)
+    pd.DataFrame(probability, columns=model.classes_)[["mid", "high", "low"]].to_csv("proba.csv", index=False)
+    table = read_table(tmp_path / "test.csv", target="outcome")
+    expected = floor_gap(None, table, predictions=labels).to_dict()
+    del expected["findings"]
+    for given in ("id.csv --id who", "one.csv", "bare.csv", "named.csv --column answer", "proba.csv"):
+        found = parsed(run(f"{GAP} --predictions {given} --json"))
+        assert found == json.loads(json.dumps(expected)), given
+    found = parsed(run(f"{GAP} --predictions one.csv --max-rows 90 --json"))
+    assert found == parsed(run(f"{GAP} --predictions id.csv --id who --max-rows 90 --json"))
+
+
+def test_labels_are_known_by_how_the_file_spells_them(run):
+    rng = np.random.default_rng(0)
+    y = np.array(["007", "08"])[rng.integers(0, 2, 120)]
+    x, z = rng.normal(size=120) + 2 * (y == "08"), rng.normal(size=120)
+    pd.DataFrame({"x": x, "z": z, "y": y}).to_csv("t.csv", index=False)
+    pd.DataFrame({"predicted": y}).to_csv("p.csv", index=False)
+    found = parsed(run("gap t.csv --target y --predictions p.csv --json"))
+    assert (found["error"], found["classes"]) == (0.0, [7, 8])
+    pd.DataFrame({"predicted": y.astype(int)}).to_csv("p.csv", index=False)
+    assert parsed(run("gap t.csv --target y --predictions p.csv --json"))["error"] == 0.0
+
+
+def test_it_fails_where_more_can_surely_be_won(run, files):
+    _, test, _ = files
+    pd.DataFrame({"predicted": np.full(200, "mid")}).to_csv("mid.csv", index=False)
+    outcome = run(f"{GAP} --predictions mid.csv --fail-above 0.05 --quiet")
+    assert outcome.code == 1
+    assert "of the error can surely be won, above 0.05" in outcome.err
+    assert run(f"{GAP} --predictions mid.csv --fail-above 0.9 --quiet").code == 0
+    test[["outcome"]].to_csv("truth.csv", index=False)
+    seen = run(f"{GAP} --predictions truth.csv")
+    assert "BF058" in seen.err
+    assert "it has probably been trained on them" in seen.out
+
+
+def test_a_report_has_a_section_on_the_model(run, files):
+    report = "report test.csv --target outcome"
+    shown = run(f"{report} --predictions p.csv --out page.md")
+    assert shown.code == 0, shown.err
+    expected = parsed(run(f"{GAP} --predictions p.csv --json"))
+    page = Path("page.md").read_text(encoding="utf-8")
+    assert "## Your model" in page
+    assert "bayesfloor report test.csv --predictions p.csv --target outcome" in page
+    assert expected["sentence"] in " ".join(shown.out.split())
+    refused = run(f"{report} --model model.skops --fast --out other.md")
+    assert refused.code == 2
+    assert "--fast trains nothing that a model could be compared with" in refused.err
+    numbers = run("report test.csv --target size --predictions p.csv --out other.md")
+    assert numbers.code == 2
+    assert "--predictions needs classes, and 'size' holds numbers" in numbers.err
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "said"),
+    [
+        ("", 2, "name a model or its predictions"),
+        ("--model model.skops --predictions p.csv", 2, "exclude each other"),
+        ("--model nowhere.skops", 2, "no such file"),
+        ("--model model.skops --id who", 2, "--id and --column are for --predictions"),
+        ("--predictions nowhere.csv", 2, "no such file"),
+        ("--predictions -", 2, "read from files, and not from stdin"),
+        ("--predictions p.csv --column none", 2, "p.csv has no column 'none'"),
+        ("--predictions wide.csv", 2, "--column names that of the labels"),
+        ("--predictions short.csv", 3, "short.csv has 199 rows, and test.csv has 200"),
+        ("--predictions odd.csv", 3, "'predicted' holds 'none', and 'outcome' has no such label"),
+        ("--predictions gaps.csv", 3, "1 rows have no label in 'predicted'"),
+        ("--predictions p.csv --id predicted", 2, "test.csv has no column 'predicted'"),
+        ("--predictions twice.csv --id who", 3, "'who' holds 'r0' more than once"),
+        ("--predictions few.csv --id who", 3, "has no prediction for 199 of 200 rows of test.csv: who"),
+        ("--model tree.skops", 3, "sklearn.tree._tree.Tree; predictions of any model can be compared"),
+        ("--model scaler.skops", 3, "a StandardScaler cannot predict"),
+        ("--model test.csv", 3, "is not a model"),
+        ("--predictions p.csv --task regression", 2, "this command needs classes"),
+    ],
+)
+def test_what_is_refused(run, files, given, code, said):
+    outcome = run(f"{GAP} {given}")
+    assert outcome.code == code, outcome.err
+    assert said in outcome.err
