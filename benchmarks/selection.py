@@ -26,7 +26,7 @@ from sklearn.datasets import make_classification
 from sklearn.feature_selection import SequentialFeatureSelector, f_classif, mutual_info_classif
 from sklearn.neighbors import KNeighborsClassifier
 
-from bayesfloor.choose import BayesErrorSelector
+from bayesfloor import BayesErrorSelector
 
 RESULTS = Path(__file__).resolve().parent / "results" / "selection.md"
 N_SEEDS = 10

@@ -19,7 +19,7 @@ def pages_below(page):
     """Pages that a page's own lists lead to, as paths below docs."""
     for body in TOCTREE.findall((DOCS / page).read_text(encoding="utf-8")):
         for line in body.splitlines():
-            if line and not line.startswith(":"):
+            if line and not line.startswith((":", "gallery/")):  # sphinx-gallery writes its pages: test_gallery.py
                 (found,) = (DOCS / page).parent.glob(f"{line}.*")
                 yield found.relative_to(DOCS).as_posix()
 

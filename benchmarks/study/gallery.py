@@ -1,4 +1,4 @@
-"""One page with all pictures: those of the study, and those that examples have made."""
+"""One page with all pictures: those of the study, and those that other programs have made."""
 
 import os
 from collections.abc import Iterable
@@ -10,14 +10,12 @@ IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 
 #: Pictures in docs/images: what they show, and what makes them.
 ELSEWHERE = (
-    ("floor_figure1.png", "The paper's Figure 1: what the bias correction does", "examples/figure1_bias_correction.py"),
-    ("floor_figure2.png", "The paper's Figure 2: more trees, less variance", "examples/figure2_orthogonal_trees.py"),
-    ("chess.png", "The paper's Chess example: which features the floor selects", "examples/chess.py"),
-    ("mnist.png", "The paper's MNIST example: which digits are hard to tell apart", "examples/mnist.py"),
-    ("class_tree_digits.png", "A class tree of the digits", "examples/class_tree.py"),
-    ("class_weights.png", "Class weights from floors", "examples/class_weights.py"),
-    ("learned_floor.png", "A learned floor", "examples/learned_floor.py"),
-    ("label_noise.png", "What label noise does to the floor", "examples/learned_floor.py"),
+    ("floor_figure1.png", "The paper's Figure 1: what the bias correction does", "examples/paper/plot_figure1.py"),
+    ("floor_figure2.png", "The paper's Figure 2: more trees, less variance", "examples/paper/plot_figure2.py"),
+    ("chess.png", "The paper's Chess example: which features the floor selects", "benchmarks/chess.py"),
+    ("mnist.png", "The paper's MNIST example: which digits are hard to tell apart", "benchmarks/mnist.py"),
+    ("class_tree_digits.png", "A class tree of the digits", "examples/models/plot_tree_of_classes.py"),
+    ("class_weights.png", "Class weights from floors", "benchmarks/class_weights.py"),
 )
 
 

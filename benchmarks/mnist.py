@@ -4,8 +4,8 @@ The floor of each of the 45 pairs of digits comes from the 60000 training images
 classifiers confuse on the 10000 test images: of all images of two digits, the share that was taken for the other one.
 Extra trees look at one pixel at a time; nearest neighbours on 50 principal components see distances, as the floor does.
 
-    python examples/mnist.py                       # a few minutes on two cores
-    python examples/mnist.py --rows 5000 --out pictures
+    python benchmarks/mnist.py                       # a few minutes on two cores
+    python benchmarks/mnist.py --rows 5000 --out pictures
 
 prints all pairs and the rank correlations, and writes mnist.png where matplotlib is installed. The data is read from
 $BAYESFLOOR_DATA, or from shared/data beside the repository. docs/pictures.md says what came of it.

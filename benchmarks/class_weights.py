@@ -5,8 +5,8 @@ Five-fold balanced accuracy of LinearSVC on five sets, with no class weights, wi
 largest ratio between their largest and smallest class, without the two wine sets' leak and leaving out fars for its
 size.
 
-    python examples/class_weights.py                       # all five sets, some minutes
-    python examples/class_weights.py pageblocks abalone
+    python benchmarks/class_weights.py                       # all five sets, some minutes
+    python benchmarks/class_weights.py pageblocks abalone
 
 Reads the sets from $BAYESFLOOR_DATA, or from shared/data beside the repository, and writes class_weights.csv and, where
 matplotlib is installed, class_weights.png. docs/choose.md says what to make of them.
@@ -28,7 +28,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from bayesfloor.choose import bayes_class_weight
+from bayesfloor import bayes_class_weight
 
 DATA = Path(os.environ.get("BAYESFLOOR_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SETS = {

@@ -5,8 +5,8 @@ krkopt, "kr-vs-k": 28056 positions, 34 dummies, 18 classes). Of 70% of the rows 
 the rest the confusion rate C_k of each class, for GenSVM as in the paper and for a kernel SVM. Then the same on two
 principal components, which the paper calls nearly as good.
 
-    python examples/chess.py                       # a few minutes on two cores
-    python examples/chess.py --rows 3000 --out pictures
+    python benchmarks/chess.py                       # a few minutes on two cores
+    python benchmarks/chess.py --rows 3000 --out pictures
 
 prints tables and rank correlations, and writes chess.png where matplotlib is installed. The data is read from
 $BAYESFLOOR_DATA, or from shared/data beside the repository. docs/pictures.md says what came of it.
