@@ -7,19 +7,27 @@ BENCH_VENV := .venv-bench
 FLOOR_VENV := .venv-floor
 DATA ?= ../shared/data
 DOCS_VENV := .venv-docs
-PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --only-binary=:all:
+LOWEST_VENV := .venv-lowest
+DIST_VENV := .venv-dist
+ASV_VENV := .venv-asv
+# what is imported is compiled to bytecode then; to compile all packages would take longer than to install them
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --only-binary=:all: --no-compile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser test-slow lint bench bench-floor docs study venv clean
+.PHONY: help demo test browser test-slow test-lowest coverage lint dist bench bench-floor bench-history docs study venv clean
 
 help:
 	@echo 'make demo       set up .venv and report on the digits: on the terminal, and in digits-report.html'
 	@echo 'make test       set up .venv with the test extras; ruff, mypy and the whole suite'
 	@echo 'make test-slow  only the tests that take minutes or gigabytes'
+	@echo 'make test-lowest  the whole suite on the lowest versions that pyproject.toml allows, in .venv-lowest'
+	@echo 'make coverage   which lines the suite runs; htmlcov/index.html shows them'
 	@echo 'make lint       ruff and mypy'
+	@echo 'make dist       build wheel and sdist into dist/, check what is in them, and try each in an empty environment'
 	@echo 'make bench      speed beside the peers, in .venv-bench, into benchmarks/results/'
 	@echo 'make bench-floor  all floors beside dataeval, in .venv-floor, into benchmarks/results/'
-	@echo 'make docs       the pages of docs/ and the API reference as HTML, in .venv-docs'
+	@echo 'make bench-history  ten timings of this commit, by asv, into benchmarks/asv/history/; COMMITS=a..b for others'
+	@echo 'make docs       the pages of docs/, the gallery and the API reference as HTML, in .venv-docs'
 	@echo 'make study      the paper'\''s study in small, a few minutes, into study/; data sets from ../shared/data or DATA=…'
 	@echo 'make venv       only set up .venv, test extras included'
 	@echo 'make clean      remove environments and caches'
@@ -39,8 +47,21 @@ browser:
 test-slow: $(VENV)/installed-test
 	$(VENV)/bin/python -m pytest -m slow --timeout=3600
 
+# Old packages use what newer ones among them have deprecated. Whether we do, the newest versions show.
+test-lowest: $(LOWEST_VENV)/installed
+	$(LOWEST_VENV)/bin/python -m pytest -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning
+
+coverage: $(VENV)/installed-test
+	$(VENV)/bin/python -m pytest --cov --cov-report=html --cov-report=term
+
+dist: $(DIST_VENV)/installed
+	rm -rf dist
+	$(DIST_VENV)/bin/python -m build --outdir dist
+	$(DIST_VENV)/bin/python .ci/check_dist.py dist
+
 lint: $(VENV)/installed-test
 	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check --quiet .
 	$(VENV)/bin/mypy
 
 bench: $(BENCH_VENV)/installed
@@ -49,9 +70,16 @@ bench: $(BENCH_VENV)/installed
 bench-floor: $(FLOOR_VENV)/installed
 	$(FLOOR_VENV)/bin/python benchmarks/floor.py
 
+# A history is worth something on one quiet machine only, so that it is kept there and not in the repository.
+COMMITS ?= HEAD^!
+bench-history: $(ASV_VENV)/installed
+	cd benchmarks/asv && ../../$(ASV_VENV)/bin/asv run --show-stderr $(COMMITS)
+	cd benchmarks/asv && ../../$(ASV_VENV)/bin/asv publish
+
 # -n names every reference that leads nowhere; -W fails the build on a warning, after all were shown; -E reads all pages
 # anew, since a warning is not repeated for a page that has not changed.
 docs: $(DOCS_VENV)/installed
+	@$(DOCS_VENV)/bin/bayesfloor warmup --quiet # the gallery's pages show what its examples print on the terminal
 	$(DOCS_VENV)/bin/python -m sphinx -b html -E -n -W --keep-going --quiet docs docs/_build/html
 	@echo 'The pages are in docs/_build/html/index.html'
 
@@ -78,7 +106,7 @@ endef
 $(VENV)/created:
 	$(create_venv)
 
-$(BENCH_VENV)/created $(FLOOR_VENV)/created $(DOCS_VENV)/created:
+$(BENCH_VENV)/created $(FLOOR_VENV)/created $(DOCS_VENV)/created $(LOWEST_VENV)/created $(DIST_VENV)/created $(ASV_VENV)/created:
 	$(create_venv)
 
 $(VENV)/installed: $(VENV)/created pyproject.toml
@@ -87,9 +115,27 @@ $(VENV)/installed: $(VENV)/created pyproject.toml
 
 $(VENV)/installed-test: $(VENV)/created pyproject.toml
 	@$(VENV)/bin/python $(PIP_INSTALL) --editable '.[test]'
+	@$(VENV)/bin/python $(PIP_INSTALL) --editable '.[mlflow,skore]' || \
+	  echo "MLflow and skore cannot be installed here: their tests will be skipped." >&2
 	@$(VENV)/bin/python $(PIP_INSTALL) torch==2.13.0 || \
 	  echo "PyTorch cannot be installed here: the tests of the GPU engine will be skipped." >&2
 	@touch $(VENV)/installed $@
+
+# uv finds the lowest versions of what pyproject.toml names; --upgrade has it look again at what is installed already.
+$(LOWEST_VENV)/installed: $(LOWEST_VENV)/created pyproject.toml
+	@$(LOWEST_VENV)/bin/python $(PIP_INSTALL) uv
+	@$(LOWEST_VENV)/bin/uv pip install --quiet --python $(LOWEST_VENV)/bin/python --upgrade --resolution lowest-direct \
+	  --only-binary :all: --editable '.[test]'
+	@touch $@
+
+$(DIST_VENV)/installed: $(DIST_VENV)/created
+	@$(DIST_VENV)/bin/python $(PIP_INSTALL) build
+	@touch $@
+
+# where there is no wheel of asv, pip builds it, and needs a compiler
+$(ASV_VENV)/installed: $(ASV_VENV)/created
+	@$(ASV_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --prefer-binary asv virtualenv
+	@touch $@
 
 $(VENV)/installed-study: $(VENV)/created pyproject.toml benchmarks/requirements-study.txt
 	@$(VENV)/bin/python $(PIP_INSTALL) --editable . --requirement benchmarks/requirements-study.txt
@@ -108,5 +154,6 @@ $(DOCS_VENV)/installed: $(DOCS_VENV)/created pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) $(FLOOR_VENV) $(DOCS_VENV) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	rm -rf $(VENV) $(BENCH_VENV) $(FLOOR_VENV) $(DOCS_VENV) $(LOWEST_VENV) $(DIST_VENV) $(ASV_VENV) benchmarks/asv/env
+	rm -rf docs/_build docs/gallery docs/findings htmlcov .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
