@@ -14,7 +14,7 @@ ASV_VENV := .venv-asv
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --only-binary=:all: --no-compile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser test-slow test-lowest coverage lint dist bench bench-floor bench-history docs study venv clean
+.PHONY: help demo test browser test-slow test-lowest coverage lint dist bench bench-hierarchies bench-floor bench-history docs study venv clean
 
 help:
 	@echo 'make demo       set up .venv and report on the digits: on the terminal, and in digits-report.html'
@@ -25,6 +25,7 @@ help:
 	@echo 'make lint       ruff and mypy'
 	@echo 'make dist       build wheel and sdist into dist/, check what is in them, and try each in an empty environment'
 	@echo 'make bench      speed beside the peers, in .venv-bench, into benchmarks/results/'
+	@echo 'make bench-hierarchies  hierarchies of HDBSCAN beside the peers, in .venv-bench, an hour or more'
 	@echo 'make bench-floor  all floors beside dataeval, in .venv-floor, into benchmarks/results/'
 	@echo 'make bench-history  ten timings of this commit, by asv, into benchmarks/asv/history/; COMMITS=a..b for others'
 	@echo 'make docs       the pages of docs/, the gallery and the API reference as HTML, in .venv-docs'
@@ -66,6 +67,9 @@ lint: $(VENV)/installed-test
 
 bench: $(BENCH_VENV)/installed
 	$(BENCH_VENV)/bin/python benchmarks/forests.py
+
+bench-hierarchies: $(BENCH_VENV)/installed-hdbscan
+	$(BENCH_VENV)/bin/python benchmarks/hierarchies.py
 
 bench-floor: $(FLOOR_VENV)/installed
 	$(FLOOR_VENV)/bin/python benchmarks/floor.py
@@ -143,6 +147,11 @@ $(VENV)/installed-study: $(VENV)/created pyproject.toml benchmarks/requirements-
 
 $(BENCH_VENV)/installed: $(BENCH_VENV)/created pyproject.toml benchmarks/requirements.txt
 	@$(BENCH_VENV)/bin/python $(PIP_INSTALL) --editable . --requirement benchmarks/requirements.txt
+	@touch $@
+
+# where there is no wheel of hdbscan, pip builds it, and needs a compiler
+$(BENCH_VENV)/installed-hdbscan: $(BENCH_VENV)/installed
+	@$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --prefer-binary hdbscan
 	@touch $@
 
 $(FLOOR_VENV)/installed: $(FLOOR_VENV)/created pyproject.toml benchmarks/requirements-floor.txt

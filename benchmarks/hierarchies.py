@@ -210,7 +210,7 @@ def main() -> None:
     text = [
         "# HDBSCAN's hierarchy from an exact tree",
         "",
-        "Made by `python benchmarks/hierarchies.py` in the environment of `make bench`. One run each after a",
+        "Made by `make bench-hierarchies`. One run each after a",
         "warm-up, two threads (hdbscan: one), every method in a process of its own. Where the machine is shared,",
         f"CPU times and their ratios say more than seconds. A process is stopped after {options.limit} s of CPU time.",
         f"Core distances are those to the nearest other row number {K}. The last column counts merge heights that",

@@ -217,11 +217,40 @@ def test_a_worker_killed_that_read_a_part_of_a_file(client, tmp_path):
     restored(client)
 
 
+@pytest.mark.parametrize(("after", "kind"), [("_scatter_at_once", "partition"), ("_hand_out", "join")])
+def test_what_dask_does_not_tell_is_lost(client, in_small_partitions, monkeypatch, after, kind):
+    """The scheduler forgets a key while the client's future stays as it was, as when a worker dies at the moment."""
+    forgotten, client_id = [], client.id  # a client cannot be sent to the scheduler
+    step = getattr(cluster.ClusterRun, after)
+
+    def forget(dask_scheduler, key):
+        dask_scheduler.client_releases_keys([key], client=client_id)
+        return key not in dask_scheduler.tasks
+
+    def step_and_forget(run, *args):
+        futures = step(run, *args) or run.futures
+        for key in [future.key for name, future in futures.items() if name.startswith(kind)][:1]:
+            if not forgotten:
+                forgotten.append(key)
+                assert client.run_on_scheduler(forget, key=key)
+        return futures
+
+    monkeypatch.setattr(cluster.ClusterRun, after, step_and_forget)
+    monkeypatch.setattr(cluster, "UNKNOWN_S", 0.5)
+    X = make_points("gaussian", 1000, 3)
+    assert_same_forests(spanning_forests(X, client=client), local(X))
+    assert forgotten
+
+
 @pytest.fixture(scope="module")
 def client_that_spills():
-    """A client of two workers, threads of this process, that may keep 100 kB each."""
+    """A client of two workers, threads of this process, that may keep 100 kB each.
+
+    They do not stop for the memory of the process, most of which belongs to other tests.
+    """
+    of_process = {f"distributed.worker.memory.{at}": False for at in ("spill", "pause", "terminate")}
     with (
-        dask.config.set({"distributed.worker.memory.target": 1e-4}),
+        dask.config.set({"distributed.worker.memory.target": 1e-4, **of_process}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=False, memory_limit=10**9, dashboard_address=":0"
         ) as local,
@@ -235,7 +264,6 @@ def bytes_written(dask_worker):
     return sum(value for (what, unit), value in metrics.items() if (what, unit) == ("disk-write", "bytes"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [1, 3])
 def test_points_and_edges_are_spilled(client_that_spills, n_classes):
     client = client_that_spills
@@ -249,7 +277,6 @@ def test_points_and_edges_are_spilled(client_that_spills, n_classes):
     assert sum(client.run(bytes_written).values()) - before > X.nbytes
 
 
-@pytest.mark.slow
 def test_dask_is_told_how_large_results_are(client_that_spills, in_small_partitions, monkeypatch):
     sizes = {}
     gather = cluster.ClusterRun._gather

@@ -12,6 +12,8 @@ whatever Dask is set to keep.
 A worker may die at any time. Dask runs its tasks again elsewhere, as long as what they need can be had: results of
 other tasks are computed anew, but what was scattered to the worker is lost, and with it every task that needs it. So
 this process keeps, or makes again, what it scattered, and hands out again what was lost, with the tasks that it takes.
+Dask tells what was lost, but not always: a worker that dies while its data is being scattered has it marked as there.
+So the scheduler is also asked what it knows.
 
 A scheduler that does not answer for `PATIENCE_S` is taken for gone; so is a cluster that has no workers for so long.
 """
@@ -39,6 +41,8 @@ T = TypeVar("T")
 PATIENCE_S = 30.0
 # Seconds between two questions to the scheduler.
 ASK_EVERY_S = 2.0
+# Seconds for which the scheduler may not know a task that it was given; then the task is taken for lost.
+UNKNOWN_S = 10.0
 # Times that lost work is submitted again before giving up.
 MOST_REPAIRS = 100
 # Attempts to scatter data while workers come and go.
@@ -110,6 +114,17 @@ class Cluster:
             raise ConnectionError(f"the Dask scheduler at {self.address} has had no workers for {PATIENCE_S:g} s")
         return threads
 
+    def unknown(self, keys: list[str]) -> set[str]:
+        """Return those of some keys that the scheduler does not know."""
+
+        def ask() -> dict[str, str | None]:
+            try:
+                return self.client.sync(self.client.scheduler.get_task_status, keys=keys)
+            except OSError:  # a connection that just broke: `check` finds out whether it stays so
+                return {}
+
+        return {key for key, state in self.patiently(ask).items() if state is None}
+
     def _gone(self, why: str) -> ConnectionError:
         return ConnectionError(f"the Dask scheduler at {self.address} is gone: {why}")
 
@@ -164,6 +179,8 @@ class ClusterRun:
         self.used_up: set[str] = set()  # done, and let go of because nothing needs it any more
         self.users = graph.users()
         self.n_repairs = 0
+        self._asked = time.monotonic()  # when the scheduler was last asked what it knows
+        self._unknown_since: dict[str, float] = {}  # by key
 
     def run(self, report: Progress | None) -> dict[str, Any]:
         """Have all jobs done and return the wanted results."""
@@ -191,6 +208,8 @@ class ClusterRun:
                     continue
                 self._let_go(finished)
                 lost = {name for name, state in states.items() if state in ("cancelled", "lost")}
+                if lost or time.monotonic() - self._asked > ASK_EVERY_S:
+                    lost |= self._unnoticed()
                 if lost:
                     self._repair(lost)
                 elif report is not None:
@@ -304,6 +323,15 @@ class ClusterRun:
                 anew.update(need for need in job.names() if need not in self.futures)
         self.used_up -= anew
         self._hand_out(anew)
+
+    def _unnoticed(self) -> set[str]:
+        """Return what is lost although Dask has not told so: what the scheduler had, or should have, and has not."""
+        states = {future.key: future.status for future in self.futures.values()}
+        unknown = self.cluster.unknown([key for key, state in states.items() if state in ("pending", "finished")])
+        self._asked = now = time.monotonic()
+        since = self._unknown_since = {key: self._unknown_since.get(key, now) for key in unknown}
+        lost = {key for key in unknown if states[key] == "finished" or now - since[key] > UNKNOWN_S}
+        return {name for name, future in self.futures.items() if future.key in lost}
 
     def _gather(self, names: list[str]) -> dict[str, Any]:
         """Return results and data by name."""
