@@ -1,5 +1,6 @@
 """The same forests from worker processes as from this one, to the last bit, whatever happens to the workers."""
 
+import asyncio
 import json
 import os
 import signal
@@ -217,22 +218,24 @@ def test_a_worker_killed_that_read_a_part_of_a_file(client, tmp_path):
     restored(client)
 
 
-@pytest.mark.parametrize(("after", "kind"), [("_scatter_at_once", "partition"), ("_hand_out", "join")])
+@pytest.mark.parametrize(("after", "kind"), [("_scatter_at_once", "partition"), ("_hand_out", "wanted")])
 def test_what_dask_does_not_tell_is_lost(client, in_small_partitions, monkeypatch, after, kind):
     """The scheduler forgets a key while the client's future stays as it was, as when a worker dies at the moment."""
     forgotten, client_id = [], client.id  # a client cannot be sent to the scheduler
     step = getattr(cluster.ClusterRun, after)
 
-    def forget(dask_scheduler, key):
+    async def forget(dask_scheduler, key):
+        while key not in dask_scheduler.tasks:
+            await asyncio.sleep(0.01)
         dask_scheduler.client_releases_keys([key], client=client_id)
         return key not in dask_scheduler.tasks
 
     def step_and_forget(run, *args):
         futures = step(run, *args) or run.futures
-        for key in [future.key for name, future in futures.items() if name.startswith(kind)][:1]:
-            if not forgotten:
-                forgotten.append(key)
-                assert client.run_on_scheduler(forget, key=key)
+        names = run.graph.wanted if kind == "wanted" else [name for name in futures if name.startswith(kind)]
+        if names and not forgotten:
+            forgotten.append(futures[names[0]].key)
+            assert client.run_on_scheduler(forget, key=forgotten[0])
         return futures
 
     monkeypatch.setattr(cluster.ClusterRun, after, step_and_forget)
