@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,18 +22,16 @@ from bayesfloor.forest.gpu.resident import Resident
 from bayesfloor.forest.gpu.rows import DeviceRows, Rounded
 from bayesfloor.forest.gpu.sweep import DeviceSweep, Listed
 from bayesfloor.forest.order.arrays import F32, F64, Edges, ForestEdges
-from bayesfloor.forest.order.edges import Ends, Task, no_forests, settle
-from bayesfloor.forest.order.kruskal import component_labels, site_forests
+from bayesfloor.forest.order.edges import Ends, Task, no_forests
+from bayesfloor.forest.order.kruskal import site_forests
 from bayesfloor.forest.order.points import Points, rank_points
-from bayesfloor.forest.sweep.seed_kernels import chain_edges, neighbor_edges, sample_trees
+from bayesfloor.forest.sweep.chaining import chain_components
+from bayesfloor.forest.sweep.seed_kernels import neighbor_edges, sample_trees
 from bayesfloor.forest.sweep.tiling import Tiled
 from bayesfloor.runtime.threads import Crew
 
-if TYPE_CHECKING:
-    pass
-
-# Rounds of joining what the seed left apart; points in the sample whose trees join far clusters.
-REPAIRS, SAMPLE = 4, 1024
+# Points in the sample whose trees join far clusters.
+SAMPLE = 1024
 # Dimensions in which the sample's trees are grown.
 FEW_AXES = 64
 
@@ -95,16 +93,13 @@ class SweepDevice(DeviceEdges):
         i, j = np.concatenate((u, sample[sample_u])), np.concatenate((v, sample[sample_v]))
         seeds = self.measured(tiled, tiled, i, j, 0)
         grown = self.settle(ends, task, no_forests(), [seeds], [sites])
-        for _ in range(REPAIRS):
-            last = grown.tree == task.n_trees - 1
-            if np.count_nonzero(last) == len(ends) - 1:
-                break
-            u, v = chain_edges(component_labels(len(ends), grown.u[last], grown.v[last]), 2 * task.n_trees + 4)
+
+        def squared_lengths(u: np.ndarray, v: np.ndarray) -> F64:
             with self.turn:
                 rows = (self.rows.send(tiled.copy_rows[copies], np.int64) for copies in (u, v))
-                d2 = self.kernels.lengths(self.rows.exact, *rows).cpu().numpy()
-            grown = settle(ends, task, grown, [Edges(u, v, d2)])
-        return ends, grown
+                return self.kernels.lengths(self.rows.exact, *rows).cpu().numpy()
+
+        return ends, chain_components(ends, task, grown, squared_lengths)
 
     def join(
         self, a: Tiled, b: Tiled, known: ForestEdges, ends: Ends, coinciding: list[Edges], task: Task, crew: Crew,

@@ -33,6 +33,7 @@ from bayesfloor.runtime.checks import ParameterError, Progress
 from bayesfloor.runtime.threads import GLANCE_S
 
 if TYPE_CHECKING:
+    from dask.typing import Key
     from distributed import Client, Future
 
 T = TypeVar("T")
@@ -114,14 +115,14 @@ class Cluster:
             raise ConnectionError(f"the Dask scheduler at {self.address} has had no workers for {PATIENCE_S:g} s")
         return threads
 
-    def unknown(self, keys: list[str]) -> set[str]:
+    def unknown(self, keys: list[Key]) -> set[Key]:
         """Return those of some keys that the scheduler does not know."""
 
-        def ask() -> dict[str, str | None]:
-            try:
-                return self.client.sync(self.client.scheduler.get_task_status, keys=keys)
-            except OSError:  # a connection that just broke: `check` finds out whether it stays so
-                return {}
+        def ask() -> dict[Key, str | None]:
+            if (scheduler := self.client.scheduler) is not None:
+                with contextlib.suppress(OSError):
+                    return self.client.sync(scheduler.get_task_status, keys=keys)
+            return {}  # the connection is closed or just broke: `check` finds out whether it stays so
 
         return {key for key, state in self.patiently(ask).items() if state is None}
 
@@ -180,7 +181,7 @@ class ClusterRun:
         self.users = graph.users()
         self.n_repairs = 0
         self._asked = time.monotonic()  # when the scheduler was last asked what it knows
-        self._unknown_since: dict[str, float] = {}  # by key
+        self._unknown_since: dict[Key, float] = {}
 
     def run(self, report: Progress | None) -> dict[str, Any]:
         """Have all jobs done and return the wanted results."""

@@ -9,14 +9,15 @@ import numpy as np
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, no_forests, settle
-from bayesfloor.forest.order.kruskal import component_labels, saturation_size, site_forests
+from bayesfloor.forest.order.kruskal import saturation_size, site_forests
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.reachability.core import NearPoints, chunk_worker, nearest_points, told_apart
 from bayesfloor.forest.reachability.reach_kernels import copies_of_pairs, sweep_reaching
+from bayesfloor.forest.sweep.chaining import chain_components
 from bayesfloor.forest.sweep.distances import edge_lengths
 from bayesfloor.forest.sweep.driver import Chunk, Part, Sweep, TileKernels, last_line
-from bayesfloor.forest.sweep.grow import REPAIRS, SAMPLE, neighbors_of, tiles_are_mixed
-from bayesfloor.forest.sweep.seed_kernels import chain_edges, neighbor_edges, sample_trees
+from bayesfloor.forest.sweep.grow import FEW_AXES, SAMPLE, neighbors_of, tiles_are_mixed
+from bayesfloor.forest.sweep.seed_kernels import neighbor_edges, sample_trees
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, choose_axes, lengths_of, tile_along, tile_points
 from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import Crew
@@ -58,15 +59,8 @@ def grow_reaching(
         edges = copies_between(tiled, found.core, first, second, task)
         return tiled, settle(ends, task, no_forests(), [inside, edges]), by_row
     grown = settle(ends, task, no_forests(), [inside, seed_edges(tiled, found, task, axes, crew)])
-    for _ in range(REPAIRS):
-        last = grown.tree == task.n_trees - 1
-        if np.count_nonzero(last) == len(ends) - 1:
-            break
-        labels = component_labels(len(ends), grown.u[last], grown.v[last])
-        u, v = chain_edges(labels, 2 * task.n_trees + 4)
-        weights = weights_of(tiled, found.core, site[u], site[v])
-        grown = settle(ends, task, grown, [Edges(u, v, weights)])
-    if axes.n_axes > 3:
+    grown = chain_components(ends, task, grown, lambda u, v: weights_of(tiled, found.core, site[u], site[v]))
+    if axes.n_axes > FEW_AXES:
         place, line = last_line(ends, task, grown, axes.scale)
         if tiles_are_mixed(side, place, line):
             tiled, number = tile_along(points, tiled, place, axes, crew)

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesfloor.forest.order.bottleneck import heaviest_gap
 from bayesfloor.forest.order.hashing import edge_hash
+from bayesfloor.forest.sweep.bounds import insert_by_reach
 from bayesfloor.forest.sweep.distances import roughly_within, squared_distance
 from bayesfloor.forest.sweep.tile_kernels import WITHIN, search_leaf, sweep_leaf
 from bayesfloor.runtime.kernels import kernel
@@ -61,10 +62,13 @@ def copies_of_pairs(i, j, d2, core, copy_start, sat):
 
 @kernel
 def gather(leaf, from_leaf, side, bounds, line, hops, resumed, products, work):
-    """Gather candidates between a tile and all tiles, from a leaf on; return the leaf to go on with."""
+    """Gather candidates between a tile and all tiles, from a leaf on; return the tile and the leaf to go on with."""
+    work.pending[0], work.pending[1] = 0, 0
     if products:
-        return sweep_leaf(leaf, from_leaf, side, bounds, side, bounds, line, WITHIN, resumed, work)
-    return search_leaf(leaf, from_leaf, side, bounds, side, bounds, hops, line.logs, WITHIN, resumed, work)
+        from_leaf = sweep_leaf(leaf, from_leaf, side, bounds, side, bounds, line, WITHIN, resumed, work)
+    else:
+        from_leaf = search_leaf(leaf, from_leaf, side, bounds, side, bounds, hops, line.logs, WITHIN, resumed, work)
+    return (leaf, from_leaf) if from_leaf < 1 << side.height else (leaf + 1, 0)
 
 
 @kernel
@@ -104,17 +108,12 @@ def sweep_reaching(first, last, from_leaf, side, bounds, line, hops, core, key, 
 
     Returns the number of edges written and where to go on, as `sweep_leaves` does.
     """
-    n_leaves = 1 << side.height
     leaf, count = first, 0
     while True:
         count = settle_reaching(side, bounds, line, core, key, sat, work, out, count)
         if work.pending[0] < work.pending[1] or leaf == last:
             return count, leaf, from_leaf
-        work.pending[0], work.pending[1] = 0, 0
-        from_leaf = gather(leaf, from_leaf, side, bounds, line, hops, resumed, products, work)
-        if from_leaf == n_leaves:
-            leaf += 1
-            from_leaf = 0
+        leaf, from_leaf = gather(leaf, from_leaf, side, bounds, line, hops, resumed, products, work)
 
 
 @kernel
@@ -142,17 +141,12 @@ def settle_neighbors(side, farthest, work, out, count):
 @kernel
 def sweep_neighbors(first, last, from_leaf, side, bounds, line, hops, farthest, resumed, products, work, out):
     """Sweep tiles first..last against all tiles for near neighbours; returns as `sweep_reaching` does."""
-    n_leaves = 1 << side.height
     leaf, count = first, 0
     while True:
         count = settle_neighbors(side, farthest, work, out, count)
         if work.pending[0] < work.pending[1] or leaf == last:
             return count, leaf, from_leaf
-        work.pending[0], work.pending[1] = 0, 0
-        from_leaf = gather(leaf, from_leaf, side, bounds, line, hops, resumed, products, work)
-        if from_leaf == n_leaves:
-            leaf += 1
-            from_leaf = 0
+        leaf, from_leaf = gather(leaf, from_leaf, side, bounds, line, hops, resumed, products, work)
 
 
 @kernel
@@ -167,11 +161,7 @@ def bound_by_neighbors(side, farthest, scale, bounds):
             reach = np.sqrt(farthest[i]) * scale
             reaches[i] = reach
             widest = max(widest, reach)
-            p = i
-            while p > start and reaches[by_reach[p - 1]] < reach:
-                by_reach[p] = by_reach[p - 1]
-                p -= 1
-            by_reach[p] = i
+            insert_by_reach(i, start, reaches, by_reach)
         bounds.node_reach[n_leaves + leaf] = widest
 
 

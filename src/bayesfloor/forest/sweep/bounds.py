@@ -12,6 +12,16 @@ from bayesfloor.runtime.kernels import kernel
 
 
 @kernel
+def insert_by_reach(i, start, reaches, by_reach):
+    """Put point i into the list of its tile's points, which begins at `start`: those that reach farthest come first."""
+    p = i
+    while p > start and reaches[by_reach[p - 1]] < reaches[i]:
+        by_reach[p] = by_reach[p - 1]
+        p -= 1
+    by_reach[p] = i
+
+
+@kernel
 def point_places(place, copy_start, first_copy, place_low, place_high):
     """Fill in the first and last place of each point's copies."""
     for i in range(len(copy_start) - 1):
@@ -54,13 +64,8 @@ def bound_tiles(first, last, side, line, bounds, choose):
             reach = 0.0 if edge < 0 else lengths[edge]
             reaches[i] = reach
             farthest = max(farthest, reach)
-            if len(by_reach) == 0:
-                continue
-            p = i
-            while p > start and reaches[by_reach[p - 1]] < reach:
-                by_reach[p] = by_reach[p - 1]
-                p -= 1
-            by_reach[p] = i
+            if len(by_reach) > 0:
+                insert_by_reach(i, start, reaches, by_reach)
         bounds.node_reach[n_leaves + leaf] = farthest
 
 

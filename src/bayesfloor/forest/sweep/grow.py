@@ -9,21 +9,20 @@ from __future__ import annotations
 import numpy as np
 
 from bayesfloor.forest import plan
-from bayesfloor.forest.order.arrays import I32, Edges, ForestEdges
+from bayesfloor.forest.order.arrays import F64, I32, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, no_forests, settle, settle_all
-from bayesfloor.forest.order.kruskal import component_labels, site_forests
+from bayesfloor.forest.order.kruskal import site_forests
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.sweep.bounds import bound_tiles, empty_bounds, point_places
+from bayesfloor.forest.sweep.chaining import chain_components
 from bayesfloor.forest.sweep.distances import edge_lengths
 from bayesfloor.forest.sweep.driver import NOTHING_KNOWN, Part, Sweep, cut_tiles, device_for, last_line
 from bayesfloor.forest.sweep.records import Line, Side
-from bayesfloor.forest.sweep.seed_kernels import chain_edges, near_neighbors, neighbor_edges, sample_trees
+from bayesfloor.forest.sweep.seed_kernels import near_neighbors, neighbor_edges, sample_trees
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, new_work, tile_along
 from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import Crew
 
-# Rounds of joining what the seed left apart; the sweep finds what is still apart then.
-REPAIRS = 4
 # Tiles are mixed when many points reach their representative only by edges this many times as long as the median edge.
 MIXED = 3.5
 # Points from which on two sets are compared by a sweep.
@@ -54,14 +53,12 @@ def grow(points: Points, tiled: Tiled, task: Task, axes: Axes, crew: Crew, amoun
         return tiled, device.grow(tiled, task, crew, amount)
     known, seeds = seed_edges(tiled, task, axes, crew)
     grown = settle(ends, task, no_forests(), [sites, seeds], crew)
-    for _ in range(REPAIRS):
-        last = grown.tree == task.n_trees - 1
-        if np.count_nonzero(last) == len(ends) - 1:
-            break
-        labels = component_labels(len(ends), grown.u[last], grown.v[last])
-        u, v = chain_edges(labels, 2 * task.n_trees + 4)
+
+    def squared_lengths(u: I32, v: I32) -> F64:
         site = np.repeat(np.arange(n), np.diff(side.copy_start))
-        grown = settle(ends, task, grown, [Edges(u, v, lengths_of(tiled, tiled, site[u], site[v]))])
+        return lengths_of(tiled, tiled, site[u], site[v])
+
+    grown = chain_components(ends, task, grown, squared_lengths)
     if axes.n_axes > FEW_AXES:
         place, line = last_line(ends, task, grown, axes.scale)
         if tiles_are_mixed(side, place, line):
