@@ -280,7 +280,7 @@ class Forests(Result):
         Returns
         -------
         networkx.Graph
-            Nodes are the numbers of rows. Edges have a `weight`, their length, and the number of their `tree`.
+            Nodes are the numbers of rows. Edges have a ``weight``, their length, and the number of their ``tree``.
 
         Raises
         ------
