@@ -17,6 +17,8 @@ from bayesfloor.forest.sweep.vectors import LANES, VECTOR
 from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import Crew
 
+# Axes up to which tiles are so small that groups of their points would not pay.
+UNGROUPED_AXES = 3
 # Features up to which all principal axes are computed; of more, only the leading ones.
 MANY_FEATURES = 96
 # Principal axes computed where there are more features than that.
@@ -172,7 +174,8 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order:
     local = np.empty(columns[-1] * n_axes, np.float32)
     norms = np.empty(columns[-1], np.float32)
     slack = np.empty(n_leaves)
-    has_groups = not is_plain() and not plan.current().use_products(n_axes, axes.exact)
+    products = plan.current().use_products(n_axes, axes.exact)
+    has_groups = n_axes > UNGROUPED_AXES and not products and not is_plain()
     n_lanes = -(-n_axes // LANES) * LANES
     group_low, group_high = np.zeros((2, columns[-1] // VECTOR * n_lanes if has_groups else 0), np.float32)
 
