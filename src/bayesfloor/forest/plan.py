@@ -39,7 +39,7 @@ class Plan:
             return 192
         if n_axes <= 3:
             return 32
-        return 96 if n_axes <= 8 else 128
+        return 160 if n_axes <= 8 else 128
 
     def use_products(self, n_axes: int, exact_axes: bool) -> bool:
         """Tell whether blocks of distances come from matrix products, which win where little can be left out."""

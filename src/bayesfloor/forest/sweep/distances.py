@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from bayesfloor.forest.sweep.vectors import LANES, VECTOR
 from bayesfloor.runtime.kernels import kernel
 
 # Largest relative error of one float64 operation, rounded up.
@@ -66,6 +67,23 @@ def localize(coords, off, items, starts, columns, centers, local, norms, slack):
             norms[first + p - start] = norm
             worst = max(worst, np.sqrt(error) + off[items[p]])
         slack[leaf] = worst * 1.001
+
+
+@kernel
+def group_boxes(local, starts, columns, n_axes, low, high):
+    """Fill in the box of every VECTOR columns of some tiles. It is exact: that of the float32 coordinates."""
+    n_lanes = -(-n_axes // LANES) * LANES
+    for leaf in range(len(starts) - 1):
+        first, size = columns[leaf], starts[leaf + 1] - starts[leaf]
+        width = columns[leaf + 1] - first
+        for group in range(0, size, VECTOR):
+            for f in range(n_axes):
+                offset = first * n_axes + f * width
+                lowest = highest = local[offset + group]
+                for c in range(group + 1, min(group + VECTOR, size)):
+                    lowest, highest = min(lowest, local[offset + c]), max(highest, local[offset + c])
+                at = (first + group) // VECTOR * n_lanes + f
+                low[at], high[at] = lowest, highest
 
 
 def _localize_full(rows, scale, starts, centers, full, norms, slack):

@@ -6,6 +6,7 @@ height is node 2**height + t.
 
 import numpy as np
 
+from bayesfloor.forest.sweep.vectors import VECTOR
 from bayesfloor.runtime.kernels import kernel
 
 
@@ -83,6 +84,16 @@ def split_points(coords, items, keys, starts, first_leaf, last_leaf, depth):
         select(items, keys, coords, lo, hi, starts[leaf_mid], axis)
         stack.append((leaf_lo, leaf_mid, depth - 1))
         stack.append((leaf_mid, leaf_hi, depth - 1))
+
+
+@kernel
+def split_tiles(coords, items, keys, starts, first, last):
+    """Sort the items of leaves first..last into groups of VECTOR, by the same kind of splits."""
+    for leaf in range(first, last):
+        n_groups = -(-(starts[leaf + 1] - starts[leaf]) // VECTOR)
+        groups = starts[leaf] + VECTOR * np.arange(n_groups + 1)
+        groups[n_groups] = starts[leaf + 1]
+        split_points(coords, items, keys, groups, 0, n_groups, n_groups)
 
 
 def _leaf_boxes(coords, items, starts, box_low, box_high):

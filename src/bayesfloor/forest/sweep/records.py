@@ -19,6 +19,8 @@ class Side(NamedTuple):
     columns: I64  # (n_leaves + 1,) first column of each tile; tiles are padded to whole vectors of columns
     local: F32  # tile after tile, axis by axis, relative to the tile's centre
     norms: F32  # (n_columns,) squared norms of `local`
+    group_low: F32  # boxes of VECTOR columns each, relative to the tile's centre, n_axes padded to LANES; may be empty
+    group_high: F32
     slack: F64  # (n_leaves,) how far a point's float32 coordinates may be off
     full: F32  # (n, n_features) all features relative to the tile's centre; no rows where `local` has them all
     full_norms: F32

@@ -23,6 +23,7 @@ from bayesfloor.forest.sweep.distances import (
     tile_rows,
 )
 from bayesfloor.forest.sweep.kdtree import box_distance, point_to_box
+from bayesfloor.forest.sweep.vectors import LANES, VECTOR, box_gap, sixteen_distances
 from bayesfloor.runtime.kernels import kernel
 
 # Largest relative error of one float32 operation, rounded up.
@@ -240,8 +241,12 @@ def search_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, hops, logs, kind, r
     """Do the same by differences: the tile's points walk down the tree of tiles together.
 
     At every node those points stay behind that cannot find anything in its box. So of the pairs of tiles whose boxes
-    are near each other, few are met. Tiles in the second direction look as far as their own reach and no further.
-    When the sweep is resumed, the first direction looks for both.
+    are near each other, few are met. In a tile that they arrive at, each is held against the boxes of groups of points
+    first, and compared with those of near groups. Tiles in the second direction look as far as their own reach and no
+    further. When the sweep is resumed, the first direction looks for both.
+
+    Every second tile walks the other way, so that it begins with what is still in the processor's cache. `from_leaf`
+    counts leaves in the order of the walk.
     """
     n_leaves = 1 << b.height
     node_a = (1 << a.height) + leaf_a
@@ -256,11 +261,17 @@ def search_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, hops, logs, kind, r
     reaches_a, reaches_b, node_reach_b = bounds_a.reach, bounds_b.reach, bounds_b.node_reach
     rank_low_b, rank_high_b = bounds_b.rank_low, bounds_b.rank_high
     table, known = hops.table, hops.known
-    rows, points, gaps, low_box, high_box = work.rows, work.points, work.gaps, work.low, work.high
-    chosen, limit_of, block = work.chosen, work.limit, work.block
+    group_low, group_high = b.group_low, b.group_high
+    chosen, limit_of, rows = work.chosen, work.limit, work.rows
     pending, candidate_i, candidate_j = work.pending, work.candidate_i, work.candidate_j
     n_known = known.shape[1] if len(known) > 0 else 0
+    grouped = len(group_low) > 0
+    mirrored = leaf_a % 2 == 1
 
+    # All tests here are in float32, and none of them may turn away a pair that lies within its length. The distance of
+    # float32 coordinates is at most that length plus the slack, and a gap to a box around them is no larger. Each
+    # difference, square and sum adds a relative error of one rounding at most, in any order: n_axes + 3 in all, for
+    # which `widened` leaves room. The box of a group is that of its float32 coordinates, without any rounding.
     # Rounding of a box's sides relative to the tile's centre counts only for the part inside the tile: what is
     # beyond is a part of the gap, and relative to it.
     extent = 0.0
@@ -271,9 +282,23 @@ def search_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, hops, logs, kind, r
     rank_a = bounds_a.rank_low[node_a]
     tile_limit = widened(bounds_a.node_reach[node_a], box_slack, n_axes)
     row_limit = np.empty(size_a, np.float32)
-    no_limits = np.empty(len(chosen), np.float32)
-    for c in range(len(chosen)):
-        no_limits[c] = np.float32(-np.inf)
+    no_limits = np.full(len(chosen), -np.inf, np.float32)
+    no_group_limits = np.full(len(chosen) // VECTOR, -np.inf, np.float32)
+    group_limits = np.empty(len(chosen) // VECTOR, np.float32)
+    # The tile's points, its box, and other boxes and points beside them, relative to a centre. Padding is 0 in all.
+    n_lanes = -(-n_axes // LANES) * LANES
+    own = np.zeros(size_a * n_lanes, np.float32)
+    own_low, own_high = np.zeros(n_lanes, np.float32), np.zeros(n_lanes, np.float32)
+    low_box, high_box = np.zeros(n_lanes, np.float32), np.zeros(n_lanes, np.float32)
+    points, distances = np.zeros(size_a * n_lanes, np.float32), np.empty(VECTOR, np.float32)
+    near_row = np.empty(size_a * len(no_group_limits) + 1, np.int64)
+    near_group = np.empty(size_a * len(no_group_limits) + 1, np.int64)
+    for f in range(n_axes):
+        own_low[f] = own_high[f] = local_a[column_a * n_axes + f * width_a]
+        for r in range(size_a):
+            value = local_a[column_a * n_axes + f * width_a + r]
+            own[r * n_lanes + f] = value
+            own_low[f], own_high[f] = min(own_low[f], value), max(own_high[f], value)
     # Those who are left at a node are written behind those at its parent.
     left = np.empty((b.height + 2) * size_a, np.int32)
     for r in range(size_a):
@@ -292,7 +317,7 @@ def search_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, hops, logs, kind, r
             stack[depth, 3],
             stack[depth, 4],
         )
-        if last_leaf <= from_leaf:
+        if (n_leaves - first_leaf if mirrored else last_leaf) <= from_leaf:
             continue
         second = kind == BACKWARD or (kind == WITHIN and last_leaf <= leaf_a)
         between = np.float32(0.0)
@@ -309,31 +334,25 @@ def search_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, hops, logs, kind, r
             if not second:
                 farthest = max(between, node_reach_b[node]) if resumed else np.float64(between)
             node_limit = widened(farthest, box_slack, n_axes)
-            apart = box_distance(box_low_a, box_high_a, node_a, box_low_b, box_high_b, node)
-            if apart > max(node_limit, tile_limit):
+            for f in range(n_axes):
+                low_box[f] = box_low_b[node, f] - centers_a[leaf_a, f]
+                high_box[f] = box_high_b[node, f] - centers_a[leaf_a, f]
+            if box_gap(own_low, own_high, 0, low_box, high_box, 0, n_lanes) > max(node_limit, tile_limit):
                 continue
             stop = end
-            if end - begin >= MANY_ROWS:
-                for f in range(n_axes):
-                    low_box[f] = box_low_b[node, f] - centers_a[leaf_a, f]
-                    high_box[f] = box_high_b[node, f] - centers_a[leaf_a, f]
-                points_to_box(local_a, column_a * n_axes, width_a, low_box, high_box, gaps)
-                for p in range(begin, end):
-                    r = left[p]
-                    left[stop] = r
-                    stop += gaps[r] <= max(row_limit[r], node_limit)
-            else:
-                for p in range(begin, end):
-                    r = left[p]
-                    left[stop] = r
-                    gap = np.float32(point_to_box(rows, r, box_low_b, box_high_b, node))
-                    stop += gap <= max(row_limit[r], node_limit)
+            for p in range(begin, end):
+                r = left[p]
+                left[stop] = r
+                gap = box_gap(own, own, r * n_lanes, low_box, high_box, 0, n_lanes)
+                stop += gap <= max(row_limit[r], node_limit)
             if stop == end:
                 continue
         if node < n_leaves:
             middle = (first_leaf + last_leaf) // 2
-            stack[depth, 0], stack[depth, 1], stack[depth, 2] = 2 * node + 1, middle, last_leaf
-            stack[depth + 1, 0], stack[depth + 1, 1], stack[depth + 1, 2] = 2 * node, first_leaf, middle
+            left_at = depth + (0 if mirrored else 1)
+            right_at = 2 * depth + 1 - left_at
+            stack[left_at, 0], stack[left_at, 1], stack[left_at, 2] = 2 * node, first_leaf, middle
+            stack[right_at, 0], stack[right_at, 1], stack[right_at, 2] = 2 * node + 1, middle, last_leaf
             stack[depth, 3], stack[depth, 4] = end, stop
             stack[depth + 1, 3], stack[depth + 1, 4] = end, stop
             depth += 2
@@ -343,7 +362,7 @@ def search_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, hops, logs, kind, r
         start_b = starts_b[leaf_b]
         size_b = starts_b[leaf_b + 1] - start_b
         if pending[1] + (stop - end) * size_b > len(candidate_i):
-            return leaf_b
+            return n_leaves - 1 - leaf_b if mirrored else leaf_b
         # Coordinates are off by the slack, and by the rounding of their shift to the other tile's centre.
         span = 0.0
         for f in range(n_axes):
@@ -360,31 +379,45 @@ def search_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, hops, logs, kind, r
             limit_of[n_rows] = widened(max(reach, np.float64(between)), slack, n_axes)
             n_rows += 1
         diagonal = kind == WITHIN and leaf_a == leaf_b
-        limits = no_limits
-        if diagonal or (resumed and not second):
-            limits = work.column_limit
-            for c in range(size_b):
-                limits[c] = widened(reaches_b[start_b + c], slack, n_axes)
         column_b = columns_b[leaf_b]
         width_b = columns_b[leaf_b + 1] - column_b
+        limits, limits_of_groups = no_limits, no_group_limits
+        if diagonal or (resumed and not second):
+            limits, limits_of_groups = work.column_limit, group_limits
+            group_limits[:] = -np.inf
+            for c in range(size_b):
+                limits[c] = widened(reaches_b[start_b + c], slack, n_axes)
+                group_limits[c // VECTOR] = max(group_limits[c // VECTOR], limits[c])
+        # Which groups of the tile each point is near, in a loop of its own that goes the same way for all of them.
+        n_groups, n_near = width_b // VECTOR, 0
         for p in range(n_rows):
             r = chosen[p]
-            shift(rows, r, centers_b, leaf_b, points, 0)
-            row_distances(points, 0, local_b, column_b * n_axes, width_b, block)
-            first = r + 1 if diagonal else 0
-            limit = limit_of[p]
-            if count_within(block, 0, first, size_b, limit, limits) == 0:
-                continue
-            i = start_a + r
-            for c in range(first, size_b):
-                if block[0, c] <= limit or block[0, c] <= limits[c]:
-                    j = start_b + c
-                    is_new = True
-                    for q in range(n_known):
-                        is_new &= (known[i, q] != j) & (known[j, q] != i)
-                    candidate_i[pending[1]] = i
-                    candidate_j[pending[1]] = j
-                    pending[1] += is_new
+            for f in range(n_axes):
+                points[p * n_lanes + f] = rows[r, f] - centers_b[leaf_b, f]
+            for group in range((r + 1) // VECTOR if diagonal else 0, n_groups):
+                near_row[n_near], near_group[n_near] = p, group
+                at = (column_b // VECTOR + group) * n_lanes
+                limit = max(limit_of[p], limits_of_groups[group])
+                gap = box_gap(points, points, p * n_lanes, group_low, group_high, at, n_lanes) if grouped else limit
+                n_near += gap <= limit
+        for pair in range(n_near):
+            p, group = near_row[pair], near_group[pair]
+            at = column_b * n_axes + group * VECTOR
+            least = sixteen_distances(points, p * n_lanes, n_axes, local_b, at, width_b, distances, 0)
+            if least <= max(limit_of[p], limits_of_groups[group]):
+                r = chosen[p]
+                i = start_a + r
+                first = r + 1 if diagonal else 0
+                for c in range(max(first, group * VECTOR), min((group + 1) * VECTOR, size_b)):
+                    distance = distances[c - group * VECTOR]
+                    if distance <= limit_of[p] or distance <= limits[c]:
+                        j = start_b + c
+                        is_new = True
+                        for q in range(n_known):
+                            is_new &= (known[i, q] != j) & (known[j, q] != i)
+                        candidate_i[pending[1]] = i
+                        candidate_j[pending[1]] = j
+                        pending[1] += is_new
     return n_leaves
 
 

@@ -10,13 +10,15 @@ from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F64, I32, I64, U64, Edges
 from bayesfloor.forest.order.kruskal import saturation_size
 from bayesfloor.forest.order.points import Points
-from bayesfloor.forest.sweep.distances import FLOAT64_ROUNDING, edge_lengths, localize, localize_full
-from bayesfloor.forest.sweep.kdtree import leaf_boxes, leaf_starts, node_boxes, split_points
+from bayesfloor.forest.sweep.distances import FLOAT64_ROUNDING, edge_lengths, group_boxes, localize, localize_full
+from bayesfloor.forest.sweep.kdtree import leaf_boxes, leaf_starts, node_boxes, split_points, split_tiles
 from bayesfloor.forest.sweep.records import Side, Work
+from bayesfloor.forest.sweep.vectors import LANES, VECTOR
+from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import Crew
 
-# Tiles are padded to a multiple of this many columns: one vector of float32.
-VECTOR = 16
+# Axes up to which tiles are so small that groups of their points would not pay.
+UNGROUPED_AXES = 3
 # Features up to which all principal axes are computed; of more, only the leading ones.
 MANY_FEATURES = 96
 # Principal axes computed where there are more features than that.
@@ -158,8 +160,8 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order:
     starts = leaf_starts(n, height)
     n_leaves = 1 << height
     items = np.arange(n, dtype=np.int32) if order is None else order
+    keys = np.empty(n if order is None else 0)
     if order is None:
-        keys = np.empty(n)
         n_splits = min(crew.n_threads.bit_length() - 1, height)  # enough for every thread to have a part
         split_points(coords, items, keys, starts, 0, n_leaves, n_splits)
         part = n_leaves >> n_splits
@@ -172,12 +174,20 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order:
     local = np.empty(columns[-1] * n_axes, np.float32)
     norms = np.empty(columns[-1], np.float32)
     slack = np.empty(n_leaves)
+    products = plan.current().use_products(n_axes, axes.exact)
+    has_groups = n_axes > UNGROUPED_AXES and not products and not is_plain()
+    n_lanes = -(-n_axes // LANES) * LANES
+    group_low, group_high = np.zeros((2, columns[-1] // VECTOR * n_lanes if has_groups else 0), np.float32)
 
     def place_tiles(first: int, last: int) -> None:
         some, more = slice(first, last), slice(first, last + 1)
         boxes = box_low[n_leaves + first : n_leaves + last], box_high[n_leaves + first : n_leaves + last]
+        if has_groups and order is None:
+            split_tiles(coords, items, keys, starts, first, last)
         leaf_boxes(coords, items, starts[more], *boxes)
         localize(coords, off, items, starts[more], columns[more], centers[some], local, norms, slack[some])
+        if has_groups:
+            group_boxes(local, starts[more], columns[more], n_axes, group_low, group_high)
 
     crew.run(place_tiles, crew.shares(n_leaves))
     node_boxes(box_low, box_high)
@@ -211,6 +221,8 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order:
         columns=columns,
         local=local,
         norms=norms,
+        group_low=group_low,
+        group_high=group_high,
         slack=slack,
         full=full,
         full_norms=full_norms,
@@ -240,6 +252,8 @@ def bare_tile(points: Points, ranked_rows: I32) -> Tiled:
         columns=np.zeros(2, np.int64),
         local=numbers,
         norms=numbers,
+        group_low=numbers,
+        group_high=numbers,
         slack=np.empty(0),
         full=np.empty((0, 0), np.float32),
         full_norms=numbers,
