@@ -22,7 +22,7 @@ from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.results import EdgeSums
 from bayesfloor.forest.sweep.driver import SMALL_CHUNK, Part, Sweep, device_for
 from bayesfloor.forest.sweep.grow import neighbors_of
-from bayesfloor.forest.sweep.records import Work
+from bayesfloor.forest.sweep.records import Side, Work
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, new_work
 from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import Crew
@@ -163,6 +163,30 @@ def join(
     return Sweep([(Part(a), Part(b, a.n_copies))], ends, task, axes).run(grown, crew, amount)
 
 
+class Looking(NamedTuple):
+    """Points of a class that look for edges in another class."""
+
+    side: Side
+    numbers: I32  # of their copies in the class; none where no point looks
+
+
+class Candidates(NamedTuple):
+    """Edges between two classes that are looked at in any case."""
+
+    edges: Edges
+    need_seeds: bool  # whether they tell too little about how far points have to look
+
+
+def all_of(tiled: Tiled) -> Looking:
+    """Have all points of a class look."""
+    return Looking(tiled.side, np.arange(tiled.n_copies, dtype=np.int32))
+
+
+def none_of(tiled: Tiled) -> Looking:
+    """Have no point of a class look."""
+    return Looking(tiled.side, np.empty(0, np.int32))
+
+
 class Copies(NamedTuple):
     """The copies and the forests of all classes, one class after the other; ends are numbered within each class."""
 
@@ -269,10 +293,10 @@ class Joining:
 
     def join_blocks(self, pairs: I64, crew: Crew) -> None:
         """Join pairs one after the other, each in one call."""
-        classes = np.unique([of[pairs] for of in self.classes])
+        sides = [side for c in np.unique([of[pairs] for of in self.classes]) for side in self.sides(c)]
         n_copies = np.array([own.n_copies for own in self.tiled])
         n_points = int((n_copies[self.classes[0][pairs]] + n_copies[self.classes[1][pairs]]).max())
-        work, out = self.buffers(classes, n_points)
+        work, out = self.buffers(sides, n_points)
         for pair in pairs:
             crew.check()
             a, b = int(self.classes[0][pair]), int(self.classes[1][pair])
@@ -281,15 +305,15 @@ class Joining:
             coinciding, twin = self.meeting(pair, a, b)
             self.record(pair, a, b, self.block(a, b, *self.looking(a, b, coinciding), work, out), twin)
 
-    def buffers(self, classes: np.ndarray, n_points: int) -> tuple[Work, Edges]:
-        """Return what `block` needs for pairs of some classes that have so many points together."""
+    def buffers(self, sides: list[Side], n_points: int) -> tuple[Work, Edges]:
+        """Return what `block` needs for points of some sides, of which a pair has so many together."""
         capacity = int(plan.current().survivors_per_point * self.task.n_trees * n_points)
         capacity = max(capacity, 4 * self.saturation**2)
         out = Edges(np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity))
-        return new_work(*(self.tiled[c].side for c in classes)), out
+        return new_work(*sides), out
 
     def block(
-        self, a: int, b: int, looks: tuple[np.ndarray, np.ndarray], candidates: Edges, work: Work, out: Edges
+        self, a: int, b: int, looks: tuple[Looking, Looking], more: Candidates, work: Work, out: Edges
     ) -> ForestEdges:
         """Return the forests of two classes, joined in one call."""
         (one, grown_one), (other, grown_other) = ((self.tiled[c], self.grown[c]) for c in (a, b))
@@ -302,7 +326,8 @@ class Joining:
                 (other.copy_hashes, other.copy_ranks),
                 grown_one,
                 grown_other,
-                candidates,
+                more.edges,
+                more.need_seeds,
                 self.task.n_trees,
                 self.task.key,
                 self.axes.scale,
@@ -312,10 +337,13 @@ class Joining:
             )
         )
 
-    def looking(self, a: int, b: int, coinciding: Edges) -> tuple[tuple[np.ndarray, np.ndarray], Edges]:
+    def sides(self, c: int) -> list[Side]:
+        """Return all sides that `block` may get for a class."""
+        return [self.tiled[c].side]
+
+    def looking(self, a: int, b: int, coinciding: Edges) -> tuple[tuple[Looking, Looking], Candidates]:
         """Tell which points of two classes look for edges in the other, and which edges are candidates in any case."""
-        n_a, n_b = len(self.tiled[a].side.hashes), len(self.tiled[b].side.hashes)
-        return (np.ones(n_a, np.bool_), np.zeros(n_b, np.bool_)), coinciding
+        return (all_of(self.tiled[a]), none_of(self.tiled[b])), Candidates(coinciding, True)
 
     def join_small(self, pairs: I64, crew: Crew) -> None:
         """Join many pairs of small classes in one call."""
