@@ -6,6 +6,7 @@ of moderate size one by one, each in one call (both in `pair_kernels`); large on
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -93,10 +94,13 @@ class SharedSites:
     """The sites at which rows of several classes have the same values."""
 
     def __init__(self, points: Points, tiled: list[Tiled]):
+        self._points_at: list[tuple[I64, I64]] = []
+        if points.n_sites == len(points.sites):
+            self._points_at = [(np.empty(0, np.int64), np.empty(0, np.int64))] * len(tiled)
+            return
         first_copies = [own.side.copy_start[:-1] for own in tiled]
         sites_of = [points.sites[own.copy_rows[first]] for own, first in zip(tiled, first_copies, strict=True)]
         n_classes_at = np.bincount(np.concatenate(sites_of))
-        self._points_at = []
         for sites in sites_of:
             shared = np.flatnonzero(n_classes_at[sites] > 1)
             shared = shared[np.argsort(sites[shared])]
@@ -245,6 +249,7 @@ class Joining:
         self.sums = np.zeros((n_pairs, 7))
         self.touch = np.zeros(n_pairs, np.bool_)
         self.found: list[tuple[I64, I64, Edges]] = []
+        self._buffers = threading.local()
 
     def run(self, crew: Crew) -> None:
         """Join all pairs."""
@@ -293,28 +298,26 @@ class Joining:
 
     def join_blocks(self, pairs: I64, crew: Crew) -> None:
         """Join pairs one after the other, each in one call."""
-        sides = [side for c in np.unique([of[pairs] for of in self.classes]) for side in self.sides(c)]
-        n_copies = np.array([own.n_copies for own in self.tiled])
-        n_points = int((n_copies[self.classes[0][pairs]] + n_copies[self.classes[1][pairs]]).max())
-        work, out = self.buffers(sides, n_points)
         for pair in pairs:
             crew.check()
             a, b = int(self.classes[0][pair]), int(self.classes[1][pair])
             if self.tiled[a].n_copies < self.tiled[b].n_copies:  # the larger class finds neighbours in the smaller
                 a, b = b, a
             coinciding, twin = self.meeting(pair, a, b)
-            self.record(pair, a, b, self.block(a, b, *self.looking(a, b, coinciding), work, out), twin)
+            self.record(pair, a, b, self.block(a, b, *self.looking(a, b, coinciding)), twin)
 
-    def buffers(self, sides: list[Side], n_points: int) -> tuple[Work, Edges]:
-        """Return what `block` needs for points of some sides, of which a pair has so many together."""
+    def buffers(self, n_points: int) -> tuple[Work, Edges]:
+        """Return this thread's buffers for a pair that has so many points."""
         capacity = int(plan.current().survivors_per_point * self.task.n_trees * n_points)
         capacity = max(capacity, 4 * self.saturation**2)
-        out = Edges(np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity))
-        return new_work(*sides), out
+        mine = self._buffers
+        if not hasattr(mine, "work"):
+            mine.work = new_work(*(side for c in range(len(self.tiled)) for side in self.sides(c)))
+        if not hasattr(mine, "out") or len(mine.out.u) < capacity:
+            mine.out = Edges(np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity))
+        return mine.work, mine.out
 
-    def block(
-        self, a: int, b: int, looks: tuple[Looking, Looking], more: Candidates, work: Work, out: Edges
-    ) -> ForestEdges:
+    def block(self, a: int, b: int, looks: tuple[Looking, Looking], more: Candidates) -> ForestEdges:
         """Return the forests of two classes, joined in one call."""
         (one, grown_one), (other, grown_other) = ((self.tiled[c], self.grown[c]) for c in (a, b))
         return ForestEdges(
@@ -332,8 +335,7 @@ class Joining:
                 self.task.key,
                 self.axes.scale,
                 self.saturation,
-                work,
-                out,
+                *self.buffers(one.n_copies + other.n_copies),
             )
         )
 

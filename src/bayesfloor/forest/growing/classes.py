@@ -28,8 +28,8 @@ from bayesfloor.forest.classes.joining import (
     joint_ends,
     none_of,
 )
-from bayesfloor.forest.growing.batch import FEW_POINTS, TiledForests, by_rank, is_far_out, join_batch, near_in_parts
-from bayesfloor.forest.growing.forests import ROWS_CHANGED, RowBuffer, check_new_points
+from bayesfloor.forest.growing.batch import TiledForests, by_rank, is_far_out, join_batch, near_in_parts
+from bayesfloor.forest.growing.forests import MUCH_MEMORY, ROWS_CHANGED, RowBuffer, check_new_points
 from bayesfloor.forest.order.arrays import F64, I32, I64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Task, merged, settle, shifted, together
 from bayesfloor.forest.order.points import Points, rank_points
@@ -42,6 +42,8 @@ from bayesfloor.forest.sweep.tiling import Axes, Tiled, choose_axes, tile_points
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
 
+# Rows of a class up to which its forests are grown anew.
+FEW_ROWS = 128
 # New distances in a class up to which one call beats a sweep, which skips whole groups of tiles.
 IN_ONE_CALL = 250_000
 
@@ -62,7 +64,9 @@ class ClassGrowth:
         classes, old_codes, codes_of_new = join_classes(forests.classes, new_classes)
         n_threads = check_n_jobs(n_jobs)
         n, n_features = len(X_old) + len(X_new), X_old.shape[1]
-        check_memory(n * (4 * 8 * n_features + 800), f"the forests of {n} points in {n_features} dimensions")
+        n_bytes = n * (4 * 8 * n_features + 800)
+        if n_bytes > MUCH_MEMORY:
+            check_memory(n_bytes, f"the forests of {n} points in {n_features} dimensions")
 
         def compute(crew: Crew) -> ClassForests:
             try:
@@ -212,7 +216,7 @@ def add_rows(
     n_old = tiled.n_copies
     rows = np.concatenate((tiled.copy_rows, new_rows))
     ranked = by_rank(points, new_rows)
-    if n_old < max(len(new_rows), FEW_POINTS):
+    if n_old < max(len(new_rows), FEW_ROWS):
         every, anew = grow(
             points, tile_points(points, by_rank(points, rows), axes, crew), task, axes, crew, len(rows) ** 2 // 2
         )
@@ -247,8 +251,7 @@ def join_rows(
     edge_lengths(points.X, points.X, old.copy_rows.take(u), new.copy_rows.take(v), d2)
     seeds = Edges(u, (n_old + v).astype(np.int32), d2)
     candidates = Candidates(together(seeds, joining.meeting(0, 0, 1)[0]), need_seeds=False)
-    buffers = joining.buffers([old.side, new.side], n_old + n_new)
-    both = joining.block(0, 1, (none_of(old), all_of(new)), candidates, *buffers)
+    both = joining.block(0, 1, (none_of(old), all_of(new)), candidates)
     rows = np.concatenate((old.copy_rows, new.copy_rows))
     return renumbered(points, rows, n_old, both, Part(new, n_old), axes, crew)
 
