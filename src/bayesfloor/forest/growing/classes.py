@@ -43,7 +43,7 @@ from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
 
 # Rows of a class up to which its forests are grown anew.
-FEW_ROWS = 128
+FEW_POINTS = 128
 # New distances in a class up to which one call beats a sweep, which skips whole groups of tiles.
 IN_ONE_CALL = 250_000
 
@@ -216,7 +216,7 @@ def add_rows(
     n_old = tiled.n_copies
     rows = np.concatenate((tiled.copy_rows, new_rows))
     ranked = by_rank(points, new_rows)
-    if n_old < max(len(new_rows), FEW_ROWS):
+    if n_old < max(len(new_rows), FEW_POINTS):
         every, anew = grow(
             points, tile_points(points, by_rank(points, rows), axes, crew), task, axes, crew, len(rows) ** 2 // 2
         )
