@@ -189,8 +189,7 @@ FLOOR_PAGE = """
 
 `BayesErrorEstimator.partial_fit` after every batch of a mixture in 16 dimensions, beside one `fit` on all rows at the
 end, and beside a `fit` on all rows so far after every batch. The floors were equal, bit by bit. With K classes every
-batch passes over the forests of all K(K−1)/2 pairs, whose edges are counted anew: more work than the new distances. A
-fifth of the time with ten classes is for the estimates and findings after every batch, which look at all rows.
+batch passes over the forests of all K(K−1)/2 pairs, whose edges are counted anew: more work than the new distances.
 Repeat with `python benchmarks/incremental.py --floors`.
 
 """

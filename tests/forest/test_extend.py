@@ -87,7 +87,7 @@ def test_parts_double(d, monkeypatch):
         forests._origin.put_back(tiles)
         known = tiles.known
         if isinstance(known, linked.LinkedForests):
-            sizes = [len(grove.numbers) for grove in known.groves]
+            sizes = [len(kdtree.numbers) for kdtree in known.kdtrees]
         else:
             sizes = [part.tiled.n_copies for part in known.parts]
         assert sum(sizes) == forests.n_samples
@@ -264,7 +264,7 @@ def test_bad_rows_change_nothing(bad, message):
     assert_equal_to_full(forests.extend(X[750:]), X)
 
 
-@pytest.mark.parametrize(("d", "where"), [(3, (linked, "join_groves")), (4, (batch, "carry"))])
+@pytest.mark.parametrize(("d", "where"), [(3, (linked, "join_kdtrees")), (4, (batch, "carry"))])
 def test_an_interrupted_extension_changes_nothing(d, where, monkeypatch):
     X = np.random.default_rng(0).random((900, d))
     forests = spanning_forests(X[:700]).extend(X[700:800])

@@ -180,8 +180,9 @@ class Forests(Result):
         EdgeSums of shape ()
             Cross edges are those between any two classes.
         """
-        graph, sums, group = self._sum(y, by_class=False)
-        return EdgeSums._make([*graph, *sums[0], self._n_spanning, np.asarray(len(np.unique(group)))])
+        classes, codes = check_labels(y, self.n_samples, min_classes=1)
+        graph, sums, group = self._sum(codes, len(classes), by_class=False)
+        return self._sums_of_whole(graph, sums, group)
 
     def one_vs_rest_edge_sums(self, y: ArrayLike) -> EdgeSums:
         """Do the same for each class against all others.
@@ -196,10 +197,19 @@ class Forests(Result):
         EdgeSums of shape (n_classes,)
             Cross edges are those between one class and all others; classes in sorted order.
         """
-        graph, sums, group = self._sum(y, by_class=True)
+        classes, codes = check_labels(y, self.n_samples, min_classes=1)
+        return self._all_edge_sums(codes, len(classes))[1]
+
+    def _all_edge_sums(self, codes: I64, n_classes: int) -> tuple[EdgeSums, EdgeSums]:
+        """Return `edge_sums` and `one_vs_rest_edge_sums` of labels that are places among the classes."""
+        graph, sums, group = self._sum(codes, n_classes, by_class=True)
         is_alone = np.bincount(group)[group] == 1
         graph_sums = np.broadcast_to(graph[:, None], (3, len(group)))
-        return EdgeSums._make([*graph_sums, *sums[:-1].T, np.full(len(group), self._n_spanning), 1 + is_alone])
+        by_class = EdgeSums._make([*graph_sums, *sums[:-1].T, np.full(len(group), self._n_spanning), 1 + is_alone])
+        return self._sums_of_whole(graph, sums, group), by_class
+
+    def _sums_of_whole(self, graph: F64, sums: F64, group: I64) -> EdgeSums:
+        return EdgeSums._make([*graph, *sums[-1], self._n_spanning, np.asarray(len(np.unique(group)))])
 
     def to_linkage(self, *, tree: int = 0) -> F64:
         """Return the single-linkage hierarchy of a tree as SciPy writes it.
@@ -309,9 +319,7 @@ class Forests(Result):
     def _n_spanning(self) -> I64:
         return np.asarray(np.count_nonzero(self.n_components == 1))
 
-    def _sum(self, y: ArrayLike, by_class: bool) -> tuple[F64, F64, I64]:
-        classes, codes = check_labels(y, self.n_samples, min_classes=1)
-        n_classes = len(classes)
+    def _sum(self, codes: I64, n_classes: int, by_class: bool) -> tuple[F64, F64, I64]:
         first, second = self._ends_as_sites()
         with spare_compilation(PLAIN_EDGE_S * len(first), sum_edges):
             start, label, count = count_classes_at_sites(self.sites, codes, int(self.sites.max()) + 1, n_classes)

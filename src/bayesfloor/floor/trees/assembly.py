@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.floor.trees import henze_penrose as hp
-from bayesfloor.floor.trees.cross_edges import CrossEdges, as_matrix, of_each_class, of_each_pair, of_whole, pairs_of
+from bayesfloor.floor.trees.cross_edges import (
+    CrossEdges,
+    as_matrix,
+    of_each_class,
+    of_each_pair,
+    of_whole,
+    of_whole_and_classes,
+    pairs_of,
+)
 from bayesfloor.floor.trees.findings import find_in_data, find_in_test
 from bayesfloor.floor.trees.problem import Options, Problem, floors_of
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
@@ -49,9 +57,14 @@ def count_cross_edges(
             draws.pairs.append(of_each_pair(by_class, problem.codes, problem.groups))
         else:
             forests = spanning_forests(source, **options.engine(seed))
-        if whole:
+        at_once = whole and classes and problem.groups is None
+        if at_once:
+            of_all, of_each = of_whole_and_classes(forests, problem.codes, K)
+            draws.whole.append(of_all)
+            draws.classes.append(of_each)
+        if whole and not at_once:
             draws.whole.append(of_whole(forests, problem.codes, K, problem.groups))
-        if classes:
+        if classes and not at_once:
             draws.classes.append(of_each_class(forests, problem.codes, K, problem.groups))
         if seed == options.random_state:
             draws = replace(draws, findings=find_in_data(problem, forests, options.n_trees), forests=forests)

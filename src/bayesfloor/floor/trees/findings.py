@@ -247,7 +247,7 @@ def feature_gives_label(values: Floats, codes: Ints, most: int) -> bool:
     Looks at a few rows first: most features have too many values there, or one in two classes.
     """
     distinct = values[:0]
-    for n_rows in sorted({min(256, len(values)), min(8192, len(values)), len(values)}):
+    for n_rows in sorted({min(2 * MOST_CODES, len(values)), min(8192, len(values)), len(values)}):
         distinct, place = np.unique(values[:n_rows], return_inverse=True)
         if len(distinct) > most:
             return False
@@ -290,7 +290,9 @@ def _about_later_trees(forests: Forests, codes: Ints) -> Iterator[Finding]:
     # look better than the others at any distance, so only edges between different points are compared.
     apart = forests.weights > 0
     tree = forests.tree[apart]
-    different = replace(forests, edges=forests.edges[apart], weights=forests.weights[apart], tree=tree)
+    different = forests
+    if len(tree) < len(apart):
+        different = replace(forests, edges=forests.edges[apart], weights=forests.weights[apart], tree=tree)
     crossing = different.cross_counts(codes).sum(axis=(1, 2)) / 2.0
     n_edges = np.bincount(tree, minlength=forests.n_trees)
     first, last = spanning[0], spanning[-1]

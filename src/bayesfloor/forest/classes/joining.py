@@ -6,6 +6,7 @@ of moderate size one by one, each in one call (both in `pair_kernels`); large on
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.results import EdgeSums
 from bayesfloor.forest.sweep.driver import SMALL_CHUNK, Part, Sweep, device_for
 from bayesfloor.forest.sweep.grow import neighbors_of
-from bayesfloor.forest.sweep.records import Work
+from bayesfloor.forest.sweep.records import Side, Work
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, new_work
 from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import Crew
@@ -93,10 +94,13 @@ class SharedSites:
     """The sites at which rows of several classes have the same values."""
 
     def __init__(self, points: Points, tiled: list[Tiled]):
+        self._points_at: list[tuple[I64, I64]] = []
+        if points.n_sites == len(points.sites):
+            self._points_at = [(np.empty(0, np.int64), np.empty(0, np.int64))] * len(tiled)
+            return
         first_copies = [own.side.copy_start[:-1] for own in tiled]
         sites_of = [points.sites[own.copy_rows[first]] for own, first in zip(tiled, first_copies, strict=True)]
         n_classes_at = np.bincount(np.concatenate(sites_of))
-        self._points_at = []
         for sites in sites_of:
             shared = np.flatnonzero(n_classes_at[sites] > 1)
             shared = shared[np.argsort(sites[shared])]
@@ -163,6 +167,30 @@ def join(
     return Sweep([(Part(a), Part(b, a.n_copies))], ends, task, axes).run(grown, crew, amount)
 
 
+class Looking(NamedTuple):
+    """Points of a class that look for edges in another class."""
+
+    side: Side
+    numbers: I32  # of their copies in the class; none where no point looks
+
+
+class Candidates(NamedTuple):
+    """Edges between two classes that are looked at in any case."""
+
+    edges: Edges
+    need_seeds: bool  # whether they tell too little about how far points have to look
+
+
+def all_of(tiled: Tiled) -> Looking:
+    """Have all points of a class look."""
+    return Looking(tiled.side, np.arange(tiled.n_copies, dtype=np.int32))
+
+
+def none_of(tiled: Tiled) -> Looking:
+    """Have no point of a class look."""
+    return Looking(tiled.side, np.empty(0, np.int32))
+
+
 class Copies(NamedTuple):
     """The copies and the forests of all classes, one class after the other; ends are numbered within each class."""
 
@@ -221,6 +249,7 @@ class Joining:
         self.sums = np.zeros((n_pairs, 7))
         self.touch = np.zeros(n_pairs, np.bool_)
         self.found: list[tuple[I64, I64, Edges]] = []
+        self._buffers = threading.local()
 
     def run(self, crew: Crew) -> None:
         """Join all pairs."""
@@ -269,28 +298,26 @@ class Joining:
 
     def join_blocks(self, pairs: I64, crew: Crew) -> None:
         """Join pairs one after the other, each in one call."""
-        classes = np.unique([of[pairs] for of in self.classes])
-        n_copies = np.array([own.n_copies for own in self.tiled])
-        n_points = int((n_copies[self.classes[0][pairs]] + n_copies[self.classes[1][pairs]]).max())
-        work, out = self.buffers(classes, n_points)
         for pair in pairs:
             crew.check()
             a, b = int(self.classes[0][pair]), int(self.classes[1][pair])
             if self.tiled[a].n_copies < self.tiled[b].n_copies:  # the larger class finds neighbours in the smaller
                 a, b = b, a
             coinciding, twin = self.meeting(pair, a, b)
-            self.record(pair, a, b, self.block(a, b, *self.looking(a, b, coinciding), work, out), twin)
+            self.record(pair, a, b, self.block(a, b, *self.looking(a, b, coinciding)), twin)
 
-    def buffers(self, classes: np.ndarray, n_points: int) -> tuple[Work, Edges]:
-        """Return what `block` needs for pairs of some classes that have so many points together."""
+    def buffers(self, n_points: int) -> tuple[Work, Edges]:
+        """Return this thread's buffers for a pair that has so many points."""
         capacity = int(plan.current().survivors_per_point * self.task.n_trees * n_points)
         capacity = max(capacity, 4 * self.saturation**2)
-        out = Edges(np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity))
-        return new_work(*(self.tiled[c].side for c in classes)), out
+        mine = self._buffers
+        if not hasattr(mine, "work"):
+            mine.work = new_work(*(side for c in range(len(self.tiled)) for side in self.sides(c)))
+        if not hasattr(mine, "out") or len(mine.out.u) < capacity:
+            mine.out = Edges(np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity))
+        return mine.work, mine.out
 
-    def block(
-        self, a: int, b: int, looks: tuple[np.ndarray, np.ndarray], candidates: Edges, work: Work, out: Edges
-    ) -> ForestEdges:
+    def block(self, a: int, b: int, looks: tuple[Looking, Looking], more: Candidates) -> ForestEdges:
         """Return the forests of two classes, joined in one call."""
         (one, grown_one), (other, grown_other) = ((self.tiled[c], self.grown[c]) for c in (a, b))
         return ForestEdges(
@@ -302,20 +329,23 @@ class Joining:
                 (other.copy_hashes, other.copy_ranks),
                 grown_one,
                 grown_other,
-                candidates,
+                more.edges,
+                more.need_seeds,
                 self.task.n_trees,
                 self.task.key,
                 self.axes.scale,
                 self.saturation,
-                work,
-                out,
+                *self.buffers(one.n_copies + other.n_copies),
             )
         )
 
-    def looking(self, a: int, b: int, coinciding: Edges) -> tuple[tuple[np.ndarray, np.ndarray], Edges]:
+    def sides(self, c: int) -> list[Side]:
+        """Return all sides that `block` may get for a class."""
+        return [self.tiled[c].side]
+
+    def looking(self, a: int, b: int, coinciding: Edges) -> tuple[tuple[Looking, Looking], Candidates]:
         """Tell which points of two classes look for edges in the other, and which edges are candidates in any case."""
-        n_a, n_b = len(self.tiled[a].side.hashes), len(self.tiled[b].side.hashes)
-        return (np.ones(n_a, np.bool_), np.zeros(n_b, np.bool_)), coinciding
+        return (all_of(self.tiled[a]), none_of(self.tiled[b])), Candidates(coinciding, True)
 
     def join_small(self, pairs: I64, crew: Crew) -> None:
         """Join many pairs of small classes in one call."""

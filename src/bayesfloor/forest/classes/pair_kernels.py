@@ -131,8 +131,8 @@ def load_tile(side, leaf, rows):
 
 
 @kernel
-def gather_across(tile_a, from_tile, a, looks, bounds_a, b, bounds_b, line, work, norms, column_norms, bits, least):
-    """Gather candidates between those points of a tile of a that look and the tiles of b, from one of them on.
+def gather_across(tile_a, from_tile, a, bounds_a, b, bounds_b, line, work, norms, column_norms, bits, least):
+    """Gather candidates between the points of a tile of a and the tiles of b, from one of them on.
 
     The last four arguments are buffers: float32 norms, the bits of `work.block`, and those of each row's least entry.
     Returns the tile of b to go on with: their number when done, an earlier one when out of capacity for candidates.
@@ -150,7 +150,7 @@ def gather_across(tile_a, from_tile, a, looks, bounds_a, b, bounds_b, line, work
         b.full_centers,
     )
     tiles_b = (b.centers, b.columns, b.norms, b.local)
-    reach_a, reach_b = bounds_a.reach, bounds_b.reach
+    reach_a, reach_b, low_a, high_a = bounds_a.reach, bounds_b.reach, bounds_a.place_low, bounds_a.place_high
     node_low_b, node_high_b, node_reach_b = bounds_b.node_low, bounds_b.node_high, bounds_b.node_reach
     table, logs, lengths = line.table, line.logs, line.lengths
     rows, points, gaps, block, low_box, high_box = work.rows, work.points, work.gaps, work.block, work.low, work.high
@@ -165,11 +165,6 @@ def gather_across(tile_a, from_tile, a, looks, bounds_a, b, bounds_b, line, work
     column_a, local_a = a.columns[tile_a], a.local
     width_a = a.columns[tile_a + 1] - column_a
     start_a, size_a = load_tile(a, tile_a, rows)
-    n_looking = 0
-    for i in range(start_a, start_a + size_a):
-        n_looking += looks[i]
-    if n_looking == 0:
-        return n_tiles_b
     for tile_b in range(from_tile, n_tiles_b):
         if pending[1] + len(chosen) ** 2 > len(candidate_i):
             return tile_b
@@ -202,7 +197,12 @@ def gather_across(tile_a, from_tile, a, looks, bounds_a, b, bounds_b, line, work
         n_rows = 0
         for r in range(size_a):
             limit = widened(max(between, reach_a[start_a + r]), slack, n_axes)
-            if looks[start_a + r] and gaps[r] <= max(limit, most):
+            if gaps[r] > max(limit, most):
+                continue
+            low, high = min(low_a[start_a + r], node_low_b[node_b]), max(high_a[start_a + r], node_high_b[node_b])
+            edge = heaviest_gap(table, logs, low, high)
+            limit = widened(0.0 if edge < 0 else lengths[edge], slack, n_axes)
+            if gaps[r] <= max(limit, most):
                 chosen[n_rows], limit_of[n_rows] = r, limit
                 n_rows += 1
         block_distances(rows, chosen, n_rows, tiles_b, tile_b, points, norms, column_norms, block, bits, least)
@@ -231,66 +231,75 @@ def gather_across(tile_a, from_tile, a, looks, bounds_a, b, bounds_b, line, work
 
 
 @kernel
-def seed_across(
-    a, looks, b, work, norms, column_norms, bits, least, first_a, first_b, found_u, found_v, found_d2, count
-):
-    """Add to the edges found those from each point of a that looks to its nearest in the nearest tile of b."""
+def seed_across(a, numbers_a, b, work, norms, column_norms, bits, least, first_b, found_u, found_v, found_d2, count):
+    """Add to the edges found those from each point of a to its nearest in the nearest tile of b."""
     nearest, distance = np.empty(1, np.int64), np.empty(1)
     copies_a, copies_b, rows_a, rows_b, starts_b = a.copy_start, b.copy_start, a.rows, b.rows, b.starts
     rows, chosen, points, block = work.rows, work.chosen, work.points, work.block
     tiles_b = (b.centers, b.columns, b.norms, b.local)
     for tile_a in range(1 << a.height):
         start, size = load_tile(a, tile_a, rows)
-        n_rows = 0
         for r in range(size):
-            if looks[start + r]:
-                chosen[n_rows] = r
-                n_rows += 1
-        if n_rows == 0:
-            continue
+            chosen[r] = r
         nearest_leaves(a.centers, tile_a, b.centers, b.box_low, b.box_high, b.height, nearest, distance)
         leaf = nearest[0]
-        block_distances(rows, chosen, n_rows, tiles_b, leaf, points, norms, column_norms, block, bits, least)
-        for p in range(n_rows):
+        block_distances(rows, chosen, size, tiles_b, leaf, points, norms, column_norms, block, bits, least)
+        for r in range(size):
             c = 0
-            while bits[p, c] != least[p]:
+            while bits[r, c] != least[r]:
                 c += 1
-            i, j = start + chosen[p], starts_b[leaf] + c
-            found_u[count], found_v[count] = first_a + copies_a[i], first_b + copies_b[j]
+            i, j = start + r, starts_b[leaf] + c
+            found_u[count], found_v[count] = numbers_a[copies_a[i]], first_b + copies_b[j]
             found_d2[count] = squared_distance(rows_a, i, rows_b, j)
             count += 1
     return count
 
 
 @kernel
+def bound_looking(side, numbers, other, first_other, place, line, bounds, bounds_other, choose):
+    """Draw the bounds of points that look, whose copies have the given numbers, and of those that they look at."""
+    if len(numbers) > 0:
+        bound_side(side, place[numbers], 0, line, bounds, choose)
+        bound_side(other, place, first_other, line, bounds_other, choose)
+
+
+@kernel
 def join_block(
-    a, b, looks_a, looks_b, ends_a, ends_b, forests_a, forests_b, extra, n_trees, key, scale, sat, work, out
+    a, b, looking_a, looking_b, ends_a, ends_b, forests_a, forests_b, extra, seeds, n_trees, key, scale, sat, work, out
 ):
     """Return the forests (u, v, d2, tree) of two classes together.
 
-    Of each class come its points, which of them look for edges, the hashes and ranks of their copies, and its forests;
-    `extra` are edges that are candidates in any case. Copies are numbered through, those of a first. When more edges
-    survive than `out` has capacity for, they are settled midway.
+    Of each class come its points, those that look for edges in the other with the numbers of their copies, the hashes
+    and ranks of all copies, and its forests; `extra` are edges that are candidates in any case. Where they tell too
+    little about how far points have to look, `seeds` asks for more. Copies are numbered through, those of a first. When
+    more edges survive than `out` has capacity for, they are settled midway.
     """
     hashes, ranks = np.concatenate((ends_a[0], ends_b[0])), np.concatenate((ends_a[1], ends_b[1]))
     n_points, n_extra = len(hashes), len(extra[0])
     first_a, first_b = np.int32(0), np.int32(len(ends_a[0]))
-    n_tiles_a, n_tiles_b = 1 << a.height, 1 << b.height
+    new_a, new_b = looking_a.side, looking_b.side
+    numbers_a, numbers_b = looking_a.numbers, looking_b.numbers + first_b
+    n_tiles_a = 1 << new_a.height if len(numbers_a) > 0 else 0
+    n_tiles_b = 1 << new_b.height if len(numbers_b) > 0 else 0
     largest = len(work.chosen)
     norms, column_norms = np.empty(largest, np.float32), np.empty(largest, np.float32)
     bits, least = work.block.view(np.int32), np.empty(largest, np.int32)
-    most = n_extra + len(a.hashes) + len(b.hashes)
+    most = n_extra + (len(new_a.hashes) + len(new_b.hashes) if seeds else 0)
     found_u, found_v, found_d2 = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.float64)
     for e in range(n_extra):
         found_u[e], found_v[e], found_d2[e] = extra[0][e], extra[1][e], extra[2][e]
     buffers = (work, norms, column_norms, bits, least)
-    count = seed_across(a, looks_a, b, *buffers, first_a, first_b, found_u, found_v, found_d2, n_extra)
-    count = seed_across(b, looks_b, a, *buffers, first_b, first_a, found_u, found_v, found_d2, count)
+    count = n_extra
+    if seeds and n_tiles_a > 0:
+        count = seed_across(new_a, numbers_a, b, *buffers, first_b, found_u, found_v, found_d2, count)
+    if seeds and n_tiles_b > 0:
+        count = seed_across(new_b, numbers_b, a, *buffers, first_a, found_u, found_v, found_d2, count)
     found_u, found_v, found_d2 = found_u[:count], found_v[:count], found_d2[:count]
     u, v, d2, tree = merge_forests(forests_a, forests_b, first_b, hashes, ranks, key)
     bounds_a, bounds_b = empty_bounds(a, False), empty_bounds(b, False)
+    bounds_new_a, bounds_new_b = empty_bounds(new_a, False), empty_bounds(new_b, False)
     forward, is_first = True, True
-    tile, other = 0, 0  # the pair of tiles to go on with; where `forward`, the first of a
+    tile, other = 0, 0  # the pair of tiles to go on with; where `forward`, the first is one of those that look in b
     pending = work.pending
     pending[:] = 0
     while True:
@@ -305,32 +314,32 @@ def join_block(
             n_points, u, v, d2, tree, n_trees - 1, scale, hashes, key
         )
         line = Line(table, logs, edge_d2, lengths, edge_hashes)
-        bound_side(a, place, first_a, line, bounds_a, is_first)
-        bound_side(b, place, first_b, line, bounds_b, is_first)
+        bound_looking(new_a, numbers_a, b, first_b, place, line, bounds_new_a, bounds_b, is_first)
+        bound_looking(new_b, numbers_b, a, first_a, place, line, bounds_new_b, bounds_a, is_first)
         is_first = False
         # Sweep until done, or out of capacity.
         count = 0
         while True:
             before = count
             if forward:
-                count = settle_candidates(a, bounds_a, b, bounds_b, line, key, sat, work, out, count)
+                count = settle_candidates(new_a, bounds_new_a, b, bounds_b, line, key, sat, work, out, count)
                 for e in range(before, count):
-                    out.v[e] += first_b
+                    out.u[e], out.v[e] = numbers_a[out.u[e]], out.v[e] + first_b
             else:
-                count = settle_candidates(b, bounds_b, a, bounds_a, line, key, sat, work, out, count)
+                count = settle_candidates(new_b, bounds_new_b, a, bounds_a, line, key, sat, work, out, count)
                 for e in range(before, count):
-                    out.u[e] += first_b
+                    out.u[e] = numbers_b[out.u[e]]
             if pending[0] < pending[1]:
                 break
             pending[:] = 0
             if forward and tile == n_tiles_a:
                 forward, tile = False, 0
             if forward:
-                other = gather_across(tile, other, a, looks_a, bounds_a, b, bounds_b, line, *buffers)
-                is_done = other == n_tiles_b
+                other = gather_across(tile, other, new_a, bounds_new_a, b, bounds_b, line, *buffers)
+                is_done = other == 1 << b.height
             elif tile < n_tiles_b:
-                other = gather_across(tile, other, b, looks_b, bounds_b, a, bounds_a, line, *buffers)
-                is_done = other == n_tiles_a
+                other = gather_across(tile, other, new_b, bounds_new_b, a, bounds_a, line, *buffers)
+                is_done = other == 1 << a.height
             else:
                 break
             if is_done:

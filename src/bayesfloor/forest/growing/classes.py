@@ -17,9 +17,19 @@ import numpy as np
 from bayesfloor.data.labels import check_labels
 from bayesfloor.forest import plan
 from bayesfloor.forest.classes.class_forests import ClassForests, forests_of_classes
-from bayesfloor.forest.classes.joining import MANY_AXES, Joining, PairEdges, in_turn, joint_ends
-from bayesfloor.forest.growing.batch import FEW_POINTS, TiledForests, by_rank, is_far_out, join_batch, near_in_parts
-from bayesfloor.forest.growing.forests import ROWS_CHANGED, RowBuffer, check_new_points
+from bayesfloor.forest.classes.joining import (
+    MANY_AXES,
+    Candidates,
+    Joining,
+    Looking,
+    PairEdges,
+    all_of,
+    in_turn,
+    joint_ends,
+    none_of,
+)
+from bayesfloor.forest.growing.batch import TiledForests, by_rank, is_far_out, join_batch, near_in_parts
+from bayesfloor.forest.growing.forests import MUCH_MEMORY, ROWS_CHANGED, RowBuffer, check_new_points
 from bayesfloor.forest.order.arrays import F64, I32, I64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Task, merged, settle, shifted, together
 from bayesfloor.forest.order.points import Points, rank_points
@@ -27,10 +37,13 @@ from bayesfloor.forest.results import EdgeSums
 from bayesfloor.forest.sweep.distances import edge_lengths
 from bayesfloor.forest.sweep.driver import Part, Sweep
 from bayesfloor.forest.sweep.grow import grow
+from bayesfloor.forest.sweep.records import Side
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, choose_axes, tile_points
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
 
+# Rows of a class up to which its forests are grown anew.
+FEW_POINTS = 128
 # New distances in a class up to which one call beats a sweep, which skips whole groups of tiles.
 IN_ONE_CALL = 250_000
 
@@ -51,7 +64,9 @@ class ClassGrowth:
         classes, old_codes, codes_of_new = join_classes(forests.classes, new_classes)
         n_threads = check_n_jobs(n_jobs)
         n, n_features = len(X_old) + len(X_new), X_old.shape[1]
-        check_memory(n * (4 * 8 * n_features + 800), f"the forests of {n} points in {n_features} dimensions")
+        n_bytes = n * (4 * 8 * n_features + 800)
+        if n_bytes > MUCH_MEMORY:
+            check_memory(n_bytes, f"the forests of {n} points in {n_features} dimensions")
 
         def compute(crew: Crew) -> ClassForests:
             try:
@@ -134,14 +149,11 @@ class ExtendedClass:
     batch: Part | None  # its new rows
 
     @cached_property
-    def is_new(self) -> np.ndarray:
-        """Whether each point has copies that are new."""
-        copy_start = self.tiled.side.copy_start
-        is_new = np.zeros(len(copy_start) - 1, np.bool_)
-        if self.batch is not None:
-            copies = self.batch.numbers(np.arange(self.batch.tiled.n_copies))
-            is_new[np.searchsorted(copy_start, copies, side="right") - 1] = True
-        return is_new
+    def looking(self) -> Looking:
+        """Its new rows, as those that look for edges."""
+        if self.batch is None:
+            return none_of(self.tiled)
+        return Looking(self.batch.tiled.side, self.batch.numbers(np.arange(self.batch.tiled.n_copies)))
 
 
 def join_classes(old: np.ndarray, new: np.ndarray) -> tuple[np.ndarray, I64, I64]:
@@ -238,9 +250,8 @@ def join_rows(
     d2 = np.empty(len(u))
     edge_lengths(points.X, points.X, old.copy_rows.take(u), new.copy_rows.take(v), d2)
     seeds = Edges(u, (n_old + v).astype(np.int32), d2)
-    candidates = together(seeds, joining.meeting(0, 0, 1)[0])
-    looks = np.zeros(len(old.side.hashes), np.bool_), np.ones(len(new.side.hashes), np.bool_)
-    both = joining.block(0, 1, looks, candidates, *joining.buffers(np.arange(2), n_old + n_new))
+    candidates = Candidates(together(seeds, joining.meeting(0, 0, 1)[0]), need_seeds=False)
+    both = joining.block(0, 1, (none_of(old), all_of(new)), candidates)
     rows = np.concatenate((old.copy_rows, new.copy_rows))
     return renumbered(points, rows, n_old, both, Part(new, n_old), axes, crew)
 
@@ -345,7 +356,11 @@ class Rejoining(Joining):
         super().__init__(points, [own.tiled for own in extended], [own.grown for own in extended], axes, task, pairs)
         self.extended, self.before = extended, before
 
-    def looking(self, a: int, b: int, coinciding: Edges) -> tuple[tuple[np.ndarray, np.ndarray], Edges]:
+    def sides(self, c: int) -> list[Side]:
+        """Return all points of a class, and the new ones."""
+        return [self.tiled[c].side, self.extended[c].looking.side]
+
+    def looking(self, a: int, b: int, coinciding: Edges) -> tuple[tuple[Looking, Looking], Candidates]:
         """Have only new points look, given the edges between two classes before."""
         between = self.before.between(min(a, b), max(a, b))
         if between is None:
@@ -353,7 +368,7 @@ class Rejoining(Joining):
         if a > b:
             between = Edges(between.v, between.u, between.d2)
         candidates = together(shifted(between, 0, self.tiled[a].n_copies), coinciding)
-        return (self.extended[a].is_new, self.extended[b].is_new), candidates
+        return (self.extended[a].looking, self.extended[b].looking), Candidates(candidates, need_seeds=False)
 
     def work(self, pairs: I64, sizes: I64) -> list[int]:
         """Return how many distances are new in each of some pairs."""

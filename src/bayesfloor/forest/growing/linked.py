@@ -4,7 +4,7 @@ In few dimensions the forests of all points take little more time than a few pas
 with less: `nearby` finds the edges that can enter in one search per new point, and `links` lets each tree take what it
 is offered and hand what it gives up to the next. What is left per batch and point is a few steps of copying.
 
-Points lie in *groves*, trees of boxes that are joined as the parts of `batch` are. Rows must be distinct, and the trees
+Points lie in k-d trees, which are joined as the parts of `batch` are. Rows must be distinct, and the spanning trees
 must span them; otherwise `batch` takes over.
 """
 
@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesfloor.forest.growing.links import exchange, hang, keep_links, link_tree, merge_ranks
-from bayesfloor.forest.growing.nearby import choose_anchors, draw_reach, nearest_points, points_in_reach
+from bayesfloor.forest.growing.links import attach, exchange, keep_links, link_tree, merge_ranks
+from bayesfloor.forest.growing.nearby import choose_attachments, fill_reach, nearest_points, points_in_reach
 from bayesfloor.forest.order.arrays import F64, I32, I64, Edges
 from bayesfloor.forest.order.edges import Task, together
 from bayesfloor.forest.order.kruskal import order_edges
@@ -34,7 +34,7 @@ from bayesfloor.runtime.threads import Crew
 FEW_FEATURES = 3
 # Trees up to which a search per new point is worth its look at the nearest ones.
 FEW_TREES = 8
-# Points in a leaf of a grove.
+# Points in a leaf of a k-d tree.
 LEAF = 16
 # Edges per new point that a search may find; there are more where many new points lie far from all others.
 MANY_EDGES = 64
@@ -42,8 +42,8 @@ MANY_EDGES = 64
 FEW_NEW = 32
 
 
-class Grove(NamedTuple):
-    """Some of the points in a tree of boxes, and how far each has to look: squared lengths, as of some earlier time."""
+class KDTree(NamedTuple):
+    """Some of the points in a k-d tree, and how far each has to look: squared lengths, as of some earlier time."""
 
     height: int
     starts: I64  # (n_leaves + 1,) first point of each leaf
@@ -65,9 +65,9 @@ class Obstacle(Enum):
 
 
 class Links(NamedTuple):
-    """The link trees of all trees: the point above each, the place of the edge between, and its squared length."""
+    """The link trees of all trees: the parent of each point, the place of the edge between, and its squared length."""
 
-    above: I32  # (n_trees, n)
+    parent: I32  # (n_trees, n)
     edge: I32
     weight: F64
 
@@ -84,12 +84,12 @@ class LinkedForests:
     points: Points
     trees: list[Edges]  # by tree, in the strict order, the smaller number first
     links: Links
-    groves: tuple[Grove, ...]  # largest first
+    kdtrees: tuple[KDTree, ...]  # largest first
 
     @property
     def n_points(self) -> int:
         """How many points there are."""
-        return self.links.above.shape[1]
+        return self.links.parent.shape[1]
 
 
 def can_be_linked(forests: Forests, points: Points) -> bool:
@@ -113,13 +113,13 @@ def link_forests(forests: Forests, points: Points, crew: Crew) -> LinkedForests:
     trees = [Edges(u[a:b], v[a:b], d2[a:b]) for a, b in cuts]
     links = Links.empty(len(trees), n)
     crew.run(link_tree, [(np.int64(t), *tree, points.hashes, links) for t, tree in enumerate(trees)])
-    grove = plant(points.X, np.arange(n, dtype=np.int32))
-    draw_reach(grove, links.above, links.weight, np.int64(len(trees) - 1))
-    return LinkedForests(points, trees, links, (grove,))
+    kdtree = build_kdtree(points.X, np.arange(n, dtype=np.int32))
+    fill_reach(kdtree, links.parent, links.weight, np.int64(len(trees) - 1))
+    return LinkedForests(points, trees, links, (kdtree,))
 
 
-def plant(rows: F64, numbers: I32) -> Grove:
-    """Put numbered points into a tree of boxes, without how far they have to look."""
+def build_kdtree(rows: F64, numbers: I32) -> KDTree:
+    """Put numbered points into a k-d tree, without how far they have to look."""
     n = len(rows)
     height = max(0, (n - 1) // LEAF).bit_length()
     n_leaves = 1 << height
@@ -129,7 +129,7 @@ def plant(rows: F64, numbers: I32) -> Grove:
     box_low, box_high = np.empty((2 * n_leaves, rows.shape[1])), np.empty((2 * n_leaves, rows.shape[1]))
     leaf_boxes(rows, items, starts, box_low[n_leaves:], box_high[n_leaves:])
     node_boxes(box_low, box_high)
-    return Grove(
+    return KDTree(
         height=height,
         starts=starts,
         box_low=box_low,
@@ -230,14 +230,14 @@ def join_new(known: LinkedForests, X: F64, task: Task, crew: Crew) -> tuple[Link
         keep_links(np.int64(t), known.links, places[t], links)
         record.write(t, trees[t])
 
-    def finish_last() -> tuple[Grove, ...]:
+    def finish_last() -> tuple[KDTree, ...]:
         keep_links(np.int64(last), known.links, places[last], links)
-        return join_groves([*known.groves, batch], links)
+        return join_kdtrees([*known.kdtrees, batch], links)
 
     for t in range(task.n_trees):
         edges = crew.run(lambda step, *args: step(*args), [(add_edges, t), *([(finish, t - 1)] if t else [])])[0]
-    groves = crew.run(lambda step, *args: step(*args), [(finish_last,), (record.write, last, trees[last])])[0]
-    return LinkedForests(points, trees, links, groves), record
+    kdtrees = crew.run(lambda step, *args: step(*args), [(finish_last,), (record.write, last, trees[last])])[0]
+    return LinkedForests(points, trees, links, kdtrees), record
 
 
 def empty_edges(n: int) -> Edges:
@@ -247,25 +247,25 @@ def empty_edges(n: int) -> Edges:
 
 def edges_of_new(
     known: LinkedForests, X: F64, task: Task, crew: Crew
-) -> tuple[tuple[list[Edges], Grove] | None, Points | None]:
-    """Return the edges from new points that can enter, the new points in a grove, and all points ranked.
+) -> tuple[tuple[list[Edges], KDTree] | None, Points | None]:
+    """Return the edges from new points that can enter, the new points in a k-d tree, and all points ranked.
 
     The edges come by the first tree that they can enter. None where there are too many edges, where points close by do
     not tell, and where rows are equal.
     """
-    n_old, groves, links = known.n_points, known.groves, known.links
+    n_old, kdtrees, links = known.n_points, known.kdtrees, known.links
     rows = X[n_old:]
     m = len(rows)
     # Neighbours one after the other look at the same boxes and links.
-    batch = plant(rows, np.arange(n_old, n_old + m, dtype=np.int32))
+    batch = build_kdtree(rows, np.arange(n_old, n_old + m, dtype=np.int32))
     pieces = crew.shares(m)
     n_near = 3 * task.n_trees + 3
-    anchor, hook = np.empty(m, np.int32), np.empty(m)
+    attached_to, attached_d2 = np.empty(m, np.int32), np.empty(m)
     while True:
         near, best = np.full((m, n_near), -1, np.int32), np.full((m, n_near), np.inf)
         enters = np.full((m, n_near), task.n_trees, np.int8)
-        out = near, best, enters, anchor, hook
-        tasks = [(look_around, *piece, batch.rows, groves, links, *out) for piece in pieces]
+        out = near, best, enters, attached_to, attached_d2
+        tasks = [(find_attachments, *piece, batch.rows, kdtrees, links, *out) for piece in pieces]
         points, *chosen = crew.run(lambda step, *args: step(*args), [(rank_more, known.points, X), *tasks])
         if all(chosen) or points is None:
             break
@@ -274,25 +274,25 @@ def edges_of_new(
         n_near *= 2
     if points is None:
         return None, None
-    above, weight = np.empty((1, n_old + m), np.int32), np.empty((1, n_old + m))
-    above[0, :n_old], weight[0, :n_old] = links.above[-1], links.weight[-1]
-    hang(batch.numbers, anchor, hook, above, weight)
-    draw_reach(batch, above, weight, np.int64(0))
+    parent, weight = np.empty((1, n_old + m), np.int32), np.empty((1, n_old + m))
+    parent[0, :n_old], weight[0, :n_old] = links.parent[-1], links.weight[-1]
+    attach(batch.numbers, attached_to, attached_d2, parent, weight)
+    fill_reach(batch, parent, weight, np.int64(0))
 
     def search(first: int, last: int) -> Edges | None:
         out, count = empty_edges(MANY_EDGES * (last - first) + FEW_NEW**2), 0
-        for grove in (*groves, batch):
+        for kdtree in (*kdtrees, batch):
             count = points_in_reach(
                 first,
                 last,
                 n_old,
                 batch,
-                grove,
+                kdtree,
                 near,
                 best,
-                anchor,
-                hook,
-                above,
+                attached_to,
+                attached_d2,
+                parent,
                 weight,
                 np.int64(0),
                 out,
@@ -313,35 +313,37 @@ def edges_of_new(
     return (by_tree, batch), points
 
 
-def look_around(
+def find_attachments(
     first: int,
     last: int,
     rows: F64,
-    groves: Sequence[Grove],
+    kdtrees: Sequence[KDTree],
     links: Links,
     near: I32,
     best: F64,
     enters: np.ndarray,
-    anchor: I32,
-    hook: F64,
+    attached_to: I32,
+    attached_d2: F64,
 ) -> bool:
-    """Find the points near to new ones, and their anchors; tell whether all have one."""
-    for grove in groves:
-        nearest_points(first, last, rows, grove, best, near)
-    return bool(choose_anchors(first, last, near, best, links.above, links.weight, enters, anchor, hook))
+    """Find the points near to new ones, and those that they are attached to; tell whether all have one."""
+    for kdtree in kdtrees:
+        nearest_points(first, last, rows, kdtree, best, near)
+    return bool(
+        choose_attachments(first, last, near, best, links.parent, links.weight, enters, attached_to, attached_d2)
+    )
 
 
-def join_groves(groves: Sequence[Grove], links: Links) -> tuple[Grove, ...]:
-    """Join groves into one as long as the last is no smaller than the one before."""
-    n_joined, size = 1, len(groves[-1].numbers)
-    while n_joined < len(groves) and len(groves[-n_joined - 1].numbers) <= size:
+def join_kdtrees(kdtrees: Sequence[KDTree], links: Links) -> tuple[KDTree, ...]:
+    """Join k-d trees into one as long as the last is no smaller than the one before."""
+    n_joined, size = 1, len(kdtrees[-1].numbers)
+    while n_joined < len(kdtrees) and len(kdtrees[-n_joined - 1].numbers) <= size:
         n_joined += 1
-        size += len(groves[-n_joined].numbers)
+        size += len(kdtrees[-n_joined].numbers)
     if n_joined == 1:
-        return tuple(groves)
-    joined = groves[-n_joined:]
-    rows = np.concatenate([grove.rows for grove in joined])
-    numbers = np.concatenate([grove.numbers for grove in joined])
-    grove = plant(rows, numbers)
-    draw_reach(grove, links.above, links.weight, np.int64(len(links.above) - 1))
-    return (*groves[:-n_joined], grove)
+        return tuple(kdtrees)
+    joined = kdtrees[-n_joined:]
+    rows = np.concatenate([kdtree.rows for kdtree in joined])
+    numbers = np.concatenate([kdtree.numbers for kdtree in joined])
+    kdtree = build_kdtree(rows, numbers)
+    fill_reach(kdtree, links.parent, links.weight, np.int64(len(links.parent) - 1))
+    return (*kdtrees[:-n_joined], kdtree)

@@ -2,11 +2,11 @@
 
 A *link tree* answers what the heaviest edge is between two points of a tree, as `order.bottleneck` does, and can be
 repaired in place. Kruskal's merges make it: the root of the one component is linked below that of the other, and the
-link notes the merging edge, as its place in the tree's own order. The row hash decides which root stays above, so that
+link notes the merging edge, as its place in the tree's own order. The row hash decides which root stays on top, so that
 paths are about log(n) links long, and edges get heavier on the way up. The heaviest edge between two points is then the
 heaviest link between them.
 
-New edges can only replace links above their ends. All others stay as they are.
+New edges can only replace links on the way up from their ends. All others stay as they are.
 """
 
 import numpy as np
@@ -23,40 +23,40 @@ UNTOUCHED = -1
 @kernel
 def link_tree(t, u, v, d2, hashes, links):
     """Fill in the link tree of tree t, whose edges come in the strict order."""
-    above, edge, weight = links
+    parent, edge, weight = links
     n = len(hashes)
     roots = np.full(n, -1, np.int32)
     for x in range(n):
-        above[t, x], edge[t, x], weight[t, x] = -1, NEVER, np.inf
+        parent[t, x], edge[t, x], weight[t, x] = -1, NEVER, np.inf
     for e in range(len(u)):
         a, b = find(roots, np.int64(u[e])), find(roots, np.int64(v[e]))
         if hashes[a] > hashes[b]:
             a, b = b, a
         roots[a] = b
-        above[t, a], edge[t, a], weight[t, a] = b, e, d2[e]
+        parent[t, a], edge[t, a], weight[t, a] = b, e, d2[e]
 
 
 @kernel(inline="always")
-def heaviest_link(above, weight, t, a, b):
+def heaviest_link(parent, weight, t, a, b):
     """Return the squared length of the heaviest edge between two points in tree t, 0 when they are one point."""
     heaviest = 0.0
     while a != b:
         if weight[t, a] <= weight[t, b]:
             heaviest = weight[t, a]
-            a = np.int64(above[t, a])
+            a = np.int64(parent[t, a])
         else:
             heaviest = weight[t, b]
-            b = np.int64(above[t, b])
+            b = np.int64(parent[t, b])
     return heaviest
 
 
 @kernel(inline="always")
-def are_connected(above, weight, t, a, b, d2):
+def are_connected(parent, weight, t, a, b, d2):
     """Tell whether edges of tree t that are shorter connect two points."""
     while weight[t, a] < d2:
-        a = np.int64(above[t, a])
+        a = np.int64(parent[t, a])
     while weight[t, b] < d2:
-        b = np.int64(above[t, b])
+        b = np.int64(parent[t, b])
     return a == b
 
 
@@ -69,12 +69,12 @@ def exchange(t, tree, links, edges, hashes, ranks, key, out, place, new_links, l
     Returns how many edges are left.
     """
     u, v, d2 = tree
-    above, edge, weight = links
+    parent, edge, weight = links
     new_u, new_v, new_d2 = edges
     out_u, out_v, out_d2 = out
-    new_above, new_edge, new_weight = new_links
+    new_parent, new_edge, new_weight = new_links
     left_u, left_v, left_d2 = left
-    n_old, n_all, n, m = above.shape[1], new_above.shape[1], len(u), len(new_u)
+    n_old, n_all, n, m = parent.shape[1], new_parent.shape[1], len(u), len(new_u)
     linked_by = np.full(n, -1, np.int32)  # the point whose link is to be made anew, by edge
     roots = np.full(n_all, -1, np.int32)
     for i in range(n_all):
@@ -85,13 +85,13 @@ def exchange(t, tree, links, edges, hashes, ranks, key, out, place, new_links, l
         for e in range(m):
             x = np.int64(new_u[e] if end == 0 else new_v[e])
             while x < n_old and weight[t, x] < new_d2[e]:
-                x = np.int64(above[t, x])
+                x = np.int64(parent[t, x])
             ends[end, e] = x
             while x >= 0 and new_edge[t, x] == UNTOUCHED:
                 new_edge[t, x] = NEVER
-                if above[t, x] >= 0:
+                if parent[t, x] >= 0:
                     linked_by[edge[t, x]] = x
-                x = np.int64(above[t, x])
+                x = np.int64(parent[t, x])
     p, q, at, n_left = 0, 0, 0, 0
     while True:
         lightest = new_d2[q] if q < m else np.inf
@@ -117,7 +117,7 @@ def exchange(t, tree, links, edges, hashes, ranks, key, out, place, new_links, l
                 out_u[at], out_v[at], out_d2[at] = end_u, end_v, length
                 at += 1
                 continue
-            a, b = find(roots, x), find(roots, np.int64(above[t, x]))
+            a, b = find(roots, x), find(roots, np.int64(parent[t, x]))
         if a == b:
             left_u[n_left], left_v[n_left], left_d2[n_left] = end_u, end_v, length
             n_left += 1
@@ -125,43 +125,43 @@ def exchange(t, tree, links, edges, hashes, ranks, key, out, place, new_links, l
         if hashes[a] > hashes[b]:
             a, b = b, a
         roots[a] = b
-        new_above[t, a], new_edge[t, a], new_weight[t, a] = b, at, length
+        new_parent[t, a], new_edge[t, a], new_weight[t, a] = b, at, length
         out_u[at], out_v[at], out_d2[at] = end_u, end_v, length
         at += 1
     for i in range(n_all):
         if new_edge[t, i] == NEVER:
-            new_above[t, i], new_weight[t, i] = -1, np.inf
+            new_parent[t, i], new_weight[t, i] = -1, np.inf
     return n_left
 
 
 @kernel
 def keep_links(t, links, place, new_links):
     """Fill in those links of tree t that `exchange` has left as they are."""
-    above, edge, weight = links
-    new_above, new_edge, new_weight = new_links
-    n_old = above.shape[1]
+    parent, edge, weight = links
+    new_parent, new_edge, new_weight = new_links
+    n_old = parent.shape[1]
     is_kept = np.zeros(n_old, np.bool_)
     for x in range(n_old):
         if new_edge[t, x] == UNTOUCHED:
             is_kept[x] = True
-            new_above[t, x], new_edge[t, x], new_weight[t, x] = above[t, x], place[edge[t, x]], weight[t, x]
+            new_parent[t, x], new_edge[t, x], new_weight[t, x] = parent[t, x], place[edge[t, x]], weight[t, x]
     # What a point was linked to may have been linked itself before that by now.
     for x in range(n_old):
         if is_kept[x]:
-            y = np.int64(new_above[t, x])
+            y = np.int64(new_parent[t, x])
             while new_edge[t, y] < new_edge[t, x]:
-                y = np.int64(new_above[t, y])
-            new_above[t, x] = y
+                y = np.int64(new_parent[t, y])
+            new_parent[t, x] = y
 
 
 @kernel
-def hang(numbers, anchor, hook, above, weight):
-    """Link new points below their anchors, by the squared length of an edge each, for the time being."""
+def attach(numbers, attached_to, attached_d2, parent, weight):
+    """Link new points below what they are attached to, by the squared length of an edge each, for the time being."""
     for i in range(len(numbers)):
-        y = np.int64(anchor[i])
-        while weight[0, y] < hook[i]:
-            y = np.int64(above[0, y])
-        above[0, numbers[i]], weight[0, numbers[i]] = y, hook[i]
+        y = np.int64(attached_to[i])
+        while weight[0, y] < attached_d2[i]:
+            y = np.int64(parent[0, y])
+        parent[0, numbers[i]], weight[0, numbers[i]] = y, attached_d2[i]
 
 
 @kernel

@@ -1,14 +1,14 @@
 """Kernels: the edges between new points and all others that can enter the forests, in few dimensions.
 
-New points are few and lie far apart, so each walks down the trees of boxes on its own. It is held against the last
-tree, as the sweep does it; what differs is that new points are in no tree yet. Instead, each has an *anchor*, a point
+New points are few and lie far apart, so each walks down the k-d trees on its own. It is held against the last spanning
+tree, as the sweep does it; what differs is that new points are in no tree yet. Instead, each is *attached* to a point
 to which it is going to be connected in the last tree by edges no longer than the one between the two.
 
 To find it, near points are inspected, nearest first. The edge from the new point to r cannot enter tree t if a point s
 was noted for t before, by a lighter edge, and lighter edges connect s to r in t. So r is noted for the first tree
 without such an s: there the edge enters, unless the two are connected already, and either way they are connected
-afterwards. The first point noted for the last tree is the anchor. Other new points and edges only ever connect more, so
-that this holds whatever they are.
+afterwards. The new point is attached to the first point noted for the last tree. Other new points and edges only ever
+connect more, so that this holds whatever they are.
 """
 
 import numpy as np
@@ -23,14 +23,14 @@ TRIED = 3
 
 
 @kernel
-def draw_reach(grove, above, weight, last_tree):
+def fill_reach(kdtree, parent, weight, last_tree):
     """Choose a representative of every node, and fill in the heaviest edge from there to each of the node's points.
 
     Later trees of more points only have lighter ones between the same two, so that what is filled in stays valid.
     """
-    starts, numbers, representative = grove.starts, grove.numbers, grove.representative
-    node_reach, across, reach = grove.node_reach, grove.across, grove.reach
-    n_leaves = 1 << grove.height
+    starts, numbers, representative = kdtree.starts, kdtree.numbers, kdtree.representative
+    node_reach, across, reach = kdtree.node_reach, kdtree.across, kdtree.reach
+    n_leaves = 1 << kdtree.height
     for leaf in range(n_leaves):
         start, stop = starts[leaf], starts[leaf + 1]
         step = max(1, (stop - start) // TRIED)
@@ -38,34 +38,34 @@ def draw_reach(grove, above, weight, last_tree):
         for tried in range(start, stop, step):
             candidate, total = np.int64(numbers[tried]), 0.0
             for i in range(start, stop):
-                total += np.sqrt(heaviest_link(above, weight, last_tree, candidate, np.int64(numbers[i])))
+                total += np.sqrt(heaviest_link(parent, weight, last_tree, candidate, np.int64(numbers[i])))
             if total < best_sum:
                 best, best_sum = candidate, total
         farthest = 0.0
         for i in range(start, stop):
-            reach[i] = heaviest_link(above, weight, last_tree, best, np.int64(numbers[i]))
+            reach[i] = heaviest_link(parent, weight, last_tree, best, np.int64(numbers[i]))
             farthest = max(farthest, reach[i])
         representative[n_leaves + leaf] = best
         node_reach[n_leaves + leaf] = farthest
     for node in range(n_leaves - 1, 0, -1):
         left, right = np.int64(representative[2 * node]), np.int64(representative[2 * node + 1])
         representative[node] = left
-        across[node] = heaviest_link(above, weight, last_tree, left, right)
+        across[node] = heaviest_link(parent, weight, last_tree, left, right)
         node_reach[node] = max(across[node], max(node_reach[2 * node], node_reach[2 * node + 1]))
 
 
+@kernel(inline="always")
+def points_in_boxes(kdtree):
+    """Return the arrays of a k-d tree that every search reads."""
+    return kdtree.starts, kdtree.box_low, kdtree.box_high, kdtree.rows, kdtree.numbers
+
+
 @kernel
-def nearest_points(first, last, rows, grove, best, near):
-    """Merge the points of a grove into the nearest so far of new points first..last, nearest first."""
-    starts, box_low, box_high, own_rows, numbers = (
-        grove.starts,
-        grove.box_low,
-        grove.box_high,
-        grove.rows,
-        grove.numbers,
-    )
-    n_leaves = 1 << grove.height
-    stack, away = np.empty(grove.height + 2, np.int64), np.empty(grove.height + 2)
+def nearest_points(first, last, rows, kdtree, best, near):
+    """Merge the points of a k-d tree into the nearest so far of new points first..last, nearest first."""
+    starts, box_low, box_high, own_rows, numbers = points_in_boxes(kdtree)
+    n_leaves = 1 << kdtree.height
+    stack, away = np.empty(kdtree.height + 2, np.int64), np.empty(kdtree.height + 2)
     at_end = near.shape[1] - 1
     for i in range(first, last):
         stack[0], away[0] = 1, 0.0
@@ -96,12 +96,12 @@ def nearest_points(first, last, rows, grove, best, near):
 
 
 @kernel
-def choose_anchors(first, last, near, best, above, weight, enters, anchor, hook):
-    """Choose the anchors of new points first..last, and the first tree that the edge to each near point can enter.
+def choose_attachments(first, last, near, best, parent, weight, enters, attached_to, attached_d2):
+    """Choose what new points first..last are attached to, and the first tree that each edge to a near point can enter.
 
-    Returns False where a point finds no anchor.
+    Returns False where a point finds none.
     """
-    n_trees = len(above)
+    n_trees = len(parent)
     last_tree = n_trees - 1
     noted = np.empty((n_trees, near.shape[1]), np.int64)
     n_noted = np.empty(n_trees, np.int64)
@@ -113,15 +113,15 @@ def choose_anchors(first, last, near, best, above, weight, enters, anchor, hook)
             if r < 0:
                 break
             # What the last tree connects, all trees connect.
-            is_ahead = n_noted[last_tree] > 0 and hook[i] < length
-            if is_ahead and are_connected(above, weight, last_tree, np.int64(anchor[i]), r, length):
+            is_ahead = n_noted[last_tree] > 0 and attached_d2[i] < length
+            if is_ahead and are_connected(parent, weight, last_tree, np.int64(attached_to[i]), r, length):
                 continue
             t = 0
             while t < n_trees:
                 is_connected = False
                 for p in range(n_noted[t]):
                     s = noted[t, p]
-                    if best[i, s] < length and are_connected(above, weight, t, np.int64(near[i, s]), r, length):
+                    if best[i, s] < length and are_connected(parent, weight, t, np.int64(near[i, s]), r, length):
                         is_connected = True
                         break
                 if not is_connected:
@@ -131,7 +131,7 @@ def choose_anchors(first, last, near, best, above, weight, enters, anchor, hook)
                 continue
             enters[i, j] = t
             if t == last_tree and n_noted[t] == 0:
-                anchor[i], hook[i] = r, length
+                attached_to[i], attached_d2[i] = r, length
             noted[t, n_noted[t]] = j
             n_noted[t] += 1
         if n_noted[last_tree] == 0:
@@ -140,26 +140,25 @@ def choose_anchors(first, last, near, best, above, weight, enters, anchor, hook)
 
 
 @kernel
-def points_in_reach(first, last, n_old, new, grove, near, best, anchor, hook, above, weight, last_tree, out, count):
-    """Find the edges from new points first..last to points of a grove that can enter, but those to the nearest.
+def points_in_reach(
+    first, last, n_old, new, kdtree, near, best, attached_to, attached_d2, parent, weight, last_tree, out, count
+):
+    """Find the edges from new points first..last to points of a k-d tree that can enter, but those to the nearest.
 
     Returns how many edges are written, or -1 when `out` is full.
     """
-    starts, box_low, box_high, own_rows, numbers = (
-        grove.starts,
-        grove.box_low,
-        grove.box_high,
-        grove.rows,
-        grove.numbers,
-    )
-    representative, node_reach, across, reach = grove.representative, grove.node_reach, grove.across, grove.reach
+    starts, box_low, box_high, own_rows, numbers = points_in_boxes(kdtree)
+    representative, node_reach, across, reach = kdtree.representative, kdtree.node_reach, kdtree.across, kdtree.reach
     rows, new_numbers = new.rows, new.numbers
     out_u, out_v, out_d2 = out.u, out.v, out.d2
-    n_leaves, n_near = 1 << grove.height, near.shape[1]
-    stack, between = np.empty(grove.height + 2, np.int64), np.empty(grove.height + 2)
+    n_leaves, n_near = 1 << kdtree.height, near.shape[1]
+    is_old = numbers[0] < n_old
+    stack, between = np.empty(kdtree.height + 2, np.int64), np.empty(kdtree.height + 2)
     for i in range(first, last):
-        number, s, longest, farthest = new_numbers[i], np.int64(anchor[i]), hook[i], best[i, n_near - 1]
-        stack[0], between[0] = 1, heaviest_link(above, weight, last_tree, s, np.int64(representative[1]))
+        number, s, longest, farthest = new_numbers[i], np.int64(attached_to[i]), attached_d2[i], best[i, n_near - 1]
+        # What lies nearer than the last of the nearest is among them, unless it is new as well.
+        nearest = farthest if is_old else 0.0
+        stack[0], between[0] = 1, heaviest_link(parent, weight, last_tree, s, np.int64(representative[1]))
         depth = 1
         while depth > 0:
             depth -= 1
@@ -167,13 +166,13 @@ def points_in_reach(first, last, n_old, new, grove, near, best, anchor, hook, ab
             if node < n_leaves:
                 for child in range(2 * node + 1, 2 * node - 1, -1):
                     its_limit = limit if child == 2 * node else max(limit, across[node])
-                    apart = point_to_box(rows, i, box_low, box_high, child)
+                    apart = max(nearest, point_to_box(rows, i, box_low, box_high, child))
                     least = max(longest, node_reach[child])
                     if apart > max(least, its_limit):
                         continue
                     # Two heaviest edges to a third point are equal, unless both are lighter than that between the two.
                     if child > 2 * node and across[node] >= limit:
-                        its_limit = heaviest_link(above, weight, last_tree, s, np.int64(representative[child]))
+                        its_limit = heaviest_link(parent, weight, last_tree, s, np.int64(representative[child]))
                         if apart > max(least, its_limit):
                             continue
                     stack[depth], between[depth] = child, its_limit
@@ -191,7 +190,7 @@ def points_in_reach(first, last, n_old, new, grove, near, best, anchor, hook, ab
                 is_known = False
                 for p in range(n_near if d2 == farthest else 0):
                     is_known = is_known or near[i, p] == q
-                if is_known or (longest < d2 and are_connected(above, weight, last_tree, s, q, d2)):
+                if is_known or (longest < d2 and are_connected(parent, weight, last_tree, s, q, d2)):
                     continue
                 if count == len(out_d2):
                     return -1

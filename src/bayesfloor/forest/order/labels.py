@@ -275,15 +275,46 @@ def number_by_rank(sites, n_sites, ranks):
 
 
 @kernel(plain=True)
+def measure_distinct(u, v, tree, n_points, n_first, tree_edges, tree_cross, sums):
+    """Do what `measure_pair` does where no two points coincide: all weights are one, and all sums exact."""
+    degree, crossing = np.zeros(n_points, np.int64), np.zeros(n_points, np.int64)
+    n_cross = 0
+    for e in range(len(u)):
+        a, b, t = u[e], v[e], tree[e]
+        cross = 1 if (a < n_first) != (b < n_first) else 0
+        tree_edges[t] += 1
+        tree_cross[t] += cross
+        n_cross += cross
+        degree[a] += 1
+        degree[b] += 1
+        crossing[a] += cross
+        crossing[b] += cross
+    sums[0] += len(u)
+    sums[1] += len(u)
+    sums[3] += n_cross
+    sums[4] += n_cross
+    squares, cross_squares, products = 0, 0, 0
+    for i in range(n_points):
+        squares += degree[i] * degree[i]
+        cross_squares += crossing[i] * crossing[i]
+        products += crossing[i] * degree[i]
+    sums[2] += squares
+    sums[5] += cross_squares
+    sums[6] += products
+
+
+@kernel(plain=True)
 def measure_pair(u, v, tree, sites, n_sites, n_first, ranks, swapped, tree_edges, tree_cross, sums):
     """Count the edges of the forests of two classes, by tree, and those between the classes; sum over all of them.
 
     Points below n_first are of the first class, or of the second where the classes are swapped. `sums` gets what
     `sum_edges` returns, for two classes.
     """
-    if n_sites < len(sites):
-        # Weights have fractions then. Summed by rank they round alike, whatever the tiles that points are numbered by.
-        number_by_rank(sites, n_sites, ranks)
+    if n_sites == len(sites):
+        measure_distinct(u, v, tree, n_sites, n_first, tree_edges, tree_cross, sums)
+        return
+    # Weights have fractions then. Summed by rank they round alike, whatever the tiles that points are numbered by.
+    number_by_rank(sites, n_sites, ranks)
     size, n_second = np.zeros(n_sites, np.int64), np.zeros(n_sites, np.int64)
     for i in range(len(sites)):
         size[sites[i]] += 1

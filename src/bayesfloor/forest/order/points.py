@@ -43,6 +43,11 @@ class Points:
         ranks[self.order] = np.arange(len(self.order), dtype=np.int32)
         return ranks
 
+    @property
+    def n_sites(self) -> int:
+        """How many different rows there are."""
+        return int(self.sites[self.order[-1]]) + 1
+
     @cached_property
     def extent(self) -> tuple[float, float]:
         """The lowest and the highest number in X."""
