@@ -360,6 +360,18 @@ def test_class_forests_that_double_and_change_scale():
         assert_same_class_forests(forests, class_forests(X[:stop], y[:stop]))
 
 
+def test_class_forests_of_small_tiles_that_share_their_representatives(monkeypatch):
+    # new rows have tiles of their own beside those of all rows: more tiles than rows
+    monkeypatch.setattr(joining, "AT_ONCE", 50)
+    rng = np.random.default_rng(0)
+    X, y = rng.random((400, 1)), np.tile([0, 0, 1], 134)[:400]
+    with plan.override(tile_size=2):
+        forests = class_forests(X[:40], y[:40], n_trees=1)
+        for first, last in ((40, 80), (80, 400)):
+            forests = forests.extend(X[first:last], y[first:last])
+    assert_same_class_forests(forests, class_forests(X, y, n_trees=1))
+
+
 def test_class_forests_with_more_trees_than_the_first_points_allow():
     rng = np.random.default_rng(0)
     X, y = rng.random((30, 2)), np.arange(30) % 2

@@ -39,6 +39,8 @@ def radix_sort_range(keys, items, lo, hi, keys_spare, items_spare):
     The spare arrays are as long as the range or longer. Digits that all keys share cost one count and no move.
     """
     n = hi - lo
+    if n == 0:
+        return
     counts = np.zeros((3, N_DIGIT_VALUES), np.int64)
     for p in range(lo, hi):
         key = keys[p]

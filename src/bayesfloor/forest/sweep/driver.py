@@ -248,10 +248,10 @@ class TileKernels:
             return
         all_bounds = [self.sweep.bounds[id(part)] for part in self.sweep.parts]
         places = np.concatenate([bounds.rank_low[len(bounds.representative) :] for bounds in all_bounds])
-        order = np.argsort(places)
-        ranks = np.empty(len(places), np.int32)
-        ranks[order] = np.arange(len(places), dtype=np.int32)
-        self.hops = self.hops._replace(table=hop_table(places.take(order), line))
+        # new points are in tiles of their own and in those of all points, where one of them may represent both
+        places, numbers = np.unique(places, return_inverse=True)
+        ranks = numbers.astype(np.int32)
+        self.hops = self.hops._replace(table=hop_table(places, line))
         for bounds in all_bounds:
             n_leaves = len(bounds.representative)
             rank_nodes(ranks[:n_leaves], bounds.rank_low, bounds.rank_high)
