@@ -585,9 +585,11 @@ def received(message):
 @contextlib.contextmanager
 def tasks_here(case):
     """Have a cluster's tasks run in this process; yields what to pass as its client."""
+    from dask.local import get_sync  # by its name, Dask warns where a client is open, as that of other tests may be
+
     TasksHere.rng = case.rng()
     stand_in = mock.Mock(n_slots=2)
-    stand_in.client.compute = lambda parts: [part.compute(scheduler="synchronous") for part in parts]
+    stand_in.client.compute = lambda parts: [part.compute(scheduler=get_sync) for part in parts]
     with (
         mock.patch.object(dispatch, "check_client", lambda client: client),
         mock.patch.object(dispatch, "Cluster", return_value=stand_in),
