@@ -125,7 +125,7 @@ def draw_points(rng, n, d):
         X = X + rng.choice([1e8, -1e6, 1e3])
     if rng.random() < 0.12:
         X = X * magnitudes(rng, n, d)
-    if rng.random() < 0.2:
+    elif rng.random() < 0.2:
         X = X * rng.choice([1e-250, 1e-150, 1e-60, 1e75, 1e150, 1e150, 1e-150])
         if not np.isfinite(X).all() or np.abs(X).max() > 1e300:
             X = kind(rng, n, d)

@@ -71,6 +71,16 @@ class Extent(NamedTuple):
         exponent = self.exponent
         return float(np.ldexp(DUST, exponent)) if np.ldexp(self.least, -exponent) < LEAST else 0.0
 
+    def check_lengths(self, n_features: int) -> None:
+        """Raise where an edge could be longer than the largest float64."""
+        with np.errstate(over="ignore"):
+            longest = np.sqrt(n_features) * (np.float64(self.high) - self.low)
+        if np.isinf(longest):
+            raise ValueError(
+                f"X reaches from {self.low:.3g} to {self.high:.3g}: distances of its rows may exceed the largest "
+                f"float64, {np.finfo(np.float64).max:.3g}. Divide it by a constant."
+            )
+
     def scaled(self) -> Extent:
         """Return the extent of the points once they are divided."""
         return Extent(*(float(np.ldexp(value, -self.exponent)) for value in self))
@@ -124,6 +134,7 @@ def rank_points(X: F64, crew: Crew | None = None) -> Points:
 
     crew = crew or Crew(1)
     extent = Extent.union(crew.run(look_at, crew.shares(n)))
+    extent.check_lengths(X.shape[1])
     order = order_of_hashes(hashes)
     site_of_rank = np.empty(n, np.int64)
     if number_sites(X, hashes, order, site_of_rank) < 0:
@@ -159,7 +170,7 @@ def check_apart(extent: Extent, sites: I64, rough_hashes: U64) -> None:
     if len(too_near):
         one, other = sorted(order[too_near[0] : too_near[0] + 2].tolist())
         raise ValueError(
-            f"rows {one} and {other} differ only in values below {extent.dust:.1g}, where others reach "
-            f"{extent.largest:.1g}: squares of numbers so far apart do not fit into float64. Scale the columns to "
+            f"rows {one} and {other} differ only in values below {extent.dust:.3g}, where others reach "
+            f"{extent.largest:.3g}: squares of numbers so far apart do not fit into float64. Scale the columns to "
             f"similar magnitudes, or set such small values to 0."
         )

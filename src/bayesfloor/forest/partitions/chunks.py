@@ -108,6 +108,7 @@ def rank_chunks(facts: Sequence[ChunkFacts]) -> tuple[RankedRows, Axes, Extent]:
     sites[order] = np.concatenate(([0], np.cumsum(is_new)))
     extent = Extent.union(own.extent for own in facts)
     sample = np.concatenate([own.sample for own in facts])
+    extent.check_lengths(sample.shape[1])
     ranked = RankedRows(sample.shape[1], extent.exponent, hashes, order, sites)
     return ranked, _axes_of_sample(sample, extent), extent
 
