@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import warnings
+import zipfile
 from importlib import import_module, invalidate_caches
 from pathlib import Path
 from types import SimpleNamespace
@@ -66,7 +67,7 @@ def start(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
     def forget():
-        for name in [name for name in sys.modules if name.split(".")[0] == "tiny"]:
+        for name in [name for name in sys.modules if name.split(".")[0] in ("tiny", "elsewhere")]:
             del sys.modules[name]
 
     def start():
@@ -98,6 +99,48 @@ def test_an_edit_in_another_file_is_noticed(home, start, tmp_path):
     inner.write_text(INNER.format(1))
     undone = start()
     assert (undone(1), hits(undone)) == (4, 1)
+
+
+ELSEWHERE = """from tiny.outer import outer
+from tiny.runtime.kernels import kernel
+
+
+@kernel
+def far(x):
+    return outer(x) + {}
+"""
+
+
+def test_an_edit_of_a_kernel_outside_the_package_is_noticed(home, start, tmp_path):
+    def far(constant):
+        (tmp_path / "source" / "elsewhere.py").write_text(ELSEWHERE.format(constant))
+        start()
+        return import_module("elsewhere").far
+
+    assert far(10)(1) == 14
+    again, edited = far(10), far(20)
+    assert (again(1), hits(again)) == (14, 1)
+    assert (edited(1), hits(edited)) == (24, 0)
+    (tmp_path / "source" / "tiny" / "inner.py").write_text(INNER.format(2))
+    assert far(20)(1) == 26
+
+
+def test_a_kernel_in_an_archive_is_kept(home, start, tmp_path, monkeypatch):
+    with zipfile.ZipFile(tmp_path / "archive.zip", "w") as archive:
+        archive.writestr("elsewhere.py", ELSEWHERE.format(10))
+    monkeypatch.syspath_prepend(str(tmp_path / "archive.zip"))
+    for n_hits in (0, 1):
+        start()
+        far = import_module("elsewhere").far
+        assert (far(1), hits(far)) == (14, n_hits)
+
+
+def test_a_kernel_without_a_source_is_not_kept(home, start):
+    start()
+    namespace = {"__name__": "typed_in"}
+    exec(compile(ELSEWHERE.format(10), "<typed in>", "exec"), namespace)
+    assert namespace["far"](1) == 14
+    assert namespace["far"].stats.cache_path is None
 
 
 def test_folder_is_named_by_version_and_by_what_kernels_depend_on(home, start, tmp_path, monkeypatch):

@@ -16,6 +16,9 @@ Here the folder is named by the version and a hash of the sources, so that an ed
         0.1.0-91c4f0e2b7d35a68/           version and hash
             forest.order.kruskal.find-21-….bin  one file for each kernel and signature, with its checksum
 
+A kernel defined elsewhere, as those of the study are, is kept there too. It may call kernels of this package and of its
+own file; the name of its file is a hash of that file as well.
+
 A file that is missing, damaged or unreadable means that the kernel is compiled again, never an error. A process that
 wants a kernel which another one is compiling waits for it.
 
@@ -26,6 +29,7 @@ or as the interpreter runs them, with the same results to the last bit: see `spa
 import contextlib
 import errno
 import hashlib
+import linecache
 import os
 import pickle
 import re
@@ -115,10 +119,20 @@ def kernel(function: Callable[..., Any] | None = None, /, *, plain: Any = None, 
         return template_of([*map(unliteral, arguments)], {name: unliteral(type_) for name, type_ in keywords.items()})  # type: ignore[no-untyped-call]
 
     dispatcher.get_call_template = template_without_literals
-    if (folder := cache_folder()) is not None:
-        dispatcher._cache = KernelCache(function, folder)
+    folder, source = cache_folder(), _source_elsewhere(function)
+    if folder is not None and source is not None:
+        dispatcher._cache = KernelCache(function, folder, source)
     _KERNELS.append(dispatcher)
     return dispatcher if plain is None else KernelWithPlain(dispatcher, function if plain is True else plain)
+
+
+def _source_elsewhere(function: Callable[..., Any]) -> str | None:
+    """Return the source that a kernel depends on beside this package: "" within it, None where it is unknown."""
+    if function.__module__.partition(".")[0] == __name__.partition(".")[0]:
+        return ""
+    file = function.__code__.co_filename
+    linecache.checkcache(file)
+    return "".join(linecache.getlines(file, function.__globals__)) or None
 
 
 class KernelWithPlain:
@@ -250,17 +264,19 @@ class KernelCache(NullCache):
     Parameters
     ----------
     function : callable
-        The Python function, defined in a module of this package.
+        The Python function.
     folder : Path
         Where to keep the files. Its name changes with the sources, see `cache_folder`.
+    source : str
+        Source that the machine code depends on and the folder's name does not know.
     """
 
-    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+    def __init__(self, function: Callable[..., Any], folder: Path, source: str) -> None:
         module = function.__module__.partition(".")[2]
         name = re.sub(r"[<>]", "", f"{module}.{function.__qualname__}")
         # as a name can be defined twice in a file, its line is part of the file's name
         self._stem = f"{name}-{function.__code__.co_firstlineno}"
-        self._folder = folder
+        self._folder, self._source = folder, source
         self._locks: dict[Path, IO[bytes]] = {}
 
     @property
@@ -347,8 +363,8 @@ class KernelCache(NullCache):
             lock.close()
 
     def _key(self, sig: Any, codegen: Any) -> str:
-        """Return what machine code depends on beside the sources: types, processor, checks of indices."""
-        return repr((sig, codegen.magic_tuple(), _OPTIONS.BOUNDSCHECK))
+        """Return what machine code depends on beside this package: types, processor, checks of indices, source."""
+        return repr((sig, codegen.magic_tuple(), _OPTIONS.BOUNDSCHECK, self._source))
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{self._stem}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.bin"

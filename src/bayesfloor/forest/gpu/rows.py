@@ -84,11 +84,6 @@ class DeviceRows:
         """Send an array to the device."""
         return self.torch.from_numpy(np.array(values, dtype, order="C")).to(self.device)
 
-    def fetch(self, rows: np.ndarray) -> F64:
-        """Return some rows as they are."""
-        fetched: F64 = self.exact.index_select(0, self.send(rows, np.int64)).cpu().numpy()
-        return fetched
-
     def middle(self, rows: torch.Tensor) -> torch.Tensor:
         """Return the mean of some rows, of many a part."""
         return self.exact.index_select(0, rows[:: max(1, len(rows) // 4096)]).mean(dim=0)

@@ -129,11 +129,6 @@ class Tiled:
     copy_ranks: I32
 
     @property
-    def is_bare(self) -> bool:
-        """Whether there are no coordinates."""
-        return len(self.side.local) == 0
-
-    @property
     def point_rows(self) -> I32:
         """The row of each point: that of its first copy."""
         return self.copy_rows[self.side.copy_start[:-1]]
