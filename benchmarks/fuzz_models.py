@@ -297,10 +297,7 @@ def edited_schema(schema, rng):
     elif what == 3:
         node = laughing(int(rng.integers(5, 60)))
     elif what == 4:
-        nested = {"__class__": "str", "__module__": "builtins", "__loader__": "JsonNode", "content": '"x"'}
-        for _ in range(int(rng.integers(100, 3000))):
-            nested = {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode", "content": [nested]}
-        node = nested
+        node = "(nested)"
     elif what == 5:
         contents = "[" * 10**5, "[" * 900 + "]" * 900, "1" * 5000, "NaN", "-Infinity", "1e999"
         node = {**node, "content": pick(rng, contents)}
@@ -313,7 +310,9 @@ def edited_schema(schema, rng):
     schema = with_part(schema, path, node)
     if rng.random() < 0.05:
         schema = {**schema, "protocol": pick(rng, [-1, 10**9, True, None, "0", 0, 1.5])}
-    return json.dumps(schema).encode()
+    depth = int(rng.integers(100, 3000))
+    opened = '{"__class__": "list", "__module__": "builtins", "__loader__": "ListNode", "content": ['
+    return json.dumps(schema).replace('"(nested)"', opened * depth + "]}" * depth).encode()
 
 
 def laughing(depth):

@@ -1,5 +1,7 @@
 """The parts of landmark models beside slower ways to the same end."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -251,3 +253,16 @@ def test_order_of_rows_depends_on_their_values_alone_and_holds_out_whole_groups(
     in_order = np.array([place[tuple(row)] for row in rows.X.tolist()])
     assert not set(in_order[: rows.n_kept]) & set(in_order[rows.n_kept :])
     assert 0 < 200 - rows.n_kept <= 50
+
+
+@pytest.mark.parametrize("far", [1e30, 3e38])
+def test_rows_without_any_near_get_no_correction(far):
+    """Squared distances to the centres are beyond float32: no cell is searched, and none is made up."""
+    rng = np.random.default_rng(0)
+    rows, codes = some_rows(40, 3, 2)
+    local = store_rows(rows, codes, np.full((40, 2), 0.5, np.float32), np.array([1.0, 0.5, 0.5]))
+    near = rng.standard_normal((5, 3)).astype(np.float32)
+    away = replace(local, centres=np.full((20, 3), far, np.float32), starts=np.r_[np.arange(20), 40])
+    found = away.logarithms(near, np.full((5, 2), 0.5, np.float32))
+    expected = np.log([[[0.5, share, 0.5] for share in local.prior]] * 5)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
