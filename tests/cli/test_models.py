@@ -416,7 +416,7 @@ def test_fit_keeps_rows_that_help(run, tmp_path, monkeypatch):
     (tmp_path / "grid.skops").write_bytes(packed)
     found = json.loads(run("predict grid.skops grid.csv --json").out)["result"]
     np.testing.assert_allclose(found["probability"], classifier.predict_proba(first.X), atol=1e-6)
-    monkeypatch.setattr("bayesfloor.cli.model_file.UNPACKED_MODEL_LIMIT", 1000)
+    monkeypatch.setattr("bayesfloor.cli.model_archive.UNPACKED_MODEL_LIMIT", 1000)
     outcome = run("fit grid.csv --out more.skops")
     assert outcome.code == 3
     assert "'predict' would refuse to read" in outcome.err
@@ -487,5 +487,5 @@ def test_damaged_parts_are_bad_data(run, model, tmp_path):
 
 
 def test_a_model_that_unpacks_to_too_much(run, model, tmp_path, monkeypatch):
-    monkeypatch.setattr("bayesfloor.cli.model_file.UNPACKED_MODEL_LIMIT", 1000)
-    assert "no model is that large" in refused(run, model.read_bytes(), tmp_path)
+    monkeypatch.setattr("bayesfloor.cli.model_archive.UNPACKED_MODEL_LIMIT", 1000)
+    assert "the model takes more than" in refused(run, model.read_bytes(), tmp_path)

@@ -120,8 +120,7 @@ def check_training(
     weight = None if sample_weight is None else check_weights(sample_weight, points.shape[0])
     of_class = class_weights(class_weight, classes, codes, weight)
 
-    total = of_class if weight is None else weight * of_class
-    rows = np.flatnonzero(total)
+    rows = np.flatnonzero(total_weights(weight, of_class))
     if len(rows) < len(codes):
         points, of_class = points[rows], of_class[rows]
         weight = None if weight is None else weight[rows]
@@ -230,7 +229,18 @@ def class_weights(class_weight: Any, classes: NDArray[Any], codes: I64, sample_w
             raise ValueError(f"class_weight must be finite and not below zero. Got {class_weight!r}.")
         return of_class[codes].astype(np.float64)
     if isinstance(class_weight, str) and class_weight == "balanced":
-        totals = np.bincount(codes, sample_weight, len(classes)).astype(np.float64)
+        weight = None if sample_weight is None else sample_weight / sample_weight.max()
+        totals = np.bincount(codes, weight, len(classes)).astype(np.float64)
         mean_total = totals.sum() / np.count_nonzero(totals)
-        return (mean_total / np.where(totals > 0, totals, 1.0))[codes]
+        with np.errstate(over="ignore"):  # refused by `total_weights`
+            return (mean_total / np.where(totals > 0, totals, 1.0))[codes]
     raise ParameterError("class_weight", "a dict, 'balanced' or None", class_weight)
+
+
+def total_weights(sample_weight: F64 | None, of_class: F64) -> F64:
+    """Return what each row weighs in all."""
+    with np.errstate(over="ignore", under="ignore"):
+        total = of_class if sample_weight is None else sample_weight * of_class
+    if not np.isfinite(total).all():
+        raise ValueError("sample_weight times class_weight is too large for float64; divide the weights by a constant")
+    return total

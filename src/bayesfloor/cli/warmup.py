@@ -119,14 +119,13 @@ def _boosting() -> None:
 
     from bayesfloor.classify.landmarks.efforts import EFFORTS
     from bayesfloor.classify.landmarks.fitting import fit_model, order_rows
-    from bayesfloor.data.folds import fold_keys
     from bayesfloor.floor.learned.table_learners import boosting
     from bayesfloor.floor.learned.training_rows import Train
     from bayesfloor.runtime.threads import Crew
 
     X, y = _sample(90, 4)
     boosting(Train(X, y, 3), X[:10], 0)
-    rows = order_rows(X, y, np.ones(len(y)), fold_keys(X, 0), None, EFFORTS["default"])
+    rows = order_rows(X, y, np.ones(len(y)), 0, None, EFFORTS["default"])
     fit_model(rows, 3, EFFORTS["default"], 0, Crew(1))
 
 
