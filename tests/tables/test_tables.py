@@ -238,10 +238,12 @@ def test_blank_lines_are_skipped_and_counted(write):
     assert any("1 blank line was skipped" in note for note in table.notes)
 
 
-def test_labels_that_look_missing_are_classes(write):
-    table = raw(write("a,b\n1,NA\n2,null\n3,NA\n"))
-    assert table.classes.tolist() == ["NA", "null"]
-    assert any("'NA', 'null'" in caution for caution in table.cautions)
+def test_labels_that_look_missing_are_refused_left_out_or_kept(write, refused):
+    text = "a,b\n1,NA\n2,u\n3,unknown\n4,v\n5,NA\n"
+    refused(text, "data.csv, line 2: 3 missing labels in 'b' ('NA', 'unknown' among them)")
+    refused(text, "keep_missing_as_class=True (--keep-missing-as-class) keeps them as classes")
+    assert raw(write(text), drop_missing=True).y.tolist() == ["u", "v"]
+    assert raw(write(text), keep_missing_as_class=True).classes.tolist() == ["NA", "u", "unknown", "v"]
 
 
 @pytest.mark.parametrize(

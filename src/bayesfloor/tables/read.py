@@ -30,6 +30,7 @@ def read_table(
     scale: str = "standard",
     impute: str | None = None,
     drop_missing: bool = False,
+    keep_missing_as_class: bool = False,
     drop: str | Sequence[str] = (),
     categorical: str | Sequence[str] = (),
     numeric: str | Sequence[str] = (),
@@ -85,6 +86,10 @@ def read_table(
         that tells gaps where they say something about the label; with "strict" it refuses missing values.
     drop_missing : bool, default=False
         Leave out rows with missing values or without a label. Rows without a label are always left out by "auto".
+    keep_missing_as_class : bool, default=False
+        Whether a label such as ``NA``, ``null``, ``?``, ``.``, ``-``, ``none`` or ``unknown`` is a class of its own. By
+        default it is a missing one, which a note says. ``-`` beside ``+``, and a word beside one other label alone,
+        are classes always.
     drop : str or sequence of str, default=()
         Columns to leave out, such as an id.
     categorical, numeric, text, date : str or sequence of str, default=()
@@ -153,6 +158,7 @@ def read_table(
         kinds=kinds,
         max_rows=max_rows,
         seed=seed,
+        keep_missing_as_class=keep_missing_as_class,
     )
     if preparation is not None:
         is_strict = not any(column.lenient for column in preparation.columns)
@@ -176,7 +182,7 @@ def read_table(
     if by is not None:
         raw.by = subgroups_by(raw, by)
     if preparation is not None:
-        return prepare_alike(raw, preparation)
+        return prepare_alike(raw, preparation, keep_missing_as_class=keep_missing_as_class)
     if not isinstance(prepare, str):
         return transformed_table(raw, wishes, prepare)
     return make_table(raw, wishes)
