@@ -16,6 +16,7 @@ from bayesfloor.tables.columns import (
     RawTable,
     TextBuilder,
     check_n_columns,
+    check_n_rows,
     check_names,
 )
 from bayesfloor.tables.sniffing import (
@@ -163,6 +164,7 @@ def _read_columns(
     for rows in _cut(reader.parts(len(names), first_line)):
         lines.append(rows.lines)
         n_rows += len(rows.lines)
+        check_n_rows(n_rows, reader.name)
         for builder, texts in zip(builders, rows.columns(), strict=True):
             if builder.name not in dropped:
                 builder.add(texts)
