@@ -94,6 +94,23 @@ def test_labels_that_cannot_be_used_are_left_aside(run, model, tmp_path):
     assert "The labels are left aside: one.csv: the target 'kind' needs two classes" in outcome.err
 
 
+def test_labels_that_say_there_is_none(run, table, model, tmp_path):
+    points, labels = three_classes(30, seed=5)
+    write_csv(tmp_path / "new.csv", points, ["unknown", *labels[1:]])
+    outcome = run("predict model.skops new.csv")
+    assert len(rows_of(outcome.out)) == 31
+    assert "1 of 30 rows have no label in 'kind': the labels are left aside." in outcome.err
+    marked = np.where(np.arange(len(points)) % 5, labels, "unknown")
+    write_csv(tmp_path / "marked.csv", points, marked)
+    outcome = run("fit marked.csv --out left_out.skops --json")
+    assert json.loads(outcome.out)["data"]["n_rows"] == 24
+    assert "Missing labels in 'kind': 'unknown' (6)" in outcome.err
+    assert run("fit marked.csv --out kept.skops --keep-missing-as-class").code == 0
+    outcome = run("predict kept.skops marked.csv")
+    assert "p(unknown)" in outcome.out
+    assert "of 30 labels in marked.csv are not those predicted" in outcome.err
+
+
 def test_text_columns_and_gaps_are_prepared_alike(run, tmp_path):
     rows = [f"{i % 5},{'uv'[i % 2]},{['no', 'yes'][i % 2]}" for i in range(30)]
     (tmp_path / "t.csv").write_text("\n".join(["n,letter,y", *rows]) + "\n")

@@ -301,6 +301,63 @@ def test_labels_without_a_value_are_left_out_and_counted(tmp_path):
     assert "3 rows without a label in 'y' left out." in table.notes
 
 
+MARKS = ["", "NA", "N/A", "n/a", "null", "NULL", "NaN", "?", ".", "-", "none", "None", "unknown", "Unknown", "missing"]
+ROWS = [(place * 7 % 11, label) for place, label in enumerate(["u", "v", *MARKS, *"uvwuvw" * 5])]
+
+
+def as_source(kind, rows, folder):
+    if kind == "frame":
+        return pd.DataFrame(rows, columns=["x", "y"])
+    if kind == "polars":
+        return pl.DataFrame(rows, schema=["x", "y"], orient="row")
+    path = folder / f"t.{kind}"
+    frame = pl.DataFrame(rows, schema=["x", "y"], orient="row")
+    {"csv": frame.write_csv, "parquet": frame.write_parquet}[kind](path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "frame", "polars"])
+def test_labels_that_say_there_is_none_are_left_out_and_counted(tmp_path, kind):
+    table = read_table(as_source(kind, ROWS, tmp_path))
+    assert table.y.tolist() == list("uv" + "uvwuvw" * 5)
+    assert f"{len(MARKS)} rows without a label in 'y' left out." in table.notes
+    (note,) = [note for note in table.notes if note.startswith("Missing labels in 'y'")]
+    assert "'-' (1), '.' (1), " in note
+    assert "keep_missing_as_class=True" in note
+    kept = read_table(as_source(kind, ROWS, tmp_path), keep_missing_as_class=True)
+    assert len(kept.y) == len(ROWS) - (kind == "csv")  # where nothing is written there is no label
+    assert {"na", "?", ".", "-", "unknown"} < {label.casefold() for label in kept.classes.tolist()}
+
+
+@pytest.mark.parametrize("kind", ["csv", "frame"])
+@pytest.mark.parametrize("mark", ["NA", "?", ".", "-", "none", "Unknown"])
+def test_numbers_beside_labels_that_say_there_is_none(tmp_path, kind, mark):
+    classes = read_table(as_source(kind, [(i * 7 % 11, str(i % 3)) for i in range(30)] + [(3, mark)], tmp_path))
+    assert classes.classes.tolist() == [0, 1, 2]
+    numbers = read_table(as_source(kind, [(i * 7 % 11, f"{i / 8}") for i in range(30)] + [(3, mark)], tmp_path))
+    assert (numbers.task, len(numbers.y)) == ("regression", 30)
+    assert {"Missing labels in 'y': '" + mark + "' (1).", "1 row without a number in 'y' left out."} <= set(
+        numbers.notes
+    )
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["+", "-"], ["++", "+", "0", "-", "--"], ["none", "mild"], ["unknown", "fraud"], [".", "x"], ["Na", "K", "Cl"]],
+)
+def test_labels_that_are_classes_although_they_look_missing(tmp_path, labels):
+    table = read_table(
+        write(tmp_path, "x,y\n" + "".join(f"{i * 7 % 11},{labels[i % len(labels)]}\n" for i in range(20)))
+    )
+    assert sorted(table.classes.tolist()) == sorted(labels)
+    assert any("kept as a class" in caution for caution in table.cautions) == ("Na" not in labels)
+
+
+def test_what_never_is_a_class_leaves_one(tmp_path):
+    with pytest.raises(ValueError, match="needs two classes, got 1: 'a'"):
+        read_table(write(tmp_path, "x,y\n1,a\n3,NA\n2,a\n4,NA\n"))
+
+
 def test_spellings_of_a_label_are_one_class(tmp_path):
     table = read_table(write(tmp_path, "x,y\n1,Yes\n2,yes \n3,No\n4,YES\n5,Yes\n"))
     assert table.classes.tolist() == ["No", "Yes"]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.caller_warnings import warn_caller
+from bayesfloor.runtime.frames import as_narwhals
 from bayesfloor.runtime.limits import check_memory, check_n_jobs, in_gib
 from bayesfloor.runtime.text import listed
 
@@ -113,10 +114,7 @@ def _as_frame(X: Any) -> Any:
         return None
     if hasattr(type(X), "collect"):
         raise TypeError("X is a lazy frame; call its .collect() first.")
-    import narwhals
-
-    frame = narwhals.from_native(X, eager_only=True, pass_through=True)
-    return frame if isinstance(frame, narwhals.DataFrame) else None
+    return as_narwhals(X)
 
 
 def _as_array(X: Any) -> NDArray[Any]:

@@ -1,5 +1,6 @@
 """Text shown to people: names and values out of files and arrays, counts, lists and rates, safe wherever they go."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,6 +36,20 @@ def listed(items: Sequence[str], most: int = 5) -> str:
     """Join items by commas, the first few only."""
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return ", ".join(items[:most]) + more
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Number names that come again, from the second on: ``a, a_2, a_3``."""
+    taken, seen = set(names), Counter[str]()
+    numbered = []
+    for name in names:
+        seen[name] += 1
+        new = name if seen[name] == 1 else f"{name}_{seen[name]}"
+        while seen[name] > 1 and new in taken:
+            new += "_"
+        taken.add(new)
+        numbered.append(new)
+    return numbered
 
 
 def counted(number: int | None) -> str:

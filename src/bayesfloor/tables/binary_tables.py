@@ -17,6 +17,7 @@ from bayesfloor.runtime.limits import check_memory, in_gib
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import (
     MISSING_TEXTS,
+    MOST_ROWS,
     Column,
     DateColumn,
     NumberColumn,
@@ -24,6 +25,7 @@ from bayesfloor.tables.columns import (
     RawTable,
     TextColumn,
     check_n_columns,
+    check_n_rows,
     check_names,
     codes_among,
     in_natural_order,
@@ -63,13 +65,14 @@ def read_frame(contents: Contents, kind: str) -> RawTable:
         _check_pages(contents)
     try:
         if kind == "stream":
-            lazy = polars.read_ipc_stream(stream).lazy()
+            lazy = polars.read_ipc_stream(stream, n_rows=MOST_ROWS + 1).lazy()
         else:
             lazy = polars.scan_parquet(stream) if kind == "parquet" else polars.scan_ipc(stream)
         # what the file says of itself, before its columns are unpacked
         schema = lazy.collect_schema()
         check_n_columns(len(schema), contents.name)
         n_rows = int(lazy.select(polars.len()).collect().item())
+        check_n_rows(n_rows, contents.name)
         n_bytes = 8 * n_rows * len(schema)
         _check_unpacked(n_bytes, contents.name, f"{counted(n_rows)} rows of {counted(len(schema))} columns, ")
         check_memory(2 * n_bytes, contents.name)
@@ -107,10 +110,11 @@ def _unreadable(name: str, kind: str, error: BaseException) -> ValueError:
 def _check_pages(contents: Contents) -> None:
     """Refuse a Parquet file whose pages unpack to too much."""
     try:
-        n_columns, n_text_bytes, n_other_bytes = unpacked_sizes(contents.data)
+        n_rows, n_columns, n_text_bytes, n_other_bytes = unpacked_sizes(contents.data)
     except ValueError as error:
         raise _unreadable(contents.name, "parquet", error) from error
     check_n_columns(n_columns, contents.name)
+    check_n_rows(n_rows, contents.name)
     _check_unpacked(n_text_bytes + n_other_bytes, contents.name)
     check_memory(_COPIES_OF_TEXT * n_text_bytes + n_other_bytes, f"Reading {contents.name}")
 
@@ -251,6 +255,8 @@ def _load_arrays(contents: Contents) -> dict[str, NDArray[Any]]:
                     shape, kind = _read_array_header(stream)
                 if len(shape) == 2:
                     check_n_columns(shape[1], name)
+                if shape:
+                    check_n_rows(shape[0], name)
                 total += max(math.prod(shape) * kind.itemsize, member.file_size)
                 if kind.hasobject:
                     with_objects.append(member.filename.removesuffix(".npy"))

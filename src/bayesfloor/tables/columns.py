@@ -26,6 +26,9 @@ STRAY_SHARE = 0.1
 #: Most columns of a file: each is a Python object, and a million of them take minutes before the first distance.
 MOST_COLUMNS = 100_000
 
+#: Most rows of a file: models are trained on a million at the most, and a few kilobytes can unpack to any number.
+MOST_ROWS = 20_000_000
+
 #: Integers up to this are exact in float64.
 _LARGEST_EXACT_INTEGER = 2**53
 
@@ -422,6 +425,14 @@ def check_n_columns(n_columns: int, name: str) -> None:
         raise ValueError(
             f"{name} has {counted(n_columns)} columns; the limit is {counted(MOST_COLUMNS)}. Are rows and columns "
             "exchanged?"
+        )
+
+
+def check_n_rows(n_rows: int, name: str) -> None:
+    """Refuse a file with too many rows, before its columns are unpacked."""
+    if n_rows > MOST_ROWS:
+        raise ValueError(
+            f"{name} has {counted(n_rows)} rows or more; the limit is {counted(MOST_ROWS)}. Draw a sample of them first"
         )
 
 

@@ -139,8 +139,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             encode=self.encode,
             scale=self.scale,
             impute=self.impute,
-            drop=as_names(self.drop, "drop"),
-            kinds=kinds_given(categorical=self.categorical, numeric=self.numeric, text=self.text, date=self.date),
+            drop=as_names(self.drop, "drop", X),
+            kinds=kinds_given(X, categorical=self.categorical, numeric=self.numeric, text=self.text, date=self.date),
         )
         table = make_table(raw, wishes, labels=labels, is_labelled=labels is not None)
         self.preparation_, self.columns_, self.notes_ = table.preparation, table.columns, table.notes

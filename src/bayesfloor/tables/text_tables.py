@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import Progress
-from bayesfloor.runtime.text import counted
+from bayesfloor.runtime.text import counted, listed, unique_names
 from bayesfloor.tables.columns import (
     MISSING_TEXTS,
     GrowingArray,
@@ -16,6 +16,7 @@ from bayesfloor.tables.columns import (
     RawTable,
     TextBuilder,
     check_n_columns,
+    check_n_rows,
     check_names,
 )
 from bayesfloor.tables.sniffing import (
@@ -98,7 +99,7 @@ def read_text_table(
     notes = [_how_it_is_written(dialect, encoding, reason, first_line)]
     names = fill_names(names, notes)
     if strays == "text":
-        names = _with_numbers(names, notes)
+        names = without_copies(names, notes)
     check_names(names, f"{name}, line {first_line}")
     if len(names) < least_columns:
         _, second = next(islice(reader.rows(), 1, None), (0, [""]))
@@ -107,8 +108,8 @@ def read_text_table(
                 f"{name}, line {first_line}: one field only, but the next row has {len(second)}; if it is a title or a "
                 "comment, delete it"
             )
-        listed = ", ".join(SEPARATOR_NAMES[candidate] for candidate in SEPARATORS)
-        raise ValueError(f"{name} has one column only; none of the separators {listed} splits it")
+        tried = ", ".join(SEPARATOR_NAMES[candidate] for candidate in SEPARATORS)
+        raise ValueError(f"{name} has one column only; none of the separators {tried} splits it")
 
     if target is None:
         target = next((name for name in reversed(names) if name not in dropped), names[-1])
@@ -128,22 +129,6 @@ def read_text_table(
         notes.append(f"{counted(reader.n_blank)} blank line{'s were' if reader.n_blank > 1 else ' was'} skipped.")
     table.notes = notes
     return table
-
-
-def _with_numbers(names: list[str], notes: list[str]) -> list[str]:
-    """Number the columns that share a name, from the second on."""
-    taken, numbered = set(names), []
-    for place, name in enumerate(names):
-        count = names[:place].count(name) + 1
-        new = name if count == 1 else f"{name}_{count}"
-        while count > 1 and new in taken:
-            new += "_"
-        taken.add(new)
-        numbered.append(new)
-    renamed = [new for name, new in zip(names, numbered, strict=True) if name != new]
-    if renamed:
-        notes.append(f"Columns that share a name with one before are called {', '.join(map(repr, renamed[:6]))}.")
-    return numbered
 
 
 def _is_text(builder: NumberBuilder, strays: str) -> bool:
@@ -179,6 +164,7 @@ def _read_columns(
     for rows in _cut(reader.parts(len(names), first_line)):
         lines.append(rows.lines)
         n_rows += len(rows.lines)
+        check_n_rows(n_rows, reader.name)
         for builder, texts in zip(builders, rows.columns(), strict=True):
             if builder.name not in dropped:
                 builder.add(texts)
@@ -217,12 +203,21 @@ def _cut(parts: Iterable[Rows]) -> Iterator[Rows]:
             yield block
 
 
+def without_copies(names: list[str], notes: list[str]) -> list[str]:
+    """Number the columns that share a name, from the second on."""
+    numbered = unique_names(names)
+    renamed = [new for name, new in zip(names, numbered, strict=True) if name != new]
+    if renamed:
+        notes.append(f"Columns that share a name with one before are called {listed(list(map(repr, renamed)), 6)}.")
+    return numbered
+
+
 def fill_names(names: list[str], notes: list[str]) -> list[str]:
     """Name the columns that have no name by their position."""
     unnamed = [position for position, name in enumerate(names, start=1) if not name]
     if unnamed:
-        listed = ", ".join(map(str, unnamed[:5])) + (" and more" if len(unnamed) > 5 else "")
-        notes.append(f"Columns without a name ({listed}) are called column_1 and so on, by position.")
+        places = ", ".join(map(str, unnamed[:5])) + (" and more" if len(unnamed) > 5 else "")
+        notes.append(f"Columns without a name ({places}) are called column_1 and so on, by position.")
     return [name or f"column_{position}" for position, name in enumerate(names, start=1)]
 
 

@@ -21,7 +21,7 @@ from bayesfloor.floor.learned.clusters import effective_rows
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.gap_result import FloorGap, p_text
 from bayesfloor.floor.learned.held_out import HeldOut
-from bayesfloor.floor.learned.model_predictions import OwnRows, Predicted, check_compared, check_model
+from bayesfloor.floor.learned.model_predictions import OwnRows, Predicted, check_compared, check_model, columns_named
 from bayesfloor.floor.learned.paired import Difference, compare, holm, paired_p_value
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.strata import PlainRows
@@ -144,8 +144,7 @@ def problem_of(X: Any, y: Any, groups: Any, time: Any, prepare: Any = "auto") ->
     if table is None:
         problem = check_problem(X, y, groups, time, prepare)
         return problem, OwnRows(X, np.arange(len(problem.X)))
-    named = tuple(name for name in (y, groups, time) if isinstance(name, str))
-    return check_problem(table, None), OwnRows(X, table.lines, named)
+    return check_problem(table, None), OwnRows(X, table.lines, columns_named(X, y, groups, time))
 
 
 def gap_of(learned: LearnedFloor, held_out: HeldOut, predicted: Predicted) -> FloorGap:

@@ -16,6 +16,7 @@ from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.floor.trees.remote_points import names_of
 from bayesfloor.forest.gpu.device import host_array
 from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.frames import as_narwhals, column_named, with_text_names
 from bayesfloor.tables.arguments import table_of
 from bayesfloor.tables.frames import is_eager_frame
 
@@ -76,10 +77,15 @@ def check_number_problem(
 
     A table's own groups and time are taken if none are given. With a data frame, columns of it may be named.
     """
-    if isinstance(sample_weight, str):
-        X, sample_weight = _column_of(X, "sample_weight", sample_weight)
+    weights = column_named(X, sample_weight)
+    if weights is not None:
+        # what is left has other names where columns share one: y, groups and time are looked up before
+        y, groups, time = (value if (name := column_named(X, value)) is None else name for value in (y, groups, time))
+        X, sample_weight = _column_of(X, "sample_weight", weights)
     table = None if y is None else table_of(X, y, task="regression", groups=groups, time=time, prepare=prepare)
     if table is not None:
+        if sample_weight is not None:  # of all rows, and some may have been left out
+            sample_weight = check_weights(sample_weight, table.n_samples)[table.lines]
         X, y, groups, time = table, None, None, None
     names, tabular = (X.feature_names, X.tabular) if isinstance(X, Table) else (names_of(X), None)
     if isinstance(X, Table):
@@ -98,11 +104,9 @@ def check_number_problem(
 
 def _column_of(X: Any, parameter: str, name: str) -> tuple[Any, Any]:
     """Take a named column out of a data frame."""
-    import narwhals
-
     if not is_eager_frame(X):
         raise ValueError(f"{parameter}={name!r} names a column, but X is no data frame")
-    frame = narwhals.from_native(X, eager_only=True)
+    frame = as_narwhals(with_text_names(X))
     if name not in frame.columns:
         raise ValueError(f"{parameter}={name!r}: there is no such column")
     return frame.drop(name).to_native(), frame[name].to_native()

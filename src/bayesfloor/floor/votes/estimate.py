@@ -24,7 +24,7 @@ from bayesfloor.floor.votes.vote_table import VoteTable, check_votes
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_confidence, check_int, check_random_state_seed
 from bayesfloor.runtime.findings import Finding, in_order
-from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.frames import as_narwhals, like_input
 from bayesfloor.runtime.text import counted, listed, percent, percent_range, shown
 from bayesfloor.tables.frames import is_eager_frame
 
@@ -308,7 +308,5 @@ def _positions(table: VoteTable) -> Ints:
 def take_rows(X: Any, rows: Ints) -> Any:
     """Return some rows of an array, a sparse matrix or a data frame."""
     if is_eager_frame(X):
-        import narwhals
-
-        return narwhals.from_native(X, eager_only=True)[rows.tolist()].to_native()
+        return as_narwhals(X)[rows.tolist()].to_native()
     return X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]
