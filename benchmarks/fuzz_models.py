@@ -244,7 +244,7 @@ def edited_bytes(contents, rng):
             members.pop(pick(rng, list(members)))
         else:
             name, compression = pick(rng, list(members)), zipfile.ZIP_DEFLATED
-            members[name] = members[name] + b" " * (200 * 2**20)
+            members[name] = members[name] + b" " * (30 * 2**20)
     else:
         members["schema.json"] = edited_schema(json.loads(members["schema.json"]), rng)
     packed = io.BytesIO()
@@ -483,6 +483,8 @@ def main_of_fuzzer():
                 faults.append(told)
                 print(json.dumps(told)[:600], flush=True)
             counts["fault" if told["fault"] else "refused" if told["code"] == 3 else "predicted"] += 1
+            if counts.total() % 250 == 0:
+                print(f"{counts.total()} edits in {time.monotonic() - started:.0f} s: {dict(counts)}", flush=True)
             most, slowest = max(most, told.get("mb", 0.0)), max(slowest, told.get("s", 0.0))
     kinds = Counter(each["fault"] for each in faults)
     print(f"{given.cases} edits in {time.monotonic() - started:.0f} s: {dict(counts)}; faults: {dict(kinds)}")

@@ -90,6 +90,7 @@ def unpack(contents: bytes, name: str) -> Any:
             is_plain = schema["__loader__"] == "DictNode"
             if is_plain and _unpacked_size(archive) > len(contents):
                 raise ValueError("it is compressed")
+        _check_references(schema)
         _check_arrays(schema)
         unknown = skops_io.get_untrusted_types(data=contents)
     except Exception as error:  # whatever a damaged description makes skops stumble over
@@ -138,6 +139,27 @@ def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
             waiting += node.values()
             if "__loader__" in node:
                 yield node
+
+
+def _check_references(schema: Any) -> None:
+    """Refuse a description in which one id stands for two things: for the second of them, skops takes the first.
+
+    Parts of one size stay so when they are exchanged. So what is made of a description is as large as it is, and no
+    list can hold another twice, and so on, until nothing can walk through it.
+    """
+    size_of: dict[Any, int] = {}
+
+    def size(node: Any) -> int:
+        if isinstance(node, list):
+            return sum(map(size, node))
+        if not isinstance(node, dict):
+            return 1
+        own = 1 + sum(map(size, node.values()))
+        if node.get("__id__") and size_of.setdefault(node["__id__"], own) != own:
+            raise ValueError("it refers to itself")
+        return own
+
+    size(schema)
 
 
 def _check_arrays(schema: Any) -> None:
