@@ -219,6 +219,8 @@ def learned_floor_of(
     n_threads = check_n_jobs(n_jobs)
     distinct = distinct_rows(problem, seed, may_group=is_int(cv))
     problem = distinct.problem
+    if is_int(cv):  # again: the copies that were left out may have been all that there was of some groups
+        check_cv(cv, len(problem.X), problem.groups, problem.time)
     is_default = isinstance(learners, str) and learners == "default" and is_int(cv) and problem.time is None
     most_rows = rows_by_default(problem) if is_default else LEARNED_ROWS
     rows = choose_rows(problem, check_max_rows(max_rows, n_classes, most_rows), seed, RARE_ROWS)

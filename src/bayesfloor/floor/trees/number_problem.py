@@ -12,6 +12,7 @@ from bayesfloor.data.numbers import check_numbers
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table, TabularView, points_and_labels
 from bayesfloor.data.row_groups import check_groups, check_time
+from bayesfloor.data.sampling import Keys, keys_of_values
 from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.floor.trees.remote_points import names_of
 from bayesfloor.forest.gpu.device import host_array
@@ -61,6 +62,13 @@ class NumberProblem:
             tabular=None if self.tabular is None else self.tabular.take(rows),
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
         )
+
+    def keys(self, seed: int) -> Keys:
+        """Return a random number for each row, from all that is known of it and the seed; where it stands is not."""
+        known = [self.X, self.y[:, np.newaxis]]
+        known += [each[:, np.newaxis] for each in (self.time, self.sample_weight) if each is not None]
+        values = np.ascontiguousarray(np.column_stack(known))
+        return keys_of_values(values, np.zeros(len(values), np.int64), seed, self.groups)
 
     @property
     def without_target(self) -> Problem:
