@@ -55,7 +55,7 @@ def whole_of(reached, low, estimate=None, reached_interval=None):
     curve = LearningCurve(*(np.ones(3),) * 5, limit=low, rate=1.0)
     interval = reached_interval or (reached, reached)
     floor = reached if estimate is None else estimate
-    return CurveSummary(floor, (low, reached), reached, interval, 0.5, True, curve)
+    return CurveSummary(floor, (low, reached), reached, interval, 0.5, True, curve, curve_low=low)
 
 
 # --- figures

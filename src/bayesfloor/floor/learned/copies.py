@@ -253,6 +253,32 @@ def copies_of(problem: Problem) -> Ints | None:
     return places if _is_some_column_continuous(values, first) else None
 
 
+def equal_rows(problem: Problem, rows: Ints) -> Ints | None:
+    """Return which rows have all their features equal, as codes of a table where it has them.
+
+    Parameters
+    ----------
+    problem : Problem
+        All rows.
+    rows : ndarray of shape (n,)
+        Some of them.
+
+    Returns
+    -------
+    ndarray of shape (n,) or None
+        Equal rows have the same number, from 0; None where no two are equal.
+    """
+    values = _known_of_rows(problem)[rows]
+    if problem.tabular is not None:
+        codes = problem.tabular.values[rows]
+        values = np.column_stack([values, np.where(np.isnan(codes), -1e300, codes) + 0.0])
+    values = np.ascontiguousarray(values)
+    hashes = np.empty(len(values), np.uint64)
+    hash_rows(values.view(np.uint64), 0, len(values), hashes)
+    distinct, places = np.unique(hashes, return_inverse=True)
+    return None if len(distinct) == len(values) else places
+
+
 def _known_of_rows(problem: Problem) -> Floats:
     """Return the points; a category in place of columns that were computed from labels, which differ between copies."""
     tabular = problem.tabular

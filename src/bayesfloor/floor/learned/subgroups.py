@@ -117,11 +117,13 @@ def subgroup_floors(
     """
     codes, n_groups = rows.codes, len(by.names)
     errors = [(stack.log_q.argmax(axis=-1) != codes).mean(axis=0) for stack in stacks]
+    if whole.constant is not None:
+        errors[0] = (whole.constant.argmax(axis=1) != codes).astype(np.float64)
     weights = rows.class_weights[codes]
     unseen = np.zeros(len(codes), bool) if is_unseen is None else is_unseen
     arm_of_rows = whole.reached - whole.reached_interval[0]
     left = max(whole.reached - whole.estimate, 0.0)
-    arm = max(max((whole.reached - whole.interval[0]) ** 2 - arm_of_rows**2, 0.0) ** 0.5, left)
+    arm = max(max((whole.reached - whole.curve_low) ** 2 - arm_of_rows**2, 0.0) ** 0.5, left)
     excess = _Excess(left, arm, errors[-1] - errors[0])
     found = []
     for code in range(n_groups):
@@ -230,7 +232,7 @@ def _figures_of(
     if not in_time and (fall := fall_as_fast(by_size, part.standard_error)) > 0.0:
         lower = min(lower, reached - N_DOUBLINGS * fall)
     lower -= float(part.weighted(unseen[own].astype(np.float64)).mean())
-    if lower < FEW_ERRORS / n or whole.interval[0] == 0.0:
+    if lower < FEW_ERRORS / n or whole.curve_low == 0.0:
         lower = 0.0
     return _Figures(estimate, (min(lower, estimate), reached_interval[1]), reached, reached_interval)
 
