@@ -38,7 +38,7 @@ from bayesfloor.floor.learned.summary import (
 )
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.text import percent, percent_range, shown
+from bayesfloor.runtime.text import listed, percent, percent_range, shown
 
 #: Rows below which nothing is said of a subgroup's floor.
 FEWEST_ROWS = 5
@@ -149,8 +149,14 @@ def subgroup_floors(
         reached_p_value=errors_differ(errors[0], by.codes, weights, clusters, seed),
         floor_p_value=floors_differ(estimate, interval, confidence),
         confidence=confidence,
-        note=by.note,
+        note=" ".join([*([by.note] if by.note else []), *_too_few(by, np.isnan(estimate))]),
     )
+
+
+def _too_few(by: Subgroups, is_too_few: Bools) -> list[str]:
+    """Name the subgroups of whose floor nothing can be said."""
+    named = [shown(by.names[code]) for code in np.flatnonzero(is_too_few)]
+    return [f"Too few rows, fewer than {FEWEST_ROWS}, to tell a floor: {listed(named)}."] if named else []
 
 
 class _Part:

@@ -20,6 +20,9 @@ from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.tables.arguments import table_of
 from bayesfloor.tables.frames import is_eager_frame
 
+#: Largest ratio of two weights above 0: sums lose what is smaller by more.
+MOST_RATIO = 1e12
+
 
 @dataclass(frozen=True, eq=False)
 class NumberProblem:
@@ -99,6 +102,13 @@ def check_number_problem(
     weight = None
     if sample_weight is not None:
         weight = check_weights(sample_weight, n)
+        least, largest = float(weight[weight > 0].min()), float(weight.max())
+        if largest / MOST_RATIO > least:
+            raise ValueError(
+                f"sample_weight ranges from {least:g} to {largest:g}: rows of less than {1 / MOST_RATIO:g} of the "
+                "largest weight count for nothing. Set their weight to 0"
+            )
+        weight = np.ldexp(weight, -np.frexp(largest)[1])  # sums stay finite; a power of two rounds nothing
         # the exact sum does not depend on the order of the rows
         weight = None if weight.min() == weight.max() else weight / (fsum(weight) / n)
     return NumberProblem(points, numbers, names, check_groups(groups, n), check_time(time, n), tabular, weight)

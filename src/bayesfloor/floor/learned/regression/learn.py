@@ -146,6 +146,10 @@ def learn_numbers(
     else:
         tested = np.arange(len(rows))
         folds, splits, earlier, is_tested = _scheme(problem, together, strata, cv, given, rows)
+    counted = np.arange(len(tested)) if is_tested is None else np.flatnonzero(is_tested)
+    of_tested = tested[counted]
+    if np.ptp(problem.y[of_tested]) == 0.0:
+        raise ValueError(f"y is {given.y[rows[of_tested[0]]]:g} in all of the {len(of_tested)} rows that are tested")
     tabular = None if problem.tabular is None else problem.tabular.take(tested)
     groups = check_learners(learners, _KNOWN, lambda: groups_for(problem.X[tested], tabular))
     cluster = cluster_of(client)
@@ -167,8 +171,6 @@ def learn_numbers(
         return fitted, stacks, scaled[:, used] * importance[used]
 
     fitted, stacks, points = supervise(learn, n_threads, progress)
-    counted = np.arange(len(tested)) if is_tested is None else np.flatnonzero(is_tested)
-    of_tested = tested[counted]
     weights_of_rows, weight = weight, weight[of_tested] / weight[of_tested].mean()
     clusters = None if together is None else in_order_of_appearance(together[of_tested])
     own_groups = None if problem.groups is None else clusters
