@@ -500,13 +500,15 @@ def find_in_learned(
             "Some models never see them in training, so their rows count as errors. Merge classes, or leave them out.",
         )
     if not summary.beats_baseline:
-        low = "its range begins at 0"
+        low = "nothing can be said of how low the error can get: its range begins at 0"
         if summary.interval[0] > 0.0:
-            low = f"rows with equal features and different labels alone put it at {summary.interval[0]:.4f} or more"
+            low = (
+                "no learning curve says how low the error can get. Rows with equal features and different labels put "
+                f"it at {summary.interval[0]:.4f} or more"
+            )
         yield Finding(
             "BF023",
-            f"Nothing that was tried beats always naming the largest class (error {summary.baseline:.4f}), so "
-            f"learning curves say nothing of how low the error can get: {low}.",
+            f"Nothing that was tried beats always naming the largest class (error {summary.baseline:.4f}), so {low}.",
             "Either the features tell nothing about the classes, or they do so in a way that needs far more rows, or a "
             "class is so rare that naming it hardly ever pays; its ROC AUC tells that.",
         )
