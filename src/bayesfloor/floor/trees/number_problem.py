@@ -12,6 +12,7 @@ from bayesfloor.data.numbers import check_numbers
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table, TabularView, points_and_labels
 from bayesfloor.data.row_groups import check_groups, check_time
+from bayesfloor.data.sampling import Keys, keys_of_values
 from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.floor.trees.remote_points import names_of
 from bayesfloor.forest.gpu.device import host_array
@@ -19,6 +20,9 @@ from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.frames import as_narwhals, column_named, with_text_names
 from bayesfloor.tables.arguments import table_of
 from bayesfloor.tables.frames import is_eager_frame
+
+#: Largest ratio of two weights above 0: sums lose what is smaller by more.
+MOST_RATIO = 1e12
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +67,13 @@ class NumberProblem:
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
         )
 
+    def keys(self, seed: int) -> Keys:
+        """Return a random number for each row, from all that is known of it and the seed; where it stands is not."""
+        known = [self.X, self.y[:, np.newaxis]]
+        known += [each[:, np.newaxis] for each in (self.time, self.sample_weight) if each is not None]
+        values = np.ascontiguousarray(np.column_stack(known))
+        return keys_of_values(values, np.zeros(len(values), np.int64), seed, self.groups)
+
     @property
     def without_target(self) -> Problem:
         """The same rows for functions that look at points alone: all are of one class."""
@@ -97,6 +108,13 @@ def check_number_problem(
     weight = None
     if sample_weight is not None:
         weight = check_weights(sample_weight, n)
+        least, largest = float(weight[weight > 0].min()), float(weight.max())
+        if largest / MOST_RATIO > least:
+            raise ValueError(
+                f"sample_weight ranges from {least:g} to {largest:g}: rows of less than {1 / MOST_RATIO:g} of the "
+                "largest weight count for nothing. Set their weight to 0"
+            )
+        weight = np.ldexp(weight, -np.frexp(largest)[1])  # sums stay finite; a power of two rounds nothing
         # the exact sum does not depend on the order of the rows
         weight = None if weight.min() == weight.max() else weight / (fsum(weight) / n)
     return NumberProblem(points, numbers, names, check_groups(groups, n), check_time(time, n), tabular, weight)
