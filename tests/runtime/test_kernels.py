@@ -218,8 +218,8 @@ def test_read_only_folder_with_kernels(home, start, capsys, monkeypatch):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     monkeypatch.setattr("tempfile.TemporaryFile", refuse)
-    monkeypatch.setattr(sys.modules["tiny.runtime.kernels"], "write_whole", lambda *_, **__: refuse())
     outer = start()
+    monkeypatch.setattr(sys.modules["tiny.runtime.kernels"], "write_whole", lambda *_, **__: refuse())
     assert (outer(1), hits(outer), capsys.readouterr().err) == (4, 1, "")
     assert outer(0.5) == 3.0  # is compiled, and cannot be kept
     (line,) = capsys.readouterr().err.splitlines()
