@@ -58,7 +58,9 @@ def start(tmp_path, monkeypatch):
     """Return a function that imports the small package anew and returns its kernel."""
     package = tmp_path / "source" / "tiny"
     (package / "runtime").mkdir(parents=True)
-    shutil.copy(kernels.__file__, package / "runtime")
+    source = Path(kernels.__file__)
+    (package / "runtime" / "kernels.py").write_text(source.read_text().replace("from bayesfloor.", "from tiny."))
+    shutil.copy(source.with_name("files.py"), package / "runtime")
     (package / "__init__.py").touch()
     (package / "inner.py").write_text(INNER.format(1))
     (package / "outer.py").write_text(OUTER)
@@ -259,8 +261,8 @@ def test_read_only_folder_with_kernels(home, start, capsys, monkeypatch):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     monkeypatch.setattr("tempfile.TemporaryFile", refuse)
-    monkeypatch.setattr("tempfile.mkstemp", refuse)
     outer = start()
+    monkeypatch.setattr(sys.modules["tiny.runtime.kernels"], "write_whole", lambda *_, **__: refuse())
     assert (outer(1), hits(outer), capsys.readouterr().err) == (4, 1, "")
     assert outer(0.5) == 3.0  # is compiled, and cannot be kept
     (line,) = capsys.readouterr().err.splitlines()
@@ -411,7 +413,7 @@ def test_of_many_processes_one_compiles(home, start, tmp_path):
     answers = [call.communicate(timeout=120) for call in calls]
     assert sorted(answers) == [("0\n", "")] * 7 + [("1\n", "")]
     assert not list(home.rglob("*.lock"))
-    assert not list(home.rglob("*.tmp"))
+    assert not list(home.rglob("*.part"))
 
 
 HOLD = """
@@ -438,6 +440,35 @@ def test_process_that_never_finishes_holds_nobody_up(end, home, start, tmp_path,
     finally:
         other.kill()
         other.communicate()
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, MemoryError])
+def test_an_interrupted_compilation_holds_nobody_up(interrupt, home, start, monkeypatch):
+    """Neither this process, which goes on, nor another: there is no lock left."""
+    outer = start()
+    compile_core = outer._compiler.compile
+
+    def stop(*_):
+        raise interrupt
+
+    monkeypatch.setattr(outer._compiler, "compile", stop)
+    with pytest.raises(interrupt):
+        outer(1)
+    assert not list(home.rglob("*.lock"))
+    monkeypatch.setattr(outer._compiler, "compile", compile_core)
+    began = time.monotonic()
+    assert (outer(1), len(files_of(outer))) == (4, 1)
+    assert time.monotonic() - began < 120.0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="users and modes are those of POSIX")
+def test_others_may_read_what_is_kept_in_a_shared_folder(start, tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "shared"))
+    outer = start()
+    outer(1)
+    usual = tmp_path / "usual"
+    usual.touch()  # what the umask leaves
+    assert [path.stat().st_mode for path in files_of(outer)] == [usual.stat().st_mode]
 
 
 def test_a_line_says_that_kernels_are_compiled(home, start, monkeypatch, capsys):

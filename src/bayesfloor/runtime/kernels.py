@@ -55,6 +55,8 @@ from numba.core.serialize import dumps
 from numba.core.types import unliteral
 from numba.extending import typeof_impl
 
+from bayesfloor.runtime.files import write_whole
+
 if sys.platform == "win32":
     import msvcrt
 else:
@@ -121,7 +123,7 @@ def kernel(function: Callable[..., Any] | None = None, /, *, plain: Any = None, 
     dispatcher.get_call_template = template_without_literals
     folder, source = cache_folder(), _source_elsewhere(function)
     if folder is not None and source is not None:
-        dispatcher._cache = KernelCache(function, folder, source)
+        _cache_in(dispatcher, KernelCache(function, folder, source))
     _KERNELS.append(dispatcher)
     return dispatcher if plain is None else KernelWithPlain(dispatcher, function if plain is True else plain)
 
@@ -133,6 +135,18 @@ def _source_elsewhere(function: Callable[..., Any]) -> str | None:
     file = function.__code__.co_filename
     linecache.checkcache(file)
     return "".join(linecache.getlines(file, function.__globals__)) or None
+
+
+def _cache_in(dispatcher: Any, cache: "KernelCache") -> None:
+    """Have a kernel keep its machine code, and give its lock back when its compilation is interrupted or fails."""
+    dispatcher._cache = cache
+    compile_for = dispatcher.compile
+
+    def compile_and_unlock(sig: Any) -> Any:
+        with cache.without_new_locks():
+            return compile_for(sig)
+
+    dispatcher.compile = compile_and_unlock
 
 
 class KernelWithPlain:
@@ -341,6 +355,16 @@ class KernelCache(NullCache):
         keep(path, pickled)
         self._unlock(path)
 
+    @contextlib.contextmanager
+    def without_new_locks(self) -> Iterator[None]:
+        """Give back, at the end of a with block, the locks that were taken inside it; whoever waits then compiles."""
+        before = set(self._locks)
+        try:
+            yield
+        finally:
+            for path in set(self._locks) - before:
+                self._unlock(path)
+
     def _lock(self, path: Path) -> None:
         """Take the lock of a kernel, so that other processes wait for it instead of compiling the same.
 
@@ -420,21 +444,10 @@ def keep(path: Path, content: bytes) -> None:
     """Write a file of the cache folder, with a checksum; warn where that cannot be done."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)  # another process may have removed it as unused
-        _write_whole(path, hashlib.sha256(content).digest() + content)
+        # readable as the umask allows: others may share the folder
+        write_whole(path, hashlib.sha256(content).digest() + content, durable=False)
     except OSError as error:
         _warn_once(f"compiled kernels are not kept for the next start: {_reason(error)}")
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that other processes see all of it or nothing."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 @cache

@@ -1,5 +1,6 @@
 """Text shown to people: names and values out of files and arrays, counts, lists and rates, safe wherever they go."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +12,17 @@ NOTHING = "–"
 def visible(text: Any) -> str:
     """Write text in one line, with control characters, and those that turn the direction, as escapes."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text))
+
+
+def json_text(value: Any, *, ascii_only: bool = False) -> str:
+    """Write plain values as JSON, with whatever `visible` escapes as escapes; letters of any language stay as they are.
+
+    Where the text goes to a terminal that may not know these letters, `ascii_only` escapes them too.
+    """
+    text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=ascii_only)
+    # beside line ends, such characters stand within strings only; JSON itself leaves "delete" as it is
+    escaped = (c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+    return "".join(escaped).replace("\x7f", "\\u007f")
 
 
 def shown(name: Any) -> str:
