@@ -14,12 +14,13 @@ from bayesfloor.data.numbers import check_numbers
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_option
 from bayesfloor.tables.columns import NumberColumn, RawTable
-from bayesfloor.tables.encoding import ENCODINGS, IMPUTATIONS, SCALES
+from bayesfloor.tables.encoding import ENCODINGS
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
 from bayesfloor.tables.prepare import Wishes, make_table
 from bayesfloor.tables.read import as_names, kinds_given
+from bayesfloor.tables.readings import UnseenValues
+from bayesfloor.tables.scaling import IMPUTATIONS, SCALES
 from bayesfloor.tables.targets import Labels, number_labels
-from bayesfloor.tables.treatments import Oddities
 
 
 class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -159,7 +160,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples, n_features_out)
         """
         check_is_fitted(self)
-        return self.preparation_.apply(_columns_of(X), Oddities())
+        return self.preparation_.apply(_columns_of(X), UnseenValues())
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the features.
