@@ -437,12 +437,15 @@ def has_leading_zero(text: str) -> bool:
     return _LEADING_ZERO.fullmatch(text) is not None
 
 
-def is_beyond_float(text: str) -> bool:
+def is_rounded(value: int) -> bool:
+    """Tell whether float64 cannot hold an integer."""
+    return abs(value) > _LARGEST_EXACT_INTEGER and (abs(value) > 10**300 or int(float(value)) != value)
+
+
+def is_rounded_text(text: str) -> bool:
     """Tell whether a text is an integer that float64 cannot hold."""
     digits = text.lstrip("+-")
-    if len(digits) <= 15 or not digits.isdecimal():
-        return False
-    return len(digits) > 300 or int(digits) != int(float(digits))
+    return len(digits) > 15 and digits.isdecimal() and (len(digits) > 300 or is_rounded(int(digits)))
 
 
 def check_n_columns(n_columns: int, name: str) -> None:

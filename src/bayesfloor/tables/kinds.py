@@ -35,7 +35,7 @@ from bayesfloor.tables.columns import (
     TextColumn,
     as_text,
     find_gaps,
-    is_beyond_float,
+    is_rounded_text,
     number_text,
     text_column,
 )
@@ -426,7 +426,7 @@ def _n_rounded(column: Column) -> int:
         return column.rounded
     if not isinstance(column, TextColumn) or len(column.categories) == 1:
         return 0
-    is_rounded = np.array([is_beyond_float(text) for text in column.categories] + [False])
+    is_rounded = np.array([is_rounded_text(text) for text in column.categories] + [False])
     return int(is_rounded[column.codes].sum())
 
 
