@@ -119,8 +119,8 @@ class RawTable:
         Each row's position among `files`.
     by : Subgroups or None
         Groups of rows that figures are wanted for.
-    decimal : {".", ","}
-        The decimal sign that its numbers were written with.
+    decimal : {".", ","} or None
+        The decimal sign that its numbers were written with; None where they were not written as text.
     """
 
     source: str
@@ -134,7 +134,7 @@ class RawTable:
     files: tuple[str, ...] = ()
     file_codes: Ints | None = None
     by: Subgroups | None = None
-    decimal: str = "."
+    decimal: str | None = None
 
     @property
     def names(self) -> list[str]:

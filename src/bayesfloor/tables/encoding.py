@@ -244,7 +244,7 @@ def decimal_signs(preparation: Preparation) -> dict[str, str]:
     return {
         each.name: each.reading.decimal
         for each in preparation.columns
-        if each.lenient and isinstance(each.reading, NumberReading)
+        if each.lenient and isinstance(each.reading, NumberReading) and each.reading.decimal is not None
     }
 
 

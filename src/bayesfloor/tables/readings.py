@@ -207,15 +207,15 @@ class NumberReading(Reading):
 
     Attributes
     ----------
-    decimal : {".", ","}
-        The decimal sign of text in which none is certain.
+    decimal : {".", ","} or None
+        The decimal sign of text that can be read either way, as 1.234 can; None for that of its file.
     gap_marks : tuple of float
         Numbers that mean a missing one, such as -999.
     is_truth : bool
         Whether all numbers are 0 and 1, so that words for no and yes are these.
     """
 
-    decimal: str = "."
+    decimal: str | None = None
     gap_marks: tuple[float, ...] = ()
     is_truth: bool = False
 
@@ -235,16 +235,16 @@ class NumberReading(Reading):
                 return NumberColumn(name, _marked(column.values, self.gap_marks))
             unseen.add_unread(name, int((~np.isnan(column.values)).sum()), "dates")
             return NumberColumn(name, np.full(len(column.values), np.nan))
-        numbers, strays = self.numbers(column)
+        numbers, strays = self._numbers(column, table)
         if strays:
             rows = _rows_of(column)[np.isin(column.categories, strays)]
             unseen.add_unread(name, int(rows.sum()), quoted(strays[0]))
         return NumberColumn(name, _marked(_by_text(column, numbers), self.gap_marks))
 
-    def numbers(self, column: TextColumn) -> tuple[Floats, list[str]]:
+    def _numbers(self, column: TextColumn, table: RawTable) -> tuple[Floats, list[str]]:
         """Read the different texts of a column; return their numbers, and the texts that are none."""
         texts = column.categories
-        numbers, strays = read_numbers(texts, decimal_sign(texts) or self.decimal)
+        numbers, strays = read_numbers(texts, decimal_sign(texts) or self.decimal or table.decimal)
         if self.is_truth and strays:
             truth = {text: truth_value(text) for text in strays}
             for place in np.flatnonzero(np.isnan(numbers)).tolist():
@@ -255,7 +255,7 @@ class NumberReading(Reading):
 
     def check(self) -> None:
         """Refuse another sign, and marks that are no numbers."""
-        _refuse_unless(self.decimal in (".", ","), _are_marks(self.gap_marks), isinstance(self.is_truth, bool))
+        _refuse_unless(self.decimal in (None, ".", ","), _are_marks(self.gap_marks), isinstance(self.is_truth, bool))
 
 
 @dataclass(frozen=True)
@@ -281,7 +281,7 @@ class LevelReading(Reading):
         text = _texts_of(column) if lenient else as_text(column)
         if not isinstance(text, TextColumn):
             raise ValueError(f"{table.source}: column {column.name!r} must hold text")
-        spelled, is_known = self._spelled(text.categories, lenient=lenient)
+        spelled, is_known = self._spelled(text.categories, table.decimal, lenient=lenient)
         unknown = [place for place, known in enumerate(is_known) if not known]
         if unknown:
             unseen.unknown[column.name] += int(_rows_of(text)[unknown].sum())
@@ -290,7 +290,7 @@ class LevelReading(Reading):
         # an empty text marks a gap; no value is empty
         return replace(text_column(text.name, spelled, text.codes, frozenset({""})), was_stripped=text.was_stripped)
 
-    def _spelled(self, texts: tuple[str, ...], *, lenient: bool) -> tuple[list[str], list[bool]]:
+    def _spelled(self, texts: tuple[str, ...], decimal: str | None, *, lenient: bool) -> tuple[list[str], list[bool]]:
         """Return how each text is spelled, empty where it is a gap, and whether it is a known value or a gap."""
         levels = dict.fromkeys(self.levels)
         spelled, is_known = [], []
@@ -307,7 +307,7 @@ class LevelReading(Reading):
             if found is None and lenient:
                 folded = folded if folded is not None else _first_of(self.levels, folded_text)
                 found = folded.get(folded_text(text))
-            if found is None and (number := to_number(text)) is not None and math.isfinite(number):
+            if found is None and (number := _number_in(text, decimal)) is not None:
                 if number in self.gap_marks:
                     found = ""
                 elif by_number is None:
@@ -330,6 +330,14 @@ class LevelReading(Reading):
         )
 
 
+def _number_in(text: str, decimal: str | None = None) -> float | None:
+    """Read a number with a decimal point, or with a decimal comma where it shows that, or its file has it."""
+    number = to_number(text)
+    if number is None and "," in text:
+        number = to_number(text, decimal_sign([text]) or decimal or ".")
+    return None if number is None or not math.isfinite(number) else number
+
+
 def _first_of(levels: tuple[str, ...], write: Any) -> dict[str, str]:
     """Return the first level that is written in each way."""
     found: dict[str, str] = {}
@@ -342,8 +350,8 @@ def _numbers_among(levels: tuple[str, ...]) -> dict[float, str]:
     """Return the level of each number; where several are the same number, the one without leading zeros."""
     found: dict[float, str] = {}
     for level in sorted(levels, key=lambda level: (has_leading_zero(level), level)):
-        number = to_number(level)
-        if number is not None and math.isfinite(number):
+        number = _number_in(level)
+        if number is not None:
             found.setdefault(number, level)
     return found
 
@@ -384,7 +392,7 @@ class DateReading(Reading):
         texts = column.categories
         seconds, known = np.full(len(texts), np.nan), np.array([not is_gap(text) for text in texts], bool)
         if self.unit is not None or self.gap_marks:
-            numbers, _ = read_numbers(texts, ".")
+            numbers, _ = read_numbers(texts, decimal_sign(texts) or table.decimal)
             known &= ~np.isin(numbers, self.gap_marks)
             if self.unit is not None:
                 seconds = np.where(known, numbers * self.unit, np.nan)
