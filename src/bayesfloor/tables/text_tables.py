@@ -1,5 +1,6 @@
 """Tables in text with separators: CSV, TSV and their relatives."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -142,11 +143,11 @@ def read_text_table(
 
 def _with_numbers(names: list[str], notes: list[str]) -> list[str]:
     """Number the columns that share a name, from the second on."""
-    taken, numbered = set(names), []
-    for place, name in enumerate(names):
-        count = names[:place].count(name) + 1
-        new = name if count == 1 else f"{name}_{count}"
-        while count > 1 and new in taken:
+    taken, numbered, counts = set(names), [], Counter[str]()
+    for name in names:
+        counts[name] += 1
+        new = name if counts[name] == 1 else f"{name}_{counts[name]}"
+        while counts[name] > 1 and new in taken:
             new += "_"
         taken.add(new)
         numbered.append(new)
