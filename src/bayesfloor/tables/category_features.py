@@ -151,13 +151,15 @@ class CategoryFeatures(Treatment):
         known = self.categories
         self.refuse_unless(
             isinstance(self.reading, LevelReading),
-            self.kind in ("dummies", "codes"),
+            isinstance(self.kind, str) and self.kind in ("dummies", "codes"),
             are_texts(known) and bool(known),
+            isinstance(self.tells_gaps, bool) and isinstance(self.has_other, bool),
+            type(self.n_hidden) is int and self.n_hidden in (0, 1),
+        )
+        self.refuse_unless(
             self.fill is None or (isinstance(self.fill, str) and self.fill in known),
             is_number(self.center) and abs(self.center) <= len(known),
             is_number(self.spread) and 0 < self.spread <= len(known),
-            type(self.n_hidden) is int and self.n_hidden in (0, 1),
-            isinstance(self.tells_gaps, bool) and isinstance(self.has_other, bool),
             self.kind == "dummies" or not (self.tells_gaps or self.has_other),
         )
 
@@ -241,12 +243,12 @@ class SharesFeatures(Treatment):
         stored: Any = self.frequent
         if stored is not None and not isinstance(stored, CategoryFeatures):
             object.__setattr__(self, "frequent", CategoryFeatures.from_dict(stored))
-        n, most = len(self.labels), self._most()
         self.refuse_unless(
             isinstance(self.reading, LevelReading),
             isinstance(self.labels, tuple) and all(isinstance(label, str) for label in self.labels),
-            1 <= n <= MOST_CLASSES,
         )
+        n, most = len(self.labels), self._most()
+        self.refuse_unless(1 <= n <= MOST_CLASSES)
         self.refuse_unless(
             is_array(self.shares, (len(self.categories) + 2, n), -most, most),
             is_array(self.center, (n,), -most, most),

@@ -8,7 +8,7 @@ from bayesfloor.runtime.arrays import Floats
 from bayesfloor.tables.columns import Column, DateColumn, RawTable
 from bayesfloor.tables.readings import FARTHEST, DateReading
 from bayesfloor.tables.scaling import fill_number, learn_scale
-from bayesfloor.tables.treatments import GAP, Treatment, is_number
+from bayesfloor.tables.treatments import GAP, Treatment, are_texts, is_number
 
 #: Seconds in the units that parts of dates count.
 _HOUR, _DAY = 3600.0, 86400.0
@@ -78,11 +78,12 @@ class DateFeatures(Treatment):
 
     def check(self) -> None:
         """Refuse parts that are none, or come twice, and moments that no calendar has."""
-        known = ("time", *_PERIODS)
         self.refuse_unless(
             isinstance(self.reading, DateReading),
-            isinstance(self.parts, tuple) and bool(self.parts),
-            self.parts == tuple(part for part in known if part in self.parts),
+            are_texts(self.parts) and bool(self.parts),
+        )
+        self.refuse_unless(
+            self.parts == tuple(part for part in ("time", *_PERIODS) if part in self.parts),
             all(is_number(value) and abs(value) <= FARTHEST for value in (self.fill, self.center)),
             is_number(self.spread) and 0 < self.spread <= 2 * FARTHEST,
             isinstance(self.tells_gaps, bool),

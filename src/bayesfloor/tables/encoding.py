@@ -104,7 +104,9 @@ class Preparation:
         ValueError
             Where a column is not one that `to_dict` can have given.
         """
-        if stored.keys() != {"target", "task", "columns"} or not isinstance(stored["columns"], list | tuple):
+        if not isinstance(stored, dict) or stored.keys() != {"target", "task", "columns"}:
+            raise ValueError("a table is described by other values than it needs")
+        if not isinstance(stored["columns"], list | tuple):
             raise ValueError("a table is described by other values than it needs")
         names = [each.get("treatment") if isinstance(each, dict) else None for each in stored["columns"]]
         if not all(isinstance(name, str) and name in _TREATMENTS for name in names):

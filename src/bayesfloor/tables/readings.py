@@ -255,7 +255,11 @@ class NumberReading(Reading):
 
     def check(self) -> None:
         """Refuse another sign, and marks that are no numbers."""
-        _refuse_unless(self.decimal in (None, ".", ","), _are_marks(self.gap_marks), isinstance(self.is_truth, bool))
+        _refuse_unless(
+            self.decimal is None or (isinstance(self.decimal, str) and self.decimal in (".", ",")),
+            _are_marks(self.gap_marks),
+            isinstance(self.is_truth, bool),
+        )
 
 
 @dataclass(frozen=True)
@@ -323,8 +327,9 @@ class LevelReading(Reading):
     def check(self) -> None:
         """Refuse values that are no text, or that occur twice."""
         _refuse_unless(
-            isinstance(self.levels, tuple) and all(isinstance(level, str) and level for level in self.levels),
-            len(set(self.levels)) == len(self.levels),
+            isinstance(self.levels, tuple)
+            and all(isinstance(level, str) and level != "" for level in self.levels)
+            and len(set(self.levels)) == len(self.levels),
             _are_marks(self.gap_marks),
             isinstance(self.are_numbers, bool),
         )
@@ -413,7 +418,8 @@ class DateReading(Reading):
     def check(self) -> None:
         """Refuse formats and units that are none."""
         _refuse_unless(
-            self.date_format is None or self.date_format in (*DATE_FORMATS, *TIME_FORMATS),
+            self.date_format is None
+            or (isinstance(self.date_format, str) and self.date_format in (*DATE_FORMATS, *TIME_FORMATS)),
             self.unit is None or (isinstance(self.unit, float) and self.unit in UNITS),
             _are_marks(self.gap_marks),
             isinstance(self.is_time, bool),
