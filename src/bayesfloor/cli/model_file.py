@@ -38,7 +38,7 @@ from bayesfloor.tree.class_tree import check_classes
 #: Bytes that a model file may unpack to; a linear model of 1000 classes and 100 000 columns takes 0.8 GB.
 UNPACKED_MODEL_LIMIT = 2**30
 
-_FORMAT = "bayesfloor model 3"
+_FORMAT = "bayesfloor model 4"
 
 Parts = dict[str, Any]
 

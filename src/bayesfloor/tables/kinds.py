@@ -18,7 +18,7 @@ A wrong guess costs accuracy, never truth: whatever is done to a column is done 
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -136,9 +136,10 @@ class _Raw:
 
     column: Column
     table: RawTable
+    unseen: UnseenValues = field(default_factory=UnseenValues)
 
     def read(self, reading: Reading) -> Column:
-        return reading.read(self.column, self.table, UnseenValues())
+        return reading.read(self.column, self.table, self.unseen)
 
     def as_kind(self, reading: Reading, kind: str, reason: str = "", **more: Any) -> Kind:
         column = self.read(reading)

@@ -37,7 +37,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     scale : {"standard", "minmax", "none"}, default="standard"
         How to scale numbers.
     impute : {"mean", "median", "most_frequent"} or None, default=None
-        How to fill missing numbers; None for the median, with a column that tells gaps where they say something.
+        How to fill missing numbers; None for the median, with a column that tells gaps where there are enough.
     drop, categorical, numeric, text, date : str or sequence of str, default=()
         Columns to leave out, and columns whose kind is given.
 
