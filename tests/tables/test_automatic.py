@@ -1,6 +1,7 @@
 """Tables made ready by themselves: what each column becomes, and what another table then becomes."""
 
 import json
+from copy import deepcopy
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,9 @@ from sklearn.preprocessing import OneHotEncoder, TargetEncoder
 import bayesfloor
 from bayesfloor import TablePreparer, difficulty_report, learned_floor, read_table
 from bayesfloor.data.target_encoding import PRIOR_ROWS, class_shares, out_of_fold_shares
+from bayesfloor.tables.date_features import part_of_date
 from bayesfloor.tables.encoding import Preparation
-from bayesfloor.tables.treatments import part_of_date
+from bayesfloor.tables.formats import read_raw
 
 N = 240
 
@@ -158,10 +160,33 @@ def test_labels_do_not_leak_through_many_values():
     assert found.reached > 0.44
 
 
+def test_labels_do_not_choose_features(frame):
+    """The columns of X are those that any other labels would give: a choice by all labels would leak."""
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame(np.where(rng.random((200, 40)) < 0.3, np.nan, rng.normal(size=(200, 40))))
+    data.columns = [f"c{j}" for j in range(40)]
+    given = [read_table(data.assign(y=rng.integers(0, 2, 200)), target="y") for _ in range(2)]
+    np.testing.assert_array_equal(given[0].X, given[1].X)
+    assert given[0].X.shape == (200, 80)
+    labels = [frame.outcome, rng.permutation(frame.outcome)]
+    names = [read_table(frame.assign(outcome=each), target="outcome").feature_names for each in labels]
+    assert names[0] == names[1]
+
+
+def test_gaps_in_the_same_rows_are_told_once():
+    rng = np.random.default_rng(6)
+    gaps = rng.random(100) < 0.2
+    data = pd.DataFrame({name: np.where(gaps, np.nan, rng.normal(size=100)) for name in "abc"})
+    data["d"] = np.where(rng.random(100) < 0.2, np.nan, rng.normal(size=100))
+    data["few"] = np.where(np.arange(100) < 3, np.nan, rng.normal(size=100))
+    names = TablePreparer().fit(data).get_feature_names_out().tolist()
+    assert names == ["a", "a=(missing)", "b", "c", "d", "d=(missing)", "few"]
+
+
 def test_the_order_of_rows_does_not_matter(frame):
     shuffled = frame.drop(columns="row").sample(frac=1.0, random_state=0)
     one, two = (read_table(each, target="outcome") for each in (frame.drop(columns="row"), shuffled))
-    np.testing.assert_allclose(two.X, one.X[shuffled.index], atol=1e-9)
+    np.testing.assert_array_equal(two.X, one.X[shuffled.index])
 
 
 def test_the_tabular_view_keeps_gaps_and_codes(table, frame):
@@ -443,6 +468,12 @@ def test_a_preparation_is_plain_values_and_arrays(table, file):
         ("DateFeatures", "parts", ["century"]),
         ("TextFeatures", "directions", np.full((4096, 2), np.nan)),
         ("TextFeatures", "unit", "pickles"),
+        ("CategoryFeatures", "has_other", 20_000_000),
+        ("CategoryFeatures", "tells_gaps", 1),
+        ("CategoryFeatures", "n_hidden", True),
+        ("DateFeatures", "fill", 1e30),
+        ("NumberFeature", "center", True),
+        ("SharesFeatures", "labels", ["a"] * 9),
     ],
 )
 def test_a_tampered_preparation_is_refused(table, treatment, key, value):
@@ -451,6 +482,39 @@ def test_a_tampered_preparation_is_refused(table, treatment, key, value):
     column[key] = value
     with pytest.raises(ValueError, match="described by"):
         Preparation.from_dict(stored)
+
+
+HOSTILE = (None, True, 2, -1, 20_000_000, 1e30, float("nan"), float("inf"), "x", "x" * 10**6, [], ["a", "a"], [1], {})
+HOSTILE += ([1e308], np.zeros(3), np.full((4096, 2), 1e300), {"reading": "TextReading"}, b"x", [[]], ("time", "time"))
+
+
+def test_edited_fields_are_refused_or_harmless(table, file):
+    """Whatever a file says of a column: one short line, or features of the shape that the names promise."""
+    raw = read_raw(file, strays="text", target="outcome")
+    raw = raw.take(np.arange(5))
+    n_edits, n_taken, longest = 0, 0, 0
+    for place, column in enumerate(table.preparation.to_dict()["columns"]):
+        inner = [(key, inner) for key in ("reading", "frequent") if column.get(key) for inner in column[key]]
+        for path in [(key,) for key in column] + inner:
+            for value in HOSTILE:
+                stored = deepcopy(table.preparation.to_dict())
+                within = stored["columns"][place]
+                for key in path[:-1]:
+                    within = within[key]
+                within[path[-1]] = value
+                n_edits += 1
+                try:
+                    preparation = Preparation.from_dict(stored)
+                except ValueError as error:
+                    longest = max(longest, len(str(error)))
+                    continue
+                n_taken += 1
+                stored_names = {each.name for each in preparation.columns}
+                if stored_names <= set(raw.names):
+                    assert preparation.apply(raw).shape == (5, len(preparation.feature_names))
+    assert n_edits > 1000
+    assert n_taken < n_edits / 4
+    assert longest < 200
 
 
 def test_an_unknown_treatment_is_refused(table):

@@ -71,8 +71,9 @@ def value_means(levels: Ints, y: Floats, n_levels: int) -> Floats:
         The last two lines are for missing values, and for values that no row has.
     """
     place = np.where(levels < 0, n_levels, levels)
-    centre = float(y.mean())
-    sums = np.bincount(place, weights=y - centre, minlength=n_levels + 2)
+    order = np.lexsort((y, place))  # sums do not depend on the order of the rows
+    centre = float(np.sort(y).mean())
+    sums = np.bincount(place[order], weights=y[order] - centre, minlength=n_levels + 2)
     rows = np.bincount(place, minlength=n_levels + 2)
     return (centre + sums / (rows + PRIOR_ROWS))[:, np.newaxis]
 

@@ -38,8 +38,8 @@ from bayesfloor.tables.unpacking import UNPACKED_LIMIT, Contents
 _LARGEST_EXACT_INTEGER = 2**53
 #: Memory that polars takes to read a column of text, as a multiple of its unpacked bytes; measured.
 _COPIES_OF_TEXT = 4
-#: Ticks of each unit of time in a second.
-_TICKS = {"ns": 1e9, "us": 1e6, "ms": 1e3}
+#: Ticks of each unit of time in a second, those of nanoseconds after they have become microseconds.
+_TICKS = {"ns": 1e6, "us": 1e6, "ms": 1e3}
 #: Names under which the features and the labels of an NPZ file are looked for, the first found wins.
 _X_NAMES = ("X", "x", "data")
 _Y_NAMES = ("y", "target", "labels")
@@ -154,9 +154,13 @@ def column_of(series: Any) -> Column:
         return text_column(name, distinct, codes_among(texts, distinct), frozenset())
     if kind.is_temporal():
         # what has a time zone is stored in UTC
-        per_second = 1 / 86400 if kind == polars.Date else _TICKS[getattr(kind, "time_unit", "ns")]
-        ticks = series.to_physical().cast(polars.Float64).to_numpy()
-        return DateColumn(name, ticks / per_second, str(kind))
+        ticks = series.to_physical()
+        if kind == polars.Date:
+            return DateColumn(name, 86400.0 * ticks.cast(polars.Float64).to_numpy(), str(kind))
+        # whole microseconds, as all readers have them: nanoseconds since 1970 are no float64
+        unit = getattr(kind, "time_unit", "ns")
+        ticks = ticks // 1000 if unit == "ns" else ticks
+        return DateColumn(name, ticks.cast(polars.Float64).to_numpy() / _TICKS[unit], str(kind))
     return OtherColumn(name, str(kind))
 
 

@@ -17,6 +17,7 @@ from bayesfloor.tables.columns import (
     RawTable,
     TextColumn,
     check_n_columns,
+    is_rounded,
     text_column,
 )
 
@@ -96,12 +97,11 @@ def _numbers(name: str, series: Any, kind: Any, narwhals: Any) -> Column:
 
 def _dates(name: str, series: Any, kind: Any, narwhals: Any) -> Column:
     if kind == narwhals.Time:
-        moments = series.to_list()
-        seconds = [
-            math.nan if at is None else 3600.0 * at.hour + 60.0 * at.minute + at.second + at.microsecond / 1e6
-            for at in moments
+        ticks = [
+            math.nan if at is None else 1e6 * (3600 * at.hour + 60 * at.minute + at.second) + at.microsecond
+            for at in series.to_list()
         ]
-        return DateColumn(name, np.array(seconds), "times of day")
+        return DateColumn(name, np.array(ticks) / 1e6, "times of day")
     if kind == narwhals.Duration:
         lengths = series.to_list()
         return NumberColumn(name, np.array([math.nan if each is None else each.total_seconds() for each in lengths]))
@@ -120,13 +120,21 @@ def _texts(name: str, values: list[Any], type_name: str, missing: frozenset[str]
     if known and all(isinstance(value, bool | np.bool_) for value in known):
         return NumberColumn(name, np.array([math.nan if v is None else float(v) for v in plain]), is_truth=True)
     if known and all(isinstance(value, int | float | np.number) for value in known):
-        return NumberColumn(name, np.array([math.nan if v is None else float(v) for v in plain]))
+        rounded = sum(isinstance(value, int) and is_rounded(value) for value in known)
+        return NumberColumn(name, np.array([math.nan if v is None else _as_float(v) for v in plain]), rounded)
     odd = {type(value).__name__ for value in known if not isinstance(value, str | int | float | np.generic)}
     if odd:
         return OtherColumn(name, f"{type_name} ({listed(sorted(odd))})")
     code_of: dict[str, int] = {}
     codes = [-1 if value is None else code_of.setdefault(str(value), len(code_of)) for value in plain]
     return text_column(name, list(code_of), np.array(codes, dtype=np.int64), missing)
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an integer of Python has any number of digits
+        return math.inf if value > 0 else -math.inf
 
 
 def _is_gap(value: Any) -> bool:

@@ -18,6 +18,7 @@ from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.hashing import GOLDEN, mix64
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.automatic import learn_automatically
+from bayesfloor.tables.category_features import OwnLabels, SharesFeatures
 from bayesfloor.tables.columns import (
     Column,
     DateColumn,
@@ -31,6 +32,7 @@ from bayesfloor.tables.columns import (
 )
 from bayesfloor.tables.encoding import Preparation, learn_preparation
 from bayesfloor.tables.kinds import kind_of, possible_groups
+from bayesfloor.tables.readings import UnseenValues
 from bayesfloor.tables.targets import (
     Labels,
     choose_target,
@@ -44,7 +46,6 @@ from bayesfloor.tables.targets import (
     said_of_missing,
     without_missing_labels,
 )
-from bayesfloor.tables.treatments import Oddities, OwnLabels, SharesFeatures
 
 
 @dataclass(frozen=True)
@@ -224,8 +225,6 @@ def make_table(raw: RawTable, wishes: Wishes, *, labels: Labels | None = None, i
         features = replace(raw, columns=[column for column in raw.columns if column.name not in apart - {rows.target}])
         return _assemble(rows, replace(learn_preparation(features, rows.target, **how), task=rows.task))
     kinds = [kind_of(column, raw, wishes.kinds.get(column.name)) for column in raw.columns if column.name not in apart]
-    by_name = {each.column.name: each.column for each in kinds}
-    raw.columns = [by_name.get(column.name, column) for column in raw.columns]
     learnt, summaries = learn_automatically(raw, kinds, rows.target, rows.labels, **how)
     summaries += _summaries_of_others(rows)
     maybe = {} if rows.groups is not None else possible_groups(kinds, raw.n_rows)
@@ -328,23 +327,23 @@ def _assemble(
     is_own: bool = True,
 ) -> Table:
     """Make the features of a table, the one that was learnt from or another."""
-    raw, labels = rows.raw, rows.labels
+    raw, labels, unseen = rows.raw, rows.labels, UnseenValues()
+    read = preparation.read(raw, unseen)
+    used = {each.name for each in preparation.columns}
+    raw.columns = [column for column in raw.columns if column.name not in used]  # their memory may become that of X
     own = None
     if is_own and labels is not None and any(isinstance(each, SharesFeatures) for each in preparation.columns):
-        used = {each.name for each in preparation.columns}
-        values = replace(raw, columns=[column for column in raw.columns if column.name in used])
-        folds = stratified_folds(labels.codes, N_FOLDS, _row_keys(values, labels.codes, 0))
+        folds = stratified_folds(labels.codes, N_FOLDS, _row_keys(read, labels.codes, 0))
         own = OwnLabels(labels.codes, len(labels.classes), folds, labels.y if labels.task == "regression" else None)
-    odd = Oddities()
-    X = check_points(preparation.apply(raw, odd, own, consume=True), min_rows=1)
+    by_name = {column.name: column for column in read.columns}
+    X = check_points(preparation.features(read, own, consume=True), min_rows=1)
     if not is_own:
-        raw.notes += odd.notes()
+        raw.notes += unseen.notes()
     tabular = None
     if columns:
         names = preparation.feature_names
         is_plain = preparation.is_plain
-        tabular = TabularView(X, np.zeros(len(names), bool), names) if is_plain else preparation.tabular(raw, X)
-    by_name = {column.name: column for column in raw.columns}
+        tabular = TabularView(X, np.zeros(len(names), bool), names) if is_plain else preparation.tabular(read, X)
     return Table(
         X=X,
         feature_names=preparation.feature_names,

@@ -8,10 +8,11 @@ from bayesfloor.data.tasks import TASKS
 from bayesfloor.runtime.checks import ParameterError, Progress, check_option, check_random_state_seed, is_int
 from bayesfloor.runtime.frames import column_named, like_input
 from bayesfloor.runtime.threads import reporter
-from bayesfloor.tables.encoding import ENCODINGS, IMPUTATIONS, SCALES, Preparation, text_columns
+from bayesfloor.tables.encoding import ENCODINGS, Preparation, decimal_signs, text_columns
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
 from bayesfloor.tables.prepare import Wishes, make_table, prepare_alike, subgroups_by
+from bayesfloor.tables.scaling import IMPUTATIONS, SCALES
 from bayesfloor.tables.transformers import transformed_table
 from bayesfloor.tables.unpacking import UNPACKED_LIMIT
 
@@ -84,7 +85,7 @@ def read_table(
         column are then about as far apart as two rows are in a standardised number.
     impute : {"mean", "median", "most_frequent"} or None, default=None
         How to fill missing numbers; text is filled by its most frequent value. None takes the median, with a column
-        that tells gaps where they say something about the label; with "strict" it refuses missing values.
+        that tells gaps where there are enough of them; with "strict" it refuses missing values.
     drop_missing : bool, default=False
         Leave out rows with missing values or without a label. Rows without a label are always left out by "auto".
     keep_missing_as_class : bool, default=False
@@ -179,6 +180,7 @@ def read_table(
             strays="refuse" if is_strict else "text",
             separator=separator,
             decimal=decimal,
+            decimals={} if preparation is None else decimal_signs(preparation),
             encoding=encoding,
             header=header,
             progress=reporter(progress),

@@ -1,6 +1,6 @@
 """Tables in text with separators: CSV, TSV and their relatives."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -47,6 +47,7 @@ def read_text_table(
     strays: str = "refuse",
     separator: str | None = None,
     decimal: str | None = None,
+    decimals: Mapping[str, str] | None = None,
     encoding: str | None = None,
     header: bool | None = None,
     least_columns: int = 2,
@@ -68,6 +69,8 @@ def read_text_table(
         What to do with a few values that are no numbers in a column of numbers: refuse them, or read it as text.
     separator, decimal, encoding, header
         How the file is written; None asks for detection.
+    decimals : mapping of str to str
+        The decimal signs of columns that are known; numbers that do not fit it are read as text.
     least_columns : int
         1 where a single column is a table too, such as one of predictions.
     progress : callable or None
@@ -118,7 +121,14 @@ def read_text_table(
     as_text = {target, *categorical}
     while True:  # a column that turns out to be text is read again as such
         table, turned = _read_columns(
-            reader, names, first_line, label=target, as_text=as_text, dropped=set(dropped), strays=strays
+            reader,
+            names,
+            first_line,
+            label=target,
+            as_text=as_text,
+            dropped=set(dropped),
+            strays=strays,
+            decimals=decimals or {},
         )
         if not turned:
             break
@@ -127,13 +137,15 @@ def read_text_table(
         raise ValueError(f"{name} has a header and no rows")
     if reader.n_blank:
         notes.append(f"{counted(reader.n_blank)} blank line{'s were' if reader.n_blank > 1 else ' was'} skipped.")
-    table.notes = notes
+    table.notes, table.decimal = notes, dialect.decimal
     return table
 
 
 def _is_text(builder: NumberBuilder, strays: str) -> bool:
-    """Tell whether a column that was taken for numbers is to be read as text."""
-    return builder.is_text or (strays == "text" and bool(builder.strays))
+    """Tell whether a column that was taken for numbers is to be read as text, as it is written."""
+    return builder.is_text or (
+        strays == "text" and bool(builder.strays or builder.rounded or builder.has_leading_zeros)
+    )
 
 
 def _read_columns(
@@ -145,6 +157,7 @@ def _read_columns(
     as_text: set[str | int],
     dropped: set[str],
     strays: str,
+    decimals: Mapping[str, str],
 ) -> tuple[RawTable, set[str]]:
     """Read all columns, those in `as_text` as text; name those that are text after all."""
     n_expected = _expected_rows(reader.contents, len(names))
@@ -157,7 +170,7 @@ def _read_columns(
             builders.append(TextBuilder(name, missing, 0 if name in dropped else n_expected))
         else:
             place = None if side_by_side is None else (side_by_side, of_numbers.index(name))
-            builders.append(NumberBuilder(name, reader.dialect.decimal, place))
+            builders.append(NumberBuilder(name, decimals.get(name, reader.dialect.decimal), place))
     numbers = [builder for builder in builders if isinstance(builder, NumberBuilder)]
     lines: list[Ints] = []
     n_rows = 0
