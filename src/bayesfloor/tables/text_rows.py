@@ -153,8 +153,8 @@ class RowReader:
                     raise ValueError(f"{self.name}, after line {line}: not {self.encoding} ({error.reason})") from error
                 end = len(text) if is_last else _end_of_lines(text)
                 if end == 0 and len(text) > LONGEST_LINE:
-                    line = f"{self.name}, line {self._n_lines + 1}"
-                    raise ValueError(f"{line}: more than {in_gib(LONGEST_LINE)} without an end; this is no table")
+                    where = f"{self.name}, line {self._n_lines + 1}"
+                    raise ValueError(f"{where}: more than {in_gib(LONGEST_LINE)} without an end; this is no table")
                 start = 0
                 if self._n_lines < n_skipped:
                     skipped = list(islice(_lines_of(text[:end]), n_skipped - self._n_lines))
