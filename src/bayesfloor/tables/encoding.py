@@ -108,7 +108,7 @@ class Preparation:
             raise ValueError("a table is described by other values than it needs")
         if not isinstance(stored["columns"], list | tuple):
             raise ValueError("a table is described by other values than it needs")
-        names = [each.get("treatment") if isinstance(each, dict) else None for each in stored["columns"]]
+        names: list[Any] = [each.get("treatment") if isinstance(each, dict) else None for each in stored["columns"]]
         if not all(isinstance(name, str) and name in _TREATMENTS for name in names):
             raise ValueError("a column is described by no known treatment")
         columns = tuple(_TREATMENTS[name].from_dict(each) for name, each in zip(names, stored["columns"], strict=True))

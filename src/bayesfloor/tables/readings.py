@@ -153,7 +153,8 @@ def reading_from_dict(stored: Any) -> Reading:
     )
     if cls is None or given.keys() != {each.name for each in fields(cls)}:
         raise ValueError("it is not told how a column is read")
-    reading = cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in given.items()})
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
+    reading: Reading = cls(**values)
     reading.check()
     return reading
 
@@ -223,8 +224,8 @@ class NumberReading(Reading):
         """Return finite numbers."""
         name = column.name
         if isinstance(column, NumberColumn):
-            infinite = np.flatnonzero(np.isinf(column.values)) if not lenient else ()
-            if len(infinite):
+            infinite = np.flatnonzero(np.isinf(column.values))
+            if len(infinite) and not lenient:
                 raise ValueError(f"{table.at(int(infinite[0]))}, column {name!r}: the number is infinite")
             values = _marked(column.values, self.gap_marks)
             return column if values is column.values else replace(column, values=values)
