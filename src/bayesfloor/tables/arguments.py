@@ -67,6 +67,8 @@ def table_of(
         if named:
             name, value = next(iter(named.items()))
             raise ValueError(f"{name}={value!r} names a column, but X is no data frame")
+        if not isinstance(prepare, str):
+            raise ValueError(f"prepare={prepare!r} makes features of a data frame, and X is no data frame")
         return None
     if not named and prepare in ("auto", "strict") and (prepare == "strict" or not needs_preparing(X)):
         return None
