@@ -54,7 +54,7 @@ def test_every_row_gets_the_predictions_of_models_that_have_not_seen_it():
 
     fitted = cross_fit(Problem(X, np.arange(3), codes, None), folds, {"by place": by_place}, 0, Crew(1))
     assert fitted.names == ["place", "even"]
-    assert [log_p.shape for log_p in fitted.log_p] == [(2, views, n, 3) for views in VIEWS]
+    assert [log_p.shape for log_p in fitted.log_p] == [(2, views, n, 3) for views in (*VIEWS, 4)]
     assert_allclose(fitted.sizes, [n * 0.8, n * 0.4, n * 0.2])
     for run in runs_of(5):
         rows = np.isin(folds, run.train)
@@ -150,11 +150,13 @@ def test_the_stack_of_a_fold_does_not_depend_on_its_labels():
         assert np.all(one.weights >= 0)
 
 
+@pytest.mark.parametrize("most", [0, 6_000])
 @pytest.mark.parametrize("n_folds", [5, 6, 9, 10])
-def test_a_stack_is_fitted_on_predictions_of_models_that_have_not_seen_its_fold(n_folds):
+def test_a_stack_is_fitted_on_predictions_of_models_that_have_not_seen_its_fold(monkeypatch, n_folds, most):
     folds = np.arange(4 * n_folds) % n_folds
+    monkeypatch.setattr(cross_fitting, "MOST_NESTED", most)
     splits = cross_fitting.splits_of(folds)
-    seen = cross_fitting.folds_seen(splits, folds)
+    seen, n_views = cross_fitting.folds_seen(splits, folds), cross_fitting.n_views_of(splits)
     trained = {
         (split.size, view, row): set(folds[split.train])
         for split in splits
@@ -163,9 +165,10 @@ def test_a_stack_is_fitted_on_predictions_of_models_that_have_not_seen_its_fold(
     }
     for size, fold in product(range(3), range(n_folds)):
         rows = np.flatnonzero(folds != fold)
-        source, views, known = cross_fitting.unseen(seen, VIEWS, folds, rows, fold, size)
-        assert source == max(size, 1)  # models of the largest size have seen all other folds
-        pairs = product(range(VIEWS[source]), rows)
+        source, views, known = cross_fitting.unseen(seen, n_views, folds, rows, fold, size)
+        # models of the largest size have seen all other folds
+        assert source == (size if size > 0 else cross_fitting.NESTED if most else 1)
+        pairs = product(range(n_views[source]), rows)
         expected = [(view, row) for view, row in pairs if fold not in trained[source, view, row]]
         assert sorted(zip(views, known, strict=True)) == sorted(expected)
         assert {row for _, row in expected} == set(rows)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import optimize
 from scipy.special import log_softmax
 
-from bayesfloor.floor.learned.cross_fitting import CrossFit, unseen
+from bayesfloor.floor.learned.cross_fitting import VIEWS, CrossFit, unseen
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
 
@@ -43,10 +43,10 @@ def fit_stacks(fitted: CrossFit, codes: Ints, seed: int, crew: Crew) -> list[Sta
     """
     n_folds = int(fitted.folds.max()) + 1
     stacked = [fold for fold in range(n_folds) if len(fitted.outside(fold))]
-    tasks = [(size, fold) for size in range(len(fitted.log_p)) for fold in stacked]
+    tasks = [(size, fold) for size in range(len(VIEWS)) for fold in stacked]
     fits = crew.run(lambda size, fold: _fit_fold(fitted, size, fold, codes, seed), tasks)
     stacks = []
-    for size, log_p in enumerate(fitted.log_p):
+    for size, log_p in enumerate(fitted.log_p[: len(VIEWS)]):
         log_q = np.full(log_p.shape[1:], np.nan)
         weights = np.zeros((n_folds, len(log_p)))
         for (of_size, fold), (chosen, w, b) in zip(tasks, fits, strict=True):

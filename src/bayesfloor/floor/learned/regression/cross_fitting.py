@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.floor.learned.cluster_fits import run_fits
-from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, bundles_of, folds_seen, splits_of
+from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, bundles_of, folds_seen, n_views_of, splits_of
 from bayesfloor.floor.learned.regression.learners import Group
 from bayesfloor.floor.learned.regression.training_rows import Rows, means_of
 from bayesfloor.floor.learned.time_periods import RECENT
@@ -37,7 +37,7 @@ class NumberFit:
     names : list of str
         The learners.
     predicted : list of ndarray of shape (n_learners, n_views, n)
-        Predictions, for each of the sizes, the largest first.
+        Predictions, for each of the sizes, the largest first; behind them, where there are such, of `NESTED` models.
     sizes : ndarray
         Mean number of training rows, for each of the sizes.
     folds : ndarray of shape (n,)
@@ -119,8 +119,7 @@ def cross_fit_numbers(
     of_splits = [outputs[first : first + len(bundles)] for first in range(0, len(outputs), len(bundles))]
     found = [{group: fits for of_bundle in of_split for group, fits in of_bundle.items()} for of_split in of_splits]
     learners = [(group, name) for group in groups for name in found[0][group]]
-    n_views = [1 + max(view for split in splits if split.size == size for _, view in split.tests) for size in _SIZES]
-    predicted = [np.full((len(learners), views, len(tested)), np.nan, np.float32) for views in n_views]
+    predicted = [np.full((len(learners), views, len(tested)), np.nan, np.float32) for views in n_views_of(splits)]
     for split, of_groups in zip(splits, found, strict=True):
         for learner, (group, name) in enumerate(learners):
             first = 0

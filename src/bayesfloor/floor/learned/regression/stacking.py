@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, optimize
 
-from bayesfloor.floor.learned.cross_fitting import unseen
+from bayesfloor.floor.learned.cross_fitting import VIEWS, unseen
 from bayesfloor.floor.learned.regression.cross_fitting import NumberFit
 from bayesfloor.runtime.arrays import Floats, Ints
 
@@ -50,7 +50,7 @@ def fit_number_stacks(fitted: NumberFit, y: Floats, weight: Floats) -> list[Numb
     n_folds = int(fitted.folds.max()) + 1
     stacks = []
     n_views = [predicted.shape[1] for predicted in fitted.predicted]
-    for size, predicted in enumerate(fitted.predicted):
+    for size, predicted in enumerate(fitted.predicted[: len(VIEWS)]):
         combined = np.full(predicted.shape[1:], np.nan)
         weights = np.zeros((n_folds, len(predicted)))
         for fold in range(n_folds):
