@@ -242,7 +242,7 @@ def the_best_of_many_columns(rng: Rng) -> Frame:
     return numbers(200, 300, rng).assign(target=classes(200, rng))
 
 
-@kind(prepare=TargetEncoder(random_state=0))
+@kind(prepare=TargetEncoder())
 def encoded_by_the_target(rng: Rng) -> Frame:
     columns = {name: levels(250, 60, rng, name) for name in "abc"}
     return pd.DataFrame(columns).assign(target=classes(250, rng))
