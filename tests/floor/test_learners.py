@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 from scipy.special import expit
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.ensemble import ExtraTreesClassifier
@@ -17,6 +17,7 @@ from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.floor.learned import learners
 from bayesfloor.floor.learned.gaussian_learners import _shrinkage
 from bayesfloor.floor.learned.learners import GROUPS, NAMES, group_of, groups_for
+from bayesfloor.floor.learned.local_learners import kernel_ridge
 from bayesfloor.floor.learned.marginal_learners import nominal
 from bayesfloor.floor.learned.table_learners import boosting
 from bayesfloor.floor.learned.training_rows import (
@@ -24,6 +25,7 @@ from bayesfloor.floor.learned.training_rows import (
     Codes,
     Train,
     components,
+    distances_between,
     narrow,
     relative_spread,
     safe,
@@ -256,6 +258,18 @@ def test_kernel_ridge_is_that_of_the_full_kernel_when_all_rows_are_landmarks():
             best = gcv, np.exp(-0.5 * squares(test, train.X) / (1.0**2 * typical)) @ weights + train.counts / n
     found = learners.kernels(train, test, 0)["kernel ridge 1.0"]
     assert_allclose(found, np.clip(best[1], 0.5 / (n + 1), None), atol=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_kernels_between_landmarks_that_are_mostly_equal(seed):
+    """The median distance is a rounding error then, and no width of a kernel."""
+    X, _ = standardised((np.random.default_rng(seed).random((120, 8)) < 0.02).astype(float), np.zeros((1, 8)))
+    between, typical = distances_between(X)
+    is_equal = (X[:, np.newaxis] == X).all(axis=2)
+    assert_array_equal(between == 0, is_equal)
+    assert typical == pytest.approx(np.median(pdist(X, "sqeuclidean")[~is_equal[np.triu_indices(120, 1)]]))
+    found = kernel_ridge(Train(X, np.arange(120) % 2, 2), X, 0, (0.5,))[0.5]
+    assert np.isfinite(found).all()
 
 
 def test_trees_do_as_well_as_scikit_learns():

@@ -70,6 +70,8 @@ def table_of(
         if named:
             name, text = next(iter(named.items()))
             raise ValueError(f"{name}={text!r} names a column, but X is no data frame")
+        if not isinstance(prepare, str):
+            raise ValueError(f"prepare={prepare!r} makes features of a data frame, and X is no data frame")
         return None
     for name, value in given.items():
         if isinstance(value, int | np.integer) and name not in named:

@@ -1,13 +1,15 @@
 """Columns of a table, and what is wanted of them -> a `Table`."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.column_order import bits_of, column_keys, hash_of_rows
 from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import ColumnSummary, Table, TabularView
@@ -217,7 +219,11 @@ def make_table(raw: RawTable, wishes: Wishes, *, labels: Labels | None = None, i
     -------
     Table
     """
-    rows = labelled(raw, wishes, labels, is_labelled=is_labelled)
+    return prepared(labelled(raw, wishes, labels, is_labelled=is_labelled), wishes)
+
+
+def prepared(rows: LabelledRows, wishes: Wishes) -> Table:
+    """Make features of rows whose labels are known; see `make_table`."""
     raw = rows.raw
     how: dict[str, Any] = {"encode": wishes.encode, "scale": wishes.scale, "impute": wishes.impute}
     apart = {rows.target, rows.groups, rows.time}
@@ -299,19 +305,24 @@ def _sampled(raw: RawTable, labels: Labels, wishes: Wishes) -> tuple[RawTable, L
 
 
 def _row_keys(table: RawTable, codes: Ints, seed: int) -> NDArray[np.uint64]:
-    """Return a random number for each row, from its values and the seed; copies of a row get different ones."""
+    """Return a random number for each row, from its values and the seed, whatever the order of the columns.
+
+    Copies of a row get different ones.
+    """
+    columns = [_bits_of(column) for column in table.columns if not isinstance(column, OtherColumn)]
     hashes = np.zeros(len(codes), np.uint64)
-    for column in table.columns:
-        if isinstance(column, NumberColumn | DateColumn):
-            values = np.where(np.isnan(column.values), np.nan, column.values + 0.0).view(np.uint64)
-        elif isinstance(column, TextColumn):
-            texts = [*column.categories, "\0missing"]
-            values = np.array([_text_hash(text) for text in texts], np.uint64)[column.codes]
-        else:
-            continue
-        hashes = mix64(hashes + GOLDEN ^ values)
+    for column, key in zip(columns, column_keys(columns, hash_of_rows(columns)), strict=True):
+        hashes += mix64(column() ^ key)
     copy = copy_numbers(hashes, codes)
     return mix64(hashes + copy * GOLDEN ^ mix64(np.array([seed], np.uint64) + GOLDEN))
+
+
+def _bits_of(column: NumberColumn | DateColumn | TextColumn) -> Callable[[], NDArray[np.uint64]]:
+    """Return what gives a number for each value of a column."""
+    if not isinstance(column, TextColumn):
+        return partial(bits_of, column.values)
+    texts = [*column.categories, "\0missing"]
+    return partial(np.take, np.array([_text_hash(text) for text in texts], np.uint64), column.codes)
 
 
 def _text_hash(text: str) -> int:

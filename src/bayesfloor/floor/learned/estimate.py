@@ -23,6 +23,7 @@ from bayesfloor.data.sampling import (
 )
 from bayesfloor.floor.learned.caller_choices import MIN_FOLDS, Known, check_cv, check_learners
 from bayesfloor.floor.learned.cluster_fits import cluster_of
+from bayesfloor.floor.learned.column_order import in_column_order
 from bayesfloor.floor.learned.copies import distinct_rows, equal_rows, groups_of_near_copies
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
 from bayesfloor.floor.learned.held_out import HeldOut
@@ -217,11 +218,13 @@ def learned_floor_of(
     check_cv(cv, len(problem.X), problem.groups, problem.time)
     seed = check_random_state_seed(random_state)
     n_threads = check_n_jobs(n_jobs)
+    problem = in_column_order(problem, problem.codes)
     distinct = distinct_rows(problem, seed, may_group=is_int(cv))
     problem = distinct.problem
     if is_int(cv):  # again: the copies that were left out may have been all that there was of some groups
         check_cv(cv, len(problem.X), problem.groups, problem.time)
-    is_default = isinstance(learners, str) and learners == "default" and is_int(cv) and problem.time is None
+    is_default = isinstance(learners, str) and learners == "default" and is_int(cv)
+    is_default = is_default and problem.time is None and problem.supervised is None
     most_rows = rows_by_default(problem) if is_default else LEARNED_ROWS
     rows = choose_rows(problem, check_max_rows(max_rows, n_classes, most_rows), seed, RARE_ROWS)
     is_many = is_default and len(rows) > LEARNED_ROWS
@@ -235,15 +238,15 @@ def learned_floor_of(
     groups = None if problem.groups is None else problem.groups[rows]
     holdout = hold_out(problem.codes[rows], groups, cv, LEARNED_ROWS) if is_many else None
     predicted = rows if holdout is None else rows[holdout.tested]
-    points, codes = problem.X[predicted], problem.codes[predicted]
-    tabular = None if problem.tabular is None else problem.tabular.take(predicted)
+    part = problem.take(predicted)
+    points, codes = part.X, part.codes
     if holdout is not None:
-        learner_groups = linear_groups_for(points, tabular, len(rows))
+        learner_groups = linear_groups_for(points, part.tabular, len(rows))
         of_tested = None if groups is None else np.unique(groups[holdout.tested], return_inverse=True)[1]
         scheme = _Scheme(holdout.stack_folds, groups=of_tested, clusters=of_tested)
         check_memory(holdout_bytes(problem, rows, n_threads), f"training on {len(rows)} rows")
     else:
-        learner_groups = check_learners(learners, _KNOWN, lambda: groups_for(points, tabular))
+        learner_groups = check_learners(learners, _KNOWN, lambda: groups_for(points, part.tabular, part.supervised))
         # a splitter counts all rows that were given
         scheme = _scheme_of(problem, rows, cv) if is_int(cv) else _scheme_of(distinct.given, distinct.rows[rows], cv)
     cluster = cluster_of(client)
@@ -254,19 +257,7 @@ def learned_floor_of(
         if holdout is not None:
             fitted = fit_holdout(problem, rows, holdout, learner_groups, seed, crew, cluster)
             return fit_stacks(fitted, codes, seed, crew), fitted.sizes, fitted.names
-        fitted = cross_fit(
-            points,
-            codes,
-            n_classes,
-            scheme.folds,
-            learner_groups,
-            seed,
-            crew,
-            scheme.splits,
-            scheme.earlier,
-            tabular,
-            cluster,
-        )
+        fitted = cross_fit(part, scheme.folds, learner_groups, seed, crew, scheme.splits, scheme.earlier, cluster)
         if problem.time is not None:
             fitted = with_recent(fitted)
         # Offsets fitted on other groups move away from a fold whose groups lean to one class, because these were among

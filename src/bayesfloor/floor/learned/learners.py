@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.prepared_table import TabularView
+from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.floor.learned.gaussian_learners import N_CLUSTERS, clusters, gaussian
 from bayesfloor.floor.learned.gradient_learners import is_mostly_binary, logistic, network
 from bayesfloor.floor.learned.interaction_learners import pairs, triples
@@ -41,7 +42,7 @@ from bayesfloor.floor.learned.local_learners import (
 )
 from bayesfloor.floor.learned.marginal_learners import is_nominal, marginals, nominal
 from bayesfloor.floor.learned.table_learners import boosting
-from bayesfloor.floor.learned.training_rows import Train
+from bayesfloor.floor.learned.training_rows import Train, as_given
 from bayesfloor.runtime.arrays import Floats
 
 Group = Callable[[Train, Floats, int], dict[str, Floats]]
@@ -79,13 +80,21 @@ GROUPS: dict[str, Group] = {
     "network": network,
 }
 
+#: Groups that have something to say on some data only.
+_CONDITIONAL = ("unit", "pairs", "triples", "nominal", "network")
 
-def groups_for(X: Floats, tabular: TabularView | None = None) -> dict[str, Group]:
+
+def groups_for(
+    X: Floats, tabular: TabularView | None = None, supervised: SupervisedFeatures | None = None
+) -> dict[str, Group]:
     """Return the groups that have something to say about rows, whatever their labels.
 
     A unit has to be shared. Pairs want three columns that vary, triples four. Nominal learners want a table, or a
-    column of few values. The network wants columns of two values.
+    column of few values. The network wants columns of two values. Nothing of this is known of features that every
+    training set makes for itself.
     """
+    if supervised is not None:
+        return {name: group for name, group in GROUPS.items() if name not in _CONDITIONAL}
     n_columns = int((X.min(axis=0) < X.max(axis=0)).sum())
     wanted = {
         "unit": tabular is None and share_a_unit(X),
@@ -106,9 +115,10 @@ def group_of(name: str, estimator: Any) -> Group:
         fitted = clone(estimator)
         if fitted.get_params(deep=False).get("random_state", 0) is None:
             fitted.set_params(random_state=seed % 2**32)
-        fitted.fit(train.X.copy(), train.codes)  # which may change its rows, as StandardScaler(copy=False) does
+        # which may change its rows, as StandardScaler(copy=False) does
+        fitted.fit(as_given(train.X, train.given_columns), train.codes)
         probability = np.zeros((len(test), train.n_classes))
-        probability[:, fitted.classes_] = fitted.predict_proba(test.copy())
+        probability[:, fitted.classes_] = fitted.predict_proba(as_given(test, train.given_columns))
         return {name: probability}
 
     return learn

@@ -27,7 +27,7 @@ from bayesfloor.floor.learned.learners import Group
 from bayesfloor.floor.learned.linear_cost_kernels import grow_deep_trees, keep_nearest
 from bayesfloor.floor.learned.local_learners import local_ridge, share_a_unit, votes_of
 from bayesfloor.floor.learned.table_learners import shares_of
-from bayesfloor.floor.learned.training_rows import Train, components, narrow, squared_distances
+from bayesfloor.floor.learned.training_rows import Train, components, distances_between, narrow, squared_distances
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 Ranks = NDArray[np.uint16]
@@ -277,9 +277,8 @@ def landmark_ridge(train: Train, test: Floats, n_landmarks: int, seed: int) -> F
     """
     n = len(train.X)
     landmarks = train.X[np.random.default_rng(seed).permutation(n)[: min(n_landmarks, n // 4)]]
-    between = squared_distances(landmarks, landmarks).astype(np.float64)
-    typical = float(np.median(between[np.triu_indices(len(landmarks), 1)]))
-    scale = -0.5 / max(LANDMARK_WIDTH**2 * typical, 1e-30)
+    between, typical = distances_between(landmarks.astype(np.float64))
+    scale = -0.5 / (LANDMARK_WIDTH**2 * typical)
     kernel = np.exp(scale * between)
     held_out = np.arange(n) % HELD_OUT == 0
     kept, left_out = (_moments(train, rows, landmarks, scale) for rows in (~held_out, held_out))

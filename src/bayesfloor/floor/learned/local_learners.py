@@ -8,7 +8,14 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from bayesfloor.floor.learned.neighbour_kernels import nearest_columns
-from bayesfloor.floor.learned.training_rows import Train, components, never_stop, relative_spread, squared_distances
+from bayesfloor.floor.learned.training_rows import (
+    Train,
+    components,
+    distances_between,
+    never_stop,
+    relative_spread,
+    squared_distances,
+)
 from bayesfloor.floor.learned.tree_kernels import grow_trees
 from bayesfloor.runtime.arrays import Floats, Ints
 
@@ -172,13 +179,12 @@ def kernel_ridge(
     landmarks = train.X[np.random.default_rng(seed).permutation(n)[:n_landmarks]]
     near = _single(landmarks)
     to_train, to_test = squared_distances(_single(train.X), near), squared_distances(_single(test), near)
-    between = squared_distances(landmarks, landmarks)
-    typical = np.median(between[np.triu_indices(len(landmarks), 1)]) if len(landmarks) > 1 else 1.0
+    between, typical = distances_between(landmarks)
     prior = train.counts / n
     targets = train.one_hot - prior
     fitted = {}
     for width in widths:
-        scale = -0.5 / max(width**2 * typical, 1e-30)
+        scale = -0.5 / (width**2 * typical)
         kernel = np.exp(scale * between)
         kernel[np.diag_indices(len(landmarks))] += 1e-6
         factor = linalg.cholesky(kernel, lower=True)

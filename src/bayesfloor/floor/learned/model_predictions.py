@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bayesfloor.data.labels import as_array, check_weights, is_missing
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.floor.learned.held_out import HeldOut, log_of_known
-from bayesfloor.floor.learned.training_rows import Train
+from bayesfloor.floor.learned.training_rows import Train, as_given
 from bayesfloor.forest.gpu.device import host_array
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.frames import column_named, column_texts, with_text_names
@@ -261,7 +261,7 @@ def _by_clones(model: Any, own: OwnRows, held_out: HeldOut, sample_weight: Float
     for train, places in held_out.splits:
         if prepared is not None:
             each = next(prepared)
-            rows, others = each.train.X, each.others
+            rows, others = (as_given(side, each.train.given_columns) for side in (each.train.X, each.others))
         else:
             rows, others = (own.take(held_out.given[some]) for some in (train, held_out.tested[places]))
         known = Train(np.empty((len(train), 0)), problem.codes[held_out.rows[train]], len(problem.classes))

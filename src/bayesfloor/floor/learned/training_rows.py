@@ -19,6 +19,9 @@ MOST_COMPONENTS, EXPLAINED = 64, 0.999
 #: Rows that the components are computed from.
 COMPONENT_ROWS = 20_000
 
+#: Squared distance below which two rows are equal, as a share of the largest squared norm: the rest is rounding.
+EQUAL = 1e-10
+
 #: Standard deviations from the mean at which test rows are clipped, so that float32 holds their squared distances.
 FARTHEST = 1e15
 
@@ -63,6 +66,8 @@ class Train(NamedTuple):
         The columns as codes with gaps, where the rows come from a table.
     spread : ndarray of shape (d,) or float
         Standard deviations of the columns before they were standardised, as shares of the largest.
+    given_columns : ndarray of shape (d,) or None
+        Where each column, as the caller has them, is; None where all are where they were.
     """
 
     X: Floats
@@ -71,6 +76,7 @@ class Train(NamedTuple):
     check: Callable[[], None] = never_stop
     table: Codes | None = None
     spread: Floats | float = 1.0
+    given_columns: Ints | None = None
 
     @property
     def counts(self) -> Ints:
@@ -109,6 +115,11 @@ def standardised(X: Floats, test: Floats) -> tuple[Floats, Floats]:
         np.clip(others, -FARTHEST, FARTHEST, out=others)
     X *= scale
     return X, others
+
+
+def as_given(X: Floats, given_columns: Ints | None) -> Floats:
+    """Return a copy of rows with their columns as the caller has them, for an estimator that may change it."""
+    return X.copy() if given_columns is None else np.ascontiguousarray(X[:, given_columns])
 
 
 def quantiles_of(ordered: Floats, n_bins: int) -> Floats:
@@ -174,3 +185,14 @@ def squared_distances(A: NDArray[F], B: NDArray[F]) -> NDArray[F]:
     distances += (A**2).sum(axis=1)[:, None]
     distances += (B**2).sum(axis=1)
     return np.maximum(distances, 0.0, out=distances)
+
+
+def distances_between(points: Floats) -> tuple[Floats, float]:
+    """Return squared distances between points, and their median; where most points are equal, that of all others."""
+    between = squared_distances(points, points)
+    between[between <= EQUAL * float((points**2).sum(axis=1).max(initial=0.0))] = 0.0
+    above = between[np.triu_indices(len(points), 1)]
+    apart = above[above > 0]
+    if not len(apart):
+        return between, 1.0
+    return between, float(np.median(above)) or float(np.median(apart))

@@ -13,6 +13,7 @@ from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table, TabularView, points_and_labels
 from bayesfloor.data.row_groups import check_groups, check_time
 from bayesfloor.data.sampling import Keys, keys_of_values
+from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.floor.trees.remote_points import names_of
 from bayesfloor.forest.gpu.device import host_array
@@ -45,6 +46,10 @@ class NumberProblem:
         The same rows as codes with gaps.
     sample_weight : ndarray of shape (n,) or None
         What each row counts; None where all count the same.
+    given_columns : ndarray of shape (d,) or None
+        Where each column, as it was given, is now; None where all are where they were.
+    supervised : SupervisedFeatures or None
+        What makes the features of models in place of X, where that takes labels.
     """
 
     X: Floats
@@ -54,6 +59,8 @@ class NumberProblem:
     time: Floats | None = None
     tabular: TabularView | None = None
     sample_weight: Floats | None = None
+    given_columns: Ints | None = None
+    supervised: SupervisedFeatures | None = None
 
     def take(self, rows: Ints) -> "NumberProblem":
         """Keep some of the rows."""
@@ -65,6 +72,7 @@ class NumberProblem:
             time=None if self.time is None else self.time[rows],
             tabular=None if self.tabular is None else self.tabular.take(rows),
             sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
+            supervised=None if self.supervised is None else self.supervised.take(rows),
         )
 
     def keys(self, seed: int) -> Keys:
@@ -98,8 +106,9 @@ def check_number_problem(
         if sample_weight is not None:  # of all rows, and some may have been left out
             sample_weight = check_weights(sample_weight, table.n_samples)[table.lines]
         X, y, groups, time = table, None, None, None
-    names, tabular = (X.feature_names, X.tabular) if isinstance(X, Table) else (names_of(X), None)
+    names, tabular, supervised = names_of(X), None, None
     if isinstance(X, Table):
+        names, tabular, supervised = X.feature_names, X.tabular, X.supervised
         groups, time = X.groups if groups is None else groups, X.time if time is None else time
     X, y = points_and_labels(X, y, task="regression")
     points = check_points(host_array(X))
@@ -117,7 +126,8 @@ def check_number_problem(
         weight = np.ldexp(weight, -np.frexp(largest)[1])  # sums stay finite; a power of two rounds nothing
         # the exact sum does not depend on the order of the rows
         weight = None if weight.min() == weight.max() else weight / (fsum(weight) / n)
-    return NumberProblem(points, numbers, names, check_groups(groups, n), check_time(time, n), tabular, weight)
+    checked = check_groups(groups, n), check_time(time, n), tabular, weight
+    return NumberProblem(points, numbers, names, *checked, supervised=supervised)
 
 
 def _column_of(X: Any, parameter: str, name: str) -> tuple[Any, Any]:

@@ -11,13 +11,13 @@ from bayesfloor.data.row_groups import in_order_of_appearance
 from bayesfloor.data.sampling import LEARNED_ROWS, affordable_rows
 from bayesfloor.floor.learned.caller_choices import MIN_FOLDS, Known, check_cv, check_learners
 from bayesfloor.floor.learned.cluster_fits import cluster_of
+from bayesfloor.floor.learned.column_order import in_column_order
 from bayesfloor.floor.learned.copies import distinct_numbers, groups_of_near_copies, known_of
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split
-from bayesfloor.floor.learned.many_rows import hold_out
+from bayesfloor.floor.learned.many_rows import hold_out, holdout_splits
 from bayesfloor.floor.learned.regression.cross_fitting import (
     NumberFit,
     cross_fit_numbers,
-    holdout_splits,
     rows_for,
     with_recent,
 )
@@ -116,10 +116,12 @@ def learn_numbers(
     """Choose rows, deal them out to folds, train all learners and stack them; see `regression_floor`."""
     n_threads = check_n_jobs(n_jobs)
     check_cv(cv, len(given.y), given.groups, given.time)
+    given = in_column_order(given, given.y)
     kept, copies, copied = distinct_numbers(given, seed, may_group=is_int(cv))
     if is_int(cv):  # again: rows of no weight and copies may have been all that there was of some groups
         check_cv(cv, len(kept), None if given.groups is None else given.groups[kept], given.time)
-    is_default = isinstance(learners, str) and learners == "default" and is_int(cv) and given.time is None
+    is_default = isinstance(learners, str) and learners == "default" and is_int(cv)
+    is_default = is_default and given.time is None and given.supervised is None
     most = affordable_rows(given.X.shape[1]) if is_default else LEARNED_ROWS
     order = np.argsort(given.keys(seed)[kept], kind="stable")  # depends on the values and the seed alone
     rows = kept[order][: most if max_rows is None else max_rows]
@@ -151,7 +153,7 @@ def learn_numbers(
     if np.ptp(problem.y[of_tested]) == 0.0:
         raise ValueError(f"y is {given.y[rows[of_tested[0]]]:g} in all of the {len(of_tested)} rows that are tested")
     tabular = None if problem.tabular is None else problem.tabular.take(tested)
-    groups = check_learners(learners, _KNOWN, lambda: groups_for(problem.X[tested], tabular))
+    groups = check_learners(learners, _KNOWN, lambda: groups_for(problem.X[tested], tabular, problem.supervised))
     cluster = cluster_of(client)
     n_learners = sum(len(NAMES.get(name, ("",))) for name in groups)
     check_memory(4 * n_learners * sum(VIEWS) * len(tested), f"the predictions of {len(tested)} rows")
@@ -165,7 +167,8 @@ def learn_numbers(
             fitted = with_recent(fitted)
         stacks = fit_number_stacks(fitted, problem.y[tested], weight[tested])
         some = np.arange(min(len(rows), IMPORTANCE_ROWS))
-        known, scaled, _, _ = rows_for(problem, some, tested)
+        # importances are of all rows and labels: features that hold labels would tell them here
+        known, scaled, _, _ = rows_for(replace(problem, supervised=None), some, tested)
         importance = grow_ensemble(known._replace(check=crew.check), known.X, known.X[:1], seed)[2]
         used = np.sort(np.argsort(-importance, kind="stable")[:MOST_SCALED])
         return fitted, stacks, scaled[:, used] * importance[used]

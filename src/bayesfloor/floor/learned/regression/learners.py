@@ -25,6 +25,7 @@ from scipy import linalg
 from threadpoolctl import ThreadpoolController
 
 from bayesfloor.data.prepared_table import TabularView
+from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.floor.learned.boosting_kernels import MOST_SEEN
 from bayesfloor.floor.learned.local_learners import nearest_rows, share_a_unit
 from bayesfloor.floor.learned.regression.boosting_kernels import boost_numbers
@@ -39,7 +40,7 @@ from bayesfloor.floor.learned.table_learners import (
     bins_of,
     n_leaves_of,
 )
-from bayesfloor.floor.learned.training_rows import Codes, squared_distances
+from bayesfloor.floor.learned.training_rows import Codes, as_given, distances_between, squared_distances
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 Group = Callable[[Rows, Floats, int], dict[str, Floats]]
@@ -309,9 +310,7 @@ class Landmarks:
         chosen = np.random.default_rng(seed).permutation(n)[: min(n_landmarks, max(n // 2, 50))]
         self.rows, self.landmarks = rows, _single(points[chosen])
         self.to_rows = squared_distances(_single(points), self.landmarks)
-        self.between = squared_distances(points[chosen], points[chosen])
-        above = self.between[np.triu_indices(len(chosen), 1)]
-        self.typical = max(float(np.median(above)) if len(above) else 1.0, 1e-30)
+        self.between, self.typical = distances_between(points[chosen])
 
     def fit(self, width: float) -> KernelFit:
         """Fit ridge regression at a width, a share of the median distance."""
@@ -538,9 +537,11 @@ GROUPS: dict[str, Group] = {
 }
 
 
-def groups_for(X: Floats, tabular: TabularView | None = None) -> dict[str, Group]:
+def groups_for(
+    X: Floats, tabular: TabularView | None = None, supervised: SupervisedFeatures | None = None
+) -> dict[str, Group]:
     """Return the groups that have something to say about rows; columns have to share a unit for one of them."""
-    has_unit = tabular is None and share_a_unit(X)
+    has_unit = tabular is None and supervised is None and share_a_unit(X)
     return {name: group for name, group in GROUPS.items() if name != "unit" or has_unit}
 
 
@@ -556,7 +557,8 @@ def group_of(name: str, estimator: Any) -> Group:
             fitted.set_params(random_state=seed % 2**32)
         weighted = has_fit_parameter(fitted, "sample_weight") and not np.all(rows.weight == 1.0)
         keywords = {"sample_weight": rows.weight} if weighted else {}
-        fitted.fit(rows.X.copy(), rows.y.copy(), **keywords)  # which may change its rows
-        return {name: np.asarray(fitted.predict(test.copy()), np.float64).reshape(len(test))}
+        fitted.fit(as_given(rows.X, rows.given_columns), rows.y.copy(), **keywords)  # which may change its rows
+        predicted = fitted.predict(as_given(test, rows.given_columns))
+        return {name: np.asarray(predicted, np.float64).reshape(len(test))}
 
     return learn

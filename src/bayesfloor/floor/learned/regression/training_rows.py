@@ -37,6 +37,8 @@ class Rows(NamedTuple):
         The columns as codes with gaps, where the rows come from a table.
     spread : ndarray of shape (d,) or float
         Standard deviations of the columns before they were standardised, as shares of the largest.
+    given_columns : ndarray of shape (d,) or None
+        Where each column, as the caller has them, is; None where all are where they were.
     """
 
     X: Floats
@@ -45,6 +47,7 @@ class Rows(NamedTuple):
     check: Callable[[], None] = never_stop
     table: Codes | None = None
     spread: Floats | float = 1.0
+    given_columns: Ints | None = None
 
     def first(self, n: int) -> "Rows":
         """Return a sample of the rows, without their table."""
