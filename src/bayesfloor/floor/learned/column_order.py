@@ -5,7 +5,7 @@ order that follows from the values. `given_columns` of a problem leads back, for
 columns by their numbers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
@@ -16,11 +16,11 @@ from bayesfloor.data.column_order import U64, bits_of, column_keys, hash_of_rows
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.floor.trees.problem import Problem
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.hashing import mix64
 
 P = TypeVar("P", Problem, NumberProblem)
-Columns = list[Callable[[], U64]]
+Columns = Sequence[Callable[[], U64]]
 
 
 def in_column_order(problem: P, labels: Ints | Floats) -> P:
@@ -78,13 +78,15 @@ def _units_of(X: Floats, tabular: TabularView | None) -> tuple[list[Ints], Colum
     """Return columns of X that stay together, and what gives the bits of each."""
     encoded = {} if tabular is None else {first: (column, last) for column, first, last in tabular.from_labels}
     units: list[Ints] = []
-    known: Columns = []
+    known: list[Callable[[], U64]] = []
     place = 0
     while place < X.shape[1]:
         column, last = encoded.get(place, (-1, place + 1))
         units.append(np.arange(place, last))
-        is_encoded = tabular is not None and column >= 0
-        known.append(partial(_bits_of, tabular.values, column) if is_encoded else partial(_bits_of, X, place))
+        if tabular is None or column < 0:
+            known.append(partial(_bits_of, X, place))
+        else:
+            known.append(partial(_bits_of, tabular.values, column))
         place = last
     return units, known
 
@@ -93,7 +95,7 @@ def _bits_of(values: Floats, column: int) -> U64:
     return bits_of(values[:, column])
 
 
-def _order_of(columns: Columns, of_rows: U64, with_labels: Callable[[], U64], kinds: Floats | None = None) -> Ints:
+def _order_of(columns: Columns, of_rows: U64, with_labels: Callable[[], U64], kinds: Bools | None = None) -> Ints:
     """Order columns by their keys; where some tie, by keys that labels have a part in."""
     keys = column_keys(columns, of_rows)
     if kinds is not None:

@@ -218,9 +218,8 @@ def rows_for(problem: Problem, rows: Ints, tests: Ints, encoded: Ints) -> tuple[
     """
     if problem.supervised is not None:
         made = problem.supervised.features(rows, tests)
-        spread = relative_spread(made[0])
-        known, others = (side.astype(np.float32) for side in standardised(*made))
-        return Train(known, problem.codes[rows], len(problem.classes), spread=spread), others
+        single: list[Any] = [side.astype(np.float32) for side in standardised(*made)]
+        return Train(single[0], problem.codes[rows], len(problem.classes), spread=relative_spread(made[0])), single[1]
     X, tabular, d = problem.X, problem.tabular, problem.X.shape[1]
     points: Any = np.empty((len(rows), d), np.float32)
     others: Any = np.empty((len(tests), d), np.float32)
