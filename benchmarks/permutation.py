@@ -8,7 +8,7 @@ Tables of every kind, real and made, of 60 to 400 rows. Their labels are permute
 read with `read_table`, and given to `learned_floor` or `regression_floor`. Then no model can have an AUC above .5, an
 error below that of always naming the largest class, or an R² above 0, but for chance; and intervals have to hold that.
 `noise` is one kind of table with many seeds, two categories of 40 to 150 values each: where weights of a stack know
-labels of the fold that they are for, the AUC is .515.
+labels of the fold that they are for, the AUC is above .5.
 
 Real tables are read from ../shared/data/tables, or $BAYESFLOOR_DATA/tables, and left out where there are none.
 """

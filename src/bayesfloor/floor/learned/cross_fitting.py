@@ -202,7 +202,7 @@ def unseen(
 
     A model that has seen it predicts other rows well just where their labels agree with those of the fold, and so does
     the fold's own model. Weights fitted on such predictions know whether the fold will be predicted well. On noise, the
-    AUC of learners of categories came out at .56, and that of all learners .015 too high. Models of the largest size
+    AUC of learners of ten categories came out at .56. Models of the largest size
     have seen all folds but the one that they predict: the next smaller ones take their place.
 
     Parameters
