@@ -293,6 +293,7 @@ def learned_floor_of(
             each,
             residual_z=residual_z,
             confidence=confidence,
+            folds=folds,
             clusters=scheme.clusters,
             in_time=in_time,
             share_unseen=unseen,
@@ -352,7 +353,8 @@ def learned_floor_of(
         metrics=floors,
         cost=_decisions(metrics, q, counted, problem.classes),
     )
-    named = (q if summary.constant is None else summary.constant).argmax(axis=1)
+    assert summary.q is not None
+    named = summary.q.argmax(axis=1)
     given = distinct.rows[rows]
     return learned, HeldOut(problem, rows, splits, places, counted, metrics, given, named, clusters=scheme.clusters)
 

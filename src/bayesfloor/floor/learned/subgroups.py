@@ -117,8 +117,8 @@ def subgroup_floors(
     """
     codes, n_groups = rows.codes, len(by.names)
     errors = [(stack.log_q.argmax(axis=-1) != codes).mean(axis=0) for stack in stacks]
-    if whole.constant is not None:
-        errors[0] = (whole.constant.argmax(axis=1) != codes).astype(np.float64)
+    if whole.q is not None:
+        errors[0] = (whole.q.argmax(axis=1) != codes).astype(np.float64)
     weights = rows.class_weights[codes]
     unseen = np.zeros(len(codes), bool) if is_unseen is None else is_unseen
     arm_of_rows = whole.reached - whole.reached_interval[0]

@@ -86,8 +86,8 @@ class CurveSummary(NamedTuple):
     """The best possible value of a metric, and what it was read from; the fields are those of `MetricFloor`.
 
     All are losses, of which smaller is better: for metrics of which larger is better, 1 less the metric. `kept` is the
-    share of the curve's lower end that was left where learners have only begun to see what there is. `constant` has the
-    probabilities of the rule that knows no features, where that loses less than the stack and is what was reached.
+    share of the curve's lower end that was left where learners have only begun to see what there is. `q` has the
+    probabilities by which `reached` was reached: those of the stack, or of the rule that knows no features.
     `curve_low` is the lower end without what rows of equal features tell.
     """
 
@@ -102,7 +102,7 @@ class CurveSummary(NamedTuple):
     growth: float = 1.0
     steady_fall: float = 0.0
     kept: float = 1.0
-    constant: Floats | None = None
+    q: Floats | None = None
     curve_low: float = 0.0
 
 
@@ -114,6 +114,7 @@ def summarise(
     *,
     residual_z: float,
     confidence: float,
+    folds: Ints | None = None,
     clusters: Ints | None = None,
     in_time: bool = False,
     share_unseen: float = 0.0,
@@ -137,6 +138,8 @@ def summarise(
         As from `residual_test`. Where neighbours err alike, the lower end is drawn further down.
     confidence : float
         Level of the intervals.
+    folds : ndarray of shape (n,) or None, default=None
+        The fold of each row, see `without_features`; None for what the stack alone reaches.
     clusters : ndarray of shape (n,) or None, default=None
         Rows that err alike have the same number; None where all are independent.
     in_time : bool, default=False
@@ -175,18 +178,21 @@ def summarise(
         beaten = np.full(len(codes), (metric.of_guesses - lowest) / scale)
     baseline = float(beaten.mean())
     constant = constant_probabilities(rows, metric, past)
-    of_constant = lost(targets, constant) if past is not None and metric.is_row_mean else beaten
     top = (metric.bounds[1] - lowest) / scale
     for stack in stacks:
         of_views = np.exp(stack.log_q)
         hard = np.mean([lost(targets, q) for q in of_views], axis=0)
         soft = np.mean([lost(q, q) for q in of_views], axis=0)
         if sampling is None:
-            sampling = sampled(hard, of_views[0])
-            of_reached, reached_by = hard, sampling
-            is_constant = bool(of_constant.mean() < hard.mean())  # what needs no features is a model too
-            if is_constant:
-                of_reached, reached_by = of_constant, sampled(of_constant, constant)
+            sampling = reached_by = sampled(hard, of_views[0])
+            of_reached, reached_q, is_constant = hard, of_views[0], np.zeros(len(codes), bool)
+            if folds is not None and metric.is_row_mean:
+                of_constant = lost(targets, constant)
+                is_constant = without_features(hard, of_constant, folds, in_time=in_time)
+                if is_constant.any():
+                    of_reached = np.where(is_constant, of_constant, hard)
+                    reached_q = np.where(is_constant[:, np.newaxis], constant, reached_q)
+                    reached_by = sampled(of_reached, reached_q)
         hard_rows.append(hard)
         soft_losses.append(float(soft.mean()))
         middle.append(middle_error(hard, soft, sampling.n_rows))
@@ -228,7 +234,7 @@ def summarise(
         estimate = surely * min(estimate, baseline) + (1.0 - surely) * baseline
         of_baseline = _sampling_of_baseline(baseline, standard_error(beaten), rows, metric, n_rows, top)
         upper = max(upper, of_baseline.interval(baseline, top, confidence)[1])
-    if surely == 1.0 or is_constant:
+    if surely == 1.0 or is_constant.all():
         estimate = min(estimate, reached)  # the floor is at most what a model attains
     if residual_z > ERR_ALIKE:
         # In time, what no learner caught may be a change that the past does not show: the more of it, the wider.
@@ -284,9 +290,35 @@ def summarise(
         growth=growth,
         steady_fall=scale * steady_fall,
         kept=left,
-        constant=constant if is_constant else None,
+        q=reached_q,
         curve_low=unscaled(curve_low),
     )
+
+
+def without_features(lost: Floats, of_constant: Floats, folds: Ints, *, in_time: bool) -> Bools:
+    """Mark the rows of folds in which the rule that knows no features takes the place of the stack.
+
+    What needs no features is a model too, and where a class is rare the stack may err more often. Which of the two is
+    better for a fold is told by the other folds: by its own rows, the better of two figures would be too good.
+
+    Parameters
+    ----------
+    lost, of_constant : ndarray of shape (n,)
+        What the stack and the rule lose in each row.
+    folds : ndarray of shape (n,)
+        Folds of the rows.
+    in_time : bool
+        Whether a fold comes after those of lower numbers, which then are all that is known.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    marked = np.zeros(len(folds), bool)
+    for fold in np.unique(folds):
+        others = folds < fold if in_time else folds != fold
+        marked[folds == fold] = others.any() and lost[others].mean() >= of_constant[others].mean()
+    return marked
 
 
 def constant_probabilities(rows: PlainRows, metric: Metric, past: Floats | None) -> Floats:

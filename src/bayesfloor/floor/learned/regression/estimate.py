@@ -273,23 +273,23 @@ def _metrics(learned: Learned, summary: NumberSummary, confidence: float) -> dic
         ),
     }
     low, high = summary.interval
-    reached = summary.attained.interval(confidence)
+    reached = summary.reached.interval(confidence)
     ends = _wider(summary, summary.raw, confidence), _wider(summary, summary.absolute, confidence, 2.0)
-    raw, absolute = (level.interval(confidence) for level in (summary.attained_raw, summary.attained_absolute))
+    raw, absolute = (level.interval(confidence) for level in (summary.raw, summary.absolute))
     # models aim at the mean; of a skewed target, always the median may do better than all of them
     of_median = level_of(weight * np.abs(y - median), learned.clusters, confidence)
     floors = {
         "r2": (
             1.0 - limit,
             (1.0 - high, 1.0 - low),
-            1.0 - summary.attained.mean,
+            1.0 - summary.reached.mean,
             (1.0 - reached[1], 1.0 - reached[0]),
             0.0,
         ),
         "rmse": (
             spread * limit**0.5,
             (spread * ends[0][0] ** 0.5, spread * ends[0][1] ** 0.5),
-            spread * summary.attained.mean**0.5,
+            spread * summary.raw.mean**0.5,
             (spread * raw[0] ** 0.5, spread * raw[1] ** 0.5),
             spread,
         ),
@@ -299,7 +299,7 @@ def _metrics(learned: Learned, summary: NumberSummary, confidence: float) -> dic
                 per_root * ends[1][0] ** 0.5,
                 min(per_root * ends[1][1] ** 0.5, scale * of_median.interval(confidence)[1]),
             ),
-            scale * summary.attained_absolute.mean,
+            scale * summary.absolute.mean,
             (scale * absolute[0], scale * absolute[1]),
             scale * of_median.mean,
         ),

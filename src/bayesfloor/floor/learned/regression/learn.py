@@ -79,8 +79,6 @@ class Learned(NamedTuple):
         Rows whose errors are alike.
     groups : ndarray of shape (n,) or None
         Groups that the caller has given.
-    past : ndarray of shape (2, n) or None
-        In time: mean and median of the targets that each row is predicted from.
     findings : list of Finding
         About copies.
     """
@@ -98,7 +96,6 @@ class Learned(NamedTuple):
     edges: list[Edges]
     clusters: Ints | None
     groups: Ints | None
-    past: Floats | None
     findings: list[Finding]
 
 
@@ -174,7 +171,7 @@ def learn_numbers(
         return fitted, stacks, scaled[:, used] * importance[used]
 
     fitted, stacks, points = supervise(learn, n_threads, progress)
-    weights_of_rows, weight = weight, weight[of_tested] / weight[of_tested].mean()
+    weight = weight[of_tested] / weight[of_tested].mean()
     clusters = None if together is None else in_order_of_appearance(together[of_tested])
     own_groups = None if problem.groups is None else clusters
     if problem.time is not None and clusters is None:
@@ -205,19 +202,8 @@ def learn_numbers(
         edges=edges,
         clusters=clusters,
         groups=own_groups,
-        past=_of_past(problem.y, weights_of_rows, splits, of_tested) if problem.time is not None and splits else None,
         findings=[*copied, *found],
     )
-
-
-def _of_past(y: Floats, weight: Floats, splits: list[Split], tested: Ints) -> Floats:
-    """Return the mean and the median of the targets that each tested row is predicted from."""
-    past = np.zeros((2, len(y)))
-    for split in splits:
-        if split.size == 0 and not split.for_stack:
-            known, of_known = y[split.train], weight[split.train]
-            past[:, split.tests[0][0]] = [[of_known @ known / of_known.sum()], [weighted_median(known, of_known)]]
-    return past[:, tested]
 
 
 def weighted_median(values: Floats, weight: Floats) -> float:
