@@ -93,22 +93,27 @@ def test_the_unit_of_y_does_not_matter():
     floor, other = regression_floor(X, y, learners=QUICK), regression_floor(X, 1e9 + 1000 * y, learners=QUICK)
     # rows are dealt out to folds by their values, so that figures differ a little
     assert other.estimate == pytest.approx(floor.estimate, abs=0.02)
-    assert other.noise_variance == pytest.approx(1e6 * floor.noise_variance, rel=0.1)
+    # the same difference, beside a noise of 1 - .89
+    assert other.noise_variance == pytest.approx(1e6 * floor.noise_variance, rel=0.02 / 0.11)
 
 
 def test_measurements_repeated_at_each_place_tell_the_noise():
-    """Nothing that is tried can learn this function; equal rows give its noise away."""
-    rng = np.random.default_rng(0)
-    places = rng.standard_normal((150, 3))
-    X = np.repeat(places, 4, axis=0)
-    y = np.repeat(rng.standard_normal(150), 4) + 0.5 * rng.standard_normal(600)
-    floor = regression_floor(X, y, learners=QUICK)
-    assert {"BF037", "BF056"} <= codes_of(floor)
-    within = y.reshape(150, 4).var(axis=1, ddof=1).mean()
-    # two standard errors of a variance of 450 degrees of freedom
-    assert floor.noise_variance == pytest.approx(within, rel=2 * (2 / 450) ** 0.5)
-    assert floor.noise_variance_interval[0] < 0.25 < floor.noise_variance_interval[1]
-    assert floor.reached < 0.1
+    """Nothing that is tried can learn this function; equal rows give its noise away.
+
+    How much of it depends on how places are dealt out to folds, so the median of three samples is compared.
+    """
+    ratios = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = np.repeat(rng.standard_normal((150, 3)), 4, axis=0)
+        y = np.repeat(rng.standard_normal(150), 4) + 0.5 * rng.standard_normal(600)
+        floor = regression_floor(X, y, learners=QUICK)
+        assert {"BF037", "BF056"} <= codes_of(floor)
+        assert floor.noise_variance_interval[0] < 0.25 < floor.noise_variance_interval[1]
+        assert floor.reached < 0.1
+        ratios.append(floor.noise_variance / y.reshape(150, 4).var(axis=1, ddof=1).mean())
+    # two standard errors of a variance of 150 degrees of freedom, one for each place
+    assert np.median(ratios) == pytest.approx(1.0, rel=2 * (2 / 150) ** 0.5)
 
 
 def test_copies_are_used_once():
@@ -281,7 +286,7 @@ def test_a_cluster_gives_the_same():
 def few_are_many(monkeypatch):
     """Hold rows out from 301 rows on, and try few learners."""
     monkeypatch.setattr(learn, "LEARNED_ROWS", 300)
-    monkeypatch.setattr(learn, "groups_for", lambda X, tabular: {name: GROUPS[name] for name in QUICK})
+    monkeypatch.setattr(learn, "groups_for", lambda X, *_: {name: GROUPS[name] for name in QUICK})
 
 
 @pytest.mark.parametrize("n", [500, 2000])
