@@ -75,6 +75,20 @@ def test_the_order_follows_from_the_values(draw):
         assert_array_equal(found.X[:, found.given_columns], given)
 
 
+def test_names_of_classes_do_not_decide_the_order():
+    X, codes = equal_dummies(48)
+    order = in_column_order(Problem(X, np.arange(2), codes, None), codes).given_columns
+    assert_array_equal(in_column_order(Problem(X, np.arange(2), 1 - codes, None), 1 - codes).given_columns, order)
+
+
+def test_columns_that_change_places_with_classes_do_so_when_classes_are_renamed():
+    codes = np.repeat([0, 1], 20)
+    first = np.tile(np.arange(20) < 6, 2) ^ np.repeat([False, True], 20)  # in 6 rows of one class, 14 of the other
+    X = np.stack([first, ~first], axis=1).astype(float)
+    given, renamed = (in_column_order(Problem(X, np.arange(2), each, None), each) for each in (codes, 1 - codes))
+    assert_array_equal(given.X, renamed.X[:, ::-1])
+
+
 def test_columns_that_encode_a_category_stay_together():
     rng = np.random.default_rng(4)
     frame = pd.DataFrame({name: [f"{name}{v}" for v in rng.integers(0, 40, 200)] for name in "ab"})

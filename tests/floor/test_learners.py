@@ -275,6 +275,19 @@ def test_kernels_between_landmarks_that_are_mostly_equal(seed):
     assert np.isfinite(found).all()
 
 
+@pytest.mark.parametrize("mark", [-999.0, -99999.0, -1e12])
+def test_kernels_between_landmarks_of_which_few_have_a_mark(mark):
+    """Most landmarks are so near to each other, for the largest norm, that distances of few digits give no kernel."""
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((60, 3))
+    values[rng.random((60, 3)) < 0.1] = mark
+    X, _ = standardised(values, values[:1])
+    between, _ = distances_between(X)
+    assert_allclose(between, cdist(X, X, "sqeuclidean"), rtol=1e-7)
+    found = kernel_ridge(Train(X, np.arange(60) % 2, 2), X, 0, (0.35,))[0.35]
+    assert np.isfinite(found).all()
+
+
 def test_trees_do_as_well_as_scikit_learns():
     train, test, codes = halved(n=4000, d=6)
     ours = np.mean(learners.trees(train, test, 0)["trees"].argmax(axis=1) != codes)

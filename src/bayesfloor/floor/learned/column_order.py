@@ -33,7 +33,8 @@ def in_column_order(problem: P, labels: Ints | Floats) -> P:
     problem : Problem or NumberProblem
         The rows.
     labels : ndarray of shape (n,)
-        Classes or numbers. They tell columns apart that nothing else does, such as dummies of equally many rows.
+        Codes of classes, or numbers. They tell columns apart that nothing else does, such as dummies of equally many
+        rows; which code a class has decides only between columns that change places when classes do.
 
     Returns
     -------
@@ -42,7 +43,8 @@ def in_column_order(problem: P, labels: Ints | Floats) -> P:
     X, tabular = problem.X, problem.tabular
     units, known = _units_of(X, tabular)
     of_rows = hash_of_rows(known)
-    with_labels = partial(hash_of_rows, known, bits_of(np.asarray(labels, np.float64)))
+    ranks = np.unique(labels, return_inverse=True)[1]
+    with_labels = partial(_marked_rows, known, of_rows, ranks)
     order = np.concatenate([units[unit] for unit in _order_of(known, of_rows, with_labels)])
     given = np.argsort(order)
     if np.array_equal(order, given) and np.all(np.diff(order) == 1):
@@ -95,10 +97,27 @@ def _bits_of(values: Floats, column: int) -> U64:
     return bits_of(values[:, column])
 
 
-def _order_of(columns: Columns, of_rows: U64, with_labels: Callable[[], U64], kinds: Bools | None = None) -> Ints:
+def _marked_rows(columns: Columns, of_rows: U64, ranks: Ints) -> tuple[U64, U64]:
+    """Return numbers of rows that labels have a part in: by the rows that have the same label, and by its rank."""
+    keys = column_keys(columns, of_rows)
+    refined = hash_of_rows([partial(_keyed, column, key) for column, key in zip(columns, keys, strict=True)])
+    of_labels = np.zeros(int(ranks.max(initial=-1)) + 1, np.uint64)
+    np.add.at(of_labels, ranks, mix64(refined))
+    return mix64(refined + of_labels[ranks]), hash_of_rows(columns, ranks.astype(np.uint64))
+
+
+def _keyed(column: Callable[[], U64], key: np.uint64) -> U64:
+    return np.asarray(column() ^ key)
+
+
+def _order_of(
+    columns: Columns, of_rows: U64, with_labels: Callable[[], tuple[U64, U64]], kinds: Bools | None = None
+) -> Ints:
     """Order columns by their keys; where some tie, by keys that labels have a part in."""
     keys = column_keys(columns, of_rows)
     if kinds is not None:
         keys = mix64(keys + kinds.astype(np.uint64))
-    further = keys if len(np.unique(keys)) == len(keys) else column_keys(columns, with_labels())
-    return np.lexsort((further, keys))
+    if len(np.unique(keys)) == len(keys):
+        return np.argsort(keys)
+    by_rows, by_ranks = (column_keys(columns, marked) for marked in with_labels())
+    return np.lexsort((by_ranks, by_rows, keys))

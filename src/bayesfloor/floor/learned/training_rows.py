@@ -19,8 +19,10 @@ MOST_COMPONENTS, EXPLAINED = 64, 0.999
 #: Rows that the components are computed from.
 COMPONENT_ROWS = 20_000
 
-#: Squared distance below which two rows are equal, as a share of the largest squared norm: the rest is rounding.
-EQUAL = 1e-10
+#: Squared distance, as a share of the largest squared norm, below which the expanded form has lost too many digits.
+NEAR = 1e-6
+#: Differences of rows that are taken at a time, in numbers.
+AT_ONCE = 2**20
 
 #: Standard deviations from the mean at which test rows are clipped, so that float32 holds their squared distances.
 FARTHEST = 1e15
@@ -188,9 +190,19 @@ def squared_distances(A: NDArray[F], B: NDArray[F]) -> NDArray[F]:
 
 
 def distances_between(points: Floats) -> tuple[Floats, float]:
-    """Return squared distances between points, and their median; where most points are equal, that of all others."""
+    """Return squared distances between points, and their median; where most points are equal, that of all others.
+
+    Those of points near each other are taken from differences: a kernel of them is positive definite whatever the
+    median, and equal points have none.
+    """
     between = squared_distances(points, points)
-    between[between <= EQUAL * float((points**2).sum(axis=1).max(initial=0.0))] = 0.0
+    near = between <= NEAR * float((points**2).sum(axis=1).max(initial=0.0))
+    first, second = np.nonzero(np.triu(near, 1))
+    step = max(1, AT_ONCE // max(points.shape[1], 1))
+    for start in range(0, len(first), step):
+        i, j = first[start : start + step], second[start : start + step]
+        between[i, j] = between[j, i] = ((points[i] - points[j]) ** 2).sum(axis=1)
+    np.fill_diagonal(between, 0.0)
     above = between[np.triu_indices(len(points), 1)]
     apart = above[above > 0]
     if not len(apart):
