@@ -45,7 +45,7 @@ def results(frame):
     votes = {
         "row": np.repeat(np.arange(30), 3),
         "who": np.tile(["p", "q", "r"], 30),
-        "label": np.tile(list("abaab"), 18),
+        "label": np.tile(list("aabbbb"), 15),
     }
     shares = np.abs(np.column_stack(list(numbers.values()))) + 0.1
     shares = dict(zip(LABELS, (shares / shares.sum(axis=1)[:, None]).T, strict=True))
@@ -159,7 +159,7 @@ def test_frames_of_each_library(kind):
     numbers, y, site = columns()
     frame = make(kind, numbers | {"site": site, "kind": y})
     floor = bf.learned_floor(frame, "kind", by="site", **FEW)
-    votes = make(kind, {"row": np.arange(40) // 2, "who": list("pq") * 20, "label": list("abab" + "baab") * 5})
+    votes = make(kind, {"row": np.arange(40) // 2, "who": list("pq") * 20, "label": list("aabb" + "baab") * 5})
     found = [
         floor,
         floor.rows_for(0.5),

@@ -115,11 +115,11 @@ def test_spanning_trees_alone_rule_nothing_out(target):
 
 
 def test_trees_above_what_was_reached_are_said_to_be_too_high(iris):
-    assert iris.trees.estimate > iris.learned.reached
-    note = iris.summary["floor"]["trees"]["note"]
+    assert iris.summary["floor"]["trees"]["note"] in iris.to_text(width=1000)
+    high = replace(iris.trees, estimate=iris.learned.reached * 2)
+    note = sentences.note_on_trees(SimpleNamespace(trees=high, learned=iris.learned))
     assert "too high here" in note
-    assert sentences.percent(iris.trees.estimate) in note
-    assert note in iris.to_text(width=1000)
+    assert sentences.percent(high.estimate) in note
     low = replace(iris.trees, estimate=iris.learned.reached / 2)
     assert "too high here" not in sentences.note_on_trees(SimpleNamespace(trees=low, learned=iris.learned))
 
@@ -377,7 +377,7 @@ def test_subgroups_are_in_every_form(by_region):
         assert (row["low"], row["high"]) == tuple(found.interval[code])
         assert row["share_of_errors"] == found.share_of_errors[code]
     assert "differ in their errors (p " in subgroups["sentence"]
-    assert "too few to tell a floor" in subgroups["note"]
+    assert "Too few rows, fewer than 5, to tell a floor: 'E'." in subgroups["note"]
     assert json.loads(by_region.to_json())["subgroups"] == subgroups
     text, markdown, page = by_region.to_text(), by_region.to_markdown(), by_region.to_html()
     assert "Subgroups by region" in text

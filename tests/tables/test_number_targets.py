@@ -183,9 +183,13 @@ def test_a_category_with_many_values_becomes_the_mean_of_other_rows(towns):
     ((column, first, last),) = table.tabular.from_labels
     assert (first, last) == (place, place + 1)
     assert table.tabular.is_category[column]
-    noise = towns.assign(price=np.random.default_rng(0).permutation(towns["price"]))
-    table = read_table(noise, target="price")
-    assert abs(np.corrcoef(table.X[:, place], table.y)[0, 1]) < 0.2  # no row sees its own number
+    # no row sees its own number: of 60 means of 400 numbers that are in them, one would expect √(60 / 400) = 0.39
+    found = []
+    for seed in range(10):
+        noise = towns.assign(price=np.random.default_rng(seed).permutation(towns["price"]))
+        table = read_table(noise, target="price")
+        found.append(np.corrcoef(table.X[:, place], table.y)[0, 1])
+    assert abs(np.mean(found)) < 0.15
 
 
 def test_another_table_is_made_ready_alike(towns):

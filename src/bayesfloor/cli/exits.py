@@ -9,7 +9,7 @@ MISSING = 4
 INTERRUPTED = 130
 
 #: Letters of a line that says what went wrong; names and values out of a file may be of any length.
-LONGEST_LINE = 800
+_LONGEST_LINE = 800
 
 
 class UsageError(Exception):
@@ -69,4 +69,4 @@ def one_line(error: BaseException) -> str:
     if isinstance(error, ImportError) and error.name:
         text += f" (something that bayesfloor needs is not installed: {error.name})"
     # a MemoryError of numpy and some of scikit-learn's messages have several lines
-    return cut_middle(visible(" ".join(text.split())), LONGEST_LINE)
+    return cut_middle(visible(" ".join(text.split())), _LONGEST_LINE)

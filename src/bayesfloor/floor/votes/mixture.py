@@ -22,8 +22,9 @@ from scipy.special import digamma, gammainc, gammaln
 
 from bayesfloor.runtime.arrays import Floats, Ints
 
-#: Votes that are added to each hidden class, spread as all votes are: no probability becomes zero.
-_PSEUDO_VOTES = 0.5
+#: Votes that are added to each hidden class, spread as all votes are: no probability becomes zero. At most so many, and
+#: so large a share of what a class has on average: with many classes and few rows they would be errors of their own.
+_PSEUDO_VOTES, _PSEUDO_SHARE = 0.5, 0.005
 #: Rows that are added to each hidden class.
 _PSEUDO_ROWS = 0.5
 #: Accelerated steps of EM at the most; each takes three plain ones.
@@ -247,7 +248,8 @@ def _em_step(
     joint = np.exp(log_p - top)
     total = joint.sum(axis=2, keepdims=True)
     hidden = joint * (weights.T[:, :, None] / total)
-    penalty = (_PSEUDO_VOTES * overall[:, None, :] * np.log(means)).sum(axis=(1, 2))
+    added = _added_votes(patterns) * overall[:, None, :]
+    penalty = (added * np.log(means)).sum(axis=(1, 2))
     penalty += _PSEUDO_ROWS * np.log(shares).sum(axis=1)
     log_likelihood = (weights.T * (np.log(total) + top)[:, :, 0]).sum(axis=0) + penalty
     new = np.empty_like(theta)
@@ -256,9 +258,15 @@ def _em_step(
     in_cell = (patterns.seen.T @ hidden.reshape(len(hidden), -1)).T.reshape(n_fits, n_classes, -1)
     drawn = np.zeros((n_classes, n_fits, n_classes))
     np.add.at(drawn, patterns.cell_class, np.moveaxis(in_cell * fresh, 2, 0))
-    new[:, 1:] = np.moveaxis(drawn, 0, 2) + _PSEUDO_VOTES * overall[:, None, :]
+    new[:, 1:] = np.moveaxis(drawn, 0, 2) + added
     new /= new.sum(axis=2, keepdims=True)
     return new, log_likelihood
+
+
+def _added_votes(patterns: Patterns) -> float:
+    """Return how many votes are added to each hidden class."""
+    of_class = float(patterns.n_rows @ patterns.counts.sum(axis=1)) / patterns.counts.shape[1]
+    return min(_PSEUDO_VOTES, _PSEUDO_SHARE * of_class)
 
 
 def _extrapolated(start: Floats, first: Floats, second: Floats) -> Floats:
