@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import time
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from bayesfloor import LandmarkClassifier
 from bayesfloor.classify.landmarks import row_sums, shortlists
-from bayesfloor.classify.landmarks.cluster_sums import ClusterSums
+from bayesfloor.classify.landmarks.cluster_sums import ClusterSums, Lane, _sum_on_worker
 from bayesfloor.classify.landmarks.multinomial import Objective, descend, penalty_of
 from bayesfloor.floor.learned.cluster_fits import cluster_of
 from bayesfloor.forest.partitions.cluster import ClusterRun
@@ -163,6 +163,31 @@ def test_work_that_is_stopped_is_taken_back_and_nothing_is_left(client, rows, co
     while (left := client.run_on_scheduler(tasks_of_ours)) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert left == []
+
+
+def off_its_address(array):
+    """Return an array as a message has it that begins with one more byte."""
+    raw = np.empty(array.nbytes + 1, np.uint8)
+    there = np.ndarray(array.shape, array.dtype, raw, 1)
+    there[...] = array
+    return there
+
+
+def are_aligned(rows, numbers, coefficients):
+    arrays = rows.columns, rows.codes, rows.weight, rows.feature_map.landmarks, coefficients
+    return [np.array([array.flags.aligned for array in arrays])]
+
+
+def test_arrays_are_aligned_on_a_worker(rows, coefficients):
+    """NumPy multiplies others in another order, with other last bits."""
+    lane = ClusterSums(rows.feature_map, rows.columns, rows.codes, rows.weight, rows.crew, cluster=None)._lane([0, 1])
+    arrived = Lane(
+        replace(lane.feature_map, landmarks=off_its_address(lane.feature_map.landmarks)),
+        *map(off_its_address, (lane.columns, lane.codes, lane.weight)),
+        lane.own_blocks,
+    )
+    assert not off_its_address(coefficients).flags.aligned
+    assert _sum_on_worker(are_aligned, [0, 1], arrived, (off_its_address(coefficients),))[0].all()
 
 
 @pytest.mark.parametrize("effort", ["default", "high"])

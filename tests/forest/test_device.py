@@ -20,6 +20,7 @@ from bayesfloor.forest.gpu.rows import ROWS, DeviceRows
 from bayesfloor.forest.order.hashing import edge_hash
 from bayesfloor.forest.order.points import Extent, rank_points
 from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.runtime.kernels import plainly
 from bayesfloor.runtime.threads import Crew
 from forest.agreement import assert_same_forests as assert_same
 from forest.point_sets import KINDS, make_points
@@ -33,7 +34,7 @@ MANY_FEATURES = {"gaussian": 900, "hub_in_a_sphere": 300}
 
 @pytest.fixture(autouse=True)
 def everything_on_the_device():
-    with plan.override(device_pairs=0):
+    with plan.override(device_pairs=0), plainly(False):  # kernels, also where loading them takes longer
         yield
 
 

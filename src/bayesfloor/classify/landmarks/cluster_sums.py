@@ -69,9 +69,9 @@ class Lane:
     def rows(self) -> LaneRows:
         """The rows, made once in each process."""
         if "_rows" not in self.__dict__:
-            made = LaneRows(
-                self.feature_map, self.columns, self.codes, self.weight, Crew(1), own_blocks=self.own_blocks
-            )
+            feature_map = FeatureMap(**{name: aligned(value) for name, value in self.feature_map.to_dict().items()})
+            mine = map(aligned, (self.columns, self.codes, self.weight))
+            made = LaneRows(feature_map, *mine, Crew(1), own_blocks=self.own_blocks)
             self.__dict__["_rows"] = made
         rows: LaneRows = self.__dict__["_rows"]
         return rows
@@ -134,7 +134,16 @@ class _LaneRun(ClusterRun):
         return {name: self._sent[name] for name in data}
 
 
+def aligned(value: Any) -> Any:
+    """Return an array at an address that suits its numbers, and anything else as it is.
+
+    Arrays that travelled lie where their message has them. NumPy does not give them to BLAS there, but adds up by
+    itself, in another order.
+    """
+    return np.require(value, requirements="A") if isinstance(value, np.ndarray) else value
+
+
 def _sum_on_worker(of_lane: Callable[..., Sums], numbers: list[int], lane: Lane, arguments: tuple[Any, ...]) -> Sums:
     """Take the sum of a lane with BLAS held to one thread: the order of additions decides about the last bits."""
     with one_of_a_pool(2):  # a worker may run several tasks at a time
-        return supervise(lambda _: of_lane(lane.rows, numbers, *arguments), 1, False)
+        return supervise(lambda _: of_lane(lane.rows, numbers, *map(aligned, arguments)), 1, False)
