@@ -541,6 +541,13 @@ def test_a_long_text_makes_no_long_line(run, model, tmp_path):
     assert len(refused(run, skops_io.dumps(stored), tmp_path)) < 1000
 
 
+def test_a_class_of_a_million_letters(run, model, tmp_path):
+    """Once, predictions of 240 rows took a gigabyte."""
+    stored = skops_io.load(model)
+    changed = with_part(stored, ("parts", "classes"), [*stored["parts"]["classes"][:-1], "z" * 10**6])
+    assert "a name of 1,000,000 letters" in refused(run, skops_io.dumps(changed), tmp_path)
+
+
 @of_both_kinds
 def test_edits_of_the_fuzzer(model, kind, tmp_path):
     """A slice of benchmarks/fuzz_models.py."""

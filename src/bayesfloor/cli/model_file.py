@@ -28,7 +28,7 @@ from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
 from bayesfloor.classify.landmarks.local_rows import LocalRows
 from bayesfloor.classify.linear.smart_svc import SmartSVC
 from bayesfloor.cli.model_archive import UNPACKED_MODEL_LIMIT, no_model, pack, unpack
-from bayesfloor.runtime.text import listed
+from bayesfloor.runtime.text import counted, listed
 from bayesfloor.tables.encoding import Preparation
 from bayesfloor.tree import ClassTree
 from bayesfloor.tree.class_tree import check_classes
@@ -44,6 +44,8 @@ LARGEST_LINEAR = 1e100
 #: How far rounding takes shares and residuals beyond 1.
 ROUNDING = 1e-3
 
+#: Letters in the name of a class: in an array of predictions, each row takes as much as the longest name.
+MOST_LETTERS = 1000
 _FORMAT = "bayesfloor model 4"
 
 Parts = dict[str, Any]
@@ -59,6 +61,7 @@ class Model:
 
 def pack_model(model: Model) -> bytes:
     """Return the contents of a model file."""
+    _check_letters(model.classifier.classes_)
     kind = next(name for name, each in KINDS.items() if isinstance(model.classifier, each.estimator))
     return pack(
         {
@@ -133,10 +136,18 @@ def _model_of(stored: Any, name: str) -> Model:
         preparation = Preparation.from_dict(stored["preparation"])
         if preparation.task != "classification":
             raise ValueError("its table is not one of classes")
-        put_together = KINDS[stored["kind"]].put_together
-        return Model(put_together(stored["parts"], len(preparation.feature_names)), preparation)
+        classifier = KINDS[stored["kind"]].put_together(stored["parts"], len(preparation.feature_names))
+        _check_letters(classifier.classes_)
+        return Model(classifier, preparation)
     except Exception as error:
         raise no_model(name, error) from error
+
+
+def _check_letters(classes: NDArray[Any]) -> None:
+    """Refuse names of classes that are too long, when a model is written and when it is read."""
+    n_letters = max((len(label) for label in classes.tolist() if isinstance(label, str)), default=0)
+    if n_letters > MOST_LETTERS:
+        raise ValueError(f"a class has a name of {counted(n_letters)} letters; {counted(MOST_LETTERS)} are the most")
 
 
 def _check_names(parts: Any, expected: set[str]) -> None:
