@@ -70,8 +70,8 @@ class Lane:
         """The rows, made once in each process."""
         if "_rows" not in self.__dict__:
             feature_map = FeatureMap(**{name: aligned(value) for name, value in self.feature_map.to_dict().items()})
-            mine = map(aligned, (self.columns, self.codes, self.weight))
-            made = LaneRows(feature_map, *mine, Crew(1), own_blocks=self.own_blocks)
+            columns, codes, weight = map(aligned, (self.columns, self.codes, self.weight))
+            made = LaneRows(feature_map, columns, codes, weight, Crew(1), own_blocks=self.own_blocks)
             self.__dict__["_rows"] = made
         rows: LaneRows = self.__dict__["_rows"]
         return rows
