@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from bayesfloor.learn.families import class_families_for
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 from scipy.stats import norm
@@ -35,7 +36,6 @@ from bayesfloor.floor import bayes_error
 from bayesfloor.floor.learned.cross_fitting import cross_fit, splits_of
 from bayesfloor.floor.learned.dependence import find_dependence
 from bayesfloor.floor.learned.estimate import _scheme_of, choose_rows, learned_floor
-from bayesfloor.floor.learned.learners import groups_for
 from bayesfloor.floor.learned.stacking import fit_stacks
 from bayesfloor.floor.learned.time_periods import with_recent
 from bayesfloor.floor.trees.problem import check_problem
@@ -342,7 +342,7 @@ def true_error(problem: Problem, sample: Sample, rng: Rng) -> float:
     folds = np.concatenate([scheme.folds, n_parts + part])
 
     def learn(crew: Crew) -> Array:
-        fitted = cross_fit(X, codes, n_classes, folds, groups_for(X), 0, crew, both, (*earlier, *earlier))
+        fitted = cross_fit(X, codes, n_classes, folds, class_families_for(X), 0, crew, both, (*earlier, *earlier))
         if fresh.time is not None:
             fitted = with_recent(fitted)
         fitted = replace(fitted, has_offsets=known.groups is None)

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.floor.learned.cluster_fits import run_fits
-from bayesfloor.floor.learned.learners import Group
-from bayesfloor.floor.learned.table_learners import shares_of
-from bayesfloor.floor.learned.training_rows import Codes, Train, relative_spread, safe, standardised
 from bayesfloor.forest.partitions.cluster import Cluster
+from bayesfloor.learn.families import Family
+from bayesfloor.learn.target_encoding import encoded as encode
+from bayesfloor.learn.training_rows import Codes, Train, relative_spread, safe, standardised
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
 
@@ -142,7 +142,7 @@ def cross_fit(
     codes: Ints,
     n_classes: int,
     folds: Ints,
-    groups: Mapping[str, Group],
+    groups: Mapping[str, Family],
     seed: int,
     crew: Crew,
     splits: Sequence[Split] | None = None,
@@ -163,7 +163,7 @@ def cross_fit(
     folds : ndarray of shape (n,)
         The fold of each row.
     groups : mapping of str to Group
-        Learners, as in `bayesfloor.floor.learned.learners`.
+        Learners, as in `bayesfloor.learn.families`.
     seed : int
         Seeds what learners draw at random.
     crew : Crew
@@ -219,7 +219,7 @@ class _FitInputs(NamedTuple):
 
 
 def _fit_groups(
-    inputs: _FitInputs, crew: Crew, number: int, groups: Sequence[tuple[str, Group]]
+    inputs: _FitInputs, crew: Crew, number: int, groups: Sequence[tuple[str, Family]]
 ) -> dict[str, dict[str, NDArray[np.float32]]]:
     """Train groups of learners on one training set, and return logarithms of what they predict."""
     X, codes, n_classes, tabular, encoded, splits, seeds = inputs
@@ -249,7 +249,7 @@ def _rows_for(
     table = Codes(tabular.values[rows], tabular.values[tests], tabular.is_category)
     train = Train(points, codes[rows], n_classes, table=table)
     for column, first, last in tabular.from_labels:
-        points[:, first:last], others[:, first:last] = shares_of(table, column, train, encoded)
+        points[:, first:last], others[:, first:last] = encode(table, column, train, encoded)
     spread = relative_spread(points)
     points, others = standardised(points, others)
     return train._replace(X=points, spread=spread), others

@@ -21,19 +21,14 @@ from bayesfloor.floor.learned.regression.cross_fitting import (
     rows_for,
     with_recent,
 )
-from bayesfloor.floor.learned.regression.learners import (
-    GROUPS,
-    MOST_SCALED,
-    NAMES,
-    group_of,
-    groups_for,
-    grow_ensemble,
-)
 from bayesfloor.floor.learned.regression.residual_edges import Edges, replicate_edges, tree_edges
 from bayesfloor.floor.learned.regression.stacking import NumberStack, fit_number_stacks
 from bayesfloor.floor.learned.time_periods import time_scheme
 from bayesfloor.floor.trees.noise_variance import are_copies
 from bayesfloor.floor.trees.number_problem import NumberProblem
+from bayesfloor.learn.decision_trees import grow_ensemble
+from bayesfloor.learn.families import NUMBER_FAMILIES, NUMBER_LEARNERS, family_of, number_families_for
+from bayesfloor.learn.local_families import MOST_SCALED, n_trees_for
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import is_int
 from bayesfloor.runtime.findings import Finding
@@ -42,9 +37,9 @@ from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
 
 _KNOWN = Known(
-    GROUPS,
-    NAMES,
-    group_of,
+    NUMBER_FAMILIES,
+    NUMBER_LEARNERS,
+    family_of,
     lambda given: hasattr(given, "predict") and not hasattr(given, "predict_proba"),
     "a regressor",
 )
@@ -146,9 +141,9 @@ def learn_numbers(
         tested = np.arange(len(rows))
         folds, splits, earlier, is_tested = _scheme(problem, together, strata, cv, given, rows)
     tabular = None if problem.tabular is None else problem.tabular.take(tested)
-    groups = check_learners(learners, _KNOWN, lambda: groups_for(problem.X[tested], tabular))
+    groups = check_learners(learners, _KNOWN, lambda: number_families_for(problem.X[tested], tabular))
     cluster = cluster_of(client)
-    n_learners = sum(len(NAMES.get(name, ("",))) for name in groups)
+    n_learners = sum(len(NUMBER_LEARNERS.get(name, ("",))) for name in groups)
     check_memory(4 * n_learners * sum(VIEWS) * len(tested), f"the predictions of {len(tested)} rows")
     check_memory(12.0 * min(n_threads, 5) * problem.X.size, f"training on {len(rows)} rows")
 
@@ -161,7 +156,7 @@ def learn_numbers(
         stacks = fit_number_stacks(fitted, problem.y[tested], weight[tested])
         some = np.arange(min(len(rows), IMPORTANCE_ROWS))
         known, scaled, _, _ = rows_for(problem, some, tested)
-        importance = grow_ensemble(known._replace(check=crew.check), known.X, known.X[:1], seed)[2]
+        importance = grow_ensemble(known._replace(check=crew.check), known.X[:1], seed, n_trees_for(known)).importance
         used = np.sort(np.argsort(-importance, kind="stable")[:MOST_SCALED])
         return fitted, stacks, scaled[:, used] * importance[used]
 
