@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from bayesfloor.learn.families import class_families_for
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 from scipy.stats import norm
@@ -39,6 +38,7 @@ from bayesfloor.floor.learned.estimate import _scheme_of, choose_rows, learned_f
 from bayesfloor.floor.learned.stacking import fit_stacks
 from bayesfloor.floor.learned.time_periods import with_recent
 from bayesfloor.floor.trees.problem import check_problem
+from bayesfloor.learn.families import class_families_for
 from bayesfloor.runtime.threads import Crew, supervise
 from truth_scenarios import SCENARIOS
 

@@ -24,8 +24,9 @@ MANY_FEATURES = 100
 #: Penalties below so many rounding errors of the largest eigenvalue, or a score of one of them within this share of the
 #: best, take double precision: which of them is chosen, and what it predicts, is left to rounding otherwise.
 _ROUNDING_ERRORS, _NEAR_BEST = 10.0, 0.01
-#: What each effective parameter counts in generalised cross-validation; 1 follows noise where features are many.
-COST_OF_A_PARAMETER = 1.2
+#: What each effective parameter counts in generalised cross-validation, for numbers and for classes. Of numbers, 1
+#: follows noise where features are many; of classes, more than that costs log-loss.
+COST_OF_NUMBERS, COST_OF_CLASSES = 1.2, 1.0
 #: Added to the diagonal of the landmarks' kernel.
 JITTER = 1e-6
 #: Rows in a block of kernels, and distances between rows and landmarks that are kept from width to width.
@@ -75,11 +76,11 @@ def fit_ridge(features: NDArray[np.floating], train: Train) -> RidgeFit:
     scaled, targets = (features - centre) * root, (train.targets() - mean) * root
     total = float((targets**2).sum())
     if p <= n:
-        solution, score = solve_by_gcv(_products(scaled), scaled.T @ targets, total, n)
+        solution, score = solve_by_gcv(_products(scaled), scaled.T @ targets, total, n, _cost_of(train))
     else:  # the same from the products of rows: the non-zero part of the spectrum is shared
         s, axes = linalg.eigh(scaled @ scaled.T, driver="evd", overwrite_a=True, check_finite=False)
         s, moments = np.maximum(s, 0.0), axes.T @ targets
-        scores, penalties = gcv_scores(s, s * (moments**2).sum(axis=1), total, n)
+        scores, penalties = gcv_scores(s, s * (moments**2).sum(axis=1), total, n, _cost_of(train))
         best = int(scores.argmin())
         score = float(scores[best])
         solution = scaled.T @ (axes @ (moments / (s + penalties[best])[:, np.newaxis]))
@@ -91,7 +92,11 @@ def _products(rows: Floats) -> Floats:
     return dsyrk(1.0, np.ascontiguousarray(rows).T)
 
 
-def solve_by_gcv(products: Floats, moments: Floats, total: float, n: int) -> tuple[Floats, float]:
+def _cost_of(train: Train) -> float:
+    return COST_OF_CLASSES if train.n_classes else COST_OF_NUMBERS
+
+
+def solve_by_gcv(products: Floats, moments: Floats, total: float, n: int, cost: float) -> tuple[Floats, float]:
     """Solve (products + penalty I) c = moments with the penalty that generalised cross-validation chooses.
 
     Parameters
@@ -104,6 +109,8 @@ def solve_by_gcv(products: Floats, moments: Floats, total: float, n: int) -> tup
         Sum of squares of the targets.
     n : int
         Rows.
+    cost : float
+        What each effective parameter counts.
 
     Returns
     -------
@@ -117,7 +124,7 @@ def solve_by_gcv(products: Floats, moments: Floats, total: float, n: int) -> tup
         s, axes = linalg.eigh(matrix, lower=False, driver="evd", overwrite_a=True, check_finite=False)
         s, axes = np.maximum(s.astype(np.float64), 0.0), axes.astype(np.float64)
         along = axes.T @ moments
-        scores, penalties = gcv_scores(s, (along**2).sum(axis=1), total, n)
+        scores, penalties = gcv_scores(s, (along**2).sum(axis=1), total, n, cost)
         best = int(scores.argmin())
         is_rounded = penalties < _ROUNDING_ERRORS * np.finfo(kind).eps * s[-1]
         if scores[is_rounded].min(initial=np.inf) > (1.0 + _NEAR_BEST) * scores[best]:
@@ -125,8 +132,8 @@ def solve_by_gcv(products: Floats, moments: Floats, total: float, n: int) -> tup
     return axes @ (along / (s + penalties[best])[:, np.newaxis]), float(scores[best])
 
 
-def gcv_scores(s: Floats, power: Floats, total: float, n: int) -> tuple[Floats, Floats]:
-    """Return n RSS / (n - 1 - 1.2 tr H)² at each penalty, and the penalties.
+def gcv_scores(s: Floats, power: Floats, total: float, n: int, cost: float) -> tuple[Floats, Floats]:
+    """Return n RSS / (n - 1 - cost tr H)² at each penalty, and the penalties.
 
     Parameters
     ----------
@@ -136,12 +143,18 @@ def gcv_scores(s: Floats, power: Floats, total: float, n: int) -> tuple[Floats, 
         Sum of squares of the targets.
     n : int
         Rows.
+    cost : float
+        What each effective parameter counts.
+
+    Returns
+    -------
+    scores, penalties : ndarray of shape (n_penalties,)
     """
     penalties = PENALTIES * n
     shares = s[:, np.newaxis] / (s[:, np.newaxis] + penalties)
     explained = ((2.0 - shares) * power[:, np.newaxis] / (s[:, np.newaxis] + penalties)).sum(axis=0)
     left = np.maximum(total - explained, 0.0)
-    freedom = n - 1.0 - COST_OF_A_PARAMETER * shares.sum(axis=0)
+    freedom = n - 1.0 - cost * shares.sum(axis=0)
     return np.where(freedom > 0.05 * n, n * left / np.maximum(freedom, 1e-9) ** 2, np.inf), penalties
 
 
@@ -242,7 +255,7 @@ class Landmarks:
         for _ in range(2):
             products = linalg.solve_triangular(factor, products.T, lower=True, check_finite=False)
         moments = linalg.solve_triangular(factor, moments, lower=True, check_finite=False)
-        solution, score = solve_by_gcv(products, moments, total, len(train.X))
+        solution, score = solve_by_gcv(products, moments, total, len(train.X), _cost_of(train))
         solution = linalg.solve_triangular(factor, solution, lower=True, trans="T", check_finite=False)
         return LandmarkFit(self.landmarks, scale, RidgeFit(solution, mean - centre @ solution, score))
 
