@@ -49,7 +49,7 @@ def spy_on_training(monkeypatch):
         seen.append((train.X.copy(), test.copy(), train.codes))
         return {"prior": np.tile(train.prior, (len(test), 1))}
 
-    monkeypatch.setattr(estimate, "linear_groups_for", lambda X, tabular, n_rows: {"spy": learner})
+    monkeypatch.setattr(estimate, "linear_families_for", lambda X, tabular, n_rows: {"spy": learner})
     return seen
 
 

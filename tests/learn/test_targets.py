@@ -76,8 +76,18 @@ def test_equal_weights_are_none(name):
     assert_allclose(weighted, REGRESSIONS[name](train, test), atol=1e-9)
 
 
-def test_rows_without_weight_have_no_say():
-    """Mislabelled rows of hardly any weight, in every learner that takes weights."""
+def test_rows_without_weight_are_absent_from_trees():
+    train, _ = problem()
+    rng = np.random.default_rng(0)
+    train = Train.of_numbers(train.X, train.X[:, 0] + rng.standard_normal(len(train.y)))
+    counts = rng.random(len(train.y)) < 0.5
+    absent = Train.of_numbers(train.X[counts], train.y[counts])
+    found = grow_ensemble(train._replace(weight=counts.astype(float)), train.X, 0, 20)
+    assert_allclose(found.deep, grow_ensemble(absent, train.X, 0, 20).deep)
+
+
+def test_rows_of_hardly_any_weight_have_no_say():
+    """Mislabelled ones, in every learner that takes weights."""
     train, test = problem()
     flipped = Train(np.vstack([train.X, train.X]), np.append(train.y, 1 - train.y), 2)
     weight = np.repeat([1.0, 1e-6], len(train.y))

@@ -86,7 +86,47 @@ def add_mean(codes, targets, weight, order, start, stop, mean):
         mass += weight[order[p]]
     for p in range(start, stop):
         row = order[p]
-        mean[codes[row]] += targets[row] / mass
+        mean[codes[row]] += weight[row] * targets[row] / mass
+
+
+@kernel
+def move_apart(column, cut, order, start, stop, aside):
+    """Put the rows of a node that are at most the cut before the others, and return where these begin."""
+    middle = start
+    n_aside = 0
+    for p in range(start, stop):
+        row = order[p]
+        if column[row] <= cut:
+            order[middle] = row
+            middle += 1
+        else:
+            aside[n_aside] = row
+            n_aside += 1
+    for p in range(n_aside):
+        order[middle + p] = aside[p]
+    return middle
+
+
+@kernel
+def add_shares(gains, importance):
+    """Add the gains of features, as shares of their sum, to their importances."""
+    total = 0.0
+    for f in range(gains.shape[0]):
+        total += gains[f]
+    if total > 0:
+        for f in range(gains.shape[0]):
+            importance[f] += gains[f] / total
+
+
+@kernel
+def nodes_of(point, feature, threshold, child, first, last, min_rows):
+    """Return the leaf that a point falls into, and the last node on the way with so many rows."""
+    node, large = np.int64(0), np.int64(0)
+    while feature[node] >= 0:
+        node = np.int64(child[node]) + (0 if point[feature[node]] <= threshold[node] else 1)
+        if last[node] - first[node] >= min_rows:
+            large = node
+    return node, large
 
 
 @kernel
@@ -117,7 +157,7 @@ def grow_trees(
     codes : ndarray of shape (n,) of int32
         The column of targets that a row has something in: its class, or 0.
     targets, weight : ndarray of shape (n,)
-        What it has there, times its weight, and the weight.
+        What it has there, and what the row counts.
     is_counted : bool
         Whether all of these are 1, so that rows can be counted.
     test : ndarray of shape (n_test, d)
@@ -142,7 +182,8 @@ def grow_trees(
     Notes
     -----
     Nodes are split depth first, so that the rows of small nodes stay in the processor's cache. A feature that was found
-    constant is not looked at again further down. One function: numba does not inline what is called for every node.
+    constant is not looked at again further down. What is tried at a node stays in one function: the arrays of a node
+    would be handed on for each of them, which counts references.
     """
     d, n = columns.shape
     n_targets = deep.shape[1]
@@ -203,12 +244,12 @@ def grow_trees(
                 lowest, highest = np.inf, -np.inf
                 for c in range(n_stretches):
                     sums[c] = 0.0
-                    for q in range(begin, ends[c]):
-                        row = order[start + q * stride]
-                        near[q], heavy[q] = targets[row], weight[row]
-                        sums[c] += near[q]
-                        mass += heavy[q]
-                        lowest, highest = min(lowest, near[q] / heavy[q]), max(highest, near[q] / heavy[q])
+                    for p in range(begin, ends[c]):
+                        row = order[start + p * stride]
+                        near[p], heavy[p] = weight[row] * targets[row], weight[row]
+                        sums[c] += near[p]
+                        mass += heavy[p]
+                        lowest, highest = min(lowest, targets[row]), max(highest, targets[row])
                     squares += sums[c] ** 2
                     begin = ends[c]
                 if n_stretches == 1 and not lowest < highest:
@@ -264,39 +305,17 @@ def grow_trees(
             f, cut = feature[node], threshold[node]
             if size >= 2 * min_rows:  # splits of a few rows fit noise
                 gains[f] += max(best, 0.0) * stride
-            column = columns[f]
-            i = start
-            n_aside = 0
-            for p in range(start, stop):
-                row = order[p]
-                if column[row] <= cut:
-                    order[i] = row
-                    i += 1
-                else:
-                    aside[n_aside] = row
-                    n_aside += 1
-            for p in range(n_aside):
-                order[i + p] = aside[p]
+            middle = move_apart(columns[f], cut, order, start, stop, aside)
             child[node] = n_nodes
-            first[n_nodes], last[n_nodes] = start, i
-            first[n_nodes + 1], last[n_nodes + 1] = i, stop
+            first[n_nodes], last[n_nodes] = start, middle
+            first[n_nodes + 1], last[n_nodes + 1] = middle, stop
             for side in range(2):
                 waiting_node[n_waiting], waiting_constant[n_waiting] = n_nodes + side, n_constant
                 n_waiting += 1
             n_nodes += 2
-        total = 0.0
-        for f in range(d):
-            total += gains[f]
-        if total > 0:
-            for f in range(d):
-                importance[f] += gains[f] / total
+        add_shares(gains, importance)
         for i in range(test.shape[0]):
-            node = np.int64(0)
-            large = np.int64(0)
-            while feature[node] >= 0:
-                node = np.int64(child[node]) + (0 if test[i, feature[node]] <= threshold[node] else 1)
-                if last[node] - first[node] >= min_rows:
-                    large = node
-            add_mean(codes, targets, weight, order, first[node], last[node], deep[i])
+            leaf, large = nodes_of(test[i], feature, threshold, child, first, last, min_rows)
+            add_mean(codes, targets, weight, order, first[leaf], last[leaf], deep[i])
             if shallow.shape[0] > 0:
                 add_mean(codes, targets, weight, order, first[large], last[large], shallow[i])

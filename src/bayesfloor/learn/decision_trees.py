@@ -70,6 +70,9 @@ def grow_ensemble(
     -------
     Grown
     """
+    if train.weight is not None and not train.weight.all():  # a leaf of rows that do not count would have no mean
+        counts = train.weight > 0
+        train = train._replace(X=train.X[counts], y=train.y[counts], weight=train.weight[counts])
     d = train.X.shape[1]
     min_leaf = min_leaf or (1 if train.n_classes else 2)
     if n_tries is None:
@@ -79,7 +82,7 @@ def grow_ensemble(
     n_targets, is_counted = max(train.n_classes, 1), train.n_classes > 0 and train.weight is None
     codes = train.y.astype(np.int32) if train.n_classes else np.zeros(len(train.y), np.int32)
     weight = train.weights
-    targets = weight if train.n_classes else weight * train.y
+    targets = np.ones(len(codes)) if train.n_classes else train.y
     deep, importance = np.zeros((len(test), n_targets)), np.zeros(d)
     shallow = np.zeros((len(test) if min_rows > 1 else 0, n_targets))
     state, features = np.array([seed], np.uint64), np.arange(d)
@@ -118,7 +121,7 @@ def numbers_of_table(train: Train, table: Codes, classes: Ints | None = None) ->
             pieces.append(encoded(table, column, train, classes))
             continue
         known, others = table.train[:, column], table.test[:, column]
-        low, high = np.nanmin(known, initial=np.inf), np.nanmax(known, initial=-np.inf)
+        low, high = float(np.nanmin(known, initial=np.inf)), float(np.nanmax(known, initial=-np.inf))
         if not low < high:
             low, high = (low, low + 1.0) if low == high else (0.0, 1.0)
         known, others = (np.where(np.isnan(side), -1.0, (side - low) / (high - low)) for side in (known, others))

@@ -14,6 +14,8 @@ from bayesfloor.runtime.arrays import Floats, Ints
 LOCAL_WIDTH, LOCAL_PENALTY = 0.5, 0.01
 #: Least probability that local ridge regression gives a class, before all are divided by their sum.
 LEAST = 1e-3
+#: Least weight of a row in local ridge regression.
+LIGHTEST = 1e-6
 #: Rows whose distances tell the median, and test rows that are fitted at once.
 LOCAL_SAMPLE, LOCAL_BLOCK = 1000, 64
 #: Test rows and training rows in a block of distances, which stays in the cache.
@@ -106,7 +108,7 @@ def local_ridge(
         squares = np.einsum("bkd,bkd->bk", points, points)
         with np.errstate(over="ignore"):  # what is farther than float32 holds has a kernel of 0
             kernel, to_test = np.exp(scale * between), np.exp(scale * squares)
-        added = penalty if train.weight is None else penalty / train.weight[nearest[rows]]
+        added = penalty if train.weight is None else penalty / np.maximum(train.weight[nearest[rows]], LIGHTEST)
         kernel[:, np.arange(k), np.arange(k)] += np.asarray(added, np.float32)
         weights = np.linalg.solve(kernel, to_test[:, :, np.newaxis]).transpose(0, 2, 1)
         predicted[rows] = (weights @ (train.targets(nearest[rows], np.float32) - prior))[:, 0] + prior

@@ -72,7 +72,7 @@ class Train(NamedTuple):
         What each row counts, 1 on average; None where all count the same.
     """
 
-    X: Floats
+    X: NDArray[Any]
     y: NDArray[Any]
     n_classes: int
     check: Callable[[], None] = never_stop

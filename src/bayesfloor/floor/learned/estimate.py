@@ -43,7 +43,7 @@ from bayesfloor.floor.learned.subgroups import find_in_subgroups, subgroup_floor
 from bayesfloor.floor.learned.summary import CurveSummary, classes_in_one_group, find_in_learned, summarise
 from bayesfloor.floor.learned.time_periods import time_scheme, with_recent
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
-from bayesfloor.learn.families import CLASS_FAMILIES, CLASS_LEARNERS, class_families_for, family_of
+from bayesfloor.learn.families import CLASS_FAMILIES, CLASS_LEARNERS, class_families_for
 from bayesfloor.learn.linear_cost import linear_families_for
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import (
@@ -61,7 +61,6 @@ from bayesfloor.runtime.threads import Crew, supervise
 _KNOWN = Known(
     CLASS_FAMILIES,
     CLASS_LEARNERS,
-    family_of,
     lambda given: hasattr(given, "predict_proba"),
     "a classifier with predict_proba",
 )

@@ -27,7 +27,7 @@ from bayesfloor.floor.learned.time_periods import time_scheme
 from bayesfloor.floor.trees.noise_variance import are_copies
 from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.learn.decision_trees import grow_ensemble
-from bayesfloor.learn.families import NUMBER_FAMILIES, NUMBER_LEARNERS, family_of, number_families_for
+from bayesfloor.learn.families import NUMBER_FAMILIES, NUMBER_LEARNERS, number_families_for
 from bayesfloor.learn.local_families import MOST_SCALED, n_trees_for
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import is_int
@@ -39,7 +39,6 @@ from bayesfloor.runtime.threads import Crew, supervise
 _KNOWN = Known(
     NUMBER_FAMILIES,
     NUMBER_LEARNERS,
-    family_of,
     lambda given: hasattr(given, "predict") and not hasattr(given, "predict_proba"),
     "a regressor",
 )
