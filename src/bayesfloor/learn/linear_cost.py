@@ -41,7 +41,7 @@ MOST_RANKS = 65_536
 #: Numbers of neighbours that vote.
 N_NEIGHBORS = (1, 5, 15)
 #: Minimum and maximum number of landmarks m; in between, as many as keep n·m² within this budget.
-FEWEST_LANDMARKS, MOST_LANDMARKS, LANDMARK_WORK = 200, 1000, 5e10
+FEWEST_LANDMARKS, MOST_LANDMARKS, LANDMARK_WORK = 200, 850, 3e10
 #: Width of the kernel, as a share of the median distance between landmarks.
 LANDMARK_WIDTH = 0.5
 #: Nearest rows that local ridge regression is fitted to; its widths, as shares of the median distance, and penalties.
@@ -98,7 +98,7 @@ def deep_trees(train: Train, test: Floats, seed: int, n_rows: int | None = None)
         found["deep trees of shares"] = _grow(train._replace(X=known), others, n_trees, seed).deep
     points, others = components(train.X, test, grown.importance)
     scaled = train._replace(X=points, table=None)
-    found |= {f"{name}, scaled": votes for name, votes in local_learners(scaled, others).items()}
+    found |= {f"{name}, scaled": votes for name, votes in near_learners(scaled, others).items()}
     return found | {"landmark ridge": kernel_ridge(scaled, others, seed, (LANDMARK_WIDTH,), n_landmarks)}
 
 
@@ -106,10 +106,10 @@ def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return neighbours and local ridge regression in the unit that columns share."""
     points, others = components(train.X, test, np.asarray(train.spread))
     in_unit = train._replace(X=points, table=None)
-    return {f"{name}, one unit": votes for name, votes in local_learners(in_unit, others).items()}
+    return {f"{name}, one unit": votes for name, votes in near_learners(in_unit, others).items()}
 
 
-def local_learners(train: Train, test: Floats) -> dict[str, Floats]:
+def near_learners(train: Train, test: Floats) -> dict[str, Floats]:
     """Return the votes of nearest rows, and kernel ridge regression of them."""
     nearest = nearest_rows(train.X, test, LOCAL_ROWS, train.check)
     found = {f"{k} neighbours": mean_of_nearest(train, nearest[:, :k]) for k in N_NEIGHBORS}
