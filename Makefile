@@ -12,6 +12,8 @@ DIST_VENV := .venv-dist
 ASV_VENV := .venv-asv
 # what is imported is compiled to bytecode then; to compile all packages would take longer than to install them
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --only-binary=:all: --no-compile
+# Without bytecode each start of a command takes 2 s longer, and the suite has hundreds of them.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test browser test-slow test-lowest coverage lint dist bench bench-hierarchies bench-floor bench-history docs study venv clean

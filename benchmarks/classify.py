@@ -30,7 +30,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC
 
-from bayesfloor import CrammerSingerSVC, GenSVCCV, LinearSVCCV, OneVsOneSVC, SmartSVC
+from bayesfloor import LinearSVCCV, OneVsOneSVC, SmartSVC
+from study.joint.crammer_singer import CrammerSingerSVC
+from study.joint.gensvm_cv import GenSVCCV
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("BAYESFLOOR_DATA", ROOT.parent / "shared" / "data"))

@@ -82,8 +82,6 @@ def classifiers(X: Any, y: Any) -> Iterator[tuple[str, str]]:
         "OneVsOneSVC": lambda: bf.OneVsOneSVC(Cs=5, cv=5),
         "HierarchicalClassifier": lambda: bf.HierarchicalClassifier(bf.LinearSVCCV(C=1.0), random_state=0),
         "DAGClassifier": lambda: bf.DAGClassifier(bf.LinearSVCCV(C=1.0)),
-        "CrammerSingerSVC": lambda: bf.CrammerSingerSVC(C=0.5),
-        "GenSVC": lambda: bf.GenSVC(),
     }
     for name, make in makers.items():
         model = make().fit(X[::2], y[::2])

@@ -67,10 +67,6 @@ def tasks() -> dict[str, Callable[[], Callable[[], object]]]:
     for name in ("segment", "satimage", "pendigits"):
         for kind, make in classifiers.items():
             named[f"fit {kind}: {name}"] = lambda make=make, name=name: fit(make, *real(f"paper/{name}"))
-    named["fit CrammerSingerSVC: segment"] = lambda: fit(
-        lambda: bf.CrammerSingerSVC(Cs=5, cv=3, n_jobs=THREADS), *real("paper/segment")
-    )
-    named["fit GenSVC: segment"] = lambda: fit(lambda: bf.GenSVC(), *real("paper/segment"))
     return named
 
 

@@ -32,6 +32,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from bayesfloor import read_table
 from bayesfloor.data.sampling import LEARNED_ROWS
 from bayesfloor.floor import bayes_error
+from bayesfloor.floor.learned.column_order import in_column_order
 from bayesfloor.floor.learned.cross_fitting import cross_fit, splits_of
 from bayesfloor.floor.learned.dependence import find_dependence
 from bayesfloor.floor.learned.estimate import _scheme_of, choose_rows, learned_floor
@@ -311,9 +312,10 @@ def true_error(problem: Problem, sample: Sample, rng: Rng) -> float:
     These are predicted as the rows of a fold, or a period, are, and take no part in any fit.
     """
     known = check_problem(sample.X, sample.y, sample.groups, sample.time)
+    known = in_column_order(known, known.codes)
     rows = choose_rows(known, LEARNED_ROWS, 0)
     scheme = _scheme_of(known, rows, 5)
-    n, n_classes = len(rows), len(known.classes)
+    n = len(rows)
     n_parts = int(scheme.folds.max()) + 1
     fresh = problem.draw(N_FRESH, rng, True)
     n_fresh = len(fresh.y)
@@ -337,12 +339,15 @@ def true_error(problem: Problem, sample: Sample, rng: Rng) -> float:
         )
         for split in splits
     ]
-    X = np.concatenate([known.X[rows], fresh.X])
+    X = np.concatenate([known.X[rows], fresh.X[:, np.argsort(known.given_columns)]])
     codes = np.concatenate([known.codes[rows], fresh.y])
+    both_rows = replace(known, X=X, codes=codes, groups=None, time=None)
     folds = np.concatenate([scheme.folds, n_parts + part])
 
     def learn(crew: Crew) -> Array:
-        fitted = cross_fit(X, codes, n_classes, folds, class_families_for(X), 0, crew, both, (*earlier, *earlier))
+        fitted = cross_fit(both_rows, folds, class_families_for(X), 0, crew, both, (*earlier, *earlier))
+        # new rows are combined as those of their part are, with weights that have not seen it
+        fitted = replace(fitted, seen=[np.tile(each[:, :, :n_parts], 2) for each in fitted.seen or []])
         if fresh.time is not None:
             fitted = with_recent(fitted)
         fitted = replace(fitted, has_offsets=known.groups is None)

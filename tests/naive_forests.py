@@ -106,11 +106,8 @@ def value_hashes(X):
 
 
 def comfortable_scale(X):
-    """X times a power of two if its squares could leave the range of float64, and that power."""
-    largest = np.abs(X).max()
-    if largest == 0 or 2.0**-200 <= largest <= 2.0**300:
-        return X, 0
-    exponent = np.frexp(largest)[1]
+    """X times a power of two that leaves squares of its differences as much of float64's range as there is."""
+    exponent = np.frexp(np.abs(X).max())[1] - 490
     return np.ldexp(X, -exponent), exponent
 
 

@@ -72,7 +72,6 @@ def results(frame):
         "spanning_forests": bf.spanning_forests(X),
         "class_forests": [forests.whole, forests.pair("w", "v")],
         "linear_svm_path": bf.linear_svm_path(X, y == "w", Cs=2),
-        "gensvm_path": bf.gensvm_path(X, y, lmds=2),
         "compare_transforms": bf.compare_transforms(X, y, transforms={"raw": "passthrough"}),
         "bayes_cost_matrix": bf.bayes_cost_matrix(X, y),
         "difficulty_report": bf.difficulty_report(named, "kind", fast=True),

@@ -19,7 +19,6 @@ CALLS = {
     "class_forests": ({}, lambda result: result.pair_cross_counts),
     "compare_transforms": ({"transforms": {"raw": "passthrough"}}, lambda result: result.pair_floor),
     "difficulty_report": ({"fast": True}, lambda result: result.trees.interval),
-    "gensvm_path": ({"lmds": 2}, lambda result: result.coef),
     "henze_penrose_divergence": ({}, lambda result: result.interval),
     "label_noise_check": ({"shares": [0.5], **FEW_LEARNERS}, lambda result: result.interval),
     "learned_floor": (FEW_LEARNERS, lambda result: result.interval),

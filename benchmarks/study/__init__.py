@@ -5,7 +5,7 @@
 ::
 
     plan ────────► which cells there are: (data set, split, method); how each is measured: a `Protocol`
-      │ methods    a name ─► a classifier, and what it tries
+      │ methods    a name ─► a classifier of the package or of `joint`, and what it tries
       ▼
     runner ──────► joblib over the cells ──► cell_child ──► cell_process: one cell at a time, can be killed
       │                                                        ├─ paper_sets: from a folder or OpenML (recipes),

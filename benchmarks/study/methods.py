@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from bayesfloor.classify.joint.crammer_singer import CrammerSingerSVC
-from bayesfloor.classify.joint.gensvm_cv import PAPER_GRID, GenSVCCV
 from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
 from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
 from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
 from bayesfloor.classify.linear.smart_svc import SmartSVC
+from study.joint.crammer_singer import CrammerSingerSVC
+from study.joint.gensvm_cv import PAPER_GRID, GenSVCCV
 from study.plan import LANDMARK_METHODS, Protocol, UnknownNameError, unknown
 
 

@@ -25,8 +25,6 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `LinearSVCCV`               a linear SVM along a path of C; one against the rest
 `OneVsOneSVC`               linear SVMs for all pairs, by votes or a DAG
 `DAGClassifier`             a decision DAG over any binary classifier
-`CrammerSingerSVC`          all classes in one SVM, by liblinear
-`GenSVC`, `GenSVCCV`        all classes in one SVM, by vertices of a simplex
 `linear_svm_path`           the solutions of a linear SVM for all C
 `class_affinity`            how much every two classes overlap
 `BayesErrorSelector`        features chosen by the floor they leave
@@ -56,11 +54,6 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.classify.affinity import class_affinity as class_affinity
     from bayesfloor.classify.hierarchical.dag import DAGClassifier as DAGClassifier
     from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier as HierarchicalClassifier
-    from bayesfloor.classify.joint.crammer_singer import CrammerSingerSVC as CrammerSingerSVC
-    from bayesfloor.classify.joint.gensvm import GenSVC as GenSVC
-    from bayesfloor.classify.joint.gensvm import GenSVMPath as GenSVMPath
-    from bayesfloor.classify.joint.gensvm import gensvm_path as gensvm_path
-    from bayesfloor.classify.joint.gensvm_cv import GenSVCCV as GenSVCCV
     from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier as LandmarkClassifier
     from bayesfloor.classify.landmarks.landmark_regressor import LandmarkRegressor as LandmarkRegressor
     from bayesfloor.classify.linear.linear_svm import LinearSVMPath as LinearSVMPath
@@ -144,9 +137,6 @@ _PUBLIC = {
     "classify.affinity": "class_affinity",
     "classify.hierarchical.dag": "DAGClassifier",
     "classify.hierarchical.tree_classifier": "HierarchicalClassifier",
-    "classify.joint.crammer_singer": "CrammerSingerSVC",
-    "classify.joint.gensvm": "GenSVC gensvm_path GenSVMPath",
-    "classify.joint.gensvm_cv": "GenSVCCV",
     "classify.linear.linear_svm": "linear_svm_path LinearSVMPath",
     "classify.linear.linear_svm_cv": "LinearSVCCV",
     "classify.linear.one_vs_one": "OneVsOneSVC",

@@ -286,7 +286,7 @@ def check_skops(classifier):
     dump = io.dumps(fitted)
     unknown = io.get_untrusted_types(data=dump)
     # what is not known to skops is ours, or scikit-learn's own compiled parts
-    assert {name.split(".")[0] for name in unknown} <= {"bayesfloor", "sklearn"}
+    assert {name.split(".")[0] for name in unknown} <= {"bayesfloor", "sklearn", "study"}
     assert_same_outputs(io.loads(dump, trusted=unknown), fitted, X, rtol=0, atol=0)
 
 

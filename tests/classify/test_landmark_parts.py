@@ -1,5 +1,7 @@
 """The parts of landmark models beside slower ways to the same end."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -16,13 +18,13 @@ from bayesfloor.classify.landmarks.local_rows import N_NEAREST, PENALTY, WIDTH, 
 from bayesfloor.classify.landmarks.multinomial import Objective, descend, penalty_of
 from bayesfloor.classify.landmarks.row_sums import RowSums
 from bayesfloor.classify.landmarks.scaling import scale_rows, scaling_of
-from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.threads import Crew
 
 
 def small_map(d=3, n_landmarks=6, seed=0):
     rng = np.random.default_rng(seed)
     return FeatureMap(
+        np.arange(d),
         np.zeros(d),
         np.ones(d),
         None,
@@ -229,7 +231,7 @@ def test_opinions_are_weighed_by_their_held_out_loss():
 def test_scaling_centres_columns_and_keeps_two_values_apart():
     rng = np.random.default_rng(0)
     X = np.column_stack([5 + 3 * rng.standard_normal(500), rng.integers(0, 2, 500), np.full(500, 7.0), rng.random(500)])
-    scaling = scaling_of(X, np.ones(500, np.float32), 0)
+    scaling = scaling_of(X, np.arange(4), np.ones(500, np.float32), 0)
     columns = scale_rows(X, scaling)
     assert scaling.is_binary.tolist() == [False, True, False, False]
     np.testing.assert_allclose(columns[:, [0, 3]].mean(axis=0), 0, atol=1e-5)
@@ -241,12 +243,26 @@ def test_scaling_centres_columns_and_keeps_two_values_apart():
 def test_order_of_rows_depends_on_their_values_alone_and_holds_out_whole_groups():
     X, codes = some_rows(200)
     X = X.astype(float)
-    weight, keys, groups = np.ones(200), fold_keys(X, 3), np.arange(200) // 8
-    rows = order_rows(X, codes, weight, keys, groups, EFFORTS["default"])
-    turned = order_rows(X[::-1], codes[::-1], weight, keys[::-1], groups[::-1], EFFORTS["default"])
+    weight, groups = np.ones(200), np.arange(200) // 8
+    rows = order_rows(X, codes, weight, 3, groups, EFFORTS["default"])
+    turned = order_rows(X[::-1, ::-1], codes[::-1], weight, 3, groups[::-1], EFFORTS["default"])
     np.testing.assert_array_equal(rows.X, turned.X)
+    np.testing.assert_array_equal(rows.columns, 2 - turned.columns)
     assert rows.n_kept == turned.n_kept
-    place = {tuple(row): group for row, group in zip(X.tolist(), groups, strict=True)}
+    place = {tuple(row): group for row, group in zip(X[:, rows.columns].tolist(), groups, strict=True)}
     in_order = np.array([place[tuple(row)] for row in rows.X.tolist()])
     assert not set(in_order[: rows.n_kept]) & set(in_order[rows.n_kept :])
     assert 0 < 200 - rows.n_kept <= 50
+
+
+@pytest.mark.parametrize("far", [1e30, 3e38])
+def test_rows_without_any_near_get_no_correction(far):
+    """Squared distances to the centres are beyond float32: no cell is searched, and none is made up."""
+    rng = np.random.default_rng(0)
+    rows, codes = some_rows(40, 3, 2)
+    local = store_rows(rows, codes, np.full((40, 2), 0.5, np.float32), np.array([1.0, 0.5, 0.5]))
+    near = rng.standard_normal((5, 3)).astype(np.float32)
+    away = replace(local, centres=np.full((20, 3), far, np.float32), starts=np.r_[np.arange(20), 40])
+    found = away.logarithms(near, np.full((5, 2), 0.5, np.float32))
+    expected = np.log([[[0.5, share, 0.5] for share in local.prior]] * 5)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)

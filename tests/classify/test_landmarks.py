@@ -120,17 +120,108 @@ def test_rare_class_that_is_held_out_does_not_raise_the_penalty():
     assert LandmarkClassifier().fit(X, y).predict_proba(X[7:8])[0, -1] > 0.5
 
 
-def test_wide_rows_dense_and_sparse():
+@pytest.mark.parametrize("density", [0.02, 0.3])
+def test_wide_rows_dense_and_sparse(density):
+    """The same model to the last bit: the share of zeros decides how rows are held, not the container."""
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 300)
-    X = sparse.random_array((300, 2000), density=0.02, rng=rng).toarray()
-    X[np.arange(300), 5 + y] += 3.0
-    dense = LandmarkClassifier().fit(X, y)
-    assert dense.feature_map_.n_axes == N_AXES
-    for container in (sparse.csr_array, sparse.csc_matrix):
-        fitted = LandmarkClassifier().fit(container(X), y)
-        assert np.mean(fitted.predict(container(X)) == y) > 0.9
+    y = rng.integers(0, 3, 200)
+    X = sparse.random_array((200, 700), density=density, rng=rng).toarray()
+    X[np.arange(200), 5 + y] += 3.0
+    dense = LandmarkClassifier("fast").fit(X, y)
+    assert dense.feature_map_.n_axes == min(N_AXES, 200)
     assert np.mean(dense.predict(X) == y) > 0.9
+    twice = sparse.coo_array(
+        (np.tile(X.ravel() / 2, 2), (np.tile(np.arange(200).repeat(700), 2), np.tile(np.arange(700), 400)))
+    )
+    for container in (sparse.csr_array(X), sparse.csc_matrix(X), twice):
+        fitted = LandmarkClassifier("fast").fit(container, y)
+        np.testing.assert_array_equal(fitted.coef_, dense.coef_)
+        np.testing.assert_allclose(fitted.predict_proba(container), dense.predict_proba(X), atol=1e-5)
+
+
+def test_columns_in_another_order():
+    """Nothing that is drawn or chosen depends on where a column stands, and no sum does."""
+    rng = np.random.default_rng(0)
+    numbers, y = blobs(300, 3)
+    X = np.hstack([numbers, np.eye(4)[rng.integers(0, 4, 300)], np.zeros((300, 1))])
+    order = rng.permutation(X.shape[1])
+    for effort in ("default", "high"):
+        straight, turned = LandmarkClassifier(effort).fit(X, y), LandmarkClassifier(effort).fit(X[:, order], y)
+        np.testing.assert_array_equal(turned.predict_proba(X[:, order]), straight.predict_proba(X))
+    first = LandmarkClassifier().partial_fit(X[:200], y[:200], [0, 1, 2]).partial_fit(X[200:], y[200:])
+    Z, rows = X[:, order], np.r_[:200, 299:199:-1]
+    again = LandmarkClassifier().partial_fit(Z[:200], y[:200], [0, 1, 2]).partial_fit(Z[rows[200:]], y[rows[200:]])
+    np.testing.assert_array_equal(again.predict_proba(Z), first.predict_proba(X))
+
+
+@pytest.mark.parametrize("scale", [2.0**-900, 2.0**-40, 2.0**20, 2.0**900])
+def test_scale_of_weights_does_not_matter(scale):
+    X, y = blobs(240, 3)
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, 240)
+    expected, found = (
+        [
+            LandmarkClassifier(class_weight=class_weight).fit(X, y, sample_weight=w).coef_
+            for class_weight in (None, "balanced")
+        ]
+        + [
+            LandmarkClassifier()
+            .partial_fit(X[:120], y[:120], [0, 1, 2], sample_weight=w[:120])
+            .partial_fit(X[120:], y[120:], sample_weight=w[120:])
+            .coef_
+        ]
+        for w in (weight, scale * weight)
+    )
+    for one, other in zip(expected, found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_weights_of_later_rows_count_beside_those_of_earlier_ones():
+    """Rows that say the opposite win where they weigh more, and lose where they weigh less."""
+    X, y = blobs(400, 2, 2, seed=3)
+    said = [
+        LandmarkClassifier()
+        .partial_fit(X, y, [0, 1], sample_weight=np.full(400, 5.0))
+        .partial_fit(X, 1 - y, sample_weight=np.full(400, weight))
+        .score(X, y)
+        for weight in (0.5, 50.0)
+    ]
+    assert said[0] > 0.5 > said[1]
+
+
+HOSTILE = {
+    "constant": lambda X: np.column_stack([X, np.full(len(X), 7.0)]),
+    "duplicates": lambda X: np.repeat(X[:3], len(X) // 3, axis=0),
+    "huge": lambda X: 1e150 * X,
+    "tiny": lambda X: 1e-170 * X,
+    "denormal": lambda X: 1e-310 * X,
+    "mixed scales": lambda X: X * np.r_[1e-150, 1e150, np.ones(X.shape[1] - 2)],
+    "one far value": lambda X: np.vstack([X[:-1], np.full(X.shape[1], 1e24)]),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_columns(kind):
+    X, y = blobs(120)
+    X = HOSTILE[kind](X)
+    y[0] = 9  # a class of one row
+    fitted = LandmarkClassifier("high").fit(X, y)
+    far = np.full((1, X.shape[1]), 1.7e308)
+    assert np.isfinite(fitted.predict_proba(np.vstack([X, far, -far]))).all()
+
+
+@pytest.mark.parametrize("weight", [1e-300, 5e-324, 1e300, 1.7e308, np.r_[1e300, np.full(119, 1e-300)]], ids=str)
+def test_hostile_weights(weight):
+    X, y = blobs(120)
+    weight = np.broadcast_to(weight, 120).copy()
+    assert np.isfinite(LandmarkClassifier("high").fit(X, y, sample_weight=weight).predict_proba(X)).all()
+    going_on = LandmarkClassifier().partial_fit(X, y, [0, 1, 2, 3]).partial_fit(X, y, sample_weight=weight)
+    assert np.isfinite(going_on.predict_proba(X)).all()
+
+
+def test_weights_that_overflow_together_are_refused():
+    X, y = blobs(120)
+    with pytest.raises(ValueError, match="sample_weight times class_weight is too large"):
+        LandmarkClassifier(class_weight={0: 1e300}).fit(X, y, sample_weight=np.full(120, 1e300))
 
 
 def test_columns_without_spread_and_equal_rows():

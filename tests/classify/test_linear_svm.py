@@ -11,10 +11,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 from sklearn.svm import LinearSVC
 
-from bayesfloor.classify.linear.linear_svm import TOLERANCES, fold_rows, linear_svm_path, solve_problems
+from bayesfloor.classify.linear.linear_svm import (
+    TOLERANCES,
+    check_values_of_c,
+    fold_rows,
+    linear_svm_path,
+    solve_problems,
+)
 from bayesfloor.classify.linear.newton_kernels import walk_path
 from bayesfloor.classify.linear.sparse_newton import walk_sparse_path
-from bayesfloor.classify.training import check_penalties
 from bayesfloor.runtime.threads import Crew, supervise
 
 PAPER_CS = np.exp2(np.arange(-18.0, 19.0, 2.0))
@@ -262,7 +267,7 @@ def test_a_path_keeps_its_labels_and_shows_itself():
 
 
 def test_default_Cs_are_the_papers():
-    np.testing.assert_array_equal(check_penalties("Cs", 19), PAPER_CS)
+    np.testing.assert_array_equal(check_values_of_c("cv", 19), PAPER_CS)
 
 
 @pytest.mark.parametrize("Cs", [0, -3, [], [0.0], [-1.0, 1.0], [np.inf], [np.nan], [[1.0]], True])

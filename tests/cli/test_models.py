@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import fuzz_models
 from bayesfloor import LandmarkClassifier, SmartSVC, read_table
 from bayesfloor.classify.landmarks.local_rows import LocalRows
 from bayesfloor.cli import main
@@ -92,6 +93,23 @@ def test_labels_that_cannot_be_used_are_left_aside(run, model, tmp_path):
     assert outcome.code == 0
     assert rows_of(outcome.out)[1][1] == "a"
     assert "The labels are left aside: one.csv: the target 'kind' needs two classes" in outcome.err
+
+
+def test_labels_that_say_there_is_none(run, table, model, tmp_path):
+    points, labels = three_classes(30, seed=5)
+    write_csv(tmp_path / "new.csv", points, ["unknown", *labels[1:]])
+    outcome = run("predict model.skops new.csv")
+    assert len(rows_of(outcome.out)) == 31
+    assert "1 of 30 rows have no label in 'kind': the labels are left aside." in outcome.err
+    marked = np.where(np.arange(len(points)) % 5, labels, "unknown")
+    write_csv(tmp_path / "marked.csv", points, marked)
+    outcome = run("fit marked.csv --out left_out.skops --json")
+    assert json.loads(outcome.out)["data"]["n_rows"] == 24
+    assert "Missing labels in 'kind': 'unknown' (6)" in outcome.err
+    assert run("fit marked.csv --out kept.skops --keep-missing-as-class").code == 0
+    outcome = run("predict kept.skops marked.csv")
+    assert "p(unknown)" in outcome.out
+    assert "of 30 labels in marked.csv are not those predicted" in outcome.err
 
 
 def test_text_columns_and_gaps_are_prepared_alike(run, tmp_path):
@@ -416,7 +434,7 @@ def test_fit_keeps_rows_that_help(run, tmp_path, monkeypatch):
     (tmp_path / "grid.skops").write_bytes(packed)
     found = json.loads(run("predict grid.skops grid.csv --json").out)["result"]
     np.testing.assert_allclose(found["probability"], classifier.predict_proba(first.X), atol=1e-6)
-    monkeypatch.setattr("bayesfloor.cli.model_file.UNPACKED_MODEL_LIMIT", 1000)
+    monkeypatch.setattr("bayesfloor.cli.model_archive.UNPACKED_MODEL_LIMIT", 1000)
     outcome = run("fit grid.csv --out more.skops")
     assert outcome.code == 3
     assert "'predict' would refuse to read" in outcome.err
@@ -487,5 +505,47 @@ def test_damaged_parts_are_bad_data(run, model, tmp_path):
 
 
 def test_a_model_that_unpacks_to_too_much(run, model, tmp_path, monkeypatch):
-    monkeypatch.setattr("bayesfloor.cli.model_file.UNPACKED_MODEL_LIMIT", 1000)
-    assert "no model is that large" in refused(run, model.read_bytes(), tmp_path)
+    monkeypatch.setattr("bayesfloor.cli.model_archive.UNPACKED_MODEL_LIMIT", 1000)
+    assert "the model takes more than" in refused(run, model.read_bytes(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("local", "centres"), 1e30),  # once, memory was read at random
+        (("local", "rows"), 1e30),
+        (("local", "targets"), 2.0),
+        (("local", "opinions"), -1.0),
+        (("coef",), 1e30),
+        (("feature_map", "landmarks"), 1e30),
+        (("feature_map", "weights"), 0.0),
+        (("feature_map", "scale"), -1.0),
+        (("feature_map", "centre"), 1e200),
+        (("feature_map", "order"), 0),
+    ],
+)
+def test_numbers_that_no_fit_gives(run, model, tmp_path, path, value):
+    stored = with_local_rows(skops_io.load(model))
+    values = functools.reduce(lambda part, key: part[key], path, stored["parts"])
+    changed = with_part(stored, ("parts", *path), np.full_like(values, value))
+    assert f"the array '{path[-1]}' holds" in refused(run, skops_io.dumps(changed), tmp_path)
+
+
+def test_a_long_text_makes_no_long_line(run, model, tmp_path):
+    stored = skops_io.load(model)
+    for path in (("format",), ("kind",), ("preparation", "task"), ("preparation", "target")):
+        changed = with_part(stored, path, "x" * 10**6)
+        (tmp_path / "long.skops").write_bytes(skops_io.dumps(changed))
+        assert max(map(len, run("predict long.skops table.csv").err.splitlines())) < 1000
+    stored["preparation"]["columns"][0]["name"] = "x" * 10**6
+    assert len(refused(run, skops_io.dumps(stored), tmp_path)) < 1000
+
+
+@of_both_kinds
+def test_edits_of_the_fuzzer(model, kind, tmp_path):
+    """A slice of benchmarks/fuzz_models.py."""
+    for number in range(25):
+        _, where, contents = fuzz_models.make_case(number, 0, tmp_path, [model.name])
+        (tmp_path / "case.skops").write_bytes(contents)
+        fault, _, said = fuzz_models.judge(main, tmp_path / "case.skops", tmp_path / "table.csv")
+        assert not fault, (number, where, said)

@@ -95,6 +95,16 @@ def test_a_reader_that_leaves_and_a_full_disk(tmp_path):
     assert answer.stderr == "bayesfloor: 'stdout': No space left on device\n"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes are those of POSIX")
+@pytest.mark.parametrize("call", [["--help"], ["gap", "--help"]])
+def test_help_for_a_reader_that_leaves(call):
+    reading, writing = os.pipe()
+    os.close(reading)
+    answer = subprocess.run([*COMMAND, *call], stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert (answer.returncode, answer.stderr) == (0, b"")
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_progress_is_drawn_on_a_terminal_only(monkeypatch):
     from bayesfloor.cli.output import progress_on_stderr

@@ -81,6 +81,19 @@ def test_wide_tables(run, long, tmp_path):
     assert parsed(run("votes numbers.csv --form labels --json"))["result"]["classes"] == ["1", "2"]
 
 
+def test_labels_that_say_there_is_none_are_no_votes(run, long, tmp_path):
+    expected = parsed(run("votes votes.csv --json"))["result"]["estimate"]
+    silent = pd.DataFrame({"Item": range(20), "worker": "dot", "answer": ["NA", ".", "unknown", "-"] * 5})
+    pd.concat([long, silent]).to_csv(tmp_path / "more.csv", index=False)
+    outcome = run("votes more.csv --json")
+    assert parsed(outcome)["result"]["estimate"] == expected
+    assert "Missing labels, which are no votes: '-' (5), '.' (5), 'NA' (5), 'unknown' (5);" in outcome.err
+    assert len(parsed(run("votes more.csv --json --keep-missing-as-class"))["result"]["classes"]) == 6
+    wide = pd.concat([long, silent]).pivot(index="Item", columns="worker", values="answer")
+    wide.to_csv(tmp_path / "wide.csv", index=False)
+    assert parsed(run("votes wide.csv --json"))["result"]["classes"] == ["007", "=cmd()"]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -136,7 +136,7 @@ def test_mixed_types_are_named(y, types):
 @pytest.mark.parametrize("y", [[1.5, 2.0], np.float32([0.25, 1]), np.array([1.5, 1], object), [1, 2.5]])
 def test_continuous_labels_look_like_regression(y):
     refused(y, "Unknown label type: continuous")
-    refused(y, "this looks like regression")
+    refused(y, "this looks like regression, and classes are needed here; regression_floor takes numbers")
 
 
 def test_infinite_labels():

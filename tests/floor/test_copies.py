@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from sklearn.model_selection import PredefinedSplit
 
-from bayesfloor import bayes_error, label_noise_check, learned_floor
+from bayesfloor import bayes_error, label_noise_check, learned_floor, regression_floor
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.floor.learned import copies
-from bayesfloor.floor.learned.copies import copies_of, distinct_rows
+from bayesfloor.floor.learned.copies import copies_of, distinct_numbers, distinct_rows
 from bayesfloor.floor.learned.estimate import choose_rows
 from bayesfloor.floor.trees.near_copies import near_copies
+from bayesfloor.floor.trees.number_problem import check_number_problem
 from bayesfloor.floor.trees.problem import Problem, check_problem
 from bayesfloor.forest import spanning_forests
 
@@ -110,6 +111,51 @@ def test_copies_in_one_group_stay_and_others_leave_one():
     across = distinct_rows(check_problem(X2, y2, np.arange(400) // 4), 0)
     assert len(np.unique(across.problem.X, axis=0)) == len(across.problem.X) == 200
     assert codes_of(across) == ["BF037"]
+
+
+def noise_in_groups(rounded):
+    """Noise in 40 groups, of which the last 20 are those before once more."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 3)), rng.standard_normal(200)
+    X = np.round(X, 1) if rounded else X
+    return np.vstack([X, X]), np.append(y, y), np.arange(400) // 10
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_numbers_are_not_predicted_from_a_copy_in_another_group(rounded):
+    X, y, groups = noise_in_groups(rounded)
+    # the nearest neighbour is the copy: it would explain all there is
+    floor = regression_floor(X, y, groups=groups, learners=["neighbours"], n_jobs=1)
+    assert floor.n_rows == 200
+    assert codes_of(floor).count("BF037") == 1
+    assert floor.reached < 0.05
+
+
+def test_numbers_copied_within_a_group_stay():
+    X, y, groups = noise_in_groups(rounded=False)
+    problem = check_number_problem(X, y, groups=groups % 20)
+    kept, places, found = distinct_numbers(problem, 0, may_group=True)
+    assert np.array_equal(kept, np.arange(400))
+    assert places is None
+    assert found == ()
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_copies_without_weight_are_not_those_that_are_kept(first):
+    X, y, _ = noise_in_groups(rounded=False)
+    weight = np.repeat([0.0, 1.0] if first else [1.0, 0.0], 200)
+    floor = regression_floor(X, y, sample_weight=weight, learners=["linear"], n_jobs=1)
+    assert floor.n_rows == 200
+    assert np.array_equal(np.isfinite(floor.predicted), weight > 0)
+
+
+def test_groups_that_are_copies_are_not_counted():
+    X, y = gaussians(n=100)
+    X6, y6, groups = np.tile(X, (6, 1)), np.tile(y, 6), np.repeat(np.arange(6), 100)
+    with pytest.raises(ValueError, match=r"needs at least 5 of them\. Got 1\."):  # the first group is the earliest
+        learned_floor(X6, y6, groups=groups, time=np.arange(600.0), **FAST)
+    with pytest.raises(ValueError, match=r"needs at least 5 of them\. Got 1\."):
+        regression_floor(X6, X6[:, 0] + y6, groups=groups, time=np.arange(600.0), learners=["linear"], n_jobs=1)
 
 
 def test_the_earliest_copy_is_kept_in_an_order_of_time():

@@ -171,6 +171,30 @@ def test_a_model_that_has_seen_the_rows_is_found_out():
     assert (found.estimate, found.interval) == (found.learned.estimate, found.learned.interval)
     found = floor_gap(None, X, Y, predictions=Y)
     assert "cross_val_predict" in found.findings[0].hint
+    # who says that the rows are new is believed
+    found = floor_gap(None, X, Y, predictions=Y, rows_are_new=True)
+    assert [finding.code for finding in found.findings] == ["BF061"]
+    assert found.estimate == 0.0
+
+
+@pytest.mark.parametrize("origin", ["fitted", "predictions"])
+def test_a_better_model_moves_the_floor_only_where_rows_are_new(judged, origin):
+    learned, held_out = judged
+    learned = with_floor(learned, 0.06, 0.09, learned.reached, 0.3)
+    model = predicted(held_out, 0, 12, origin)
+    found = gap_of(learned, held_out, model)
+    assert found.is_sure
+    assert found.findings == ()
+    assert (found.estimate, found.interval) == (0.09, (0.06, 0.3))
+    assert "If the model has not seen these rows, the floor is at most" in found.sentence
+    new = gap_of(learned, held_out, model, rows_are_new=True)
+    assert [finding.code for finding in new.findings] == ["BF061"]
+    assert "If the model" not in new.sentence
+    chance = gap_of(learned, held_out, predicted(held_out, 3, 2, origin))
+    assert chance.sentence.endswith(", if the model has not seen these rows.")
+    # the error is far below what was reached, though not below a floor of which little is known
+    low = gap_of(with_floor(learned, 0.0, 0.001, learned.reached, 0.3), held_out, predicted(held_out, 0, 40, origin))
+    assert [finding.code for finding in low.findings] == ["BF058"]
 
 
 def test_a_better_model_moves_the_floor(judged):
@@ -186,7 +210,7 @@ def test_a_better_model_moves_the_floor(judged):
     assert found.interval == pytest.approx((0.02, beta.ppf(1 - 0.0125, n_wrong + 1, 300 - n_wrong)))
     assert found.estimate == pytest.approx(min(0.09, error))
     assert "surely less than" in found.sentence
-    assert "proof of a floor of at most" in found.sentence
+    assert "Measured: a model did this on rows that it had not seen, so the floor is at most" in found.sentence
     assert "perhaps, down to the floor" in found.sentence
     low = gap_of(with_floor(learned, 0.099, 0.1, learned.reached, 0.3), held_out, predicted(held_out, 0, 30))
     assert low.interval[0] == 0.0 < low.estimate < 0.099
@@ -219,7 +243,7 @@ SENTENCES = [
     (
         (0, 12),
         (0.05, 0.05),
-        ["surely less than the", "(by 4.0 points, 95% interval", "proof of a floor"],
+        ["surely less than the", "(by 4.0 points, 95% interval", "Measured: a model did this on rows"],
         ["can surely"],
     ),
     ((0, 2), (0.05, 0.1), ["The difference may be chance (95% interval -", "nothing can surely be won"], []),

@@ -74,11 +74,6 @@ def test_confusion_rate_counts_both_kinds_of_error():
         hp.confusion_rate([0, 1], [0, 1, 1], 1)
 
 
-def test_one_vs_rest_cross_edges_are_row_sums():
-    counts = np.array([[0, 3, 5], [3, 0, 7], [5, 7, 0]])
-    assert hp.one_vs_rest_cross_edges(counts).tolist() == [8, 10, 12]
-
-
 @given(st.floats(0, 0.5), st.integers(2, 10**5))
 def test_two_classes_are_a_special_case_of_many(share, n):
     R = share * n

@@ -75,7 +75,7 @@ def test_no_group_is_on_both_sides_of_a_split(n_folds):
     _, y, groups, _ = random_intercepts(30, 5)
     folds = grouped_folds(y, groups, n_folds, np.arange(150).astype(np.uint64))
     splits = splits_of(folds)
-    assert len(splits) == 3 * n_folds
+    assert len(splits) == 3 * n_folds + n_folds * (n_folds - 1) // 2
     for split in splits:
         for tests, _ in split.tests:
             assert not set(groups[split.train]) & set(groups[tests])

@@ -281,9 +281,7 @@ def test_a_cluster_gives_the_same():
 def few_are_many(monkeypatch):
     """Hold rows out from 301 rows on, and try few learners."""
     monkeypatch.setattr(learn, "LEARNED_ROWS", 300)
-    monkeypatch.setattr(
-        learn, "number_families_for", lambda X, tabular: {name: NUMBER_FAMILIES[name] for name in QUICK}
-    )
+    monkeypatch.setattr(learn, "number_families_for", lambda *_: {name: NUMBER_FAMILIES[name] for name in QUICK})
 
 
 @pytest.mark.parametrize("n", [500, 2000])

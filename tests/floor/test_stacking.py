@@ -1,18 +1,22 @@
 """Who predicts whom, and whether any of them has seen the answer."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import roc_auc_score
 
 from bayesfloor.data.folds import stratified_folds
 from bayesfloor.floor.learned import cross_fitting, stacking
 from bayesfloor.floor.learned import estimate as learned
-from bayesfloor.floor.learned.cross_fitting import VIEWS, Run, cross_fit, runs_of
+from bayesfloor.floor.learned.cross_fitting import VIEWS, cross_fit, runs_of
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.stacking import fit_exponents, fit_stacks
+from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.learn.training_rows import Train, safe, standardised
 from bayesfloor.runtime.threads import Crew
 
@@ -48,9 +52,9 @@ def test_every_row_gets_the_predictions_of_models_that_have_not_seen_it():
     def by_place(train, test, seed):
         return {"place": softmax(test * [1.0, 0.0, -1.0], axis=1), "even": np.ones((len(test), 3))}
 
-    fitted = cross_fit(X, codes, 3, folds, {"by place": by_place}, 0, Crew(1))
+    fitted = cross_fit(Problem(X, np.arange(3), codes, None), folds, {"by place": by_place}, 0, Crew(1))
     assert fitted.names == ["place", "even"]
-    assert [log_p.shape for log_p in fitted.log_p] == [(2, views, n, 3) for views in VIEWS]
+    assert [log_p.shape for log_p in fitted.log_p] == [(2, views, n, 3) for views in (*VIEWS, 4)]
     assert_allclose(fitted.sizes, [n * 0.8, n * 0.4, n * 0.2])
     for run in runs_of(5):
         rows = np.isin(folds, run.train)
@@ -88,11 +92,12 @@ def test_a_leak_through_the_folds_would_be_caught(monkeypatch):
     honest = learned_floor(X, y, learners=[Memory()])
     assert honest.reached_interval[0] < 0.5 < honest.reached_interval[1]
 
-    def leaky(n_folds):
-        runs = runs_of(n_folds)
-        return [Run(run.size, (*run.train, *(fold for fold, _ in run.tests)), run.tests) for run in runs]
+    rows_for = cross_fitting._rows_for
 
-    monkeypatch.setattr(cross_fitting, "runs_of", leaky)
+    def leaky(problem, rows, tests, encoded):
+        return rows_for(problem, np.concatenate([rows, tests]), tests, encoded)
+
+    monkeypatch.setattr(cross_fitting, "_rows_for", leaky)
     assert learned_floor(X, y, learners=[Memory()]).reached < 0.1
 
 
@@ -143,6 +148,58 @@ def test_the_stack_of_a_fold_does_not_depend_on_its_labels():
         assert not np.array_equal(one.weights[1], two.weights[1])
         assert np.all((one.weights > 0).sum(axis=1) <= stacking.N_BEST)
         assert np.all(one.weights >= 0)
+
+
+@pytest.mark.parametrize("most", [0, 6_000])
+@pytest.mark.parametrize("n_folds", [5, 6, 9, 10])
+def test_a_stack_is_fitted_on_predictions_of_models_that_have_not_seen_its_fold(monkeypatch, n_folds, most):
+    folds = np.arange(4 * n_folds) % n_folds
+    monkeypatch.setattr(cross_fitting, "MOST_NESTED", most)
+    splits = cross_fitting.splits_of(folds)
+    seen, n_views = cross_fitting.folds_seen(splits, folds), cross_fitting.n_views_of(splits)
+    trained = {
+        (split.size, view, row): set(folds[split.train])
+        for split in splits
+        for rows, view in split.tests
+        for row in rows
+    }
+    for size, fold in product(range(3), range(n_folds)):
+        rows = np.flatnonzero(folds != fold)
+        source, views, known = cross_fitting.unseen(seen, n_views, folds, rows, fold, size)
+        # models of the largest size have seen all other folds
+        assert source == (size if size > 0 else cross_fitting.NESTED if most else 1)
+        pairs = product(range(n_views[source]), rows)
+        expected = [(view, row) for view, row in pairs if fold not in trained[source, view, row]]
+        assert sorted(zip(views, known, strict=True)) == sorted(expected)
+        assert {row for _, row in expected} == set(rows)
+
+
+def shares_of_values(train, test, seed):
+    """Return for each column the shares of the labels among training rows of the same value."""
+    same = test[:, np.newaxis] == train.X
+    return {f"column {j}": 1.0 + same[:, :, j] @ train.one_hot for j in range(test.shape[1])}
+
+
+def test_weights_do_not_tell_how_well_their_fold_will_be_predicted(monkeypatch):
+    """Of columns of noise, those whose values agree with the labels between folds would be chosen and would do well."""
+    n, codes, crew = 120, np.arange(120) % 2, Crew(1)
+    folds = stratified_folds(codes, 5, np.arange(n))
+    fits = []
+    for seed in range(8):
+        X = np.random.default_rng(seed).integers(0, 40, (n, 10)).astype(float)
+        problem = Problem(X, np.arange(2), codes, None)
+        fits.append(cross_fit(problem, folds, {"shares": shares_of_values}, 0, crew))
+
+    def aucs():
+        for fitted in fits:
+            score = fit_stacks(fitted, codes, 0, crew)[0].log_q[0, :, 1]
+            yield np.mean([roc_auc_score(codes[folds == fold], score[folds == fold]) for fold in range(5)])
+
+    honest = np.array(list(aucs()))
+    assert abs(honest.mean() - 0.5) < 3 * honest.std() / len(fits) ** 0.5
+    monkeypatch.setattr(stacking, "unseen", lambda seen, *rest: cross_fitting.unseen(None, *rest))
+    more = np.array(list(aucs())) - honest
+    assert more.mean() > 3 * more.std() / len(fits) ** 0.5
 
 
 def test_exponents_that_labels_were_drawn_with():

@@ -56,7 +56,7 @@ def whole_of(reached, low, estimate=None, reached_interval=None):
     curve = LearningCurve(*(np.ones(3),) * 5, limit=low, rate=1.0)
     interval = reached_interval or (reached, reached)
     floor = reached if estimate is None else estimate
-    return CurveSummary(floor, (low, reached), reached, interval, 0.5, True, curve)
+    return CurveSummary(floor, (low, reached), reached, interval, 0.5, True, curve, curve_low=low)
 
 
 # --- figures
@@ -454,3 +454,14 @@ def test_a_rare_class_that_was_given_more_rows():
     # subgroups' shares of the rows used, weighted back, are close to those of all rows
     assert_allclose(found.share @ found.reached, floor.reached, rtol=0.05)
     assert_allclose(found.share, [np.mean(by == "a"), np.mean(by == "b")], atol=0.07)
+
+
+def test_subgroups_of_few_rows_say_so():
+    rng = np.random.default_rng(0)
+    by = np.repeat(["many", "two", "one"], [57, 2, 1])
+    found = learned_floor(
+        rng.standard_normal((60, 2)), np.arange(60) % 2, by=by, learners=["gaussian"], n_jobs=1
+    ).subgroups
+    assert dict(zip(found.names, found.is_too_few, strict=True)) == {"many": False, "one": True, "two": True}
+    assert found.frame()["remark"].tolist() == ["too few" if few else "" for few in found.is_too_few]
+    assert "Too few rows, fewer than 5, to tell a floor: 'one', 'two'." in found.note

@@ -23,6 +23,7 @@ from bayesfloor.floor.votes.mixture import (
     mean_of_largest,
     patterns_of,
 )
+from bayesfloor.floor.votes.shared_columns import MOST_COLUMNS, with_shared_columns
 from bayesfloor.floor.votes.vote_table import check_votes
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -212,6 +213,37 @@ def test_annotators_who_never_disagree():
     low = 0.025 ** (1 / 100)
     assert found.agreement_interval == pytest.approx((low, 1.0))
     assert found.interval[1] >= floor_bounds(low, 2)[0]
+    assert found.interval[0] == 0.0
+
+
+def test_columns_of_many_classes_are_shared_by_those_that_never_meet():
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 200, 150)
+    votes = np.where(rng.random((150, 3)) < 0.8, true[:, np.newaxis], rng.integers(0, 200, (150, 3)))
+    table = check_votes(votes, form="labels")
+    shared = with_shared_columns(table)
+    assert len(table.classes) > 100
+    assert len(shared.classes) == MOST_COLUMNS
+    # a proper colouring: every row has the same numbers of equal votes as before
+    of_row = [np.sort(each.counts, axis=1)[:, -3:] for each in (table, shared)]
+    assert np.array_equal(*of_row)
+    found = vote_floor(votes, form="labels", n_bootstrap=20)
+    assert found.n_classes == len(table.classes)
+    assert found.interval[0] < 0.2 * 199 / 200 < found.interval[1]
+
+
+def test_classes_that_all_meet_have_columns_of_their_own():
+    # one row with a vote for each class, so that none may share a column
+    counts = np.vstack([np.ones((1, 40), int), 2 * np.eye(40, dtype=int)])
+    assert len(with_shared_columns(check_votes(counts)).classes) == 40
+
+
+def test_a_table_of_other_columns_is_refused():
+    rng = np.random.default_rng(0)
+    columns = {"sex": ["m", "f"], "city": list("abcdefgh"), "job": [f"job {k}" for k in range(20)]}
+    table = pd.DataFrame({name: rng.choice(values, 200) for name, values in columns.items()})
+    with pytest.raises(ValueError, match="of the cases, less often than votes dealt out at random"):
+        vote_floor(table)
 
 
 def test_the_ceiling_against_a_majority_is_that_of_a_binomial():
@@ -308,7 +340,8 @@ def test_rows_without_votes_are_left_out_and_arrays_not_written_to():
 def test_a_class_that_nobody_voted_for_and_labels_that_look_like_code():
     assert vote_floor([[3, 0, 0], [2, 1, 0], [0, 3, 0]] * 20, n_bootstrap=20).n_classes == 3
     wild = ["=cmd()", "<script>", "x" * 5000, "NA"]
-    found = vote_floor(np.array(wild * 30, dtype=object), rows=np.repeat(np.arange(40), 3), n_bootstrap=20)
+    votes = np.array([each for name in wild for each in [name] * 30], dtype=object)
+    found = vote_floor(votes, rows=np.repeat(np.arange(40), 3), n_bootstrap=20)
     assert found.classes.tolist() == sorted(wild)
 
 

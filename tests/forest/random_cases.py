@@ -106,8 +106,15 @@ KINDS = [
 ]
 
 
+def magnitudes(rng, n, d):
+    """Powers of ten that differ by row, by column or by number: many of them, or three."""
+    shape = [(n, 1), (1, d), (n, d)][rng.integers(3)]
+    powers = rng.integers(-110, 111, shape) if rng.random() < 0.5 else rng.choice([-110, 0, 110], shape)
+    return 10.0**powers
+
+
 def draw_points(rng, n, d):
-    """Points of some kind, sometimes copied, shaken, moved far from zero, or at a scale whose squares leave floats."""
+    """Points of some kind, sometimes copied, shaken, far from zero, of many magnitudes, or at an extreme scale."""
     kind = KINDS[rng.integers(len(KINDS))]
     X = kind(rng, n, d)
     if rng.random() < 0.25:
@@ -116,7 +123,9 @@ def draw_points(rng, n, d):
         X = X + 1e-10 * rng.standard_normal((n, d))
     if rng.random() < 0.15:
         X = X + rng.choice([1e8, -1e6, 1e3])
-    if rng.random() < 0.2:
+    if rng.random() < 0.12:
+        X = X * magnitudes(rng, n, d)
+    elif rng.random() < 0.2:
         X = X * rng.choice([1e-250, 1e-150, 1e-60, 1e75, 1e150, 1e150, 1e-150])
         if not np.isfinite(X).all() or np.abs(X).max() > 1e300:
             X = kind(rng, n, d)

@@ -172,7 +172,8 @@ def test_what_cannot_be_had_is_refused_early(tmp_path):
         ([[1.0], [1.0], [1.0], [1.0]], r"its shape is \(4, 1\)"),
         ([1.0, np.nan, 1.0, np.inf], "NaN or infinity in 2 of 4 rows; the first is row 1"),
         ([1.0, 0.0, 1.0, -1.0], "negative distances in 1 of 4 rows; the first is row 3"),
-        ([1.0, 0.0, 1e200, 1.0], r"reach 1e\+200, which is too large beside points of at most 7"),
+        ([1.0, 0.0, 1e200, 1.0], r"reach 1e\+200, too large beside points of up to 7"),
+        ([1.0, 0.0, 1e-200, 1.0], "go down to 1e-200, too small beside points of up to 7"),
     ],
 )
 def test_what_are_no_core_distances(core, message):

@@ -86,13 +86,6 @@ def test_signed_zeros_are_one_value(both_ways):
     assert_same_forests(spanning_forests(np.abs(X), n_trees=2), forests)
 
 
-def test_squares_that_underflow_are_ties(both_ways):
-    """Distinct rows whose squared distance is zero in float64 are ordered by their hashes."""
-    rng = np.random.default_rng(0)
-    X = np.vstack([1e-170 * rng.integers(0, 40, (60, 2)), rng.standard_normal((60, 2))])
-    assert_same_forests(spanning_forests(X), naive_forests(X, 3))
-
-
 @pytest.mark.parametrize("arms", [2, 3, 12, 150])
 def test_star(arms, both_ways):
     """A hub and 2 * arms points around it: T1 uses up the hub, T2 cannot reach it."""

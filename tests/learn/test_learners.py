@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 from scipy.special import expit
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.ensemble import ExtraTreesClassifier
@@ -20,12 +20,13 @@ from bayesfloor.learn.decision_tree_kernels import grow_trees
 from bayesfloor.learn.discriminants import _shrinkage
 from bayesfloor.learn.families import CLASS_FAMILIES, CLASS_LEARNERS, class_families_for, family_of
 from bayesfloor.learn.marginals import nominal
-from bayesfloor.learn.ridge import PENALTIES
+from bayesfloor.learn.ridge import PENALTIES, kernel_ridge
 from bayesfloor.learn.training_rows import (
     FARTHEST,
     Codes,
     Train,
     components,
+    distances_between,
     narrow,
     relative_spread,
     safe,
@@ -103,17 +104,13 @@ def test_families_suit_the_columns():
     numbers = rng.standard_normal((50, 5))
     assert set(class_families_for(numbers[:, :2])) == always
     assert set(class_families_for(numbers[:, :3])) == always | {"pairs"}
-    assert set(class_families_for(np.column_stack([numbers[:, :3], np.ones(50)]))) == always | {
-        "pairs"
-    }  # one does not vary
+    with_constant = np.column_stack([numbers[:, :3], np.ones(50)])
+    assert set(class_families_for(with_constant)) == always | {"pairs"}
     assert set(class_families_for(numbers)) == always | {"pairs", "triples"}
     named = np.column_stack([numbers[:, :2], rng.integers(0, 4, 50)])
     assert set(class_families_for(named)) == always | {"pairs", "nominal"}
-    assert set(class_families_for(rng.integers(0, 2, (50, 6)).astype(float))) == always | {
-        "pairs",
-        "triples",
-        "network",
-    }
+    bits = rng.integers(0, 2, (50, 6)).astype(float)
+    assert set(class_families_for(bits)) == always | {"pairs", "triples", "network"}
     view = TabularView(numbers[:, :2], np.zeros(2, bool), ("a", "b"))
     assert set(class_families_for(numbers[:, :2], view)) == always | {"nominal"}
     assert list(CLASS_LEARNERS) == list(CLASS_FAMILIES)
@@ -268,6 +265,21 @@ def test_kernel_ridge_is_that_of_the_full_kernel_when_all_rows_are_landmarks():
             best = gcv, (to_test - between.mean(axis=0)) @ weights + train.counts / n
     found = families.kernels(train, test, 0)["kernel ridge 1.0"]
     assert_allclose(found, np.clip(best[1], 0.5 / (n + 1), None), atol=1e-3)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 4, 22])
+def test_kernels_between_landmarks_that_are_mostly_equal(seed):
+    """The median distance is a rounding error then, and no width of a kernel."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, 12))
+    dummies = (rng.random((120, d)) < rng.choice([0.01, 0.02, 0.03])).astype(float)
+    X, _ = standardised(dummies, dummies[:1])
+    between, typical = distances_between(X)
+    is_equal = (X[:, np.newaxis] == X).all(axis=2)
+    assert_array_equal(between == 0, is_equal)
+    assert typical == pytest.approx(np.median(pdist(X, "sqeuclidean")[~is_equal[np.triu_indices(120, 1)]]))
+    found = kernel_ridge(Train(X, np.arange(120) % 2, 2), X, 0, (0.5,), 300)
+    assert np.isfinite(found).all()
 
 
 def test_trees_do_as_well_as_scikit_learns():

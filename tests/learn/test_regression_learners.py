@@ -253,9 +253,9 @@ def test_a_regressor_of_the_caller_is_a_family_of_one():
 def test_weights_of_the_stack_are_not_negative_and_the_best():
     rng = np.random.default_rng(3)
     y = rng.standard_normal(500)
-    predicted = np.stack([y + rng.standard_normal(500), y + 0.5 * rng.standard_normal(500), -y])[:, None]
-    weights, offset = fit_weights(predicted, y, np.ones(500))
-    expected, _ = optimize.nnls((predicted[:, 0] - predicted[:, 0].mean(axis=1, keepdims=True)).T, y - y.mean())
+    predicted = np.stack([y + rng.standard_normal(500), y + 0.5 * rng.standard_normal(500), -y])
+    weights, offset = fit_weights(predicted, y, np.ones(500), 500)
+    expected, _ = optimize.nnls((predicted - predicted.mean(axis=1, keepdims=True)).T, y - y.mean())
     np.testing.assert_allclose(weights, expected, atol=0.02)
     assert weights[2] == 0.0
-    assert offset == pytest.approx(y.mean() - weights @ predicted[:, 0].mean(axis=1))
+    assert offset == pytest.approx(y.mean() - weights @ predicted.mean(axis=1))

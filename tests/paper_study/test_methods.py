@@ -2,7 +2,9 @@
 
 import pytest
 
-from bayesfloor import CrammerSingerSVC, GenSVCCV, LandmarkClassifier, LinearSVCCV, OneVsOneSVC, SmartSVC
+from bayesfloor import LandmarkClassifier, LinearSVCCV, OneVsOneSVC, SmartSVC
+from study.joint.crammer_singer import CrammerSingerSVC
+from study.joint.gensvm_cv import GenSVCCV
 from study.methods import METHOD_NAMES, find_method
 from study.plan import LANDMARK_METHODS, PROFILES, Cell, Protocol, UnknownNameError, find_dataset, plan_cells
 

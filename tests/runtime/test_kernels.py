@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import warnings
+import zipfile
 from importlib import import_module, invalidate_caches
 from pathlib import Path
 from types import SimpleNamespace
@@ -57,7 +58,9 @@ def start(tmp_path, monkeypatch):
     """Return a function that imports the small package anew and returns its kernel."""
     package = tmp_path / "source" / "tiny"
     (package / "runtime").mkdir(parents=True)
-    shutil.copy(kernels.__file__, package / "runtime")
+    source = Path(kernels.__file__)
+    (package / "runtime" / "kernels.py").write_text(source.read_text().replace("from bayesfloor.", "from tiny."))
+    shutil.copy(source.with_name("files.py"), package / "runtime")
     (package / "__init__.py").touch()
     (package / "inner.py").write_text(INNER.format(1))
     (package / "outer.py").write_text(OUTER)
@@ -66,7 +69,7 @@ def start(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
     def forget():
-        for name in [name for name in sys.modules if name.split(".")[0] == "tiny"]:
+        for name in [name for name in sys.modules if name.split(".")[0] in ("tiny", "elsewhere")]:
             del sys.modules[name]
 
     def start():
@@ -98,6 +101,48 @@ def test_an_edit_in_another_file_is_noticed(home, start, tmp_path):
     inner.write_text(INNER.format(1))
     undone = start()
     assert (undone(1), hits(undone)) == (4, 1)
+
+
+ELSEWHERE = """from tiny.outer import outer
+from tiny.runtime.kernels import kernel
+
+
+@kernel
+def far(x):
+    return outer(x) + {}
+"""
+
+
+def test_an_edit_of_a_kernel_outside_the_package_is_noticed(home, start, tmp_path):
+    def far(constant):
+        (tmp_path / "source" / "elsewhere.py").write_text(ELSEWHERE.format(constant))
+        start()
+        return import_module("elsewhere").far
+
+    assert far(10)(1) == 14
+    again, edited = far(10), far(20)
+    assert (again(1), hits(again)) == (14, 1)
+    assert (edited(1), hits(edited)) == (24, 0)
+    (tmp_path / "source" / "tiny" / "inner.py").write_text(INNER.format(2))
+    assert far(20)(1) == 26
+
+
+def test_a_kernel_in_an_archive_is_kept(home, start, tmp_path, monkeypatch):
+    with zipfile.ZipFile(tmp_path / "archive.zip", "w") as archive:
+        archive.writestr("elsewhere.py", ELSEWHERE.format(10))
+    monkeypatch.syspath_prepend(str(tmp_path / "archive.zip"))
+    for n_hits in (0, 1):
+        start()
+        far = import_module("elsewhere").far
+        assert (far(1), hits(far)) == (14, n_hits)
+
+
+def test_a_kernel_without_a_source_is_not_kept(home, start):
+    start()
+    namespace = {"__name__": "typed_in"}
+    exec(compile(ELSEWHERE.format(10), "<typed in>", "exec"), namespace)
+    assert namespace["far"](1) == 14
+    assert namespace["far"].stats.cache_path is None
 
 
 def test_folder_is_named_by_version_and_by_what_kernels_depend_on(home, start, tmp_path, monkeypatch):
@@ -216,8 +261,8 @@ def test_read_only_folder_with_kernels(home, start, capsys, monkeypatch):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
     monkeypatch.setattr("tempfile.TemporaryFile", refuse)
-    monkeypatch.setattr("tempfile.mkstemp", refuse)
     outer = start()
+    monkeypatch.setattr(sys.modules["tiny.runtime.kernels"], "write_whole", lambda *_, **__: refuse())
     assert (outer(1), hits(outer), capsys.readouterr().err) == (4, 1, "")
     assert outer(0.5) == 3.0  # is compiled, and cannot be kept
     (line,) = capsys.readouterr().err.splitlines()
@@ -368,7 +413,7 @@ def test_of_many_processes_one_compiles(home, start, tmp_path):
     answers = [call.communicate(timeout=120) for call in calls]
     assert sorted(answers) == [("0\n", "")] * 7 + [("1\n", "")]
     assert not list(home.rglob("*.lock"))
-    assert not list(home.rglob("*.tmp"))
+    assert not list(home.rglob("*.part"))
 
 
 HOLD = """
@@ -395,6 +440,35 @@ def test_process_that_never_finishes_holds_nobody_up(end, home, start, tmp_path,
     finally:
         other.kill()
         other.communicate()
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, MemoryError])
+def test_an_interrupted_compilation_holds_nobody_up(interrupt, home, start, monkeypatch):
+    """Neither this process, which goes on, nor another: there is no lock left."""
+    outer = start()
+    compile_core = outer._compiler.compile
+
+    def stop(*_):
+        raise interrupt
+
+    monkeypatch.setattr(outer._compiler, "compile", stop)
+    with pytest.raises(interrupt):
+        outer(1)
+    assert not list(home.rglob("*.lock"))
+    monkeypatch.setattr(outer._compiler, "compile", compile_core)
+    began = time.monotonic()
+    assert (outer(1), len(files_of(outer))) == (4, 1)
+    assert time.monotonic() - began < 120.0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="users and modes are those of POSIX")
+def test_others_may_read_what_is_kept_in_a_shared_folder(start, tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "shared"))
+    outer = start()
+    outer(1)
+    usual = tmp_path / "usual"
+    usual.touch()  # what the umask leaves
+    assert [path.stat().st_mode for path in files_of(outer)] == [usual.stat().st_mode]
 
 
 def test_a_line_says_that_kernels_are_compiled(home, start, monkeypatch, capsys):

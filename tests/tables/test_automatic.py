@@ -1,6 +1,7 @@
 """Tables made ready by themselves: what each column becomes, and what another table then becomes."""
 
 import json
+from copy import deepcopy
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,9 @@ from sklearn.preprocessing import OneHotEncoder, TargetEncoder
 import bayesfloor
 from bayesfloor import TablePreparer, difficulty_report, learned_floor, read_table
 from bayesfloor.data.target_encoding import PRIOR_ROWS, class_shares, out_of_fold_shares
+from bayesfloor.tables.date_features import part_of_date
 from bayesfloor.tables.encoding import Preparation
-from bayesfloor.tables.treatments import part_of_date
+from bayesfloor.tables.formats import read_raw
 
 N = 240
 
@@ -158,10 +160,33 @@ def test_labels_do_not_leak_through_many_values():
     assert found.reached > 0.44
 
 
+def test_labels_do_not_choose_features(frame):
+    """The columns of X are those that any other labels would give: a choice by all labels would leak."""
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame(np.where(rng.random((200, 40)) < 0.3, np.nan, rng.normal(size=(200, 40))))
+    data.columns = [f"c{j}" for j in range(40)]
+    given = [read_table(data.assign(y=rng.integers(0, 2, 200)), target="y") for _ in range(2)]
+    np.testing.assert_array_equal(given[0].X, given[1].X)
+    assert given[0].X.shape == (200, 80)
+    labels = [frame.outcome, rng.permutation(frame.outcome)]
+    names = [read_table(frame.assign(outcome=each), target="outcome").feature_names for each in labels]
+    assert names[0] == names[1]
+
+
+def test_gaps_in_the_same_rows_are_told_once():
+    rng = np.random.default_rng(6)
+    gaps = rng.random(100) < 0.2
+    data = pd.DataFrame({name: np.where(gaps, np.nan, rng.normal(size=100)) for name in "abc"})
+    data["d"] = np.where(rng.random(100) < 0.2, np.nan, rng.normal(size=100))
+    data["few"] = np.where(np.arange(100) < 3, np.nan, rng.normal(size=100))
+    names = TablePreparer().fit(data).get_feature_names_out().tolist()
+    assert names == ["a", "a=(missing)", "b", "c", "d", "d=(missing)", "few"]
+
+
 def test_the_order_of_rows_does_not_matter(frame):
     shuffled = frame.drop(columns="row").sample(frac=1.0, random_state=0)
     one, two = (read_table(each, target="outcome") for each in (frame.drop(columns="row"), shuffled))
-    np.testing.assert_allclose(two.X, one.X[shuffled.index], atol=1e-9)
+    np.testing.assert_array_equal(two.X, one.X[shuffled.index])
 
 
 def test_the_tabular_view_keeps_gaps_and_codes(table, frame):
@@ -301,6 +326,63 @@ def test_labels_without_a_value_are_left_out_and_counted(tmp_path):
     assert "3 rows without a label in 'y' left out." in table.notes
 
 
+MARKS = ["", "NA", "N/A", "n/a", "null", "NULL", "NaN", "?", ".", "-", "none", "None", "unknown", "Unknown", "missing"]
+ROWS = [(place * 7 % 11, label) for place, label in enumerate(["u", "v", *MARKS, *"uvwuvw" * 5])]
+
+
+def as_source(kind, rows, folder):
+    if kind == "frame":
+        return pd.DataFrame(rows, columns=["x", "y"])
+    if kind == "polars":
+        return pl.DataFrame(rows, schema=["x", "y"], orient="row")
+    path = folder / f"t.{kind}"
+    frame = pl.DataFrame(rows, schema=["x", "y"], orient="row")
+    {"csv": frame.write_csv, "parquet": frame.write_parquet}[kind](path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "frame", "polars"])
+def test_labels_that_say_there_is_none_are_left_out_and_counted(tmp_path, kind):
+    table = read_table(as_source(kind, ROWS, tmp_path))
+    assert table.y.tolist() == list("uv" + "uvwuvw" * 5)
+    assert f"{len(MARKS)} rows without a label in 'y' left out." in table.notes
+    (note,) = [note for note in table.notes if note.startswith("Missing labels in 'y'")]
+    assert "'-' (1), '.' (1), " in note
+    assert "keep_missing_as_class=True" in note
+    kept = read_table(as_source(kind, ROWS, tmp_path), keep_missing_as_class=True)
+    assert len(kept.y) == len(ROWS) - (kind != "parquet")  # null is missing there, and empty text is text
+    assert {"na", "?", ".", "-", "unknown"} < {label.casefold() for label in kept.classes.tolist()}
+
+
+@pytest.mark.parametrize("kind", ["csv", "frame"])
+@pytest.mark.parametrize("mark", ["NA", "?", ".", "-", "none", "Unknown"])
+def test_numbers_beside_labels_that_say_there_is_none(tmp_path, kind, mark):
+    classes = read_table(as_source(kind, [(i * 7 % 11, str(i % 3)) for i in range(30)] + [(3, mark)], tmp_path))
+    assert classes.classes.tolist() == [0, 1, 2]
+    numbers = read_table(as_source(kind, [(i * 7 % 11, f"{i / 8}") for i in range(30)] + [(3, mark)], tmp_path))
+    assert (numbers.task, len(numbers.y)) == ("regression", 30)
+    assert {"Missing labels in 'y': '" + mark + "' (1).", "1 row without a number in 'y' left out."} <= set(
+        numbers.notes
+    )
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["+", "-"], ["++", "+", "0", "-", "--"], ["none", "mild"], ["unknown", "fraud"], [".", "x"], ["Na", "K", "Cl"]],
+)
+def test_labels_that_are_classes_although_they_look_missing(tmp_path, labels):
+    table = read_table(
+        write(tmp_path, "x,y\n" + "".join(f"{i * 7 % 11},{labels[i % len(labels)]}\n" for i in range(20)))
+    )
+    assert sorted(table.classes.tolist()) == sorted(labels)
+    assert any("kept as a class" in caution for caution in table.cautions) == ("Na" not in labels)
+
+
+def test_what_never_is_a_class_leaves_one(tmp_path):
+    with pytest.raises(ValueError, match="needs two classes, got 1: 'a'"):
+        read_table(write(tmp_path, "x,y\n1,a\n3,NA\n2,a\n4,NA\n"))
+
+
 def test_spellings_of_a_label_are_one_class(tmp_path):
     table = read_table(write(tmp_path, "x,y\n1,Yes\n2,yes \n3,No\n4,YES\n5,Yes\n"))
     assert table.classes.tolist() == ["No", "Yes"]
@@ -386,6 +468,12 @@ def test_a_preparation_is_plain_values_and_arrays(table, file):
         ("DateFeatures", "parts", ["century"]),
         ("TextFeatures", "directions", np.full((4096, 2), np.nan)),
         ("TextFeatures", "unit", "pickles"),
+        ("CategoryFeatures", "has_other", 20_000_000),
+        ("CategoryFeatures", "tells_gaps", 1),
+        ("CategoryFeatures", "n_hidden", True),
+        ("DateFeatures", "fill", 1e30),
+        ("NumberFeature", "center", True),
+        ("SharesFeatures", "labels", ["a"] * 9),
     ],
 )
 def test_a_tampered_preparation_is_refused(table, treatment, key, value):
@@ -394,6 +482,39 @@ def test_a_tampered_preparation_is_refused(table, treatment, key, value):
     column[key] = value
     with pytest.raises(ValueError, match="described by"):
         Preparation.from_dict(stored)
+
+
+HOSTILE = (None, True, 2, -1, 20_000_000, 1e30, float("nan"), float("inf"), "x", "x" * 10**6, [], ["a", "a"], [1], {})
+HOSTILE += ([1e308], np.zeros(3), np.full((4096, 2), 1e300), {"reading": "TextReading"}, b"x", [[]], ("time", "time"))
+
+
+def test_edited_fields_are_refused_or_harmless(table, file):
+    """Whatever a file says of a column: one short line, or features of the shape that the names promise."""
+    raw = read_raw(file, strays="text", target="outcome")
+    raw = raw.take(np.arange(5))
+    n_edits, n_taken, longest = 0, 0, 0
+    for place, column in enumerate(table.preparation.to_dict()["columns"]):
+        inner = [(key, inner) for key in ("reading", "frequent") if column.get(key) for inner in column[key]]
+        for path in [(key,) for key in column] + inner:
+            for value in HOSTILE:
+                stored = deepcopy(table.preparation.to_dict())
+                within = stored["columns"][place]
+                for key in path[:-1]:
+                    within = within[key]
+                within[path[-1]] = value
+                n_edits += 1
+                try:
+                    preparation = Preparation.from_dict(stored)
+                except ValueError as error:
+                    longest = max(longest, len(str(error)))
+                    continue
+                n_taken += 1
+                stored_names = {each.name for each in preparation.columns}
+                if stored_names <= set(raw.names):
+                    assert preparation.apply(raw).shape == (5, len(preparation.feature_names))
+    assert n_edits > 1000
+    assert n_taken < n_edits / 4
+    assert longest < 200
 
 
 def test_an_unknown_treatment_is_refused(table):

@@ -73,14 +73,14 @@ def test_sizes_of_pages_are_those_that_pyarrow_tells(tmp_path, version, codec):
     file = tmp_path / "t.parquet"
     table = pa.table({"s": [f"text {i % 700}" for i in range(5000)], "x": np.arange(5000.0), "l": [[1, 2]] * 5000})
     pq.write_table(table, file, compression=codec, data_page_version=version, row_group_size=2000, data_page_size=4096)
-    n_columns, n_text, n_other = unpacked_sizes(file.read_bytes())
+    n_rows, n_columns, n_text, n_other = unpacked_sizes(file.read_bytes())
     about = pq.read_metadata(file)
     chunks = [about.row_group(g).column(c) for g in range(about.num_row_groups) for c in range(2)]
     expected = {
         kind: sum(chunk.total_uncompressed_size for chunk in chunks if chunk.physical_type == kind)
         for kind in ("BYTE_ARRAY", "DOUBLE")
     }
-    assert n_columns == 3
+    assert (n_rows, n_columns) == (5000, 3)
     # pyarrow counts the headers of pages too, some tens of bytes each
     assert n_text == pytest.approx(expected["BYTE_ARRAY"], rel=0.05)
     assert n_other == pytest.approx(expected["DOUBLE"], rel=0.05)
@@ -134,3 +134,60 @@ def test_too_many_columns(tmp_path, monkeypatch, name):
     WIDE[name](tmp_path / name)
     with pytest.raises(ValueError, match=rf"{name} has 5 columns; the limit is 4\. Are rows and columns exchanged\?"):
         read_table(tmp_path / name)
+
+
+LONG = {
+    "long.csv": lambda path: path.write_text("a,y\n" + "1,u\n2,v\n" * 5),
+    "long.json": lambda path: path.write_text('{"a": 1, "y": "u"}\n' * 10),
+    "long.parquet": lambda path: pl.DataFrame({"a": range(10), "y": list("uv") * 5}).write_parquet(path),
+    "long.arrow": lambda path: pl.DataFrame({"a": range(10), "y": list("uv") * 5}).write_ipc(path),
+    "long.feather": lambda path: pl.DataFrame({"a": range(10), "y": list("uv") * 5}).write_ipc_stream(path),
+    "long.npz": lambda path: np.savez(path, X=np.ones((10, 2)), y=np.arange(10)),
+    "long.libsvm": lambda path: path.write_text("1 1:2\n2 1:4\n" * 5),
+    "long.arff": lambda path: path.write_text(
+        "@relation r\n@attribute a numeric\n@attribute y {u,v}\n@data\n" + "1,u\n" * 10
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_too_many_rows(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("bayesfloor.tables.columns.MOST_ROWS", 9)
+    monkeypatch.setattr("bayesfloor.tables.binary_tables.MOST_ROWS", 9)
+    LONG[name](tmp_path / name)
+    with pytest.raises(ValueError, match=rf"{name} has 10 rows or more; the limit is 9\. Draw a sample of them first"):
+        read_table(tmp_path / name)
+
+
+def test_a_small_parquet_file_of_many_rows(tmp_path, frames_read):
+    """Its footer tells before anything is unpacked."""
+    file = tmp_path / "long.parquet"
+    part = pa.table({"x": pa.array(np.zeros(2_000_000, np.int8)), "y": pa.array(np.zeros(2_000_000, bool))})
+    with pq.ParquetWriter(file, part.schema, compression="zstd") as writer:
+        for _ in range(11):
+            writer.write_table(part)
+    assert file.stat().st_size < 10**6
+    with pytest.raises(ValueError, match=r"long\.parquet has 22,000,000 rows or more; the limit is 20,000,000"):
+        read_table(file)
+    assert frames_read == []
+
+
+@pytest.mark.parametrize("packed", ["gz", "zip"])
+def test_unpacking_stops_at_too_many_lines(tmp_path, monkeypatch, packed):
+    monkeypatch.setattr("bayesfloor.tables.unpacking._MOST_LINES", 100)
+    file = tmp_path / f"t.csv.{packed}"
+    if packed == "gz":
+        file.write_bytes(gzip.compress(b"1,1\n" * 101))
+    else:
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("t.csv", b"1,1\n" * 101)
+    with pytest.raises(ValueError, match=r"unpacks to more than 100 lines, which is the limit"):
+        read_table(file)
+
+
+def test_a_line_without_an_end(tmp_path, monkeypatch):
+    monkeypatch.setattr("bayesfloor.tables.text_rows.LONGEST_LINE", 2 * MIB)
+    file = tmp_path / "t.csv"
+    file.write_bytes(b"1," * 3 * MIB)
+    with pytest.raises(ValueError, match=r"t\.csv, line 1: more than 2\.0 MiB without an end; this is no table"):
+        read_table(file)

@@ -83,6 +83,15 @@ def test_a_mark_of_missing_values_is_seen():
     assert found(number("balance", [-999.0, -999.0, *RNG.integers(-50, 99, 98)])).notes == ()
 
 
+@pytest.mark.parametrize("column", [text("n", [10**25 + k for k in range(N)]), number("n", [1e25] * N)])
+def test_integers_that_no_float_holds_are_an_id(column):
+    if not hasattr(column, "codes"):
+        column.rounded = N
+    kind = found(column)
+    assert (kind.kind, kind.reason) == ("id", f"{N} integers beyond 2**53")
+    assert found(text("n", [10**25 + 1] * N)).kind == "constant"
+
+
 def test_infinite_numbers_are_missing():
     kind = found(number("ratio", [np.inf, 1.5, 2.5]))
     assert np.isnan(kind.column.values).tolist() == [True, False, False]

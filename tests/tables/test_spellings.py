@@ -4,7 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesfloor.tables.spellings import DATE_FORMATS, folded_text, is_gap, read_dates, read_numbers, truth_of
+from bayesfloor.tables.spellings import (
+    DATE_FORMATS,
+    decimal_sign,
+    folded_text,
+    is_gap,
+    read_dates,
+    read_numbers,
+    truth_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -14,6 +22,12 @@ from bayesfloor.tables.spellings import DATE_FORMATS, folded_text, is_gap, read_
         (["1,5", "2,25"], [1.5, 2.25]),
         (["1.234,50", "2"], [1234.5, 2]),
         (["1,234.50", "2"], [1234.5, 2]),
+        (["1.234,50", "2.000", "12.345"], [1234.5, 2000, 12345]),  # one decimal sign for all of a column
+        (["1,234.50", "2,000", "12,345"], [1234.5, 2000, 12345]),
+        (["1.234.567", "2.000"], [1234567, 2000]),
+        (["0,126", "0,345"], [0.126, 0.345]),  # no group of thousands begins with 0
+        (["0.126", "1.345"], [0.126, 1.345]),
+        (["1 234,567", "2,000"], [1234.567, 2]),
         (["$1,200.50", "$3", "-$4"], [1200.5, 3, -4]),
         (["12 €", "3,5 €"], [12, 3.5]),
         (["USD 12", "7 CHF"], [12, 7]),
@@ -45,6 +59,30 @@ def test_gaps_among_numbers_are_no_strays(text):
     assert np.isnan(numbers[0])
     assert strays == []
     assert is_gap(text)
+
+
+@pytest.mark.parametrize(
+    ("texts", "sign"),
+    [
+        (["1.234", "2.000", "7"], None),
+        (["1,234"], None),
+        (["1.5", "2.000"], "."),
+        (["1.5", "2,25", "3,75"], ","),
+        (["a", "-", ""], None),
+    ],
+)
+def test_the_decimal_sign_of_a_column(texts, sign):
+    assert decimal_sign(texts) == sign
+
+
+def test_a_number_with_the_other_sign_is_a_stray():
+    numbers, strays = read_numbers(["1.234,50", "2,5", "3.75"])
+    assert (numbers[:2].tolist(), strays) == ([1234.5, 2.5], ["3.75"])
+
+
+def test_a_cell_alone_has_the_sign_of_its_column():
+    assert read_numbers(["2.000"], ",")[0].tolist() == [2000]
+    assert read_numbers(["2.000"], ".")[0].tolist() == [2]
 
 
 def test_infinite_numbers_are_strays():

@@ -18,7 +18,7 @@ from bayesfloor.data.prepared_table import Table
 from bayesfloor.tables import read as tables_read
 from bayesfloor.tables import unpacking
 from bayesfloor.tables.columns import UnknownColumnError
-from bayesfloor.tables.sniffing import detect_encoding
+from bayesfloor.tables.sniffing import Dialect, detect_dialect, detect_encoding
 
 #: The rules that decide nothing; tests of the automatic ones stand in test_automatic.py.
 read_table = partial(tables_read.read_table, prepare="strict")
@@ -95,6 +95,46 @@ def test_decimal_comma(write, text):
     table = raw(write(text))
     assert table.X[:2].tolist() == [[1.5, 2.25], [-0.5, 100]]
     assert "decimal comma" in table.notes[0]
+
+
+#: Names, the two fields of a row, and what stands between them.
+TWO_COLUMNS = {
+    "a label last": ("x;y", "{};{label}", ";"),
+    "a label first": ("y;x", "{label};{}", ";"),
+    "no header": ("", "{};{label}", ";"),
+    "no header, a label first": ("", "{label};{}", ";"),
+    "two numbers": ("x;y", "{};{}", ";"),
+    "quoted labels": ("x;y", '{};"{label}"', ";"),
+    "all quoted": ('"x";"y"', '"{}";"{label}"', ";"),
+    "a comma in a name": ("weight, kg;y", "{};{label}", ";"),
+    "tabs": ("x\ty", "{}\t{label}", "\t"),
+    "bars": ("x|y", "{}|{label}", "|"),
+    "an end of its own": ("x;y;", "{};{label};", ";"),
+    "no header, an end of its own": ("", "{};{label};", ";"),
+    "dates": ("when;x", "01.02.2020;{}", ";"),
+}
+
+
+@pytest.mark.parametrize("number", ["{},126", "{}.234,50"])
+@pytest.mark.parametrize(("names", "row", "separator"), TWO_COLUMNS.values(), ids=TWO_COLUMNS.keys())
+def test_two_columns_with_decimal_commas(names, row, separator, number):
+    """The comma too splits every row into two."""
+    rows = [row.format(*[number.format(i)] * 2, label=("cat", "dog")[i % 2]) for i in range(1, 21)]
+    dialect = detect_dialect([f"{line}\n" for line in [names] * bool(names) + rows])
+    assert dialect == Dialect(separator, ",", bool(names))
+
+
+@pytest.mark.parametrize(
+    "text", ["a,b\n1,p;q\n2,r;s\n", "1,p;q\n2,r;s\n3,p;q\n4,r;s\n", "i,t,y\n0,a;b;c,u\n1,a;b;d,v\n"]
+)
+def test_commas_between_fields_with_semicolons(text):
+    assert detect_dialect(text.splitlines(keepends=True)).separator == ","
+
+
+def test_points_between_thousands_are_no_decimal_points():
+    lines = ["a;b;y\n", "1.234;0,5;u\n", "2.000;0,7;v\n"]
+    assert detect_dialect(lines).decimal == ","
+    assert detect_dialect([*lines, "0.125;0,5;u\n"]).decimal == "."
 
 
 def test_a_point_in_a_table_with_decimal_commas_is_not_guessed(refused):
@@ -198,10 +238,12 @@ def test_blank_lines_are_skipped_and_counted(write):
     assert any("1 blank line was skipped" in note for note in table.notes)
 
 
-def test_labels_that_look_missing_are_classes(write):
-    table = raw(write("a,b\n1,NA\n2,null\n3,NA\n"))
-    assert table.classes.tolist() == ["NA", "null"]
-    assert any("'NA', 'null'" in caution for caution in table.cautions)
+def test_labels_that_look_missing_are_refused_left_out_or_kept(write, refused):
+    text = "a,b\n1,NA\n2,u\n3,unknown\n4,v\n5,NA\n" + "6,u\n8,v\n" * 2
+    refused(text, "data.csv, line 2: 3 missing labels in 'b' ('NA', 'unknown' among them)")
+    refused(text, "keep_missing_as_class=True (--keep-missing-as-class) keeps them as classes")
+    assert raw(write(text), drop_missing=True).y.tolist() == ["u", "v"] * 3
+    assert raw(write(text), keep_missing_as_class=True).classes.tolist() == ["NA", "u", "unknown", "v"]
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ from bayesfloor.floor.trees.problem import Options, check_options
 from bayesfloor.forest import class_forests
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.checks import check_max_rows, check_option
-from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.frames import column_named, like_input
 from bayesfloor.runtime.text import shown
 from bayesfloor.tables.arguments import table_of
 
@@ -119,7 +119,7 @@ def compare_transforms(
     options = check_options(
         n_trees=n_trees, confidence=confidence, n_jobs=n_jobs, device=device, random_state=random_state, client=client
     )
-    if isinstance(y, str):  # a whole table; any other frame is left to the transforms
+    if column_named(X, y) is not None:  # a whole table; any other frame is left to the transforms
         X, y, groups = table_of(X, y, groups=groups), None, None
     groups = X.groups if groups is None and isinstance(X, Table) else groups
     X, y = points_and_labels(X, y)

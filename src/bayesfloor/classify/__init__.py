@@ -6,13 +6,11 @@ How X, y become a prediction::
          ─► affinity.cut_class_tree        floors or Gaussian overlap of all pairs ─► the class tree (room `tree`)
          ─► linear.linear_svm              one linear SVM for each node, along rising C, with and without each fold
             or hierarchical.binary_parts   a clone of any classifier for each node
-         ─► the best C by cross-validation (linear.path_classifier, joint.path_scores)
+         ─► the best C by cross-validation (linear.path_classifier)
     rows ─► linear_decisions               scores, by decode_kernels.linear_scores
          ─► routing                        from the root to one class, or probabilities of all classes (Platt)
 
 - `landmarks`: LandmarkClassifier, kernels of landmarks and rules under one multinomial model; LandmarkRegressor.
 - `linear`: LinearSVCCV (one class against the rest), OneVsOneSVC (all pairs), SmartSVC (the class tree).
 - `hierarchical`: any classifier at the nodes of a class tree, or for all pairs in a decision DAG.
-- `joint`: CrammerSingerSVC and GenSVC, all classes in one problem, to compare with.
-- `newton`: conjugate gradients, Cholesky solve and line search for the solvers of `linear` and `joint`.
 """

@@ -215,7 +215,8 @@ def _fit_sigmoid(z: Floats, target: Floats, weight: Floats, offset: float) -> tu
 
 def platt_probability(scores: ArrayLike, a: ArrayLike, b: ArrayLike) -> Floats:
     """Return 1 / (1 + exp(a s + b)), the probability of the right side at each score."""
-    return expit(-(np.asarray(a) * np.asarray(scores, np.float64) + np.asarray(b)))
+    with np.errstate(over="ignore"):  # far off, the probability is 0 or 1
+        return np.asarray(expit(-(np.asarray(a) * np.asarray(scores, np.float64) + np.asarray(b))))
 
 
 def routes_softly(sigmoids: str) -> Callable[[Any], bool]:

@@ -1,4 +1,4 @@
-"""Input checks of all classifiers and regressors: rows, labels, weights, and the values of a penalty.
+"""Input checks of all classifiers and regressors: rows, labels and weights.
 
 X and y are checked as everywhere in this package, so that messages name the columns and labels at fault. Names and
 number of features are left to scikit-learn.
@@ -20,7 +20,7 @@ from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.data.numbers import check_finite_numbers
 from bayesfloor.data.points import check_points, check_sparse_points
 from bayesfloor.data.row_groups import check_groups
-from bayesfloor.runtime.checks import ParameterError, check_int, is_int
+from bayesfloor.runtime.checks import ParameterError
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -120,8 +120,7 @@ def check_training(
     weight = None if sample_weight is None else check_weights(sample_weight, points.shape[0])
     of_class = class_weights(class_weight, classes, codes, weight)
 
-    total = of_class if weight is None else weight * of_class
-    rows = np.flatnonzero(total)
+    rows = np.flatnonzero(total_weights(weight, of_class))
     if len(rows) < len(codes):
         points, of_class = points[rows], of_class[rows]
         weight = None if weight is None else weight[rows]
@@ -230,18 +229,18 @@ def class_weights(class_weight: Any, classes: NDArray[Any], codes: I64, sample_w
             raise ValueError(f"class_weight must be finite and not below zero. Got {class_weight!r}.")
         return of_class[codes].astype(np.float64)
     if isinstance(class_weight, str) and class_weight == "balanced":
-        totals = np.bincount(codes, sample_weight, len(classes)).astype(np.float64)
+        weight = None if sample_weight is None else sample_weight / sample_weight.max()
+        totals = np.bincount(codes, weight, len(classes)).astype(np.float64)
         mean_total = totals.sum() / np.count_nonzero(totals)
-        return (mean_total / np.where(totals > 0, totals, 1.0))[codes]
+        with np.errstate(over="ignore"):  # refused by `total_weights`
+            return (mean_total / np.where(totals > 0, totals, 1.0))[codes]
     raise ParameterError("class_weight", "a dict, 'balanced' or None", class_weight)
 
 
-def check_penalties(name: str, given: Any) -> F64:
-    """Return rising values of a penalty: from 2^-18 to 2^18 for a number of values, or the values given."""
-    if is_int(given):
-        n_values = check_int(name, given)
-        return np.exp2(np.linspace(-18, 18, n_values)) if n_values > 1 else np.ones(1)
-    values = np.asarray(given, np.float64)
-    if values.ndim != 1 or len(values) == 0 or not np.all((values > 0) & np.isfinite(values)):
-        raise ParameterError(name, "an int or positive numbers", given)
-    return np.unique(values)
+def total_weights(sample_weight: F64 | None, of_class: F64) -> F64:
+    """Return what each row weighs in all."""
+    with np.errstate(over="ignore", under="ignore"):
+        total = of_class if sample_weight is None else sample_weight * of_class
+    if not np.isfinite(total).all():
+        raise ValueError("sample_weight times class_weight is too large for float64; divide the weights by a constant")
+    return total

@@ -8,6 +8,9 @@ BAD_DATA = 3
 MISSING = 4
 INTERRUPTED = 130
 
+#: Letters of a line that says what went wrong; names and values out of a file may be of any length.
+LONGEST_LINE = 800
+
 
 class UsageError(Exception):
     """The command cannot be carried out as it was given."""
@@ -54,7 +57,7 @@ def _lacks_device(error: BaseException) -> bool:
 
 def one_line(error: BaseException) -> str:
     """Describe an exception in one line, with control characters written out."""
-    from bayesfloor.runtime.text import visible
+    from bayesfloor.runtime.text import cut_middle, visible
 
     if isinstance(error, KeyboardInterrupt | InterruptedError):
         return "interrupted"
@@ -66,4 +69,4 @@ def one_line(error: BaseException) -> str:
     if isinstance(error, ImportError) and error.name:
         text += f" (something that bayesfloor needs is not installed: {error.name})"
     # a MemoryError of numpy and some of scikit-learn's messages have several lines
-    return visible(" ".join(text.split()))
+    return cut_middle(visible(" ".join(text.split())), LONGEST_LINE)

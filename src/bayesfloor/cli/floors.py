@@ -109,6 +109,12 @@ _OF_SUBGROUPS = {
 }
 
 
+def _too_few(group: dict[str, Any]) -> dict[str, Any]:
+    """Write "too few" in place of a floor of which nothing can be said."""
+    is_known = group["estimate"] == group["estimate"]  # NaN equals nothing
+    return group if is_known else group | {"estimate": "too few"}
+
+
 def _of_subgroups(found: "SubgroupFloors") -> dict[str, Any]:
     """Return what is known of subgroups, one record for each."""
     groups = [
@@ -162,7 +168,7 @@ def _from_learners(
     if found.cost is not None:
         text += f"\n\n{_costs_text(found.cost)}"
     if found.subgroups is not None:
-        text += f"\n\n{records_text(result['subgroups']['groups'], _OF_SUBGROUPS)}"
+        text += f"\n\n{records_text(map(_too_few, result['subgroups']['groups']), _OF_SUBGROUPS)}"
     if rows_for is not None:
         result["rows_for"] = _rows_needed(found, rows_for)
         text += f"\n\n{result['rows_for']['sentence']}"

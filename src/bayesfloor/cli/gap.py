@@ -29,6 +29,10 @@ def gap(
             validator=Number(gte=0, lte=1),
         ),
     ] = None,
+    rows_are_new: Annotated[
+        bool,
+        Parameter(help="You know that the model has seen none of these rows: one that is better moves the floor."),
+    ] = False,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
     """Compare a model with what can be reached on the same rows, and with the floor.
@@ -44,7 +48,9 @@ def gap(
 
     with engine(options) as how, compiling_beside("boosting"):
         del how["device"]  # models are trained on the CPU
-        found = floor_gap(None, table, predictions=labels, max_rows=rows_to_use(table, options), **how)
+        found = floor_gap(
+            None, table, predictions=labels, max_rows=rows_to_use(table, options), rows_are_new=rows_are_new, **how
+        )
     result = {name: value for name, value in found.to_dict().items() if name != "findings"}
     show("gap", result, _text(found), options, table=table, findings=(*found.findings, *found.learned.findings))
     low = found.sure_gap_interval[0]

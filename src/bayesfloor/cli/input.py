@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: Options about columns. The sets known by name come prepared, and take none of them.
 _OF_COLUMNS = ("drop", "categorical", "numeric", "text", "date")
-_FOR_FILES = ("target", "groups", "time", "encode", "impute", "drop_missing", *_OF_COLUMNS)
+_FOR_FILES = ("target", "groups", "time", "encode", "impute", "drop_missing", "keep_missing_as_class", *_OF_COLUMNS)
 #: Seconds that a scheduler has to answer.
 _PATIENCE_S = 10
 

@@ -14,9 +14,6 @@ The classifier is put together again from its parts. Parts that do not go togeth
 this version does not know: leaving one out would change predictions.
 """
 
-import io
-import math
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -25,20 +22,29 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.classify.landmarks.feature_map import FeatureMap
+from bayesfloor.classify.landmarks.feature_choice import HEAVIEST, LIGHTEST
+from bayesfloor.classify.landmarks.feature_map import FARTHEST, FeatureMap
 from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
 from bayesfloor.classify.landmarks.local_rows import LocalRows
 from bayesfloor.classify.linear.smart_svc import SmartSVC
-from bayesfloor.runtime.text import listed, visible
+from bayesfloor.cli.model_archive import UNPACKED_MODEL_LIMIT, no_model, pack, unpack
+from bayesfloor.runtime.text import listed
 from bayesfloor.tables.encoding import Preparation
-from bayesfloor.tables.unpacking import UNPACKED_LIMIT
 from bayesfloor.tree import ClassTree
 from bayesfloor.tree.class_tree import check_classes
 
-#: Bytes that a model file may unpack to; a linear model of 1000 classes and 100 000 columns takes 0.8 GB.
-UNPACKED_MODEL_LIMIT = 2**30
+#: Largest coefficient: with features of up to 2000, no score of a million of them exceeds the range of float32.
+LARGEST_COEFFICIENT = 1e15
+#: Largest centre and scale of a column, as fits allow them, and largest coefficient of an axis.
+LARGEST_CENTRE, LARGEST_SCALE, LARGEST_AXIS = 1e154, 1e300, 1e12
+#: Largest gamma: that of rows a millionth of a deviation apart is below.
+LARGEST_GAMMA = 1e15
+#: Largest coefficient of a linear SVM; columns are of order one.
+LARGEST_LINEAR = 1e100
+#: How far rounding takes shares and residuals beyond 1.
+ROUNDING = 1e-3
 
-_FORMAT = "bayesfloor model 3"
+_FORMAT = "bayesfloor model 4"
 
 Parts = dict[str, Any]
 
@@ -53,22 +59,15 @@ class Model:
 
 def pack_model(model: Model) -> bytes:
     """Return the contents of a model file."""
-    from skops import io as skops_io  # type: ignore[import-untyped]
-
     kind = next(name for name, each in KINDS.items() if isinstance(model.classifier, each.estimator))
-    stored = {
-        "format": _FORMAT,
-        "kind": kind,
-        "parts": KINDS[kind].take_apart(model.classifier),
-        "preparation": model.preparation.to_dict(),
-    }
-    contents = bytes(skops_io.dumps(stored))
-    if _unpacked_size(contents) > UNPACKED_MODEL_LIMIT:
-        raise ValueError(
-            f"the model takes more than {UNPACKED_MODEL_LIMIT / 2**30:g} GiB, which 'predict' would refuse to read; "
-            "take fewer rows (--max-rows), or less effort"
-        )
-    return contents
+    return pack(
+        {
+            "format": _FORMAT,
+            "kind": kind,
+            "parts": KINDS[kind].take_apart(model.classifier),
+            "preparation": model.preparation.to_dict(),
+        }
+    )
 
 
 def read_model(path: Path) -> Model:
@@ -118,51 +117,26 @@ def read_any_model(path: Path) -> Any:
 
 def _load(path: Path) -> Any:
     """Return what skops has written, where it is made of known types alone."""
-    from skops import io as skops_io
-
-    name = path.name
-    if path.stat().st_size > UNPACKED_LIMIT:
-        raise ValueError(f"{name} is too large for a model file")
-    contents = path.read_bytes()
-    _check_archive(contents, name)
-    try:
-        unknown = sorted(skops_io.get_untrusted_types(data=contents))
-    except Exception as error:  # whatever a damaged description makes skops stumble over
-        raise _no_model(name, error) from error
-    if unknown:
-        raise ValueError(f"{name} holds types that are not known, and is refused: {listed(unknown)}")
-    try:
-        return skops_io.loads(contents)
-    except Exception as error:
-        raise _no_model(name, error) from error
+    if path.stat().st_size > UNPACKED_MODEL_LIMIT:
+        raise ValueError(f"{path.name} is too large for a model file")
+    return unpack(path.read_bytes(), path.name)
 
 
 def _model_of(stored: Any, name: str) -> Model:
     """Put a model together from its parts."""
     try:
+        _check_names(stored, {"format", "kind", "parts", "preparation"})
         if stored["format"] != _FORMAT:
-            raise ValueError(f"its format is {visible(stored['format'])!r}")
+            raise ValueError(f"its format is {stored['format']!r}")
         if stored["kind"] not in KINDS:
-            raise ValueError(f"it holds a classifier that is not known, {visible(stored['kind'])!r}")
+            raise ValueError(f"it holds a classifier that is not known, {stored['kind']!r}")
         preparation = Preparation.from_dict(stored["preparation"])
+        if preparation.task != "classification":
+            raise ValueError("its table is not one of classes")
         put_together = KINDS[stored["kind"]].put_together
         return Model(put_together(stored["parts"], len(preparation.feature_names)), preparation)
     except Exception as error:
-        raise _no_model(name, error) from error
-
-
-def _check_archive(contents: bytes, name: str) -> None:
-    try:
-        size = _unpacked_size(contents)
-    except zipfile.BadZipFile as error:
-        raise ValueError(f"{name} is not a model that 'bayesfloor fit' wrote") from error
-    if size > UNPACKED_MODEL_LIMIT:
-        raise ValueError(f"{name} unpacks to more than {UNPACKED_MODEL_LIMIT / 2**30:g} GiB; no model is that large")
-
-
-def _unpacked_size(contents: bytes) -> int:
-    with zipfile.ZipFile(io.BytesIO(contents)) as archive:
-        return sum(member.file_size for member in archive.infolist())
+        raise no_model(name, error) from error
 
 
 def _check_names(parts: Any, expected: set[str]) -> None:
@@ -171,24 +145,23 @@ def _check_names(parts: Any, expected: set[str]) -> None:
         raise ValueError(f"its parts are not {listed(sorted(expected))}")
 
 
-def _array(parts: Parts, name: str, dtype: Any, shape: tuple[int | None, ...]) -> NDArray[Any]:
-    """Return an array of the dtype and shape that it must have; a length of None may be any."""
+def _array(
+    parts: Parts, name: str, dtype: Any, shape: tuple[int | None, ...], least: float, largest: float
+) -> NDArray[Any]:
+    """Return an array of the dtype and shape that it must have, between two numbers; a length of None may be any."""
     values = parts[name]
-    if not isinstance(values, np.ndarray) or values.dtype != dtype or values.ndim != len(shape):
+    if type(values) is not np.ndarray or values.dtype != dtype or values.ndim != len(shape):
         raise ValueError(f"the array {name!r} has another type than it should have")
     if any(wanted not in (None, length) for wanted, length in zip(shape, values.shape, strict=True)):
         raise ValueError(f"the array {name!r} has another shape than the classes and columns ask for")
-    if not np.isfinite(values).all():
-        raise ValueError(f"the array {name!r} holds values that are no finite numbers")
+    if not ((values >= values.dtype.type(least)) & (values <= values.dtype.type(largest))).all():
+        raise ValueError(f"the array {name!r} holds values that no fit gives")
     return np.ascontiguousarray(values)
 
 
 def _places(parts: Parts, name: str, shape: tuple[int | None, ...], n_places: int) -> NDArray[np.int64]:
     """Return an array of numbers from 0 to n_places - 1; compiled code looks there without asking."""
-    values = _array(parts, name, np.int64, shape)
-    if np.any((values < 0) | (values >= n_places)):
-        raise ValueError(f"the array {name!r} points to what is not there")
-    return values
+    return _array(parts, name, np.int64, shape, 0, n_places - 1)
 
 
 def _smart_svm_parts(classifier: SmartSVC) -> Parts:
@@ -206,9 +179,10 @@ def _smart_svm_of(parts: Parts, n_features: int) -> SmartSVC:
     tree = ClassTree.from_dict(parts["tree"])
     classifier = SmartSVC(routing="soft")
     classifier.classes_, classifier.tree_, classifier.n_features_in_ = tree.classes, tree, n_features
-    classifier.coef_ = _array(parts, "coef", np.float64, (tree.n_nodes, n_features))
-    classifier.intercept_ = _array(parts, "intercept", np.float64, (tree.n_nodes,))
-    classifier.platt_ = _array(parts, "platt", np.float64, (tree.n_nodes, 2))
+    within = -LARGEST_LINEAR, LARGEST_LINEAR
+    classifier.coef_ = _array(parts, "coef", np.float64, (tree.n_nodes, n_features), *within)
+    classifier.intercept_ = _array(parts, "intercept", np.float64, (tree.n_nodes,), *within)
+    classifier.platt_ = _array(parts, "platt", np.float64, (tree.n_nodes, 2), *within)
     return classifier
 
 
@@ -228,7 +202,8 @@ def _landmarks_of(parts: Parts, n_features: int) -> LandmarkClassifier:
     classifier.classes_, classifier.n_features_in_ = _sorted_classes(parts["classes"]), n_features
     classifier.feature_map_ = made = _feature_map_of(parts["feature_map"], n_features)
     n_classes = len(classifier.classes_)
-    classifier.coef_ = _array(parts, "coef", np.float32, (n_classes, made.n_features))
+    within = -LARGEST_COEFFICIENT, LARGEST_COEFFICIENT
+    classifier.coef_ = _array(parts, "coef", np.float32, (n_classes, made.n_features), *within)
     classifier.local_ = None if parts["local"] is None else _local_rows_of(parts["local"], made.n_axes, n_classes)
     return classifier
 
@@ -242,23 +217,30 @@ def _sorted_classes(labels: Any) -> NDArray[Any]:
 
 def _feature_map_of(parts: Parts, n_features: int) -> FeatureMap:
     _check_names(parts, {each.name for each in fields(FeatureMap)})
-    axes = None if parts["axes"] is None else _array(parts, "axes", np.float32, (n_features, None))
+    order = _places(parts, "order", (n_features,), n_features)
+    if len(np.unique(order)) < n_features:
+        raise ValueError("the array 'order' holds a column twice")
+    axes = None
+    if parts["axes"] is not None:
+        axes = _array(parts, "axes", np.float32, (n_features, None), -LARGEST_AXIS, LARGEST_AXIS)
     n_axes = n_features if axes is None else axes.shape[1]
     gamma = parts["gamma"]
-    if not isinstance(gamma, float) or not 0 < gamma < math.inf:
-        raise ValueError("'gamma' is no positive number")
+    if type(gamma) is not float or not 0 < gamma <= LARGEST_GAMMA:
+        raise ValueError("'gamma' is no number that a fit gives")
+    farthest = FARTHEST * HEAVIEST
     cut_columns = _places(parts, "cut_columns", (None,), n_axes)
     n_cuts = len(cut_columns)
     rule_first = _places(parts, "rule_first", (None,), n_cuts)
     return FeatureMap(
-        centre=_array(parts, "centre", np.float64, (n_features,)),
-        scale=_array(parts, "scale", np.float64, (n_features,)),
+        order=order,
+        centre=_array(parts, "centre", np.float64, (n_features,), -LARGEST_CENTRE, LARGEST_CENTRE),
+        scale=_array(parts, "scale", np.float64, (n_features,), 0, LARGEST_SCALE),
         axes=axes,
-        weights=_array(parts, "weights", np.float32, (n_axes,)),
-        landmarks=_array(parts, "landmarks", np.float32, (None, n_axes)),
+        weights=_array(parts, "weights", np.float32, (n_axes,), LIGHTEST, HEAVIEST),
+        landmarks=_array(parts, "landmarks", np.float32, (None, n_axes), -farthest, farthest),
         gamma=gamma,
         cut_columns=cut_columns,
-        cut_values=_array(parts, "cut_values", np.float32, (n_cuts,)),
+        cut_values=_array(parts, "cut_values", np.float32, (n_cuts,), -FARTHEST, FARTHEST),
         rule_first=rule_first,
         rule_second=_places(parts, "rule_second", (len(rule_first),), n_cuts),
     )
@@ -266,18 +248,19 @@ def _feature_map_of(parts: Parts, n_features: int) -> FeatureMap:
 
 def _local_rows_of(parts: Parts, n_axes: int, n_classes: int) -> LocalRows:
     _check_names(parts, {each.name for each in fields(LocalRows)})
-    rows = _array(parts, "rows", np.float32, (None, n_axes))
-    centres = _array(parts, "centres", np.float32, (None, n_axes))
-    starts = _array(parts, "starts", np.int64, (len(centres) + 1,))
+    farthest, whole = FARTHEST * HEAVIEST, 1 + ROUNDING
+    rows = _array(parts, "rows", np.float32, (None, n_axes), -farthest, farthest)
+    centres = _array(parts, "centres", np.float32, (None, n_axes), -farthest, farthest)
+    starts = _places(parts, "starts", (len(centres) + 1,), len(rows) + 1)
     if not len(centres) or starts[0] != 0 or starts[-1] != len(rows) or np.any(np.diff(starts) < 0):
         raise ValueError("the array 'starts' does not cut the rows into cells")
     return LocalRows(
         rows=rows,
-        targets=_array(parts, "targets", np.float32, (len(rows), 2 * n_classes)),
-        prior=_array(parts, "prior", np.float32, (n_classes,)),
+        targets=_array(parts, "targets", np.float32, (len(rows), 2 * n_classes), -whole, whole),
+        prior=_array(parts, "prior", np.float32, (n_classes,), 0, whole),
         centres=centres,
         starts=starts,
-        opinions=_array(parts, "opinions", np.float64, (3,)),
+        opinions=_array(parts, "opinions", np.float64, (3,), 0, LARGEST_COEFFICIENT),
     )
 
 
@@ -294,9 +277,3 @@ KINDS = {
     "landmarks": Kind(LandmarkClassifier, _landmark_parts, _landmarks_of),
     "smartsvm": Kind(SmartSVC, _smart_svm_parts, _smart_svm_of),
 }
-
-
-def _no_model(name: str, error: Exception) -> ValueError:
-    return ValueError(
-        f"{name} is not a model that 'bayesfloor fit' wrote, or it is damaged ({type(error).__name__}: {error})"
-    )

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
     from bayesfloor.classify.linear.smart_svc import SmartSVC
+    from bayesfloor.cli.model_file import Model
     from bayesfloor.data.prepared_table import Table
-    from bayesfloor.tables.encoding import Preparation
 
 #: A spreadsheet takes a cell that begins with one of these for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -160,7 +160,7 @@ def predict(
 
     trained = read_model(Path(model))
     with without_messages_of_libraries():
-        table = _read_alike(file, trained.preparation, options.quiet)
+        table = _read_alike(file, trained, options.quiet)
     classifier = trained.classifier.set_params(n_jobs=options.threads)
     probability = classifier.predict_proba(table.X)
     labels = classifier.predict(table.X)
@@ -195,12 +195,15 @@ def predict(
         write("\n".join(map(visible, lines) if sys.stdout.isatty() else lines))
 
 
-def _read_alike(file: str, preparation: "Preparation", quiet: bool) -> "Table":
+def _read_alike(file: str, trained: "Model", quiet: bool) -> "Table":
     """Read a file as the one that the model was trained on; labels that cannot be used are left aside."""
     from bayesfloor.tables.read import read_table
+    from bayesfloor.tables.targets import is_missing_label
 
+    preparation = trained.preparation
+    are_kept = any(is_missing_label(str(label)) for label in trained.classifier.classes_.tolist())
     try:
-        table = read_table(file, preparation=preparation)
+        table = read_table(file, preparation=preparation, keep_missing_as_class=are_kept)
     except ValueError as error:
         try:
             # no column has this name, and the labels are then a column that is not used

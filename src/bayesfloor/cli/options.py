@@ -102,6 +102,9 @@ class TableOptions(RunOptions):
         Literal["mean", "median", "most_frequent"] | None, Parameter(group=_TABLE, help="How to fill missing values.")
     ] = None
     drop_missing: Annotated[bool, flag("Leave out rows with missing values or without a label.", group=_TABLE)] = False
+    keep_missing_as_class: Annotated[
+        bool, flag("Keep labels such as NA, ?, . or unknown as classes; else they are missing.", group=_TABLE)
+    ] = False
     drop: Annotated[
         tuple[str, ...], flag("Column to leave out, such as an id; may be given several times.", group=_TABLE)
     ] = ()

@@ -1,6 +1,5 @@
 """Results on stdout, everything else on stderr, and files that appear whole or not at all."""
 
-import json
 import math
 import os
 import sys
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.streams import abandon, tell
 from bayesfloor.runtime.files import write_whole
-from bayesfloor.runtime.text import visible
+from bayesfloor.runtime.text import json_text, visible
 
 if TYPE_CHECKING:
     from bayesfloor.cli.options import RunOptions
@@ -101,7 +100,7 @@ def write_json(
             "cautions": table.cautions,
         }
     whole |= {"result": result, "findings": [asdict(finding) for finding in findings]}
-    write(json.dumps(plain(whole), indent=2, allow_nan=False))
+    write(json_text(plain(whole), ascii_only=True))
 
 
 def plain(value: Any) -> Any:

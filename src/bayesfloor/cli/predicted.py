@@ -293,15 +293,27 @@ def _points_for(preparation: "Preparation", table: "Table", files: tuple[str, ..
     """Make the rows of a table ready as those were that a model was trained on."""
     from bayesfloor.tables.read import read_table
 
-    if preparation.to_dict() == table.preparation.to_dict():
-        return table.X
     if is_set:
-        raise UsageError(f"{table.source!r} is a data set that comes prepared, in another way than the model knows")
+        if not _are_equal(preparation.to_dict(), table.preparation.to_dict()):
+            raise UsageError(f"{table.source!r} is a data set that comes prepared, in another way than the model knows")
+        return table.X
+    # as 'predict' does: in table.X, categories with many values are encoded by the labels of other rows
     source: Any = files[0] if len(files) == 1 else list(files)
     with without_messages_of_libraries():
         # no column has this name: rows without a label are wanted too, and labels may be new
         alike = read_table(source, preparation=replace(preparation, target=f"{preparation.target}\0"))
     return alike.X[_places_in_file(table, alike)]
+
+
+def _are_equal(first: Any, second: Any) -> bool:
+    """Compare dicts and lists of plain values and arrays."""
+    import numpy as np
+
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(_are_equal(first[key], second[key]) for key in first)
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(_are_equal, first, second))
+    return bool(np.array_equal(first, second))
 
 
 def _columns_for(model: Any, whole: "RawTable", table: "Table", name: str) -> Any:

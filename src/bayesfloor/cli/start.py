@@ -50,6 +50,8 @@ def main(arguments: Sequence[str] | None = None, *, app: "App | None" = None) ->
         return OK
     except BaseException as error:
         if isinstance(error, SystemExit):
+            if isinstance(error.__context__, BrokenPipeError):  # rich, which writes the help, ends the process itself
+                return OK
             raise
         return _report(error, debug="--debug" in tokens)
     finally:

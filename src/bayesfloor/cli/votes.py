@@ -1,5 +1,6 @@
 """The command votes."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -8,7 +9,7 @@ from cyclopts.validators import Number
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.floors import verdict_on
 from bayesfloor.cli.input import check_readable
-from bayesfloor.cli.options import RUN_DEFAULTS, FailAbove, RunOptions
+from bayesfloor.cli.options import RUN_DEFAULTS, FailAbove, RunOptions, flag
 from bayesfloor.cli.output import say, show, table_text
 from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
 from bayesfloor.runtime.text import exact_percent, visible
@@ -32,6 +33,9 @@ def votes(
             help="A column of counts for each class, a column of labels for each annotator, or a line for each vote."
         ),
     ] = None,
+    keep_missing_as_class: Annotated[
+        bool, flag("Keep labels such as NA, ?, . or unknown as classes; else they are no votes.")
+    ] = False,
     fail_above: FailAbove = None,
     seed: Annotated[int, Parameter(help="The same seed, the same answer.", validator=Number(gte=0, lt=2**32))] = 0,
     options: RunOptions = RUN_DEFAULTS,
@@ -61,14 +65,18 @@ def votes(
         form = "long"
     if form == "long" and file != "-":  # again, with labels such as 007 and NA as they are written
         raw = _read(file, [each for each in (found["rows"], found["annotators"]) if each in raw.names], found["labels"])
+    dropped = [] if form == "long" else [name for name in (found["rows"],) if name in raw.names]
+    form = form or _form_of(raw, dropped)
+    if form != "counts" and not keep_missing_as_class:
+        _leave_out_missing(raw, [found["labels"]] if form == "long" else [n for n in raw.names if n not in dropped])
     for note in raw.notes:
         say(note, quiet=options.quiet)
     if form == "long":
         given: dict[str, Any] = {name: column for name, column in found.items() if column is not None}
         result = vote_floor(_frame(raw, text=set(given.values())), form="long", **given, random_state=seed)
     else:
-        dropped = [name for name in (found["rows"],) if name in raw.names]
-        frame, form = _wide(raw, dropped, form)
+        kept = replace(raw, columns=[each for each in raw.columns if each.name not in dropped])
+        frame = _frame(kept, set() if form == "counts" else set(kept.names))
         result = vote_floor(frame, form=form, random_state=seed)
         if dropped:
             say(f"{visible(dropped[0])!r} names the rows and is left out.", quiet=options.quiet)
@@ -87,25 +95,28 @@ def _read(file: str, categorical: list[str], target: str | None) -> "RawTable":
 
 def _frame(raw: "RawTable", text: set[str]) -> Any:
     """Return columns as a data frame; names of rows, annotators and labels as text."""
-    from dataclasses import replace
-
     from bayesfloor.tables.columns import as_text
     from bayesfloor.tables.frames import frame_of_raw
 
     return frame_of_raw(replace(raw, columns=[as_text(each) if each.name in text else each for each in raw.columns]))
 
 
-def _wide(raw: "RawTable", dropped: list[str], form: Form | None) -> tuple[Any, Form]:
-    """Return the columns of a wide table, and whether they are counts or labels."""
-    from dataclasses import replace
-
+def _form_of(raw: "RawTable", dropped: list[str]) -> Form:
+    """Tell whether the columns of a wide table are counts or labels."""
     from bayesfloor.tables.columns import NumberColumn, count_gaps
 
-    kept = replace(raw, columns=[each for each in raw.columns if each.name not in dropped])
-    if form is None:
-        whole = all(isinstance(each, NumberColumn) and not count_gaps(each) for each in kept.columns)
-        form = "counts" if whole else "labels"
-    return _frame(kept, set() if form == "counts" else {each.name for each in kept.columns}), form
+    votes = [each for each in raw.columns if each.name not in dropped]
+    return "counts" if all(isinstance(each, NumberColumn) and not count_gaps(each) for each in votes) else "labels"
+
+
+def _leave_out_missing(raw: "RawTable", names: "list[str | None]") -> None:
+    """Take labels that say that there is none for no votes, and note it."""
+    from bayesfloor.tables.targets import said_of_missing, without_missing_labels
+
+    found = without_missing_labels(raw, *(name for name in names if name in raw.names))
+    if found:
+        hint = "--keep-missing-as-class keeps such labels as classes"
+        raw.notes.append(f"Missing labels, which are no votes: {said_of_missing(found)}; {hint}.")
 
 
 def _show(found: Any, options: RunOptions) -> None:

@@ -119,14 +119,13 @@ def _boosting() -> None:
 
     from bayesfloor.classify.landmarks.efforts import EFFORTS
     from bayesfloor.classify.landmarks.fitting import fit_model, order_rows
-    from bayesfloor.data.folds import fold_keys
     from bayesfloor.learn.boosting import boosting
     from bayesfloor.learn.training_rows import Train
     from bayesfloor.runtime.threads import Crew
 
     X, y = _sample(90, 4)
     boosting(Train(X, y, 3), X[:10], 0)
-    rows = order_rows(X, y, np.ones(len(y)), fold_keys(X, 0), None, EFFORTS["default"])
+    rows = order_rows(X, y, np.ones(len(y)), 0, None, EFFORTS["default"])
     fit_model(rows, 3, EFFORTS["default"], 0, Crew(1))
 
 
@@ -219,10 +218,6 @@ def _machines() -> None:
 
     from bayesfloor.classify.hierarchical.dag import DAGClassifier
     from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier
-    from bayesfloor.classify.joint.crammer_singer import CrammerSingerSVC
-    from bayesfloor.classify.joint.crammer_singer_kernels import times_curvature
-    from bayesfloor.classify.joint.gensvm import GenSVC
-    from bayesfloor.classify.joint.gensvm_cv import GenSVCCV
     from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
     from bayesfloor.classify.linear.smart_svc import SmartSVC
 
@@ -231,18 +226,11 @@ def _machines() -> None:
         SmartSVC(n_jobs=1),
         OneVsOneSVC(n_jobs=1),
         OneVsOneSVC(n_jobs=1, decision="dag"),
-        CrammerSingerSVC(),
-        GenSVCCV(n_jobs=1),
         HierarchicalClassifier(LogisticRegression()),
         DAGClassifier(LogisticRegression()),
     )
     for model in models:
         model.fit(X, y).predict(X)
-    X, y = _sample(60, 600)
-    for model in (CrammerSingerSVC(), GenSVC()):
-        model.fit(X, y)
-    shares = X[:, :3].copy()
-    times_curvature(X[:, 3:6].copy(), shares, y + 2, shares[:, 0].copy(), 1.0)  # of many rows and columns
 
 
 def _class_trees() -> None:

@@ -7,8 +7,10 @@
     sample_weight                   ── labels.check_weights ───── (n,) float64
     groups, time                    ── row_groups.check_groups ── (n,) int64 from 0; (n,) float64
     cv                              ── folds.check_folds ──────── fold of each row
+    columns in any order            ── column_order.column_keys ─ a number for each, from its values
     max_rows                        ── sampling.stratified_rows ─ some of the rows, the same share of each class
     Table in place of X and y       ── prepared_table.points_and_labels
+    features that take labels       ── supervised_features ────── made anew in each training set
 
 Callers' arrays are never written to. Errors name the columns, labels or counts at fault.
 """

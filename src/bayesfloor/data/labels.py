@@ -128,8 +128,8 @@ def _check_discrete(labels: NDArray[Any]) -> None:
     fractional = labels[labels != np.floor(labels)]
     if len(fractional):
         raise ValueError(
-            "Unknown label type: continuous. y holds numbers with fractions, such as "
-            f"{fractional[0]:g}: this looks like regression, and classes are needed here."
+            f"Unknown label type: continuous. y holds numbers with fractions, such as {fractional[0]:g}: this looks "
+            "like regression, and classes are needed here; regression_floor takes numbers."
         )
 
 

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.caller_warnings import warn_caller
+from bayesfloor.runtime.frames import as_narwhals
 from bayesfloor.runtime.limits import check_memory, check_n_jobs, in_gib
+from bayesfloor.runtime.text import listed
 
 #: Bytes of the largest sparse X, as a dense array, that is converted; larger ones are refused.
 SPARSE_LIMIT = 2 * 2**30
@@ -112,10 +114,7 @@ def _as_frame(X: Any) -> Any:
         return None
     if hasattr(type(X), "collect"):
         raise TypeError("X is a lazy frame; call its .collect() first.")
-    import narwhals
-
-    frame = narwhals.from_native(X, eager_only=True, pass_through=True)
-    return frame if isinstance(frame, narwhals.DataFrame) else None
+    return as_narwhals(X)
 
 
 def _as_array(X: Any) -> NDArray[Any]:
@@ -277,8 +276,6 @@ def _check_values(
             raise ValueError(f"Input X contains {what} in {'1 row' if n_bad == 1 else f'{n_bad} rows'}, {where}")
 
 
-def _columns_at(positions: list[int], names: Sequence[Any], shown: int = 10) -> str:
+def _columns_at(positions: list[int], names: Sequence[Any]) -> str:
     """Name columns in a message; repr turns control characters in a name into escapes."""
-    text = ", ".join(repr(names[j]) for j in positions[:shown])
-    more = f" and {len(positions) - shown} more" if len(positions) > shown else ""
-    return f"{'column' if len(positions) == 1 else 'columns'} {text}{more}"
+    return f"{'column' if len(positions) == 1 else 'columns'} {listed([repr(names[j]) for j in positions], 10)}"

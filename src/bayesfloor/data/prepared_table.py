@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.subgroups import Subgroups
+from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.results import Result, table_html
 from bayesfloor.runtime.text import counted
@@ -124,6 +125,8 @@ class Table(Result):
         Groups of rows that figures are wanted for.
     task : {"classification", "regression"}
         Whether the labels are classes or numbers.
+    supervised : SupervisedFeatures or None
+        What makes the features of models in place of X, where that takes labels.
     """
 
     X: Floats
@@ -150,6 +153,7 @@ class Table(Result):
     file_codes: Ints | None = None
     by: Subgroups | None = None
     task: str = "classification"
+    supervised: SupervisedFeatures | None = None
 
     def __repr__(self) -> str:
         n_rows, n_features = self.X.shape

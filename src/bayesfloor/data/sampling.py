@@ -88,12 +88,14 @@ def class_weights(codes: Ints, sample: Ints) -> Floats | None:
     Returns
     -------
     ndarray of shape (n_classes,) or None
-        Weights whose mean over the sample is 1; None where each class has its share, as nearly as whole rows allow.
+        Weights whose mean over the sample is 1; None where each class has its share, as nearly as whole rows allow. The
+        one row that a class keeps whose share is less than that is more than its share.
     """
     counts, in_sample = np.bincount(codes), np.bincount(sample)
-    if np.array_equal(in_sample, _in_proportion(counts, len(sample))):
+    exact = len(sample) * counts / len(codes)
+    if np.array_equal(in_sample, _in_proportion(counts, len(sample))) and exact.min() > 1.0 - 1e-9:
         return None
-    return len(sample) * counts / len(codes) / in_sample
+    return exact / in_sample
 
 
 def _in_proportion(counts: Ints, n_rows: int) -> Ints:

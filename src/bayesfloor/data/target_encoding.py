@@ -73,10 +73,12 @@ def value_means(levels: Ints, y: Floats, n_levels: int, weight: Floats | None = 
         The last two lines are for missing values, and for values that no row has.
     """
     place = np.where(levels < 0, n_levels, levels)
-    centre = float(np.average(y, weights=weight))
-    away = y - centre if weight is None else weight * (y - centre)
-    sums = np.bincount(place, away, minlength=n_levels + 2)
-    rows = np.bincount(place, weight, minlength=n_levels + 2)
+    mass = np.ones(len(y)) if weight is None else weight
+    # in the order of values, sums do not depend on that of the rows
+    order, by_value = np.lexsort((mass, y, place)), np.lexsort((mass, y))
+    centre = float(np.average(y[by_value], weights=mass[by_value]))
+    sums = np.bincount(place[order], mass[order] * (y[order] - centre), minlength=n_levels + 2)
+    rows = np.bincount(place[order], mass[order], minlength=n_levels + 2)
     return (centre + sums / (rows + PRIOR_ROWS))[:, np.newaxis]
 
 

@@ -16,6 +16,8 @@ LARGEST_FONT = 9.0
 SMALLEST_FONT = 6.0
 #: Points between two places that are tried along a line: about a fifth of a letter.
 STEP = 2.0
+#: Points beyond which no place is tried.
+FARTHEST = 200.0
 #: Points around a label that stay free.
 PADDING = 1.5
 #: Height of a line of text as a multiple of the size of its letters.
@@ -130,11 +132,11 @@ class LabelPlacement:
         return np.asarray(covered + OUTSIDE_COST * over, dtype=np.float64)
 
 
-def up_and_down(x: float, y: float, right: float, ha: str, *, apart: float = 3.0, reach: float = 200.0) -> list[Place]:
+def up_and_down(x: float, y: float, right: float, ha: str, *, apart: float = 3.0) -> list[Place]:
     """Return places above and below a point, the nearest first, and those below before those above."""
     return [
         Place(x, y, right, sign * distance, ha, va)
-        for distance in np.arange(apart, reach, STEP)
+        for distance in np.arange(apart, FARTHEST, STEP)
         for sign, va in ((-1, "top"), (1, "bottom"))
     ]
 

@@ -99,9 +99,9 @@ def spanning_forests(
     Raises
     ------
     ValueError
-        For X that is no finite array of numbers. For a row of zeros with "cosine", a constant row with "correlation",
-        a covariance matrix that is singular with "mahalanobis". For another metric or core distances where X is on a
-        cluster, or larger than memory.
+        For X that is no finite array of numbers, or has rows that differ only in values below 1e-274 of its largest
+        one. For a row of zeros with "cosine", a constant row with "correlation", a covariance matrix that is singular
+        with "mahalanobis". For another metric or core distances where X is on a cluster, or larger than memory.
     ConnectionError
         When the cluster's scheduler is gone, or does not answer.
 

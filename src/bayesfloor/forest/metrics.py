@@ -21,6 +21,7 @@ import numpy as np
 from bayesfloor.forest.order.arrays import F64
 from bayesfloor.forest.order.points import rank_points
 from bayesfloor.runtime.checks import ParameterError, check_option
+from bayesfloor.runtime.text import listed
 
 METRICS = ("euclidean", "cosine", "correlation", "mahalanobis")
 # Rows that are normalised at a time: they stay in the processor's cache.
@@ -129,10 +130,9 @@ def centered_columns(X: F64) -> F64:
 def refuse_columns(is_constant: np.ndarray) -> None:
     """Raise an error that names the constant columns."""
     if is_constant.any():
-        columns = np.flatnonzero(is_constant).tolist()
-        shown = ", ".join(map(str, columns[:10])) + (f" and {len(columns) - 10} more" if len(columns) > 10 else "")
+        columns = [*map(str, np.flatnonzero(is_constant))]
         raise ValueError(
-            f"The covariance matrix of X is singular: column{'s' if len(columns) > 1 else ''} {shown} "
+            f"The covariance matrix of X is singular: column{'s' if len(columns) > 1 else ''} {listed(columns, 10)} "
             f"{'are' if len(columns) > 1 else 'is'} constant. Leave out constant columns, or pass VI."
         )
 

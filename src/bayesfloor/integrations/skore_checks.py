@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesfloor.report.difficulty import DifficultyReport, difficulty_report
 from bayesfloor.runtime.checks import check_float
+from bayesfloor.runtime.frames import as_narwhals
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.text import exact_percent, label_text, listed
 from bayesfloor.tables.arguments import needs_preparing
@@ -226,7 +227,7 @@ def _stacked(first: Any, second: Any) -> Any:
     if is_eager_frame(first):
         import narwhals
 
-        frames = [narwhals.from_native(each, eager_only=True) for each in (first, second)]
+        frames = [as_narwhals(each) for each in (first, second)]
         return narwhals.concat(frames).to_native()
     from scipy import sparse
 

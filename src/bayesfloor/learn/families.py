@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.prepared_table import TabularView
+from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.learn.additive import additive, linear
 from bayesfloor.learn.boosting import boosting
 from bayesfloor.learn.discriminants import N_CLUSTERS, clusters, gaussian
@@ -50,7 +51,7 @@ from bayesfloor.learn.local_families import (
 from bayesfloor.learn.logistic import logistic
 from bayesfloor.learn.marginals import is_nominal, marginals, nominal
 from bayesfloor.learn.network import is_mostly_binary, network
-from bayesfloor.learn.training_rows import Train, share_a_unit
+from bayesfloor.learn.training_rows import Train, as_given, share_a_unit
 from bayesfloor.runtime.arrays import Floats
 
 Family = Callable[[Train, Floats, int], dict[str, Floats]]
@@ -114,12 +115,21 @@ NUMBER_FAMILIES: dict[str, Family] = {
 }
 
 
-def class_families_for(X: Floats, tabular: TabularView | None = None) -> dict[str, Family]:
+#: Families of classes that have something to say on some data only.
+_CONDITIONAL = ("unit", "pairs", "triples", "nominal", "network")
+
+
+def class_families_for(
+    X: Floats, tabular: TabularView | None = None, supervised: SupervisedFeatures | None = None
+) -> dict[str, Family]:
     """Return the families of classes that have something to say about rows, whatever their labels.
 
     A unit has to be shared. Pairs want three columns that vary, triples four. Nominal learners want a table, or a
-    column of few values. The network wants columns of two values.
+    column of few values. The network wants columns of two values. Nothing of this is known of features that every
+    training set makes for itself.
     """
+    if supervised is not None:
+        return {name: family for name, family in CLASS_FAMILIES.items() if name not in _CONDITIONAL}
     n_columns = int((X.min(axis=0) < X.max(axis=0)).sum())
     wanted = {
         "unit": tabular is None and share_a_unit(X),
@@ -131,9 +141,11 @@ def class_families_for(X: Floats, tabular: TabularView | None = None) -> dict[st
     return {name: family for name, family in CLASS_FAMILIES.items() if wanted.get(name, True)}
 
 
-def number_families_for(X: Floats, tabular: TabularView | None = None) -> dict[str, Family]:
+def number_families_for(
+    X: Floats, tabular: TabularView | None = None, supervised: SupervisedFeatures | None = None
+) -> dict[str, Family]:
     """Return the families of numbers that have something to say about rows; a unit has to be shared for one of them."""
-    has_unit = tabular is None and share_a_unit(X)
+    has_unit = tabular is None and supervised is None and share_a_unit(X)
     return {name: family for name, family in NUMBER_FAMILIES.items() if name != "unit" or has_unit}
 
 
@@ -150,11 +162,12 @@ def family_of(name: str, estimator: Any) -> Family:
         is_weighted = train.weight is not None and has_fit_parameter(fitted, "sample_weight")
         keywords = {"sample_weight": train.weight} if is_weighted else {}
         # which may change its rows, as StandardScaler(copy=False) does
-        fitted.fit(train.X.copy(), train.y.copy(), **keywords)
+        fitted.fit(as_given(train.X, train.given_columns), train.y.copy(), **keywords)
         if not train.n_classes:
-            return {name: np.asarray(fitted.predict(test.copy()), np.float64).reshape(len(test))}
+            predicted = fitted.predict(as_given(test, train.given_columns))
+            return {name: np.asarray(predicted, np.float64).reshape(len(test))}
         probability = np.zeros((len(test), train.n_classes))
-        probability[:, fitted.classes_] = fitted.predict_proba(test.copy())
+        probability[:, fitted.classes_] = fitted.predict_proba(as_given(test, train.given_columns))
         return {name: probability}
 
     return learn

@@ -70,6 +70,8 @@ class Train(NamedTuple):
         Standard deviations of the columns before they were standardised, as shares of the largest.
     weight : ndarray of shape (n,) or None
         What each row counts, 1 on average; None where all count the same.
+    given_columns : ndarray of shape (d,) or None
+        Where each column, as the caller has them, is; None where all are where they were.
     """
 
     X: NDArray[Any]
@@ -79,6 +81,7 @@ class Train(NamedTuple):
     table: Codes | None = None
     spread: Floats | float = 1.0
     weight: Floats | None = None
+    given_columns: Ints | None = None
 
     @classmethod
     def of_numbers(cls, X: Floats, y: Floats, weight: Floats | None = None, **others: Any) -> "Train":
@@ -155,6 +158,11 @@ def standardised(X: Floats, test: Floats) -> tuple[Floats, Floats]:
         np.clip(others, -FARTHEST, FARTHEST, out=others)
     X *= scale
     return X, others
+
+
+def as_given(X: Floats, given_columns: Ints | None) -> Floats:
+    """Return a copy of rows with their columns as the caller has them, for an estimator that may change it."""
+    return X.copy() if given_columns is None else np.ascontiguousarray(X[:, given_columns])
 
 
 def quantiles_of(ordered: Floats, n_bins: int) -> Floats:

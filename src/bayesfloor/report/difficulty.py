@@ -12,7 +12,7 @@ from bayesfloor.data.tasks import TASKS
 from bayesfloor.floor.learned.estimate import rows_by_default
 from bayesfloor.floor.learned.gap_result import FloorGap
 from bayesfloor.floor.learned.metrics import Metric, check_metric_names, check_metrics
-from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model
+from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model, columns_named
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.floor.trees.problem import Options, Problem, Progress, check_options
@@ -278,7 +278,7 @@ def _compared(
     if len(source.problem.X) < FEWEST_ROWS:
         raise ValueError(f"Fewer than {FEWEST_ROWS} rows are too few to train models and compare one with them.")
     places = np.arange(len(source.rows)) if isinstance(X, Table) else source.rows
-    own = OwnRows(X, places, tuple(name for name in columns if isinstance(name, str)))
+    own = OwnRows(X, places, columns_named(X, *columns))
     return check_compared(model, predictions, own, source.problem.classes)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from bayesfloor.classify.landmarks.efforts import EFFORTS
 from bayesfloor.classify.landmarks.fitting import LandmarkModel, fit_model, order_rows, probabilities_of, scores_of
-from bayesfloor.data.folds import fold_keys
 from bayesfloor.floor.learned.held_out import HeldOut, TrainingSet, log_of_known
 from bayesfloor.floor.trees.problem import Options
 from bayesfloor.learn.training_rows import Train
@@ -88,5 +87,5 @@ def _train(X: Floats, codes: Ints, n_classes: int, groups: Ints | None, options:
     """Train what `LandmarkClassifier` would; the estimator itself would load scikit-learn, which takes a second."""
     seed, effort = check_random_state_seed(options.random_state), EFFORTS["default"]
     X = np.ascontiguousarray(X, np.float64)
-    rows = order_rows(X, codes, np.ones(len(codes)), fold_keys(X, seed), groups, effort)
+    rows = order_rows(X, codes, np.ones(len(codes)), seed, groups, effort)
     return supervise(lambda crew: fit_model(rows, n_classes, effort, seed, crew), check_n_jobs(options.n_jobs), False)

@@ -1,6 +1,5 @@
 """What every report is: a summary, and a way to show it on each thing that it is read on."""
 
-import json
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -11,6 +10,7 @@ from bayesfloor.report.text import render_markdown, render_text
 from bayesfloor.runtime.files import write_whole
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.results import Result
+from bayesfloor.runtime.text import json_text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +71,7 @@ class Report(Result):
         str
             The text.
         """
-        return _written(json.dumps(self.summary, indent=2, allow_nan=False, ensure_ascii=False) + "\n", path)
+        return _written(json_text(self.summary) + "\n", path)
 
     def to_markdown(self, path: "str | PathLike[str] | None" = None) -> str:
         """Return the report as Markdown, or write it to a file.

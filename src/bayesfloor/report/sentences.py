@@ -13,7 +13,6 @@ import numpy as np
 
 from bayesfloor.floor.learned.caller_choices import MIN_FOLDS
 from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor, SubgroupFloors
-from bayesfloor.floor.learned.subgroups import FEWEST_ROWS as FEWEST_ROWS_OF_SUBGROUP
 from bayesfloor.floor.learned.summary import STILL_FALLING, is_rare, leads_with_ranking
 from bayesfloor.floor.trees.results import BayesError, PairwiseBayesError
 from bayesfloor.report.columns import ColumnFloors
@@ -166,8 +165,6 @@ def note_on_subgroups(found: SubgroupFloors) -> str:
     )
     if found.note:
         note += f" {found.note}"
-    if (found.n_rows < FEWEST_ROWS_OF_SUBGROUP).any():
-        note += f" Fewer than {FEWEST_ROWS_OF_SUBGROUP} tested rows are too few to tell a floor."
     return note
 
 

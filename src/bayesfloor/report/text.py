@@ -81,7 +81,7 @@ def _subgroup_table(summary: Summary) -> TextTable:
             percent(each["share_of_errors"]),
             percent(each["reached"]),
             percent_range(each["reached_low"], each["reached_high"]),
-            percent(each["floor"]),
+            "too few" if each["floor"] is None else percent(each["floor"]),
             range_of(each),
         )
         for each in summary["subgroups"]["rows"]

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def write_whole(file: Path, contents: bytes, *, replace: bool = True) -> None:
+def write_whole(file: Path, contents: bytes, *, replace: bool = True, durable: bool = True) -> None:
     """Write a file aside and give it its name.
 
     Parameters
@@ -17,6 +17,9 @@ def write_whole(file: Path, contents: bytes, *, replace: bool = True) -> None:
         What.
     replace : bool, default=True
         Whether a file that is there may be replaced, and a link followed. If not, one that came meanwhile is kept.
+
+    durable : bool, default=True
+        Whether it must outlast a machine that loses power at once: to wait for the disk takes milliseconds.
 
     Raises
     ------
@@ -33,8 +36,9 @@ def write_whole(file: Path, contents: bytes, *, replace: bool = True) -> None:
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(contents)
-                stream.flush()
-                os.fsync(stream.fileno())
+                if durable:
+                    stream.flush()
+                    os.fsync(stream.fileno())
             if replace:
                 os.replace(aside, place)
             else:

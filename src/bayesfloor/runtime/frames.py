@@ -4,11 +4,13 @@
 on to everything that is made of a result.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property, wraps
 from importlib import import_module
 from inspect import isfunction
 from typing import Any, ParamSpec, TypeVar
+
+from bayesfloor.runtime.text import unique_names
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -105,7 +107,69 @@ def without_arrow(data: Any) -> Any:
         return data
     import polars
 
-    return polars.from_arrow(data)
+    names = unique_names(data.column_names)
+    return polars.from_arrow(data if names == data.column_names else data.rename_columns(names))
+
+
+def column_texts(data: Any) -> list[str]:
+    """Return a text for each column of a data frame, no two alike: the parts of a tuple joined, copies numbered."""
+    texts = [", ".join(map(str, filter(None, name))) if isinstance(name, tuple) else str(name) for name in data.columns]
+    return unique_names(texts)
+
+
+def with_text_names(data: Any, *, only_copies: bool = False) -> Any:
+    """Return a data frame whose columns are named by text, each by its own; pandas alone has others.
+
+    Parameters
+    ----------
+    data : data frame
+        It is not changed.
+    only_copies : bool, default=False
+        Rename columns only where two of them share a name.
+
+    Returns
+    -------
+    data frame
+    """
+    names = list(data.columns)
+    is_plain = only_copies or all(isinstance(name, str) for name in names)
+    if len(set(names)) == len(names) and is_plain:
+        return data
+    return data.set_axis(column_texts(data), axis=1)
+
+
+def as_narwhals(data: Any) -> Any:
+    """Return a data frame whose values are at hand as narwhals has it, with copies of a name numbered; else None."""
+    if not hasattr(type(data), "columns"):
+        return None
+    import narwhals
+
+    if hasattr(data, "set_axis"):
+        data = with_text_names(data, only_copies=True)
+    frame = narwhals.from_native(data, eager_only=True, pass_through=True)
+    return frame if isinstance(frame, narwhals.DataFrame) else None
+
+
+def column_named(data: Any, wanted: Any) -> str | None:
+    """Return what `column_texts` calls the column of a data frame that the caller names.
+
+    Parameters
+    ----------
+    data : object
+        A data frame, or anything else.
+    wanted : object
+        Any text is a name. Anything else is one where the frame has a column of that name, such as a number.
+
+    Returns
+    -------
+    str or None
+        None where nothing is named. Text that names no column comes back as it is.
+    """
+    if wanted is not None and isinstance(wanted, Hashable) and as_narwhals(data) is not None:
+        for name, text in zip(data.columns, column_texts(data), strict=True):
+            if isinstance(name, str) == isinstance(wanted, str) and name == wanted:
+                return text
+    return wanted if isinstance(wanted, str) else None
 
 
 def _mark(found: Any, library: str) -> None:

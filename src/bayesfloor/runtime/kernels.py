@@ -16,6 +16,9 @@ Here the folder is named by the version and a hash of the sources, so that an ed
         0.1.0-91c4f0e2b7d35a68/           version and hash
             forest.order.kruskal.find-21-….bin  one file for each kernel and signature, with its checksum
 
+A kernel defined elsewhere, as those of the study are, is kept there too. It may call kernels of this package and of its
+own file; the name of its file is a hash of that file as well.
+
 A file that is missing, damaged or unreadable means that the kernel is compiled again, never an error. A process that
 wants a kernel which another one is compiling waits for it.
 
@@ -26,6 +29,7 @@ or as the interpreter runs them, with the same results to the last bit: see `spa
 import contextlib
 import errno
 import hashlib
+import linecache
 import os
 import pickle
 import re
@@ -50,6 +54,8 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.core.types import unliteral
 from numba.extending import typeof_impl
+
+from bayesfloor.runtime.files import write_whole
 
 if sys.platform == "win32":
     import msvcrt
@@ -115,10 +121,32 @@ def kernel(function: Callable[..., Any] | None = None, /, *, plain: Any = None, 
         return template_of([*map(unliteral, arguments)], {name: unliteral(type_) for name, type_ in keywords.items()})  # type: ignore[no-untyped-call]
 
     dispatcher.get_call_template = template_without_literals
-    if (folder := cache_folder()) is not None:
-        dispatcher._cache = KernelCache(function, folder)
+    folder, source = cache_folder(), _source_elsewhere(function)
+    if folder is not None and source is not None:
+        _cache_in(dispatcher, KernelCache(function, folder, source))
     _KERNELS.append(dispatcher)
     return dispatcher if plain is None else KernelWithPlain(dispatcher, function if plain is True else plain)
+
+
+def _source_elsewhere(function: Callable[..., Any]) -> str | None:
+    """Return the source that a kernel depends on beside this package: "" within it, None where it is unknown."""
+    if function.__module__.partition(".")[0] == __name__.partition(".")[0]:
+        return ""
+    file = function.__code__.co_filename
+    linecache.checkcache(file)
+    return "".join(linecache.getlines(file, function.__globals__)) or None
+
+
+def _cache_in(dispatcher: Any, cache: "KernelCache") -> None:
+    """Have a kernel keep its machine code, and give its lock back when its compilation is interrupted or fails."""
+    dispatcher._cache = cache
+    compile_for = dispatcher.compile
+
+    def compile_and_unlock(sig: Any) -> Any:
+        with cache.without_new_locks():
+            return compile_for(sig)
+
+    dispatcher.compile = compile_and_unlock
 
 
 class KernelWithPlain:
@@ -250,17 +278,19 @@ class KernelCache(NullCache):
     Parameters
     ----------
     function : callable
-        The Python function, defined in a module of this package.
+        The Python function.
     folder : Path
         Where to keep the files. Its name changes with the sources, see `cache_folder`.
+    source : str
+        Source that the machine code depends on and the folder's name does not know.
     """
 
-    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+    def __init__(self, function: Callable[..., Any], folder: Path, source: str) -> None:
         module = function.__module__.partition(".")[2]
         name = re.sub(r"[<>]", "", f"{module}.{function.__qualname__}")
         # as a name can be defined twice in a file, its line is part of the file's name
         self._stem = f"{name}-{function.__code__.co_firstlineno}"
-        self._folder = folder
+        self._folder, self._source = folder, source
         self._locks: dict[Path, IO[bytes]] = {}
 
     @property
@@ -325,6 +355,16 @@ class KernelCache(NullCache):
         keep(path, pickled)
         self._unlock(path)
 
+    @contextlib.contextmanager
+    def without_new_locks(self) -> Iterator[None]:
+        """Give back, at the end of a with block, the locks that were taken inside it; whoever waits then compiles."""
+        before = set(self._locks)
+        try:
+            yield
+        finally:
+            for path in set(self._locks) - before:
+                self._unlock(path)
+
     def _lock(self, path: Path) -> None:
         """Take the lock of a kernel, so that other processes wait for it instead of compiling the same.
 
@@ -347,8 +387,8 @@ class KernelCache(NullCache):
             lock.close()
 
     def _key(self, sig: Any, codegen: Any) -> str:
-        """Return what machine code depends on beside the sources: types, processor, checks of indices."""
-        return repr((sig, codegen.magic_tuple(), _OPTIONS.BOUNDSCHECK))
+        """Return what machine code depends on beside this package: types, processor, checks of indices, source."""
+        return repr((sig, codegen.magic_tuple(), _OPTIONS.BOUNDSCHECK, self._source))
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{self._stem}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.bin"
@@ -404,21 +444,10 @@ def keep(path: Path, content: bytes) -> None:
     """Write a file of the cache folder, with a checksum; warn where that cannot be done."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)  # another process may have removed it as unused
-        _write_whole(path, hashlib.sha256(content).digest() + content)
+        # readable as the umask allows: others may share the folder
+        write_whole(path, hashlib.sha256(content).digest() + content, durable=False)
     except OSError as error:
         _warn_once(f"compiled kernels are not kept for the next start: {_reason(error)}")
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that other processes see all of it or nothing."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 @cache

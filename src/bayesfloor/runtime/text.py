@@ -1,5 +1,7 @@
 """Text shown to people: names and values out of files and arrays, counts, lists and rates, safe wherever they go."""
 
+import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +12,17 @@ NOTHING = "–"
 def visible(text: Any) -> str:
     """Write text in one line, with control characters, and those that turn the direction, as escapes."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in str(text))
+
+
+def json_text(value: Any, *, ascii_only: bool = False) -> str:
+    """Write plain values as JSON, with whatever `visible` escapes as escapes; letters of any language stay as they are.
+
+    Where the text goes to a terminal that may not know these letters, `ascii_only` escapes them too.
+    """
+    text = json.dumps(value, indent=2, allow_nan=False, ensure_ascii=ascii_only)
+    # beside line ends, such characters stand within strings only; JSON itself leaves "delete" as it is
+    escaped = (c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+    return "".join(escaped).replace("\x7f", "\\u007f")
 
 
 def shown(name: Any) -> str:
@@ -35,6 +48,20 @@ def listed(items: Sequence[str], most: int = 5) -> str:
     """Join items by commas, the first few only."""
     more = f" and {len(items) - most} more" if len(items) > most else ""
     return ", ".join(items[:most]) + more
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Number names that come again, from the second on: ``a, a_2, a_3``."""
+    taken, seen = set(names), Counter[str]()
+    numbered = []
+    for name in names:
+        seen[name] += 1
+        new = name if seen[name] == 1 else f"{name}_{seen[name]}"
+        while seen[name] > 1 and new in taken:
+            new += "_"
+        taken.add(new)
+        numbered.append(new)
+    return numbered
 
 
 def counted(number: int | None) -> str:

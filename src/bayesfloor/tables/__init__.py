@@ -15,7 +15,10 @@
       │
       ├────── columns ────── RawTable: columns of numbers, of text and of dates, from any of these
       ├────── targets ────── which column holds the labels; y and classes
+      ├────── kinds ──────── what each column holds, and how its cells are read: `readings`, by `spellings`
       └────── encoding ───── Preparation: text encoded, gaps filled, numbers scaled; X
+                automatic      what becomes of each column: `treatments` of numbers, `category_features`,
+                               `date_features`, `text_features`; `scaling`
                 notes          the same in plain sentences
 
 `datasets` loads data sets by name: those of scikit-learn, and the NPZ files of a folder.

@@ -20,9 +20,12 @@ from bayesfloor.tables.columns import (
 )
 from bayesfloor.tables.sniffing import detect_encoding, open_text
 from bayesfloor.tables.unpacking import Contents
+from bayesfloor.tables.value_columns import check_size
 
 #: Rows that are split before they become columns: bounds the memory for Python strings.
 _BLOCK_ROWS = 20_000
+#: Values of these rows, at the most: sparse ones can be wide.
+_BLOCK_CELLS = 2_000_000
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
 _VALUE = re.compile(rf"\s*({_QUOTED}|[^,'\"\s][^,]*|)\s*(,|$)")
@@ -91,9 +94,11 @@ def read_arff(contents: Contents) -> RawTable:
             raise ValueError(f"{name}, line {number}: {len(row)} values, but {len(attributes)} attributes are declared")
         rows.append(row)
         starts.append(number)
-        if len(rows) == _BLOCK_ROWS:
+        if len(rows) == _BLOCK_ROWS or len(rows) * len(attributes) > _BLOCK_CELLS:
+            check_size(len(starts), len(attributes), name)  # two brackets can stand for any number of zeros
             _add(builders, rows)
             rows = []
+    check_size(len(starts), len(attributes), name)
     _add(builders, rows)
     if not starts:
         raise ValueError(f"{name} has a header and no rows")

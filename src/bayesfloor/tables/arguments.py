@@ -16,6 +16,7 @@ from bayesfloor.data.row_groups import check_groups, check_time
 from bayesfloor.data.subgroups import as_numbers, check_subgroups
 from bayesfloor.data.tasks import task_of
 from bayesfloor.runtime.checks import check_option
+from bayesfloor.runtime.frames import as_narwhals, column_named, with_text_names, without_arrow
 from bayesfloor.tables.columns import NumberColumn, RawTable, UnknownColumnError
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
 from bayesfloor.tables.prepare import Wishes, make_table, subgroups_by
@@ -62,22 +63,28 @@ def table_of(
     """
     if isinstance(prepare, str) or not hasattr(prepare, "fit_transform"):
         check_option("prepare", prepare, ("auto", "strict"))
-    named = {name: value for name, value in (("y", y), ("groups", groups), ("time", time)) if isinstance(value, str)}
+    given = {"y": y, "groups": groups, "time": time}
+    texts = {name: column_named(X, value) for name, value in given.items()}
+    named = {name: text for name, text in texts.items() if text is not None}
     if isinstance(X, Table) or not is_eager_frame(X):
         if named:
-            name, value = next(iter(named.items()))
-            raise ValueError(f"{name}={value!r} names a column, but X is no data frame")
+            name, text = next(iter(named.items()))
+            raise ValueError(f"{name}={text!r} names a column, but X is no data frame")
+        if not isinstance(prepare, str):
+            raise ValueError(f"prepare={prepare!r} makes features of a data frame, and X is no data frame")
         return None
+    for name, value in given.items():
+        if isinstance(value, int | np.integer) and name not in named:
+            raise UnknownColumnError(f"{name}={value!r}: the data frame has no column of that name")
     if not named and prepare in ("auto", "strict") and (prepare == "strict" or not needs_preparing(X)):
         return None
-    raw = raw_of_frame(X)
+    raw = raw_of_frame(X, named.get("y"))
     raw.by = check_subgroups(by, raw.n_rows)
     labels = None if y is None or "y" in named else _labels(y, raw, task)
-    for name, given in (("groups", check_groups), ("time", check_time)):
-        value = groups if name == "groups" else time
-        if value is not None and name not in named:
+    for name, check in (("groups", check_groups), ("time", check_time)):
+        if given[name] is not None and name not in named:
             column = _unused(name, raw)
-            checked = given(value, raw.n_rows)
+            checked = check(given[name], raw.n_rows)
             assert checked is not None
             raw.columns.append(NumberColumn(column, checked.astype(np.float64)))
             named[name] = column
@@ -114,11 +121,12 @@ def subgroups_of(X: Any, by: Any) -> Any:
     """
     if by is None:
         return X.by if isinstance(X, Table) else None
-    if not isinstance(by, str):
+    name = column_named(X, by)
+    if name is None:
         return by
     if is_eager_frame(X):
-        is_there = list(X.columns).count(by) == 1  # else the whole frame says what is wrong
-        return subgroups_by(raw_of_frame(X[[by]] if is_there else X), by)
+        own = with_text_names(without_arrow(X))
+        return subgroups_by(raw_of_frame(own[[name]] if name in own.columns else own), name)
     if not isinstance(X, Table):
         raise ValueError(f"by={by!r} names a column, but X is no data frame")
     if X.by is not None and X.by.column == by:
@@ -134,9 +142,7 @@ def needs_preparing(frame: Any) -> bool:
     """Tell whether a data frame holds anything but numbers, or a gap."""
     import narwhals
 
-    if len(set(map(str, frame.columns))) < len(frame.columns):
-        return False  # refused below, where all arrays are checked
-    columns = narwhals.from_native(frame, eager_only=True)
+    columns = as_narwhals(frame)
     if not all(kind.is_numeric() or kind == narwhals.Boolean for kind in columns.schema.values()):
         return True
     return any(bool(series.null_count()) or _has_nan(series) for series in columns.iter_columns())

@@ -3,41 +3,38 @@
 ================  =====================================================================================
 kind              treatment
 ================  =====================================================================================
-number            scaled; gaps filled by the median, with a column that tells them where they say something
+number            scaled; gaps filled by the median, with a column that tells them where there are enough
 yes/no            0 and 1
 category          0 and 1 for each value, rare ones together; with many values, the frequent ones and the
                   share of each class, or the mean of a number, among other rows of the same value
 date              time passed, month, weekday and hour, as far as they vary
 text              main directions of hashed n-grams
-id, constant,     left out; where an id is missing in some rows and that says something, whether it is
+id, constant,     left out; where an id is missing in enough rows, whether it is
 empty, other
 ================  =====================================================================================
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from bayesfloor.data.prepared_table import ColumnSummary
 from bayesfloor.runtime.arrays import Bools
 from bayesfloor.runtime.text import counted
-from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn, find_gaps
-from bayesfloor.tables.encoding import Preparation, check_unique, fill_number, ordinal_codes
+from bayesfloor.tables.category_features import CategoryFeatures, learn_means, learn_shares, ordinal_codes
+from bayesfloor.tables.columns import DateColumn, NumberColumn, RawTable, TextColumn, count_gaps, find_gaps
+from bayesfloor.tables.date_features import learn_date
+from bayesfloor.tables.encoding import Preparation, check_unique
 from bayesfloor.tables.kinds import Kind
 from bayesfloor.tables.notes import listed_names
+from bayesfloor.tables.readings import DateReading, LevelReading, TextReading
+from bayesfloor.tables.scaling import fill_number, learn_scale
 from bayesfloor.tables.spellings import truth_of
 from bayesfloor.tables.targets import Labels
-from bayesfloor.tables.treatments import (
-    ANY_VALUE,
-    CategoryFeatures,
-    NumberFeature,
-    Treatment,
-    learn_date,
-    learn_means,
-    learn_scale,
-    learn_shares,
-    learn_text,
-)
+from bayesfloor.tables.text_features import learn_text
+from bayesfloor.tables.treatments import NumberFeature, PresenceFeature, Treatment
 
 #: Most values of a category that all get their own dummy.
 MOST_DUMMIES = 30
@@ -45,8 +42,9 @@ MOST_DUMMIES = 30
 _FREQUENT, _MOST_FREQUENT = 0.01, 20
 #: Rows of a value below which it is one of the rare ones, and the same as a share of all rows.
 _FEWEST_ROWS, _RARE = 3, 0.0005
-#: Gaps below which they are not looked at, and the p-value from which they say something about the label.
-_FEWEST_GAPS, _SAYS_SOMETHING = 5, 0.05
+#: Rows with a gap, and rows without, from which a column tells them apart; the same as a share of all rows. Labels have
+#: no part in it: a choice by the labels of all rows would tell each row something of its own.
+_FEWEST_GAPS, _GAP_SHARE = 5, 0.01
 #: Lines that tell about single columns, at the most.
 _MOST_LINES = 30
 
@@ -88,15 +86,15 @@ def learn_automatically(
     """
     treatments: list[Treatment] = []
     summaries: list[ColumnSummary] = []
+    choose = _Chooser(table, labels, encode, scale, impute)
     for each in kinds:
-        treatment, what = _treat(each, table, labels, encode, scale, impute)
+        treatment, what = choose.treatment(each)
         n_features = 0
         if treatment is not None and treatment.feature_names:
             treatments.append(treatment)
             n_features = len(treatment.feature_names)
         column = each.column
-        n_missing = 0 if isinstance(column, OtherColumn) else int(find_gaps(column).sum())
-        summaries.append(ColumnSummary(column.name, each.kind, what, n_missing, _n_values(column), n_features))
+        summaries.append(ColumnSummary(column.name, each.kind, what, count_gaps(column), each.n_values, n_features))
         table.notes += each.notes
         table.cautions += each.cautions
     if not treatments:
@@ -108,131 +106,131 @@ def learn_automatically(
     return Preparation(tuple(treatments), target, task), tuple(summaries)
 
 
-def _n_values(column: Column) -> int:
-    if isinstance(column, TextColumn):
-        return len(column.categories)
-    if isinstance(column, NumberColumn | DateColumn):
-        return len(np.unique(column.values[~np.isnan(column.values)]))
-    return 0
+class _Chooser:
+    """Chooses how columns become features, one after the other.
 
+    Parameters
+    ----------
+    table : RawTable
+        The table.
+    labels : Labels or None
+        The labels; None where there are none.
+    encode, scale, impute
+        As in `read_table`.
+    """
 
-def _treat(
-    each: Kind,
-    table: RawTable,
-    labels: Labels | None,
-    encode: str | None,
-    scale: str,
-    impute: str | None,
-) -> tuple[Treatment | None, str]:
-    """Return how a column becomes features, None where it is left out, and a few words about it."""
-    column, reason = each.column, f" ({each.reason})" if each.reason else ""
-    if each.kind in ("constant", "empty", "other"):
-        why = {"constant": "one value only", "empty": "no values", "other": each.reason}[each.kind]
-        return None, f"left out: {why}"
-    gaps = find_gaps(column)
-    tells_gaps = impute is None and _says_something(gaps, labels)
-    if each.kind == "id":
-        if tells_gaps:
-            return _presence(column), f"left out{reason}, but for whether it is missing"
-        return None, f"left out{reason}"
-    if isinstance(column, DateColumn):
-        dates = learn_date(column, each.date_format, tells_gaps)
-        return dates, ", ".join(dates.parts) + reason + (", and whether it is missing" if tells_gaps else "")
-    if isinstance(column, NumberColumn):
-        return _treat_number(column, each, gaps, tells_gaps, scale, impute, reason)
-    assert isinstance(column, TextColumn)
-    if each.kind == "text":
-        text = learn_text(column)
-        n_directions = len(text.feature_names)
-        return text, f"{n_directions} direction{'s' * (n_directions > 1)} of n-grams{reason}"
-    if encode == "drop":
-        return None, "left out, as asked: text"
-    treatment, what = _treat_category(column, table, gaps, tells_gaps, labels, encode, scale, impute)
-    return treatment, what + reason
+    def __init__(
+        self, table: RawTable, labels: Labels | None, encode: str | None, scale: str, impute: str | None
+    ) -> None:
+        self.table = table
+        self.labels = labels
+        self.encode = encode
+        self.scale = scale
+        self.impute = impute
+        self.told: set[bytes] = set()  # rows with gaps that a feature tells
 
+    def treatment(self, each: Kind) -> tuple[Treatment | None, str]:
+        """Return how a column becomes features, None where it is left out, and a few words about it."""
+        column, reading, reason = each.column, each.reading, f" ({each.reason})" if each.reason else ""
+        if each.kind in ("constant", "empty", "other"):
+            why = {"constant": "one value only", "empty": "no values", "other": each.reason}[each.kind]
+            return None, f"left out: {why}"
+        assert reading is not None
+        gaps = find_gaps(column)
+        if each.kind == "id" or each.n_values == 1:
+            if self._tells(gaps):
+                only = "" if each.kind == "id" else "one value only"
+                how = PresenceFeature(column.name, lenient=True, reading=reading)
+                return how, f"left out{reason}, but for whether it is missing" if not only else "whether it is missing"
+            return None, f"left out{reason or ': one value only'}"
+        if isinstance(reading, DateReading):
+            assert isinstance(column, DateColumn)
+            tells_gaps = self._tells(gaps)
+            dates = learn_date(column, reading, tells_gaps)
+            return dates, ", ".join(dates.parts) + reason + (", and whether it is missing" if tells_gaps else "")
+        if isinstance(column, NumberColumn):
+            return self._number(column, each, gaps, reason)
+        assert isinstance(column, TextColumn)
+        if isinstance(reading, TextReading):
+            text = learn_text(column, reading)
+            n_directions = len(text.feature_names)
+            return text, f"{n_directions} direction{'s' * (n_directions > 1)} of n-grams{reason}"
+        if self.encode == "drop":
+            return None, "left out, as asked: text"
+        assert isinstance(reading, LevelReading)
+        treatment, what = self._category(column, reading, gaps)
+        return treatment, what + reason
 
-def _says_something(gaps: Bools, labels: Labels | None) -> bool:
-    """Tell whether gaps are frequent enough, and go with the label."""
-    n_gaps = int(gaps.sum())
-    if min(n_gaps, len(gaps) - n_gaps) < _FEWEST_GAPS or labels is None:
-        return False
-    codes = labels.codes
-    n_classes = int(codes.max()) + 1
-    table = np.array([np.bincount(codes[rows], minlength=n_classes) for rows in (gaps, ~gaps)])
-    table = table[:, table.sum(axis=0) > 0]
-    from scipy.stats import chi2_contingency  # takes half a second to load
+    def _tells(self, gaps: Bools, *, again: bool = False) -> bool:
+        """Tell whether gaps are to be a feature: there are enough, and no column before is missing in the same rows."""
+        n_gaps = int(gaps.sum())
+        if self.impute is not None or min(n_gaps, len(gaps) - n_gaps) < max(_FEWEST_GAPS, _GAP_SHARE * len(gaps)):
+            return False
+        rows = np.packbits(gaps).tobytes()
+        is_new = rows not in self.told
+        self.told.add(rows)
+        return is_new or again
 
-    return bool(chi2_contingency(table).pvalue < _SAYS_SOMETHING)
+    def _number(self, column: NumberColumn, each: Kind, gaps: Bools, reason: str) -> tuple[Treatment, str]:
+        tells_gaps = self._tells(gaps)
+        impute = self.impute or "median"
+        fill = fill_number(column.values, impute) if gaps.any() else None
+        values = column.values if fill is None else np.where(gaps, fill, column.values)
+        is_plain = each.kind == "yes/no" or column.is_dummy
+        center, spread = learn_scale(values, "none" if is_plain else self.scale)
+        what = "0 and 1" if each.kind == "yes/no" else "not scaled" if self.scale == "none" else "scaled"
+        if fill is not None:
+            what += f", {counted(int(gaps.sum()))} gaps filled by the {impute.replace('_', ' ')}"
+            what += ", with a column that tells them" if tells_gaps else ""
+        assert each.reading is not None
+        how = NumberFeature(column.name, fill, center, spread, tells_gaps, lenient=True, reading=each.reading)
+        return how, what + reason
 
-
-def _presence(column: Column) -> CategoryFeatures:
-    return CategoryFeatures(column.name, "dummies", (ANY_VALUE,), tells_gaps=True, lenient=True)
-
-
-def _treat_number(
-    column: NumberColumn, each: Kind, gaps: Bools, tells_gaps: bool, scale: str, impute: str | None, reason: str
-) -> tuple[Treatment, str]:
-    fill = fill_number(column.values, impute or "median") if gaps.any() else None
-    values = column.values if fill is None else np.where(gaps, fill, column.values)
-    center, spread = learn_scale(values, "none" if each.kind == "yes/no" or column.is_dummy else scale)
-    what = "0 and 1" if each.kind == "yes/no" else "not scaled" if scale == "none" else "scaled"
-    if fill is not None:
-        how = (impute or "median").replace("_", " ")
-        what += f", {counted(int(gaps.sum()))} gaps filled by the {how}"
-        what += ", with a column that tells them" if tells_gaps else ""
-    return NumberFeature(column.name, fill, center, spread, tells_gaps, lenient=True), what + reason
-
-
-def _treat_category(
-    column: TextColumn,
-    table: RawTable,
-    gaps: Bools,
-    tells_gaps: bool,
-    labels: Labels | None,
-    encode: str | None,
-    scale: str,
-    impute: str | None,
-) -> tuple[Treatment, str]:
-    n_values = len(column.categories)
-    rows = np.bincount(column.codes[column.codes >= 0], minlength=n_values)
-    usual = column.categories[int(rows.argmax())]
-    fill = usual if gaps.any() and not tells_gaps else None
-    filled = ", gaps filled by the most frequent" if fill is not None else ", gaps by themselves" * bool(gaps.any())
-    if encode == "ordinal":
-        fill = usual if gaps.any() else None
-        return ordinal_codes(column, table, fill, scale, lenient=True), "codes in the order of the values"
-    if encode == "onehot":
-        treatment = CategoryFeatures(column.name, "dummies", column.categories, fill, 1, tells_gaps, lenient=True)
-        return treatment, f"0 and 1 for each of {counted(n_values)} values but the first{filled}"
-    truth = truth_of(column.categories)
-    categories = column.categories if truth is None else truth
-    if n_values <= 2:
-        treatment = CategoryFeatures(column.name, "dummies", categories, fill, 1, tells_gaps, lenient=True)
-        return treatment, ("whether it is missing" if n_values == 1 else f"0 and 1{filled}")
-    fewest = max(_FEWEST_ROWS, _RARE * table.n_rows)
-    if n_values > MOST_DUMMIES:
-        fewest = max(fewest, _FREQUENT * table.n_rows, np.sort(rows)[-_MOST_FREQUENT])
-    shown = tuple(text for text, number in zip(categories, rows.tolist(), strict=True) if number >= fewest)
-    if len(shown) < n_values and not shown:
-        shown = (usual,)
-    fill = fill if fill in shown else None
-    has_other = len(shown) < n_values
-    dummies = CategoryFeatures(column.name, "dummies", shown, fill, 0, tells_gaps, has_other, lenient=True)
-    n_rare = n_values - len(shown)
-    if n_values > MOST_DUMMIES and labels is not None:
-        what = f"{len(shown)} frequent values as 0 and 1, all {counted(n_values)} by"
-        if labels.task == "regression":
-            return learn_means(column, dummies, labels.y, labels.name), f"{what} the mean of the target"
-        classes = [str(label) for label in labels.classes]
-        return learn_shares(column, dummies, labels.codes, classes, table), f"{what} their shares of the classes"
-    what = f"0 and 1 for each of {len(shown)} values" + f", {counted(n_rare)} rare ones together" * bool(n_rare)
-    return dummies, what + filled
+    def _category(self, column: TextColumn, reading: LevelReading, gaps: Bools) -> tuple[Treatment, str]:
+        categories, table = column.categories, self.table
+        n_values = len(categories)
+        rows = np.bincount(column.codes[column.codes >= 0], minlength=n_values)
+        usual = categories[int(rows.argmax())]
+        if self.encode == "ordinal":
+            fill = usual if gaps.any() else None
+            codes = ordinal_codes(column, reading, table, fill, self.scale, lenient=True)
+            return codes, "codes in the order of the values"
+        tells_gaps = self._tells(gaps, again=True)  # a gap is one value more
+        fill = usual if gaps.any() and not tells_gaps else None
+        filled = ", gaps filled by the most frequent" if fill is not None else ", gaps by themselves" * bool(gaps.any())
+        how: dict[str, Any] = {"tells_gaps": tells_gaps, "lenient": True, "reading": reading}
+        if self.encode == "onehot":
+            treatment = CategoryFeatures(column.name, "dummies", categories, fill, 1, **how)
+            return treatment, f"0 and 1 for each of {counted(n_values)} values but the first{filled}"
+        if n_values == 2:
+            pair = truth_of(categories) or categories
+            return CategoryFeatures(column.name, "dummies", pair, fill, 1, **how), f"0 and 1{filled}"
+        fewest = max(_FEWEST_ROWS, _RARE * table.n_rows)
+        if n_values > MOST_DUMMIES:
+            fewest = max(fewest, _FREQUENT * table.n_rows, np.sort(rows)[-_MOST_FREQUENT])
+        shown = tuple(text for text, number in zip(categories, rows.tolist(), strict=True) if number >= fewest)
+        shown = shown or (usual,)
+        n_rare = n_values - len(shown)
+        fill = fill if fill in shown else None
+        dummies = CategoryFeatures(column.name, "dummies", shown, fill, 0, has_other=n_rare > 0, **how)
+        if n_values > MOST_DUMMIES and self.labels is not None:
+            what = f"{len(shown)} frequent values as 0 and 1, all {counted(n_values)} by"
+            dummies = replace(dummies, reading=LevelReading())  # it is the shares that read the column
+            if self.labels.task == "regression":
+                means = learn_means(column, reading, dummies, self.labels.y, self.labels.name)
+                return means, f"{what} the mean of the target"
+            classes = [str(label) for label in self.labels.classes]
+            shares = learn_shares(column, reading, dummies, self.labels.codes, classes)
+            return shares, f"{what} their shares of the classes"
+        what = f"0 and 1 for each of {len(shown)} values" + f", {counted(n_rare)} rare ones together" * bool(n_rare)
+        return dummies, what + filled
 
 
 def _in_lines(columns: Sequence[ColumnSummary]) -> list[str]:
     """Say what was done to each column: plain numbers in one line, every other in one of its own."""
-    plain = [each.name for each in columns if (each.kind, each.treatment) == ("number", "scaled")]
-    others = [each for each in columns if each.name not in set(plain)]
+    is_plain = [(each.kind, each.treatment) == ("number", "scaled") for each in columns]
+    plain = [each.name for each, is_one in zip(columns, is_plain, strict=True) if is_one]
+    others = [each for each, is_one in zip(columns, is_plain, strict=True) if not is_one]
     lines = []
     if plain:
         lines.append(f"Numbers, scaled to mean 0 and standard deviation 1: {listed_names(plain, 12)}.")

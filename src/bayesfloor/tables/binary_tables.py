@@ -17,6 +17,7 @@ from bayesfloor.runtime.limits import check_memory, in_gib
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import (
     MISSING_TEXTS,
+    MOST_ROWS,
     Column,
     DateColumn,
     NumberColumn,
@@ -24,6 +25,7 @@ from bayesfloor.tables.columns import (
     RawTable,
     TextColumn,
     check_n_columns,
+    check_n_rows,
     check_names,
     codes_among,
     in_natural_order,
@@ -36,8 +38,8 @@ from bayesfloor.tables.unpacking import UNPACKED_LIMIT, Contents
 _LARGEST_EXACT_INTEGER = 2**53
 #: Memory that polars takes to read a column of text, as a multiple of its unpacked bytes; measured.
 _COPIES_OF_TEXT = 4
-#: Ticks of each unit of time in a second.
-_TICKS = {"ns": 1e9, "us": 1e6, "ms": 1e3}
+#: Ticks of each unit of time in a second, those of nanoseconds after they have become microseconds.
+_TICKS = {"ns": 1e6, "us": 1e6, "ms": 1e3}
 #: Names under which the features and the labels of an NPZ file are looked for, the first found wins.
 _X_NAMES = ("X", "x", "data")
 _Y_NAMES = ("y", "target", "labels")
@@ -63,13 +65,14 @@ def read_frame(contents: Contents, kind: str) -> RawTable:
         _check_pages(contents)
     try:
         if kind == "stream":
-            lazy = polars.read_ipc_stream(stream).lazy()
+            lazy = polars.read_ipc_stream(stream, n_rows=MOST_ROWS + 1).lazy()
         else:
             lazy = polars.scan_parquet(stream) if kind == "parquet" else polars.scan_ipc(stream)
         # what the file says of itself, before its columns are unpacked
         schema = lazy.collect_schema()
         check_n_columns(len(schema), contents.name)
         n_rows = int(lazy.select(polars.len()).collect().item())
+        check_n_rows(n_rows, contents.name)
         n_bytes = 8 * n_rows * len(schema)
         _check_unpacked(n_bytes, contents.name, f"{counted(n_rows)} rows of {counted(len(schema))} columns, ")
         check_memory(2 * n_bytes, contents.name)
@@ -107,10 +110,11 @@ def _unreadable(name: str, kind: str, error: BaseException) -> ValueError:
 def _check_pages(contents: Contents) -> None:
     """Refuse a Parquet file whose pages unpack to too much."""
     try:
-        n_columns, n_text_bytes, n_other_bytes = unpacked_sizes(contents.data)
+        n_rows, n_columns, n_text_bytes, n_other_bytes = unpacked_sizes(contents.data)
     except ValueError as error:
         raise _unreadable(contents.name, "parquet", error) from error
     check_n_columns(n_columns, contents.name)
+    check_n_rows(n_rows, contents.name)
     _check_unpacked(n_text_bytes + n_other_bytes, contents.name)
     check_memory(_COPIES_OF_TEXT * n_text_bytes + n_other_bytes, f"Reading {contents.name}")
 
@@ -150,9 +154,13 @@ def column_of(series: Any) -> Column:
         return text_column(name, distinct, codes_among(texts, distinct), frozenset())
     if kind.is_temporal():
         # what has a time zone is stored in UTC
-        per_second = 1 / 86400 if kind == polars.Date else _TICKS[getattr(kind, "time_unit", "ns")]
-        ticks = series.to_physical().cast(polars.Float64).to_numpy()
-        return DateColumn(name, ticks / per_second, str(kind))
+        ticks = series.to_physical()
+        if kind == polars.Date:
+            return DateColumn(name, 86400.0 * ticks.cast(polars.Float64).to_numpy(), str(kind))
+        # whole microseconds, as all readers have them: nanoseconds since 1970 are no float64
+        unit = getattr(kind, "time_unit", "ns")
+        ticks = ticks // 1000 if unit == "ns" else ticks
+        return DateColumn(name, ticks.cast(polars.Float64).to_numpy() / _TICKS[unit], str(kind))
     return OtherColumn(name, str(kind))
 
 
@@ -251,6 +259,8 @@ def _load_arrays(contents: Contents) -> dict[str, NDArray[Any]]:
                     shape, kind = _read_array_header(stream)
                 if len(shape) == 2:
                     check_n_columns(shape[1], name)
+                if shape:
+                    check_n_rows(shape[0], name)
                 total += max(math.prod(shape) * kind.itemsize, member.file_size)
                 if kind.hasobject:
                     with_objects.append(member.filename.removesuffix(".npy"))

@@ -5,6 +5,7 @@ column of a million "yes" and "no" stays small.
 """
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -26,8 +27,12 @@ STRAY_SHARE = 0.1
 #: Most columns of a file: each is a Python object, and a million of them take minutes before the first distance.
 MOST_COLUMNS = 100_000
 
+#: Most rows of a file: models are trained on a million at the most, and a few kilobytes can unpack to any number.
+MOST_ROWS = 20_000_000
+
 #: Integers up to this are exact in float64.
 _LARGEST_EXACT_INTEGER = 2**53
+_LEADING_ZERO = re.compile(r"[+-]?0\d+")
 
 
 class UnknownColumnError(ValueError):
@@ -117,6 +122,8 @@ class RawTable:
         Each row's position among `files`.
     by : Subgroups or None
         Groups of rows that figures are wanted for.
+    decimal : {".", ","} or None
+        The decimal sign that its numbers were written with; None where they were not written as text.
     """
 
     source: str
@@ -130,6 +137,7 @@ class RawTable:
     files: tuple[str, ...] = ()
     file_codes: Ints | None = None
     by: Subgroups | None = None
+    decimal: str | None = None
 
     @property
     def names(self) -> list[str]:
@@ -239,12 +247,14 @@ class NumberBuilder:
         self.strays: list[tuple[int, str]] = []  # row, text
         self.infinite: tuple[int, str] | None = None
         self.rounded = 0
+        self.has_leading_zeros = False
 
     def add(self, texts: Any) -> None:
         """Read the next values: a sequence of str, or a polars Series of strings."""
         values = self._read_all(texts) if isinstance(texts, Sequence) else self._read_series(texts)
         self.n_missing += int(np.count_nonzero(np.isnan(values)))
         self._look_at_large(values, texts)
+        self._look_at_zeros(texts)
         self.array.write(self.n_rows, values, self.place)
         self.n_rows += len(texts)
 
@@ -288,6 +298,15 @@ class NumberBuilder:
                 self.infinite = self.infinite or (self.n_rows + int(place), text)
             elif text.lstrip("+-").isdecimal() and int(text) != int(values[place]):
                 self.rounded += 1
+
+    def _look_at_zeros(self, texts: Any) -> None:
+        """Note numbers such as 02139: they may be codes."""
+        if self.has_leading_zeros:
+            return
+        if isinstance(texts, Sequence):
+            self.has_leading_zeros = any(text[:1] in "0+- " and has_leading_zero(text.strip()) for text in texts)
+        else:
+            self.has_leading_zeros = bool(texts.str.contains(r"^\s*[+-]?0\d+\s*$").any())
 
     @property
     def is_text(self) -> bool:
@@ -416,12 +435,36 @@ def number_text(value: float, is_truth: bool = False) -> str:
     return str(int(value)) if math.isfinite(value) and value == int(value) else repr(value)
 
 
+def has_leading_zero(text: str) -> bool:
+    """Tell whether a whole number is written as codes often are, with more digits than it needs: 02139."""
+    return _LEADING_ZERO.fullmatch(text) is not None
+
+
+def is_rounded(value: int) -> bool:
+    """Tell whether float64 cannot hold an integer."""
+    return abs(value) > _LARGEST_EXACT_INTEGER and (abs(value) > 10**300 or int(float(value)) != value)
+
+
+def is_rounded_text(text: str) -> bool:
+    """Tell whether a text is an integer that float64 cannot hold."""
+    digits = text.lstrip("+-")
+    return len(digits) > 15 and digits.isdecimal() and (len(digits) > 300 or is_rounded(int(digits)))
+
+
 def check_n_columns(n_columns: int, name: str) -> None:
     """Refuse a file with too many columns, before any work is done on each."""
     if n_columns > MOST_COLUMNS:
         raise ValueError(
             f"{name} has {counted(n_columns)} columns; the limit is {counted(MOST_COLUMNS)}. Are rows and columns "
             "exchanged?"
+        )
+
+
+def check_n_rows(n_rows: int, name: str) -> None:
+    """Refuse a file with too many rows, before its columns are unpacked."""
+    if n_rows > MOST_ROWS:
+        raise ValueError(
+            f"{name} has {counted(n_rows)} rows or more; the limit is {counted(MOST_ROWS)}. Draw a sample of them first"
         )
 
 

@@ -17,8 +17,8 @@ from bayesfloor.runtime.checks import check_option, check_random_state_seed
 from bayesfloor.runtime.kernels import cache_folder, keep, kept
 from bayesfloor.tables.binary_tables import npz_sizes, read_npz
 from bayesfloor.tables.columns import Column, NumberColumn, RawTable, text_column
-from bayesfloor.tables.encoding import SCALES
 from bayesfloor.tables.prepare import Wishes, make_table
+from bayesfloor.tables.scaling import SCALES
 from bayesfloor.tables.unpacking import read_contents
 
 #: The variable that names a local folder of data sets.

@@ -5,7 +5,7 @@ are the strict rules, which do what they were told and refuse the rest; `automat
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,23 +16,36 @@ from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_option
 from bayesfloor.runtime.limits import check_memory
 from bayesfloor.runtime.text import counted
-from bayesfloor.tables.columns import Column, NumberColumn, RawTable, TextColumn
-from bayesfloor.tables.notes import check_feature, check_text, listed_names, what_to_look_at, what_was_done
-from bayesfloor.tables.treatments import (
+from bayesfloor.tables.category_features import (
     CategoryFeatures,
-    NumberFeature,
-    Oddities,
+    MeansFeatures,
     OwnLabels,
     SharesFeatures,
-    Treatment,
-    exponent_of,
-    learn_scale,
-    treatment_from_dict,
+    ordinal_codes,
 )
+from bayesfloor.tables.columns import Column, NumberColumn, RawTable, TextColumn, count_gaps
+from bayesfloor.tables.date_features import DateFeatures
+from bayesfloor.tables.notes import check_feature, check_text, listed_names, what_to_look_at, what_was_done
+from bayesfloor.tables.readings import LevelReading, NumberReading, UnseenValues
+from bayesfloor.tables.scaling import fill_number, learn_scale
+from bayesfloor.tables.text_features import TextFeatures
+from bayesfloor.tables.treatments import NumberFeature, PresenceFeature, Treatment
 
 ENCODINGS = ("onehot", "ordinal", "drop", None)
-SCALES = ("standard", "minmax", "none")
-IMPUTATIONS = (None, "mean", "median", "most_frequent")
+
+#: Treatments by the names that files have for them.
+_TREATMENTS: dict[str, type[Treatment]] = {
+    cls.__name__: cls
+    for cls in (
+        NumberFeature,
+        PresenceFeature,
+        CategoryFeatures,
+        SharesFeatures,
+        MeansFeatures,
+        DateFeatures,
+        TextFeatures,
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -91,10 +104,18 @@ class Preparation:
         ValueError
             Where a column is not one that `to_dict` can have given.
         """
-        columns = tuple(treatment_from_dict(column) for column in stored["columns"])
-        names = [stored["target"], *(column.name for column in columns)]
-        if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        if not isinstance(stored, dict) or stored.keys() != {"target", "task", "columns"}:
+            raise ValueError("a table is described by other values than it needs")
+        if not isinstance(stored["columns"], list | tuple):
+            raise ValueError("a table is described by other values than it needs")
+        names: list[Any] = [each.get("treatment") if isinstance(each, dict) else None for each in stored["columns"]]
+        if not all(isinstance(name, str) and name in _TREATMENTS for name in names):
+            raise ValueError("a column is described by no known treatment")
+        columns = tuple(_TREATMENTS[name].from_dict(each) for name, each in zip(names, stored["columns"], strict=True))
+        named = [stored["target"], *(column.name for column in columns)]
+        if not columns or not isinstance(stored["target"], str) or len(set(named)) < len(named):
             raise ValueError("the columns need different names")
+        check_unique(columns, "a preparation")
         return cls(columns, stored["target"], check_option("task", stored["task"], TASKS[1:]))
 
     def as_in_file(self, row: Floats, kept: Mapping[str, str] | None = None) -> tuple[str, ...]:
@@ -124,21 +145,55 @@ class Preparation:
         """Whether every column is a number without gaps, so that X tells all."""
         return all(isinstance(column, NumberFeature) and column.is_recoverable for column in self.columns)
 
-    def apply(
-        self, table: RawTable, odd: Oddities | None = None, own: OwnLabels | None = None, *, consume: bool = False
-    ) -> Floats:
-        """Make X of a table that has these columns, in any order.
+    def read(self, table: RawTable, unseen: UnseenValues | None = None) -> RawTable:
+        """Read the columns of a table that has these, in any order, as those of the first table were read.
 
         Parameters
         ----------
         table : RawTable
-            The table.
-        odd : Oddities or None
-            Where to count what the first table did not have.
+            The table, as a reader of files or frames gives it.
+        unseen : UnseenValues or None
+            Where to count gaps, and what the first table did not have.
+
+        Returns
+        -------
+        RawTable
+            The columns in use, in the order of `columns`.
+
+        Raises
+        ------
+        ValueError
+            For columns that are missing; with strict rules also for those of another kind.
+        """
+        by_name = {column.name: column for column in table.columns}
+        absent = [column.name for column in self.columns if column.name not in by_name]
+        if absent:
+            raise ValueError(f"{table.source} lacks the columns {listed_names(absent)}")
+        unseen = UnseenValues() if unseen is None else unseen
+        columns = []
+        for treatment in self.columns:
+            column = treatment.read(by_name[treatment.name], table, unseen)
+            n_gaps = count_gaps(column) - unseen.unread[treatment.name]
+            if n_gaps > 0:
+                unseen.gaps[treatment.name] += n_gaps
+            columns.append(column)
+        return replace(table, columns=columns)
+
+    def apply(self, table: RawTable, unseen: UnseenValues | None = None) -> Floats:
+        """Make X of a table that has these columns, as `read` and `features` do one after the other."""
+        return self.features(self.read(table, unseen))
+
+    def features(self, read: RawTable, own: OwnLabels | None = None, *, consume: bool = False) -> Floats:
+        """Make X of columns that `read` gave.
+
+        Parameters
+        ----------
+        read : RawTable
+            The columns.
         own : OwnLabels or None
             The labels, for the table that was learnt from.
         consume : bool, default=False
-            Whether the memory of its columns may become that of X; the table then loses them.
+            Whether the memory of the columns may become that of X; the table then loses them.
 
         Returns
         -------
@@ -147,37 +202,30 @@ class Preparation:
         Raises
         ------
         ValueError
-            For columns that are missing; with strict rules also for those of another kind, values that the first table
-            did not have, and gaps where there were none.
+            With strict rules, for values that the first table did not have, and gaps where there were none.
         """
-        by_name = {column.name: column for column in table.columns}
-        absent = [column.name for column in self.columns if column.name not in by_name]
-        if absent:
-            raise ValueError(f"{table.source} lacks the columns {listed_names(absent)}")
-        n_features = len(self.feature_names)
-        check_memory(16 * table.n_rows * n_features, f"{table.source} as {counted(n_features)} columns of numbers")
-        X = table.take_matrix([column.name for column in self.columns]) if consume and self.is_plain else None
+        places = self._places()
+        n_features = places[-1][2]
+        check_memory(16 * read.n_rows * n_features, f"{read.source} as {counted(n_features)} columns of numbers")
+        columns = list(read.columns)
+        X = read.take_matrix(read.names) if consume and self.is_plain else None
         if X is None:
-            X = np.empty((table.n_rows, n_features))
-        odd = Oddities() if odd is None else odd
-        for treatment, first, last in self._places():
-            column = by_name.pop(treatment.name)
+            X = np.empty((read.n_rows, n_features))
+        for (treatment, first, last), column in zip(places, columns, strict=True):
             if own is not None and isinstance(treatment, SharesFeatures):
-                X[:, first:last] = treatment.apply_to_own(column, table, own)
+                X[:, first:last] = treatment.apply(column, read, own)
             else:
-                X[:, first:last] = treatment.apply(column, table, odd)
+                X[:, first:last] = treatment.apply(column, read)
         return X
 
-    def tabular(self, table: RawTable, X: Floats) -> TabularView:
-        """Return the rows of a table for learners that take codes and gaps; X is what `apply` made of them."""
-        by_name = {column.name: column for column in table.columns}
+    def tabular(self, read: RawTable, X: Floats) -> TabularView:
+        """Return columns that `read` gave for learners that take codes and gaps; X is what `features` made of them."""
         values: list[Floats] = []
         names: list[str] = []
         is_category: list[bool] = []
         from_labels: list[tuple[int, int, int]] = []
-        for treatment, first, last in self._places():
-            column = by_name[treatment.name]
-            part, part_names, are_codes = treatment.tabular(column, table, X[:, first:last])
+        for (treatment, first, last), column in zip(self._places(), read.columns, strict=True):
+            part, part_names, are_codes = treatment.tabular(column, X[:, first:last])
             if isinstance(treatment, SharesFeatures):
                 from_labels.append((len(names), last - len(treatment.labels), last))
             values.append(part)
@@ -191,6 +239,15 @@ class Preparation:
 def text_columns(preparation: Preparation) -> list[str]:
     """Return the columns that are read as text, even where another table has numbers in them alone."""
     return [each.name for each in preparation.columns if not isinstance(each, NumberFeature)]
+
+
+def decimal_signs(preparation: Preparation) -> dict[str, str]:
+    """Return the decimal sign of each column of numbers that may be written in another way than expected."""
+    return {
+        each.name: each.reading.decimal
+        for each in preparation.columns
+        if each.lenient and isinstance(each.reading, NumberReading) and each.reading.decimal is not None
+    }
 
 
 def learn_preparation(
@@ -233,42 +290,22 @@ def learn_preparation(
 
 def _learn_column(column: Column, table: RawTable, encode: str | None, scale: str, impute: str | None) -> Treatment:
     if isinstance(column, NumberColumn):
-        fill = None if impute is None else fill_number(column.values, impute)
-        values = NumberFeature(column.name).numbers(column, table, Oddities())
-        values = values if fill is None else np.where(np.isnan(values), fill, values)
+        reading = NumberReading(table.decimal)
+        read = reading.read(column, table, UnseenValues(), lenient=False)
+        assert isinstance(read, NumberColumn)
+        fill = None if impute is None else fill_number(read.values, impute)
+        values = read.values if fill is None else np.where(np.isnan(read.values), fill, read.values)
         if np.isnan(values).any():
-            NumberFeature(column.name).apply(column, table, Oddities())  # refuses the gap
+            NumberFeature(column.name).apply(read, table)  # refuses the gap
         center, spread = learn_scale(values, "none" if column.is_dummy else scale)
-        return NumberFeature(column.name, fill, center, spread)
+        return NumberFeature(column.name, fill, center, spread, reading=reading)
     assert isinstance(column, TextColumn)
     counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories))
     mode = None if impute is None else column.categories[int(counts.argmax())]
+    levels = LevelReading(column.categories)
     if encode == "onehot":
-        return CategoryFeatures(column.name, "dummies", column.categories, mode)
-    return ordinal_codes(column, table, mode, scale)
-
-
-def ordinal_codes(
-    column: TextColumn, table: RawTable, fill: str | None, scale: str, *, lenient: bool = False
-) -> CategoryFeatures:
-    """Learn codes in the order of the values, and their scale."""
-    plain = CategoryFeatures(column.name, "codes", column.categories, fill, lenient=lenient)
-    center, spread = learn_scale(plain.codes(column, table, Oddities()).astype(np.float64), scale)
-    return CategoryFeatures(
-        column.name, "codes", column.categories, fill, center=center, spread=spread, lenient=lenient
-    )
-
-
-def fill_number(values: Floats, impute: str) -> float:
-    """Return what stands in for missing numbers."""
-    known = values[np.isfinite(values)]
-    if impute == "median":
-        return float(np.median(known))
-    if impute == "mean":
-        exponent = exponent_of(known)
-        return float(np.ldexp(np.ldexp(known, -exponent).mean(), exponent))
-    distinct, counts = np.unique(known, return_counts=True)
-    return float(distinct[counts.argmax()])
+        return CategoryFeatures(column.name, "dummies", column.categories, mode, reading=levels)
+    return ordinal_codes(column, levels, table, mode, scale)
 
 
 def check_unique(columns: Sequence[Treatment], source: str) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.points import MISSING_TYPES
-from bayesfloor.runtime.frames import data_frame, without_arrow
+from bayesfloor.runtime.frames import as_narwhals, column_texts, data_frame, with_text_names, without_arrow
 from bayesfloor.runtime.text import listed
 from bayesfloor.tables.columns import (
+    MISSING_TEXTS,
     Column,
     DateColumn,
     NumberColumn,
@@ -16,7 +17,7 @@ from bayesfloor.tables.columns import (
     RawTable,
     TextColumn,
     check_n_columns,
-    check_names,
+    is_rounded,
     text_column,
 )
 
@@ -26,47 +27,49 @@ _LARGEST_EXACT_INTEGER = 2**53
 
 def is_eager_frame(data: Any) -> bool:
     """Tell whether something is a data frame whose values are at hand: pandas, polars, pyarrow and the like."""
-    if isinstance(data, np.ndarray | str | bytes | list | tuple) or not hasattr(data, "columns"):
-        return False
-    import narwhals
-
-    return isinstance(narwhals.from_native(data, eager_only=True, pass_through=True), narwhals.DataFrame)
+    return as_narwhals(data) is not None
 
 
-def raw_of_frame(data: Any) -> RawTable:
+def raw_of_frame(data: Any, target: Any = None) -> RawTable:
     """Return the columns of a data frame.
 
     Parameters
     ----------
     data : data frame
         Of any library that narwhals knows.
+    target : str, int or None
+        The column of labels, by name or position, in which text such as ``NA`` is kept as it is.
 
     Returns
     -------
     RawTable
-        Rows are counted from 0, as `iloc` does.
+        Rows are counted from 0, as `iloc` does. Columns are named by text, as `column_texts` has it.
 
     Raises
     ------
     ValueError
-        For a frame without rows or columns, and names that two columns share.
+        For a frame without rows or columns.
     """
     import narwhals
 
     data = without_arrow(data)
-    names = [str(name) for name in data.columns]
-    check_n_columns(len(names), "the data frame")
-    check_names(names, "the data frame")
-    if len(set(data.columns)) != len(names) or not all(isinstance(name, str) for name in data.columns):
-        data = data.set_axis(names, axis=1)  # pandas alone has columns that are not named by text
-    frame = narwhals.from_native(data, eager_only=True)
+    check_n_columns(len(data.columns), "the data frame")
+    names = column_texts(data)
+    frame = narwhals.from_native(with_text_names(data), eager_only=True)
     if not len(frame) or not names:
         raise ValueError(f"the data frame has {len(frame)} rows and {len(names)} columns")
-    columns = [_column(frame[name], narwhals) for name in names]
-    return RawTable("data frame", columns, len(frame), np.arange(len(frame)), None, [], unit="row")
+    notes = []
+    if len(set(data.columns)) < len(names):
+        copies = [text for name, text in zip(data.columns, names, strict=True) if str(name) != text]
+        notes = [f"Columns that share a name with one before are called {listed(list(map(repr, copies)), 6)}."]
+    if isinstance(target, int) and -len(names) <= target < len(names):
+        target = names[target]
+    empty = frozenset({""})
+    columns = [_column(frame[name], narwhals, empty if name == target else MISSING_TEXTS) for name in names]
+    return RawTable("data frame", columns, len(frame), np.arange(len(frame)), None, notes, unit="row")
 
 
-def _column(series: Any, narwhals: Any) -> Column:
+def _column(series: Any, narwhals: Any, missing: frozenset[str]) -> Column:
     name, kind = str(series.name), series.dtype
     if kind == narwhals.Boolean:
         values = [math.nan if _is_gap(value) else float(value) for value in series.to_list()]
@@ -76,7 +79,7 @@ def _column(series: Any, narwhals: Any) -> Column:
     if kind.is_temporal():
         return _dates(name, series, kind, narwhals)
     if kind in (narwhals.String, narwhals.Categorical, narwhals.Enum, narwhals.Object, narwhals.Unknown):
-        return _texts(name, series.to_list(), str(kind))
+        return _texts(name, series.to_list(), str(kind), missing)
     return OtherColumn(name, str(kind))
 
 
@@ -94,12 +97,11 @@ def _numbers(name: str, series: Any, kind: Any, narwhals: Any) -> Column:
 
 def _dates(name: str, series: Any, kind: Any, narwhals: Any) -> Column:
     if kind == narwhals.Time:
-        moments = series.to_list()
-        seconds = [
-            math.nan if at is None else 3600.0 * at.hour + 60.0 * at.minute + at.second + at.microsecond / 1e6
-            for at in moments
+        ticks = [
+            math.nan if at is None else 1e6 * (3600 * at.hour + 60 * at.minute + at.second) + at.microsecond
+            for at in series.to_list()
         ]
-        return DateColumn(name, np.array(seconds), "times of day")
+        return DateColumn(name, np.array(ticks) / 1e6, "times of day")
     if kind == narwhals.Duration:
         lengths = series.to_list()
         return NumberColumn(name, np.array([math.nan if each is None else each.total_seconds() for each in lengths]))
@@ -111,20 +113,28 @@ def _dates(name: str, series: Any, kind: Any, narwhals: Any) -> Column:
     return DateColumn(name, values, "dates" if kind == narwhals.Date else "moments")
 
 
-def _texts(name: str, values: list[Any], type_name: str) -> Column:
+def _texts(name: str, values: list[Any], type_name: str, missing: frozenset[str]) -> Column:
     """Read a column of objects: text, or numbers and truth values among it."""
     plain = [None if _is_gap(value) else value for value in values]
     known = [value for value in plain if value is not None]
     if known and all(isinstance(value, bool | np.bool_) for value in known):
         return NumberColumn(name, np.array([math.nan if v is None else float(v) for v in plain]), is_truth=True)
     if known and all(isinstance(value, int | float | np.number) for value in known):
-        return NumberColumn(name, np.array([math.nan if v is None else float(v) for v in plain]))
+        rounded = sum(isinstance(value, int) and is_rounded(value) for value in known)
+        return NumberColumn(name, np.array([math.nan if v is None else _as_float(v) for v in plain]), rounded)
     odd = {type(value).__name__ for value in known if not isinstance(value, str | int | float | np.generic)}
     if odd:
         return OtherColumn(name, f"{type_name} ({listed(sorted(odd))})")
     code_of: dict[str, int] = {}
     codes = [-1 if value is None else code_of.setdefault(str(value), len(code_of)) for value in plain]
-    return text_column(name, list(code_of), np.array(codes, dtype=np.int64))
+    return text_column(name, list(code_of), np.array(codes, dtype=np.int64), missing)
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # an integer of Python has any number of digits
+        return math.inf if value > 0 else -math.inf
 
 
 def _is_gap(value: Any) -> bool:

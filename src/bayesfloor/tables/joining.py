@@ -44,10 +44,13 @@ def join_tables(tables: Sequence[RawTable]) -> RawTable:
     for other in tables[1:]:
         _check_alike(first, other)
     n_rows = sum(table.n_rows for table in tables)
-    columns = []
-    for name in first.names:
-        same = [_take_out(table, name) for table in tables]
-        columns.append(_joined(name, same, [table.n_rows for table in tables]))
+    # each column is taken out of its table, so that its memory is free once it is copied
+    by_name = [{column.name: column for column in table.columns} for table in tables]
+    names = first.names
+    for table in tables:
+        table.columns = []
+    lengths = [table.n_rows for table in tables]
+    columns = [_joined(name, [each.pop(name) for each in by_name], lengths) for name in names]
     notes = [f"{counted(len(tables))} files, one below the other: {listed_names([table.source for table in tables])}."]
     notes += dict.fromkeys(note for table in tables for note in table.notes)
     units = {table.unit for table in tables}
@@ -76,8 +79,9 @@ def names_of_text_in_some(tables: Sequence[RawTable]) -> list[str]:
 
 
 def _check_alike(first: RawTable, other: RawTable) -> None:
-    lacking = [name for name in first.names if name not in other.names]
-    extra = [name for name in other.names if name not in first.names]
+    known, found = set(first.names), set(other.names)
+    lacking = [name for name in first.names if name not in found]
+    extra = [name for name in other.names if name not in known]
     if lacking or extra:
         parts = []
         if lacking:
@@ -87,12 +91,6 @@ def _check_alike(first: RawTable, other: RawTable) -> None:
         raise ValueError(f"Several files need the same columns: {', and '.join(parts)}")
     if first.target != other.target:
         raise ValueError(f"{first.source} names the target {first.target!r}, but {other.source} {other.target!r}")
-
-
-def _take_out(table: RawTable, name: str) -> Column:
-    """Take a column out of a table, so that its memory is free once it is copied."""
-    place = table.names.index(name)
-    return table.columns.pop(place)
 
 
 def _joined(name: str, columns: Sequence[Column], lengths: Sequence[int]) -> Column:

@@ -18,13 +18,15 @@ A wrong guess costs accuracy, never truth: whatever is done to a column is done 
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.columns import (
+    MISSING_TEXTS,
     Column,
     DateColumn,
     NumberColumn,
@@ -33,9 +35,28 @@ from bayesfloor.tables.columns import (
     TextColumn,
     as_text,
     find_gaps,
+    is_rounded_text,
+    number_text,
     text_column,
 )
-from bayesfloor.tables.spellings import GAP_TEXTS, TIME_FORMATS, folded_text, read_dates, read_numbers, truth_of
+from bayesfloor.tables.readings import (
+    UNITS,
+    DateReading,
+    LevelReading,
+    NumberReading,
+    Reading,
+    TextReading,
+    UnseenValues,
+)
+from bayesfloor.tables.spellings import (
+    GAP_TEXTS,
+    TIME_FORMATS,
+    decimal_sign,
+    folded_text,
+    read_dates,
+    read_numbers,
+    truth_of,
+)
 
 #: Share of rows whose text is no number up to which a column of text is one of numbers with errors in it.
 _STRAY_ROWS = 0.05
@@ -87,23 +108,42 @@ class Kind:
     Attributes
     ----------
     column : Column
-        The column; text that holds numbers or dates has become such a column.
+        The column as `reading` reads it: text that holds numbers or dates has become such a column.
     kind : str
         One of those that the module lists.
     reason : str
         A few words, where it needs them: "counts the rows".
+    reading : Reading or None
+        How its cells are read, in this table and in others; None where they cannot be.
+    n_values : int
+        Different values.
     notes, cautions : tuple of str
         What was changed on the way, and what deserves a look.
-    date_format : str or None
-        How dates were written.
     """
 
     column: Column
     kind: str
     reason: str = ""
+    reading: Reading | None = None
+    n_values: int = 0
     notes: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
-    date_format: str | None = None
+
+
+@dataclass(frozen=True)
+class _Raw:
+    """A column as a reader gave it, to be read in one way or another."""
+
+    column: Column
+    table: RawTable
+    unseen: UnseenValues = field(default_factory=UnseenValues)
+
+    def read(self, reading: Reading) -> Column:
+        return reading.read(self.column, self.table, self.unseen)
+
+    def as_kind(self, reading: Reading, kind: str, reason: str = "", **more: Any) -> Kind:
+        column = self.read(reading)
+        return Kind(column, kind, reason, reading, more.pop("n_values", None) or _n_values(column), **more)
 
 
 def kind_of(column: Column, table: RawTable, wanted: str | None = None) -> Kind:
@@ -132,59 +172,71 @@ def kind_of(column: Column, table: RawTable, wanted: str | None = None) -> Kind:
     gaps = find_gaps(column)
     if gaps.all():
         return Kind(column, "empty")
+    raw = _Raw(column, table)
     if wanted is not None:
-        return _as_wanted(column, table, wanted)
+        return _as_wanted(raw, wanted)
     if isinstance(column, TextColumn):
-        return _kind_of_text(column, table)
+        return _kind_of_text(raw, column)
     if isinstance(column, DateColumn):
         if column.type_name.startswith("Duration"):
-            return _kind_of_numbers(NumberColumn(column.name, column.values))
-        if column.type_name.startswith("Time"):
-            column = replace(column, type_name="times of day")
-        is_same = _n_values(column) == 1 and not gaps.any()
-        return Kind(column, "constant" if is_same else "date")
-    return _kind_of_numbers(column)
+            return _kind_of_numbers(raw, NumberReading())
+        found = raw.as_kind(DateReading(is_time=column.type_name.startswith(("Time", "times"))), "date")
+        return replace(found, kind="constant") if found.n_values == 1 and not gaps.any() else found
+    return _kind_of_numbers(raw, NumberReading(table.decimal))
 
 
-def _n_values(column: NumberColumn | DateColumn) -> int:
+def _n_values(column: Column) -> int:
+    if isinstance(column, TextColumn):
+        return len(column.categories)
+    assert not isinstance(column, OtherColumn)
     return len(np.unique(column.values[~np.isnan(column.values)]))
 
 
-def _as_wanted(column: Column, table: RawTable, wanted: str) -> Kind:
+def _as_wanted(raw: _Raw, wanted: str) -> Kind:
+    column, table = raw.column, raw.table
     where = f"{table.source}: column {column.name!r}"
-    if wanted == "category":
+    if wanted in ("category", "text"):
+        if isinstance(column, DateColumn):
+            raise ValueError(f"{where} holds dates, and cannot be {'a ' * (wanted == 'category')}{wanted}")
+        if wanted == "text":
+            return raw.as_kind(TextReading(), "text", "as asked")
         text = as_text(column)
-        if not isinstance(text, TextColumn):
-            raise ValueError(f"{where} holds dates, and cannot be a category")
-        return Kind(text, "category", "as asked")
-    if wanted == "text":
-        text = as_text(column)
-        if not isinstance(text, TextColumn):
-            raise ValueError(f"{where} holds dates, and cannot be text")
-        return Kind(text, "text", "as asked")
-    if wanted == "number":
-        if isinstance(column, NumberColumn):
-            return replace(_kind_of_numbers(column), kind="number", reason="as asked")
-        numbers = numbers_of(column) if isinstance(column, TextColumn) else None
-        if numbers is None or np.isnan(numbers[0].values).all():
-            raise ValueError(f"{where} cannot be read as numbers")
-        return Kind(numbers[0], "number", "as asked", cautions=_say_strays(column.name, numbers[1]))
-    return _dates_as_asked(column, where)
-
-
-def _dates_as_asked(column: Column, where: str) -> Kind:
-    if isinstance(column, DateColumn):
-        return Kind(column, "date", "as asked")
+        assert isinstance(text, TextColumn)
+        return raw.as_kind(LevelReading(text.categories), "category", "as asked")
+    if wanted == "date":
+        return _dates_as_asked(raw, where)
     if isinstance(column, NumberColumn):
-        compact = _compact_dates(column)
-        if compact is not None:
-            return replace(compact, reason="as asked")
-        return Kind(DateColumn(column.name, column.values * _unit_of(column), "moments"), "date", "as asked")
-    assert isinstance(column, TextColumn)
-    dates = _dates_of(column)
-    if dates is None:
-        raise ValueError(f"{where} cannot be read as dates; {quoted(column.categories[0])} is in no known format")
-    return replace(dates, reason="as asked")
+        return replace(_kind_of_numbers(raw, NumberReading(table.decimal)), kind="number", reason="as asked")
+    numbers = numbers_of(column) if isinstance(column, TextColumn) else None
+    if numbers is None or np.isnan(numbers[0].values).all():
+        raise ValueError(f"{where} cannot be read as numbers")
+    reading = _number_reading(raw)
+    return raw.as_kind(reading, "number", "as asked", cautions=_say_strays(column.name, numbers[1]))
+
+
+def _number_reading(raw: _Raw) -> NumberReading:
+    """Return how numbers are read, by the decimal sign of the column, else by that of its file."""
+    texts = raw.column.categories if isinstance(raw.column, TextColumn) else ()
+    return NumberReading(decimal_sign(texts) or raw.table.decimal)
+
+
+def _dates_as_asked(raw: _Raw, where: str) -> Kind:
+    column = raw.column
+    if isinstance(column, DateColumn):
+        return raw.as_kind(DateReading(is_time=column.type_name.startswith(("Time", "times"))), "date", "as asked")
+    if isinstance(column, TextColumn):
+        dates = _dates_of(raw, column)
+        if dates is not None:
+            return replace(dates, reason="as asked")
+        numbers = numbers_of(column)
+        if numbers is None:
+            raise ValueError(f"{where} cannot be read as dates; {quoted(column.categories[0])} is in no known format")
+        column = numbers[0]
+    assert isinstance(column, NumberColumn)
+    compact = _compact_dates(raw, column.values, ())
+    if compact is not None:
+        return replace(compact, reason="as asked")
+    return raw.as_kind(DateReading(unit=_unit_of(column)), "date", "as asked")
 
 
 def _unit_of(column: NumberColumn) -> float:
@@ -196,45 +248,52 @@ def _unit_of(column: NumberColumn) -> float:
 # --- text
 
 
-def _kind_of_text(column: TextColumn, table: RawTable) -> Kind:
+def _kind_of_text(raw: _Raw, column: TextColumn) -> Kind:
     """Tell what text holds; missing values in further spellings are coded as such first."""
-    known = [text for text in column.categories if text not in GAP_TEXTS]
+    gaps = [text for text in column.categories if text in GAP_TEXTS or text in MISSING_TEXTS]
     notes: tuple[str, ...] = ()
-    if len(known) < len(column.categories):
-        if not known:
+    if gaps:
+        if len(gaps) == len(column.categories):
             return Kind(column, "empty")
-        gaps = [text for text in column.categories if text in GAP_TEXTS]
         notes = (f"{listed(list(map(quoted, gaps)))} in {column.name!r} means a missing value.",)
-        column = text_column(column.name, column.categories, column.codes, GAP_TEXTS)
+        column = text_column(column.name, column.categories, column.codes, GAP_TEXTS | MISSING_TEXTS)
     has_gaps = bool((column.codes < 0).any())
     if len(column.categories) == 1:
-        return Kind(column, "category" if has_gaps else "constant", notes=notes)
-    if truth_of(column.categories) is not None:
-        return Kind(column, "yes/no", notes=notes)
+        return raw.as_kind(TextReading(), "category" if has_gaps else "constant", notes=notes)
     numbers = numbers_of(column)
     if numbers is not None:
-        found = _kind_of_numbers(numbers[0])
+        found = _kind_of_numbers(raw, _number_reading(raw))
         return replace(found, notes=notes + found.notes, cautions=_say_strays(column.name, numbers[1]))
-    dates = _dates_of(column)
+    truth = truth_of(column.categories)
+    if truth is not None:
+        return raw.as_kind(LevelReading(truth), "yes/no", notes=notes)
+    dates = _dates_of(raw, column)
     if dates is not None:
         return replace(dates, notes=notes)
     merged = _same_but_for_case(column)
     if merged is not None:
         notes += (f"Values of {column.name!r} that differ by case or blanks alone are taken for the same.",)
         column = merged
+    kind, reason = _kind_of_words(column)
+    reading = LevelReading(column.categories) if kind == "category" else TextReading()
+    return raw.as_kind(reading, kind, reason, notes=notes, n_values=len(column.categories))
+
+
+def _kind_of_words(column: TextColumn) -> tuple[str, str]:
+    """Tell a category from text and from an id; return the kind and the reason."""
     n_values, n_rows = len(column.categories), int((column.codes >= 0).sum())
     words = float(np.mean([len(text.split()) for text in column.categories[:5000]]))
     if n_values >= _FEWEST_TEXTS and words >= _WORDS_OF_TEXT and n_values > 0.02 * n_rows:
-        return Kind(column, "text", notes=notes)
+        return "text", ""
     if n_values > _FEWEST_ID_VALUES and n_values > _ID_SHARE * n_rows:
         can_be_text = n_values >= _FEWEST_TEXTS and not _is_id(column.name, n_rows / n_values)
         comes_again = n_values <= _COMES_AGAIN * n_rows
         if can_be_text and (comes_again or _share_with_common_word(column.categories) >= _SHARED_WORDS):
-            return Kind(column, "text", notes=notes)
-        return Kind(column, "id", f"{counted(n_values)} different values in {counted(n_rows)} rows", notes)
+            return "text", ""
+        return "id", f"{counted(n_values)} different values in {counted(n_rows)} rows"
     if n_values > _FEWEST_ID_VALUES and _is_id(column.name, n_rows / n_values):
-        return Kind(column, "id", "by its name", notes)
-    return Kind(column, "category", notes=notes)
+        return "id", "by its name"
+    return "category", ""
 
 
 def _share_with_common_word(texts: Sequence[str]) -> float:
@@ -264,16 +323,14 @@ def _say_strays(name: str, strays: list[str]) -> tuple[str, ...]:
     return (f"Column {name!r} holds numbers, but {texts} {'is' if len(strays) == 1 else 'are'} none: left empty.",)
 
 
-def _dates_of(column: TextColumn) -> Kind | None:
-    seconds, date_format = read_dates(column.categories)
+def _dates_of(raw: _Raw, column: TextColumn) -> Kind | None:
+    date_format = read_dates(column.categories)[1]
     if date_format is None:
         return None
-    values = np.append(seconds, np.nan)[column.codes]
-    type_name = "times of day" if date_format in TIME_FORMATS else "dates"
     cautions: tuple[str, ...] = ()
     if date_format.startswith("%m/%d") and not np.isnan(read_dates(column.categories, _swapped(date_format))[0]).any():
         cautions = (f"Dates in {column.name!r} can be read with the day or the month first; the month is taken.",)
-    return Kind(DateColumn(column.name, values, type_name), "date", cautions=cautions, date_format=date_format)
+    return raw.as_kind(DateReading(date_format, is_time=date_format in TIME_FORMATS), "date", cautions=cautions)
 
 
 def _swapped(date_format: str) -> str:
@@ -296,79 +353,94 @@ def _same_but_for_case(column: TextColumn) -> TextColumn | None:
 # --- numbers
 
 
-def _kind_of_numbers(column: NumberColumn) -> Kind:
-    values, notes = column.values, []
-    infinite = np.isinf(values)
-    if infinite.any():
-        values = np.where(infinite, np.nan, values)
-        notes.append(f"{counted(int(infinite.sum()))} infinite values in {column.name!r} are taken for missing ones.")
-    mark = _mark_of_gaps(values)
+def _kind_of_numbers(raw: _Raw, reading: NumberReading) -> Kind:
+    name, notes = raw.column.name, []
+    given = raw.column.values if isinstance(raw.column, NumberColumn) else ()
+    n_infinite = int(np.isinf(given).sum())
+    if n_infinite:
+        notes.append(f"{counted(n_infinite)} infinite values in {name!r} are taken for missing ones.")
+    column = raw.read(reading)
+    assert isinstance(column, NumberColumn)
+    distinct = np.unique(column.values[~np.isnan(column.values)])
+    mark = _mark_of_gaps(column.values, distinct)
     if mark is not None:
-        values = np.where(values == mark, np.nan, values)
-        notes.append(f"{mark:g} in {column.name!r} is taken for a missing value.")
-    if notes:
-        column = replace(column, values=values)
-    distinct = np.unique(values[~np.isnan(values)])
-    found = _kind_of_distinct(column, distinct)
+        notes.append(f"{mark:g} in {name!r} is taken for a missing value.")
+        reading = replace(reading, gap_marks=(mark,))
+        column, distinct = raw.read(reading), distinct[1:]
+        assert isinstance(column, NumberColumn)
+    found = _kind_of_distinct(raw, Kind(column, "number", reading=reading, n_values=len(distinct)), distinct)
     return replace(found, notes=(*notes, *found.notes))
 
 
-def _mark_of_gaps(values: Floats) -> float | None:
-    """Return -9, -99, -999 and so on where no other number is below 0: a mark of missing values."""
-    low = float(np.nanmin(values)) if not np.isnan(values).all() else 0.0
-    if low not in (-99.0, -999.0, -9999.0, -99999.0) or np.count_nonzero(values == low) < 2:
+def _mark_of_gaps(values: Floats, distinct: Floats) -> float | None:
+    """Return -99, -999 and so on where no other number is below 0: a mark of missing values."""
+    if len(distinct) < 2 or distinct[0] not in (-99.0, -999.0, -9999.0, -99999.0) or distinct[1] < 0:
         return None
-    others = values[(values != low) & ~np.isnan(values)]
-    return low if len(others) and others.min() >= 0 else None
+    return float(distinct[0]) if np.count_nonzero(values == distinct[0]) >= 2 else None
 
 
-def _kind_of_distinct(column: NumberColumn, distinct: Floats) -> Kind:
+def _kind_of_distinct(raw: _Raw, found: Kind, distinct: Floats) -> Kind:
+    """Tell what numbers are, from the different ones among them."""
+    column, reading = found.column, found.reading
+    assert isinstance(column, NumberColumn)
+    assert isinstance(reading, NumberReading)
     values = column.values
     n_rows = int(np.count_nonzero(~np.isnan(values)))
+    n_rounded = _n_rounded(raw.column)
+    if n_rounded:
+        n_values = len(raw.column.categories) if isinstance(raw.column, TextColumn) else len(distinct)
+        return replace(found, kind="id", reason=f"{counted(n_rounded)} integers beyond 2**53", n_values=n_values)
     if len(distinct) == 0:
-        return Kind(column, "empty")
+        return replace(found, kind="empty")
     if len(distinct) == 1:
-        return Kind(column, "category" if n_rows < len(values) else "constant")
-    if column.is_truth or (len(distinct) == 2 and set(distinct.tolist()) == {0.0, 1.0}):
-        return Kind(column, "yes/no")
-    if column.rounded:
-        return Kind(column, "id", f"{counted(column.rounded)} integers beyond 2**53")
+        return replace(found, kind="category" if n_rows < len(values) else "constant")
+    if column.is_truth or (len(distinct) == 2 and distinct[0] == 0.0 and distinct[1] == 1.0):
+        return raw.as_kind(replace(reading, is_truth=True), "yes/no", n_values=2)
     if (distinct != np.floor(distinct)).any():
-        return Kind(column, "number")
+        return found
     name = _words(column.name)
     is_time = bool(_TIME_NAME.fullmatch(name))
     if is_time:
-        compact = _compact_dates(column)
+        compact = _compact_dates(raw, values, reading.gap_marks)
         if compact is not None:
             return compact
     repeated = n_rows / len(distinct)
     if len(distinct) > _FEWEST_ID_VALUES and not is_time:
         if n_rows == len(values) == len(distinct) and _counts_rows(values):
-            return Kind(column, "id", "counts the rows")
+            return replace(found, kind="id", reason="counts the rows")
         if _is_id(column.name, repeated):
-            return Kind(column, "id", "by its name")
+            return replace(found, kind="id", reason="by its name")
     is_place = bool(_PLACE_NAME.fullmatch(name))
     is_code = bool(_CODE_NAME.fullmatch(name)) and len(distinct) <= _MOST_CODES
     if (is_place or is_code or _ID_NAME.fullmatch(name)) and repeated >= 2:
-        return Kind(as_text(column), "category", "numbers that are codes, by the name")
-    return Kind(column, "number")
+        codes = LevelReading((), reading.gap_marks, are_numbers=True)
+        levels = raw.read(codes)
+        assert isinstance(levels, TextColumn)
+        codes = replace(codes, levels=levels.categories)
+        return raw.as_kind(codes, "category", "numbers that are codes, by the name")
+    return found
 
 
-def _compact_dates(column: NumberColumn) -> Kind | None:
+def _n_rounded(column: Column) -> int:
+    """Count the rows whose integer float64 cannot hold."""
+    if isinstance(column, NumberColumn):
+        return column.rounded
+    if not isinstance(column, TextColumn) or len(column.categories) == 1:
+        return 0
+    is_rounded = np.array([is_rounded_text(text) for text in column.categories] + [False])
+    return int(is_rounded[column.codes].sum())
+
+
+def _compact_dates(raw: _Raw, values: Floats, gap_marks: tuple[float, ...]) -> Kind | None:
     """Read numbers such as 20240131, or seconds since 1970, in a column that is named like a time."""
-    values = column.values
     known = values[~np.isnan(values)]
     if known.min() >= 19000101 and known.max() <= 21001231:
-        text = as_text(column)
-        assert isinstance(text, TextColumn)
-        seconds, found = read_dates(text.categories)
-        if found == "%Y%m%d":
-            dates = np.append(seconds, np.nan)[text.codes]
-            return Kind(DateColumn(column.name, dates, "dates"), "date", date_format=found)
-        return None
-    for unit in (1.0, 1e-3, 1e-6, 1e-9):  # from 1985 to 2100
-        if known.min() * unit >= 4.7e8 and known.max() * unit <= 4.1e9 and len(np.unique(known)) > 1:
-            return Kind(DateColumn(column.name, values * unit, "moments"), "date", "counts from 1970")
+        texts = [number_text(value) for value in np.unique(known).tolist()]
+        found = read_dates(texts)[1]
+        return raw.as_kind(DateReading(found, None, gap_marks), "date") if found == "%Y%m%d" else None
+    for unit in UNITS:  # from 1985 to 2100
+        if known.min() * unit >= 4.7e8 and known.max() * unit <= 4.1e9 and known.min() < known.max():
+            return raw.as_kind(DateReading(None, unit, gap_marks), "date", "counts from 1970")
     return None
 
 

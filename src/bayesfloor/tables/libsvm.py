@@ -9,7 +9,15 @@ import numpy as np
 from bayesfloor.data.points import SPARSE_LIMIT
 from bayesfloor.runtime.limits import check_memory, in_gib
 from bayesfloor.runtime.text import counted, quoted
-from bayesfloor.tables.columns import Column, NumberColumn, RawTable, TextBuilder, check_n_columns, to_number
+from bayesfloor.tables.columns import (
+    Column,
+    NumberColumn,
+    RawTable,
+    TextBuilder,
+    check_n_columns,
+    check_n_rows,
+    to_number,
+)
 from bayesfloor.tables.sniffing import detect_encoding, open_text
 from bayesfloor.tables.unpacking import Contents
 
@@ -61,6 +69,7 @@ def read_libsvm(contents: Contents) -> RawTable:
         if any(first >= second for (first, _), (second, _) in pairwise(pairs)):
             raise ValueError(f"{where}: indices must rise from left to right")
         labels.append(parts[0])
+        check_n_rows(len(labels), name)
         starts.append(number)
         lengths.append(len(pairs))
         indices += [index for index, _ in pairs]

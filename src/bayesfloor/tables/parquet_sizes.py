@@ -5,6 +5,7 @@ of the pages themselves are believed: a reader allocates what they say. Headers 
 protocol, read here into dictionaries from field numbers to values.
 """
 
+from collections import Counter
 from typing import Any
 
 #: Physical type of text, and of binary values of any length.
@@ -73,7 +74,7 @@ class _Reader:
         raise ValueError(f"a header with a value of kind {kind}")
 
 
-def unpacked_sizes(data: bytes) -> tuple[int, int, int]:
+def unpacked_sizes(data: bytes) -> tuple[int, int, int, int]:
     """Count what the columns of a Parquet file unpack to; columns of lists and structs are left out.
 
     Parameters
@@ -83,8 +84,8 @@ def unpacked_sizes(data: bytes) -> tuple[int, int, int]:
 
     Returns
     -------
-    n_columns : int
-        Its columns, those left out among them.
+    n_rows, n_columns : int
+        Its rows, by its summary or by its pages, whichever are more, and its columns, those left out among them.
     n_text_bytes, n_other_bytes : int
         Unpacked bytes of columns of text, and of all others.
 
@@ -102,25 +103,30 @@ def unpacked_sizes(data: bytes) -> tuple[int, int, int]:
         if n_columns < 0:
             raise ValueError("a negative number of columns")
         sizes = {True: 0, False: 0}
+        n_values = Counter[bytes]()
         for group in footer.get(4, ()):
             for chunk in group[1]:
                 about = chunk[3]
                 if len(about[3]) == 1:
-                    sizes[about[1] == _BYTE_ARRAY] += _bytes_of_pages(data, about)
+                    n_bytes, n_own = _sizes_of_pages(data, about)
+                    sizes[about[1] == _BYTE_ARRAY] += n_bytes
+                    n_values[about[3][0]] += n_own
     except (IndexError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"headers that cannot be read ({type(error).__name__})") from error
-    return n_columns, sizes[True], sizes[False]
+    n_rows = max(int(footer.get(3, 0)), *n_values.values(), 0)
+    return n_rows, n_columns, sizes[True], sizes[False]
 
 
-def _bytes_of_pages(data: bytes, about: dict[int, Any]) -> int:
-    """Add up the unpacked pages of one column in one group of rows."""
+def _sizes_of_pages(data: bytes, about: dict[int, Any]) -> tuple[int, int]:
+    """Add up the unpacked pages of one column in one group of rows: bytes, and values."""
     start = min(place for place in (about[9], about.get(11) or about[9]) if place)
-    end, total = start + about[7], 0
+    end, total, n_values = start + about[7], 0, 0
     reader = _Reader(data, start)
     while reader.place < end:
         page = reader.struct()
         total += page[2]
+        n_values += (page.get(5) or page.get(8) or {1: 0})[1]  # a page of data, of either version
         if page[2] < 0 or page[3] < 0:
             raise ValueError("a page of a negative size")
         reader.place += page[3]
-    return total
+    return total, n_values

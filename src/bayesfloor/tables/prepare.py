@@ -1,12 +1,15 @@
 """Columns of a table, and what is wanted of them -> a `Table`."""
 
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.column_order import bits_of, column_keys, hash_of_rows
 from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import ColumnSummary, Table, TabularView
@@ -15,8 +18,9 @@ from bayesfloor.data.subgroups import Subgroups, check_subgroups
 from bayesfloor.data.target_encoding import N_FOLDS
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.hashing import GOLDEN, mix64
-from bayesfloor.runtime.text import counted, listed
+from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.automatic import learn_automatically
+from bayesfloor.tables.category_features import OwnLabels, SharesFeatures
 from bayesfloor.tables.columns import (
     Column,
     DateColumn,
@@ -30,6 +34,7 @@ from bayesfloor.tables.columns import (
 )
 from bayesfloor.tables.encoding import Preparation, learn_preparation
 from bayesfloor.tables.kinds import kind_of, possible_groups
+from bayesfloor.tables.readings import UnseenValues
 from bayesfloor.tables.targets import (
     Labels,
     choose_target,
@@ -40,8 +45,9 @@ from bayesfloor.tables.targets import (
     guess_target,
     number_target,
     read_target,
+    said_of_missing,
+    without_missing_labels,
 )
-from bayesfloor.tables.treatments import Oddities, OwnLabels, SharesFeatures
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,7 @@ class Wishes:
     kinds: dict[str, str] = field(default_factory=dict)  # of columns whose kind is given
     max_rows: int | None = None
     seed: int = 0
+    keep_missing_as_class: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +154,10 @@ def labelled(raw: RawTable, wishes: Wishes, labels: Labels | None = None, *, is_
     for name in taken:
         if name in wishes.drop:
             raise ValueError(f"{raw.source}: {name!r} is needed, and cannot be left out")
-    raw = _with_groups_and_time(raw, groups, time)
+    raw, kept = _with_groups_and_time(raw, groups, time)
+    labels = labels if labels is None or len(kept) == n_samples else labels.take(kept)
     reads_target = is_labelled and labels is None
+    marks = without_missing_labels(raw, target) if reads_target and not wishes.keep_missing_as_class else {}
     task = choose_task(raw, target, wishes.task, strict=wishes.strict) if reads_target else "classification"
     if wishes.strict:
         categorical = [name for name, kind in wishes.kinds.items() if kind == "category"]
@@ -159,12 +168,16 @@ def labelled(raw: RawTable, wishes: Wishes, labels: Labels | None = None, *, is_
         raw.columns = [as_text(c) if c.name in categorical and c.name != target else c for c in raw.columns]
     if not reads_target:
         return LabelledRows(raw, labels, target, groups, time, n_samples)
+    if marks:
+        hint = "; read_table(keep_missing_as_class=True) (--keep-missing-as-class) keeps such labels as classes"
+        hint = hint if task == "classification" else ""
+        raw.notes.append(f"Missing labels in {target!r}: {said_of_missing(marks)}{hint}.")
     if task == "regression":
         raw = number_target(raw, target, strict=wishes.strict)
     elif not wishes.strict:
         raw = cleaned_target(raw, target)
     if wishes.strict or wishes.drop_missing:
-        raw = _without_missing(raw, target, wishes)
+        raw = _without_missing(raw, target, wishes, list(marks))
     raw, labels = _sampled(raw, read_target(raw, target, task), wishes)
     return LabelledRows(raw, labels, target, groups, time, n_samples)
 
@@ -206,7 +219,11 @@ def make_table(raw: RawTable, wishes: Wishes, *, labels: Labels | None = None, i
     -------
     Table
     """
-    rows = labelled(raw, wishes, labels, is_labelled=is_labelled)
+    return prepared(labelled(raw, wishes, labels, is_labelled=is_labelled), wishes)
+
+
+def prepared(rows: LabelledRows, wishes: Wishes) -> Table:
+    """Make features of rows whose labels are known; see `make_table`."""
     raw = rows.raw
     how: dict[str, Any] = {"encode": wishes.encode, "scale": wishes.scale, "impute": wishes.impute}
     apart = {rows.target, rows.groups, rows.time}
@@ -214,8 +231,6 @@ def make_table(raw: RawTable, wishes: Wishes, *, labels: Labels | None = None, i
         features = replace(raw, columns=[column for column in raw.columns if column.name not in apart - {rows.target}])
         return _assemble(rows, replace(learn_preparation(features, rows.target, **how), task=rows.task))
     kinds = [kind_of(column, raw, wishes.kinds.get(column.name)) for column in raw.columns if column.name not in apart]
-    by_name = {each.column.name: each.column for each in kinds}
-    raw.columns = [by_name.get(column.name, column) for column in raw.columns]
     learnt, summaries = learn_automatically(raw, kinds, rows.target, rows.labels, **how)
     summaries += _summaries_of_others(rows)
     maybe = {} if rows.groups is not None else possible_groups(kinds, raw.n_rows)
@@ -235,8 +250,9 @@ def _summaries_of_others(rows: LabelledRows) -> tuple[ColumnSummary, ...]:
     return tuple(found)
 
 
-def _with_groups_and_time(raw: RawTable, groups: str | None, time: str | None) -> RawTable:
-    """Make text of the groups and numbers of the time; rows without a time are left out."""
+def _with_groups_and_time(raw: RawTable, groups: str | None, time: str | None) -> tuple[RawTable, Ints]:
+    """Make text of the groups and numbers of the time; rows without a time are left out. Return which rows are kept."""
+    kept = np.arange(raw.n_rows)
     if time is not None:
         found = kind_of(next(c for c in raw.columns if c.name == time), raw).column
         if not isinstance(found, NumberColumn | DateColumn):
@@ -245,7 +261,10 @@ def _with_groups_and_time(raw: RawTable, groups: str | None, time: str | None) -
         gaps = np.isnan(found.values)
         if gaps.any():
             raw.notes.append(f"{counted(int(gaps.sum()))} rows without a value in {time!r} left out.")
-            raw = raw.take(np.flatnonzero(~gaps))
+            if gaps.all():
+                raise ValueError(f"{raw.source}: the column {time!r} has no values at all, so it tells no order")
+            kept = np.flatnonzero(~gaps)
+            raw = raw.take(kept)
     if groups is not None:
         column = as_text(next(c for c in raw.columns if c.name == groups))
         if isinstance(column, DateColumn):
@@ -253,7 +272,7 @@ def _with_groups_and_time(raw: RawTable, groups: str | None, time: str | None) -
         if not isinstance(column, TextColumn):
             raise ValueError(f"{raw.source}: the column {groups!r} cannot tell groups apart")
         raw.columns[raw.names.index(groups)] = column
-    return raw
+    return raw, kept
 
 
 def group_numbers(column: Column, notes: list[str]) -> Ints:
@@ -286,19 +305,24 @@ def _sampled(raw: RawTable, labels: Labels, wishes: Wishes) -> tuple[RawTable, L
 
 
 def _row_keys(table: RawTable, codes: Ints, seed: int) -> NDArray[np.uint64]:
-    """Return a random number for each row, from its values and the seed; copies of a row get different ones."""
+    """Return a random number for each row, from its values and the seed, whatever the order of the columns.
+
+    Copies of a row get different ones.
+    """
+    columns = [_bits_of(column) for column in table.columns if not isinstance(column, OtherColumn)]
     hashes = np.zeros(len(codes), np.uint64)
-    for column in table.columns:
-        if isinstance(column, NumberColumn | DateColumn):
-            values = np.where(np.isnan(column.values), np.nan, column.values + 0.0).view(np.uint64)
-        elif isinstance(column, TextColumn):
-            texts = [*column.categories, "\0missing"]
-            values = np.array([_text_hash(text) for text in texts], np.uint64)[column.codes]
-        else:
-            continue
-        hashes = mix64(hashes + GOLDEN ^ values)
+    for column, key in zip(columns, column_keys(columns, hash_of_rows(columns)), strict=True):
+        hashes += mix64(column() ^ key)
     copy = copy_numbers(hashes, codes)
     return mix64(hashes + copy * GOLDEN ^ mix64(np.array([seed], np.uint64) + GOLDEN))
+
+
+def _bits_of(column: NumberColumn | DateColumn | TextColumn) -> Callable[[], NDArray[np.uint64]]:
+    """Return what gives a number for each value of a column."""
+    if not isinstance(column, TextColumn):
+        return partial(bits_of, column.values)
+    texts = [*column.categories, "\0missing"]
+    return partial(np.take, np.array([_text_hash(text) for text in texts], np.uint64), column.codes)
 
 
 def _text_hash(text: str) -> int:
@@ -314,23 +338,23 @@ def _assemble(
     is_own: bool = True,
 ) -> Table:
     """Make the features of a table, the one that was learnt from or another."""
-    raw, labels = rows.raw, rows.labels
+    raw, labels, unseen = rows.raw, rows.labels, UnseenValues()
+    read = preparation.read(raw, unseen)
+    used = {each.name for each in preparation.columns}
+    raw.columns = [column for column in raw.columns if column.name not in used]  # their memory may become that of X
     own = None
     if is_own and labels is not None and any(isinstance(each, SharesFeatures) for each in preparation.columns):
-        used = {each.name for each in preparation.columns}
-        values = replace(raw, columns=[column for column in raw.columns if column.name in used])
-        folds = stratified_folds(labels.codes, N_FOLDS, _row_keys(values, labels.codes, 0))
+        folds = stratified_folds(labels.codes, N_FOLDS, _row_keys(read, labels.codes, 0))
         own = OwnLabels(labels.codes, len(labels.classes), folds, labels.y if labels.task == "regression" else None)
-    odd = Oddities()
-    X = check_points(preparation.apply(raw, odd, own, consume=True), min_rows=1)
+    by_name = {column.name: column for column in read.columns}
+    X = check_points(preparation.features(read, own, consume=True), min_rows=1)
     if not is_own:
-        raw.notes += odd.notes()
+        raw.notes += unseen.notes()
     tabular = None
     if columns:
         names = preparation.feature_names
         is_plain = preparation.is_plain
-        tabular = TabularView(X, np.zeros(len(names), bool), names) if is_plain else preparation.tabular(raw, X)
-    by_name = {column.name: column for column in raw.columns}
+        tabular = TabularView(X, np.zeros(len(names), bool), names) if is_plain else preparation.tabular(read, X)
     return Table(
         X=X,
         feature_names=preparation.feature_names,
@@ -345,24 +369,34 @@ def _assemble(
     )
 
 
-def prepare_alike(raw: RawTable, preparation: Preparation) -> Table:
+def prepare_alike(raw: RawTable, preparation: Preparation, *, keep_missing_as_class: bool = False) -> Table:
     """Make a table ready as another was; its target may be missing."""
     used = {column.name for column in preparation.columns}
     unused = [name for name in raw.names if name not in used and name != preparation.target]
     if unused:
         raw.notes.append(f"Columns not used: {', '.join(map(repr, unused[:6]))}{' and more' * (len(unused) > 6)}.")
     labels = None
-    if preparation.target in raw.names and not len(find_missing_labels(raw, preparation.target)):
+    target = preparation.target
+    if target in raw.names and not keep_missing_as_class:
+        without_missing_labels(raw, target)
+    n_missing = len(find_missing_labels(raw, target)) if target in raw.names else raw.n_rows
+    if 0 < n_missing < raw.n_rows:
+        what = f"{counted(n_missing)} of {counted(raw.n_rows)} rows have no label in {target!r}"
+        raw.notes.append(f"{what}: the labels are left aside.")
+    if n_missing == 0:
         if preparation.task == "regression":
-            raw = number_target(raw, preparation.target, strict=True)
-        labels = read_target(raw, preparation.target, preparation.task)
+            raw = number_target(raw, target, strict=True)
+        labels = read_target(raw, target, preparation.task)
     raw.notes.append("The columns were made ready as those of the first table were.")
-    rows = LabelledRows(raw, labels, preparation.target, None, None, raw.n_rows)
+    rows = LabelledRows(raw, labels, target, None, None, raw.n_rows)
     return _assemble(rows, preparation, is_own=False)
 
 
-def _without_missing(raw: RawTable, target: str, wishes: Wishes) -> RawTable:
-    """Leave out rows with gaps where that was asked for; refuse gaps that nothing was asked about."""
+def _without_missing(raw: RawTable, target: str, wishes: Wishes, marks: Sequence[str]) -> RawTable:
+    """Leave out rows with gaps where that was asked for; refuse gaps that nothing was asked about.
+
+    `marks` are labels that were taken for missing.
+    """
     no_label = find_missing_labels(raw, target)
     features = [column for column in raw.columns if column.name != target]
     if wishes.strict:  # which refuses dates for what they are
@@ -383,9 +417,11 @@ def _without_missing(raw: RawTable, target: str, wishes: Wishes) -> RawTable:
                 f"{', or leave it out with drop= (--drop) where lines end in a separator' * (raw.unit == 'line')}"
             )
         if len(no_label):
+            such = f" ({listed(list(map(quoted, marks)), 4)} among them)" if marks else ""
+            keep = ", and keep_missing_as_class=True (--keep-missing-as-class) keeps them as classes" if marks else ""
             raise ValueError(
                 f"{raw.at(int(no_label[0]))}: {counted(len(no_label))} missing label{'s' * (len(no_label) > 1)} in "
-                f"{target!r}, the first here; drop_missing=True (--drop-missing) leaves such rows out"
+                f"{target!r}{such}, the first here; drop_missing=True (--drop-missing) leaves such rows out{keep}"
             )
         if wishes.impute is None:
             columns = listed([f"{name!r} ({counted(number)})" for name, number in gaps], 6)

@@ -1,5 +1,6 @@
 """The preparation of tables as a scikit-learn transformer."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -7,19 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.numbers import check_numbers
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_option
 from bayesfloor.tables.columns import NumberColumn, RawTable
-from bayesfloor.tables.encoding import ENCODINGS, IMPUTATIONS, SCALES
+from bayesfloor.tables.encoding import ENCODINGS
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
 from bayesfloor.tables.prepare import Wishes, make_table
 from bayesfloor.tables.read import as_names, kinds_given
+from bayesfloor.tables.readings import UnseenValues
+from bayesfloor.tables.scaling import IMPUTATIONS, SCALES
 from bayesfloor.tables.targets import Labels, number_labels
-from bayesfloor.tables.treatments import Oddities
 
 
 class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -35,7 +37,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     scale : {"standard", "minmax", "none"}, default="standard"
         How to scale numbers.
     impute : {"mean", "median", "most_frequent"} or None, default=None
-        How to fill missing numbers; None for the median, with a column that tells gaps where they say something.
+        How to fill missing numbers; None for the median, with a column that tells gaps where there are enough.
     drop, categorical, numeric, text, date : str or sequence of str, default=()
         Columns to leave out, and columns whose kind is given.
 
@@ -50,7 +52,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_ : int
         Columns seen in `fit`.
     feature_names_in_ : ndarray of str
-        Their names.
+        Their names, where X is a data frame.
 
     See Also
     --------
@@ -126,9 +128,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         for name, known in (("encode", ENCODINGS), ("scale", SCALES), ("impute", IMPUTATIONS)):
             check_option(name, getattr(self, name), known)
-        raw = _columns_of(X)
-        self.feature_names_in_ = np.array(raw.names, dtype=object)
-        self.n_features_in_ = len(raw.names)
+        raw = self._columns_of(X, is_first=True)
         labels, kind = None, "unknown" if y is None else type_of_target(y)
         if kind in ("binary", "multiclass"):
             classes, codes = check_labels(y, raw.n_rows)
@@ -139,8 +139,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             encode=self.encode,
             scale=self.scale,
             impute=self.impute,
-            drop=as_names(self.drop, "drop"),
-            kinds=kinds_given(categorical=self.categorical, numeric=self.numeric, text=self.text, date=self.date),
+            drop=as_names(self.drop, "drop", X),
+            kinds=kinds_given(X, categorical=self.categorical, numeric=self.numeric, text=self.text, date=self.date),
         )
         table = make_table(raw, wishes, labels=labels, is_labelled=labels is not None)
         self.preparation_, self.columns_, self.notes_ = table.preparation, table.columns, table.notes
@@ -157,9 +157,18 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples, n_features_out)
+
+        Warns
+        -----
+        UserWarning
+            Where something cannot be read as its column was in `fit`, and is taken for missing.
         """
         check_is_fitted(self)
-        return self.preparation_.apply(_columns_of(X), Oddities())
+        unseen = UnseenValues()
+        features = self.preparation_.apply(self._columns_of(X), unseen)
+        if unseen.unread:
+            warnings.warn(unseen.unread_note(), UserWarning, stacklevel=2)
+        return features
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the features.
@@ -176,13 +185,22 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return np.array(self.preparation_.feature_names, dtype=object)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
 
-def _columns_of(X: Any) -> RawTable:
-    """Return the columns of a frame, or of an array, called x0, x1 and so on."""
-    if is_eager_frame(X):
-        return raw_of_frame(X)
-    points = np.asarray(X, dtype=np.float64)
-    if points.ndim != 2 or 0 in points.shape:
-        raise ValueError(f"Expected 2D array, got an array of shape {points.shape} instead")
-    columns = [NumberColumn(f"x{j}", np.ascontiguousarray(points[:, j])) for j in range(points.shape[1])]
-    return RawTable("the array", list(columns), len(points), np.arange(len(points)), unit="row")
+    def _columns_of(self, X: Any, *, is_first: bool = False) -> RawTable:
+        """Return the columns of a frame, or of an array, called x0, x1 and so on."""
+        if is_eager_frame(X):
+            raw = raw_of_frame(X)
+            if is_first:
+                self.feature_names_in_, self.n_features_in_ = np.array(raw.names, dtype=object), len(raw.names)
+            return raw
+        points = validate_data(
+            self, X, reset=is_first, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=1 + is_first
+        )
+        columns = [NumberColumn(f"x{j}", np.ascontiguousarray(points[:, j])) for j in range(points.shape[1])]
+        return RawTable("the array", list(columns), len(points), np.arange(len(points)), unit="row")

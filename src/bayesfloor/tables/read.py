@@ -1,17 +1,18 @@
 """A file -> its format, its columns, and from these X, y and names, with every assumption stated."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.tasks import TASKS
 from bayesfloor.runtime.checks import ParameterError, Progress, check_option, check_random_state_seed, is_int
-from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.frames import column_named, like_input
 from bayesfloor.runtime.threads import reporter
-from bayesfloor.tables.encoding import ENCODINGS, IMPUTATIONS, SCALES, Preparation, text_columns
+from bayesfloor.tables.encoding import ENCODINGS, Preparation, decimal_signs, text_columns
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
 from bayesfloor.tables.prepare import Wishes, make_table, prepare_alike, subgroups_by
+from bayesfloor.tables.scaling import IMPUTATIONS, SCALES
 from bayesfloor.tables.transformers import transformed_table
 from bayesfloor.tables.unpacking import UNPACKED_LIMIT
 
@@ -30,6 +31,7 @@ def read_table(
     scale: str = "standard",
     impute: str | None = None,
     drop_missing: bool = False,
+    keep_missing_as_class: bool = False,
     drop: str | Sequence[str] = (),
     categorical: str | Sequence[str] = (),
     numeric: str | Sequence[str] = (),
@@ -59,8 +61,9 @@ def read_table(
         one table of a database, or a folder of Parquet files. Several files need the same columns, in any order; their
         rows follow each other. Or a pandas, polars or other eager data frame.
     target : str, int or None, default=None
-        The column of labels, by name or position. None takes the one that the file names (KEEL, NPZ, libsvm), or one
-        that is called "target", "class" or the like, else the last if it can hold classes, or no column can.
+        The column of labels, by name or position. A number that a data frame has as the name of a column is a name.
+        None takes the one that the file names (KEEL, NPZ, libsvm), or one that is called "target", "class" or the like,
+        else the last if it can hold classes, or no column can.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether the target holds classes or a number. "auto" decides by its values: text and a few whole numbers are
         classes; fractions, and many whole numbers with few rows each, are a number. A note says which.
@@ -82,9 +85,13 @@ def read_table(
         column are then about as far apart as two rows are in a standardised number.
     impute : {"mean", "median", "most_frequent"} or None, default=None
         How to fill missing numbers; text is filled by its most frequent value. None takes the median, with a column
-        that tells gaps where they say something about the label; with "strict" it refuses missing values.
+        that tells gaps where there are enough of them; with "strict" it refuses missing values.
     drop_missing : bool, default=False
         Leave out rows with missing values or without a label. Rows without a label are always left out by "auto".
+    keep_missing_as_class : bool, default=False
+        Whether a label such as ``NA``, ``null``, ``?``, ``.``, ``-``, ``none`` or ``unknown`` is a class of its own. By
+        default it is a missing one, which a note says. ``-`` beside ``+``, and a word beside one other label alone,
+        are classes always.
     drop : str or sequence of str, default=()
         Columns to leave out, such as an id.
     categorical, numeric, text, date : str or sequence of str, default=()
@@ -135,9 +142,12 @@ def read_table(
     'Text table: separator semicolon, encoding utf-8, decimal comma, column names from line 1.'
     """
     check_option("task", task, TASKS)
+    target, groups, time, by = (
+        wanted if (name := column_named(source, wanted)) is None else name for wanted in (target, groups, time, by)
+    )
     _check_options(prepare, encode, scale, impute, separator, decimal, max_rows)
     seed = check_random_state_seed(random_state)
-    kinds = kinds_given(categorical=categorical, numeric=numeric, text=text, date=date)
+    kinds = kinds_given(source, categorical=categorical, numeric=numeric, text=text, date=date)
     is_strict = isinstance(prepare, str) and prepare == "strict"
     wishes = Wishes(
         target=target,
@@ -149,16 +159,17 @@ def read_table(
         scale=scale,
         impute=impute,
         drop_missing=drop_missing,
-        drop=as_names(drop, "drop"),
+        drop=as_names(drop, "drop", source),
         kinds=kinds,
         max_rows=max_rows,
         seed=seed,
+        keep_missing_as_class=keep_missing_as_class,
     )
     if preparation is not None:
         is_strict = not any(column.lenient for column in preparation.columns)
         wishes = Wishes(target=preparation.target, kinds=dict.fromkeys(text_columns(preparation), "category"))
     if is_eager_frame(source):
-        raw = raw_of_frame(source)
+        raw = raw_of_frame(source, -1 if wishes.target is None else wishes.target)
     else:
         raw = read_raw(
             source,
@@ -169,6 +180,7 @@ def read_table(
             strays="refuse" if is_strict else "text",
             separator=separator,
             decimal=decimal,
+            decimals={} if preparation is None else decimal_signs(preparation),
             encoding=encoding,
             header=header,
             progress=reporter(progress),
@@ -176,7 +188,7 @@ def read_table(
     if by is not None:
         raw.by = subgroups_by(raw, by)
     if preparation is not None:
-        return prepare_alike(raw, preparation)
+        return prepare_alike(raw, preparation, keep_missing_as_class=keep_missing_as_class)
     if not isinstance(prepare, str):
         return transformed_table(raw, wishes, prepare)
     return make_table(raw, wishes)
@@ -197,19 +209,20 @@ def _check_options(
         raise ParameterError("max_rows", "an int or None", max_rows)
 
 
-def as_names(names: Any, what: str) -> tuple[str, ...]:
-    """Return one name or several as a tuple."""
-    names = (names,) if isinstance(names, str) else tuple(names)
-    if not all(isinstance(name, str) for name in names):
+def as_names(names: Any, what: str, source: Any = None) -> tuple[str, ...]:
+    """Return one name of a column or several as a tuple of texts, as the columns of a data frame are called."""
+    given = (names,) if column_named(source, names) is not None or not isinstance(names, Iterable) else tuple(names)
+    found = tuple(text for name in given if (text := column_named(source, name)) is not None)
+    if len(found) < len(given):
         raise TypeError(f"The '{what}' parameter must name columns. Got {names!r} instead.")
-    return names
+    return found
 
 
-def kinds_given(**columns: Any) -> dict[str, str]:
+def kinds_given(source: Any = None, **columns: Any) -> dict[str, str]:
     """Return the kind of each column that the caller names."""
     kinds: dict[str, str] = {}
     for parameter, kind in (("categorical", "category"), ("numeric", "number"), ("text", "text"), ("date", "date")):
-        for name in as_names(columns[parameter], parameter):
+        for name in as_names(columns[parameter], parameter, source):
             if name in kinds:
                 raise ValueError(f"column {name!r} cannot be {kinds[name]} and {kind} at once")
             kinds[name] = kind

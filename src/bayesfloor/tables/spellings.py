@@ -5,7 +5,8 @@ Functions here take the *different* texts of a column, so a million rows of "yes
 
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ TRUTH_WORDS = (
     ("y", "no"),
 )
 
+_YES, _NO = {yes for yes, _ in TRUTH_WORDS} | {"1.0"}, {no for _, no in TRUTH_WORDS} | {"0.0"}
+
 _CURRENCY = "$€£¥₹₽₩₺฿"
 _SPACES = "  \u202f\u2009"
 _NUMBER = re.compile(
@@ -50,13 +53,15 @@ _THOUSANDS = {
 }
 
 
-def read_numbers(texts: Sequence[str]) -> tuple[Floats, list[str]]:
+def read_numbers(texts: Sequence[str], decimal: str | None = None) -> tuple[Floats, list[str]]:
     """Read numbers with thousands separators, percent and currency signs, decimal commas or accountants' brackets.
 
     Parameters
     ----------
     texts : sequence of str
         The different texts of a column.
+    decimal : {".", ","} or None
+        The decimal sign of the column; None for what `decimal_sign` finds, else a point.
 
     Returns
     -------
@@ -65,23 +70,29 @@ def read_numbers(texts: Sequence[str]) -> tuple[Floats, list[str]]:
     strays : list of str
         What is no number, and no known way to write a gap.
     """
-    parts = [_NUMBER.fullmatch(text.strip()) for text in texts]
-    digits = [match["digits"] if match else "" for match in parts]
-    decimal = _decimal_sign(digits)
+    decimal = decimal or decimal_sign(texts) or "."
     numbers, strays = np.full(len(texts), math.nan), []
-    for place, (text, match) in enumerate(zip(texts, parts, strict=True)):
-        number = to_number(text.strip())
-        if number is None and match is not None and bool(match["open"]) == bool(match["close"]):
-            plain = _plain(match["digits"], decimal)
-            number = None if plain is None else to_number(plain)
-            if number is not None:
-                is_negative = match["open"] or (match["sign"] or match["sign2"] or "+") in "-−"
-                number = (-number if is_negative else number) / (100.0 if match["percent"] else 1.0)
+    for place, text in enumerate(texts):
+        number = to_number(text.strip(), decimal)
+        if number is None:
+            number = _read_number(text.strip(), decimal)
         if number is not None and math.isfinite(number):
             numbers[place] = number
         elif not is_gap(text):
             strays.append(text)
     return numbers, strays
+
+
+def _read_number(text: str, decimal: str) -> float | None:
+    match = _NUMBER.fullmatch(text)
+    if match is None or bool(match["open"]) != bool(match["close"]):
+        return None
+    plain = _plain(match["digits"], decimal)
+    number = None if plain is None else to_number(plain)
+    if number is None:
+        return None
+    is_negative = match["open"] or (match["sign"] or match["sign2"] or "+") in "-−"
+    return (-number if is_negative else number) / (100.0 if match["percent"] else 1.0)
 
 
 def is_gap(text: str) -> bool:
@@ -90,16 +101,37 @@ def is_gap(text: str) -> bool:
     return not text or text in GAP_TEXTS or text.lower() in GAP_WORDS
 
 
-def _decimal_sign(digits: Sequence[str]) -> str:
-    """Tell a decimal comma from a comma between thousands, by all numbers of a column."""
-    for number in digits:
-        comma, point = number.rfind(","), number.rfind(".")
-        if comma >= 0 and point >= 0:
-            return "," if comma > point else "."
-    if any(number.count(".") == 1 and not _THOUSANDS["."].fullmatch(number) for number in digits):
-        return "."
-    commas = [number for number in digits if "," in number]
-    return "," if commas and not all(_THOUSANDS[","].fullmatch(number) for number in commas) else "."
+def decimal_sign(texts: Iterable[str]) -> str | None:
+    """Tell a decimal comma from a comma between thousands, by all numbers of a column.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        The different texts of a column.
+
+    Returns
+    -------
+    {".", ","} or None
+        The sign that more of the numbers show; None where each can be read either way, as 1.234 can.
+    """
+    signs = Counter(_own_decimal_sign(match["digits"]) for text in texts if (match := _NUMBER.fullmatch(text.strip())))
+    if not signs["."] and not signs[","]:
+        return None
+    return "," if signs[","] > signs["."] else "."
+
+
+def _own_decimal_sign(number: str) -> str | None:
+    """Return the decimal sign that a number shows by itself."""
+    comma, point = number.rfind(","), number.rfind(".")
+    if comma < 0 and point < 0:
+        return None
+    if comma >= 0 and point >= 0:
+        return "," if comma > point else "."
+    mark, other = (",", ".") if comma >= 0 else (".", ",")
+    if number.count(mark) > 1:
+        return other  # a mark that comes again stands between thousands
+    has_groups = _THOUSANDS[mark].fullmatch(number) is not None and not number.startswith("0")
+    return None if has_groups else mark
 
 
 def _plain(number: str, decimal: str) -> str | None:
@@ -142,6 +174,12 @@ def truth_of(texts: Sequence[str]) -> tuple[str, str] | None:
         if lower.keys() == {yes, no}:
             return lower[no], lower[yes]
     return None
+
+
+def truth_value(text: str) -> bool | None:
+    """Return what a text says in a column of yes and no, however that column writes them; None for other texts."""
+    word = text.strip().lower()
+    return True if word in _YES else False if word in _NO else None
 
 
 #: How dates are written, the first that fits all of a column wins. "%m/%d" comes before "%d/%m" where both fit.
@@ -187,6 +225,8 @@ DATE_FORMATS = (
     "%b %Y",
     "%B %Y",
 )
+#: Those that can be read in one way only, whatever the other dates of a column are.
+_CERTAIN_FORMATS = tuple(each for each in DATE_FORMATS if each.startswith(("%Y-", "%Y/")))
 #: How times of day are written.
 TIME_FORMATS = ("%H:%M:%S%.f", "%H:%M", "%I:%M %p", "%I:%M:%S %p")
 
@@ -233,6 +273,32 @@ def read_dates(texts: Sequence[str], date_format: str | None = None) -> tuple[Fl
         nothing[known] = found.cast(polars.Float64).fill_null(math.nan).to_numpy() / 1e6
         return nothing, candidate
     return nothing, None
+
+
+def read_dates_alone(texts: Sequence[str], date_format: str | None, *, is_time: bool = False) -> Floats:
+    """Read dates each by itself: in the format of their column, else year first, which can not be mistaken.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The different texts of a column.
+    date_format : str or None
+        How the column that was learnt from was written; None where it held dates.
+    is_time : bool
+        Whether they are times of day.
+
+    Returns
+    -------
+    ndarray of shape (n_texts,)
+        Seconds since 1970, or since midnight; NaN for gaps and for what cannot be read.
+    """
+    seconds = np.full(len(texts), math.nan)
+    known = np.array([not is_gap(text) for text in texts], bool)
+    for candidate in (date_format, *(TIME_FORMATS if is_time else _CERTAIN_FORMATS)):
+        left = np.flatnonzero(known & np.isnan(seconds)).tolist()
+        if candidate is not None and left:
+            seconds[left] = read_dates([texts[place] for place in left], candidate)[0]
+    return seconds
 
 
 def _microseconds(column: Any, date_format: str) -> Any:

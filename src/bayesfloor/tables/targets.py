@@ -1,8 +1,9 @@
 """The column of labels: which it is, and whether its values are classes or numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from bayesfloor.data.tasks import MOST_CLASSES, bins_of_numbers, task_of_numbers
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.columns import (
+    MISSING_TEXTS,
     Column,
     NumberColumn,
     RawTable,
@@ -30,10 +32,13 @@ from bayesfloor.tables.spellings import folded_text
 MANY_CLASSES = 50
 #: Rows for each class, on average, that are few in this sense.
 _FEW_ROWS = 10
-#: Labels that often stand for a missing one; strict rules keep them as classes, with a caution.
-_LOOK_MISSING = frozenset({"NA", "N/A", "NaN", "nan", "null", "NULL", "?", "None"})
-#: Labels that automatic rules take for a missing one.
-_MISSING_LABELS = frozenset({"", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "?", "<NA>", "#N/A"})
+#: Labels that say that there is none: whatever the case where they are words, and as written, since Na is sodium.
+_MISSING_WORDS = frozenset({"nan", "null", "n/a", "n.a.", "<na>", "<null>", "(null)", "#n/a", "not available"})
+_MISSING_LABELS = MISSING_TEXTS | {"na", "#NA", "NaT", "#VALUE!", "#REF!", "#DIV/0!", "#NULL!"}
+#: Labels that say so unless there is but one other class: then they are the second.
+_MAYBE_MISSING = frozenset({".", "none", "unknown", "missing", "nil", "undefined"})
+#: Signs that say so unless a plus stands among the labels: then they are its counterparts.
+_MINUS_SIGNS = frozenset({"-", "--", "---"})
 #: Names of columns that are the target where none is named.
 _TARGET_NAMES = ("target", "label", "labels", "class", "y", "outcome", "diagnosis", "response", "survived", "churn")
 #: Values of a column from which it is not offered as a target.
@@ -58,8 +63,12 @@ class Labels:
     task: str = "classification"
 
     def take(self, rows: Ints) -> "Labels":
-        """Keep some of the rows."""
-        return replace(self, y=self.y[rows], codes=self.codes[rows])
+        """Keep some of the rows, and the classes that they have."""
+        codes = self.codes[rows]
+        used, places = np.unique(codes, return_inverse=True)
+        if self.task == "classification" and len(used) < len(self.classes):
+            return replace(self, y=self.y[rows], classes=self.classes[used], codes=places)
+        return replace(self, y=self.y[rows], codes=codes)
 
 
 def number_labels(y: Floats, name: str) -> Labels:
@@ -160,6 +169,53 @@ def _n_labels(column: Column) -> int:
     return len(text.categories)
 
 
+def is_missing_label(label: str) -> bool:
+    """Tell whether a label, by itself, says that there is none."""
+    short = label.casefold()
+    return label in _MISSING_LABELS or short in _MISSING_WORDS or short in _MAYBE_MISSING or label in _MINUS_SIGNS
+
+
+def missing_labels(labels: Sequence[str]) -> list[str]:
+    """Return which of the different labels of a target say that there is none, such as ``NA``, ``?`` and ``unknown``.
+
+    A minus beside a plus is a label, and so is a word such as ``none`` where only one other label would be left.
+    """
+    found = [label for label in labels if is_missing_label(label)]
+    if any(label.startswith("+") and not label.strip("+") for label in labels):
+        found = [label for label in found if label not in _MINUS_SIGNS]
+    if len(labels) - len(found) < 2:
+        found = [label for label in found if label not in _MINUS_SIGNS and label.casefold() not in _MAYBE_MISSING]
+    return found
+
+
+def without_missing_labels(table: RawTable, *targets: str) -> dict[str, int]:
+    """Empty the cells of text targets that say that there is no label; return how often each of them stood there."""
+    columns = [column for column in map(partial(_column, table), targets) if isinstance(column, TextColumn)]
+    labels = list(dict.fromkeys(label for column in columns for label in column.categories))
+    found = missing_labels(labels)
+    n_rows = dict.fromkeys(found, 0)
+    for column in columns:
+        counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories)).tolist()
+        for label, n_own in zip(column.categories, counts, strict=True):
+            if label in n_rows:
+                n_rows[label] += n_own
+        cleaned = text_column(column.name, column.categories, column.codes, frozenset(found))
+        table.columns[table.names.index(column.name)] = cleaned
+    kept = [label for label in labels if is_missing_label(label) and label not in n_rows]
+    if kept:
+        table.cautions.append(
+            f"The target {listed(list(map(repr, targets)), 3)} has the label {', '.join(map(quoted, kept))}, which is "
+            "kept as a class of its own; should it mean a missing label, empty the field."
+        )
+    return n_rows
+
+
+def said_of_missing(n_rows: Mapping[str, int]) -> str:
+    """List the labels that were taken for missing, the most frequent first, with their numbers."""
+    often = sorted(n_rows, key=lambda label: -n_rows[label])
+    return listed([f"{quoted(label)} ({counted(n_rows[label])})" for label in often], 6)
+
+
 def cleaned_target(table: RawTable, target: str) -> RawTable:
     """Merge labels that differ by case or blanks alone, and leave out rows without a label, with a note for each.
 
@@ -183,10 +239,8 @@ def cleaned_target(table: RawTable, target: str) -> RawTable:
             f"Labels of {target!r} that differ by case or blanks alone count as one class: "
             f"{listed(list(map(quoted, odd)), 4)}."
         )
-    is_truth = isinstance(_column(table, target), NumberColumn)
-    if not is_truth:
-        cleaned = text_column(target, texts, column.codes, _MISSING_LABELS)
-        table.columns[table.names.index(target)] = cleaned
+    if not isinstance(_column(table, target), NumberColumn):
+        table.columns[table.names.index(target)] = text_column(target, texts, column.codes, frozenset())
     no_label = find_missing_labels(table, target)
     if len(no_label) == table.n_rows:
         raise ValueError(
@@ -373,7 +427,6 @@ def _read_classes(table: RawTable, target: str) -> Labels:
         )
     if n_classes < 2:
         raise ValueError(f"{where} needs two classes, got {n_classes}: {', '.join(map(repr, labels))}")
-    _say_what_is_odd(table, labels, target)
     if n_classes < len(labels):
         table.notes.append(f"Labels of {target!r} that are the same number, such as '1' and '1.0', count as one class.")
     y = values[text.codes]
@@ -416,12 +469,3 @@ def _as_values(labels: Sequence[str], is_truth: bool) -> NDArray[Any]:
     if all(number is not None and number.is_integer() and abs(number) <= 2**53 for number in numbers):
         return np.array([int(number) for number in numbers if number is not None], dtype=np.int64)
     return np.array(labels, dtype=str)
-
-
-def _say_what_is_odd(table: RawTable, labels: Sequence[str], target: str) -> None:
-    odd = [label for label in labels if label in _LOOK_MISSING]
-    if odd:
-        table.cautions.append(
-            f"The target {target!r} has the label {', '.join(map(quoted, odd))}, which is kept as a class of its "
-            "own; should it mean a missing label, empty the field."
-        )

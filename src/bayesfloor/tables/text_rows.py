@@ -19,12 +19,16 @@ from numpy.typing import NDArray
 
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import Progress
+from bayesfloor.runtime.limits import in_gib
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.sniffing import SEPARATORS, Dialect
 from bayesfloor.tables.unpacking import Contents
 
 #: Characters of the longest field. The csv module has a limit too, but other code may change it.
 LONGEST_FIELD = 131_072
+
+#: Characters of the longest line: as many columns as a table may have, with some hundred characters each.
+LONGEST_LINE = 2**25
 
 #: Bytes of a file above which polars reads what is written plainly. Below, its import takes longer than the reading.
 FAST_BYTES = 4 * 2**20
@@ -148,6 +152,9 @@ class RowReader:
                     line = self._n_lines + text.count("\n") + error.object.count(b"\n", 0, error.start)
                     raise ValueError(f"{self.name}, after line {line}: not {self.encoding} ({error.reason})") from error
                 end = len(text) if is_last else _end_of_lines(text)
+                if end == 0 and len(text) > LONGEST_LINE:
+                    where = f"{self.name}, line {self._n_lines + 1}"
+                    raise ValueError(f"{where}: more than {in_gib(LONGEST_LINE)} without an end; this is no table")
                 start = 0
                 if self._n_lines < n_skipped:
                     skipped = list(islice(_lines_of(text[:end]), n_skipped - self._n_lines))

@@ -1,13 +1,13 @@
 """Tables in text with separators: CSV, TSV and their relatives."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
 
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import Progress
-from bayesfloor.runtime.text import counted
+from bayesfloor.runtime.text import counted, listed, unique_names
 from bayesfloor.tables.columns import (
     MISSING_TEXTS,
     GrowingArray,
@@ -16,6 +16,7 @@ from bayesfloor.tables.columns import (
     RawTable,
     TextBuilder,
     check_n_columns,
+    check_n_rows,
     check_names,
 )
 from bayesfloor.tables.sniffing import (
@@ -46,6 +47,7 @@ def read_text_table(
     strays: str = "refuse",
     separator: str | None = None,
     decimal: str | None = None,
+    decimals: Mapping[str, str] | None = None,
     encoding: str | None = None,
     header: bool | None = None,
     least_columns: int = 2,
@@ -67,6 +69,8 @@ def read_text_table(
         What to do with a few values that are no numbers in a column of numbers: refuse them, or read it as text.
     separator, decimal, encoding, header
         How the file is written; None asks for detection.
+    decimals : mapping of str to str
+        The decimal signs of columns that are known; numbers that do not fit it are read as text.
     least_columns : int
         1 where a single column is a table too, such as one of predictions.
     progress : callable or None
@@ -98,7 +102,7 @@ def read_text_table(
     notes = [_how_it_is_written(dialect, encoding, reason, first_line)]
     names = fill_names(names, notes)
     if strays == "text":
-        names = _with_numbers(names, notes)
+        names = without_copies(names, notes)
     check_names(names, f"{name}, line {first_line}")
     if len(names) < least_columns:
         _, second = next(islice(reader.rows(), 1, None), (0, [""]))
@@ -107,8 +111,8 @@ def read_text_table(
                 f"{name}, line {first_line}: one field only, but the next row has {len(second)}; if it is a title or a "
                 "comment, delete it"
             )
-        listed = ", ".join(SEPARATOR_NAMES[candidate] for candidate in SEPARATORS)
-        raise ValueError(f"{name} has one column only; none of the separators {listed} splits it")
+        tried = ", ".join(SEPARATOR_NAMES[candidate] for candidate in SEPARATORS)
+        raise ValueError(f"{name} has one column only; none of the separators {tried} splits it")
 
     if target is None:
         target = next((name for name in reversed(names) if name not in dropped), names[-1])
@@ -117,7 +121,14 @@ def read_text_table(
     as_text = {target, *categorical}
     while True:  # a column that turns out to be text is read again as such
         table, turned = _read_columns(
-            reader, names, first_line, label=target, as_text=as_text, dropped=set(dropped), strays=strays
+            reader,
+            names,
+            first_line,
+            label=target,
+            as_text=as_text,
+            dropped=set(dropped),
+            strays=strays,
+            decimals=decimals or {},
         )
         if not turned:
             break
@@ -126,29 +137,15 @@ def read_text_table(
         raise ValueError(f"{name} has a header and no rows")
     if reader.n_blank:
         notes.append(f"{counted(reader.n_blank)} blank line{'s were' if reader.n_blank > 1 else ' was'} skipped.")
-    table.notes = notes
+    table.notes, table.decimal = notes, dialect.decimal
     return table
 
 
-def _with_numbers(names: list[str], notes: list[str]) -> list[str]:
-    """Number the columns that share a name, from the second on."""
-    taken, numbered = set(names), []
-    for place, name in enumerate(names):
-        count = names[:place].count(name) + 1
-        new = name if count == 1 else f"{name}_{count}"
-        while count > 1 and new in taken:
-            new += "_"
-        taken.add(new)
-        numbered.append(new)
-    renamed = [new for name, new in zip(names, numbered, strict=True) if name != new]
-    if renamed:
-        notes.append(f"Columns that share a name with one before are called {', '.join(map(repr, renamed[:6]))}.")
-    return numbered
-
-
 def _is_text(builder: NumberBuilder, strays: str) -> bool:
-    """Tell whether a column that was taken for numbers is to be read as text."""
-    return builder.is_text or (strays == "text" and bool(builder.strays))
+    """Tell whether a column that was taken for numbers is to be read as text, as it is written."""
+    return builder.is_text or (
+        strays == "text" and bool(builder.strays or builder.rounded or builder.has_leading_zeros)
+    )
 
 
 def _read_columns(
@@ -160,6 +157,7 @@ def _read_columns(
     as_text: set[str | int],
     dropped: set[str],
     strays: str,
+    decimals: Mapping[str, str],
 ) -> tuple[RawTable, set[str]]:
     """Read all columns, those in `as_text` as text; name those that are text after all."""
     n_expected = _expected_rows(reader.contents, len(names))
@@ -172,13 +170,14 @@ def _read_columns(
             builders.append(TextBuilder(name, missing, 0 if name in dropped else n_expected))
         else:
             place = None if side_by_side is None else (side_by_side, of_numbers.index(name))
-            builders.append(NumberBuilder(name, reader.dialect.decimal, place))
+            builders.append(NumberBuilder(name, decimals.get(name, reader.dialect.decimal), place))
     numbers = [builder for builder in builders if isinstance(builder, NumberBuilder)]
     lines: list[Ints] = []
     n_rows = 0
     for rows in _cut(reader.parts(len(names), first_line)):
         lines.append(rows.lines)
         n_rows += len(rows.lines)
+        check_n_rows(n_rows, reader.name)
         for builder, texts in zip(builders, rows.columns(), strict=True):
             if builder.name not in dropped:
                 builder.add(texts)
@@ -217,12 +216,21 @@ def _cut(parts: Iterable[Rows]) -> Iterator[Rows]:
             yield block
 
 
+def without_copies(names: list[str], notes: list[str]) -> list[str]:
+    """Number the columns that share a name, from the second on."""
+    numbered = unique_names(names)
+    renamed = [new for name, new in zip(names, numbered, strict=True) if name != new]
+    if renamed:
+        notes.append(f"Columns that share a name with one before are called {listed(list(map(repr, renamed)), 6)}.")
+    return numbered
+
+
 def fill_names(names: list[str], notes: list[str]) -> list[str]:
     """Name the columns that have no name by their position."""
     unnamed = [position for position, name in enumerate(names, start=1) if not name]
     if unnamed:
-        listed = ", ".join(map(str, unnamed[:5])) + (" and more" if len(unnamed) > 5 else "")
-        notes.append(f"Columns without a name ({listed}) are called column_1 and so on, by position.")
+        places = ", ".join(map(str, unnamed[:5])) + (" and more" if len(unnamed) > 5 else "")
+        notes.append(f"Columns without a name ({places}) are called column_1 and so on, by position.")
     return [name or f"column_{position}" for position, name in enumerate(names, start=1)]
 
 

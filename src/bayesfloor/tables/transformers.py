@@ -8,11 +8,12 @@ import numpy as np
 
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table
+from bayesfloor.data.supervised_features import SupervisedFeatures, matrix_of
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.tables.columns import Column, OtherColumn, RawTable
 from bayesfloor.tables.frames import frame_of_raw
 from bayesfloor.tables.notes import listed_names
-from bayesfloor.tables.prepare import Wishes, labelled
+from bayesfloor.tables.prepare import Wishes, labelled, prepared
 from bayesfloor.tables.targets import Labels
 
 
@@ -30,7 +31,11 @@ class OwnPreparation:
 
 
 def transformed_table(raw: RawTable, wishes: Wishes, transformer: Any, labels: Labels | None = None) -> Table:
-    """Make a table ready by a transformer, which is fitted to the columns as a data frame and the labels.
+    """Make a table ready by a transformer, which is fitted to the columns as a data frame.
+
+    One that makes the same features without the labels is fitted once, on all rows. Any other needs the labels, and
+    has to be fitted anew wherever labels are held out: `Table.supervised` does that for models. All that is not trained
+    and tested on different rows, such as spanning trees, sees X: the columns as ``prepare="auto"`` makes them.
 
     Parameters
     ----------
@@ -39,7 +44,7 @@ def transformed_table(raw: RawTable, wishes: Wishes, transformer: Any, labels: L
     wishes : Wishes
         Target, groups, time and columns to leave out.
     transformer : object
-        With ``fit_transform(X, y)``; a copy is fitted.
+        With ``fit_transform(X, y)``; copies are fitted.
     labels : Labels or None
         The labels, where they are no column.
 
@@ -63,16 +68,21 @@ def transformed_table(raw: RawTable, wishes: Wishes, transformer: Any, labels: L
     if not columns:
         raise ValueError(f"{raw.source} has no column left besides the target {rows.target!r}")
     assert rows.labels is not None
+    name, used = type(transformer).__name__, tuple(column.name for column in columns)
+    frame, y = frame_of_raw(replace(raw, columns=columns)), rows.labels.y
     fitted = clone(transformer)
-    made = fitted.fit_transform(frame_of_raw(replace(raw, columns=columns)), rows.labels.y)
-    X = check_points(_as_matrix(made), min_rows=1)
-    if len(X) != raw.n_rows:
-        raise ValueError(f"{transformer!r} made {len(X)} rows of {raw.n_rows}")
+    made = fitted.fit_transform(frame, y)
+    X = matrix_of(made, raw.n_rows, fitted)
+    if _needs_labels(transformer, frame, X):
+        raw.notes.append(
+            f"{name} learns from the labels, so it is fitted anew in each training set of a model. All else, spanning "
+            "trees and what is told of columns, has the columns as they are made ready without it."
+        )
+        return replace(prepared(rows, wishes), supervised=SupervisedFeatures(transformer, frame, y))
     names = _feature_names(fitted, made, X.shape[1])
-    used = tuple(column.name for column in columns)
-    raw.notes.append(f"{type(transformer).__name__} made {X.shape[1]} features of {listed_names(used)}.")
+    raw.notes.append(f"{name} made {X.shape[1]} features of {listed_names(used)}.")
     return Table(
-        X=X,
+        X=check_points(X, min_rows=1),
         feature_names=names,
         feature_groups=tuple((j,) for j in range(X.shape[1])),
         column_names=names,
@@ -81,9 +91,20 @@ def transformed_table(raw: RawTable, wishes: Wishes, transformer: Any, labels: L
     )
 
 
-def _as_matrix(made: Any) -> Any:
-    """Return what a transformer gave as an array or a frame; sparse matrices become dense."""
-    return made.toarray() if hasattr(made, "toarray") else made
+def _needs_labels(transformer: Any, frame: Any, with_labels: Floats) -> bool:
+    """Tell whether a transformer makes other features, or none, without the labels.
+
+    What is said of an estimator (its tags) does not tell: a Pipeline has those of its last step. One that draws at
+    random without a seed is taken to need them.
+    """
+    from sklearn.base import clone
+
+    fitted = clone(transformer)
+    try:
+        without = matrix_of(fitted.fit_transform(frame), len(with_labels), fitted)
+    except Exception:  # whatever it is that fails, it did not with the labels
+        return True
+    return not np.array_equal(without, with_labels)
 
 
 def _feature_names(fitted: Any, made: Any, n_features: int) -> tuple[str, ...]:

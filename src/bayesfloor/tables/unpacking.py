@@ -18,7 +18,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from bayesfloor.runtime.limits import check_memory, in_gib
-from bayesfloor.runtime.text import listed
+from bayesfloor.runtime.text import counted, listed
+from bayesfloor.tables.columns import MOST_ROWS
 
 #: Bytes of the largest file, unpacked, that is read; larger ones are refused.
 UNPACKED_LIMIT = 4 * 2**30
@@ -28,6 +29,10 @@ HEAD_BYTES = 2**20
 
 #: Bytes that are unpacked at a time.
 _PIECE_BYTES = 2**22
+
+#: Lines of a packed file: two for each row that is read, since quoted text may have several. Fewer bytes of a file that
+#: is no text look like the end of a line.
+_MOST_LINES = 2 * MOST_ROWS
 
 #: Memory that unpacking an xz file may take: `xz -9` needs 65 MiB, and a file can ask for gigabytes.
 _XZ_MEMORY = 2**28
@@ -253,9 +258,12 @@ def _unpack_zip(contents: Contents, limit: int) -> Contents:
 
 def _joined(pieces: Iterator[bytes], limit: int, name: str, verb: str = "unpacks to") -> bytes:
     """Join what was unpacked piece by piece; refuse it as soon as it exceeds the limit."""
-    kept, total = [], 0
+    kept, total, n_lines = [], 0, 0
     for piece in pieces:
         total += len(piece)
+        n_lines += piece.count(b"\n")
+        if n_lines > _MOST_LINES:
+            raise ValueError(f"{name} {verb} more than {counted(_MOST_LINES)} lines, which is the limit; take a part")
         if total > limit:
             raise _too_large(name, limit, verb)
         check_memory(2 * total, f"Unpacking {name}")  # the pieces, and the whole that they become

@@ -17,6 +17,7 @@ from bayesfloor.tables.columns import (
     OtherColumn,
     TextColumn,
     check_n_columns,
+    check_n_rows,
     number_text,
     text_column,
     to_number,
@@ -146,6 +147,7 @@ def numbers_in_text(column: TextColumn, *, leading_zeros: bool = False) -> Colum
 def check_size(n_rows: int, n_columns: int, name: str) -> None:
     """Refuse a table that is too large, before its columns are made: a few bytes can name a new one in each row."""
     check_n_columns(n_columns, name)
+    check_n_rows(n_rows, name)
     n_bytes = 8 * n_rows * n_columns
     if n_bytes > UNPACKED_LIMIT:
         raise ValueError(

@@ -21,6 +21,7 @@ from sklearn.utils.validation import _check_method_params, has_fit_parameter
 from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
 from bayesfloor.classify.training import F64, I64, Training, check_rows
 from bayesfloor.runtime.limits import one_of_a_pool
+from bayesfloor.runtime.text import listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,13 +47,8 @@ def binary_problem(training: Training, sides: NDArray[np.int8]) -> BinaryProblem
     """Take the rows of some classes: -1 for classes on the left side, +1 on the right, 0 for the others."""
     side = sides[training.codes]
     rows = np.flatnonzero(side)
-    left, right = (_listed(training.classes[sides == sign].tolist()) for sign in (-1, 1))
+    left, right = (listed([*map(repr, training.classes[sides == sign].tolist())]) for sign in (-1, 1))
     return BinaryProblem(rows, (side[rows] > 0).astype(np.int64), f"{left} from {right}")
-
-
-def _listed(labels: list[Any], shown: int = 5) -> str:
-    more = f" and {len(labels) - shown} more" if len(labels) > shown else ""
-    return ", ".join(map(repr, labels[:shown])) + more
 
 
 def fit_part(estimator: Any, X: Any, problem: BinaryProblem, fit_params: dict[str, Any], seed: int | None) -> Any:

@@ -26,6 +26,9 @@ CONSTANT = 10.0
 MOST_LINEAR = 64
 #: Pairs of rows whose median distance is the unit of widths.
 N_PAIRS = 512
+#: The least unit of widths: float32 can hardly tell rows apart that are nearer. Beside one value that is far off, all
+#: others may be.
+LEAST_SQUARE = 1e-12
 #: Weights of columns lie between these, and their power of the mean squared gradient.
 LIGHTEST, HEAVIEST, GRADIENT_POWER = 0.1, 4.0, 0.25
 #: Cuts of a numeric column to choose from, and cuts in all, at the most.
@@ -120,11 +123,11 @@ def ridge(sample: Sample, columns: F32, landmarks: F32, gamma: float, with_linea
 
 
 def median_square(columns: F32, rng: np.random.Generator) -> float:
-    """Return the median squared distance between rows that differ; 1 if none do."""
+    """Return the median squared distance between rows that differ, at least `LEAST_SQUARE`; 1 if none do."""
     first, second = rng.integers(0, len(columns), (2, N_PAIRS))
     distances = squares_of_rows(columns[first] - columns[second])
     distances = distances[distances > 0]
-    return float(np.median(distances)) if len(distances) else 1.0
+    return max(float(np.median(distances)), LEAST_SQUARE) if len(distances) else 1.0
 
 
 def gradient_weights(columns: F32, landmarks: F32, gamma: float, fitted: Ridge, with_linear: bool, power: float) -> F32:
@@ -239,12 +242,16 @@ def _best_cuts(columns: F32, residuals: F32, numeric: Ints, n_rules: int) -> tup
 
 
 def _cut_values(ordered: F32) -> F32:
-    """Return where to cut a column of sorted values: between all of them if they are few, else at quantiles."""
-    starts = np.flatnonzero(ordered[1:] > ordered[:-1])
-    if len(starts) < N_QUANTILES:
-        return (ordered[starts] + ordered[starts + 1]) * np.float32(0.5)
-    places = np.linspace(0, len(ordered) - 1, N_QUANTILES + 2)[1:-1].astype(np.int64)
-    return np.unique(ordered[places])
+    """Return where to cut a column of sorted values: between all of them if they are few, else above quantiles.
+
+    Cuts lie halfway between two values, so that rounding moves no row across.
+    """
+    ends = np.flatnonzero(ordered[1:] > ordered[:-1])
+    if len(ends) >= N_QUANTILES:
+        places = np.linspace(0, len(ordered) - 1, N_QUANTILES + 2)[1:-1].astype(np.int64)
+        above = np.unique(np.searchsorted(ends, places))
+        ends = ends[above[above < len(ends)]]
+    return (ordered[ends] + ordered[ends + 1]) * np.float32(0.5)
 
 
 class FeaturePlan(NamedTuple):
@@ -273,6 +280,7 @@ class FeaturePlan(NamedTuple):
 class Scaling(NamedTuple):
     """What scales columns, see `FeatureMap`, and which of the scaled ones have two values."""
 
+    order: Ints
     centre: Floats
     scale: Floats
     axes: NDArray[np.float32] | None
@@ -321,7 +329,7 @@ def choose_features(
     residuals = fitted.residuals if sample.root_weight is None else fitted.residuals * sample.root_weight
     rules = choose_rules(sample, residuals, scaling.is_binary, plan.n_rules)
     made = FeatureMap(
-        scaling.centre, scaling.scale, scaling.axes, weights, landmarks * weights, gamma,
+        scaling.order, scaling.centre, scaling.scale, scaling.axes, weights, landmarks * weights, gamma,
         *rules,
     )  # fmt: skip
     return made, fitted.penalty

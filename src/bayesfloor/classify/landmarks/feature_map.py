@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from bayesfloor.classify.landmarks.kernels import fill_kernel, fill_rules
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -18,7 +18,7 @@ F32 = NDArray[np.float32]
 
 #: What linear features and rules are multiplied by, beside kernels that lie between 0 and 1: the penalty weighs them.
 LINEAR_SCALE, RULE_SCALE = 0.2, 0.5
-#: Deviations from the centre at which columns are clipped, so that float32 holds squared distances.
+#: Deviations from the centre at which columns and axes are clipped, so that float32 holds squared distances.
 FARTHEST = 1e4
 
 
@@ -28,6 +28,8 @@ class FeatureMap:
 
     Attributes
     ----------
+    order : ndarray of shape (n_columns,)
+        The columns of X in the order in which all that follows has them: an order by their values.
     centre, scale : ndarray of shape (n_columns,)
         Subtracted from the columns, and multiplied with them then.
     axes : ndarray of shape (n_columns, n_axes), float32, or None
@@ -45,6 +47,7 @@ class FeatureMap:
         The cuts of each rule; the same twice for a rule of one.
     """
 
+    order: Ints
     centre: Floats
     scale: Floats
     axes: F32 | None
@@ -73,6 +76,9 @@ class FeatureMap:
 
     def scaled(self, X: Any) -> F32:
         """Return rows, dense or sparse, as the float32 columns from which features are computed."""
+        X = X[:, self.order]
+        if issparse(X):
+            X.sum_duplicates()
         return scaled(X, self.centre, self.scale, self.axes)
 
     def features(self, columns: F32) -> F32:
@@ -100,22 +106,25 @@ class FeatureMap:
 
 def scaled(X: Any, centre: Floats, scale: Floats, axes: F32 | None) -> F32:
     """Centre and scale rows, dense or sparse, and project them; see `FeatureMap`."""
-    if issparse(X):
-        return _sparse_scaled(X, centre, scale, axes)
-    columns = X - centre
-    columns *= scale
-    np.clip(columns, -FARTHEST, FARTHEST, out=columns)
-    narrow: F32 = columns.astype(np.float32)
-    return narrow if axes is None else narrow @ axes
-
-
-def _sparse_scaled(X: Any, centre: Floats, scale: Floats, axes: F32 | None) -> F32:
     if axes is None:
-        return scaled(X.toarray(), centre, scale, None)
-    directions = axes * scale[:, np.newaxis].astype(np.float32)
-    projected: F32 = np.asarray(X.astype(np.float32) @ directions, np.float32)
-    projected -= (centre.astype(np.float32) @ directions)[np.newaxis]
+        return _deviations(X.toarray() if issparse(X) else X, centre, scale)
+    if issparse(X):
+        # only what is not zero is multiplied, by how much more it deviates than a zero does
+        of_zeros = _deviations(np.zeros_like(centre), centre, scale)
+        more = _deviations(X.data, centre[X.indices], scale[X.indices]) - of_zeros[X.indices]
+        projected = csr_array((more, X.indices, X.indptr), X.shape) @ axes
+        projected += of_zeros @ axes
+    else:
+        projected = _deviations(X, centre, scale) @ axes
     return np.clip(projected, -FARTHEST, FARTHEST, out=projected)
+
+
+def _deviations(values: Floats, centre: Floats, scale: Floats) -> F32:
+    """Return how many times its scale each value is off the centre of its column."""
+    columns = values - centre
+    with np.errstate(over="ignore"):
+        columns *= scale
+    return np.clip(columns, -FARTHEST, FARTHEST, out=columns).astype(np.float32)
 
 
 def squares_of_rows(A: F32) -> F32:

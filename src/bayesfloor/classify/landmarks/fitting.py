@@ -14,8 +14,9 @@ from bayesfloor.classify.landmarks.kernels import to_probabilities
 from bayesfloor.classify.landmarks.local_rows import LocalRows, store_rows, weigh_opinions
 from bayesfloor.classify.landmarks.multinomial import Memory, Objective, Penalty, descend, penalty_of
 from bayesfloor.classify.landmarks.row_sums import RowSums
-from bayesfloor.classify.landmarks.scaling import scale_rows, scaling_of
+from bayesfloor.classify.landmarks.scaling import by_share_of_zeros, scale_rows, scaling_of
 from bayesfloor.classify.landmarks.shortlists import MANY_CLASSES, fit_many_classes
+from bayesfloor.data.value_order import order_of_values
 from bayesfloor.forest.partitions.cluster import Cluster
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.hashing import mix64
@@ -37,26 +38,34 @@ MOST_LOCAL_VALUES = 5e7
 FEW_MORE = 2
 #: Steps that follow on all rows where a part had been held out.
 STEPS_ON_ALL = 4
+#: Weights count from and up to these, as multiples of their mean, so that no sum of them is 0 or infinite in float32.
+LIGHTEST_ROW, HEAVIEST_ROW = 1e-12, 1e12
 
 
 class Rows(NamedTuple):
-    """Training rows in an order that depends on their values alone; those held out come last.
+    """Training rows and columns in orders that depend on their values alone; the rows held out come last.
 
     Attributes
     ----------
     X : ndarray or CSR array of shape (n, n_columns)
         Rows.
+    columns : ndarray of shape (n_columns,)
+        Where the columns of X stand in the caller's rows.
     codes : ndarray of shape (n,)
         Classes.
     weight : ndarray of shape (n,), float32
         Weights of mean 1.
+    mean_weight : float
+        The mean of the caller's weights.
     n_kept : int
         Rows that are not held out.
     """
 
     X: Any
+    columns: Ints
     codes: Ints
     weight: F32
+    mean_weight: float
     n_kept: int
 
 
@@ -78,6 +87,8 @@ class LandmarkModel:
         Error and loss on the held-out rows of the fit without them; the penalty was chosen on these rows.
     curvature : ndarray of shape (n_features, n_features), float32
         Products of features of all rows, weighted by the curvature of the loss; the lower triangle.
+    mean_weight : float
+        The mean of the caller's weights, which is the unit of those in use.
     """
 
     feature_map: FeatureMap
@@ -87,21 +98,24 @@ class LandmarkModel:
     held_out_error: float
     held_out_log_loss: float
     curvature: F32
+    mean_weight: float
 
 
-def order_rows(X: Any, codes: Ints, weight: Floats, keys: Any, groups: Ints | None, effort: Effort) -> Rows:
+def order_rows(X: Any, codes: Ints, weight: Floats, seed: int, groups: Ints | None, effort: Effort) -> Rows:
     """Put rows in a random order that depends on their values and not on where they stand, held-out rows last.
+
+    Columns are put in an order by their values, too, so that where they stand has no part in any choice.
 
     Parameters
     ----------
     X : ndarray or CSR array of shape (n, n_columns)
-        Rows.
+        Rows, float64.
     codes : ndarray of shape (n,)
         Classes.
     weight : ndarray of shape (n,)
         Weights.
-    keys : ndarray of shape (n,), uint64
-        A random number for each row, by its values.
+    seed : int
+        Of the random order.
     groups : ndarray of shape (n,) or None
         Rows that belong together; whole groups are held out.
     effort : Effort
@@ -112,6 +126,8 @@ def order_rows(X: Any, codes: Ints, weight: Floats, keys: Any, groups: Ints | No
     Rows
     """
     n = len(codes)
+    X = by_share_of_zeros(X)
+    columns, keys = order_of_values(X, seed)
     n_held = effort.n_held if n >= effort.n_tune + effort.n_held else n // 4
     if groups is None:
         order = np.lexsort((weight, codes, keys))
@@ -127,7 +143,25 @@ def order_rows(X: Any, codes: Ints, weight: Floats, keys: Any, groups: Ints | No
         order = np.lexsort((weight, codes, keys, is_held[groups]))
         n_kept = n - int(is_held[groups].sum())
     weight = weight[order]
-    return Rows(X[order], codes[order], (weight * (n / weight.sum())).astype(np.float32), max(n_kept, 1))
+    largest = weight.max()
+    mean_weight = float((weight / largest).mean() * largest)
+    relative = relative_weights(weight, mean_weight)
+    return Rows(_part_of(X, order, columns), columns, codes[order], relative, mean_weight, max(n_kept, 1))
+
+
+def _part_of(X: Any, rows: Ints, columns: Ints) -> Any:
+    """Return some rows with the columns in another order."""
+    if not issparse(X):
+        return X[np.ix_(rows, columns)]
+    part = X[rows][:, columns]
+    part.sort_indices()  # sums over a row are in the order of its columns
+    return part
+
+
+def relative_weights(weight: Floats, mean_weight: float) -> F32:
+    """Return weights in units of their mean."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.clip(weight / mean_weight, LIGHTEST_ROW, HEAVIEST_ROW).astype(np.float32)
 
 
 def plan_features(
@@ -135,7 +169,7 @@ def plan_features(
 ) -> tuple[Scaling, F32, FeaturePlan]:
     """Return what scales columns, the scaled columns, and how many landmarks and rules there are to be."""
     n = len(rows.codes)
-    scaling = scaling_of(rows.X, rows.weight, seed)
+    scaling = scaling_of(rows.X, rows.columns, rows.weight, seed)
     columns = scale_rows(rows.X, scaling)
     default_landmarks, default_rules = effort.n_features(
         n, n_classes, columns.shape[1], float(scaling.is_binary.mean())
@@ -195,13 +229,17 @@ def fit_model(
         sums = everything.sums(feature_map, crew)
         many = fit_many_classes(sums, held, n_classes, penalty, seed)
         fitted, curvature = many.coefficients, many.curvature.astype(np.float32)
-        return LandmarkModel(feature_map, fitted, None, many.penalty, many.error, many.log_loss, curvature)
+        return LandmarkModel(
+            feature_map, fitted, None, many.penalty, many.error, many.log_loss, curvature, rows.mean_weight
+        )
     tuned = _choose_penalty(few, held, feature_map, penalty, strength, n_classes, effort, crew)
     if not effort.is_local or n * n_classes > MOST_LOCAL_VALUES or rows.n_kept == n:
         sums = everything.sums(feature_map, crew)
         n_steps = effort.steps if n > FEW_MORE * len(few.codes) else effort.steps // 2 + 1
         fitted, curvature = _fit_all(sums, penalty, tuned.strength, tuned.coefficients, effort, n_steps)
-        return LandmarkModel(feature_map, fitted, None, tuned.strength, tuned.error, tuned.log_loss, curvature)
+        return LandmarkModel(
+            feature_map, fitted, None, tuned.strength, tuned.error, tuned.log_loss, curvature, rows.mean_weight
+        )
     return _fit_with_local(everything, feature_map, penalty, tuned, effort, crew)
 
 
@@ -338,10 +376,12 @@ def _fit_with_local(
         to_probabilities(scores)
         error, log_loss = _error_and_loss(scores, held.codes, held.weight)
         corrected = store_rows(weighted, rows.codes, sums.probabilities(coefficients), opinions)
-    return LandmarkModel(feature_map, coefficients, corrected, tuned.strength, error, log_loss, curvature)
+    return LandmarkModel(
+        feature_map, coefficients, corrected, tuned.strength, error, log_loss, curvature, rows.mean_weight
+    )
 
 
-def update_model(model: LandmarkModel, rows: Rows, n_steps: int, crew: Crew) -> LandmarkModel:
+def update_model(model: LandmarkModel, X: Any, codes: Ints, weight: Floats, n_steps: int, crew: Crew) -> LandmarkModel:
     """Go on fitting a model to more rows, with the same features and penalty.
 
     The loss of the rows before is taken for a quadratic function around the coefficients so far: its slope there is
@@ -351,8 +391,12 @@ def update_model(model: LandmarkModel, rows: Rows, n_steps: int, crew: Crew) -> 
     ----------
     model : LandmarkModel
         The model so far.
-    rows : Rows
+    X : ndarray or CSR array of shape (n, n_columns)
         More rows.
+    codes : ndarray of shape (n,)
+        Classes.
+    weight : ndarray of shape (n,)
+        Weights, on the scale of those of earlier rows.
     n_steps : int
         Steps on these rows.
     crew : Crew
@@ -363,7 +407,9 @@ def update_model(model: LandmarkModel, rows: Rows, n_steps: int, crew: Crew) -> 
     LandmarkModel
     """
     feature_map, before = model.feature_map, model.coefficients
-    sums = RowSums(feature_map, feature_map.scaled(rows.X), rows.codes, rows.weight, crew)
+    order = np.lexsort((weight, codes, order_of_values(by_share_of_zeros(X), 0)[1]))
+    relative = relative_weights(weight[order], model.mean_weight)
+    sums = RowSums(feature_map, feature_map.scaled(X[order]), codes[order], relative, crew)
     penalty = penalty_of(feature_map)
     lower = np.tril(model.curvature)
     curvature = 0.5 * (lower + np.tril(lower, -1).T)
@@ -378,7 +424,7 @@ def update_model(model: LandmarkModel, rows: Rows, n_steps: int, crew: Crew) -> 
 
     products = sums.products(before)
     objective = Objective(gradient, products + model.curvature, penalty, model.penalty)
-    found = descend(objective, objective.at(before), n_steps, float(rows.weight.sum()))
+    found = descend(objective, objective.at(before), n_steps, float(relative.sum(dtype=np.float64)))
     return replace(
         model,
         coefficients=found.coefficients,

@@ -19,9 +19,7 @@ from bayesfloor.classify.landmarks.fitting import (
     scores_of,
     update_model,
 )
-from bayesfloor.classify.landmarks.scaling import dense_if_few_columns
-from bayesfloor.classify.training import F64, check_rows, check_training, class_weights
-from bayesfloor.data.folds import fold_keys
+from bayesfloor.classify.training import F64, check_rows, check_training, class_weights, total_weights
 from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.floor.learned.cluster_fits import cluster_of
 from bayesfloor.runtime.arrays import Ints
@@ -78,6 +76,8 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         they are a little too good; that fit had fewer rows, so they may also be too bad.
     curvature_ : ndarray of shape (n_features, n_features), float32
         Products of features, weighted by the curvature of the loss, lower triangle; `partial_fit` goes on from it.
+    mean_weight_ : float
+        Mean weight of the rows of the first fit, the unit in which `partial_fit` takes later weights.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -128,7 +128,7 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n_samples,)
             The labels, of any type that can be sorted.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. A row of weight zero is as good as absent.
+            Weights of the rows; their scale does not matter. A row of weight zero is as good as absent.
         groups : array-like of shape (n_samples,), default=None
             Rows that belong together, such as those of one patient, have the same value. Whole groups are held out for
             the choice of the penalty then.
@@ -142,9 +142,7 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         training = check_training(
             self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=True, squares=True
         )
-        points = dense_if_few_columns(training.X)
-        keys = fold_keys(points, seed)
-        rows = order_rows(points, training.codes, training.weight, keys, training.groups_of(groups), effort)
+        rows = order_rows(training.X, training.codes, training.weight, seed, training.groups_of(groups), effort)
         self.classes_ = training.classes
         self._fit(rows, effort, seed)
         return self
@@ -165,7 +163,8 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes : array-like of shape (n_classes,), default=None
             All labels that will ever come, at the first call.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+            Weights of the rows, on one scale in all calls, which does not matter then. In a later call, a row of twice
+            the mean weight of the first call counts as two.
 
         Returns
         -------
@@ -180,22 +179,22 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         known = self.classes_ if classes is None else check_labels(classes, len(classes))[0]
         if not is_first and not np.array_equal(known, self.classes_):
             raise ValueError(f"classes must be those of the first call of partial_fit, {self.classes_}. Got {classes}.")
-        points = dense_if_few_columns(check_rows(self, X, accept_sparse=True, reset=is_first))
+        points = check_rows(self, X, accept_sparse=True, reset=is_first)
         codes = _codes_among(known, y, points.shape[0])
-        weight = np.ones(len(codes)) if sample_weight is None else check_weights(sample_weight, len(codes))
+        weight = None if sample_weight is None else check_weights(sample_weight, len(codes))
         if self.class_weight == "balanced":
             raise ValueError("class_weight='balanced' needs all rows at once; pass weights to partial_fit instead.")
-        weight = weight * class_weights(self.class_weight, known, codes)
+        weight = total_weights(weight, class_weights(self.class_weight, known, codes))
         kept = weight > 0
         points, codes, weight = points[kept], codes[kept], weight[kept]
         if is_first:
             if len(codes) < 2:
                 raise ValueError(f"The first call of partial_fit needs two rows, got {len(codes)}.")
             self.classes_ = known
-            self._fit(order_rows(points, codes, weight, fold_keys(points, seed), None, effort), effort, seed)
+            self._fit(order_rows(points, codes, weight, seed, None, effort), effort, seed)
         elif len(codes):
-            rows = Rows(points, codes, weight.astype(np.float32), len(codes))
-            self._keep(self._supervised(lambda crew: update_model(self._model(), rows, effort.steps, crew)))
+            more = points, codes, weight
+            self._keep(self._supervised(lambda crew: update_model(self._model(), *more, effort.steps, crew)))
         return self
 
     def _check_effort(self) -> Effort:
@@ -225,6 +224,7 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.held_out_error_,
             self.held_out_log_loss_,
             self.curvature_,
+            self.mean_weight_,
         )
 
     def _keep(self, model: LandmarkModel) -> None:
@@ -235,6 +235,7 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.held_out_error_ = model.held_out_error
         self.held_out_log_loss_ = model.held_out_log_loss
         self.curvature_ = model.curvature
+        self.mean_weight_ = model.mean_weight
 
     def decision_function(self, X: Any) -> F64:
         """Score each row.

@@ -14,9 +14,7 @@ from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.classify.landmarks.fitting import Rows, order_rows, plan_features, scores_of
 from bayesfloor.classify.landmarks.multinomial import Penalty, cholesky, penalty_of, solve
 from bayesfloor.classify.landmarks.row_sums import RowSums, Sums
-from bayesfloor.classify.landmarks.scaling import dense_if_few_columns
 from bayesfloor.classify.training import F64, check_regression, check_rows
-from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_int, check_option, check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
@@ -299,7 +297,7 @@ class LandmarkRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n_samples,)
             The numbers to predict.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. A row of weight zero is as good as absent.
+            Weights of the rows; their scale does not matter. A row of weight zero is as good as absent.
         groups : array-like of shape (n_samples,), default=None
             Rows that belong together, such as those of one patient, have the same value. Whole groups are held out for
             the choice of the penalty then.
@@ -318,8 +316,7 @@ class LandmarkRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self, X, y, sample_weight=sample_weight, groups=groups, accept_sparse=True, squares=True
         )
         values, ranks = np.unique(data.y, return_inverse=True)  # equal rows are in the order of their targets
-        points = dense_if_few_columns(data.X)
-        rows = order_rows(points, ranks, data.weight, fold_keys(points, seed), data.groups, effort)
+        rows = order_rows(data.X, ranks, data.weight, seed, data.groups, effort)
         numbers, share = values[rows.codes], rows.weight / rows.weight.sum(dtype=np.float64)
         middle = values[0] / 2 + values[-1] / 2
         self.target_mean_ = float(middle + share @ (numbers - middle))

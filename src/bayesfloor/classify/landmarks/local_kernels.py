@@ -57,17 +57,19 @@ def find_nearest(
     int
         How many rows were found, k at the most.
     """
-    of_cells[:] = FAR
+    of_cells[:], cells[:] = FAR, -1
     for c in range(len(centres)):
         _keep(_square(query, centres[c]), c, cells, of_cells)
     distances[:] = FAR
-    found = 0
-    for place in range(len(cells)):
-        cell = cells[place]
-        found += starts[cell + 1] - starts[cell]
+    for cell in cells:
+        if cell < 0:  # no other centre is at a distance that float32 holds
+            break
         for row in range(starts[cell], starts[cell + 1]):
             _keep(_square(query, rows[row]), row, nearest, distances)
-    return min(found, len(nearest))
+    found = 0
+    while found < len(nearest) and distances[found] < FAR:
+        found += 1
+    return found
 
 
 @kernel
@@ -133,7 +135,7 @@ def fit_locally(
     targets : ndarray of shape (n, n_targets), float32
         Targets of all rows.
     out : ndarray of shape (n_queries, n_targets), float32
-        Predictions.
+        Predictions; zeros where no row is near.
     """
     cells, of_cells = np.empty(n_searched, np.int64), np.empty(n_searched, np.float32)
     nearest, distances = np.zeros(k, np.int64), np.empty(k, np.float32)
@@ -149,7 +151,8 @@ def fit_locally(
                 square = _square(rows[nearest[i]], rows[nearest[j]])
                 matrix[i, j] = square
                 total += square
-        mean = max(total / np.float32(max(n_used * (n_used - 1) // 2, 1)), to_query / np.float32(n_used))
+        n_pairs = n_used * (n_used - 1) // 2
+        mean = max(total / np.float32(max(n_pairs, 1)), to_query / np.float32(max(n_used, 1)))
         scale = np.float32(-0.5) / max(np.float32(width * width) * mean, TINY)
         for i in range(n_used):
             for j in range(i):

@@ -3,10 +3,12 @@
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 from bayesfloor.classify.landmarks.feature_choice import Scaling
 from bayesfloor.classify.landmarks.feature_map import F32, scaled
+from bayesfloor.data.points import SPARSE_LIMIT
+from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Columns above which they are projected on principal axes, and how many of these there are at the most.
 MANY_COLUMNS, N_AXES = 512, 256
@@ -14,20 +16,37 @@ MANY_COLUMNS, N_AXES = 512, 256
 AXIS_ROWS = 2000
 #: Rows of a block that are scaled at a time.
 SCALED_ROWS = 65_536
+#: Share of values other than zero up to which rows of many columns are sparse.
+SPARSE_SHARE = 0.1
+#: Width of a column, as a share of its largest value and at all, up to which it counts as constant.
+LEAST_WIDTH, SMALLEST = 1e-12, 1e-300
 
 
-def dense_if_few_columns(X: Any) -> Any:
-    """Return rows as a dense array unless they are sparse and their columns are to be projected on axes."""
-    return X.toarray() if issparse(X) and X.shape[1] <= MANY_COLUMNS else X
+def by_share_of_zeros(X: Any) -> Any:
+    """Return rows as a CSR array where columns are many and most values zero, and else as a dense array.
+
+    The values alone decide, so that rows give the same model from either container.
+    """
+    size, has_many = X.shape[0] * X.shape[1], X.shape[1] > MANY_COLUMNS
+    if not issparse(X):
+        return csr_array(X) if has_many and np.count_nonzero(X) <= SPARSE_SHARE * size else np.ascontiguousarray(X)
+    if not has_many:
+        return X.toarray()
+    stored = csr_array(X, copy=True)
+    stored.sum_duplicates()
+    stored.eliminate_zeros()
+    return stored.toarray() if stored.nnz > SPARSE_SHARE * size and 8 * size <= SPARSE_LIMIT else stored
 
 
-def scaling_of(X: Any, weight: F32, seed: int) -> Scaling:
+def scaling_of(X: Any, order: Ints, weight: F32, seed: int) -> Scaling:
     """Return what scales columns: to mean 0 and deviation 1, or to -1 and 1 where they have two values.
 
     Parameters
     ----------
     X : ndarray or CSR array of shape (n, n_columns)
         Rows; the first of them are a random sample.
+    order : ndarray of shape (n_columns,)
+        Where these columns stand in the caller's rows.
     weight : ndarray of shape (n,)
         Weights.
     seed : int
@@ -37,36 +56,47 @@ def scaling_of(X: Any, weight: F32, seed: int) -> Scaling:
     -------
     Scaling
     """
+    share = weight.astype(np.float64)
     if X.shape[1] > MANY_COLUMNS:
-        return _with_axes(X, seed)
+        return _with_axes(X[:AXIS_ROWS], order, share[:AXIS_ROWS], seed)
     low, high = X.min(axis=0), X.max(axis=0)
     is_binary = (high > low) & ((low == X) | (high == X)).all(axis=0)
-    share = weight.astype(np.float64) / float(weight.sum())
-    middle = low / 2 + high / 2
-    centred = X - middle  # no cancellation in the squares
+    centre, deviation = _moments(X, share, low, high)
+    centre = np.where(is_binary, low / 2 + high / 2, centre)
+    scale = _inverse(np.where(is_binary, high / 2 - low / 2, deviation), low, high)
+    return Scaling(order, centre, scale, None, is_binary & (scale > 0))
+
+
+def _moments(X: Floats, weight: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Return mean and deviation of columns that lie between two values."""
+    share = weight / weight.sum()
+    middle, half = low / 2 + high / 2, high / 2 - low / 2
+    unit = np.ldexp(1.0, np.frexp(half)[1])  # a power of two, so that squares neither overflow nor vanish
+    centred = (X - middle) / unit  # no cancellation in the squares
     mean = share @ centred
     deviation = np.sqrt(np.maximum(share @ (centred * centred) - mean * mean, 0.0))
-    width = np.where(is_binary, high / 2 - low / 2, deviation)
-    tiny = width <= 1e-12 * np.maximum(np.abs(low), np.abs(high))
-    centre = middle + np.where(is_binary, 0.0, mean)
-    return Scaling(centre, np.where(tiny, 0.0, 1.0 / np.where(tiny, 1.0, width)), None, is_binary & ~tiny)
+    return middle + unit * mean, unit * deviation
 
 
-def _with_axes(X: Any, seed: int) -> Scaling:
+def _inverse(width: Floats, low: Floats, high: Floats) -> Floats:
+    """Return what columns are multiplied by to be of width 1; 0 for those of one value, but for rounding."""
+    is_none = width <= np.maximum(LEAST_WIDTH * np.maximum(np.abs(low), np.abs(high)), SMALLEST)
+    return np.where(is_none, 0.0, 1.0 / np.where(is_none, 1.0, width))
+
+
+def _with_axes(X: Any, order: Ints, weight: Floats, seed: int) -> Scaling:
     """Return the scaling of many columns: the principal axes of a sample, on one scale in all."""
     from sklearn.utils.extmath import randomized_svd
 
-    sample = X[:AXIS_ROWS]
-    if issparse(sample):
-        sample = sample.toarray()
-    centre, deviation = sample.mean(axis=0), sample.std(axis=0)
-    tiny = deviation <= 1e-12 * np.abs(sample).max(axis=0)
-    scale = np.where(tiny, 0.0, 1.0 / np.where(tiny, 1.0, deviation))
+    sample = X.toarray() if issparse(X) else X
+    low, high = sample.min(axis=0), sample.max(axis=0)
+    centre, deviation = _moments(sample, weight, low, high)
+    scale = _inverse(deviation, low, high)
     columns = scaled(sample, centre, scale, None)
     n_axes = min(N_AXES, *columns.shape)
     values, axes = randomized_svd(columns, n_axes, random_state=seed % 2**32)[1:]
     size = np.sqrt(float((values**2).sum()) / (len(columns) * n_axes))
-    return Scaling(centre, scale, (axes.T / max(size, 1e-12)).astype(np.float32), np.zeros(n_axes, bool))
+    return Scaling(order, centre, scale, (axes.T / max(size, 1e-12)).astype(np.float32), np.zeros(n_axes, bool))
 
 
 def scale_rows(X: Any, scaling: Scaling) -> F32:

@@ -22,12 +22,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bayesfloor.classify.linear.newton_kernels import walk_path
 from bayesfloor.classify.linear.sparse_newton import walk_sparse_path
-from bayesfloor.classify.training import F64, I64, check_penalties
+from bayesfloor.classify.training import F64, I64
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.data.points import check_points, check_sparse_points
 from bayesfloor.runtime.caller_warnings import warn_caller
-from bayesfloor.runtime.checks import ParameterError
+from bayesfloor.runtime.checks import ParameterError, check_int, is_int
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import check_memory
 from bayesfloor.runtime.results import Result
@@ -266,7 +266,7 @@ def linear_svm_path(X: Any, y: Any = None, *, Cs: Any = 19, sample_weight: Any =
     classes, codes = check_labels(y, points.shape[0])
     if len(classes) > 2:
         raise ValueError(f"a path is that of one binary problem; y has {len(classes)} classes")
-    values = check_penalties("Cs", Cs)
+    values = check_values_of_c("cv", Cs)
     weight = check_weights(sample_weight, len(codes))
     kept = weight > 0
     points = dense_where_narrow(points[kept])
@@ -279,9 +279,18 @@ def linear_svm_path(X: Any, y: Any = None, *, Cs: Any = 19, sample_weight: Any =
 
 
 def check_values_of_c(C: Any, Cs: Any) -> F64:
-    """Return the values of C to solve for: those of `Cs` where C is "cv", else C alone."""
-    if isinstance(C, str) and C == "cv":
-        return check_penalties("Cs", Cs)
-    if isinstance(C, bool) or not isinstance(C, Real) or not 0 < float(C) < np.inf:
-        raise ParameterError("C", "'cv' or a positive number", C)
-    return np.array([float(C)])
+    """Return the values of C to solve for, rising: those of `Cs` where C is "cv", else C alone.
+
+    `Cs` is the number of values from 2^-18 to 2^18, or the values themselves.
+    """
+    if not isinstance(C, str) or C != "cv":
+        if isinstance(C, bool) or not isinstance(C, Real) or not 0 < float(C) < np.inf:
+            raise ParameterError("C", "'cv' or a positive number", C)
+        return np.array([float(C)])
+    if is_int(Cs):
+        n_values = check_int("Cs", Cs)
+        return np.exp2(np.linspace(-18, 18, n_values)) if n_values > 1 else np.ones(1)
+    values = np.asarray(Cs, np.float64)
+    if values.ndim != 1 or len(values) == 0 or not np.all((values > 0) & np.isfinite(values)):
+        raise ParameterError("Cs", "an int or positive numbers", Cs)
+    return np.unique(values)

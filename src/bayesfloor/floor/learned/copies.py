@@ -11,14 +11,18 @@ features are equal too. A rounded column is known by its gaps: these are multipl
 
 One of each is the sample as it was before it was copied, with its shares of the classes. Where copies have different
 labels (several people labelled each row, or labels are noisy), each is an observation of the label, and all are used.
+Targets that are numbers are dealt with alike; rounded columns are known by rows that repeat others, y included.
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from bayesfloor.data.sampling import keys_of_values
+from bayesfloor.data.sampling import Keys, keys_of_values
 from bayesfloor.floor.trees.near_copies import find_near_copies, near_copies
+from bayesfloor.floor.trees.noise_variance import are_copies
+from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.forest import spanning_forests
 from bayesfloor.learn.training_rows import standardised
@@ -82,29 +86,127 @@ def distinct_rows(problem: Problem, seed: int, *, may_group: bool = True) -> Dis
     """
     everything = DistinctRows(problem, problem, np.arange(len(problem.X)))
     places = copies_of(problem)
-    if places is None or (problem.groups is not None and not _differ_within(places, problem.groups).any()):
+    if places is None:
         return everything
-    n_places, n_classes = int(places.max()) + 1, len(problem.classes)
     keys = keys_of_values(problem.X, problem.codes, seed, problem.groups)
-    time = np.zeros(len(keys)) if problem.time is None else problem.time
-    order = np.lexsort((keys, time, places))
+    settled = settle_copies(
+        places, problem.codes, keys, problem.groups, problem.time, "Labels", may_group=may_group, needs_all=True
+    )
+    if settled is None:
+        return everything
+    if settled.are_groups:
+        grouped = replace(problem, groups=places)
+        return DistinctRows(grouped, grouped, everything.rows, (_finding(places, settled.what),))
+    distinct = problem.take(settled.kept)
+    what = settled.what + _changed_shares(problem, distinct)
+    return DistinctRows(problem, distinct, settled.kept, (_finding(places, what),))
+
+
+def distinct_numbers(
+    problem: NumberProblem, seed: int, *, may_group: bool
+) -> tuple[Ints, Ints | None, tuple[Finding, ...]]:
+    """Leave out copies, or make groups of them, where the target is a number.
+
+    Rows of weight 0 are left out first, so that no other row is left out for the sake of one that does not count.
+
+    Parameters
+    ----------
+    problem : NumberProblem
+        All rows.
+    seed, may_group
+        As for `distinct_rows`.
+
+    Returns
+    -------
+    kept : ndarray of shape (n_kept,)
+        The rows that may be used, ascending.
+    places : ndarray of shape (n,) or None
+        Copies have the same number, where they are to be held out together.
+    findings : tuple of Finding
+        What was found.
+    """
+    used = np.arange(len(problem.y))
+    if problem.sample_weight is not None:
+        used = np.flatnonzero(problem.sample_weight > 0)
+    part = problem.take(used) if len(used) < len(problem.y) else problem
+    places = copies_of(part.without_target)
+    also_target = places is None
+    if places is None:
+        places = _repeats_of(part)
+    if places is None:
+        return used, None, ()
+    values = np.unique(part.y, return_inverse=True)[1]
+    settled = settle_copies(places, values, part.keys(seed), part.groups, part.time, "Targets", may_group=may_group)
+    if settled is None:
+        return used, None, ()
+    of_all = None
+    if settled.are_groups:
+        of_all = np.full(len(problem.y), -1)
+        of_all[used] = places
+    return used[settled.kept], of_all, (_finding(places, settled.what, also_target=also_target),)
+
+
+class Settled(NamedTuple):
+    """What becomes of copies: the rows that are kept, whether copies are groups, and the words for it."""
+
+    kept: Ints
+    are_groups: bool
+    what: str
+
+
+def settle_copies(
+    places: Ints,
+    values: Ints,
+    keys: Keys,
+    groups: Ints | None,
+    time: Floats | None,
+    noun: str,
+    *,
+    may_group: bool,
+    needs_all: bool = False,
+) -> Settled | None:
+    """Decide what becomes of copies.
+
+    Parameters
+    ----------
+    places : ndarray of shape (n,)
+        Copies have the same number, from 0.
+    values : ndarray of shape (n,)
+        Labels or targets; equal ones have the same number, from 0.
+    keys : ndarray of shape (n,)
+        Random numbers by which one of several copies is chosen.
+    groups, time : ndarray of shape (n,) or None
+        As of the problem. Copies within a group do no harm; of several in time, the earliest is kept.
+    noun : str
+        What the values are called.
+    may_group : bool
+        Whether copies may become groups where there are neither groups nor a time.
+    needs_all : bool, default=False
+        Whether each of the values must be among those of the rows that are kept.
+
+    Returns
+    -------
+    Settled or None
+        None where all rows are used as they are.
+    """
+    if groups is not None and not _differ_within(places, groups).any():
+        return None
+    n_places = int(places.max()) + 1
+    order = np.lexsort((keys, np.zeros(len(keys)) if time is None else time, places))
     kept = np.sort(order[np.searchsorted(places[order], np.arange(n_places))])
     n_copied = int(np.count_nonzero(np.bincount(places) > 1))
-    n_mixed = int(_differ_within(places, problem.codes).sum())
-    has_all_classes = len(np.unique(problem.codes[kept])) == n_classes
-    may_group = may_group and problem.groups is None and problem.time is None
-    if may_group and (n_mixed > FEW_MIXED * n_copied or not has_all_classes):
-        grouped = replace(problem, groups=places)
+    n_mixed = int(_differ_within(places, values).sum())
+    has_all = not needs_all or len(np.unique(values[kept])) == int(values.max()) + 1
+    may_group = may_group and groups is None and time is None
+    if may_group and (n_mixed > FEW_MIXED * n_copied or not has_all):
         what = (
-            f"Labels differ among the copies of {n_mixed} of {n_copied} rows, so all were used, and copies of one row "
+            f"{noun} differ among the copies of {n_mixed} of {n_copied} rows, so all were used, and copies of one row "
             "were always held out together."
         )
-        return DistinctRows(grouped, grouped, everything.rows, (_finding(places, what),))
-    if not has_all_classes:
-        return everything
-    distinct = problem.take(kept)
-    what = f"One of each was used, {n_places} rows, so that none was predicted from its own copy."
-    return DistinctRows(problem, distinct, kept, (_finding(places, what + _changed_shares(problem, distinct)),))
+        return Settled(np.arange(len(places)), True, what)
+    if not has_all:
+        return None
+    return Settled(kept, False, f"One of each was used, {n_places} rows, so that none was predicted from its own copy.")
 
 
 def _differ_within(places: Ints, values: Ints) -> Bools:
@@ -113,12 +215,17 @@ def _differ_within(places: Ints, values: Ints) -> Bools:
     return np.bincount(pairs[:, 0]) > 1
 
 
-def _finding(places: Ints, what: str) -> Finding:
+def _finding(places: Ints, what: str, *, also_target: bool = False) -> Finding:
     n, n_places = len(places), int(places.max()) + 1
+    why = (
+        "all their features are equal, although some feature is different in nearly all of the "
+        f"{n_places} rows that differ"
+    )
+    if also_target:
+        why = "their features and y are equal, far more often than those of measurements would be"
     return Finding(
         "BF037",
-        f"{n - n_places} of {n} rows are copies of others: all their features are equal, although some feature is "
-        f"different in nearly all of the {n_places} rows that differ. {what}",
+        f"{n - n_places} of {n} rows are copies of others: {why}. {what}",
         "Find out where they come from. Where equal rows are different observations, add what tells them apart.",
     )
 
@@ -146,6 +253,32 @@ def copies_of(problem: Problem) -> Ints | None:
     return places if _is_some_column_continuous(values, first) else None
 
 
+def equal_rows(problem: Problem, rows: Ints) -> Ints | None:
+    """Return which rows have all their features equal, as codes of a table where it has them.
+
+    Parameters
+    ----------
+    problem : Problem
+        All rows.
+    rows : ndarray of shape (n,)
+        Some of them.
+
+    Returns
+    -------
+    ndarray of shape (n,) or None
+        Equal rows have the same number, from 0; None where no two are equal.
+    """
+    values = _known_of_rows(problem)[rows]
+    if problem.tabular is not None:
+        codes = problem.tabular.values[rows]
+        values = np.column_stack([values, np.where(np.isnan(codes), -1e300, codes) + 0.0])
+    values = np.ascontiguousarray(values)
+    hashes = np.empty(len(values), np.uint64)
+    hash_rows(values.view(np.uint64), 0, len(values), hashes)
+    distinct, places = np.unique(hashes, return_inverse=True)
+    return None if len(distinct) == len(values) else places
+
+
 def _known_of_rows(problem: Problem) -> Floats:
     """Return the points; a category in place of columns that were computed from labels, which differ between copies."""
     tabular = problem.tabular
@@ -156,6 +289,41 @@ def _known_of_rows(problem: Problem) -> Floats:
         is_kept[start:stop] = False
     encoded = tabular.values[:, [column for column, _, _ in tabular.from_labels]]
     return np.column_stack([problem.X[:, is_kept], np.where(np.isnan(encoded), -1.0, encoded)])
+
+
+def _repeats_of(problem: NumberProblem) -> Ints | None:
+    """Return which rows repeat another one, y included, where that happens far more often than by chance."""
+    known = known_of(problem, np.arange(len(problem.y)))
+    hashes = np.empty(len(known), np.uint64)
+    hash_rows(known.view(np.uint64), 0, len(known), hashes)
+    order = np.lexsort((problem.y, hashes))
+    is_same = np.append(False, np.diff(hashes[order].view(np.int64)) == 0)
+    is_copy = is_same & np.append(False, np.diff(problem.y[order]) == 0)
+    if not are_copies(is_same, is_copy, problem.y[order]):
+        return None
+    places = np.empty(len(order), np.int64)
+    places[order] = np.cumsum(~is_copy) - 1
+    return places
+
+
+def known_of(problem: NumberProblem, rows: Ints) -> Floats:
+    """Return what tells rows apart: the codes of a table where it has them, as X may hold targets of other rows.
+
+    Parameters
+    ----------
+    problem : NumberProblem
+        All rows.
+    rows : ndarray of shape (n,)
+        Some of them.
+
+    Returns
+    -------
+    ndarray
+    """
+    if problem.tabular is None:
+        return problem.X[rows]
+    values = problem.tabular.values[rows]
+    return np.ascontiguousarray(np.where(np.isnan(values), -1e300, values) + 0.0)
 
 
 def _is_some_column_continuous(X: Floats, rows: Ints) -> bool:

@@ -23,7 +23,8 @@ from bayesfloor.data.sampling import (
 )
 from bayesfloor.floor.learned.caller_choices import MIN_FOLDS, Known, check_cv, check_learners
 from bayesfloor.floor.learned.cluster_fits import cluster_of
-from bayesfloor.floor.learned.copies import distinct_rows, groups_of_near_copies
+from bayesfloor.floor.learned.column_order import in_column_order
+from bayesfloor.floor.learned.copies import distinct_rows, equal_rows, groups_of_near_copies
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
 from bayesfloor.floor.learned.held_out import HeldOut
 from bayesfloor.floor.learned.many_rows import fit_holdout, hold_out, holdout_bytes
@@ -220,9 +221,13 @@ def learned_floor_of(
     check_cv(cv, len(problem.X), problem.groups, problem.time)
     seed = check_random_state_seed(random_state)
     n_threads = check_n_jobs(n_jobs)
+    problem = in_column_order(problem, problem.codes)
     distinct = distinct_rows(problem, seed, may_group=is_int(cv))
     problem = distinct.problem
-    is_default = isinstance(learners, str) and learners == "default" and is_int(cv) and problem.time is None
+    if is_int(cv):  # again: the copies that were left out may have been all that there was of some groups
+        check_cv(cv, len(problem.X), problem.groups, problem.time)
+    is_default = isinstance(learners, str) and learners == "default" and is_int(cv)
+    is_default = is_default and problem.time is None and problem.supervised is None
     most_rows = rows_by_default(problem) if is_default else LEARNED_ROWS
     rows = choose_rows(problem, check_max_rows(max_rows, n_classes, most_rows), seed, RARE_ROWS)
     is_many = is_default and len(rows) > LEARNED_ROWS
@@ -236,15 +241,17 @@ def learned_floor_of(
     groups = None if problem.groups is None else problem.groups[rows]
     holdout = hold_out(problem.codes[rows], groups, cv, LEARNED_ROWS) if is_many else None
     predicted = rows if holdout is None else rows[holdout.tested]
-    points, codes = problem.X[predicted], problem.codes[predicted]
-    tabular = None if problem.tabular is None else problem.tabular.take(predicted)
+    part = problem.take(predicted)
+    points, codes = part.X, part.codes
     if holdout is not None:
-        learner_groups = linear_families_for(points, tabular, len(rows))
+        learner_groups = linear_families_for(points, part.tabular, len(rows))
         of_tested = None if groups is None else np.unique(groups[holdout.tested], return_inverse=True)[1]
         scheme = _Scheme(holdout.stack_folds, groups=of_tested, clusters=of_tested)
         check_memory(holdout_bytes(problem, rows, n_threads), f"training on {len(rows)} rows")
     else:
-        learner_groups = check_learners(learners, _KNOWN, lambda: class_families_for(points, tabular))
+        learner_groups = check_learners(
+            learners, _KNOWN, lambda: class_families_for(points, part.tabular, part.supervised)
+        )
         # a splitter counts all rows that were given
         scheme = _scheme_of(problem, rows, cv) if is_int(cv) else _scheme_of(distinct.given, distinct.rows[rows], cv)
     cluster = cluster_of(client)
@@ -255,19 +262,7 @@ def learned_floor_of(
         if holdout is not None:
             fitted = fit_holdout(problem, rows, holdout, learner_groups, seed, crew, cluster)
             return fit_stacks(fitted, codes, seed, crew), fitted.sizes, fitted.names
-        fitted = cross_fit(
-            points,
-            codes,
-            n_classes,
-            scheme.folds,
-            learner_groups,
-            seed,
-            crew,
-            scheme.splits,
-            scheme.earlier,
-            tabular,
-            cluster,
-        )
+        fitted = cross_fit(part, scheme.folds, learner_groups, seed, crew, scheme.splits, scheme.earlier, cluster)
         if problem.time is not None:
             fitted = with_recent(fitted)
         # Offsets fitted on other groups move away from a fold whose groups lean to one class, because these were among
@@ -285,6 +280,15 @@ def learned_floor_of(
     stacks = [replace(stack, log_q=counted.at_shares_of_all(stack.log_q)) for stack in stacks]
     q, thinned = np.exp(stacks[0].log_q[0]), counted.in_proportion()
     unseen = float(np.isin(codes, classes_in_one_group(problem)).mean())
+    if holdout is not None:
+        places, splits = holdout.tested, _splits_of(holdout.folds, holdout.tested)
+    else:
+        places = np.arange(len(rows)) if scheme.tested is None else scheme.tested
+        splits = _splits_of(scheme.folds, places, scheme.splits)
+    in_time = problem.time is not None
+    past = _shares_trained_on(problem.codes[rows], splits, len(codes), n_classes) if in_time else None
+    # In time, models are trained again for each period, so that one rule for all tested rows is no bound.
+    cells = None if in_time else equal_rows(problem, rows[places])
     summaries: dict[str, CurveSummary] = {}
     for each in sorted(metrics, key=lambda metric: metric.name != "error"):  # the error first
         summaries[each.name] = summarise(
@@ -295,9 +299,11 @@ def learned_floor_of(
             residual_z=residual_z,
             confidence=confidence,
             clusters=scheme.clusters,
-            in_time=problem.time is not None,
+            in_time=in_time,
             share_unseen=unseen,
             kept=summaries["error"].kept if summaries else 1.0,
+            past=past,
+            cells=cells,
         )
     floors = {each.name: _metric_floor(each, summaries[each.name], confidence) for each in metrics}
     first, summary = floors[metrics[0].name], summaries["error"]
@@ -312,7 +318,7 @@ def learned_floor_of(
             counted,
             confidence,
             clusters=scheme.clusters,
-            in_time=problem.time is not None,
+            in_time=in_time,
             is_unseen=np.isin(codes, classes_in_one_group(problem)),
             seed=seed,
         )
@@ -351,15 +357,18 @@ def learned_floor_of(
         metrics=floors,
         cost=_decisions(metrics, q, counted, problem.classes),
     )
-    if holdout is not None:
-        tested, splits = holdout.tested, _splits_of(holdout.folds, holdout.tested)
-    else:
-        tested = np.arange(len(rows)) if scheme.tested is None else scheme.tested
-        splits = _splits_of(scheme.folds, tested, scheme.splits)
+    named = (q if summary.constant is None else summary.constant).argmax(axis=1)
     given = distinct.rows[rows]
-    return learned, HeldOut(
-        problem, rows, splits, tested, counted, metrics, given, q.argmax(axis=1), clusters=scheme.clusters
-    )
+    return learned, HeldOut(problem, rows, splits, places, counted, metrics, given, named, clusters=scheme.clusters)
+
+
+def _shares_trained_on(codes: Ints, splits: tuple[tuple[Ints, Ints], ...], n_tested: int, n_classes: int) -> Floats:
+    """Return the shares of the classes among the rows that each tested row is predicted from, none of them 0."""
+    shares = np.empty((n_tested, n_classes))
+    for train, places in splits:
+        counts = np.bincount(codes[train], minlength=n_classes) + 0.5
+        shares[places] = counts / counts.sum()
+    return shares
 
 
 def _splits_of(folds: Ints, tested: Ints, splits: list[Split] | None = None) -> tuple[tuple[Ints, Ints], ...]:

@@ -21,7 +21,7 @@ from bayesfloor.floor.learned.clusters import effective_rows
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.gap_result import FloorGap, p_text
 from bayesfloor.floor.learned.held_out import HeldOut
-from bayesfloor.floor.learned.model_predictions import OwnRows, Predicted, check_compared, check_model
+from bayesfloor.floor.learned.model_predictions import OwnRows, Predicted, check_compared, check_model, columns_named
 from bayesfloor.floor.learned.paired import Difference, compare, holm, paired_p_value
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.strata import PlainRows
@@ -44,6 +44,7 @@ def floor_gap(
     y: Any = None,
     *,
     predictions: Any = None,
+    rows_are_new: bool = False,
     groups: Any = None,
     time: Any = None,
     sample_weight: Any = None,
@@ -72,6 +73,9 @@ def floor_gap(
     predictions : array-like of shape (n_samples,) or (n_samples, n_classes), or data frame, default=None
         What a model has predicted for every row without having seen it: labels, or probabilities of the sorted
         classes. The columns of a data frame name the classes.
+    rows_are_new : bool, default=False
+        Whether you know that a fitted model, or the one whose predictions these are, has seen none of the rows. Only
+        then does one that is better than the stack move the floor. Of an unfitted model it is known.
     groups, time : array-like of shape (n_samples,) or str, default=None
         Rows that belong together, and when each was seen, as for `learned_floor`.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -135,7 +139,7 @@ def floor_gap(
         progress=progress,
         client=client,
     )
-    return gap_of(learned, held_out, compared.predict(held_out))
+    return gap_of(learned, held_out, compared.predict(held_out), rows_are_new=rows_are_new)
 
 
 def problem_of(X: Any, y: Any, groups: Any, time: Any, prepare: Any = "auto") -> tuple[Problem, OwnRows]:
@@ -144,11 +148,10 @@ def problem_of(X: Any, y: Any, groups: Any, time: Any, prepare: Any = "auto") ->
     if table is None:
         problem = check_problem(X, y, groups, time, prepare)
         return problem, OwnRows(X, np.arange(len(problem.X)))
-    named = tuple(name for name in (y, groups, time) if isinstance(name, str))
-    return check_problem(table, None), OwnRows(X, table.lines, named)
+    return check_problem(table, None), OwnRows(X, table.lines, columns_named(X, y, groups, time))
 
 
-def gap_of(learned: LearnedFloor, held_out: HeldOut, predicted: Predicted) -> FloorGap:
+def gap_of(learned: LearnedFloor, held_out: HeldOut, predicted: Predicted, *, rows_are_new: bool = False) -> FloorGap:
     """Compare what a model predicts for the tested rows with what the stack does.
 
     Parameters
@@ -159,11 +162,14 @@ def gap_of(learned: LearnedFloor, held_out: HeldOut, predicted: Predicted) -> Fl
         The tested rows, and what the stack predicts for them.
     predicted : Predicted
         What the model predicts for them.
+    rows_are_new : bool, default=False
+        As for `floor_gap`.
 
     Returns
     -------
     FloorGap
     """
+    rows_are_new = rows_are_new or predicted.origin == "cross-fitted"
     floor, confidence, rows = learned.metrics["error"], learned.confidence, held_out.counted
     codes, clusters = rows.codes, held_out.clusters
     if clusters is not None:
@@ -172,11 +178,10 @@ def gap_of(learned: LearnedFloor, held_out: HeldOut, predicted: Predicted) -> Fl
     difference = compare(of_model, of_stack, rows, clusters, confidence)
     n = _n_independent(of_model, rows, clusters, confidence)
     error_interval = _limits(difference.first, n, confidence)
-    found = list(_findings(learned, predicted, codes, difference, error_interval))
-    has_seen = any(finding.code == "BF058" for finding in found)
+    found = list(_findings(learned, predicted, codes, difference, error_interval, rows_are_new=rows_are_new))
     estimate, interval = floor.estimate, floor.interval
     is_sure = difference.p_value < 1.0 - confidence and not difference.interval[0] <= 0.0 <= difference.interval[1]
-    if is_sure and difference.value < 0.0 and not has_seen:
+    if is_sure and difference.value < 0.0 and rows_are_new:
         # the better of two models is taken: each limit has half of what may go wrong
         limit = _limits(difference.first, n, 0.5 + 0.5 * confidence)[1]
         estimate = min(estimate, difference.first)
@@ -208,6 +213,7 @@ def gap_of(learned: LearnedFloor, held_out: HeldOut, predicted: Predicted) -> Fl
         n_tested=len(codes),
         confidence=confidence,
         origin=predicted.origin,
+        rows_are_new=rows_are_new,
         name=predicted.name,
         findings=in_order(found),
         learned=learned,
@@ -317,12 +323,19 @@ def _adjust(by_class: dict[str, Any], by_pair: dict[str, Any]) -> None:
 
 
 def _findings(
-    learned: LearnedFloor, predicted: Predicted, codes: Ints, difference: Difference, error_interval: Range
+    learned: LearnedFloor,
+    predicted: Predicted,
+    codes: Ints,
+    difference: Difference,
+    error_interval: Range,
+    *,
+    rows_are_new: bool,
 ) -> Iterator[Finding]:
     """List what was found, but for what a better model says of the floor."""
     floor, n_classes = learned.metrics["error"], len(learned.classes)
-    too_good = difference.first < floor.interval[0] or error_interval[1] < floor.estimate
-    if predicted.origin != "cross-fitted" and difference.value < 0.0 and difference.p_value < TOO_GOOD and too_good:
+    least = max(floor.estimate, floor.reached_interval[0])
+    too_good = difference.first < floor.interval[0] or error_interval[1] < least
+    if not rows_are_new and difference.value < 0.0 and difference.p_value < TOO_GOOD and too_good:
         yield Finding(
             "BF058",
             f"The model errs on {percent(difference.first)} of {counted(len(codes))} rows, where a stack of learners "
@@ -330,7 +343,8 @@ def _findings(
             f"is about {percent(floor.estimate)} ({exact_percent(floor.confidence)} range "
             f"{percent_range(*floor.interval)}). Most likely it was trained on these rows.",
             "Pass rows that it was not trained on; or predictions of cross-validation, as from cross_val_predict; or, "
-            "in Python, an unfitted copy, clone(model), which is then fitted on the folds of the stack.",
+            "in Python, an unfitted copy, clone(model), which is then fitted on the folds of the stack. Where you know "
+            "that it has seen none of them, say so: rows_are_new=True, or --rows-are-new.",
         )
     others = np.flatnonzero(np.bincount(predicted.codes, minlength=len(predicted.labels))[n_classes:])
     if len(others):
@@ -358,7 +372,8 @@ def _better_than_stack(difference: Difference, before: Range, after: Range, conf
     return Finding(
         "BF061",
         f"The model is surely better than the stack of learners, by {points(-difference.value)} points "
-        f"({p_text(difference.p_value)}). That is proof of a lower floor: its {exact_percent(confidence)} range is now "
-        f"{percent_range(*after)}, and was {percent_range(*before)} by the stack alone.",
+        f"({p_text(difference.p_value)}). Measured: a model did this on rows that it had not seen. The "
+        f"{exact_percent(confidence)} range of the floor is now {percent_range(*after)}, and was "
+        f"{percent_range(*before)} by the stack alone.",
         "Pass the model to learned_floor among the learners: its learning curve then counts too.",
     )

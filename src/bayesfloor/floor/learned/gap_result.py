@@ -72,6 +72,8 @@ class FloorGap(Result):
     origin : {"cross-fitted", "fitted", "predictions"}
         Whether clones of the model were fitted on the folds of the stack, a fitted model was asked, or predictions
         were passed.
+    rows_are_new : bool
+        Whether it is known that the model has seen none of the rows: by its origin, or because the caller says so.
     name : str
         What the model is called; empty for predictions.
     findings : tuple of Finding
@@ -101,6 +103,7 @@ class FloorGap(Result):
     n_tested: int
     confidence: float
     origin: str
+    rows_are_new: bool
     name: str
     findings: tuple[Finding, ...]
     learned: LearnedFloor
@@ -257,14 +260,18 @@ def sentences_on(gap: FloorGap) -> list[str]:
         return [_surely_more(gap, errs, level)]
     if gap.is_sure:
         between = f"{level} interval {points(-high)} to {points(-low)}, {p_text(gap.p_value)}"
+        better = (
+            f"{errs}, surely less than the {percent(gap.reached)} that a stack of learners reaches on the same rows "
+            f"(by {points(-gap.sure_gap)} points, {between})."
+        )
+        if not gap.rows_are_new:
+            most = percent(min(gap.error_interval[1], gap.interval[1]))
+            return [better, f"If the model has not seen these rows, the floor is at most {most}."]
         left = _perhaps_left(gap, "; ")
         if gap.error - gap.estimate < NEXT_TO_NOTHING:
             left = "; how much lower it is cannot be told from a stack that has seen less"
-        return [
-            f"{errs}, surely less than the {percent(gap.reached)} that a stack of learners reaches on the same rows "
-            f"(by {points(-gap.sure_gap)} points, {between}).",
-            f"That is itself proof of a floor of at most {percent(gap.interval[1])}{left}.",
-        ]
+        measured = "Measured: a model did this on rows that it had not seen"
+        return [better, f"{measured}, so the floor is at most {percent(gap.interval[1])}{left}."]
     if gap.n_only_model == gap.n_only_stack == 0:
         first = f"{errs}, on the same rows as a stack of learners: nothing can surely be won"
     elif gap.error == gap.reached:
@@ -276,7 +283,8 @@ def sentences_on(gap: FloorGap) -> list[str]:
             f"{errs}, and a stack of learners on {of_stack} of the same rows. The difference may be chance "
             f"({between}): nothing can surely be won"
         )
-    return [f"{first}{_perhaps_left(gap, '; ')}."]
+    condition = "" if gap.rows_are_new else ", if the model has not seen these rows"
+    return [f"{first}{_perhaps_left(gap, '; ')}{condition}."]
 
 
 def _surely_more(gap: FloorGap, errs: str, level: str) -> str:

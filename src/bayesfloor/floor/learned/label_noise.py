@@ -9,9 +9,11 @@ import numpy as np
 from bayesfloor.data.sampling import LEARNED_ROWS
 from bayesfloor.display import LabelNoiseDisplay
 from bayesfloor.floor.learned.caller_choices import MIN_FOLDS
+from bayesfloor.floor.learned.column_order import in_column_order
 from bayesfloor.floor.learned.copies import distinct_rows
 from bayesfloor.floor.learned.estimate import choose_rows, learned_floor
 from bayesfloor.floor.trees.problem import Progress, check_problem
+from bayesfloor.learn.training_rows import as_given
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import ParameterError, check_int, check_max_rows, check_random_state_seed
 from bayesfloor.runtime.frames import like_input
@@ -147,11 +149,12 @@ def label_noise_check(
     levels = _check_shares(shares)
     check_int("cv", cv, MIN_FOLDS)
     problem = check_problem(X, y, groups, time)
+    problem = in_column_order(problem, problem.codes)
     n_classes = len(problem.classes)
     seed = check_random_state_seed(random_state)
     problem = distinct_rows(problem, seed).problem
     rows = choose_rows(problem, check_max_rows(max_rows, n_classes, LEARNED_ROWS), seed)
-    points, codes = problem.X[rows], problem.codes[rows]
+    points, codes = as_given(problem.X[rows], problem.given_columns), problem.codes[rows]
     rng = np.random.default_rng([seed, 1])
     order, drawn = rng.permutation(len(rows)), rng.integers(0, n_classes, len(rows))
     floors = []

@@ -24,12 +24,12 @@ from bayesfloor.data.folds import grouped_folds, stratified_folds
 from bayesfloor.data.sampling import RARE_ROWS, stratified_rows
 from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.floor.learned.cluster_fits import run_fits
-from bayesfloor.floor.learned.cross_fitting import CrossFit, runs_of
+from bayesfloor.floor.learned.cross_fitting import CrossFit, Split, folds_seen, runs_of
 from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.forest.partitions.cluster import Cluster
 from bayesfloor.learn.families import Family
 from bayesfloor.learn.target_encoding import encoded as encode
-from bayesfloor.learn.training_rows import Codes, Train, safe, standardised
+from bayesfloor.learn.training_rows import Codes, Train, relative_spread, safe, standardised
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
 
@@ -100,6 +100,18 @@ def hold_out(codes: Ints, groups: Ints | None, n_folds: int, n_tested: int) -> H
         within = np.flatnonzero(of_fold == fold)
         stack_folds[within] = n_parts * fold + stratified_folds(codes[tested[within]], n_parts, within)
     return Holdout(folds, tested, stack_folds)
+
+
+def holdout_splits(holdout: Holdout) -> list[Split]:
+    """List the training sets where some rows are held out; rows to predict count among those that are tested."""
+    of_fold = holdout.folds[holdout.tested]
+    splits = []
+    for run in runs_of(int(holdout.folds.max()) + 1):
+        tests = tuple((np.flatnonzero(of_fold == fold), view) for fold, view in run.tests if view < MOST_VIEWS)
+        tests = tuple((rows, view) for rows, view in tests if len(rows))
+        if tests:
+            splits.append(Split(run.size, np.flatnonzero(np.isin(holdout.folds, run.train)), tests))
+    return splits
 
 
 def holdout_bytes(problem: Problem, rows: Ints, n_threads: int) -> float:
@@ -175,7 +187,8 @@ def fit_holdout(
                     predictions[names.index(name), view, of_fold == fold] = part
         log_p.append(predictions)
         sizes.append(float(np.mean([len(known[number]) for number in of_size])))
-    return CrossFit(names, log_p, tuple(sizes), holdout.stack_folds, has_offsets=problem.groups is None)
+    seen = folds_seen(holdout_splits(holdout), holdout.stack_folds, tested, len(rows))
+    return CrossFit(names, log_p, tuple(sizes), holdout.stack_folds, seen=seen, has_offsets=problem.groups is None)
 
 
 class _FitInputs(NamedTuple):
@@ -203,6 +216,10 @@ def rows_for(problem: Problem, rows: Ints, tests: Ints, encoded: Ints) -> tuple[
 
     Features that hold labels are computed from the former alone.
     """
+    if problem.supervised is not None:
+        made = problem.supervised.features(rows, tests)
+        single: list[Any] = [side.astype(np.float32) for side in standardised(*made)]
+        return Train(single[0], problem.codes[rows], len(problem.classes), spread=relative_spread(made[0])), single[1]
     X, tabular, d = problem.X, problem.tabular, problem.X.shape[1]
     points: Any = np.empty((len(rows), d), np.float32)
     others: Any = np.empty((len(tests), d), np.float32)
@@ -214,7 +231,8 @@ def rows_for(problem: Problem, rows: Ints, tests: Ints, encoded: Ints) -> tuple[
         largest = np.abs(known).max(axis=0)
         spread[chunk] = largest * (known / np.where(largest > 0, largest, 1.0)).std(axis=0)
     spread /= spread.max() or 1.0
-    train = Train(points, problem.codes[rows], len(problem.classes), spread=spread)
+    columns = problem.given_columns
+    train = Train(points, problem.codes[rows], len(problem.classes), spread=spread, given_columns=columns)
     if tabular is not None:
         table = Codes(tabular.values[rows], tabular.values[tests], tabular.is_category)
         train = train._replace(table=table)

@@ -57,6 +57,12 @@ class Metric:
         The loss of guessing by the shares of the classes, where that may be less than the loss of one decision for all.
     of_one_row : float
         What one row of the rarest class counts, in rows: many where all classes count the same.
+    is_row_mean : bool
+        Whether the loss of a row depends on that row alone.
+    is_score : bool
+        Whether probabilities are judged, and not decisions or ranks.
+    is_least_by_shares : bool
+        Whether nothing loses less on given rows than the shares of the classes among rows with equal features.
     """
 
     name: str
@@ -71,6 +77,9 @@ class Metric:
     of_guesses: float = np.inf
     of_one_row: float = 1.0
     about: str = ""
+    is_row_mean: bool = True
+    is_score: bool = False
+    is_least_by_shares: bool = True
 
     def value(self, loss: Any) -> Any:
         """Return the figure for a loss, or the loss for a figure."""
@@ -287,6 +296,10 @@ NAMES = (
 )
 #: What k is in "top_k_error".
 TOP_K = 5
+#: Least and most that the largest cost may be: squares, and sums of them over any number of rows, stay finite.
+LEAST_COST, MOST_COST = 1e-100, 1e100
+#: Differences of costs, as a share of the largest, that rounding alone makes.
+SAME_COSTS = 1e-12
 
 
 def check_metrics(
@@ -374,36 +387,42 @@ def _metric_of(
     if name == "error":
         return Metric("error", "error", of_error, even)
     if name == "balanced_error":
-        return Metric("balanced_error", "balanced error", of_balanced_error, even, of_one_row=of_one_row)
+        return Metric(
+            "balanced_error", "balanced error", of_balanced_error, even, of_one_row=of_one_row, is_row_mean=False
+        )
     if name == "log_loss":
         entropy = float(-(shares * np.log(np.maximum(shares, _TINY))).sum())
         return Metric(
             "log_loss", "log-loss", of_log_loss, float(np.log(n_classes)), (0.0, np.inf), scale=entropy / even,
-            is_rate=False,
+            is_rate=False, is_score=True,
         )  # fmt: skip
     if name == "brier":
         half = 2.0 if n_classes == 2 else 1.0
         alone = float(1.0 - (shares**2).sum()) / half
         return Metric(
-            "brier", "Brier score", of_brier, even / half, (0.0, 2.0 / half), scale=alone / even, is_rate=False
-        )
+            "brier", "Brier score", of_brier, even / half, (0.0, 2.0 / half), scale=alone / even, is_rate=False,
+            is_score=True,
+        )  # fmt: skip
     if name == "roc_auc":
         title = f"{macro}ROC AUC"
         losses = _mean_over_classes(auc_values, of_two)
         of_one_row = 1.0 / rarest if n_classes == 2 else of_one_row
-        return Metric("roc_auc", title, losses, 0.5, larger_is_better=True, is_rate=False, of_one_row=of_one_row)
+        return Metric(
+            "roc_auc", title, losses, 0.5, larger_is_better=True, is_rate=False, of_one_row=of_one_row,
+            is_row_mean=False,
+        )  # fmt: skip
     if name == "average_precision":
         losses = _mean_over_classes(average_precision_values, of_two)
         return Metric(
             "average_precision", f"{macro}average precision", losses, 1.0, larger_is_better=True, is_rate=False,
-            of_one_row=of_positive, about=about,
+            of_one_row=of_positive, about=about, is_row_mean=False, is_least_by_shares=False,
         )  # fmt: skip
     if name == "f1":
         guesses = np.inf if n_classes == 2 else even
         losses = of_f1(of_two)
         return Metric(
             "f1", f"{macro}F1", losses, 1.0, larger_is_better=True, is_rate=False, of_guesses=guesses,
-            of_one_row=of_positive, about=about,
+            of_one_row=of_positive, about=about, is_row_mean=False, is_least_by_shares=n_classes == 2,
         )  # fmt: skip
     if name == "cost":
         assert costs is not None  # the names were checked
@@ -471,6 +490,12 @@ def check_costs(costs: Any, classes: NDArray[Any]) -> Floats:
         )
     if not np.isfinite(matrix).all():
         raise ValueError("costs must be finite numbers.")
+    largest = float(np.abs(matrix).max())
+    if not LEAST_COST <= largest <= MOST_COST and largest > 0.0:
+        raise ValueError(
+            f"The largest of the costs must be between {LEAST_COST:g} and {MOST_COST:g}, so that sums of their squares "
+            f"can be computed. Got {largest:g}: choose another unit."
+        )
     right = np.diagonal(matrix)
     wrong = (matrix[:, :n_classes] < right[:, np.newaxis]).nonzero()
     if len(wrong[0]):
@@ -479,7 +504,7 @@ def check_costs(costs: Any, classes: NDArray[Any]) -> Floats:
             f"Taking {shown(classes[k])} for {shown(classes[j])} costs {matrix[k, j]:g}, less than naming it rightly "
             f"({matrix[k, k]:g}). Rows are the true classes, columns the decisions."
         )
-    if matrix.max() == matrix.min():
+    if np.ptp(matrix) <= SAME_COSTS * largest:
         raise ValueError("All costs are the same: there is nothing to decide.")
     return matrix
 

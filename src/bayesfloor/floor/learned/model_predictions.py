@@ -20,8 +20,9 @@ from bayesfloor.data.labels import as_array, check_weights, is_missing
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.floor.learned.held_out import HeldOut, log_of_known
 from bayesfloor.forest.gpu.device import host_array
-from bayesfloor.learn.training_rows import Train
+from bayesfloor.learn.training_rows import Train, as_given
 from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.frames import column_named, column_texts, with_text_names
 from bayesfloor.runtime.text import listed, shown
 from bayesfloor.tables.frames import is_eager_frame
 
@@ -64,7 +65,7 @@ class OwnRows(NamedTuple):
     places : ndarray of shape (n_samples,)
         Which of its rows each row of the problem is.
     named : tuple of str
-        Columns of a data frame that are labels, groups or times, and no features.
+        Columns of a data frame that are labels, groups or times, and no features, as `column_texts` calls them.
     """
 
     X: Any
@@ -80,11 +81,13 @@ class OwnRows(NamedTuple):
             return self if isinstance(X, np.ndarray | Table) else self._replace(X=host_array(X))
         if not hasattr(X, "iloc") and not hasattr(X, "lazy"):  # neither pandas nor polars: scikit-learn knows no others
             X = X.to_pandas()
+        X = with_text_names(X, only_copies=True)  # which scikit-learn refuses
         names = getattr(model, "feature_names_in_", None)
         columns = list(X.columns)
-        if names is not None and set(names) <= set(columns):
+        if names is not None and set(names) <= set(columns) and len(set(names)) == len(names):
             return self._replace(X=X[list(names)])
-        X = X[[column for column in columns if column not in self.named]]
+        kept = [place for place, text in enumerate(column_texts(X)) if text not in self.named]
+        X = X.iloc[:, kept] if hasattr(X, "iloc") else X[:, kept]
         is_of_arrays = names is None and hasattr(model, "n_features_in_")
         return self._replace(X=X.to_numpy() if is_of_arrays else X)
 
@@ -94,6 +97,11 @@ class OwnRows(NamedTuple):
 
         X = self.X.X if isinstance(self.X, Table) else self.X
         return _safe_indexing(X, self.places[rows])
+
+
+def columns_named(X: Any, *given: Any) -> tuple[str, ...]:
+    """Return the columns of a data frame that a caller names in place of values."""
+    return tuple(name for each in given if (name := column_named(X, each)) is not None)
 
 
 def check_model(model: Any, predictions: Any) -> None:
@@ -253,7 +261,7 @@ def _by_clones(model: Any, own: OwnRows, held_out: HeldOut, sample_weight: Float
     for train, places in held_out.splits:
         if prepared is not None:
             each = next(prepared)
-            rows, others = each.train.X, each.others
+            rows, others = (as_given(side, each.train.given_columns) for side in (each.train.X, each.others))
         else:
             rows, others = (own.take(held_out.given[some]) for some in (train, held_out.tested[places]))
         known = Train(np.empty((len(train), 0)), problem.codes[held_out.rows[train]], len(problem.classes))

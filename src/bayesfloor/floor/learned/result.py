@@ -405,7 +405,7 @@ class SubgroupFloors(Result):
     names : tuple of str
         The subgroups, in the order of their values.
     estimate : ndarray of shape (n_groups,)
-        The floor; NaN where fewer than 5 rows were tested.
+        The floor; NaN where `is_too_few`.
     interval : ndarray of shape (n_groups, 2)
         Where it lies. It begins at 0 where nothing tells how low the floor of the subgroup may be.
     reached : ndarray of shape (n_groups,)
@@ -425,7 +425,7 @@ class SubgroupFloors(Result):
     confidence : float
         Level of the intervals.
     note : str
-        How subgroups were made of the values, where they are not the values themselves.
+        How subgroups were made of the values, where they are not the values themselves; and which are too few.
     """
 
     column: str
@@ -450,8 +450,13 @@ class SubgroupFloors(Result):
             f"{known.max():.4f}, p = {self.reached_p_value:.2g}; floors differ with p = {self.floor_p_value:.2g})"
         )
 
+    @property
+    def is_too_few(self) -> NDArray[np.bool_]:
+        """Which subgroups have too few tested rows, fewer than 5, for anything to be said of their floor."""
+        return np.isnan(self.estimate)
+
     def frame(self) -> Any:
-        """Return a data frame with a row for each subgroup."""
+        """Return a data frame with a row for each subgroup; "too few" in `remark` where there is no estimate."""
         return self._frame_of(
             {
                 "group": list(self.names),
@@ -465,6 +470,7 @@ class SubgroupFloors(Result):
                 "share_of_errors": self.share_of_errors,
                 "n_samples": self.n_samples,
                 "n_rows": self.n_rows,
+                "remark": ["too few" if too_few else "" for too_few in self.is_too_few],
             }
         )
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import optimize
 from scipy.special import log_softmax
 
-from bayesfloor.floor.learned.cross_fitting import CrossFit
+from bayesfloor.floor.learned.cross_fitting import VIEWS, CrossFit, unseen
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
 
@@ -38,14 +38,15 @@ def fit_stacks(fitted: CrossFit, codes: Ints, seed: int, crew: Crew) -> list[Sta
     """Fit one stack for each size and fold.
 
     Which learners take part in the stack for a fold, and with which exponents, is decided by rows of the other folds
-    alone; in time, by those of earlier ones. A fold that has no earlier ones gets no predictions.
+    alone, as models predict them that have not seen the fold: see `unseen`. In time, they are rows of earlier folds. A
+    fold that has no earlier ones gets no predictions.
     """
     n_folds = int(fitted.folds.max()) + 1
     stacked = [fold for fold in range(n_folds) if len(fitted.outside(fold))]
-    tasks = [(size, fold) for size in range(len(fitted.log_p)) for fold in stacked]
+    tasks = [(size, fold) for size in range(len(VIEWS)) for fold in stacked]
     fits = crew.run(lambda size, fold: _fit_fold(fitted, size, fold, codes, seed), tasks)
     stacks = []
-    for size, log_p in enumerate(fitted.log_p):
+    for size, log_p in enumerate(fitted.log_p[: len(VIEWS)]):
         log_q = np.full(log_p.shape[1:], np.nan)
         weights = np.zeros((n_folds, len(log_p)))
         for (of_size, fold), (chosen, w, b) in zip(tasks, fits, strict=True):
@@ -60,17 +61,19 @@ def fit_stacks(fitted: CrossFit, codes: Ints, seed: int, crew: Crew) -> list[Sta
 
 def _fit_fold(fitted: CrossFit, size: int, fold: int, codes: Ints, seed: int) -> tuple[Ints, Floats, Floats]:
     """Choose learners and fit their exponents on the rows outside of a fold."""
-    log_p = fitted.log_p[size]
-    rows = fitted.outside(fold)
-    losses = [-float(of_learner[:, rows, codes[rows]].mean()) for of_learner in log_p]
+    n_views = [log_p.shape[1] for log_p in fitted.log_p]
+    source, views, rows = unseen(fitted.seen, n_views, fitted.folds, fitted.outside(fold), fold, size)
+    log_p = fitted.log_p[source]
+    losses = [-float(of_learner[views, rows, codes[rows]].mean()) for of_learner in log_p]
     chosen = np.argsort(losses, kind="stable")[:N_BEST]
-    some = rows
-    most = max(MOST_ROWS // log_p.shape[1], 1)
-    if len(rows) > most:
-        some = np.sort(np.random.default_rng([seed, size, fold]).permutation(rows)[:most])
-    n_views = log_p.shape[1]
-    inputs = log_p[chosen][:, :, some].astype(np.float64).reshape(len(chosen), n_views * len(some), -1)
-    w, b = fit_exponents(inputs, np.tile(codes[some], n_views), 1.0 / n_views, fitted.has_offsets)
+    distinct = np.unique(rows)
+    most = max(MOST_ROWS * len(distinct) // len(rows), 1)
+    if len(distinct) > most:
+        distinct = np.random.default_rng([seed, size, fold]).permutation(distinct)[:most]
+        kept = np.isin(rows, distinct)
+        views, rows = views[kept], rows[kept]
+    inputs = log_p[chosen[:, np.newaxis], views, rows].astype(np.float64)
+    w, b = fit_exponents(inputs, codes[rows], len(distinct) / len(rows), fitted.has_offsets)
     return chosen, w, b
 
 

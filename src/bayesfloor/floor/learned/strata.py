@@ -19,8 +19,15 @@ class PlainRows:
         self.class_weights = np.ones(len(class_counts))
 
     def weighted(self, values: Floats) -> Floats:
-        """Return values whose mean estimates that of all rows; their variance, divided by n, is that mean's."""
+        """Return values whose mean estimates that of all rows; their variance, divided by n, is that mean's.
+
+        Where the shares of classes were fixed, what these vary by is left to `between_classes`.
+        """
         return values
+
+    def between_classes(self, values: Floats) -> float:
+        """Return the variance of the mean of values that the shares of the classes add."""
+        return 0.0
 
     def variance(self, is_wrong: Bools) -> float:
         """Return the variance of an error, which is not 0 when nothing was counted."""
@@ -72,6 +79,12 @@ class StratifiedRows(PlainRows):
         mean_of_class = np.bincount(self.codes, weights=values) / self._n_of_class
         within = self.class_weights[self.codes] * (values - mean_of_class[self.codes])
         return float(self._share @ mean_of_class) + within
+
+    def between_classes(self, values: Floats) -> float:
+        """Return the variance of the mean of values that the shares of the classes add."""
+        mean_of_class = np.bincount(self.codes, weights=values) / self._n_of_class
+        away = mean_of_class - self._share @ mean_of_class
+        return float(self._share @ away**2 / self.class_counts.sum())
 
     def variance(self, is_wrong: Bools) -> float:
         """Return the variance of an error, which is not 0 when nothing was counted."""

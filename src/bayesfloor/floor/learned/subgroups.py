@@ -38,7 +38,7 @@ from bayesfloor.floor.learned.summary import (
 )
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.text import percent, percent_range, shown
+from bayesfloor.runtime.text import listed, percent, percent_range, shown
 
 #: Rows below which nothing is said of a subgroup's floor.
 FEWEST_ROWS = 5
@@ -117,11 +117,13 @@ def subgroup_floors(
     """
     codes, n_groups = rows.codes, len(by.names)
     errors = [(stack.log_q.argmax(axis=-1) != codes).mean(axis=0) for stack in stacks]
+    if whole.constant is not None:
+        errors[0] = (whole.constant.argmax(axis=1) != codes).astype(np.float64)
     weights = rows.class_weights[codes]
     unseen = np.zeros(len(codes), bool) if is_unseen is None else is_unseen
     arm_of_rows = whole.reached - whole.reached_interval[0]
     left = max(whole.reached - whole.estimate, 0.0)
-    arm = max(max((whole.reached - whole.interval[0]) ** 2 - arm_of_rows**2, 0.0) ** 0.5, left)
+    arm = max(max((whole.reached - whole.curve_low) ** 2 - arm_of_rows**2, 0.0) ** 0.5, left)
     excess = _Excess(left, arm, errors[-1] - errors[0])
     found = []
     for code in range(n_groups):
@@ -147,8 +149,14 @@ def subgroup_floors(
         reached_p_value=errors_differ(errors[0], by.codes, weights, clusters, seed),
         floor_p_value=floors_differ(estimate, interval, confidence),
         confidence=confidence,
-        note=by.note,
+        note=" ".join([*([by.note] if by.note else []), *_too_few(by, np.isnan(estimate))]),
     )
+
+
+def _too_few(by: Subgroups, is_too_few: Bools) -> list[str]:
+    """Name the subgroups of whose floor nothing can be said."""
+    named = [shown(by.names[code]) for code in np.flatnonzero(is_too_few)]
+    return [f"Too few rows, fewer than {FEWEST_ROWS}, to tell a floor: {listed(named)}."] if named else []
 
 
 class _Part:
@@ -230,7 +238,7 @@ def _figures_of(
     if not in_time and (fall := fall_as_fast(by_size, part.standard_error)) > 0.0:
         lower = min(lower, reached - N_DOUBLINGS * fall)
     lower -= float(part.weighted(unseen[own].astype(np.float64)).mean())
-    if lower < FEW_ERRORS / n or whole.interval[0] == 0.0:
+    if lower < FEW_ERRORS / n or whole.curve_low == 0.0:
         lower = 0.0
     return _Figures(estimate, (min(lower, estimate), reached_interval[1]), reached, reached_interval)
 

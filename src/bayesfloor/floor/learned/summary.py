@@ -86,7 +86,9 @@ class CurveSummary(NamedTuple):
     """The best possible value of a metric, and what it was read from; the fields are those of `MetricFloor`.
 
     All are losses, of which smaller is better: for metrics of which larger is better, 1 less the metric. `kept` is the
-    share of the curve's lower end that was left where learners have only begun to see what there is.
+    share of the curve's lower end that was left where learners have only begun to see what there is. `constant` has the
+    probabilities of the rule that knows no features, where that loses less than the stack and is what was reached.
+    `curve_low` is the lower end without what rows of equal features tell.
     """
 
     estimate: float
@@ -100,6 +102,8 @@ class CurveSummary(NamedTuple):
     growth: float = 1.0
     steady_fall: float = 0.0
     kept: float = 1.0
+    constant: Floats | None = None
+    curve_low: float = 0.0
 
 
 def summarise(
@@ -114,6 +118,8 @@ def summarise(
     in_time: bool = False,
     share_unseen: float = 0.0,
     kept: float = 1.0,
+    past: Floats | None = None,
+    cells: Ints | None = None,
 ) -> CurveSummary:
     """Extrapolate what the stacks lose by a metric.
 
@@ -140,6 +146,10 @@ def summarise(
     kept : float, default=1.0
         `CurveSummary.kept` of the error, for another metric: what learners have not seen yet they have not seen by any
         metric.
+    past : ndarray of shape (n, n_classes) or None, default=None
+        In time: the shares of the classes among the rows that each row is predicted from.
+    cells : ndarray of shape (n,) or None, default=None
+        Rows whose features are all equal have the same number, from 0; None where that tells nothing.
 
     Returns
     -------
@@ -154,19 +164,29 @@ def summarise(
     def lost(targets: Floats, q: Floats) -> Floats:
         return (rows.weighted(metric.losses(targets, q, weights)) - lowest) / scale
 
+    def sampled(values: Floats, q: Floats) -> Sampling:
+        between = rows.between_classes(metric.losses(targets, q, weights)) / scale**2
+        return _sampling(values, q, rows, metric, clusters, confidence, baseline, top, between)
+
     hard_rows, soft_losses, middle, of_averages = [], [], [], []
     sampling: Sampling | None = None
-    beaten = lost(targets, np.tile(shares, (len(codes), 1)))
+    beaten = lost(targets, constant_probabilities(rows, metric, None))
     if (metric.of_guesses - lowest) / scale < beaten.mean():
         beaten = np.full(len(codes), (metric.of_guesses - lowest) / scale)
     baseline = float(beaten.mean())
+    constant = constant_probabilities(rows, metric, past)
+    of_constant = lost(targets, constant) if past is not None and metric.is_row_mean else beaten
     top = (metric.bounds[1] - lowest) / scale
     for stack in stacks:
         of_views = np.exp(stack.log_q)
         hard = np.mean([lost(targets, q) for q in of_views], axis=0)
         soft = np.mean([lost(q, q) for q in of_views], axis=0)
         if sampling is None:
-            sampling = _sampling(hard, stack.log_q[0], rows, metric, clusters, confidence, baseline, top)
+            sampling = sampled(hard, of_views[0])
+            of_reached, reached_by = hard, sampling
+            is_constant = bool(of_constant.mean() < hard.mean())  # what needs no features is a model too
+            if is_constant:
+                of_reached, reached_by = of_constant, sampled(of_constant, constant)
         hard_rows.append(hard)
         soft_losses.append(float(soft.mean()))
         middle.append(middle_error(hard, soft, sampling.n_rows))
@@ -191,7 +211,8 @@ def summarise(
         return curve, split_posterior(all_points, variance, sizes_of_all, averaged, largest, n_rows, rates)
 
     curve, other = posteriors(RATES)
-    reached_interval = sampling.interval(hard_losses[0], top, confidence)
+    reached = float(of_reached.mean())
+    reached_interval = reached_by.interval(reached, top, confidence)
     estimate = 0.5 * (curve.mean + other.mean)
     lower = min(posterior.quantile(tail) for posterior in (curve, other, *posteriors(SLOW_RATES)))
     upper = max(reached_interval[1], curve.quantile(1.0 - tail))
@@ -203,12 +224,12 @@ def summarise(
 
     gain = beaten - hard_rows[0]
     surely = float(np.clip(gain.mean() / (SURE * standard_error(gain)), 0.0, 1.0))
-    if surely == 1.0:
-        estimate = min(estimate, hard_losses[0])  # the floor is at most what a model attains
-    else:
-        estimate = surely * estimate + (1.0 - surely) * baseline
+    if surely < 1.0:
+        estimate = surely * min(estimate, baseline) + (1.0 - surely) * baseline
         of_baseline = _sampling_of_baseline(baseline, standard_error(beaten), rows, metric, n_rows, top)
         upper = max(upper, of_baseline.interval(baseline, top, confidence)[1])
+    if surely == 1.0 or is_constant:
+        estimate = min(estimate, reached)  # the floor is at most what a model attains
     if residual_z > ERR_ALIKE:
         # In time, what no learner caught may be a change that the past does not show: the more of it, the wider.
         wider = WIDER * max(1.0, residual_z / CHANGED) if in_time else WIDER
@@ -231,6 +252,13 @@ def summarise(
     lower = min(lower, reached_interval[0]) - share_unseen
     if lower < FEW_ERRORS / sampling.n_equivalent:
         lower = 0.0
+    curve_low = min(lower, estimate)
+    if cells is not None and metric.is_least_by_shares:
+        # No rule tells rows of equal features apart: on these rows, each loses at least as much as their shares do.
+        q = shares_in_cells(cells, targets * weights[:, np.newaxis])
+        least = lost(targets, q)
+        lower = max(lower, min(sampled(least, q).interval(float(least.mean()), top, confidence)[0], reached))
+        estimate = max(estimate, lower)
 
     def unscaled(values: Any) -> Any:
         return lowest + scale * values
@@ -238,7 +266,7 @@ def summarise(
     return CurveSummary(
         estimate=unscaled(estimate),
         interval=(unscaled(min(lower, estimate)), unscaled(max(upper, estimate))),
-        reached=unscaled(hard_losses[0]),
+        reached=unscaled(reached),
         reached_interval=(unscaled(reached_interval[0]), unscaled(reached_interval[1])),
         baseline=unscaled(baseline),
         beats_baseline=surely == 1.0,
@@ -256,7 +284,43 @@ def summarise(
         growth=growth,
         steady_fall=scale * steady_fall,
         kept=left,
+        constant=constant if is_constant else None,
+        curve_low=unscaled(curve_low),
     )
+
+
+def constant_probabilities(rows: PlainRows, metric: Metric, past: Floats | None) -> Floats:
+    """Return what a rule predicts that knows no features: the shares of the classes.
+
+    Folds have the same shares of each class, so that a decision by the shares of all rows is one by those trained on. A
+    probability is not: the row that it is judged by is left out. In time, shares are those of the past.
+
+    Parameters
+    ----------
+    rows : PlainRows
+        Classes of the rows.
+    metric : Metric
+        What the rule is judged by.
+    past : ndarray of shape (n, n_classes) or None
+        As for `summarise`.
+
+    Returns
+    -------
+    ndarray of shape (n, n_classes)
+    """
+    if past is not None and metric.is_row_mean:
+        return past
+    counts = np.tile(rows.class_counts.astype(np.float64), (len(rows.codes), 1))
+    if metric.is_score:
+        counts += 0.5 - one_hot(rows.codes, counts.shape[1])
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+
+def shares_in_cells(cells: Ints, targets: Floats) -> Floats:
+    """Return the shares of the classes among the rows of each cell, for each row."""
+    sums = np.zeros((int(cells.max()) + 1, targets.shape[1]))
+    np.add.at(sums, cells, targets)
+    return np.asarray((sums / sums.sum(axis=1, keepdims=True))[cells])
 
 
 class Sampling(NamedTuple):
@@ -291,26 +355,27 @@ class Sampling(NamedTuple):
 
 def _sampling(
     lost: Floats,
-    log_q: Floats,
+    scores: Floats,
     rows: PlainRows,
     metric: Metric,
     clusters: Ints | None,
     confidence: float,
     baseline: float,
     top: float,
+    between: float,
 ) -> Sampling:
-    """Return how surely the mean of what rows lose is known."""
+    """Return how surely the mean of what rows lose is known; of the error, by the class that has the largest score."""
     mean = float(lost.mean())
     if metric.name == "error":
         if clusters is not None:
             n = effective_rows(lost, clusters, confidence)
             return Sampling(_proportion_variance(mean, n), n, n)
-        is_wrong = log_q.argmax(axis=-1) != rows.codes
+        is_wrong = scores.argmax(axis=-1) != rows.codes
         return Sampling(rows.variance(is_wrong), None, rows.n_equivalent(is_wrong))
     n_rows = len(lost)
     parts = (lost - mean) ** 2 if clusters is None else np.bincount(clusters, lost - mean) ** 2
     # One more row that loses as much as without features, so that the variance is not 0 where nothing was lost.
-    variance = float(parts.sum() + (metric.of_one_row * (baseline - mean)) ** 2) / n_rows**2
+    variance = float(parts.sum() + (metric.of_one_row * (baseline - mean)) ** 2) / n_rows**2 + between
     n_independent = None if clusters is None else n_rows * float(lost.var() * n_rows / max(parts.sum(), 1e-300))
     # Where a few rows make up the variance, it is a guess: with as many degrees of freedom as its own variance says.
     freedom = 2.0 * float(parts.sum()) ** 2 / max(float((parts**2).sum()), 1e-300)
@@ -335,7 +400,8 @@ def _n_equivalent(loss: float, variance: float, top: float, n: float) -> float:
     if not np.isfinite(top):
         return n
     share = (loss / top * n + 0.5) / (n + 1.0)
-    return share * (1.0 - share) * top**2 / variance
+    most = MOST_ROWS * variance  # a loss that is the same for all rows is known
+    return share * (1.0 - share) * top**2 / variance if share * (1.0 - share) * top**2 < most else MOST_ROWS
 
 
 def growth_of_lead(errors: list[Floats], of_largest: Floats, standard_error: Callable[[Floats], float]) -> float:
@@ -434,10 +500,15 @@ def find_in_learned(
             "Some models never see them in training, so their rows count as errors. Merge classes, or leave them out.",
         )
     if not summary.beats_baseline:
+        low = "nothing can be said of how low the error can get: its range begins at 0"
+        if summary.interval[0] > 0.0:
+            low = (
+                "no learning curve says how low the error can get. Rows with equal features and different labels put "
+                f"it at {summary.interval[0]:.4f} or more"
+            )
         yield Finding(
             "BF023",
-            f"Nothing that was tried beats always naming the largest class (error {summary.baseline:.4f}), so "
-            "nothing can be said of how low the error can get: its range begins at 0.",
+            f"Nothing that was tried beats always naming the largest class (error {summary.baseline:.4f}), so {low}.",
             "Either the features tell nothing about the classes, or they do so in a way that needs far more rows, or a "
             "class is so rare that naming it hardly ever pays; its ROC AUC tells that.",
         )

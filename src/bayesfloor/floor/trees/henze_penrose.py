@@ -107,14 +107,6 @@ def confusion_rate(y_true: ArrayLike, y_pred: ArrayLike, label: Any) -> float:
     return float(np.mean(is_true != is_predicted))
 
 
-def one_vs_rest_cross_edges(cross_counts: ArrayLike) -> Floats:
-    """R(X_k, ∪_{l≠k} X_l) of every class k, from one tree of all points, as in equation (11).
-
-    The row sums of the (..., K, K) matrix that counts the edges between each two classes.
-    """
-    return np.asarray(cross_counts, np.float64).sum(axis=-1)
-
-
 def multiclass_upper_bound(cross_edges: ArrayLike, n_points: ArrayLike, n_classes: ArrayLike) -> Floats:
     """Upper bound on the floor of K classes: s = R/n (Sekeh, Oselio and Hero 2018).
 

@@ -14,6 +14,7 @@ from bayesfloor.forest.partitions.cluster_rows import is_collection
 from bayesfloor.forest.partitions.dispatch import in_memory
 from bayesfloor.forest.partitions.files import StoredRows, open_rows
 from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.text import unique_names
 
 #: Bytes of one batch of columns: small beside the memory of any machine, large enough for few passes over a file.
 COLUMN_BYTES = 256 * 2**20
@@ -98,6 +99,8 @@ def is_remote(X: Any) -> bool:
 
 
 def names_of(X: Any) -> Sequence[Any] | None:
-    """Return the names of the columns of a frame of any kind."""
+    """Return the names of the columns of a frame of any kind, those that come again with a number."""
     names = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow, or any other frame
-    return None if names is None else list(names)
+    if names is None or len(set(names)) == len(names):
+        return None if names is None else list(names)
+    return unique_names(list(map(str, names)))

@@ -5,6 +5,7 @@
     votes ── vote_table ───── counts, a matrix of labels or a long table -> (row, annotator, label)
       │
       ├──── agreement ─────── how often two annotators agree, and the bounds that follow without a model
+      ├──── shared_columns ── classes that never meet at a row share a column of the model, where there are many
       ├──── mixture ───────── a model of votes, fitted by EM; many fits side by side
       │       settings        how much rows differ: which settings of the model the votes allow
       ├──── uncertainty ───── bootstrap over rows, jackknife over annotators, intervals

@@ -19,12 +19,19 @@ from bayesfloor.floor.votes.annotators import AnnotatorAgreement, compare_annota
 from bayesfloor.floor.votes.mixture import Mixture, draw_probabilities, expected_probabilities, patterns_of
 from bayesfloor.floor.votes.result import VoteFloor
 from bayesfloor.floor.votes.settings import fit_settings
-from bayesfloor.floor.votes.uncertainty import agreement_interval, annotator_spread, floor_interval, within_bounds
+from bayesfloor.floor.votes.shared_columns import with_shared_columns
+from bayesfloor.floor.votes.uncertainty import (
+    NO_SPREAD,
+    agreement_interval,
+    annotator_spread,
+    floor_interval,
+    within_bounds,
+)
 from bayesfloor.floor.votes.vote_table import VoteTable, check_votes
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_confidence, check_int, check_random_state_seed
 from bayesfloor.runtime.findings import Finding, in_order
-from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.frames import as_narwhals, like_input
 from bayesfloor.runtime.text import counted, listed, percent, percent_range, shown
 from bayesfloor.tables.frames import is_eager_frame
 
@@ -135,11 +142,13 @@ def vote_floor(
     if not len(agreed):
         raise ValueError(f"no row has two votes, of {len(counts)} with a vote: nothing tells how far annotators agree")
     agreement = float(agreed.mean())
+    _check_above_chance(counts, agreement, agreement_interval(agreed, NO_SPREAD, confidence)[1])
     n_classes = len(table.classes)
-    patterns = patterns_of(counts)
+    shared = with_shared_columns(table)
+    patterns = patterns_of(shared.counts[has_votes])
     fitted = fit_settings(patterns, agreement)
     main = fitted.fits[int(fitted.weight.argmax())]
-    spread = annotator_spread(table, main, seed)
+    spread = annotator_spread(shared, main, seed)
     of_agreement = agreement_interval(agreed, spread, confidence)
     estimate, interval = floor_interval(patterns, fitted, spread, confidence, n_bootstrap, seed)
     reached, n_tested = _reached(patterns.counts, patterns.n_rows, main)
@@ -149,7 +158,7 @@ def vote_floor(
     has_third_votes = bool((counts.sum(axis=1) >= 3).mean() >= _THIRD_VOTES)
     interval = within_bounds(interval, of_agreement, n_classes, reached_high, has_third_votes=has_third_votes)
     estimate = min(max(estimate, interval[0]), interval[1])
-    hidden_error, accuracy = hidden_classes(table, fitted.fits[0])
+    hidden_error, accuracy = hidden_classes(shared, fitted.fits[0])
     compared = None if table.annotator is None else compare_annotators(table, accuracy)
     learned = None
     if X is not None:
@@ -175,6 +184,17 @@ def vote_floor(
         findings=in_order([*_too_few(counts, table, interval), *_outliers(compared)]),
         seconds=perf_counter() - started,
     )
+
+
+def _check_above_chance(counts: Ints, agreement: float, highest: float) -> None:
+    """Refuse tables whose columns agree surely less often than labels dealt out at random: these are no votes."""
+    by_chance = float(((counts.sum(axis=0) / counts.sum()) ** 2).sum())
+    if highest < by_chance:
+        raise ValueError(
+            f"two votes at a row agree in {percent(agreement)} of the cases, less often than votes dealt out at random "
+            f"({percent(by_chance)}): these are no votes on the same question. Pass a column for each annotator, or a "
+            "count for each class, and leave out all other columns"
+        )
 
 
 def _naive(counts: Ints, weights: Floats) -> float:
@@ -308,7 +328,5 @@ def _positions(table: VoteTable) -> Ints:
 def take_rows(X: Any, rows: Ints) -> Any:
     """Return some rows of an array, a sparse matrix or a data frame."""
     if is_eager_frame(X):
-        import narwhals
-
-        return narwhals.from_native(X, eager_only=True)[rows.tolist()].to_native()
+        return as_narwhals(X)[rows.tolist()].to_native()
     return X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]

@@ -21,7 +21,7 @@ from bayesfloor.floor.votes.result import SoftLabelFloor
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_confidence, check_random_state_seed
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.frames import as_narwhals, like_input
 from bayesfloor.runtime.text import listed, percent, shown
 from bayesfloor.tables.frames import is_eager_frame
 
@@ -146,9 +146,7 @@ def soft_label_floor(
 
 def _check_probabilities(P: Any) -> Floats:
     if is_eager_frame(P):
-        import narwhals
-
-        P = narwhals.from_native(P, eager_only=True).to_numpy()
+        P = as_narwhals(P).to_numpy()
     array = np.asarray(P)
     if array.dtype.kind == "O":
         try:

@@ -180,13 +180,13 @@ def within_bounds(
     """Cut an interval to what the agreement of the annotators, and a model that exists, allow.
 
     Where few rows have a third vote, all that the agreement allows is left open. Where no two annotators disagree, the
-    bootstrap sees no error at all; the interval then reaches to the smallest floor that goes together with the lowest
-    agreement.
+    bootstrap sees no error at all; the interval then reaches from 0, the largest floor that goes together with the
+    highest agreement, to the smallest that goes together with the lowest.
     """
-    lowest, _ = floor_bounds(agreement[1], n_classes)
+    lowest, highest_low = floor_bounds(agreement[1], n_classes)
     smallest, highest = floor_bounds(agreement[0], n_classes)
     if not has_third_votes:
         return lowest, highest
-    low = min(max(interval[0], lowest), interval[1])
+    low = min(max(interval[0], lowest), interval[1], highest_low)
     high = max(min(interval[1], highest, reached_high), low, smallest)
     return low, high

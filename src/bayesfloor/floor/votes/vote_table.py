@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bayesfloor.data.labels import as_array, check_labels, is_missing
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import ParameterError, check_option
+from bayesfloor.runtime.frames import as_narwhals, column_named, column_texts
 from bayesfloor.runtime.text import listed, shown
 from bayesfloor.tables.columns import UnknownColumnError
 from bayesfloor.tables.frames import is_eager_frame
@@ -87,7 +88,7 @@ def _form_of(votes: Any, rows: Any, labels: Any, is_frame: bool) -> str:
     if rows is not None or labels is not None:
         return "long"
     if is_frame:
-        names = [str(name) for name in votes.columns]
+        names = column_texts(votes)
         if find_name(names, ROW_NAMES) is not None and find_name(names, LABEL_NAMES) is not None:
             return "long"
     matrix = _matrix(votes, is_frame)
@@ -103,13 +104,13 @@ def find_name(names: Sequence[str], wanted: Sequence[str]) -> str | None:
 def _matrix(votes: Any, is_frame: bool) -> NDArray[Any]:
     """Return a matrix with the types that its values had."""
     if is_frame:
-        of_rows = find_name([str(name) for name in votes.columns], ROW_NAMES)
+        of_rows = find_name(column_texts(votes), ROW_NAMES)
         if of_rows is not None:
             raise ValueError(
                 f"column {of_rows!r} looks like a name of the rows; leave it out of a matrix of votes, or give the "
                 "frame a column of labels"
             )
-        columns = [_values(votes, name) for name in votes.columns]
+        columns = [_values(votes, place) for place in range(len(votes.columns))]
         matrix = np.empty((len(columns[0]) if columns else 0, len(columns)), dtype=object)
         for place, column in enumerate(columns):
             matrix[:, place] = column
@@ -127,10 +128,9 @@ def _matrix(votes: Any, is_frame: bool) -> NDArray[Any]:
     return matrix
 
 
-def _values(frame: Any, name: Any) -> list[Any]:
-    import narwhals
-
-    return list(narwhals.from_native(frame[name], series_only=True).to_list())
+def _values(frame: Any, place: int) -> list[Any]:
+    columns = as_narwhals(frame)
+    return list(columns[:, place].to_list())
 
 
 def _is_numeric(matrix: NDArray[Any]) -> bool:
@@ -161,7 +161,7 @@ def _from_counts(votes: Any, classes: Any, is_frame: bool) -> VoteTable:
         raise ValueError(f"needs two classes, got {counts.shape[1]} column of counts")
     _check_most(counts.sum(axis=1))
     if classes is None:
-        names = np.array([str(name) for name in votes.columns]) if is_frame else np.arange(counts.shape[1])
+        names = np.array(column_texts(votes)) if is_frame else np.arange(counts.shape[1])
     else:
         names = as_array(classes)
         if names.shape != (counts.shape[1],) or len(set(names.tolist())) != len(names):
@@ -185,7 +185,7 @@ def _from_matrix(votes: Any, rows: Any, annotators: Any, labels: Any, is_frame: 
     row, column = np.divmod(np.flatnonzero(known), matrix.shape[1])
     classes, codes = check_labels(flat[known].tolist(), int(known.sum()))
     if annotators is None:
-        names = np.array([str(name) for name in votes.columns]) if is_frame else np.arange(matrix.shape[1])
+        names = np.array(column_texts(votes)) if is_frame else np.arange(matrix.shape[1])
     else:
         names = as_array(annotators)
     if names.shape != (matrix.shape[1],) or len(set(names.tolist())) != len(names):
@@ -199,7 +199,7 @@ def _is_gap(value: Any) -> bool:
 
 def _from_long(votes: Any, rows: Any, annotators: Any, labels: Any, is_frame: bool) -> VoteTable:
     if is_frame:
-        names = [str(name) for name in votes.columns]
+        names = column_texts(votes)
         row_values = _column(votes, names, rows, ROW_NAMES, "rows")
         label_values = _column(votes, names, labels, LABEL_NAMES, "labels")
         who = None
@@ -252,9 +252,9 @@ def _column(frame: Any, names: list[str], given: Any, usual: Sequence[str], what
                 f"{listed([repr(each) for each in names], 8)}"
             )
     else:
-        if not isinstance(given, str):
+        name = column_named(frame, given)
+        if name is None:
             raise ParameterError(what, "the name of a column of the data frame", given)
-        name = given
         if name not in names:
             from difflib import get_close_matches
 
@@ -262,7 +262,7 @@ def _column(frame: Any, names: list[str], given: Any, usual: Sequence[str], what
             raise UnknownColumnError(
                 f"there is no column {name!r} for the {what}; there are {listed([repr(each) for each in close])}"
             )
-    return _values(frame, frame.columns[names.index(name)])
+    return _values(frame, names.index(name))
 
 
 def _codes_of(values: list[Any]) -> tuple[NDArray[Any], Ints]:

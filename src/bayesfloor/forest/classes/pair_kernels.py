@@ -141,7 +141,7 @@ def gather_across(tile_a, from_tile, a, bounds_a, b, bounds_b, line, work, norms
     n_axes = a.centers.shape[1]
     node_a = (1 << a.height) + tile_a
     box_low_a, box_high_a, box_low_b, box_high_b = a.box_low, a.box_high, b.box_low, b.box_high
-    starts_b, slacks_b, full_slacks_b, centers_a = b.starts, b.slack, b.full_slack, a.centers
+    starts_b, slacks_b, centers_a = b.starts, b.slack, a.centers
     full_a, full_centers_a, full_b, full_norms_b, full_centers_b = (
         a.full,
         a.full_centers,
@@ -161,7 +161,6 @@ def gather_across(tile_a, from_tile, a, bounds_a, b, bounds_b, line, work, norms
     two_stages = len(full_a) > 0
     place_low, place_high = bounds_a.node_low[node_a], bounds_a.node_high[node_a]
     node_reach_a, slack_a = bounds_a.node_reach[node_a], a.slack[tile_a]
-    full_slack_a = a.full_slack[tile_a]
     column_a, local_a = a.columns[tile_a], a.local
     width_a = a.columns[tile_a + 1] - column_a
     start_a, size_a = load_tile(a, tile_a, rows)
@@ -173,10 +172,7 @@ def gather_across(tile_a, from_tile, a, bounds_a, b, bounds_b, line, work, norms
         for f in range(n_axes):
             wide = max(box_high_a[node_a, f], box_high_b[node_b, f]) - min(box_low_a[node_a, f], box_low_b[node_b, f])
             span += wide * wide
-        slack = slack_a + slacks_b[tile_b]
-        if two_stages:
-            slack = max(slack, full_slack_a + full_slacks_b[tile_b])
-        slack += F32_ROUNDING * np.sqrt(span)
+        slack = slack_a + slacks_b[tile_b] + F32_ROUNDING * np.sqrt(span)
         edge = heaviest_gap(table, logs, min(place_low, node_low_b[node_b]), max(place_high, node_high_b[node_b]))
         between = 0.0 if edge < 0 else lengths[edge]
         farthest = max(between, max(node_reach_a, node_reach_b[node_b]))

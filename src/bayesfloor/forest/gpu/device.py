@@ -22,19 +22,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-F32_ROUNDING = 6.0e-8
-#: Distances in one block: on a GPU, and on the CPU through torch.
-GPU_BLOCK = 1 << 26
-CPU_BLOCK = 1 << 22
-SMALLEST_BLOCK = 1 << 12
 #: Multiplications from which "auto" takes a GPU: below, starting one costs more than it saves.
 WORTH_A_GPU = 2e11
-#: Up to so many points, near neighbours are searched among all.
-MANY_POINTS = 1 << 17
-#: Bytes of rows that are sent at a time.
-_PIECE = 1 << 28
-
-
 _DEVICES = "'auto', 'cpu', 'cuda' or a torch.device"
 
 

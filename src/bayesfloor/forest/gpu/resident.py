@@ -12,16 +12,19 @@ from bayesfloor.forest.gpu.device import choose_device, host_array
 from bayesfloor.forest.gpu.rows import DeviceRows
 from bayesfloor.forest.order.arrays import F64
 from bayesfloor.forest.order.hashing import order_of_hashes
-from bayesfloor.forest.order.points import Points, exponent_for
+from bayesfloor.forest.order.points import Extent, Points
 
 if TYPE_CHECKING:
     import torch
+
+# Bytes of a tensor that are looked at at a time.
+_PIECE = 1 << 27
 
 
 class Resident:
     """A tensor of points on a GPU, of which all is well."""
 
-    def __init__(self, tensor: torch.Tensor, extent: tuple[float, float]):
+    def __init__(self, tensor: torch.Tensor, extent: Extent):
         self.tensor, self.extent = tensor, extent
         self.shape: tuple[int, int] = tuple(tensor.shape)  # type: ignore[assignment]
 
@@ -73,6 +76,17 @@ def of_tensor(tensor: torch.Tensor) -> Resident | None:
     if tensor.ndim != 2 or tensor.shape[0] < 2 or tensor.shape[1] < 1 or tensor.dtype not in exact:
         return None
     low, high = (float(value) for value in tensor.aminmax())
-    if not math.isfinite(low) or not math.isfinite(high) or exponent_for(max(abs(low), abs(high))) != 0:
+    if not math.isfinite(low) or not math.isfinite(high):
         return None
-    return Resident(tensor, (low, high))
+    extent = Extent(low, high, _least(tensor))
+    return Resident(tensor, extent) if extent.exponent == 0 else None
+
+
+def _least(tensor: torch.Tensor) -> float:
+    """Return the least magnitude other than 0 in float64; other types have none that matters."""
+    import torch
+
+    if tensor.dtype != torch.float64:
+        return 1.0
+    parts = (part.abs() for part in tensor.split(max(1, _PIECE // (8 * tensor.shape[1]))))
+    return min(float(torch.where(part > 0, part, torch.inf).min()) for part in parts)

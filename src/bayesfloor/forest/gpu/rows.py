@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesfloor.forest.gpu.device import DeviceError
 from bayesfloor.forest.order.arrays import F64
+from bayesfloor.forest.order.points import Extent
 from bayesfloor.runtime.threads import Crew
 
 if TYPE_CHECKING:
@@ -44,13 +45,13 @@ def to_tf32(values: torch.Tensor) -> torch.Tensor:
 class DeviceRows:
     """All points on a device, by the number of their row."""
 
-    def __init__(self, X: F64 | torch.Tensor, extent: tuple[float, float], device: torch.device, crew: Crew):
+    def __init__(self, X: F64 | torch.Tensor, extent: Extent, device: torch.device, crew: Crew):
         import torch
 
         self.torch, self.device = torch, device
         n, self.n_features = int(X.shape[0]), int(X.shape[1])
         self.width = -(-self.n_features // FEATURES) * FEATURES
-        span = extent[1] - extent[0]
+        span = extent.high - extent.low
         #: Brings coordinates to order one.
         self.scale = float(np.ldexp(1.0, -int(np.frexp(span)[1]))) if span > 0 else 1.0
         self.keep = 1.0 - (2 * self.width + 32) * F32_ROUNDING
@@ -82,11 +83,6 @@ class DeviceRows:
     def send(self, values: np.ndarray, dtype: Any) -> torch.Tensor:
         """Send an array to the device."""
         return self.torch.from_numpy(np.array(values, dtype, order="C")).to(self.device)
-
-    def fetch(self, rows: np.ndarray) -> F64:
-        """Return some rows as they are."""
-        fetched: F64 = self.exact.index_select(0, self.send(rows, np.int64)).cpu().numpy()
-        return fetched
 
     def middle(self, rows: torch.Tensor) -> torch.Tensor:
         """Return the mean of some rows, of many a part."""

@@ -34,7 +34,7 @@ from bayesfloor.forest.growing.linked import (
 from bayesfloor.forest.order.arrays import F64, U64, ForestEdges
 from bayesfloor.forest.order.edges import Task
 from bayesfloor.forest.order.kruskal import order_edges
-from bayesfloor.forest.order.points import Points, exponent_of, rank_points
+from bayesfloor.forest.order.points import Extent, Points, rank_points
 from bayesfloor.forest.results import Forests, to_forests
 from bayesfloor.forest.sweep.distances import edge_lengths
 from bayesfloor.forest.sweep.driver import Part, last_line
@@ -176,7 +176,7 @@ class ForestsOrigin:
         points = rank_points(X, crew)
         if not np.array_equal(points.hashes[:n_old], self.hashes):
             raise ValueError(ROWS_CHANGED)
-        exponent = before.points.exponent if before is not None else exponent_of(X[:n_old])
+        exponent = before.points.exponent if before is not None else Extent.of(X[:n_old]).exponent
         if points.exponent == exponent:
             tiled = before.known if before is not None else None
             if not isinstance(tiled, TiledForests):

@@ -23,7 +23,7 @@ from bayesfloor.forest.growing.nearby import choose_attachments, fill_reach, nea
 from bayesfloor.forest.order.arrays import F64, I32, I64, Edges
 from bayesfloor.forest.order.edges import Task, together
 from bayesfloor.forest.order.kruskal import order_edges
-from bayesfloor.forest.order.points import Points, exponent_for
+from bayesfloor.forest.order.points import Extent, Points
 from bayesfloor.forest.results import Forests
 from bayesfloor.forest.sweep.distances import edge_lengths
 from bayesfloor.forest.sweep.kdtree import leaf_boxes, leaf_starts, node_boxes, split_points
@@ -146,17 +146,16 @@ def build_kdtree(rows: F64, numbers: I32) -> KDTree:
 def rank_more(points: Points, X: F64) -> Points | None:
     """Rank the rows of X, which begins with distinct points that are ranked; None where two rows have the same hash."""
     n_old, n = len(points.X), len(X)
-    low, high = points.extent
-    low, high = min(low, float(X[n_old:].min())), max(high, float(X[n_old:].max()))
+    extent = Extent.union((points.extent, Extent.of(X[n_old:])))
     hashes = np.empty(n, np.uint64)
     hashes[:n_old] = points.hashes
     hash_rows(X.view(np.uint64), n_old, n, hashes)
     new = (n_old + np.argsort(hashes[n_old:], kind="stable")).astype(np.int32)
     order, ranks, sites = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
-    if exponent_for(max(abs(low), abs(high))) != 0 or not merge_ranks(hashes, points.order, new, order, ranks, sites):
+    if extent.exponent != 0 or not merge_ranks(hashes, points.order, new, order, ranks, sites):
         return None
     more = Points(X, 0, hashes, order, sites, X)
-    more.__dict__.update(extent=(low, high), ranks=ranks)
+    more.__dict__.update(extent=extent, ranks=ranks)
     return more
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,76 @@ from bayesfloor.forest.order.hashing import number_sites, order_of_hashes
 from bayesfloor.runtime.hashing import hash_rows
 from bayesfloor.runtime.threads import Crew
 
-LARGEST_EXPONENT, SMALLEST_EXPONENT = 300, -200
+# Points stay as they are up to this magnitude.
+LARGEST = 2.0**300
+# The exponent of the largest magnitude in points that do not: sums of 2^40 squared differences are finite.
+TOP = 490
+# Values from here on differ by 2^-511 or more, if they do, and the square of that is a normal number.
+LEAST = 2.0**-458
+# Where there are values below LEAST, rows must differ in values from here on: then their squared distance is
+# 2^-946 or more, and what is lost of the squares of smaller differences is far below its last bit.
+DUST = 2.0**-420
+# Numbers that are looked at at a time, so that they stay in the processor's cache.
+AT_ONCE = 1 << 15
+ONE = np.uint64(1)
+
+
+class Extent(NamedTuple):
+    """How far numbers reach, which decides by what power of two points are divided."""
+
+    low: float
+    high: float
+    least: float  # magnitude other than 0; infinite where all numbers are 0
+
+    @classmethod
+    def of(cls, X: F64) -> Extent:
+        """Look at all numbers of a contiguous array."""
+        numbers = X.reshape(-1)
+        least = np.uint64(2**64 - 1)
+        for start in range(0, len(numbers), AT_ONCE):
+            # bits without the sign order magnitudes; those of 0 become the largest number
+            least = min(least, ((numbers[start : start + AT_ONCE].view(np.uint64) << ONE) - ONE).min())
+        known = least < np.uint64(2**64 - 1)
+        magnitude = float(((least >> ONE) + ONE).view(np.float64)) if known else np.inf
+        return cls(float(X.min()), float(X.max()), magnitude)
+
+    @classmethod
+    def union(cls, extents: Iterable[Extent]) -> Extent:
+        """Return the extent of the numbers of several."""
+        low, high, least = zip(*extents, strict=True)
+        return cls(min(low), max(high), min(least))
+
+    @property
+    def largest(self) -> float:
+        """The largest magnitude."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def exponent(self) -> int:
+        """The power of two by which points are divided: 0 unless squares could overflow or vanish."""
+        if self.largest <= LARGEST and self.least >= LEAST:
+            return 0
+        return int(np.frexp(self.largest)[1]) - TOP
+
+    @property
+    def dust(self) -> float:
+        """The magnitude below which squared differences may vanish although points are scaled; 0 where none can."""
+        exponent = self.exponent
+        return float(np.ldexp(DUST, exponent)) if np.ldexp(self.least, -exponent) < LEAST else 0.0
+
+    def check_lengths(self, n_features: int) -> None:
+        """Raise where an edge could be longer than the largest float64."""
+        with np.errstate(over="ignore"):
+            longest = np.sqrt(n_features) * (np.float64(self.high) - self.low)
+        if np.isinf(longest):
+            raise ValueError(
+                f"X reaches from {self.low:.3g} to {self.high:.3g}: distances of its rows may exceed the largest "
+                f"float64, {np.finfo(np.float64).max:.3g}. Divide it by a constant."
+            )
+
+    def scaled(self) -> Extent:
+        """Return the extent of the points once they are divided."""
+        return Extent(*(float(np.ldexp(value, -self.exponent)) for value in self))
 
 
 @dataclass(frozen=True)
@@ -49,9 +118,9 @@ class Points:
         return int(self.sites[self.order[-1]]) + 1
 
     @cached_property
-    def extent(self) -> tuple[float, float]:
-        """The lowest and the highest number in X."""
-        return float(self.X.min()), float(self.X.max())
+    def extent(self) -> Extent:
+        """How far the numbers in X reach."""
+        return Extent.of(self.X)
 
 
 def rank_points(X: F64, crew: Crew | None = None) -> Points:
@@ -59,13 +128,13 @@ def rank_points(X: F64, crew: Crew | None = None) -> Points:
     n = len(X)
     hashes = np.empty(n, np.uint64)
 
-    def look_at(start: int, stop: int) -> tuple[float, float]:
+    def look_at(start: int, stop: int) -> Extent:
         hash_rows(X.view(np.uint64), start, stop, hashes)
-        return float(X[start:stop].min()), float(X[start:stop].max())
+        return Extent.of(X[start:stop])
 
     crew = crew or Crew(1)
-    extents = crew.run(look_at, crew.shares(n))
-    lowest, highest = min(low for low, _ in extents), max(high for _, high in extents)
+    extent = Extent.union(crew.run(look_at, crew.shares(n)))
+    extent.check_lengths(X.shape[1])
     order = order_of_hashes(hashes)
     site_of_rank = np.empty(n, np.int64)
     if number_sites(X, hashes, order, site_of_rank) < 0:
@@ -76,18 +145,32 @@ def rank_points(X: F64, crew: Crew | None = None) -> Points:
         site_of_rank = np.concatenate(([0], np.cumsum(new_site)))
     sites = np.empty(n, np.int64)
     sites[order] = site_of_rank
-    exponent = exponent_for(max(abs(lowest), abs(highest)))
+    if extent.dust > 0:
+        check_apart(extent, sites, hashes_without(extent.dust, X))
+    exponent = extent.exponent
     points = Points(np.ldexp(X, -exponent) if exponent else X, exponent, hashes, order, sites, X)
-    points.__dict__["extent"] = (float(np.ldexp(lowest, -exponent)), float(np.ldexp(highest, -exponent)))
+    points.__dict__["extent"] = extent.scaled()
     return points
 
 
-def exponent_of(X: F64) -> int:
-    """Return the power of two by which X is divided: 0 unless squares would overflow or vanish."""
-    return exponent_for(max(abs(float(X.min())), abs(float(X.max()))))
+def hashes_without(dust: float, X: F64) -> U64:
+    """Hash rows whose numbers of a lesser magnitude count as 0."""
+    rough = np.where(np.abs(X) < dust, 0.0, X)
+    rough.flags.writeable = False  # as X is: kernels are compiled for that
+    hashes = np.empty(len(X), np.uint64)
+    hash_rows(rough.view(np.uint64), 0, len(X), hashes)
+    return hashes
 
 
-def exponent_for(largest: float) -> int:
-    """Return the same for the largest magnitude in X."""
-    exponent = int(np.frexp(largest)[1])
-    return exponent if largest > 0 and not SMALLEST_EXPONENT <= exponent <= LARGEST_EXPONENT else 0
+def check_apart(extent: Extent, sites: I64, rough_hashes: U64) -> None:
+    """Raise where different rows have the same hash without their dust: their distance has no square in float64."""
+    order = np.lexsort((sites, rough_hashes))
+    hashes, sites = rough_hashes[order], sites[order]
+    too_near = np.flatnonzero((hashes[1:] == hashes[:-1]) & (sites[1:] != sites[:-1]))
+    if len(too_near):
+        one, other = sorted(order[too_near[0] : too_near[0] + 2].tolist())
+        raise ValueError(
+            f"rows {one} and {other} differ only in values below {extent.dust:.3g}, where others reach "
+            f"{extent.largest:.3g}: squares of numbers so far apart do not fit into float64. Scale the columns to "
+            f"similar magnitudes, or set such small values to 0."
+        )

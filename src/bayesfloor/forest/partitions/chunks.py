@@ -14,7 +14,7 @@ rows apart, since values are not at hand to be compared.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -24,7 +24,7 @@ from bayesfloor.data.points import read_points
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F64, I64, U64
 from bayesfloor.forest.order.hashing import order_of_hashes
-from bayesfloor.forest.order.points import Points, exponent_of
+from bayesfloor.forest.order.points import Extent, Points, hashes_without
 from bayesfloor.forest.partitions.files import as_points
 from bayesfloor.forest.partitions.graph import RankedRows
 from bayesfloor.forest.partitions.tasks import WithArrays
@@ -46,8 +46,7 @@ class ChunkFacts(WithArrays):
 
     hashes: U64
     other_hashes: U64
-    low: F64  # of every feature
-    high: F64
+    extent: Extent
     sample: F64
     warned: str | None
 
@@ -91,11 +90,11 @@ def look_at(raw: Any, where: str, n_sampled: int) -> ChunkFacts | None:
     bits.flags.writeable = False  # as above: kernels are compiled for that
     hash_rows(bits, 0, n, other_hashes)
     sample = X[np.unique(np.linspace(0, n - 1, max(1, min(n, n_sampled))).astype(np.int64))]
-    return ChunkFacts(hashes, other_hashes, X.min(axis=0), X.max(axis=0), sample, warned)
+    return ChunkFacts(hashes, other_hashes, Extent.of(X), sample, warned)
 
 
-def rank_chunks(facts: Sequence[ChunkFacts]) -> tuple[RankedRows, Axes]:
-    """Rank the rows of all chunks and choose axes for them."""
+def rank_chunks(facts: Sequence[ChunkFacts]) -> tuple[RankedRows, Axes, Extent]:
+    """Rank the rows of all chunks, choose axes for them, and say how far they reach."""
     for text in dict.fromkeys(own.warned for own in facts if own.warned is not None):
         warn_caller(text, UserWarning)
     hashes = np.concatenate([own.hashes for own in facts])
@@ -107,20 +106,25 @@ def rank_chunks(facts: Sequence[ChunkFacts]) -> tuple[RankedRows, Axes]:
         is_new = (hashes[order[1:]] != hashes[order[:-1]]) | (other_hashes[order[1:]] != other_hashes[order[:-1]])
     sites = np.empty(len(hashes), np.int64)
     sites[order] = np.concatenate(([0], np.cumsum(is_new)))
-    extent = np.array([np.min([own.low for own in facts], axis=0), np.max([own.high for own in facts], axis=0)])
-    exponent = exponent_of(extent)
-    ranked = RankedRows(extent.shape[1], exponent, hashes, order, sites)
-    return ranked, _axes_of_sample(np.concatenate([own.sample for own in facts]), extent, exponent)
+    extent = Extent.union(own.extent for own in facts)
+    sample = np.concatenate([own.sample for own in facts])
+    extent.check_lengths(sample.shape[1])
+    ranked = RankedRows(sample.shape[1], extent.exponent, hashes, order, sites)
+    return ranked, _axes_of_sample(sample, extent), extent
 
 
-def _axes_of_sample(sample: F64, extent: F64, exponent: int) -> Axes:
+def _axes_of_sample(sample: F64, extent: Extent) -> Axes:
     """Choose axes from a sample, scaled so that all rows, which lie in the extent, get coordinates of order one."""
-    sample, extent = np.ldexp(sample, -exponent), np.ldexp(extent, -exponent)
     everything = np.arange(len(sample), dtype=np.int32)
-    points = Points(sample, 0, np.zeros(len(sample), np.uint64), everything, everything.astype(np.int64))
-    axes = choose_axes(points, plan.current().projection)
-    largest = max(float(extent[1].max() - axes.center.min()), float(axes.center.max() - extent[0].min()))
-    return replace(axes, scale=float(np.ldexp(1.0, -int(np.frexp(largest)[1]))) if largest > 0 else 1.0)
+    hashes, sites = np.zeros(len(sample), np.uint64), everything.astype(np.int64)
+    points = Points(np.ldexp(sample, -extent.exponent), 0, hashes, everything, sites)
+    points.__dict__["extent"] = extent.scaled()
+    return choose_axes(points, plan.current().projection)
+
+
+def rough_hashes(raw: Any, dust: float) -> U64:
+    """Hash the rows of a chunk without their dust."""
+    return hashes_without(dust, as_points(raw)) if len(raw) else np.empty(0, np.uint64)
 
 
 def coordinates_of(raw: Any, axes: Axes, exponent: int, n_axes: int) -> F64:

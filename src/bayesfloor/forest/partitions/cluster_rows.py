@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.forest.order.arrays import F64, I64
+from bayesfloor.forest.order.points import check_apart
 from bayesfloor.forest.partitions.chunks import (
     SAMPLE_ROWS,
     chunk_starts,
@@ -16,6 +17,7 @@ from bayesfloor.forest.partitions.chunks import (
     look_at,
     places_by_chunk,
     rank_chunks,
+    rough_hashes,
     rows_of_chunk,
 )
 from bayesfloor.forest.partitions.cluster import Cluster, ClusterRun, Computed
@@ -42,14 +44,17 @@ class RowsOnCluster:
         facts = self._of_every_chunk(looks)
         self.starts = np.concatenate(([0], np.cumsum([0 if own is None else len(own) for own in facts])))
         known = [own for own in facts if own is not None]
-        n_features = {len(own.low) for own in known}
+        n_features = {own.sample.shape[1] for own in known}
         if len(n_features) > 1:
             raise ValueError(f"chunks have different numbers of features: {sorted(n_features)}")
         if self.starts[-1] < 2:
             raise ValueError(f"Found array with {self.starts[-1]} sample(s) while a minimum of 2 is required.")
         self.ranked: RankedRows
         self.axes: Axes
-        self.ranked, self.axes = supervise(lambda crew: rank_chunks(known), 1, False)
+        self.ranked, self.axes, extent = supervise(lambda crew: rank_chunks(known), 1, False)
+        if extent.dust > 0:
+            hashes = self._of_every_chunk([partial(rough_hashes, dust=extent.dust)] * len(chunks))
+            check_apart(extent, self.ranked.sites, np.concatenate(hashes))
         self._coordinates = np.empty((0, 0))
         if self.starts[-1] > rows_per_partition(int(self.starts[-1]), self.ranked.n_features, cluster.n_slots):
             n_axes = min(SPLIT_AXES, self.axes.n_axes)

@@ -12,12 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from bayesfloor.forest.order.arrays import F64, I32, I64
+from bayesfloor.forest.order.points import check_apart
 from bayesfloor.forest.partitions.chunks import (
     SAMPLE_ROWS,
     chunk_starts,
     coordinates_of,
     look_at,
     rank_chunks,
+    rough_hashes,
     rows_of_chunk,
 )
 from bayesfloor.forest.partitions.files import StoredRows
@@ -63,7 +65,10 @@ class RowsOnDisk:
         )
         self.ranked: RankedRows
         self.axes: Axes
-        self.ranked, self.axes = rank_chunks(facts)
+        self.ranked, self.axes, extent = rank_chunks(facts)
+        if extent.dust > 0:
+            hashes = crew.run(lambda first, last: rough_hashes(stored.read(first, last), extent.dust), self._chunks())
+            check_apart(extent, self.ranked.sites, np.concatenate(hashes))
 
     def _chunks(self) -> list[tuple[int, int]]:
         return list(zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True))

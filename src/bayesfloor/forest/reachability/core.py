@@ -35,8 +35,10 @@ from bayesfloor.runtime.threads import Crew
 
 # Pairs found for each point from which the lists of near points are brought up to date.
 PAIRS_PER_POINT = 4
-# The largest core distance, in units of the points' largest coordinate: its square is finite.
-LARGEST_CORE = 2.0**200
+# The largest core distance, in units of the points' largest coordinate, and the largest whose square is finite.
+LARGEST_CORE, LARGEST_SQUARED = 2.0**200, 2.0**511
+# The least core distance other than 0: its square is a normal number.
+LEAST_SQUARED = 2.0**-511
 
 Kernel = Callable[..., tuple[int, int, int]]
 
@@ -79,12 +81,12 @@ def squares_of(core: F64) -> F64:
 def scaled_core(core: F64, points: Points) -> F64:
     """Return the squares of core distances in the units of the points."""
     scaled = np.ldexp(core, -points.exponent)
-    largest = LARGEST_CORE * max(1.0, abs(points.extent[0]), abs(points.extent[1]))
-    if scaled.max() > largest:
-        raise ValueError(
-            f"core_distances reach {core.max():.2g}, which is too large beside points of at most "
-            f"{np.ldexp(max(map(abs, points.extent)), points.exponent):.2g}: their squares overflow."
-        )
+    reach = f"points of up to {np.ldexp(points.extent.largest, points.exponent):.2g}"
+    if scaled.max() > min(LARGEST_SQUARED, LARGEST_CORE * max(1.0, points.extent.largest)):
+        raise ValueError(f"core_distances reach {core.max():.2g}, too large beside {reach}: their squares overflow.")
+    if scaled.min(initial=np.inf, where=scaled > 0) < LEAST_SQUARED:
+        least = core.min(initial=np.inf, where=core > 0)
+        raise ValueError(f"core_distances go down to {least:.2g}, too small beside {reach}: their squares vanish.")
     return squares_of(scaled)
 
 

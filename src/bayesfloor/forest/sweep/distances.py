@@ -94,14 +94,19 @@ def _localize_full(rows, scale, starts, centers, full, norms, slack):
         full[start:stop] = exact
         norms[start:stop] = np.sum(full[start:stop].astype(np.float64) ** 2, axis=1)
         error = np.sqrt(np.sum((exact - full[start:stop]) ** 2, axis=1))
-        rounding = np.sqrt(rows.shape[1]) * np.abs(own).max(axis=1) * scale * FLOAT64_ROUNDING
-        slack[leaf] = 1.001 * np.max(error + rounding)
+        rounding = np.sqrt(norms[start:stop].astype(np.float64)) * FLOAT64_ROUNDING
+        slack[leaf] = max(slack[leaf], 1.001 * np.max(error + rounding))
         centers[leaf] = center * scale
 
 
 @kernel(plain=_localize_full)
 def localize_full(rows, scale, starts, centers, full, norms, slack):
-    """Write all scaled features of each tile's points relative to its centre, point by point, in float32."""
+    """Write all scaled features of each tile's points relative to its centre, point by point, in float32.
+
+    A tile's slack is raised to what these may be off by, so that a limit which is widened by it holds for them too. The
+    centre may be any number: a point's difference to it is off by half its last bit. A shift to the centre of another
+    tile adds as much for the point's distance to that centre, far less than `expand_products` leaves room for.
+    """
     n_features = rows.shape[1]
     for leaf in range(len(starts) - 1):
         start, stop = starts[leaf], starts[leaf + 1]
@@ -116,17 +121,15 @@ def localize_full(rows, scale, starts, centers, full, norms, slack):
         for i in range(start, stop):
             norm = 0.0
             error = 0.0
-            largest = 0.0
             for f in range(n_features):
                 exact = (rows[i, f] - center[f]) * scale
                 value = np.float32(exact)
                 full[i, f] = value
                 norm += float(value) ** 2
                 error += (exact - value) ** 2
-                largest = max(largest, abs(rows[i, f]))
             norms[i] = norm
-            worst = max(worst, np.sqrt(error) + np.sqrt(n_features) * largest * scale * FLOAT64_ROUNDING)
-        slack[leaf] = worst * 1.001
+            worst = max(worst, np.sqrt(error) + np.sqrt(norm) * FLOAT64_ROUNDING)
+        slack[leaf] = max(slack[leaf], worst * 1.001)
         for f in range(n_features):
             center[f] *= scale
 

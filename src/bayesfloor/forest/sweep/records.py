@@ -21,11 +21,10 @@ class Side(NamedTuple):
     norms: F32  # (n_columns,) squared norms of `local`
     group_low: F32  # boxes of VECTOR columns each, relative to the tile's centre, n_axes padded to LANES; may be empty
     group_high: F32
-    slack: F64  # (n_leaves,) how far a point's float32 coordinates may be off
+    slack: F64  # (n_leaves,) how far a point's float32 coordinates may be off, of `local` or of `full`
     full: F32  # (n, n_features) all features relative to the tile's centre; no rows where `local` has them all
     full_norms: F32
     full_centers: F64
-    full_slack: F64
     rows: F64  # (n, n_features) the points themselves
     hashes: U64  # (n,)
     copy_start: I64  # (n + 1,) copies of point i are numbered copy_start[i] .. copy_start[i + 1]

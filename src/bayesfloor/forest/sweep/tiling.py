@@ -9,7 +9,7 @@ import numpy as np
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F64, I32, I64, U64, Edges
 from bayesfloor.forest.order.kruskal import saturation_size
-from bayesfloor.forest.order.points import Points
+from bayesfloor.forest.order.points import Extent, Points
 from bayesfloor.forest.sweep.distances import FLOAT64_ROUNDING, edge_lengths, group_boxes, localize, localize_full
 from bayesfloor.forest.sweep.kdtree import leaf_boxes, leaf_starts, node_boxes, split_points, split_tiles
 from bayesfloor.forest.sweep.records import Side, Work
@@ -87,15 +87,15 @@ def choose_axes(points: Points, projection: str) -> Axes:
     return Axes(center, scale, basis, True) if basis.shape[1] == n_features else raw
 
 
-def own_axes(extent: tuple[float, float], n_features: int) -> Axes:
+def own_axes(extent: Extent, n_features: int) -> Axes:
     """Return the features themselves as axes."""
-    center = np.full(n_features, np.mean(extent))
+    center = np.full(n_features, (extent.low + extent.high) / 2)
     return Axes(center, scale_around(center, extent), None, True)
 
 
-def scale_around(center: F64, extent: tuple[float, float]) -> float:
+def scale_around(center: F64, extent: Extent) -> float:
     """Return the power of two that brings numbers within an extent to order one."""
-    largest = max(float(extent[1] - center.min()), float(center.max() - extent[0]))
+    largest = max(float(extent.high - center.min()), float(center.max() - extent.low))
     return float(np.ldexp(1.0, -int(np.frexp(largest)[1]))) if largest > 0 else 1.0
 
 
@@ -127,11 +127,6 @@ class Tiled:
     copy_rows: I32  # row of each copy, point by point in tile order, copies by rank
     copy_hashes: U64
     copy_ranks: I32
-
-    @property
-    def is_bare(self) -> bool:
-        """Whether there are no coordinates."""
-        return len(self.side.local) == 0
 
     @property
     def point_rows(self) -> I32:
@@ -209,9 +204,8 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order:
     full = np.empty((full_size, rows.shape[1]), np.float32)
     full_norms = np.empty(full_size, np.float32)
     full_centers = np.empty((n_leaves, rows.shape[1]))
-    full_slack = np.empty(n_leaves)
     if has_full:
-        localize_full(rows, axes.scale, starts, full_centers, full, full_norms, full_slack)
+        localize_full(rows, axes.scale, starts, full_centers, full, full_norms, slack)
     side = Side(
         height=height,
         starts=starts,
@@ -227,7 +221,6 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order:
         full=full,
         full_norms=full_norms,
         full_centers=full_centers,
-        full_slack=full_slack,
         rows=rows,
         hashes=points.hashes.take(tile_rows),
         copy_start=copy_start,
@@ -258,7 +251,6 @@ def bare_tile(points: Points, ranked_rows: I32) -> Tiled:
         full=np.empty((0, 0), np.float32),
         full_norms=numbers,
         full_centers=none,
-        full_slack=np.empty(0),
         rows=none,
         hashes=points.hashes.take(ranked_rows[first_copy]),
         copy_start=np.append(first_copy, len(ranked_rows)),

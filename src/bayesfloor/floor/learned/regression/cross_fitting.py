@@ -12,15 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.floor.learned.cluster_fits import run_fits
-from bayesfloor.floor.learned.cross_fitting import N_BUNDLES, VIEWS, Split, runs_of, splits_of
-from bayesfloor.floor.learned.many_rows import MOST_VIEWS, Holdout
+from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, bundles_of, folds_seen, n_views_of, splits_of
 from bayesfloor.floor.learned.time_periods import RECENT
 from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.forest.partitions.cluster import Cluster
 from bayesfloor.learn.families import Family
 from bayesfloor.learn.target_encoding import encoded
 from bayesfloor.learn.training_rows import Codes, Train, relative_spread, standardised
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.threads import Crew
 
 _SIZES = range(len(VIEWS))
@@ -38,13 +37,15 @@ class NumberFit:
     names : list of str
         The learners.
     predicted : list of ndarray of shape (n_learners, n_views, n)
-        Predictions, for each of the sizes, the largest first.
+        Predictions, for each of the sizes, the largest first; behind them, where there are such, of `NESTED` models.
     sizes : ndarray
         Mean number of training rows, for each of the sizes.
     folds : ndarray of shape (n,)
         The fold of each row for the stack; -1 for rows that are trained on and never predicted.
     earlier : tuple of ndarray or None
         For each fold, the folds that its stack may be fitted on; None for all others.
+    seen : list of ndarray or None
+        As in `CrossFit`.
     """
 
     names: list[str]
@@ -52,6 +53,7 @@ class NumberFit:
     sizes: Floats
     folds: Ints
     earlier: tuple[Ints, ...] | None = None
+    seen: list[Bools] | None = None
 
     def outside(self, fold: int) -> Ints:
         """Return the rows that the stack of a fold may be fitted on."""
@@ -64,18 +66,6 @@ def with_recent(fitted: NumberFit) -> NumberFit:
     """Let the learners of more recent rows take part beside those of all of the past, and of half of it."""
     predicted = [np.concatenate(fitted.predicted[size:]) for size in _SIZES]
     return replace(fitted, names=[name + end for end in ("", *RECENT) for name in fitted.names], predicted=predicted)
-
-
-def holdout_splits(holdout: Holdout) -> list[Split]:
-    """List the training sets where some rows are held out; rows to predict count among those that are tested."""
-    of_fold = holdout.folds[holdout.tested]
-    splits = []
-    for run in runs_of(int(holdout.folds.max()) + 1):
-        tests = tuple((np.flatnonzero(of_fold == fold), view) for fold, view in run.tests if view < MOST_VIEWS)
-        tests = tuple((rows, view) for rows, view in tests if len(rows))
-        if tests:
-            splits.append(Split(run.size, np.flatnonzero(np.isin(holdout.folds, run.train)), tests))
-    return splits
 
 
 def cross_fit_numbers(
@@ -121,7 +111,7 @@ def cross_fit_numbers(
     tested = np.arange(len(problem.y)) if tested is None else tested
     seeds = np.random.SeedSequence(seed).generate_state(len(splits)).tolist()
     shared = _FitInputs(problem, splits, tested, seeds)
-    bundles = [tuple(groups.items())[first::N_BUNDLES] for first in range(min(N_BUNDLES, len(groups)))]
+    bundles = bundles_of(groups, problem)
     tasks = [(number, bundle) for number in range(len(splits)) for bundle in bundles]
     amounts = [len(splits[number].train) * len(bundle) for number, bundle in tasks]
     crew.expect(sum(amounts))
@@ -129,8 +119,7 @@ def cross_fit_numbers(
     of_splits = [outputs[first : first + len(bundles)] for first in range(0, len(outputs), len(bundles))]
     found = [{group: fits for of_bundle in of_split for group, fits in of_bundle.items()} for of_split in of_splits]
     learners = [(group, name) for group in groups for name in found[0][group]]
-    n_views = [1 + max(view for split in splits if split.size == size for _, view in split.tests) for size in _SIZES]
-    predicted = [np.full((len(learners), views, len(tested)), np.nan, np.float32) for views in n_views]
+    predicted = [np.full((len(learners), views, len(tested)), np.nan, np.float32) for views in n_views_of(splits)]
     for split, of_groups in zip(splits, found, strict=True):
         for learner, (group, name) in enumerate(learners):
             first = 0
@@ -139,7 +128,8 @@ def cross_fit_numbers(
                 first += len(rows)
     counted = [split for split in splits if not split.for_stack]
     sizes = [float(np.mean([len(split.train) for split in counted if split.size == size])) for size in _SIZES]
-    return NumberFit([name for _, name in learners], predicted, np.array(sizes), folds, earlier)
+    seen = folds_seen(splits, folds, tested, len(problem.y))
+    return NumberFit([name for _, name in learners], predicted, np.array(sizes), folds, earlier, seen)
 
 
 class _FitInputs(NamedTuple):
@@ -176,14 +166,18 @@ def rows_for(problem: NumberProblem, known: Ints, others: Ints) -> tuple[Train, 
 
     Features that hold targets are computed from the former alone.
     """
-    points, test = problem.X[known], problem.X[others]
     weight = np.ones(len(known)) if problem.sample_weight is None else problem.sample_weight[known]
     weight = weight / weight.mean()
     y = problem.y[known]
     mean = float(weight @ y / len(y))
     spread = float(weight @ (y - mean) ** 2 / len(y)) ** 0.5 or 1.0
-    rows = Train.of_numbers(points, (y - mean) / spread, None if problem.sample_weight is None else weight)
-    if problem.tabular is not None:
+    rows = Train.of_numbers(problem.X[:0], (y - mean) / spread, None if problem.sample_weight is None else weight)
+    if problem.supervised is not None:
+        points, test = problem.supervised.features(known, others)
+    else:
+        points, test = problem.X[known], problem.X[others]
+        rows = rows._replace(given_columns=problem.given_columns)
+    if problem.tabular is not None and problem.supervised is None:
         tabular = problem.tabular
         rows = rows._replace(table=Codes(tabular.values[known], tabular.values[others], tabular.is_category))
         assert rows.table is not None

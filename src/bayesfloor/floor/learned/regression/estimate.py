@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesfloor.data.numbers import kind_of_numbers
 from bayesfloor.floor.learned.regression.findings import find_in_numbers
-from bayesfloor.floor.learned.regression.learn import Learned, learn_numbers
+from bayesfloor.floor.learned.regression.learn import Learned, learn_numbers, weighted_median
 from bayesfloor.floor.learned.regression.noise_profile import noise_profile, odd_rows
 from bayesfloor.floor.learned.regression.result import RegressionFloor, TargetSummary
 from bayesfloor.floor.learned.regression.summary import Level, NumberSummary, level_of, summarise_numbers
@@ -245,8 +245,7 @@ def _metrics(learned: Learned, summary: NumberSummary, confidence: float) -> dic
     y, weight = learned.y, learned.weight
     mean = float(weight @ y / len(y))
     spread = learned.scale * float(weight @ (y - mean) ** 2 / len(y)) ** 0.5
-    order = np.argsort(y, kind="stable")
-    median = float(y[order][np.searchsorted(np.cumsum(weight[order]), 0.5 * len(y))])
+    median = weighted_median(y, weight)
     size, scale = learned.sizes, learned.scale
     of_squares = summary.by_size, summary.fitted, summary.estimate
     rate = _rate(summary.fitted - summary.estimate, size)
@@ -274,17 +273,23 @@ def _metrics(learned: Learned, summary: NumberSummary, confidence: float) -> dic
         ),
     }
     low, high = summary.interval
-    reached = summary.reached.interval(confidence)
+    reached = summary.attained.interval(confidence)
     ends = _wider(summary, summary.raw, confidence), _wider(summary, summary.absolute, confidence, 2.0)
-    raw, absolute = (level.interval(confidence) for level in (summary.raw, summary.absolute))
+    raw, absolute = (level.interval(confidence) for level in (summary.attained_raw, summary.attained_absolute))
     # models aim at the mean; of a skewed target, always the median may do better than all of them
     of_median = level_of(weight * np.abs(y - median), learned.clusters, confidence)
     floors = {
-        "r2": (1.0 - limit, (1.0 - high, 1.0 - low), 1.0 - values[0], (1.0 - reached[1], 1.0 - reached[0]), 0.0),
+        "r2": (
+            1.0 - limit,
+            (1.0 - high, 1.0 - low),
+            1.0 - summary.attained.mean,
+            (1.0 - reached[1], 1.0 - reached[0]),
+            0.0,
+        ),
         "rmse": (
             spread * limit**0.5,
             (spread * ends[0][0] ** 0.5, spread * ends[0][1] ** 0.5),
-            roots[0],
+            spread * summary.attained.mean**0.5,
             (spread * raw[0] ** 0.5, spread * raw[1] ** 0.5),
             spread,
         ),
@@ -294,7 +299,7 @@ def _metrics(learned: Learned, summary: NumberSummary, confidence: float) -> dic
                 per_root * ends[1][0] ** 0.5,
                 min(per_root * ends[1][1] ** 0.5, scale * of_median.interval(confidence)[1]),
             ),
-            scale * summary.absolute.mean,
+            scale * summary.attained_absolute.mean,
             (scale * absolute[0], scale * absolute[1]),
             scale * of_median.mean,
         ),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg, optimize
 
+from bayesfloor.floor.learned.cross_fitting import VIEWS, unseen
 from bayesfloor.floor.learned.regression.cross_fitting import NumberFit
 from bayesfloor.runtime.arrays import Floats, Ints
 
@@ -33,6 +34,8 @@ class NumberStack:
 def fit_number_stacks(fitted: NumberFit, y: Floats, weight: Floats) -> list[NumberStack]:
     """Fit one stack for each size and fold, on the rows of the other folds; in time, on those of earlier ones.
 
+    Rows count as models predict them that have not seen the fold: see `unseen`.
+
     Parameters
     ----------
     fitted : NumberFit
@@ -46,7 +49,8 @@ def fit_number_stacks(fitted: NumberFit, y: Floats, weight: Floats) -> list[Numb
     """
     n_folds = int(fitted.folds.max()) + 1
     stacks = []
-    for predicted in fitted.predicted:
+    n_views = [predicted.shape[1] for predicted in fitted.predicted]
+    for size, predicted in enumerate(fitted.predicted[: len(VIEWS)]):
         combined = np.full(predicted.shape[1:], np.nan)
         weights = np.zeros((n_folds, len(predicted)))
         for fold in range(n_folds):
@@ -54,39 +58,42 @@ def fit_number_stacks(fitted: NumberFit, y: Floats, weight: Floats) -> list[Numb
             if not len(outside):
                 continue
             rows = np.flatnonzero(fitted.folds == fold)
-            weights[fold], offset = fit_weights(predicted[:, :, outside], y[outside], weight[outside])
+            source, views, known = unseen(fitted.seen, n_views, fitted.folds, outside, fold, size)
+            weights[fold], offset = fit_weights(
+                fitted.predicted[source][:, views, known], y[known], weight[known], len(outside)
+            )
             combined[:, rows] = np.einsum("m,mvn->vn", weights[fold], predicted[:, :, rows].astype(np.float64)) + offset
         stacks.append(NumberStack(combined, weights))
     return stacks
 
 
-def fit_weights(predicted: np.ndarray, y: Floats, weight: Floats) -> tuple[Floats, float]:
+def fit_weights(predicted: np.ndarray, y: Floats, weight: Floats, n_rows: int) -> tuple[Floats, float]:
     """Fit w >= 0 and b of sum of w f + b by least squares.
 
     Parameters
     ----------
-    predicted : ndarray of shape (n_learners, n_views, n)
+    predicted : ndarray of shape (n_learners, n)
         Predictions of each learner.
     y, weight : ndarray of shape (n,)
-        Targets, and what each row counts.
+        Targets, and what each prediction counts.
+    n_rows : int
+        Different rows among them.
 
     Returns
     -------
     w : ndarray of shape (n_learners,)
     b : float
     """
-    n_learners, n_views, n = predicted.shape
     share = weight / weight.sum()
-    residuals = y - predicted.astype(np.float64)
-    errors = np.einsum("mvn,n->m", residuals**2, share) / n_views
+    errors = (y - predicted.astype(np.float64)) ** 2 @ share
     chosen: Ints = np.argsort(errors, kind="stable")[:N_BEST]
     features = predicted[chosen].astype(np.float64)
     centre = float(share @ y)
-    middle = np.einsum("mvn,n->m", features, share) / n_views
-    features -= middle[:, np.newaxis, np.newaxis]
-    flat = (features * np.sqrt(share / n_views)).reshape(len(chosen), -1)
-    target = np.tile((y - centre) * np.sqrt(share / n_views), n_views)
-    strength = _RIDGE * max(float(errors[chosen[0]]), 1e-300) / n
+    middle = features @ share
+    features -= middle[:, np.newaxis]
+    flat = features * np.sqrt(share)
+    target = (y - centre) * np.sqrt(share)
+    strength = _RIDGE * max(float(errors[chosen[0]]), 1e-300) / n_rows
     gram = flat @ flat.T
     equal = 1.0 / len(chosen)
     # |Fw - t|² + penalty |w - equal|² as least squares of a triangular factor
@@ -96,6 +103,6 @@ def fit_weights(predicted: np.ndarray, y: Floats, weight: Floats) -> tuple[Float
     factor = linalg.cholesky(gram, lower=False)
     right = flat @ target + penalty * equal
     w, _ = optimize.nnls(factor, linalg.solve_triangular(factor, right, trans="T"))
-    weights = np.zeros(n_learners)
+    weights = np.zeros(len(predicted))
     weights[chosen] = w
     return weights, centre - float(w @ middle)

@@ -17,7 +17,7 @@ from scipy.special import ndtri, stdtrit
 from bayesfloor.floor.learned.clusters import clustered_error
 from bayesfloor.floor.learned.learning_curve import covariance_of
 from bayesfloor.floor.learned.regression.curve_end import COMMON, EXACT, SLOW_RATES, Points, end_of_curve
-from bayesfloor.floor.learned.regression.learn import Learned
+from bayesfloor.floor.learned.regression.learn import Learned, weighted_median
 from bayesfloor.floor.learned.regression.residual_edges import Draws, draw_means
 from bayesfloor.floor.learned.summary import (
     ERR_ALIKE,
@@ -76,6 +76,9 @@ class NumberSummary(NamedTuple):
     raw, absolute : Level
         The same in the unit of the variance of these rows, and the mean absolute distance of residuals from their
         median.
+    attained, attained_raw, attained_absolute : Level
+        The same of the better of the stack and of one number for all rows, which is a model too: the mean or the median
+        of y, in time that of the past.
     by_size : ndarray
         Squared errors at each size, the largest first.
     absolute_by_size : ndarray
@@ -101,6 +104,9 @@ class NumberSummary(NamedTuple):
     reached: Level
     raw: Level
     absolute: Level
+    attained: Level
+    attained_raw: Level
+    attained_absolute: Level
     by_size: Floats
     absolute_by_size: Floats
     fitted: Floats
@@ -143,8 +149,18 @@ def summarise_numbers(learned: Learned, confidence: float, seed: int, *, in_time
     standard_error = _standard_error(clusters)
     reached, raw = (level_of(each[0], clusters, confidence) for each in (ratios, losses))
     # the smallest absolute error is that of the median, which for skewed noise is not the mean that the stack predicts
-    absolutes = [weight * np.abs(r - _median(r.mean(axis=0), weight)).mean(axis=0) for r in residuals]
+    absolutes = [weight * np.abs(r - weighted_median(r.mean(axis=0), weight)).mean(axis=0) for r in residuals]
     absolute = level_of(absolutes[0], clusters, confidence)
+
+    one_number = of_mean if learned.past is None else weight * (y - learned.past[0]) ** 2 / variance
+    middle = weighted_median(y, weight) if learned.past is None else learned.past[1]
+    attained, attained_raw, attained_absolute = reached, raw, absolute
+    if one_number.mean() < losses[0].mean():
+        ratio = one_number - one_number.mean() * (of_mean - 1.0)
+        attained, attained_raw = (level_of(each, clusters, confidence) for each in (ratio, one_number))
+    of_median = level_of(weight * np.abs(y - middle), clusters, confidence)
+    if of_median.mean < absolute.mean:
+        attained_absolute = of_median
 
     averages = [] if in_time else [(y - p.mean(axis=0))[np.newaxis] for p in learned.predicted[1:]]
     draws = draw_means([*residuals, *averages], y, weight, learned.edges, clusters, seed)
@@ -187,6 +203,9 @@ def summarise_numbers(learned: Learned, confidence: float, seed: int, *, in_time
         reached=reached,
         raw=raw,
         absolute=absolute,
+        attained=attained,
+        attained_raw=attained_raw,
+        attained_absolute=attained_absolute,
         by_size=np.array([loss.mean() for loss in losses]),
         absolute_by_size=np.array([loss.mean() for loss in absolutes]),
         fitted=curve.fitted[: len(residuals)],
@@ -213,11 +232,6 @@ def _points(draws: Draws, kind: int, sizes: Floats, averaged: Floats, n_sizes: i
         np.concatenate([averaged, np.ones(n_sizes)]),
         is_product,
     )
-
-
-def _median(values: Floats, weight: Floats) -> float:
-    order = np.argsort(values, kind="stable")
-    return float(values[order[np.searchsorted(np.cumsum(weight[order]), 0.5 * weight.sum())]])
 
 
 def _plain(values: Floats) -> float:

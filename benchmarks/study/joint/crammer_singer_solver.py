@@ -20,7 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.classify.joint.crammer_singer_kernels import (
+from bayesfloor.classify.linear.sparse_newton import conjugate_gradients
+from bayesfloor.classify.training import F64, I64
+from study.joint.crammer_singer_kernels import (
     curved_directions,
     gradient_in_scores,
     loss_along,
@@ -28,8 +30,7 @@ from bayesfloor.classify.joint.crammer_singer_kernels import (
     sum_hessian,
     times_curvature,
 )
-from bayesfloor.classify.newton import cholesky_solve, conjugate_gradients, line_search
-from bayesfloor.classify.training import F64, I64
+from study.joint.newton import cholesky_solve, line_search
 
 #: Most unknowns of a linear system that is factorised.
 MOST_UNKNOWNS = 3000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,18 +11,15 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from bayesfloor.classify.decode_kernels import linear_scores
-from bayesfloor.classify.joint.gensvm_solver import ScaledRows, Solution, scale_rows, walk_path
-from bayesfloor.classify.joint.path_scores import check_effort
 from bayesfloor.classify.linear_decisions import LinearDecisions
-from bayesfloor.classify.training import F64, Training, check_penalties, check_training
+from bayesfloor.classify.training import F64, Training, check_training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.points import check_points
 from bayesfloor.runtime.caller_warnings import warn_caller
 from bayesfloor.runtime.checks import check_float, check_option
-from bayesfloor.runtime.frames import like_input
-from bayesfloor.runtime.results import Result
 from bayesfloor.runtime.threads import Crew, supervise
-from bayesfloor.tables.arguments import prepared_points
+from study.joint.gensvm_solver import ScaledRows, Solution, scale_rows, walk_path
+from study.joint.path_scores import check_effort
 
 
 def simplex_vertices(n_classes: int) -> F64:
@@ -104,7 +101,6 @@ class GenSVC(SimplexClassifier):
     See Also
     --------
     GenSVCCV : Chooses these parameters by cross-validation.
-    gensvm_path : The solutions for many λ.
 
     References
     ----------
@@ -115,7 +111,7 @@ class GenSVC(SimplexClassifier):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from bayesfloor import GenSVC
+    >>> from study.joint.gensvm import GenSVC
     >>> X, y = load_wine(return_X_y=True)
     >>> svm = GenSVC(p=1.5, kappa=0.5).fit(scale(X), y)
     >>> svm.coef_.shape, round(svm.loss_, 4)
@@ -163,104 +159,6 @@ class GenSVC(SimplexClassifier):
         (solution,) = solve(rows, np.array([self.lmd]), self.p, self.kappa, self.tol, self.max_iter)
         self._adopt(training.classes, rows, solution)
         return self
-
-
-@dataclass(frozen=True, eq=False)
-class GenSVMPath(Result):
-    """Solutions of one GenSVM problem for falling λ.
-
-    Attributes
-    ----------
-    classes : ndarray of shape (n_classes,)
-        The labels, sorted.
-    lmds : ndarray of shape (n_lmds,)
-        The values of λ.
-    coef : ndarray of shape (n_lmds, n_classes - 1, n_features)
-        W' at each λ, transposed as in scikit-learn.
-    intercept : ndarray of shape (n_lmds, n_classes - 1)
-        t at each λ.
-    loss : ndarray of shape (n_lmds,)
-        The loss reached.
-    n_iter : ndarray of shape (n_lmds,)
-        Newton steps taken.
-    """
-
-    classes: NDArray[Any]
-    lmds: F64
-    coef: F64
-    intercept: F64
-    loss: F64
-    n_iter: NDArray[np.int64]
-
-    def __repr__(self) -> str:
-        first, last = self.lmds[[0, -1]]
-        return f"GenSVMPath({len(self.lmds)} values of λ from {first:.3g} to {last:.3g}, {len(self.classes)} classes)"
-
-    def frame(self) -> Any:
-        """Return a data frame with a row for each λ: lmd, loss and n_iter."""
-        return self._frame_of({"lmd": self.lmds, "loss": self.loss, "n_iter": self.n_iter})
-
-
-@like_input
-def gensvm_path(
-    X: Any,
-    y: Any = None,
-    *,
-    lmds: Any = 19,
-    p: float = 1.0,
-    kappa: float = 0.0,
-    weights: str = "unit",
-    sample_weight: Any = None,
-    max_iter: int = 500,
-    tol: float = 1e-10,
-) -> GenSVMPath:
-    """Solve GenSVM for a whole path of λ, each from the solution of the one before.
-
-    Parameters
-    ----------
-    X : array-like or data frame of shape (n_samples, n_features), or Table
-        The points. A `Table` from `read_table` has its labels with it.
-    y : array-like of shape (n_samples,), default=None
-        The labels, of any type that can be sorted; left out with a Table.
-    lmds : int or array-like, default=19
-        How many values from 2^18 to 2^-18, or the values themselves. They are solved from the largest to the smallest.
-    p, kappa, weights, max_iter, tol
-        As in `GenSVC`.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the rows.
-
-    Returns
-    -------
-    GenSVMPath
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sklearn.preprocessing import scale
-    >>> from bayesfloor import gensvm_path
-    >>> X, y = load_wine(return_X_y=True)
-    >>> gensvm_path(scale(X), y, kappa=0.5)
-    GenSVMPath(19 values of λ from 2.62e+05 to 3.81e-06, 3 classes)
-    """
-    values = check_penalties("lmds", lmds)[::-1].copy()
-    check_loss(p, kappa, values[-1], weights)
-    check_effort(max_iter, tol)
-    X, y = prepared_points(X, y)
-    training = check_dense_training(GenSVC(), X, y, sample_weight)
-    rows = rows_of(training, weights)
-    solutions = solve(rows, values, p, kappa, tol, max_iter)
-    missed = [f"{lmd:.3g}" for lmd, solution in zip(values, solutions, strict=True) if not solution.converged]
-    if missed:
-        warn_caller(f"GenSVM has not converged for λ = {', '.join(missed)}.", ConvergenceWarning)
-    coef, intercept = zip(*(_unscaled(rows, solution) for solution in solutions), strict=True)
-    return GenSVMPath(
-        classes=training.classes,
-        lmds=values,
-        coef=np.array(coef),
-        intercept=np.array(intercept),
-        loss=np.array([solution.loss for solution in solutions]),
-        n_iter=np.array([solution.n_iter for solution in solutions]),
-    )
 
 
 def check_dense_training(classifier: Any, X: Any, y: Any, sample_weight: Any) -> Training:

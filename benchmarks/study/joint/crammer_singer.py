@@ -9,8 +9,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from bayesfloor.classify.joint.crammer_singer_solver import MOST_UNKNOWNS, Solution, walk_path
-from bayesfloor.classify.joint.path_scores import check_effort, path_scores
 from bayesfloor.classify.linear.linear_svm import check_values_of_c
 from bayesfloor.classify.linear_decisions import LinearDecisions
 from bayesfloor.classify.training import F64, I64, check_training
@@ -19,6 +17,8 @@ from bayesfloor.runtime.caller_warnings import warn_caller
 from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
+from study.joint.crammer_singer_solver import MOST_UNKNOWNS, Solution, walk_path
+from study.joint.path_scores import check_effort, path_scores
 
 #: Sparse rows are made dense where Newton's system is solved directly and they take no more numbers than this.
 MOST_DENSE_NUMBERS = 2**25
@@ -82,7 +82,7 @@ class CrammerSingerSVC(LinearDecisions):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from bayesfloor import CrammerSingerSVC
+    >>> from study.joint.crammer_singer import CrammerSingerSVC
     >>> X, y = load_wine(return_X_y=True)
     >>> svm = CrammerSingerSVC(Cs=[0.01, 0.1, 1.0], cv=5).fit(scale(X), y)
     >>> svm.coef_.shape, svm.cv_scores_.shape
@@ -110,7 +110,7 @@ class CrammerSingerSVC(LinearDecisions):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the classifier.
 
         Parameters
@@ -121,9 +121,6 @@ class CrammerSingerSVC(LinearDecisions):
             The labels, of any type that can be sorted.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows. A row of weight zero is as good as absent.
-        groups : array-like of shape (n_samples,), default=None
-            Rows that belong together, such as those of one patient, have the same value. No group is then in two folds,
-            and a splitter gets the groups.
 
         Returns
         -------
@@ -140,7 +137,7 @@ class CrammerSingerSVC(LinearDecisions):
         keys = fold_keys(training.X, seed)
         folds = None
         if isinstance(self.C, str):
-            folds = training.folds(self.cv, keys, groups)
+            folds = training.folds(self.cv, keys)
         order = np.lexsort((training.weight, training.codes, keys))
         n_classes = len(training.classes)
         X = _with_ones(training.X, n_classes)[order]

@@ -9,14 +9,14 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import rankdata
 
-from bayesfloor.classify.joint.gensvm import SimplexClassifier, check_dense_training, check_loss, rows_of, solve
-from bayesfloor.classify.joint.gensvm_solver import scale_rows, walk_path
-from bayesfloor.classify.joint.path_scores import check_effort, path_scores
 from bayesfloor.classify.training import F64, I64, Training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.checks import ParameterError, check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import Crew
+from study.joint.gensvm import SimplexClassifier, check_dense_training, check_loss, rows_of, solve
+from study.joint.gensvm_solver import scale_rows, walk_path
+from study.joint.path_scores import check_effort, path_scores
 
 #: The 342 combinations that the paper tries.
 PAPER_GRID: dict[str, tuple[Any, ...]] = {
@@ -69,7 +69,7 @@ class GenSVCCV(SimplexClassifier):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from bayesfloor import GenSVCCV
+    >>> from study.joint.gensvm_cv import GenSVCCV
     >>> X, y = load_wine(return_X_y=True)
     >>> svm = GenSVCCV({"kappa": [-0.9, 5.0], "lmd": [0.25, 0.0625, 0.015625]}, cv=5).fit(scale(X), y)
     >>> svm.cv_results_["mean_test_score"].shape
@@ -93,7 +93,7 @@ class GenSVCCV(SimplexClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose the parameters and fit the classifier.
 
         Parameters
@@ -104,9 +104,6 @@ class GenSVCCV(SimplexClassifier):
             The labels, of any type that can be sorted.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, in the loss and in the accuracies.
-        groups : array-like of shape (n_samples,), default=None
-            Rows that belong together, such as those of one patient, have the same value. No group is then in two folds,
-            and a splitter gets the groups.
 
         Returns
         -------
@@ -118,7 +115,7 @@ class GenSVCCV(SimplexClassifier):
         n_threads = check_n_jobs(self.n_jobs)
         training = check_dense_training(self, X, y, sample_weight)
         keys = fold_keys(training.X, check_random_state_seed(self.random_state))
-        folds = training.folds(self.cv, keys, groups)
+        folds = training.folds(self.cv, keys)
         scores, self.n_not_converged_ = self._path_scores(training, folds, losses, lmds, n_threads)
 
         # λ first, because argmax takes the first of several maxima

@@ -1,0 +1,128 @@
+"""Columns, and rows, may come in any order."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+from bayesfloor import floor_gap, learned_floor, read_table, regression_floor
+from bayesfloor.floor.learned.column_order import in_column_order
+from bayesfloor.floor.trees.problem import Problem, check_problem
+
+#: Learners that draw columns, add over them, or break ties among them.
+FOR_CLASSES, FOR_NUMBERS = ["gaussian", "boosting", "pairs"], ["linear", "boosting"]
+
+
+def numbers(n=60):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 6))
+    X[:, 3:5] = rng.integers(0, 2, (n, 2))
+    return X, X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.standard_normal(n)
+
+
+def of_task(task, X, y):
+    if task == "classes":
+        return learned_floor(X, y > 0, metric=["error", "log_loss"], learners=FOR_CLASSES, n_jobs=1)
+    return regression_floor(X, y, learners=FOR_NUMBERS, n_jobs=1)
+
+
+def assert_same(one, other):
+    assert one.residual_z == other.residual_z
+    for name, floor in one.metrics.items():
+        assert (floor.estimate, floor.interval) == (other.metrics[name].estimate, other.metrics[name].interval)
+        assert floor.reached == other.metrics[name].reached
+        assert_array_equal(floor.curve.value, other.metrics[name].curve.value)
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_order_of_columns_and_rows_of_an_array(task):
+    X, y = numbers()
+    rng = np.random.default_rng(1)
+    rows, columns = rng.permutation(len(X)), rng.permutation(6)
+    assert_same(of_task(task, X, y), of_task(task, X[rows][:, columns], y[rows]))
+
+
+@pytest.mark.parametrize("task", ["classes", "numbers"])
+def test_order_of_columns_of_a_frame(task):
+    X, y = numbers()
+    rng = np.random.default_rng(2)
+    many, few = ([f"v{level}" for level in rng.integers(0, n_levels, len(X))] for n_levels in (40, 4))
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(many=many, few=few)
+    frame.loc[::9, "b"] = np.nan
+    assert_same(of_task(task, frame, y), of_task(task, frame[rng.permutation(frame.columns)], y))
+
+
+def equal_dummies(n):
+    """Return columns of 0 and 1 that nothing but their labels tells apart."""
+    column = np.arange(n) % 4
+    return np.eye(4)[column], (np.arange(n) // 4 < 3 * column).astype(int)
+
+
+@pytest.mark.parametrize("draw", [lambda n: numbers(n)[0], lambda n: equal_dummies(n)[0], lambda n: np.ones((n, 3))])
+def test_the_order_follows_from_the_values(draw):
+    X = draw(48)
+    codes = equal_dummies(48)[1]
+    rng = np.random.default_rng(3)
+    expected = in_column_order(Problem(X, np.arange(2), codes, None), codes)
+    assert_array_equal(expected.X[:, expected.given_columns], X)
+    for _ in range(5):
+        rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
+        given = np.ascontiguousarray(X[rows][:, columns])
+        found = in_column_order(Problem(given, np.arange(2), codes[rows], None), codes[rows])
+        assert_array_equal(found.X, expected.X[rows])
+        assert_array_equal(found.X[:, found.given_columns], given)
+
+
+def test_columns_that_encode_a_category_stay_together():
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({name: [f"{name}{v}" for v in rng.integers(0, 40, 200)] for name in "ab"})
+    problem = check_problem(frame.assign(x=rng.standard_normal(200)), rng.permutation(np.arange(200) % 3))
+    found = in_column_order(problem, problem.codes)
+    assert len(found.tabular.from_labels) == 2
+    of_name = {problem.tabular.names[column]: slice(first, last) for column, first, last in problem.tabular.from_labels}
+    for column, first, last in found.tabular.from_labels:
+        name = found.tabular.names[column]
+        assert_array_equal(found.X[:, first:last], problem.X[:, of_name[name]])
+        place = problem.tabular.names.index(name)
+        assert_array_equal(found.tabular.values[:, column], problem.tabular.values[:, place])
+    order = [problem.feature_names.index(name) for name in found.feature_names]
+    assert order == np.argsort(found.given_columns).tolist()
+
+
+class FirstColumn(BaseEstimator, ClassifierMixin):
+    """Knows a column by its number."""
+
+    def fit(self, X, y):
+        self.own_ = LogisticRegression().fit(X[:, :1], y)
+        self.classes_ = self.own_.classes_
+        return self
+
+    def predict(self, X):
+        return self.own_.predict(X[:, :1])
+
+    def predict_proba(self, X):
+        return self.own_.predict_proba(X[:, :1])
+
+
+class FirstColumnOfNumbers(BaseEstimator, RegressorMixin):
+    """The same for numbers."""
+
+    def fit(self, X, y):
+        self.own_ = LinearRegression().fit(X[:, :1], y)
+        return self
+
+    def predict(self, X):
+        return self.own_.predict(X[:, :1])
+
+
+def test_models_of_the_caller_get_columns_as_they_were_given(tmp_path):
+    X = np.random.default_rng(5).standard_normal((80, 12))
+    X[:, 0] *= 3.0
+    y = X[:, 0] > 0
+    assert learned_floor(X, y, learners=[FirstColumn()]).reached < 0.1
+    assert regression_floor(X, X[:, 0], learners=[FirstColumnOfNumbers()]).reached > 0.9
+    file = tmp_path / "table.csv"
+    pd.DataFrame(X, columns=[f"x{j}" for j in range(12)]).assign(y=np.where(y, "yes", "no")).to_csv(file, index=False)
+    assert floor_gap(FirstColumn(), read_table(file, target="y"), learners=["gaussian"]).error < 0.1

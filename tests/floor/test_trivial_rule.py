@@ -1,0 +1,151 @@
+"""What is known without learning: a rule that knows no features, and rows whose features are all equal."""
+
+import numpy as np
+import pytest
+from scipy.stats import beta
+
+from bayesfloor import floor_gap, learned_floor, regression_floor
+from bayesfloor.data.sampling import class_weights
+from bayesfloor.floor.learned.metrics import check_metrics, one_hot
+from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
+from bayesfloor.floor.learned.summary import constant_probabilities, shares_in_cells
+
+METRICS = [
+    *("error", "balanced_error", "log_loss", "brier", "roc_auc", "average_precision", "f1", "top_2_error", "cost"),
+]
+QUICK = {"learners": ["neighbours"], "n_jobs": 1}
+
+
+def noise(n, n_classes, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, 3)), rng.integers(0, n_classes, n)
+
+
+def test_no_metric_is_worse_than_without_features():
+    X, y = noise(60, 3)
+    floor = learned_floor(X, y, metric=METRICS, costs=1.0 - np.eye(3), **QUICK)
+    for each in floor.metrics.values():
+        behind = each.baseline - each.reached if each.larger_is_better else each.reached - each.baseline
+        assert behind <= 1e-12, each.name
+        assert each.reached_interval[0] <= each.reached <= each.reached_interval[1]
+
+
+def test_a_class_of_one_row_in_20_000():
+    X, y = noise(20_001, 2)
+    y[:] = 0
+    y[0] = 1
+    floor = learned_floor(X, y, learners=["gaussian"], n_jobs=1)
+    assert floor.majority_error == pytest.approx(1 / 20_001)
+    assert floor.reached <= floor.majority_error
+    assert floor.estimate <= floor.majority_error
+
+
+def test_a_class_that_keeps_a_row_more_than_its_share_counts_less():
+    codes = np.repeat([0, 1], [20_000, 1])
+    sample = np.repeat([0, 1], [9_999, 1])
+    weights = class_weights(codes, sample)
+    assert (weights[sample] @ sample) / len(sample) == pytest.approx(1 / 20_001)
+    assert class_weights(codes, codes) is None
+
+
+def test_probabilities_without_features_do_not_know_the_row_that_they_are_judged_by():
+    codes = np.array([0, 0, 0, 1, 2])
+    rows = PlainRows(codes, np.bincount(codes))
+    (log_loss, *_) = check_metrics("log_loss", None, None, np.arange(3), rows.class_counts)
+    q = constant_probabilities(rows, log_loss, None)
+    # half a row for each class, and the row itself left out: (3 - 1 + 1/2) / (4 + 3/2), and (1 - 1 + 1/2) / (4 + 3/2)
+    assert q[np.arange(5), codes] == pytest.approx([2.5 / 5.5] * 3 + [0.5 / 5.5] * 2)
+
+
+def test_in_time_the_rule_without_features_knows_the_past_alone():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 2)), np.repeat([0, 1], [110, 90])
+    y[::10] = 1 - y[::10]
+    floor = learned_floor(X, y, time=np.arange(200.0), **QUICK)
+    # the later half is of class 1 by 9 in 10; who knew that would err on a tenth
+    assert floor.majority_error < 0.2
+    assert floor.reached > floor.majority_error
+
+
+def test_the_model_without_features_is_what_a_gap_is_measured_from():
+    X, y = noise(80, 2, seed=3)
+    y[:60] = 0
+    gap = floor_gap(None, X, y, predictions=1 - y, **QUICK)
+    assert gap.sure_gap == pytest.approx(gap.error - gap.reached)
+    assert gap.reached <= gap.learned.majority_error
+
+
+@pytest.mark.parametrize("n_equal", [200, 100])
+def test_rows_of_equal_features_and_different_labels_bound_the_error(n_equal):
+    """Of 200 rows, so many are equal, with labels of both classes: no rule errs on fewer than the rarer of these."""
+    _, y = noise(200, 2)
+    X = np.arange(200.0)[:, np.newaxis]  # whole numbers: equal rows are no copies of one observation
+    X[:n_equal] = 0.0
+    y[:n_equal] = np.arange(n_equal) % 5 < 2
+    floor = learned_floor(X, y, **QUICK)
+    # Clopper and Pearson's lower limit of a count that is at most that of the best rule
+    limit = beta.ppf(0.025, 0.4 * n_equal, 200 - 0.4 * n_equal + 1)
+    assert floor.interval[0] == pytest.approx(limit)
+    assert floor.estimate >= limit
+
+
+def test_no_probabilities_lose_less_than_the_shares_in_cells():
+    """Beside brute force: a log-loss and a cost for all decisions of three cells."""
+    rng = np.random.default_rng(0)
+    cells, codes = rng.integers(0, 3, 40), rng.integers(0, 2, 40)
+    targets = one_hot(codes, 2)
+    metrics = check_metrics(["log_loss", "brier", "balanced_error", "roc_auc", "f1"], None, None, np.arange(2),
+                            np.bincount(codes))  # fmt: skip
+    q = shares_in_cells(cells, targets)
+    for metric in metrics:
+        least = metric.losses(targets, q, np.ones(40)).mean()
+        for _ in range(200):
+            of_cells = rng.dirichlet([0.5, 0.5], 3)
+            assert metric.losses(targets, of_cells[cells], np.ones(40)).mean() >= least - 1e-12, metric.name
+
+
+def test_shares_of_classes_vary_too():
+    """The variance of a mean of class means, beside simulation: N rows whose classes are drawn."""
+    rng = np.random.default_rng(0)
+    counts, sample = np.array([950, 50]), np.repeat([0, 1], [95, 20])
+    rows = StratifiedRows(sample, counts, class_weights(np.repeat([0, 1], counts), sample))
+    drawn = rng.binomial(1000, 0.05, 20_000) / 1000  # a value of 0 for one class, 1 for the other
+    assert rows.between_classes(sample.astype(float)) == pytest.approx(drawn.var(), rel=0.05)
+
+
+def test_a_loss_that_is_the_same_for_all_rows_is_known():
+    X, y = np.ones((60, 2)), np.arange(60) % 2  # not to decide is best for all of them
+    floor = learned_floor(X, y, costs=[[0, 1, 0.3], [1, 0, 0.3]], learners=["gaussian"], n_jobs=1)
+    assert floor.reached == pytest.approx(0.3)
+    assert floor.reached_interval == pytest.approx((0.3, 0.3), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        ([[0, 1e300], [1, 0]], r"between 1e-100 and 1e\+100.*Got 1e\+300"),
+        ([[0, 1e-300], [1e-301, 0]], r"between 1e-100 and 1e\+100.*Got 1e-300"),
+        ([[1e20, 1e20], [1e20 + 1e5, 1e20]], "All costs are the same"),
+        ([[0, 0], [0, 0]], "All costs are the same"),
+    ],
+)
+def test_costs_that_cannot_be_computed_with(costs, message):
+    with pytest.raises(ValueError, match=message):
+        learned_floor(*noise(60, 2), costs=costs, learners=["gaussian"], n_jobs=1)
+
+
+@pytest.mark.parametrize("metric", ["r2", "rmse", "mae"])
+def test_numbers_are_predicted_no_worse_than_by_one_number(metric):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 3)), rng.exponential(size=60)
+    floor = regression_floor(X, y, learners=["neighbours"], n_jobs=1, metric=metric)
+    each = floor.metrics[metric]
+    assert each.reached >= 0.0 if metric == "r2" else each.reached <= each.baseline + 1e-12
+    assert each.reached_interval[0] <= each.reached <= each.reached_interval[1]
+
+
+def test_in_time_one_number_is_that_of_the_past():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0.0, 3.0], 100) + rng.standard_normal(200)
+    floor = regression_floor(rng.standard_normal((200, 2)), y, time=np.arange(200.0), learners=["neighbours"], n_jobs=1)
+    assert floor.reached < 0.0
