@@ -106,6 +106,7 @@ def test_after_saving_and_loading(tmp_path):
     model.tree_ = ClassTree.from_dict(
         {"classes": ["ill", "well"], "nodes": [{"left": ["ill"], "right": ["well"], "cut": None}]}
     )
+    model.classes_ = model.tree_.classes
     model.coef_, model.intercept_, model.platt_ = np.zeros((1, table.X.shape[1])), np.zeros(1), np.zeros((1, 2))
     (tmp_path / "model").write_bytes(pack_model(Model(model, table.preparation)))
     stored = read_model(tmp_path / "model").preparation
