@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from bayesfloor import read_table
 from bayesfloor.tables import text_rows, text_tables
-from bayesfloor.tables.columns import NumberBuilder, NumberColumn, TextColumn
+from bayesfloor.tables.column_builders import NumberBuilder
+from bayesfloor.tables.columns import NumberColumn, TextColumn
 from bayesfloor.tables.text_rows import split_plain_text
 from bayesfloor.tables.text_tables import read_text_table
 from bayesfloor.tables.unpacking import Contents

@@ -312,7 +312,7 @@ def _dependence(table: "Table", options: TableOptions) -> "list[Finding]":
 
     if not table.columns:
         return []
-    groups = table.possible_groups if table.groups is None else {}
+    groups = table.row_info.possible_groups if table.groups is None else {}
     how: dict[str, Any] = {
         "in_order": table.time is None and table.groups is None,
         "tabular": table.tabular,

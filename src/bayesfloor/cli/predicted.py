@@ -18,7 +18,7 @@ from bayesfloor.runtime.text import counted, listed, shown
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bayesfloor.data.prepared_table import Table
+    from bayesfloor.data.prepared_table import Origin, Table
     from bayesfloor.runtime.arrays import Ints
     from bayesfloor.tables.columns import RawTable
     from bayesfloor.tables.encoding import Preparation
@@ -154,7 +154,7 @@ def _read(file: str, target: str, categorical: list[str], header: bool | None = 
 
 def _has_lines(raw: "RawTable", table: "Table") -> bool:
     """Tell whether a file of predictions says where each row stands, as 'bayesfloor predict' writes it."""
-    return _LINE in raw.names and len(raw.names) > 1 and not table.files
+    return _LINE in raw.names and len(raw.names) > 1 and not table.origin.files
 
 
 def _label_column(columns: list[str], table: "Table", name: str) -> str | None:
@@ -177,7 +177,7 @@ def _texts(raw: "RawTable", name: str) -> list[Any]:
     """Return a column as text; None where a value is missing."""
     from bayesfloor.tables.columns import TextColumn, as_text
 
-    column = as_text(next(column for column in raw.columns if column.name == name))
+    column = as_text(raw.column(name))
     if not isinstance(column, TextColumn):
         raise ValueError(f"{raw.source}: the column {name!r} holds neither text nor numbers")
     return [None if code < 0 else column.categories[code] for code in column.codes.tolist()]
@@ -210,7 +210,7 @@ def _places_of_rows(
             if id_column not in whole.names:
                 raise UsageError(f"{table.source} has no column {id_column!r}; --id names one of both files")
             ids = _texts(whole, id_column)
-            wanted = [ids[place] for place in _places_in_file(table, whole).tolist()]
+            wanted = [ids[place] for place in _places_in_file(table.origin, whole).tolist()]
         place_of = {key: place for place, key in enumerate(keys)}
         if len(place_of) < len(keys):
             twice = next(key for place, key in enumerate(keys) if place_of[key] != place)
@@ -229,11 +229,11 @@ def _places_of_rows(
         )
     if len(table.X) == table.n_samples:
         return np.arange(raw.n_rows)
-    if table.row_word == "row" and not table.files:  # counted from 1
+    if table.origin.row_word == "row" and not table.origin.files:  # counted from 1
         return table.lines - 1
     if STDIN_TOKEN in files:
         raise UsageError("stdin can be read once, and only a part of its rows is used: name a file")
-    return _places_in_file(table, _read_whole(files, table.target, []))
+    return _places_in_file(table.origin, _read_whole(files, table.target, []))
 
 
 def _read_whole(files: tuple[str, ...], target: str, categorical: list[str]) -> "RawTable":
@@ -245,16 +245,16 @@ def _read_whole(files: tuple[str, ...], target: str, categorical: list[str]) -> 
         return read_raw(source, categorical=categorical, target=target, strays="text")
 
 
-def _places_in_file(table: Any, whole: Any) -> "Ints":
+def _places_in_file(rows: "Origin | RawTable", whole: "Origin | RawTable") -> "Ints":
     """Return where each row of a table is among all rows of its file, or files."""
     import numpy as np
 
-    def keys(rows: Any) -> list[tuple[int, int]]:
+    def keys(rows: "Origin | RawTable") -> list[tuple[int, int]]:
         codes = np.zeros(len(rows.lines), np.int64) if rows.file_codes is None else rows.file_codes
         return list(zip(codes.tolist(), rows.lines.tolist(), strict=True))
 
     place_of = {key: place for place, key in enumerate(keys(whole))}
-    return np.array([place_of[key] for key in keys(table)])
+    return np.array([place_of[key] for key in keys(rows)])
 
 
 def _by_model(path: Path, table: "Table", files: tuple[str, ...]) -> "NDArray[Any]":
@@ -279,7 +279,7 @@ def _by_model(path: Path, table: "Table", files: tuple[str, ...]) -> "NDArray[An
         )
     whole = _read_whole(files, table.target, [])
     frame = _columns_for(trained, whole, table, path.name)
-    places = _places_in_file(table, whole)
+    places = _places_in_file(table.origin, whole)
     try:
         found = np.asarray(trained.predict(frame.iloc[places] if hasattr(frame, "iloc") else frame[places]))
     except Exception as error:
@@ -302,7 +302,7 @@ def _points_for(preparation: "Preparation", table: "Table", files: tuple[str, ..
     with without_messages_of_libraries():
         # no column has this name: rows without a label are wanted too, and labels may be new
         alike = read_table(source, preparation=replace(preparation, target=f"{preparation.target}\0"))
-    return alike.X[_places_in_file(table, alike)]
+    return alike.X[_places_in_file(table.origin, alike.origin)]
 
 
 def _are_equal(first: Any, second: Any) -> bool:
@@ -343,7 +343,7 @@ def _in_terms_of(table: "Table", files: tuple[str, ...], found: Any, what: str) 
     texts = [str(label) for label in np.ravel(found).tolist()]
     if not code_of.keys() >= set(texts) and table.columns and STDIN_TOKEN not in files:
         whole = _read_whole(files, table.target, [])
-        spelled, places = _texts(whole, table.target), _places_in_file(table, whole).tolist()
+        spelled, places = _texts(whole, table.target), _places_in_file(table.origin, whole).tolist()
         assert table.y is not None
         labels = map(str, table.y.tolist())
         code_of |= {spelled[place]: code_of[label] for place, label in zip(places, labels, strict=True)}

@@ -103,20 +103,20 @@ def _frame(raw: "RawTable", text: set[str]) -> Any:
 
 def _form_of(raw: "RawTable", dropped: list[str]) -> Form:
     """Tell whether the columns of a wide table are counts or labels."""
-    from bayesfloor.tables.columns import NumberColumn, count_gaps
+    from bayesfloor.tables.columns import NumberColumn
 
     votes = [each for each in raw.columns if each.name not in dropped]
-    return "counts" if all(isinstance(each, NumberColumn) and not count_gaps(each) for each in votes) else "labels"
+    return "counts" if all(isinstance(each, NumberColumn) and not each.gaps.any() for each in votes) else "labels"
 
 
 def _leave_out_missing(raw: "RawTable", names: "list[str | None]") -> None:
     """Take labels that say that there is none for no votes, and note it."""
-    from bayesfloor.tables.targets import said_of_missing, without_missing_labels
+    from bayesfloor.tables.targets import counted_labels, without_missing_labels
 
     found = without_missing_labels(raw, *(name for name in names if name in raw.names))
     if found:
         hint = "--keep-missing-as-class keeps such labels as classes"
-        raw.notes.append(f"Missing labels, which are no votes: {said_of_missing(found)}; {hint}.")
+        raw.notes.append(f"Missing labels, which are no votes: {counted_labels(found)}; {hint}.")
 
 
 def _show(found: Any, options: RunOptions) -> None:

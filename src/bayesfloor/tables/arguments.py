@@ -21,7 +21,7 @@ from bayesfloor.runtime.checks import check_option
 from bayesfloor.runtime.frames import as_narwhals, column_named, names_of, with_text_names, without_arrow
 from bayesfloor.tables.columns import NumberColumn, RawTable, UnknownColumnError
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
-from bayesfloor.tables.prepare import Wishes, make_table, subgroups_by
+from bayesfloor.tables.prepare import ReadOptions, make_table, subgroups_by
 from bayesfloor.tables.targets import Labels, number_labels
 from bayesfloor.tables.transformers import transformed_table
 
@@ -178,7 +178,7 @@ def table_of(
             assert checked is not None
             raw.columns.append(NumberColumn(column, checked.astype(np.float64)))
             named[name] = column
-    wishes = Wishes(
+    options = ReadOptions(
         target=named.get("y"),
         task=task,
         groups=named.get("groups"),
@@ -186,8 +186,8 @@ def table_of(
         strict=prepare == "strict",
     )
     if not isinstance(prepare, str):
-        return transformed_table(raw, wishes, prepare, labels)
-    return make_table(raw, wishes, labels=labels, is_labelled=y is not None)
+        return transformed_table(raw, options, prepare, labels)
+    return make_table(raw, options, labels=labels, is_labelled=y is not None)
 
 
 def subgroups_of(X: Any, by: Any) -> Any:

@@ -17,7 +17,7 @@ from bayesfloor.runtime.checks import check_option, check_random_state_seed
 from bayesfloor.runtime.kernels import cache_folder, keep, kept
 from bayesfloor.tables.binary_tables import npz_sizes, read_npz
 from bayesfloor.tables.columns import Column, NumberColumn, RawTable, text_column
-from bayesfloor.tables.prepare import Wishes, make_table
+from bayesfloor.tables.prepare import ReadOptions, make_table
 from bayesfloor.tables.scaling import SCALES
 from bayesfloor.tables.unpacking import read_contents
 
@@ -144,8 +144,8 @@ def load_dataset(
     seed = check_random_state_seed(random_state)
     if name in BUILT_IN:
         raw = _from_scikit_learn(name)
-        wishes = Wishes("class", strict=True, scale=scale, max_rows=max_rows, seed=seed)
-        return _without_target_note(make_table(raw, wishes))
+        options = ReadOptions("class", strict=True, scale=scale, max_rows=max_rows, seed=seed)
+        return _without_target_note(make_table(raw, options))
     # The name is looked up among the files found, never joined to a path: no name leads out of the folder.
     files = local_files(data_dir)
     if name not in files:
@@ -156,10 +156,11 @@ def load_dataset(
         if isinstance(column, NumberColumn):
             column.is_dummy = "=" in column.name
     assert raw.target is not None
-    wishes = Wishes(raw.target, strict=True, encode="onehot", scale=scale, max_rows=max_rows, seed=seed)
-    table = _without_target_note(make_table(raw, wishes))
+    options = ReadOptions(raw.target, strict=True, encode="onehot", scale=scale, max_rows=max_rows, seed=seed)
+    table = _without_target_note(make_table(raw, options))
     feature_groups, column_names = _groups_by_name(table.feature_names)
-    return replace(table, source=name, feature_groups=feature_groups, column_names=column_names)
+    origin = replace(table.origin, source=name)
+    return replace(table, origin=origin, feature_groups=feature_groups, column_names=column_names)
 
 
 def _without_target_note(table: Table) -> Table:

@@ -23,7 +23,7 @@ from bayesfloor.tables.category_features import (
     SharesFeatures,
     ordinal_codes,
 )
-from bayesfloor.tables.columns import Column, NumberColumn, RawTable, TextColumn, count_gaps
+from bayesfloor.tables.columns import Column, NumberColumn, RawTable, TextColumn
 from bayesfloor.tables.date_features import DateFeatures
 from bayesfloor.tables.notes import check_feature, check_text, listed_names, what_to_look_at, what_was_done
 from bayesfloor.tables.readings import LevelReading, NumberReading, UnseenValues
@@ -173,7 +173,7 @@ class Preparation:
         columns = []
         for treatment in self.columns:
             column = treatment.read(by_name[treatment.name], table, unseen)
-            n_gaps = count_gaps(column) - unseen.unread[treatment.name]
+            n_gaps = int(column.gaps.sum()) - unseen.unread[treatment.name]
             if n_gaps > 0:
                 unseen.gaps[treatment.name] += n_gaps
             columns.append(column)
@@ -300,8 +300,7 @@ def _learn_column(column: Column, table: RawTable, encode: str | None, scale: st
         center, spread = learn_scale(values, "none" if column.is_dummy else scale)
         return NumberFeature(column.name, fill, center, spread, reading=reading)
     assert isinstance(column, TextColumn)
-    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories))
-    mode = None if impute is None else column.categories[int(counts.argmax())]
+    mode = None if impute is None else column.categories[int(column.counts.argmax())]
     levels = LevelReading(column.categories)
     if encode == "onehot":
         return CategoryFeatures(column.name, "dummies", column.categories, mode, reading=levels)

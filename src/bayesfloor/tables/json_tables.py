@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.runtime.text import quoted
+from bayesfloor.tables.column_builders import BLOCK_ROWS, ValueBuilder
 from bayesfloor.tables.columns import RawTable
+from bayesfloor.tables.sizes import check_size
 from bayesfloor.tables.sniffing import detect_encoding
 from bayesfloor.tables.unpacking import Contents
-from bayesfloor.tables.value_columns import BLOCK_ROWS, ValueBuilder, check_size
 
 _BLANK = re.compile(r"\s*")
 _KINDS = {list: "an array", dict: "an object", str: "text", bool: "a truth value", type(None): "null"}

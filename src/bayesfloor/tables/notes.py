@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.runtime.text import counted, quoted
-from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn, count_gaps
+from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn
 
 #: Share of different values above which a text column is refused as a name or an id.
 ID_SHARE = 0.5
@@ -89,7 +89,7 @@ def _what_was_filled(columns: Sequence[Any], table: RawTable, impute: str) -> It
     filled = []
     by_name = {column.name: column for column in table.columns}
     for prepared in columns:
-        n_gaps = count_gaps(by_name[prepared.name])
+        n_gaps = int(by_name[prepared.name].gaps.sum())
         if n_gaps:
             fill = f"{prepared.fill:.6g}" if isinstance(prepared.fill, float) else repr(prepared.fill)
             filled.append(f"{prepared.name} ({counted(n_gaps)}, by {fill})")

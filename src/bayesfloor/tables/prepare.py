@@ -1,7 +1,7 @@
 """Columns of a table, and what is wanted of them -> a `Table`."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from bayesfloor.data.column_order import bits_of, column_keys, hash_of_rows
 from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.points import check_points
-from bayesfloor.data.prepared_table import ColumnSummary, Table, TabularView
+from bayesfloor.data.prepared_table import ColumnSummary, Origin, RowInfo, Table, TabularView
 from bayesfloor.data.sampling import copy_numbers, stratified_rows
 from bayesfloor.data.subgroups import Subgroups, check_subgroups
 from bayesfloor.data.target_encoding import N_FOLDS
-from bayesfloor.runtime.arrays import Ints
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.hashing import GOLDEN, mix64
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.automatic import learn_automatically
@@ -29,29 +29,27 @@ from bayesfloor.tables.columns import (
     RawTable,
     TextColumn,
     as_text,
-    count_gaps,
-    find_gaps,
 )
 from bayesfloor.tables.encoding import Preparation, learn_preparation
-from bayesfloor.tables.kinds import kind_of, possible_groups
+from bayesfloor.tables.profiles import possible_groups, profile_column
 from bayesfloor.tables.readings import UnseenValues
 from bayesfloor.tables.targets import (
     Labels,
     choose_target,
     choose_task,
     cleaned_target,
+    counted_labels,
     find_column,
     find_missing_labels,
     guess_target,
     number_target,
     read_target,
-    said_of_missing,
     without_missing_labels,
 )
 
 
 @dataclass(frozen=True)
-class Wishes:
+class ReadOptions:
     """What a caller says about the columns of a table; see `read_table`."""
 
     target: str | int | None = None
@@ -86,39 +84,50 @@ class LabelledRows:
         """Whether the labels are classes or numbers."""
         return "classification" if self.labels is None else self.labels.task
 
-    def for_table(self) -> dict[str, Any]:
-        """Return the fields of a `Table` that do not depend on the features."""
-        by_name = {column.name: column for column in self.raw.columns}
-        groups = None if self.groups is None else group_numbers(by_name[self.groups], self.raw.notes)
-        time = None if self.time is None else by_name[self.time]
+    def table(
+        self,
+        X: Floats,
+        preparation: Any,
+        *,
+        columns: tuple[ColumnSummary, ...] = (),
+        tabular: TabularView | None = None,
+        kept: Mapping[str, Column] | None = None,
+        possible: Mapping[str, Ints] | None = None,
+    ) -> Table:
+        """Put the features of these rows together with all that is known of them."""
+        raw = self.raw
+        groups = None if self.groups is None else group_numbers(raw.column(self.groups), raw.notes)
+        time = None if self.time is None else raw.column(self.time)
         assert time is None or isinstance(time, NumberColumn | DateColumn)
-        return {
-            "y": None if self.labels is None else self.labels.y,
-            "classes": np.empty(0) if self.labels is None else self.labels.classes,
-            "target": self.target,
-            "task": self.task,
-            "source": self.raw.source,
-            "lines": self.raw.lines,
-            "n_samples": self.n_samples,
-            "notes": tuple(self.raw.notes),
-            "cautions": tuple(self.raw.cautions),
-            "row_word": self.raw.unit,
-            "files": self.raw.files,
-            "file_codes": self.raw.file_codes,
-            "groups": groups,
-            "time": None if time is None else time.values,
-            "by": self.raw.by,
-        }
+        return Table(
+            X=X,
+            y=None if self.labels is None else self.labels.y,
+            target=self.target,
+            classes=np.empty(0) if self.labels is None else self.labels.classes,
+            task=self.task,
+            feature_names=preparation.feature_names,
+            feature_groups=preparation.feature_groups,
+            column_names=preparation.column_names,
+            preparation=preparation,
+            origin=Origin(raw.source, raw.lines, self.n_samples, raw.unit, raw.files, raw.file_codes, kept or {}),
+            notes=tuple(raw.notes),
+            cautions=tuple(raw.cautions),
+            columns=columns,
+            row_info=RowInfo(groups, None if time is None else time.values, raw.by, possible or {}),
+            tabular=tabular,
+        )
 
 
-def labelled(raw: RawTable, wishes: Wishes, labels: Labels | None = None, *, is_labelled: bool = True) -> LabelledRows:
+def labelled(
+    raw: RawTable, options: ReadOptions, labels: Labels | None = None, *, is_labelled: bool = True
+) -> LabelledRows:
     """Find the target, groups and time; leave out columns and rows as asked, and rows without a label.
 
     Parameters
     ----------
     raw : RawTable
         The columns. They are changed.
-    wishes : Wishes
+    options : ReadOptions
         What the caller says.
     labels : Labels or None
         The labels, where they are no column.
@@ -131,37 +140,37 @@ def labelled(raw: RawTable, wishes: Wishes, labels: Labels | None = None, *, is_
     """
     n_samples = raw.n_rows
     wanted, groups, time = (
-        None if name is None else find_column(raw, name) for name in (wishes.target, wishes.groups, wishes.time)
+        None if name is None else find_column(raw, name) for name in (options.target, options.groups, options.time)
     )
-    for name in (*wishes.drop, *wishes.kinds):
+    for name in (*options.drop, *options.kinds):
         find_column(raw, name)
-    if wanted in wishes.drop:
+    if wanted in options.drop:
         raise ValueError(f"{raw.source}: {wanted!r} is the target, and cannot be left out")
-    raw.columns = [column for column in raw.columns if column.name not in wishes.drop]
-    if wishes.drop:
-        raw.notes.append(f"Left out as asked: {', '.join(map(repr, wishes.drop))}.")
+    raw.columns = [column for column in raw.columns if column.name not in options.drop]
+    if options.drop:
+        raw.notes.append(f"Left out as asked: {', '.join(map(repr, options.drop))}.")
     if not is_labelled or labels is not None:
         target = "" if labels is None else labels.name
-    elif wishes.strict or wanted is not None or raw.target is not None:
+    elif options.strict or wanted is not None or raw.target is not None:
         target = choose_target(raw, wanted)
     else:
-        target = guess_target(raw, [name for name in (groups, time) if name is not None], wishes.task)
+        target = guess_target(raw, [name for name in (groups, time) if name is not None], options.task)
     if raw.by is not None and raw.by.column == target and labels is None:
         raise ValueError(f"{raw.source}: {target!r} is the target; subgroups by it would tell the answer")
     taken = [name for name in (target, groups, time) if name is not None]
     if len(set(taken)) < len(taken):
         raise ValueError(f"{raw.source}: target, groups and time need a column each; got {', '.join(map(repr, taken))}")
     for name in taken:
-        if name in wishes.drop:
+        if name in options.drop:
             raise ValueError(f"{raw.source}: {name!r} is needed, and cannot be left out")
     raw, kept = _with_groups_and_time(raw, groups, time)
     labels = labels if labels is None or len(kept) == n_samples else labels.take(kept)
     reads_target = is_labelled and labels is None
-    marks = without_missing_labels(raw, target) if reads_target and not wishes.keep_missing_as_class else {}
-    task = choose_task(raw, target, wishes.task, strict=wishes.strict) if reads_target else "classification"
-    if wishes.strict:
-        categorical = [name for name, kind in wishes.kinds.items() if kind == "category"]
-        if len(categorical) < len(wishes.kinds):
+    marks = without_missing_labels(raw, target) if reads_target and not options.keep_missing_as_class else {}
+    task = choose_task(raw, target, options.task, strict=options.strict) if reads_target else "classification"
+    if options.strict:
+        categorical = [name for name, kind in options.kinds.items() if kind == "category"]
+        if len(categorical) < len(options.kinds):
             raise ValueError(f"{raw.source}: numeric=, text= and date= need prepare='auto'")
         if categorical:
             raw.notes.append(f"Treated as text, as asked: {', '.join(map(repr, categorical))}.")
@@ -171,21 +180,21 @@ def labelled(raw: RawTable, wishes: Wishes, labels: Labels | None = None, *, is_
     if marks:
         hint = "; read_table(keep_missing_as_class=True) (--keep-missing-as-class) keeps such labels as classes"
         hint = hint if task == "classification" else ""
-        raw.notes.append(f"Missing labels in {target!r}: {said_of_missing(marks)}{hint}.")
+        raw.notes.append(f"Missing labels in {target!r}: {counted_labels(marks)}{hint}.")
     if task == "regression":
-        raw = number_target(raw, target, strict=wishes.strict)
-    elif not wishes.strict:
+        raw = number_target(raw, target, strict=options.strict)
+    elif not options.strict:
         raw = cleaned_target(raw, target)
-    if wishes.strict or wishes.drop_missing:
-        raw = _without_missing(raw, target, wishes, list(marks))
-    raw, labels = _sampled(raw, read_target(raw, target, task), wishes)
+    if options.strict or options.drop_missing:
+        raw = _without_missing(raw, target, options, list(marks))
+    raw, labels = _sampled(raw, read_target(raw, target, task), options)
     return LabelledRows(raw, labels, target, groups, time, n_samples)
 
 
 def subgroups_by(raw: RawTable, by: str | int) -> Subgroups | None:
     """Return the groups of rows that a column tells; the column stays what it is."""
     name = find_column(raw, by)
-    column = kind_of(next(column for column in raw.columns if column.name == name), raw).column
+    column = profile_column(raw.column(name), raw).column
     if isinstance(column, OtherColumn):
         raise ValueError(f"{raw.source}: the column {name!r} cannot tell subgroups apart")
     if isinstance(column, NumberColumn) and column.is_truth:
@@ -203,14 +212,14 @@ def subgroups_by(raw: RawTable, by: str | int) -> Subgroups | None:
     return check_subgroups(values, raw.n_rows, name)
 
 
-def make_table(raw: RawTable, wishes: Wishes, *, labels: Labels | None = None, is_labelled: bool = True) -> Table:
+def make_table(raw: RawTable, options: ReadOptions, *, labels: Labels | None = None, is_labelled: bool = True) -> Table:
     """Make the columns of a file ready, by what the caller says or by what they hold.
 
     Parameters
     ----------
     raw : RawTable
         The columns. They are changed.
-    wishes : Wishes
+    options : ReadOptions
         What the caller says.
     labels, is_labelled
         As for `labelled`.
@@ -219,22 +228,23 @@ def make_table(raw: RawTable, wishes: Wishes, *, labels: Labels | None = None, i
     -------
     Table
     """
-    return prepared(labelled(raw, wishes, labels, is_labelled=is_labelled), wishes)
+    return prepared(labelled(raw, options, labels, is_labelled=is_labelled), options)
 
 
-def prepared(rows: LabelledRows, wishes: Wishes) -> Table:
+def prepared(rows: LabelledRows, options: ReadOptions) -> Table:
     """Make features of rows whose labels are known; see `make_table`."""
     raw = rows.raw
-    how: dict[str, Any] = {"encode": wishes.encode, "scale": wishes.scale, "impute": wishes.impute}
+    how: dict[str, Any] = {"encode": options.encode, "scale": options.scale, "impute": options.impute}
     apart = {rows.target, rows.groups, rows.time}
-    if wishes.strict:
-        features = replace(raw, columns=[column for column in raw.columns if column.name not in apart - {rows.target}])
-        return _assemble(rows, replace(learn_preparation(features, rows.target, **how), task=rows.task))
-    kinds = [kind_of(column, raw, wishes.kinds.get(column.name)) for column in raw.columns if column.name not in apart]
-    learnt, summaries = learn_automatically(raw, kinds, rows.target, rows.labels, **how)
+    if options.strict:
+        known = replace(raw, columns=[column for column in raw.columns if column.name not in apart - {rows.target}])
+        return _assemble(rows, replace(learn_preparation(known, rows.target, **how), task=rows.task))
+    features = [column for column in raw.columns if column.name not in apart]
+    profiles = [profile_column(column, raw, options.kinds.get(column.name)) for column in features]
+    learnt, summaries = learn_automatically(raw, profiles, rows.target, rows.labels, **how)
     summaries += _summaries_of_others(rows)
-    maybe = {} if rows.groups is not None else possible_groups(kinds, raw.n_rows)
-    return _assemble(rows, learnt, summaries, maybe)
+    possible = {} if rows.groups is not None else possible_groups(profiles, raw.n_rows)
+    return _assemble(rows, learnt, {each.column.name: each.column for each in profiles}, summaries, possible)
 
 
 def _summaries_of_others(rows: LabelledRows) -> tuple[ColumnSummary, ...]:
@@ -243,10 +253,10 @@ def _summaries_of_others(rows: LabelledRows) -> tuple[ColumnSummary, ...]:
     said = ((rows.groups, "groups", "tells which rows belong together"), (rows.time, "time", "the order of the rows"))
     for name, kind, what in said:
         if name is not None:
-            column = next(column for column in rows.raw.columns if column.name == name)
+            column = rows.raw.column(name)
             assert not isinstance(column, OtherColumn)
             values = column.codes if isinstance(column, TextColumn) else column.values
-            found.append(ColumnSummary(name, kind, what, count_gaps(column), len(np.unique(values)), 0))
+            found.append(ColumnSummary(name, kind, what, int(column.gaps.sum()), len(np.unique(values)), 0))
     return tuple(found)
 
 
@@ -254,11 +264,11 @@ def _with_groups_and_time(raw: RawTable, groups: str | None, time: str | None) -
     """Make text of the groups and numbers of the time; rows without a time are left out. Return which rows are kept."""
     kept = np.arange(raw.n_rows)
     if time is not None:
-        found = kind_of(next(c for c in raw.columns if c.name == time), raw).column
+        found = profile_column(raw.column(time), raw).column
         if not isinstance(found, NumberColumn | DateColumn):
             raise ValueError(f"{raw.source}: the column {time!r} holds neither dates nor numbers, so it tells no order")
-        raw.columns[raw.names.index(time)] = found
-        gaps = np.isnan(found.values)
+        raw.put(found)
+        gaps = found.gaps
         if gaps.any():
             raw.notes.append(f"{counted(int(gaps.sum()))} rows without a value in {time!r} left out.")
             if gaps.all():
@@ -266,12 +276,12 @@ def _with_groups_and_time(raw: RawTable, groups: str | None, time: str | None) -
             kept = np.flatnonzero(~gaps)
             raw = raw.take(kept)
     if groups is not None:
-        column = as_text(next(c for c in raw.columns if c.name == groups))
+        column = as_text(raw.column(groups))
         if isinstance(column, DateColumn):
             column = as_text(NumberColumn(column.name, column.values))
         if not isinstance(column, TextColumn):
             raise ValueError(f"{raw.source}: the column {groups!r} cannot tell groups apart")
-        raw.columns[raw.names.index(groups)] = column
+        raw.put(column)
     return raw, kept
 
 
@@ -288,15 +298,15 @@ def group_numbers(column: Column, notes: list[str]) -> Ints:
     return numbers
 
 
-def _sampled(raw: RawTable, labels: Labels, wishes: Wishes) -> tuple[RawTable, Labels]:
+def _sampled(raw: RawTable, labels: Labels, options: ReadOptions) -> tuple[RawTable, Labels]:
     """Keep as many rows as were asked for, as large a share of each class."""
-    if wishes.max_rows is None or wishes.max_rows >= raw.n_rows:
+    if options.max_rows is None or options.max_rows >= raw.n_rows:
         return raw, labels
-    if wishes.max_rows < max(2 * len(labels.classes), 2):
+    if options.max_rows < max(2 * len(labels.classes), 2):
         raise ValueError(
-            f"max_rows={wishes.max_rows} is less than two rows for each of the {len(labels.classes)} classes"
+            f"max_rows={options.max_rows} is less than two rows for each of the {len(labels.classes)} classes"
         )
-    rows = stratified_rows(labels.codes, wishes.max_rows, _row_keys(raw, labels.codes, wishes.seed))
+    rows = stratified_rows(labels.codes, options.max_rows, _row_keys(raw, labels.codes, options.seed))
     share = "each class" if labels.task == "classification" else "low and high values"
     raw.notes.append(
         f"A sample of {counted(len(rows))} of {counted(raw.n_rows)} rows is used, as large a share of {share}."
@@ -332,41 +342,36 @@ def _text_hash(text: str) -> int:
 def _assemble(
     rows: LabelledRows,
     preparation: Preparation,
-    columns: tuple[ColumnSummary, ...] = (),
-    maybe: dict[str, Ints] | None = None,
+    read: Mapping[str, Column] | None = None,
+    summaries: tuple[ColumnSummary, ...] = (),
+    possible: Mapping[str, Ints] | None = None,
     *,
     is_own: bool = True,
 ) -> Table:
-    """Make the features of a table, the one that was learnt from or another."""
+    """Make the features of a table, the one that was learnt from or another.
+
+    `read` are the columns as their profiles have them; None where they are still to be read.
+    """
     raw, labels, unseen = rows.raw, rows.labels, UnseenValues()
-    read = preparation.read(raw, unseen)
-    used = {each.name for each in preparation.columns}
-    raw.columns = [column for column in raw.columns if column.name not in used]  # their memory may become that of X
+    used = [each.name for each in preparation.columns]
+    ready = preparation.read(raw, unseen) if read is None else replace(raw, columns=[read[name] for name in used])
+    left = set(raw.names).difference(used)
+    raw.columns = [column for column in raw.columns if column.name in left]  # the others' memory may become that of X
     own = None
     if is_own and labels is not None and any(isinstance(each, SharesFeatures) for each in preparation.columns):
-        folds = stratified_folds(labels.codes, N_FOLDS, _row_keys(read, labels.codes, 0))
+        folds = stratified_folds(labels.codes, N_FOLDS, _row_keys(ready, labels.codes, 0))
         own = OwnLabels(labels.codes, len(labels.classes), folds, labels.y if labels.task == "regression" else None)
-    by_name = {column.name: column for column in read.columns}
-    X = check_points(preparation.features(read, own, consume=True), min_rows=1)
+    by_name = {column.name: column for column in ready.columns}
+    X = check_points(preparation.features(ready, own, consume=True), min_rows=1)
     if not is_own:
         raw.notes += unseen.notes()
     tabular = None
-    if columns:
+    if summaries:
         names = preparation.feature_names
         is_plain = preparation.is_plain
-        tabular = TabularView(X, np.zeros(len(names), bool), names) if is_plain else preparation.tabular(read, X)
-    return Table(
-        X=X,
-        feature_names=preparation.feature_names,
-        feature_groups=preparation.feature_groups,
-        column_names=preparation.column_names,
-        preparation=preparation,
-        columns=columns,
-        tabular=tabular,
-        possible_groups=maybe or {},
-        kept={each.name: by_name[each.name] for each in preparation.columns if not each.is_recoverable},
-        **rows.for_table(),
-    )
+        tabular = TabularView(X, np.zeros(len(names), bool), names) if is_plain else preparation.tabular(ready, X)
+    kept = {each.name: by_name[each.name] for each in preparation.columns if not each.is_recoverable}
+    return rows.table(X, preparation, columns=summaries, tabular=tabular, kept=kept, possible=possible)
 
 
 def prepare_alike(raw: RawTable, preparation: Preparation, *, keep_missing_as_class: bool = False) -> Table:
@@ -392,25 +397,25 @@ def prepare_alike(raw: RawTable, preparation: Preparation, *, keep_missing_as_cl
     return _assemble(rows, preparation, is_own=False)
 
 
-def _without_missing(raw: RawTable, target: str, wishes: Wishes, marks: Sequence[str]) -> RawTable:
+def _without_missing(raw: RawTable, target: str, options: ReadOptions, marks: Sequence[str]) -> RawTable:
     """Leave out rows with gaps where that was asked for; refuse gaps that nothing was asked about.
 
     `marks` are labels that were taken for missing.
     """
     no_label = find_missing_labels(raw, target)
     features = [column for column in raw.columns if column.name != target]
-    if wishes.strict:  # which refuses dates for what they are
+    if options.strict:  # which refuses dates for what they are
         features = [column for column in features if not isinstance(column, DateColumn)]
-    if wishes.encode == "drop":
+    if options.encode == "drop":
         features = [column for column in features if not hasattr(column, "categories")]
-    gaps = [(column.name, count_gaps(column)) for column in features]
+    gaps = [(column.name, int(column.gaps.sum())) for column in features]
     gaps = [(name, number) for name, number in gaps if number]
     if not len(no_label) and not gaps:
         return raw
     has_gap = np.zeros(raw.n_rows, dtype=bool)
-    if wishes.impute is None and gaps:
-        has_gap = np.logical_or.reduce([marked for column in features if len(marked := find_gaps(column))])
-    if not wishes.drop_missing:
+    if options.impute is None and gaps:
+        has_gap = np.logical_or.reduce([marked for column in features if len(marked := column.gaps)])
+    if not options.drop_missing:
         if len(no_label) == raw.n_rows:
             raise ValueError(
                 f"{raw.source}: the target {target!r} has no values at all; name another column with target= (--target)"
@@ -423,7 +428,7 @@ def _without_missing(raw: RawTable, target: str, wishes: Wishes, marks: Sequence
                 f"{raw.at(int(no_label[0]))}: {counted(len(no_label))} missing label{'s' * (len(no_label) > 1)} in "
                 f"{target!r}{such}, the first here; drop_missing=True (--drop-missing) leaves such rows out{keep}"
             )
-        if wishes.impute is None:
+        if options.impute is None:
             columns = listed([f"{name!r} ({counted(number)})" for name, number in gaps], 6)
             first = int(np.flatnonzero(has_gap)[0])
             raise ValueError(

@@ -17,7 +17,7 @@ from bayesfloor.runtime.checks import check_option
 from bayesfloor.tables.columns import NumberColumn, RawTable
 from bayesfloor.tables.encoding import ENCODINGS
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
-from bayesfloor.tables.prepare import Wishes, make_table
+from bayesfloor.tables.prepare import ReadOptions, make_table
 from bayesfloor.tables.read import as_names, kinds_given
 from bayesfloor.tables.readings import UnseenValues
 from bayesfloor.tables.scaling import IMPUTATIONS, SCALES
@@ -135,14 +135,14 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             labels = Labels(classes[codes], classes, codes, "")
         elif kind == "continuous":
             labels = number_labels(check_numbers(y, raw.n_rows), "y")
-        wishes = Wishes(
+        options = ReadOptions(
             encode=self.encode,
             scale=self.scale,
             impute=self.impute,
             drop=as_names(self.drop, "drop", X),
             kinds=kinds_given(X, categorical=self.categorical, numeric=self.numeric, text=self.text, date=self.date),
         )
-        table = make_table(raw, wishes, labels=labels, is_labelled=labels is not None)
+        table = make_table(raw, options, labels=labels, is_labelled=labels is not None)
         self.preparation_, self.columns_, self.notes_ = table.preparation, table.columns, table.notes
         return table.X
 

@@ -11,10 +11,10 @@ from bayesfloor.runtime.threads import reporter
 from bayesfloor.tables.encoding import ENCODINGS, Preparation, decimal_signs, text_columns
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
-from bayesfloor.tables.prepare import Wishes, make_table, prepare_alike, subgroups_by
+from bayesfloor.tables.prepare import ReadOptions, make_table, prepare_alike, subgroups_by
 from bayesfloor.tables.scaling import IMPUTATIONS, SCALES
+from bayesfloor.tables.sizes import UNPACKED_LIMIT
 from bayesfloor.tables.transformers import transformed_table
-from bayesfloor.tables.unpacking import UNPACKED_LIMIT
 
 
 @like_input
@@ -149,7 +149,7 @@ def read_table(
     seed = check_random_state_seed(random_state)
     kinds = kinds_given(source, categorical=categorical, numeric=numeric, text=text, date=date)
     is_strict = isinstance(prepare, str) and prepare == "strict"
-    wishes = Wishes(
+    options = ReadOptions(
         target=target,
         task=task,
         groups=groups,
@@ -167,16 +167,16 @@ def read_table(
     )
     if preparation is not None:
         is_strict = not any(column.lenient for column in preparation.columns)
-        wishes = Wishes(target=preparation.target, kinds=dict.fromkeys(text_columns(preparation), "category"))
+        options = ReadOptions(target=preparation.target, kinds=dict.fromkeys(text_columns(preparation), "category"))
     if is_eager_frame(source):
-        raw = raw_of_frame(source, -1 if wishes.target is None else wishes.target)
+        raw = raw_of_frame(source, -1 if options.target is None else options.target)
     else:
         raw = read_raw(
             source,
             max_bytes,
-            target=wishes.target,
-            categorical=[name for name, kind in wishes.kinds.items() if kind != "number"],
-            dropped=tuple(name for name in wishes.drop if name != by),
+            target=options.target,
+            categorical=[name for name, kind in options.kinds.items() if kind != "number"],
+            dropped=tuple(name for name in options.drop if name != by),
             strays="refuse" if is_strict else "text",
             separator=separator,
             decimal=decimal,
@@ -190,8 +190,8 @@ def read_table(
     if preparation is not None:
         return prepare_alike(raw, preparation, keep_missing_as_class=keep_missing_as_class)
     if not isinstance(prepare, str):
-        return transformed_table(raw, wishes, prepare)
-    return make_table(raw, wishes)
+        return transformed_table(raw, options, prepare)
+    return make_table(raw, options)
 
 
 def _check_options(

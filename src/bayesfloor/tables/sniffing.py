@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO
 
-from bayesfloor.tables.columns import MISSING_TEXTS, to_number
+from bayesfloor.tables.spellings import MISSING_TEXTS, to_number
 
 SEPARATORS = ",;\t|"
 SEPARATOR_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}

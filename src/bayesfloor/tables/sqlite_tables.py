@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesfloor.runtime.text import quoted
+from bayesfloor.tables.column_builders import BLOCK_ROWS, ValueBuilder
 from bayesfloor.tables.columns import RawTable, check_names
 from bayesfloor.tables.notes import listed_names
+from bayesfloor.tables.sizes import check_size
 from bayesfloor.tables.unpacking import Contents
-from bayesfloor.tables.value_columns import BLOCK_ROWS, ValueBuilder, check_size
 
 if TYPE_CHECKING:
     from sqlite3 import Connection

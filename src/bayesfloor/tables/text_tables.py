@@ -8,17 +8,9 @@ import numpy as np
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import Progress
 from bayesfloor.runtime.text import counted, listed, unique_names
-from bayesfloor.tables.columns import (
-    MISSING_TEXTS,
-    GrowingArray,
-    NumberBuilder,
-    OtherColumn,
-    RawTable,
-    TextBuilder,
-    check_n_columns,
-    check_n_rows,
-    check_names,
-)
+from bayesfloor.tables.column_builders import GrowingArray, NumberBuilder, TextBuilder
+from bayesfloor.tables.columns import OtherColumn, RawTable, check_names
+from bayesfloor.tables.sizes import check_n_columns, check_n_rows
 from bayesfloor.tables.sniffing import (
     SEPARATOR_NAMES,
     SEPARATORS,
@@ -27,6 +19,7 @@ from bayesfloor.tables.sniffing import (
     detect_encoding,
     sample_rows,
 )
+from bayesfloor.tables.spellings import MISSING_TEXTS
 from bayesfloor.tables.text_rows import RowReader, Rows
 from bayesfloor.tables.unpacking import HEAD_BYTES, Contents
 

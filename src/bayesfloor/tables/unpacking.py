@@ -19,10 +19,7 @@ from typing import IO, Any
 
 from bayesfloor.runtime.limits import check_memory, in_gib
 from bayesfloor.runtime.text import counted, listed
-from bayesfloor.tables.columns import MOST_ROWS
-
-#: Bytes of the largest file, unpacked, that is read; larger ones are refused.
-UNPACKED_LIMIT = 4 * 2**30
+from bayesfloor.tables.sizes import MOST_ROWS, UNPACKED_LIMIT
 
 #: Bytes from which the format and the way of writing are told.
 HEAD_BYTES = 2**20

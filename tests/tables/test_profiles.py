@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from bayesfloor.tables.columns import DateColumn, NumberColumn, OtherColumn, RawTable, TextBuilder
-from bayesfloor.tables.kinds import kind_of, possible_groups
+from bayesfloor.tables.column_builders import TextBuilder
+from bayesfloor.tables.columns import DateColumn, NumberColumn, OtherColumn, RawTable
+from bayesfloor.tables.profiles import possible_groups, profile_column
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -22,7 +23,7 @@ def number(name, values):
 
 def found(column, wanted=None):
     n_rows = 0 if isinstance(column, OtherColumn) else len(getattr(column, "codes", getattr(column, "values", ())))
-    return kind_of(column, RawTable("t.csv", [column], n_rows, np.arange(n_rows)), wanted)
+    return profile_column(column, RawTable("t.csv", [column], n_rows, np.arange(n_rows)), wanted)
 
 
 COLUMNS = {
