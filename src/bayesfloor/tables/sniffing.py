@@ -226,5 +226,7 @@ def has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
         return not any(cell not in MISSING_TEXTS for cell in first)
     others = [row for row in rows[1:] if row != rows[0]]
     texts = [column for column, known in enumerate(is_value) if not known]
-    again = sum(any(len(row) > column and row[column].strip() == first[column] for row in others) for column in texts)
+    again = 0
+    for column in texts:
+        again += first[column] in map(str.strip, [row[column] for row in others if len(row) > column])
     return again < (len(texts) + 1) // 2
