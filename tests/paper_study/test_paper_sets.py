@@ -9,7 +9,8 @@ import sklearn.datasets
 
 from bayesfloor.tables.columns import NumberColumn, RawTable, TextColumn
 from bayesfloor.tables.formats import read_raw
-from bayesfloor.tables.prepare import ReadOptions, make_table
+from bayesfloor.tables.options import ReadOptions
+from bayesfloor.tables.prepare import make_table
 from study.fingerprints import FINGERPRINTS, Fingerprint
 from study.paper_sets import check_fingerprint, content_checksum, load_paper_set
 from study.plan import PAPER_SETS, work_of

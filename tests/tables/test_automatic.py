@@ -18,8 +18,8 @@ import bayesfloor
 from bayesfloor import TablePreparer, difficulty_report, learned_floor, read_table
 from bayesfloor.data.target_encoding import PRIOR_ROWS, class_shares, out_of_fold_shares
 from bayesfloor.tables.date_features import part_of_date
-from bayesfloor.tables.encoding import Preparation
 from bayesfloor.tables.formats import read_raw
+from bayesfloor.tables.preparation import Preparation
 
 N = 240
 

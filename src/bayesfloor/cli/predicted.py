@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bayesfloor.data.prepared_table import Origin, Table
     from bayesfloor.runtime.arrays import Ints
     from bayesfloor.tables.columns import RawTable
-    from bayesfloor.tables.encoding import Preparation
+    from bayesfloor.tables.preparation import Preparation
 
 _MODEL = Group("The model", sort_key=0)
 #: What a column of predicted labels may be called, beside the name of the target.

@@ -22,12 +22,11 @@ import numpy as np
 
 from bayesfloor.data.prepared_table import ColumnSummary
 from bayesfloor.runtime.arrays import Bools
-from bayesfloor.runtime.text import counted
+from bayesfloor.runtime.text import counted, listed_names
 from bayesfloor.tables.category_features import CategoryFeatures, learn_means, learn_shares, ordinal_codes
 from bayesfloor.tables.columns import DateColumn, NumberColumn, RawTable, TextColumn
 from bayesfloor.tables.date_features import learn_date
-from bayesfloor.tables.encoding import Preparation, check_unique
-from bayesfloor.tables.notes import listed_names
+from bayesfloor.tables.preparation import Preparation, check_unique
 from bayesfloor.tables.profiles import ColumnProfile
 from bayesfloor.tables.readings import DateReading, LevelReading, TextReading
 from bayesfloor.tables.scaling import fill_number, learn_scale

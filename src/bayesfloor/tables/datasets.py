@@ -13,12 +13,12 @@ import numpy as np
 
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.checks import check_option, check_random_state_seed
+from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.kernels import cache_folder, keep, kept
 from bayesfloor.tables.binary_tables import npz_sizes, read_npz
 from bayesfloor.tables.columns import Column, NumberColumn, RawTable, text_column
-from bayesfloor.tables.prepare import ReadOptions, make_table
-from bayesfloor.tables.scaling import SCALES
+from bayesfloor.tables.options import ReadOptions
+from bayesfloor.tables.prepare import make_table
 from bayesfloor.tables.unpacking import read_contents
 
 #: The variable that names a local folder of data sets.
@@ -140,7 +140,6 @@ def load_dataset(
     >>> load_dataset("iris")
     Table('iris': 150 rows, 4 features, 3 classes of 'class')
     """
-    check_option("scale", scale, SCALES)
     seed = check_random_state_seed(random_state)
     if name in BUILT_IN:
         raw = _from_scikit_learn(name)

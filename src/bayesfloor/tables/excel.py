@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.runtime.limits import check_memory, in_gib
-from bayesfloor.runtime.text import counted, quoted
+from bayesfloor.runtime.text import counted, listed_names, quoted
 from bayesfloor.tables.binary_tables import column_of
 from bayesfloor.tables.column_builders import numbers_in_text
 from bayesfloor.tables.columns import Column, RawTable, check_names, codes_among, text_column
-from bayesfloor.tables.notes import listed_names
 from bayesfloor.tables.sizes import UNPACKED_LIMIT, check_n_columns
 from bayesfloor.tables.sniffing import has_header
 from bayesfloor.tables.text_tables import fill_names

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesfloor.runtime.text import counted
+from bayesfloor.runtime.text import counted, listed_names
 from bayesfloor.tables.columns import (
     Column,
     DateColumn,
@@ -16,7 +16,6 @@ from bayesfloor.tables.columns import (
     codes_among,
     in_natural_order,
 )
-from bayesfloor.tables.notes import listed_names
 
 
 def join_tables(tables: Sequence[RawTable]) -> RawTable:

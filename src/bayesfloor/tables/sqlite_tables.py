@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesfloor.runtime.text import quoted
+from bayesfloor.runtime.text import listed_names, quoted
 from bayesfloor.tables.column_builders import BLOCK_ROWS, ValueBuilder
 from bayesfloor.tables.columns import RawTable, check_names
-from bayesfloor.tables.notes import listed_names
 from bayesfloor.tables.sizes import check_size
 from bayesfloor.tables.unpacking import Contents
 

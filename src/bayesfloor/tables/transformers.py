@@ -10,10 +10,12 @@ from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.supervised_features import SupervisedFeatures, matrix_of
 from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.text import listed_names
 from bayesfloor.tables.columns import Column, OtherColumn, RawTable
 from bayesfloor.tables.frames import frame_of_raw
-from bayesfloor.tables.notes import listed_names
-from bayesfloor.tables.prepare import ReadOptions, labelled, prepared
+from bayesfloor.tables.labelled_rows import labelled
+from bayesfloor.tables.options import ReadOptions
+from bayesfloor.tables.prepare import prepared
 from bayesfloor.tables.targets import Labels
 
 
