@@ -126,7 +126,7 @@ class _Chooser:
         self.encode = encode
         self.scale = scale
         self.impute = impute
-        self.told: set[bytes] = set()  # rows with gaps that a feature tells
+        self.known_gaps: set[bytes] = set()  # sets of rows that a feature marks as missing
 
     def treatment(self, each: ColumnProfile) -> tuple[Treatment | None, str]:
         """Return how a column becomes features, None where it is left out, and a few words about it."""
@@ -166,8 +166,8 @@ class _Chooser:
         if self.impute is not None or min(n_gaps, len(gaps) - n_gaps) < max(_FEWEST_GAPS, _GAP_SHARE * len(gaps)):
             return False
         rows = np.packbits(gaps).tobytes()
-        is_new = rows not in self.told
-        self.told.add(rows)
+        is_new = rows not in self.known_gaps
+        self.known_gaps.add(rows)
         return is_new or again
 
     def _number(self, column: NumberColumn, each: ColumnProfile, gaps: Bools, reason: str) -> tuple[Treatment, str]:

@@ -73,8 +73,8 @@ def prepared(rows: LabelledRows, options: ReadOptions) -> Table:
 def _summaries_of_others(rows: LabelledRows) -> tuple[ColumnSummary, ...]:
     """Describe the columns of groups and of time."""
     found = []
-    said = ((rows.groups, "groups", "tells which rows belong together"), (rows.time, "time", "the order of the rows"))
-    for name, kind, what in said:
+    roles = ((rows.groups, "groups", "tells which rows belong together"), (rows.time, "time", "the order of the rows"))
+    for name, kind, what in roles:
         if name is not None:
             column = rows.raw.column(name)
             assert not isinstance(column, OtherColumn)
