@@ -9,7 +9,7 @@
       │                        `text_rows` splits lines into rows
       │         binary_tables  Parquet and Arrow by polars, after a look at `parquet_sizes`; NPZ
       │         excel          sheets by fastexcel, after a look at their size
-      │         json_tables, sqlite_tables   values of any type, by `value_columns`
+      │         json_tables, sqlite_tables   values of any type
       │         arff, libsvm   the other text formats
       │         joining        several tables -> one; `parquet_folders` finds those of a folder
       │

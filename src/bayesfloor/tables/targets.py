@@ -1,5 +1,6 @@
 """The column of labels: which it is, and whether its values are classes or numbers."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -163,9 +164,8 @@ def _n_labels(column: Column) -> int:
     if not isinstance(column, TextColumn):
         return 0
     numbers = [to_number(label) for label in column.categories]
-    if all(number is not None for number in numbers) and any(number != int(number) for number in numbers if number):
-        return 0
-    return len(column.categories)
+    has_fraction = any(math.isfinite(number) and not number.is_integer() for number in numbers if number is not None)
+    return 0 if has_fraction and None not in numbers else len(column.categories)
 
 
 def is_missing_label(label: str) -> bool:
