@@ -290,7 +290,7 @@ def distinct_numbers(values: Floats) -> tuple[Floats, Ints]:
         offsets = (present - low).astype(np.int64)
         is_used = np.bincount(offsets) > 0
         codes[known] = (np.cumsum(is_used) - 1)[offsets]
-        return low + np.flatnonzero(is_used), codes
+        return np.flatnonzero(is_used).astype(np.float64) + low, codes
     distinct, codes[known] = np.unique(present, return_inverse=True)
     return distinct, codes
 
