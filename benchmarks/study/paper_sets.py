@@ -140,7 +140,7 @@ def from_bunch(bunch: Any, name: str) -> RawTable:
     distinct, codes = np.unique(np.asarray(bunch.target).astype(str), return_inverse=True)
     columns.append(text_column("class", distinct.tolist(), codes.astype(np.int64), frozenset({""})))
     n_rows = len(bunch.target)
-    return RawTable(name, columns, n_rows, np.arange(1, n_rows + 1), "class", unit="row")
+    return RawTable(name, columns, n_rows, np.arange(1, n_rows + 1), "class", row_word="row")
 
 
 def _from_openml(name: str, data_dir: str | Path | None) -> RawTable:

@@ -161,7 +161,7 @@ def test_formats_may_differ(write, tmp_path):
     assert lists == OtherColumn("l", "List(Int64) and numbers")
     assert isinstance(s, TextColumn)
     assert n.categories == ("1", "2")  # the last column of a text table is kept as text
-    assert (table.unit, table.at(2)) == ("row", "c.csv, row 2")
+    assert (table.row_word, table.at(2)) == ("row", "c.csv, row 2")
 
 
 @pytest.mark.parametrize("pack", [bz2.compress, lzma.compress, gzip.compress])

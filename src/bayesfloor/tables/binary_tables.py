@@ -83,7 +83,7 @@ def read_frame(contents: Contents, kind: str) -> RawTable:
     ]
     label = {"parquet": "Parquet", "arrow": "Arrow", "stream": "Arrow stream"}[kind]
     lines = np.arange(1, n_rows + 1)
-    return RawTable(contents.name, columns, n_rows, lines, None, [f"{label} file."], unit="row")
+    return RawTable(contents.name, columns, n_rows, lines, None, [f"{label} file."], row_word="row")
 
 
 def _polars(name: str) -> Any:
@@ -201,7 +201,7 @@ def read_npz(contents: Contents) -> RawTable:
     unused = sorted(arrays.keys() - {x_name, y_name, "feature_names", "classes"})
     if unused:
         notes.append(f"Arrays not used: {', '.join(map(repr, unused))}.")
-    return RawTable(name, columns, len(X), np.arange(1, len(X) + 1), target, notes, unit="row")
+    return RawTable(name, columns, len(X), np.arange(1, len(X) + 1), target, notes, row_word="row")
 
 
 def npz_sizes(path: Path) -> tuple[int | None, int | None, int | None]:

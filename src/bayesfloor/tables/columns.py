@@ -159,7 +159,7 @@ class RawTable:
         The target that the file itself names.
     notes, cautions : list of str
         What was detected or assumed, and what to look at.
-    unit : str
+    row_word : str
         What `lines` counts: "line" or "row".
     files : tuple of str
         Names of the files, where there are several.
@@ -178,7 +178,7 @@ class RawTable:
     target: str | None = None
     notes: list[str] = field(default_factory=list)
     cautions: list[str] = field(default_factory=list)
-    unit: str = "line"
+    row_word: str = "line"
     files: tuple[str, ...] = ()
     file_codes: Ints | None = None
     by: Subgroups | None = None
@@ -200,7 +200,7 @@ class RawTable:
     def at(self, row: int) -> str:
         """Say where a row stands, as messages do: 'data.csv, line 17'."""
         source = self.source if self.file_codes is None else self.files[self.file_codes[row]]
-        return f"{source}, {self.unit} {int(self.lines[row])}"
+        return f"{source}, {self.row_word} {int(self.lines[row])}"
 
     def take(self, rows: NDArray[Any]) -> "RawTable":
         """Keep some of the rows."""

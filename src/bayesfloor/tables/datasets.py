@@ -195,7 +195,7 @@ def _from_scikit_learn(name: str) -> RawTable:
     columns.append(text_column("class", texts, y, frozenset()))
     n_rows = len(y)
     notes = [f"{name} comes with scikit-learn."]
-    return RawTable(name, columns, n_rows, np.arange(1, n_rows + 1), "class", notes, unit="row")
+    return RawTable(name, columns, n_rows, np.arange(1, n_rows + 1), "class", notes, row_word="row")
 
 
 def _arrays_from_scikit_learn(name: str) -> tuple[Floats, Ints, list[str], list[str]]:

@@ -174,7 +174,7 @@ def _read_sheet(workbook: Any, sheet: str, sheets: Sequence[str], name: str) -> 
     names = fill_names([names[place] for place in used], notes)
     check_names(names, f"{where}, row {header + 1}")
     columns = [_column(label, frame.to_series(place)) for label, place in zip(names, used, strict=True)]
-    return RawTable(where, columns, len(frame), kept + first + 1, None, notes, unit="row")
+    return RawTable(where, columns, len(frame), kept + first + 1, None, notes, row_word="row")
 
 
 def _header_row(rows: Sequence[Sequence[str]]) -> int | None:

@@ -54,7 +54,7 @@ def raw_of_frame(data: Any, target: Any = None) -> RawTable:
         target = names[target]
     empty = frozenset({""})
     columns = [_column(frame[name], narwhals, empty if name == target else MISSING_TEXTS) for name in names]
-    return RawTable("data frame", columns, len(frame), np.arange(len(frame)), None, notes, unit="row")
+    return RawTable("data frame", columns, len(frame), np.arange(len(frame)), None, notes, row_word="row")
 
 
 def _column(series: Any, narwhals: Any, missing: frozenset[str]) -> Column:

@@ -74,11 +74,12 @@ def read_json(contents: Contents) -> RawTable:
     n_rows = _add(builders, block, n_rows, name)
     if not n_rows or not builders:
         raise ValueError(f"{name} holds {n_rows} records and {len(builders)} keys")
-    unit = "row" if is_array else "line"
     what = "an array of records" if is_array else "a record on each line"
     note = f"JSON file, {what}, encoding {encoding}{f' ({reason})' * bool(reason)}."
     columns = [builder.column() for builder in builders.values()]
-    return RawTable(name, columns, n_rows, np.array(places, dtype=np.int64), None, [note], unit=unit)
+    return RawTable(
+        name, columns, n_rows, np.array(places, dtype=np.int64), None, [note], row_word="row" if is_array else "line"
+    )
 
 
 def _add(builders: dict[str, ValueBuilder], block: list[Record], n_before: int, name: str) -> int:

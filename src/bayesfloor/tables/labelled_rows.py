@@ -83,7 +83,7 @@ class LabelledRows:
             feature_groups=preparation.feature_groups,
             column_names=preparation.column_names,
             preparation=preparation,
-            origin=Origin(raw.source, raw.lines, self.n_samples, raw.unit, raw.files, raw.file_codes, kept or {}),
+            origin=Origin(raw.source, raw.lines, self.n_samples, raw.row_word, raw.files, raw.file_codes, kept or {}),
             notes=tuple(raw.notes),
             cautions=tuple(raw.cautions),
             columns=columns,
@@ -287,7 +287,7 @@ def _without_missing(raw: RawTable, target: str, options: ReadOptions, marks: Se
         if len(no_label) == raw.n_rows:
             raise ValueError(
                 f"{raw.source}: the target {target!r} has no values at all; name another column with target= (--target)"
-                f"{', or leave it out with drop= (--drop) where lines end in a separator' * (raw.unit == 'line')}"
+                f"{', or leave it out with drop= (--drop) where lines end in a separator' * (raw.row_word == 'line')}"
             )
         if len(no_label):
             such = f" ({listed(list(map(quoted, marks)), 4)} among them)" if marks else ""

@@ -198,4 +198,4 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self, X, reset=is_first, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=1 + is_first
         )
         columns = [NumberColumn(f"x{j}", np.ascontiguousarray(points[:, j])) for j in range(points.shape[1])]
-        return RawTable("the array", list(columns), len(points), np.arange(len(points)), unit="row")
+        return RawTable("the array", list(columns), len(points), np.arange(len(points)), row_word="row")

@@ -106,7 +106,7 @@ def _read(connection: "Connection", contents: Contents, wanted: str | None) -> R
         raise ValueError(f"{where} holds no rows")
     notes = [f"SQLite file, table {quoted(table)}."]
     columns = [builder.column() for builder in builders]
-    return RawTable(where, columns, n_rows, np.arange(1, n_rows + 1), None, notes, unit="row")
+    return RawTable(where, columns, n_rows, np.arange(1, n_rows + 1), None, notes, row_word="row")
 
 
 def _tables(connection: "Connection") -> dict[str, str]:
