@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
 
+from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.clusters import clustered_error, effective_rows
 from bayesfloor.floor.learned.learning_curve import (
     RATES,
@@ -39,7 +40,6 @@ from bayesfloor.floor.learned.rows_needed import find_rise
 from bayesfloor.floor.learned.stack_errors import middle_error
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.strata import PlainRows
-from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.text import listed, shown
@@ -180,7 +180,7 @@ def summarise(
     constant = constant_probabilities(rows, metric, past)
     top = (metric.bounds[1] - lowest) / scale
     for stack in stacks:
-        of_views = np.exp(stack.log_q)
+        of_views = np.exp(stack.predicted)
         hard = np.mean([lost(targets, q) for q in of_views], axis=0)
         soft = np.mean([lost(q, q) for q in of_views], axis=0)
         if sampling is None:
@@ -203,7 +203,7 @@ def summarise(
     hard_losses = [float(hard.mean()) for hard in hard_rows]
     relative = sizes / sizes[0]
     largest = (metric.largest - lowest) / scale
-    n_views = [float(len(stack.log_q)) for stack in stacks]
+    n_views = [float(len(stack.predicted)) for stack in stacks]
     variance, n_rows = sampling.variance, sampling.n_rows
 
     def posteriors(rates: Range) -> tuple[Posterior, Posterior]:

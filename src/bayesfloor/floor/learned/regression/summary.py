@@ -17,8 +17,8 @@ from scipy.special import ndtri, stdtrit
 from bayesfloor.floor.learned.clusters import clustered_error
 from bayesfloor.floor.learned.learning_curve import covariance_of
 from bayesfloor.floor.learned.regression.curve_end import COMMON, EXACT, SLOW_RATES, Points, end_of_curve
-from bayesfloor.floor.learned.regression.learn import Learned, weighted_median
 from bayesfloor.floor.learned.regression.residual_edges import Draws, draw_means
+from bayesfloor.floor.learned.regression.tested_rows import TestedRows
 from bayesfloor.floor.learned.summary import (
     ERR_ALIKE,
     FEWEST_DEGREES,
@@ -114,12 +114,12 @@ class NumberSummary(NamedTuple):
     freedom: float
 
 
-def summarise_numbers(learned: Learned, confidence: float, seed: int, *, in_time: bool) -> NumberSummary:
+def summarise_numbers(tested: TestedRows, confidence: float, seed: int, *, in_time: bool) -> NumberSummary:
     """Extrapolate the squared error of the stack.
 
     Parameters
     ----------
-    learned : Learned
+    tested : TestedRows
         What the stack predicts.
     confidence : float
         Level of the intervals.
@@ -132,11 +132,11 @@ def summarise_numbers(learned: Learned, confidence: float, seed: int, *, in_time
     -------
     NumberSummary
     """
-    y, weight, clusters = learned.y, learned.weight, learned.clusters
+    y, weight, clusters = tested.y, tested.weight, tested.clusters
     away = y - float(weight @ y / len(y))
     variance = float(weight @ away**2 / len(y))
     of_mean = weight * away**2 / variance
-    residuals = [y - predicted for predicted in learned.predicted]
+    residuals = [y - predicted for predicted in tested.predicted]
     losses = [weight * (r**2).mean(axis=0) / variance for r in residuals]
     # the influence of each row on a ratio: that of a large y on the squared error is mostly one on the variance too
     ratios = [loss - loss.mean() * (of_mean - 1.0) for loss in losses]
@@ -146,12 +146,12 @@ def summarise_numbers(learned: Learned, confidence: float, seed: int, *, in_time
     absolutes = [weight * np.abs(r - weighted_median(r.mean(axis=0), weight)).mean(axis=0) for r in residuals]
     absolute = level_of(absolutes[0], clusters, confidence)
 
-    averages = [] if in_time else [(y - p.mean(axis=0))[np.newaxis] for p in learned.predicted[1:]]
-    draws = draw_means([*residuals, *averages], y, weight, learned.edges, clusters, seed)
-    relative = learned.sizes / learned.sizes[0]
-    averaged = np.array([1.0] * len(residuals) + [float(len(p)) for p in learned.predicted[1:]][: len(averages)])
+    averages = [] if in_time else [(y - p.mean(axis=0))[np.newaxis] for p in tested.predicted[1:]]
+    draws = draw_means([*residuals, *averages], y, weight, tested.edges, clusters, seed)
+    relative = tested.sizes / tested.sizes[0]
+    averaged = np.array([1.0] * len(residuals) + [float(len(p)) for p in tested.predicted[1:]][: len(averages)])
     sizes = np.concatenate([relative, relative[1:]][: 2 if averages else 1])
-    n_pairs = len(learned.edges[2].i)
+    n_pairs = len(tested.edges[2].i)
     kind, common = (2, EXACT) if n_pairs >= ENOUGH_PAIRS else (1, COMMON)
     n_pairs = n_pairs if kind == 2 else 0
     points = _points(draws, kind, sizes, averaged, len(residuals), (reached.error / _plain(ratios[0])) ** 2)
@@ -254,3 +254,9 @@ def level_of(values: Floats, clusters: Ints | None, confidence: float) -> Level:
     error = student * float(parts.sum() * n_clusters / max(n_clusters - 1, 1)) ** 0.5 / n
     error = max(error, 1e-12)
     return Level(float(values.mean()), error, float(np.clip(values.var() / error**2, 1.0, n)))
+
+
+def weighted_median(values: Floats, weight: Floats) -> float:
+    """Return a value that half of the weight is at most, and half at least."""
+    order = np.argsort(values, kind="stable")
+    return float(values[order[np.searchsorted(np.cumsum(weight[order]), 0.5 * weight.sum())]])
