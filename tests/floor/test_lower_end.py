@@ -16,7 +16,7 @@ from bayesfloor.floor.learned.summary import (
     proportion_interval,
     summarise,
 )
-from bayesfloor.floor.trees.problem import check_problem
+from bayesfloor.tables.arguments import check_problem
 
 N = 2000
 SIZES = np.array([1600.0, 800.0, 400.0])

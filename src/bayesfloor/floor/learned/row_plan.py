@@ -138,7 +138,7 @@ def plan_rows(
     everything = np.arange(len(rows))
     earlier, counted = None, everything
     if is_many:
-        holdout = hold_out(strata, groups, cv)
+        holdout = hold_out(strata, groups, cv, LEARNED_ROWS)
         predicted, folds, splits = holdout.tested, holdout.stack_folds, holdout.splits()
         counted = np.arange(len(predicted))
     elif problem.time is not None:

@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesfloor.data.folds import grouped_folds, stratified_folds
-from bayesfloor.data.sampling import LEARNED_ROWS, RARE_ROWS, stratified_rows
+from bayesfloor.data.sampling import RARE_ROWS, stratified_rows
 from bayesfloor.runtime.arrays import Bools, Ints
 
 #: Disjoint models that predict each row, at each training size, the largest first.
@@ -146,7 +146,7 @@ class Holdout(NamedTuple):
         return splits
 
 
-def hold_out(strata: Ints, groups: Ints | None, n_folds: int, n_tested: int = LEARNED_ROWS) -> Holdout:
+def hold_out(strata: Ints, groups: Ints | None, n_folds: int, n_tested: int) -> Holdout:
     """Choose the rows to test, and deal the rows out to folds.
 
     Parameters
@@ -157,7 +157,7 @@ def hold_out(strata: Ints, groups: Ints | None, n_folds: int, n_tested: int = LE
         Rows that belong together.
     n_folds : int
         How many folds, at least 5.
-    n_tested : int, default=LEARNED_ROWS
+    n_tested : int
         Rows to test, about.
 
     Returns
