@@ -10,7 +10,7 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from bayesfloor import LandmarkClassifier, difficulty_report, learned_floor, read_table
-from bayesfloor.floor.learned import estimate
+from bayesfloor.floor.learned import row_plan
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.held_out import log_of_known
 from bayesfloor.floor.trees.problem import check_options
@@ -82,7 +82,7 @@ def test_values_are_those_of_scikit_learn():
 
 def test_some_of_many_rows_are_held_out(monkeypatch):
     """More of a rare class are trained and tested on than its share; figures are for its share all the same."""
-    monkeypatch.setattr(estimate, "LEARNED_ROWS", 300)
+    monkeypatch.setattr(row_plan, "LEARNED_ROWS", 300)
     monkeypatch.setattr(estimate, "linear_families_for", lambda *_: {"gaussian": estimate.CLASS_FAMILIES["gaussian"]})
     X, y = two_classes(6000, apart=2.0)
     y[np.flatnonzero(y)[60:]] = 0
@@ -110,12 +110,12 @@ def test_features_from_labels_do_not_know_those_of_tested_rows(tmp_path):
     assert problem.tabular.from_labels
     _, held_out = learned_floor_of(problem, **QUICK)
     first = next(held_out.training_sets())
-    codes = held_out.problem.codes.copy()
+    codes = held_out.used.codes.copy()
     tested = held_out.learned.plan.rows[held_out.tested[first.places]]
     codes[tested] = 1 - codes[tested]
     changed = next(replace(held_out, problem=replace(held_out.problem, codes=codes)).training_sets())
     np.testing.assert_array_equal(changed.others, first.others)
-    assert np.any(changed.others != held_out.problem.X[tested])
+    assert np.any(changed.others != held_out.used.X[tested])
 
 
 def test_landmarks_are_trained_and_timed():
@@ -136,7 +136,7 @@ def test_a_past_of_one_class_is_no_crash():
     _, held_out = learned_floor_of(check_problem(X, y, time=np.arange(300)), learners=["gaussian"])
     split = held_out.splits[0]
     held_out = replace(held_out, splits=((split[0][:20], split[1]), *held_out.splits[1:]))
-    assert len(np.unique(held_out.problem.codes[held_out.learned.plan.rows[split[0][:20]]])) == 1
+    assert len(np.unique(held_out.used.codes[split[0][:20]])) == 1
     assert 0 <= try_fast_model(held_out, check_options()).values["error"] <= 1
 
 

@@ -235,7 +235,8 @@ def learned_floor_of(
         cost=_decisions(metrics, q, rows, problem.classes),
     )
     assert summary.q is not None
-    return floor, HeldOut(learned, rows, metrics, summary.q.argmax(axis=1))
+    splits = plan.largest_splits(in_time=learned.in_time)
+    return floor, HeldOut(learned, splits, rows, metrics, summary.q.argmax(axis=1))
 
 
 class _Judged(NamedTuple):

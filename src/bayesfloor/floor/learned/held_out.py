@@ -45,6 +45,8 @@ class HeldOut:
     ----------
     learned : Learned
         Who is trained on what.
+    splits : tuple of (ndarray, ndarray)
+        Which rows to train on, and the places among the tested ones to predict.
     counted : PlainRows
         Classes of the rows that count, and what each counts.
     metrics : tuple of Metric
@@ -54,6 +56,7 @@ class HeldOut:
     """
 
     learned: Learned
+    splits: tuple[tuple[Ints, Ints], ...]
     counted: PlainRows
     metrics: tuple[Metric, ...]
     stack: Ints
@@ -67,11 +70,6 @@ class HeldOut:
     def tested(self) -> Ints:
         """Which of these are tested."""
         return self.learned.plan.tested
-
-    @property
-    def splits(self) -> tuple[tuple[Ints, Ints], ...]:
-        """Which rows to train on, and the places among the tested ones to predict."""
-        return self.learned.plan.largest_splits(in_time=self.learned.in_time)
 
     def training_sets(self) -> Iterator[TrainingSet]:
         """Give the rows of each split; features that hold labels are computed from those to train on alone."""
