@@ -10,10 +10,11 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from bayesfloor import LandmarkClassifier, difficulty_report, learned_floor, read_table
-from bayesfloor.floor.learned import row_plan
+from bayesfloor.floor.learned import row_plan, targets
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.held_out import log_of_known
 from bayesfloor.floor.trees.problem import check_options
+from bayesfloor.learn.families import CLASS_FAMILIES
 from bayesfloor.report.fast_model import FastModel, try_fast_model
 from bayesfloor.report.metric_sentences import is_good, sentence_on_fast_model
 from bayesfloor.tables.arguments import check_problem
@@ -83,7 +84,7 @@ def test_values_are_those_of_scikit_learn():
 def test_some_of_many_rows_are_held_out(monkeypatch):
     """More of a rare class are trained and tested on than its share; figures are for its share all the same."""
     monkeypatch.setattr(row_plan, "LEARNED_ROWS", 300)
-    monkeypatch.setattr(estimate, "linear_families_for", lambda *_: {"gaussian": estimate.CLASS_FAMILIES["gaussian"]})
+    monkeypatch.setattr(targets, "linear_families_for", lambda *_: {"gaussian": CLASS_FAMILIES["gaussian"]})
     X, y = two_classes(6000, apart=2.0)
     y[np.flatnonzero(y)[60:]] = 0
     _, held_out = learned_floor_of(check_problem(X, y), metric="log_loss", max_rows=2000)
@@ -111,9 +112,10 @@ def test_features_from_labels_do_not_know_those_of_tested_rows(tmp_path):
     _, held_out = learned_floor_of(problem, **QUICK)
     first = next(held_out.training_sets())
     codes = held_out.used.codes.copy()
-    tested = held_out.learned.plan.rows[held_out.tested[first.places]]
+    tested = held_out.tested[first.places]
     codes[tested] = 1 - codes[tested]
-    changed = next(replace(held_out, problem=replace(held_out.problem, codes=codes)).training_sets())
+    learned = held_out.learned._replace(used=replace(held_out.used, codes=codes))
+    changed = next(replace(held_out, learned=learned).training_sets())
     np.testing.assert_array_equal(changed.others, first.others)
     assert np.any(changed.others != held_out.used.X[tested])
 
