@@ -11,6 +11,7 @@ from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut
 from tests.floor.plans import target_of
 
 from bayesfloor.data.folds import grouped_folds, time_blocks
+from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.clusters import clustered_error, effective_rows
 from bayesfloor.floor.learned.cross_fitting import CrossFit
 from bayesfloor.floor.learned.estimate import learned_floor
@@ -21,7 +22,6 @@ from bayesfloor.floor.learned.row_plan import choose_rows
 from bayesfloor.floor.learned.splits import splits_of
 from bayesfloor.floor.learned.stack_errors import residual_test
 from bayesfloor.floor.learned.stacking import fit_stacks
-from bayesfloor.floor.learned.summary import proportion_interval
 from bayesfloor.floor.learned.targets import fit_exponents
 from bayesfloor.floor.learned.time_periods import time_scheme
 from bayesfloor.runtime.threads import Crew

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import class_weights
 from bayesfloor.floor.learned.copies import equal_rows
+from bayesfloor.floor.learned.findings import find_in_learned
 from bayesfloor.floor.learned.held_out import HeldOut
 from bayesfloor.floor.learned.learning import Learned, learn
 from bayesfloor.floor.learned.metrics import (
@@ -27,9 +28,9 @@ from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import CostDecisions, LearnedFloor, MetricFloor, SubgroupFloors
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
 from bayesfloor.floor.learned.stacking import Stack
-from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
+from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows, classes_in_one_group
 from bayesfloor.floor.learned.subgroups import find_in_subgroups, subgroup_floors
-from bayesfloor.floor.learned.summary import CurveSummary, classes_in_one_group, find_in_learned, summarise
+from bayesfloor.floor.learned.summary import CurveSummary, summarise
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_confidence, check_random_state_seed, is_int

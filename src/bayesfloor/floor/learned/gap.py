@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesfloor.data.problem import Problem
+from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.clusters import effective_rows
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.gap_result import FloorGap, p_text
@@ -26,7 +27,6 @@ from bayesfloor.floor.learned.model_predictions import OwnRows, Predicted, check
 from bayesfloor.floor.learned.paired import Difference, compare, holm, paired_p_value
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.strata import PlainRows
-from bayesfloor.floor.learned.summary import proportion_interval
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding, in_order

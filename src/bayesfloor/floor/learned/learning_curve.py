@@ -192,3 +192,10 @@ def covariance_of(values: Floats, variance: float, n_rows: float | None = None) 
     covariance += max(variance - covariance[0, 0], 0.0)
     off = 0.3 / n + MISFIT * (means - means.min() + 1e-3)
     return covariance + np.diag(off**2)
+
+
+def power_of(excess: Floats, relative: Floats) -> float:
+    """Return the power of the size through both ends of a curve: a mean of power laws is no power law."""
+    if not 0.0 < excess[0] < excess[-1]:
+        return 1.0  # there is next to nothing to fall
+    return float(np.log(excess[-1] / excess[0]) / -np.log(relative[-1]))

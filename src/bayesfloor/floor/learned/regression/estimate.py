@@ -9,6 +9,7 @@ import numpy as np
 from bayesfloor.data.numbers import kind_of_numbers
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.learning import Learned, learn
+from bayesfloor.floor.learned.learning_curve import power_of
 from bayesfloor.floor.learned.regression.findings import find_in_numbers
 from bayesfloor.floor.learned.regression.noise_profile import noise_profile, odd_rows
 from bayesfloor.floor.learned.regression.result import RegressionFloor, TargetSummary
@@ -261,8 +262,9 @@ def _metrics(rows: TestedRows, summary: NumberSummary, confidence: float) -> dic
     spread = rows.scale * float(weight @ (y - mean) ** 2 / len(y)) ** 0.5
     median = weighted_median(y, weight)
     size, scale = rows.sizes, rows.scale
+    relative = size / size[0]
     of_squares = summary.by_size, summary.fitted, summary.estimate
-    rate = _rate(summary.fitted - summary.estimate, size)
+    rate = power_of(summary.fitted - summary.estimate, relative)
     roots = spread * np.sqrt(summary.by_size)
     # MAE at the end of the curve, and on it, as the root of the squared error has it
     per_root = scale * summary.absolute.mean / max(summary.reached.mean, 1e-300) ** 0.5
@@ -274,7 +276,7 @@ def _metrics(rows: TestedRows, summary: NumberSummary, confidence: float) -> dic
             roots,
             spread * np.sqrt(np.maximum(fitted, 0.0)),
             spread * limit**0.5,
-            _rate(np.sqrt(np.maximum(fitted, 0.0)) - limit**0.5, size),
+            power_of(np.sqrt(np.maximum(fitted, 0.0)) - limit**0.5, relative),
             spread**2 * summary.covariance / (4.0 * np.sqrt(np.outer(values, values)) + 1e-300),
         ),
         "mae": _curve(
@@ -282,7 +284,7 @@ def _metrics(rows: TestedRows, summary: NumberSummary, confidence: float) -> dic
             scale * summary.absolute_by_size,
             per_root * np.sqrt(np.maximum(fitted, 0.0)),
             per_root * limit**0.5,
-            _rate(np.sqrt(np.maximum(fitted, 0.0)) - limit**0.5, size),
+            power_of(np.sqrt(np.maximum(fitted, 0.0)) - limit**0.5, relative),
             scale**2 * summary.absolute_covariance,
         ),
     }
@@ -364,10 +366,3 @@ def _curve(size: Floats, value: Floats, fitted: Floats, limit: float, rate: floa
         rate=rate,
         covariance=covariance,
     )
-
-
-def _rate(excess: Floats, size: Floats) -> float:
-    """Return the power of the size through both ends of a curve."""
-    if not 0.0 < excess[0] < excess[-1]:
-        return 1.0  # there is next to nothing to fall
-    return float(np.log(excess[-1] / excess[0]) / np.log(size[0] / size[-1]))

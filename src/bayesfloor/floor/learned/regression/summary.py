@@ -8,25 +8,17 @@ and where the error falls as fast as before.
 """
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from bayesfloor.floor.learned.clusters import clustered_error
+from bayesfloor.floor.learned.certainty import FEWEST_DEGREES, standard_error_of
 from bayesfloor.floor.learned.learning_curve import covariance_of
 from bayesfloor.floor.learned.regression.curve_end import COMMON, EXACT, SLOW_RATES, Points, end_of_curve
 from bayesfloor.floor.learned.regression.residual_edges import Draws, draw_means
 from bayesfloor.floor.learned.regression.tested_rows import TestedRows
-from bayesfloor.floor.learned.summary import (
-    ERR_ALIKE,
-    FEWEST_DEGREES,
-    SURE,
-    WIDER,
-    fall_as_fast,
-    growth_of_lead,
-)
+from bayesfloor.floor.learned.rules import ERR_ALIKE, WIDER, Lead, widened
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 
 #: Pairs of equal rows from which the noise is read off them.
@@ -140,7 +132,6 @@ def summarise_numbers(tested: TestedRows, confidence: float, seed: int, *, in_ti
     losses = [weight * (r**2).mean(axis=0) / variance for r in residuals]
     # the influence of each row on a ratio: that of a large y on the squared error is mostly one on the variance too
     ratios = [loss - loss.mean() * (of_mean - 1.0) for loss in losses]
-    standard_error = _standard_error(clusters)
     reached, raw = (level_of(each[0], clusters, confidence) for each in (ratios, losses))
     # the smallest absolute error is that of the median, which for skewed noise is not the mean that the stack predicts
     absolutes = [weight * np.abs(r - weighted_median(r.mean(axis=0), weight)).mean(axis=0) for r in residuals]
@@ -162,24 +153,16 @@ def summarise_numbers(tested: TestedRows, confidence: float, seed: int, *, in_ti
     lower = min(curve.quantile(tail), slow.quantile(tail))
     upper = max(reached.interval(confidence)[1], curve.quantile(1.0 - tail))
 
-    gain = of_mean - losses[0]
-    surely = float(np.clip(gain.mean() / (SURE * standard_error(gain)), 0.0, 1.0))
+    lead = Lead.of(losses, of_mean, standard_error_of(clusters), in_time=in_time)
+    surely = lead.surely
     alike = max(_z(draws.products[k][:, 0]) for k in (0, 1))
     if surely < 1.0 and not n_pairs and alike <= ERR_ALIKE:
         estimate = surely * estimate + (1.0 - surely)
     estimate = min(estimate, max(reached.mean, 1.0 - surely))  # the floor is at most what a model attains
     upper = min(upper, 1.0)  # attained without features
-    if alike > ERR_ALIKE and not n_pairs:  # the more no learner caught, the wider
-        lower = min(lower, estimate - WIDER * alike / ERR_ALIKE * (estimate - lower))
-    growth, steady_fall = 1.0, 0.0
-    if not in_time:
-        growth = growth_of_lead(losses, of_mean, standard_error)
-        steady_fall = fall_as_fast(losses, standard_error)
     if not n_pairs:  # equal rows tell the noise whatever was learned
-        begin, end = GROWTH
-        lower *= float(np.clip((end - growth) / (end - begin), 0.0, 1.0)) if surely == 1.0 else 0.0
-        if steady_fall > 0.0:
-            lower = min(lower, reached.mean - N_DOUBLINGS * steady_fall)
+        lower = widened(lower, estimate, alike, WIDER * alike / ERR_ALIKE)  # the more no learner caught, the wider
+        lower = lead.after_doublings(lead.drawn_to_zero(lower, GROWTH), reached.mean, N_DOUBLINGS)
     lower = max(min(lower, reached.interval(confidence)[0], estimate), 0.0)
     return NumberSummary(
         estimate=estimate,
@@ -193,8 +176,8 @@ def summarise_numbers(tested: TestedRows, confidence: float, seed: int, *, in_ti
         covariance=covariance_of(np.column_stack(ratios), reached.error**2, reached.n_rows),
         absolute_covariance=covariance_of(np.column_stack(absolutes), absolute.error**2, absolute.n_rows),
         surely=surely,
-        growth=growth,
-        steady_fall=steady_fall,
+        growth=lead.growth,
+        steady_fall=lead.steady_fall,
         alike=alike,
         n_pairs=n_pairs,
         freedom=_freedom(losses[0], clusters),
@@ -222,14 +205,6 @@ def _plain(values: Floats) -> float:
 def _z(draws: Floats) -> float:
     """Return a mean in standard errors."""
     return float(draws[0] / max(float(draws[1:].std()), 1e-300))
-
-
-def _standard_error(clusters: Ints | None) -> Callable[[Floats], float]:
-    def standard_error(values: Floats) -> float:
-        error = values.std() / len(values) ** 0.5 if clusters is None else clustered_error(values, clusters)
-        return max(float(error), 1e-12 / len(values) ** 0.5)
-
-    return standard_error
 
 
 def _parts(values: Floats, clusters: Ints | None) -> Floats:
