@@ -146,8 +146,8 @@ def summarise_numbers(tested: TestedRows, confidence: float, seed: int, *, in_ti
     kind, common = (2, EXACT) if n_pairs >= ENOUGH_PAIRS else (1, COMMON)
     n_pairs = n_pairs if kind == 2 else 0
     points = _points(draws, kind, sizes, averaged, len(residuals), (reached.error / _plain(ratios[0])) ** 2)
-    curve = end_of_curve(points, 1.0, common=common, in_time=in_time)
-    slow = end_of_curve(points, 1.0, rates=SLOW_RATES, common=common, in_time=in_time)
+    curve = end_of_curve(points, common=common, in_time=in_time)
+    slow = end_of_curve(points, rates=SLOW_RATES, common=common, in_time=in_time)
     tail = (1.0 - confidence) / 2.0
     estimate = curve.mean
     lower = min(curve.quantile(tail), slow.quantile(tail))
