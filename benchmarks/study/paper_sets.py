@@ -19,8 +19,8 @@ from bayesfloor.data.prepared_table import Table
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import Column, NumberColumn, RawTable, text_column
 from bayesfloor.tables.datasets import BUILT_IN, DATA_VARIABLE, load_dataset, local_files
-from bayesfloor.tables.prepare import make_table
 from bayesfloor.tables.options import ReadOptions
+from bayesfloor.tables.prepare import make_table
 from study.fingerprints import FINGERPRINTS, Fingerprint
 from study.plan import find_dataset
 from study.recipes import RECIPES, follow

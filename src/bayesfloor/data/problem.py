@@ -82,11 +82,6 @@ class Problem:
         """Rows per class."""
         return np.bincount(self.codes, minlength=len(self.classes))
 
-    @property
-    def without_target(self) -> "Problem":
-        """The same rows without the numbers: all are of one class."""
-        return replace(self, y=np.empty(0))
-
     def take(self, rows: Ints) -> "Problem":
         """Keep some of the rows; all classes stay."""
         return replace(

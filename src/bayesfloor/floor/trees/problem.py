@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayesfloor.data.labels import check_labels
-from bayesfloor.data.problem import Problem as Problem
+from bayesfloor.data.problem import Problem
 from bayesfloor.data.row_groups import check_groups
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.cross_edges import CrossEdges, mean_of_draws
