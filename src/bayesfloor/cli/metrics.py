@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from bayesfloor.data.prepared_table import Table
 
-#: Bytes of a file of costs, at the most: a thousand classes with figures of a dozen digits.
+#: Maximum size of a file of costs, in bytes: a thousand classes with a dozen digits each.
 _MOST_BYTES = 16 * 2**20
-#: What may stand between the costs of a line; the one that the first line has most of does.
+#: Possible separators of a file of costs; the most frequent one of the first line is used.
 _SEPARATORS = ",;\t"
 
 

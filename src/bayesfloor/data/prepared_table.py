@@ -13,7 +13,7 @@ from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.results import Result, table_html
 from bayesfloor.runtime.text import counted
 
-#: Columns that a notebook shows of a table, at the most.
+#: Maximum number of columns of a table that a notebook shows.
 _MOST_SHOWN = 12
 
 

@@ -13,7 +13,7 @@ from bayesfloor.tables.sizes import check_n_columns, check_size
 from bayesfloor.tables.sniffing import detect_encoding, open_text
 from bayesfloor.tables.unpacking import Contents
 
-#: Values of these rows, at the most: sparse ones can be wide.
+#: Maximum number of values in a block of rows: sparse rows can be wide.
 _BLOCK_CELLS = 2_000_000
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)

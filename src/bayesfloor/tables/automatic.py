@@ -35,16 +35,16 @@ from bayesfloor.tables.targets import Labels
 from bayesfloor.tables.text_features import learn_text
 from bayesfloor.tables.treatments import NumberFeature, PresenceFeature, Treatment
 
-#: Most values of a category that all get their own dummy.
+#: Maximum number of values of a category for each to get its own dummy.
 MOST_DUMMIES = 30
-#: Share of rows that makes a value of a larger category frequent, and the most frequent values that get a dummy.
+#: In larger categories, values with at least this share of the rows get a dummy, up to this number of values.
 _FREQUENT, _MOST_FREQUENT = 0.01, 20
-#: Rows of a value below which it is one of the rare ones, and the same as a share of all rows.
+#: A value with fewer rows than this, or a smaller share of the rows, is rare.
 _FEWEST_ROWS, _RARE = 3, 0.0005
 #: Rows with a gap, and rows without, from which a column tells them apart; the same as a share of all rows. Labels have
 #: no part in it: a choice by the labels of all rows would tell each row something of its own.
 _FEWEST_GAPS, _GAP_SHARE = 5, 0.01
-#: Lines that tell about single columns, at the most.
+#: Maximum number of notes about single columns.
 _MOST_LINES = 30
 
 

@@ -25,10 +25,10 @@ from bayesfloor.tables.columns import (
 )
 from bayesfloor.tables.spellings import LARGEST_EXACT_INTEGER, MISSING_TEXTS, number_text, to_number
 
-#: Share of values that are no numbers, above which a column is text; up to it they are errors in a column of numbers.
+#: A column with more than this share of values that are not numbers is text; below, they are errors.
 STRAY_SHARE = 0.1
 
-#: Rows that are collected before they become columns: bounds the memory for Python's values.
+#: Number of rows to collect before they become columns; limits the memory for Python's values.
 BLOCK_ROWS = 20_000
 #: A number such as 02139 among texts that are joined by zero bytes.
 _SOME_LEADING_ZERO = re.compile(r"(?:^|\0)\s*[+-]?0\d+\s*(?:$|\0)")

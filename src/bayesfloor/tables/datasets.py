@@ -27,7 +27,7 @@ DATA_VARIABLE = "BAYESFLOOR_DATA"
 #: Sets that come with scikit-learn: rows, features and classes.
 BUILT_IN = {"breast_cancer": (569, 30, 2), "digits": (1797, 64, 10), "iris": (150, 4, 3), "wine": (178, 13, 3)}
 
-#: Where in the folder files are looked for; the first that has a name wins.
+#: Subfolders to search, in this order; the first file of a name wins.
 _FOLDERS = ("paper", "extra", "")
 
 

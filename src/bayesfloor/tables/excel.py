@@ -24,9 +24,9 @@ from bayesfloor.tables.sniffing import has_header
 from bayesfloor.tables.text_tables import fill_names
 from bayesfloor.tables.unpacking import Contents
 
-#: Rows among which the names of the columns are looked for.
+#: Search the names of the columns in the first rows only, this many.
 _TOP_ROWS = 100
-#: Bytes that the reader takes for a cell, whether it is empty or not.
+#: Bytes that fastexcel allocates for each cell, empty or not.
 _CELL_BYTES = 32
 #: Rows and columns of the largest sheet.
 _MOST_ROWS, _MOST_COLUMNS = 2**20, 2**14

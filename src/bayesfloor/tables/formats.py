@@ -29,9 +29,9 @@ _READERS: dict[str, Callable[[Contents], RawTable]] = {
     "libsvm": read_libsvm,
     "npz": read_npz,
 }
-#: Formats of which a file holds several tables.
+#: Formats whose files can hold several tables.
 _READERS_OF_PARTS: dict[str, Callable[[Contents, str | None], RawTable]] = {"excel": read_excel, "sqlite": read_sqlite}
-#: Endings that promise a format with first bytes of its own.
+#: File name extensions of formats that have a signature of their own.
 _PROMISES = (
     (".parquet", ".pq", ".arrow", ".feather", ".ipc"),
     (".xlsx", ".xlsm", ".sqlite", ".sqlite3", ".db"),

@@ -13,7 +13,7 @@ from bayesfloor.tables.columns import Column, RawTable, TextColumn
 
 #: Most files of a folder: each takes milliseconds to open.
 MOST_FILES = 10_000
-#: Deepest partition: folders below folders.
+#: Maximum depth of nested partition folders.
 _DEEPEST = 16
 #: Hive's name for a missing value.
 _MISSING = "__HIVE_DEFAULT_PARTITION__"

@@ -28,7 +28,7 @@ from bayesfloor.tables.readings import NumberReading, UnseenValues
 from bayesfloor.tables.text_features import TextFeatures
 from bayesfloor.tables.treatments import NumberFeature, PresenceFeature, Treatment
 
-#: Treatments by the names that files have for them.
+#: Treatments by their names in model files.
 _TREATMENTS: dict[str, type[Treatment]] = {
     cls.__name__: cls
     for cls in (

@@ -58,13 +58,13 @@ from bayesfloor.tables.spellings import (
     truth_of,
 )
 
-#: Share of rows whose text is no number up to which a column of text is one of numbers with errors in it.
+#: A text column with at most this share of rows that are not numbers is a column of numbers with errors.
 _STRAY_ROWS = 0.05
-#: Share of different values from which short text is a name or an id.
+#: Short text with more than this share of distinct values is a name or an id.
 _ID_SHARE = 0.5
-#: Fewer different values are never an id: small tables have few of anything.
+#: A column with at most this many distinct values is never an id.
 _FEWEST_ID_VALUES = 20
-#: Words of a text, on average, from which it is read as words.
+#: Mean number of words per value from which a column is free text.
 _WORDS_OF_TEXT = 2.5
 #: Share of different values up to which such text is read as words nevertheless, where its name is not that of an id:
 #: tickets, cabins and people that come again tell something.
@@ -72,13 +72,13 @@ _COMES_AGAIN = 0.95
 #: Share of values that have a word in common with another, from which names that never come again are read as words:
 #: models of cars do, ids and towns do not.
 _SHARED_WORDS = 0.5
-#: Different values from which a column can be text; a few sentences that come again and again are categories.
+#: Minimum number of distinct values of free text; a few sentences that repeat are categories.
 _FEWEST_TEXTS = 30
-#: Rows of a value, on average, from which a column that is named like an id is a category.
+#: Mean number of rows per value from which a column that is named like an id is a category.
 _ROWS_OF_CATEGORY = 50
-#: Length of the range of a count of the rows, in rows: some may have been left out.
+#: A column counts the rows if its range is below this multiple of their number: some rows may be missing.
 _MOST_LEFT_OUT = 2.0
-#: Values of a number, at the most, for its name to make it a code; a code of places may have any number.
+#: Maximum number of distinct numbers that are codes by the name of their column; codes of places have no maximum.
 _MOST_CODES = 60
 
 # Names are compared without case, with "_" between words: "PatientID" and "patient id" are patient_id.

@@ -52,11 +52,11 @@ from bayesfloor.tables.spellings import (
     truth_value,
 )
 
-#: Seconds from 1970 that a date may be away: what 64 bits of microseconds hold.
+#: Maximum distance of a date from 1970, in seconds: what 64 bits of microseconds hold.
 FARTHEST = 9.2e12
 #: Seconds in one unit of a clock that counts from 1970.
 UNITS = (1.0, 1e-3, 1e-6, 1e-9)
-#: Marks of gaps that one column can have.
+#: Maximum number of missing-value codes of a column, such as -999.
 _MOST_MARKS = 8
 
 

@@ -21,7 +21,7 @@ SEPARATOR_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 #: Lines from which the separator, the decimal sign and the header are detected.
 SAMPLE_ROWS = 2000
-#: Bytes of a file that are looked at at a time.
+#: Bytes to inspect at a time.
 _PIECE_BYTES = 2**22
 
 _BOMS = (
@@ -33,7 +33,7 @@ _BOMS = (
 _UNDEFINED_IN_CP1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][+-]?\d+)?")
 _DECIMAL_POINT = re.compile(r"[+-]?(\d*|[1-9]\d{0,2}(,\d{3})+)\.\d+([eE][+-]?\d+)?")
-#: What may be a whole number in groups of three as well as one with a fraction.
+#: Ambiguous numbers: 1.234 is one with thousands separators, or one with a fraction.
 _MAYBE_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 
 

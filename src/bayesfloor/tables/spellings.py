@@ -267,7 +267,7 @@ DATE_FORMATS = (
     "%b %Y",
     "%B %Y",
 )
-#: Those that can be read in one way only, whatever the other dates of a column are.
+#: Unambiguous formats: the year comes first.
 _CERTAIN_FORMATS = tuple(each for each in DATE_FORMATS if each.startswith(("%Y-", "%Y/")))
 #: How times of day are written.
 TIME_FORMATS = ("%H:%M:%S%.f", "%H:%M", "%I:%M %p", "%I:%M:%S %p")

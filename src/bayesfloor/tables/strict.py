@@ -18,9 +18,9 @@ from bayesfloor.tables.readings import LevelReading, NumberReading, UnseenValues
 from bayesfloor.tables.scaling import fill_number, learn_scale
 from bayesfloor.tables.treatments import NumberFeature, Treatment
 
-#: Share of different values above which a text column is refused as a name or an id.
+#: A text column with more than this share of distinct values is refused as a name or an id.
 ID_SHARE = 0.5
-#: Different values up to which no column is taken for an id: small tables have few of anything.
+#: A column with at most this many distinct values is never refused as an id.
 _FEWEST_ID_VALUES = 20
 
 

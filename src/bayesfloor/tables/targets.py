@@ -26,24 +26,24 @@ from bayesfloor.tables.columns import (
 from bayesfloor.tables.profiles import numbers_of
 from bayesfloor.tables.spellings import MISSING_TEXTS, to_number
 
-#: Classes from which a target with few rows for each is reported as a possible number.
+#: A target with more classes than this, and few rows of each, gets a caution: it may be a number.
 MANY_CLASSES = 50
-#: Rows for each class, on average, that are few in this sense.
+#: Mean number of rows per class below which they are few.
 _FEW_ROWS = 10
-#: Labels that say that there is none: whatever the case where they are words, and as written, since Na is sodium.
+#: Labels that mean a missing one: words in any case, and others exactly as written, since Na is sodium.
 _MISSING_WORDS = frozenset({"nan", "null", "n/a", "n.a.", "<na>", "<null>", "(null)", "#n/a", "not available"})
 _MISSING_LABELS = MISSING_TEXTS | {"na", "#NA", "NaT", "#VALUE!", "#REF!", "#DIV/0!", "#NULL!"}
-#: Labels that say so unless there is but one other class: then they are the second.
+#: Labels that mean a missing one, unless there is only one other class.
 _MAYBE_MISSING = frozenset({".", "none", "unknown", "missing", "nil", "undefined"})
-#: Signs that say so unless a plus stands among the labels: then they are its counterparts.
+#: Signs that mean a missing label, unless a plus is among the labels.
 _MINUS_SIGNS = frozenset({"-", "--", "---"})
 #: Names of columns that are the target where none is named.
 _TARGET_NAMES = ("target", "label", "labels", "class", "y", "outcome", "diagnosis", "response", "survived", "churn")
-#: Values of a column from which it is not offered as a target.
+#: Columns with more values than this are not suggested as targets.
 _MOST_OFFERED = 30
 #: What to do with a target of numbers where classes are needed.
 _TAKE_NUMBERS = "difficulty_report and regression_floor (report, floor) take numbers"
-#: Rows of each number with a fraction, on average, for a few of them to be classes where that is asked for.
+#: Minimum mean number of rows per value for numbers with fractions to be read as classes, if asked for.
 _ROWS_OF_FRACTION = 5
 
 

@@ -28,9 +28,9 @@ from bayesfloor.tables.unpacking import HEAD_BYTES, Contents
 #: column of it loads eight times as much memory as if it were an array of its own.
 _SIDE_BY_SIDE = 64
 
-#: Rows that are looked at first, for columns of text.
+#: Number of first rows that are searched for columns of text.
 _FIRST_ROWS = 200
-#: Rows after which columns that are no numbers are told. Large files are read with it as small ones are.
+#: After this many rows, and at the end, columns that turn out to be text are read again as such.
 _BLOCK_ROWS = 20_000
 
 
