@@ -40,7 +40,7 @@ def check_metric_options(given: MetricOptions, task: str, **limits: float | None
     {"auto", "classification", "regression"}
         What the target is to be read as: what --task says, or else what the metrics are for.
     """
-    from bayesfloor.data.tasks import NUMBER_METRICS
+    from bayesfloor.data.metrics import NUMBER_METRICS
 
     if given.by is not None and given.fast:
         raise UsageError("--by and --fast exclude each other: figures of subgroups come from models")
@@ -111,7 +111,7 @@ def metric_arguments(given: MetricOptions, table: "Table", **others: Any) -> dic
         "metric", and for classes "costs" and "positive".
     """
     if table.task == "regression":
-        from bayesfloor.data.tasks import NUMBER_METRICS
+        from bayesfloor.data.metrics import NUMBER_METRICS
 
         where = f"needs classes, and {table.target!r} holds numbers; --task classification reads them as classes"
         for name, value in {"by": given.by, "costs": given.costs, "positive": given.positive, **others}.items():
