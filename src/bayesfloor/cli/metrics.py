@@ -84,12 +84,13 @@ def _names_for_classes(given: MetricOptions) -> list[str]:
 
 def _check_limits(first: str, **limits: float | None) -> None:
     """Refuse limits and targets that no value of the first metric can have."""
-    low = -math.inf if first == "cost" else 0.0
-    high = math.inf if first in ("cost", "log_loss", "rmse", "mae") else 2.0 if first == "brier" else 1.0
+    from bayesfloor.data.metrics import metric_info
+
+    low, high = metric_info(first).bounds
     for name, value in limits.items():
         if value is not None and not (low <= value <= high and math.isfinite(value)):
             allowed = f"from {low:g} to {high:g}" if math.isfinite(high) else "finite, and not negative"
-            allowed = "finite" if first == "cost" else allowed
+            allowed = allowed if math.isfinite(low) else "finite"
             raise UsageError(f"--{name.replace('_', '-')} {value:g}: must be {allowed} for the metric {first!r}")
 
 
