@@ -29,7 +29,7 @@ from bayesfloor.classify.landmarks.local_rows import LocalRows
 from bayesfloor.classify.linear.smart_svc import SmartSVC
 from bayesfloor.cli.model_archive import UNPACKED_MODEL_LIMIT, no_model, pack, unpack
 from bayesfloor.runtime.text import counted, listed
-from bayesfloor.tables.encoding import Preparation
+from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tree import ClassTree
 from bayesfloor.tree.class_tree import check_classes
 

@@ -31,7 +31,7 @@ def check_problem(
 def check_problem_anywhere(X: Any, y: Any, client: Any, groups: Any = None) -> Problem:
     """Check labels, and points unless they are in a file or a Dask collection; the engine checks those part by part."""
     if not is_remote(X):
-        return check_problem(X, y, groups)
+        return arguments.check_problem(X, y, groups=groups)
     points: Any = RemotePoints(X, client)
     classes, codes = check_labels(y, len(points))
     return Problem(points, classes, codes, points.columns, check_groups(groups, len(points)))

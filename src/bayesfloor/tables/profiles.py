@@ -1,4 +1,4 @@
-"""What each column of a table holds, told from its name and its values.
+"""The profile of a column: what it holds, told from its name and its values, and the column as it is then read.
 
 =========  ==========================================================================
 number     amounts and measurements, however they are written
@@ -12,13 +12,14 @@ empty      no value at all
 other      lists and the like, which cannot be used
 =========  ==========================================================================
 
-A wrong guess costs accuracy, never truth: whatever is done to a column is done without its row's own label.
+A column is profiled once, by `profile_column`; whatever comes later asks its `ColumnProfile`. A wrong guess costs
+accuracy, never truth: whatever is done to a column is done without its row's own label.
 """
 
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,6 @@ import numpy as np
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.columns import (
-    MISSING_TEXTS,
     Column,
     DateColumn,
     NumberColumn,
@@ -34,10 +34,9 @@ from bayesfloor.tables.columns import (
     RawTable,
     TextColumn,
     as_text,
-    find_gaps,
-    is_rounded_text,
-    number_text,
+    distinct_numbers,
     text_column,
+    usual_spellings,
 )
 from bayesfloor.tables.readings import (
     UNITS,
@@ -50,21 +49,22 @@ from bayesfloor.tables.readings import (
 )
 from bayesfloor.tables.spellings import (
     GAP_TEXTS,
+    MISSING_TEXTS,
     TIME_FORMATS,
-    decimal_sign,
     folded_text,
+    is_rounded_text,
+    number_text,
     read_dates,
-    read_numbers,
     truth_of,
 )
 
-#: Share of rows whose text is no number up to which a column of text is one of numbers with errors in it.
+#: A text column with at most this share of rows that are not numbers is a column of numbers with errors.
 _STRAY_ROWS = 0.05
-#: Share of different values from which short text is a name or an id.
+#: Short text with more than this share of distinct values is a name or an id.
 _ID_SHARE = 0.5
-#: Fewer different values are never an id: small tables have few of anything.
+#: A column with at most this many distinct values is never an id.
 _FEWEST_ID_VALUES = 20
-#: Words of a text, on average, from which it is read as words.
+#: Mean number of words per value from which a column is free text.
 _WORDS_OF_TEXT = 2.5
 #: Share of different values up to which such text is read as words nevertheless, where its name is not that of an id:
 #: tickets, cabins and people that come again tell something.
@@ -72,13 +72,13 @@ _COMES_AGAIN = 0.95
 #: Share of values that have a word in common with another, from which names that never come again are read as words:
 #: models of cars do, ids and towns do not.
 _SHARED_WORDS = 0.5
-#: Different values from which a column can be text; a few sentences that come again and again are categories.
+#: Minimum number of distinct values of free text; a few sentences that repeat are categories.
 _FEWEST_TEXTS = 30
-#: Rows of a value, on average, from which a column that is named like an id is a category.
+#: Mean number of rows per value from which a column that is named like an id is a category.
 _ROWS_OF_CATEGORY = 50
-#: Length of the range of a count of the rows, in rows: some may have been left out.
+#: A column counts the rows if its range is below this multiple of their number: some rows may be missing.
 _MOST_LEFT_OUT = 2.0
-#: Values of a number, at the most, for its name to make it a code; a code of places may have any number.
+#: Maximum number of distinct numbers that are codes by the name of their column; codes of places have no maximum.
 _MOST_CODES = 60
 
 # Names are compared without case, with "_" between words: "PatientID" and "patient id" are patient_id.
@@ -102,7 +102,7 @@ _TIME_NAME = re.compile(r"(.*_)?(year|yr|month|day|week|hour|minute|time|date|pe
 
 
 @dataclass(frozen=True)
-class Kind:
+class ColumnProfile:
     """A column as it will be used, what it holds, and why that is thought.
 
     Attributes
@@ -131,22 +131,22 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class _Raw:
-    """A column as a reader gave it, to be read in one way or another."""
+class _Cells:
+    """A column as a reader of files or frames gave it, to be read in one way or another."""
 
     column: Column
     table: RawTable
-    unseen: UnseenValues = field(default_factory=UnseenValues)
 
     def read(self, reading: Reading) -> Column:
-        return reading.read(self.column, self.table, self.unseen)
+        return reading.read(self.column, self.table, UnseenValues())
 
-    def as_kind(self, reading: Reading, kind: str, reason: str = "", **more: Any) -> Kind:
+    def profile(self, reading: Reading, kind: str, reason: str = "", **more: Any) -> ColumnProfile:
         column = self.read(reading)
-        return Kind(column, kind, reason, reading, more.pop("n_values", None) or _n_values(column), **more)
+        n_values = more.pop("n_values", None) or _n_values(column)
+        return ColumnProfile(column, kind, reason, reading, n_values, **more)
 
 
-def kind_of(column: Column, table: RawTable, wanted: str | None = None) -> Kind:
+def profile_column(column: Column, table: RawTable, wanted: str | None = None) -> ColumnProfile:
     """Tell what a column holds.
 
     Parameters
@@ -160,7 +160,7 @@ def kind_of(column: Column, table: RawTable, wanted: str | None = None) -> Kind:
 
     Returns
     -------
-    Kind
+    ColumnProfile
 
     Raises
     ------
@@ -168,21 +168,21 @@ def kind_of(column: Column, table: RawTable, wanted: str | None = None) -> Kind:
         When the values cannot be of the kind wanted.
     """
     if isinstance(column, OtherColumn):
-        return Kind(column, "other", f"holds {column.type_name}")
-    gaps = find_gaps(column)
+        return ColumnProfile(column, "other", f"holds {column.type_name}")
+    gaps = column.gaps
     if gaps.all():
-        return Kind(column, "empty")
-    raw = _Raw(column, table)
+        return ColumnProfile(column, "empty")
+    cells = _Cells(column, table)
     if wanted is not None:
-        return _as_wanted(raw, wanted)
+        return _as_wanted(cells, wanted)
     if isinstance(column, TextColumn):
-        return _kind_of_text(raw, column)
+        return _profile_text(cells, column)
     if isinstance(column, DateColumn):
         if column.type_name.startswith("Duration"):
-            return _kind_of_numbers(raw, NumberReading())
-        found = raw.as_kind(DateReading(is_time=column.type_name.startswith(("Time", "times"))), "date")
+            return _profile_numbers(cells, NumberReading())
+        found = cells.profile(DateReading(is_time=column.type_name.startswith(("Time", "times"))), "date")
         return replace(found, kind="constant") if found.n_values == 1 and not gaps.any() else found
-    return _kind_of_numbers(raw, NumberReading(table.decimal))
+    return _profile_numbers(cells, NumberReading(table.decimal))
 
 
 def _n_values(column: Column) -> int:
@@ -192,40 +192,40 @@ def _n_values(column: Column) -> int:
     return len(np.unique(column.values[~np.isnan(column.values)]))
 
 
-def _as_wanted(raw: _Raw, wanted: str) -> Kind:
-    column, table = raw.column, raw.table
+def _as_wanted(cells: _Cells, wanted: str) -> ColumnProfile:
+    column, table = cells.column, cells.table
     where = f"{table.source}: column {column.name!r}"
     if wanted in ("category", "text"):
         if isinstance(column, DateColumn):
             raise ValueError(f"{where} holds dates, and cannot be {'a ' * (wanted == 'category')}{wanted}")
         if wanted == "text":
-            return raw.as_kind(TextReading(), "text", "as asked")
+            return cells.profile(TextReading(), "text", "as asked")
         text = as_text(column)
         assert isinstance(text, TextColumn)
-        return raw.as_kind(LevelReading(text.categories), "category", "as asked")
+        return cells.profile(LevelReading(text.categories), "category", "as asked")
     if wanted == "date":
-        return _dates_as_asked(raw, where)
+        return _dates_as_asked(cells, where)
     if isinstance(column, NumberColumn):
-        return replace(_kind_of_numbers(raw, NumberReading(table.decimal)), kind="number", reason="as asked")
+        return replace(_profile_numbers(cells, NumberReading(table.decimal)), kind="number", reason="as asked")
     numbers = numbers_of(column) if isinstance(column, TextColumn) else None
     if numbers is None or np.isnan(numbers[0].values).all():
         raise ValueError(f"{where} cannot be read as numbers")
-    reading = _number_reading(raw)
-    return raw.as_kind(reading, "number", "as asked", cautions=_say_strays(column.name, numbers[1]))
+    reading = _number_reading(cells)
+    return cells.profile(reading, "number", "as asked", cautions=_say_strays(column.name, numbers[1]))
 
 
-def _number_reading(raw: _Raw) -> NumberReading:
+def _number_reading(cells: _Cells) -> NumberReading:
     """Return how numbers are read, by the decimal sign of the column, else by that of its file."""
-    texts = raw.column.categories if isinstance(raw.column, TextColumn) else ()
-    return NumberReading(decimal_sign(texts) or raw.table.decimal)
+    own = cells.column.decimal if isinstance(cells.column, TextColumn) else None
+    return NumberReading(own or cells.table.decimal)
 
 
-def _dates_as_asked(raw: _Raw, where: str) -> Kind:
-    column = raw.column
+def _dates_as_asked(cells: _Cells, where: str) -> ColumnProfile:
+    column = cells.column
     if isinstance(column, DateColumn):
-        return raw.as_kind(DateReading(is_time=column.type_name.startswith(("Time", "times"))), "date", "as asked")
+        return cells.profile(DateReading(is_time=column.type_name.startswith(("Time", "times"))), "date", "as asked")
     if isinstance(column, TextColumn):
-        dates = _dates_of(raw, column)
+        dates = _dates_of(cells, column)
         if dates is not None:
             return replace(dates, reason="as asked")
         numbers = numbers_of(column)
@@ -233,10 +233,10 @@ def _dates_as_asked(raw: _Raw, where: str) -> Kind:
             raise ValueError(f"{where} cannot be read as dates; {quoted(column.categories[0])} is in no known format")
         column = numbers[0]
     assert isinstance(column, NumberColumn)
-    compact = _compact_dates(raw, column.values, ())
+    compact = _compact_dates(cells, column.values, ())
     if compact is not None:
         return replace(compact, reason="as asked")
-    return raw.as_kind(DateReading(unit=_unit_of(column)), "date", "as asked")
+    return cells.profile(DateReading(unit=_unit_of(column)), "date", "as asked")
 
 
 def _unit_of(column: NumberColumn) -> float:
@@ -248,35 +248,35 @@ def _unit_of(column: NumberColumn) -> float:
 # --- text
 
 
-def _kind_of_text(raw: _Raw, column: TextColumn) -> Kind:
+def _profile_text(cells: _Cells, column: TextColumn) -> ColumnProfile:
     """Tell what text holds; missing values in further spellings are coded as such first."""
     gaps = [text for text in column.categories if text in GAP_TEXTS or text in MISSING_TEXTS]
     notes: tuple[str, ...] = ()
     if gaps:
         if len(gaps) == len(column.categories):
-            return Kind(column, "empty")
+            return ColumnProfile(column, "empty")
         notes = (f"{listed(list(map(quoted, gaps)))} in {column.name!r} means a missing value.",)
         column = text_column(column.name, column.categories, column.codes, GAP_TEXTS | MISSING_TEXTS)
     has_gaps = bool((column.codes < 0).any())
     if len(column.categories) == 1:
-        return raw.as_kind(TextReading(), "category" if has_gaps else "constant", notes=notes)
+        return cells.profile(TextReading(), "category" if has_gaps else "constant", notes=notes)
     numbers = numbers_of(column)
     if numbers is not None:
-        found = _kind_of_numbers(raw, _number_reading(raw))
+        found = _profile_numbers(cells, _number_reading(cells))
         return replace(found, notes=notes + found.notes, cautions=_say_strays(column.name, numbers[1]))
     truth = truth_of(column.categories)
     if truth is not None:
-        return raw.as_kind(LevelReading(truth), "yes/no", notes=notes)
-    dates = _dates_of(raw, column)
+        return cells.profile(LevelReading(truth), "yes/no", notes=notes)
+    dates = _dates_of(cells, column)
     if dates is not None:
         return replace(dates, notes=notes)
-    merged = _same_but_for_case(column)
-    if merged is not None:
+    spelled = usual_spellings(column)
+    if len(set(spelled)) < len(spelled):
         notes += (f"Values of {column.name!r} that differ by case or blanks alone are taken for the same.",)
-        column = merged
+        column = text_column(column.name, spelled, column.codes, frozenset())
     kind, reason = _kind_of_words(column)
     reading = LevelReading(column.categories) if kind == "category" else TextReading()
-    return raw.as_kind(reading, kind, reason, notes=notes, n_values=len(column.categories))
+    return cells.profile(reading, kind, reason, notes=notes, n_values=len(column.categories))
 
 
 def _kind_of_words(column: TextColumn) -> tuple[str, str]:
@@ -306,14 +306,12 @@ def _share_with_common_word(texts: Sequence[str]) -> float:
 
 def numbers_of(column: TextColumn) -> tuple[NumberColumn, list[str]] | None:
     """Read text as numbers, with the texts that are none; None where too many rows hold such."""
-    numbers, strays = read_numbers(column.categories)
+    numbers, strays = column.numbers()
     if np.isnan(numbers).all():
         return None
-    rows = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories))
-    is_stray = np.isin(column.categories, strays)
-    if rows[is_stray].sum() > _STRAY_ROWS * rows.sum():
+    if column.counts[np.isin(column.categories, strays)].sum() > _STRAY_ROWS * column.counts.sum():
         return None
-    return NumberColumn(column.name, np.append(numbers, np.nan)[column.codes]), strays
+    return NumberColumn(column.name, column.by_row(numbers)), strays
 
 
 def _say_strays(name: str, strays: list[str]) -> tuple[str, ...]:
@@ -323,52 +321,39 @@ def _say_strays(name: str, strays: list[str]) -> tuple[str, ...]:
     return (f"Column {name!r} holds numbers, but {texts} {'is' if len(strays) == 1 else 'are'} none: left empty.",)
 
 
-def _dates_of(raw: _Raw, column: TextColumn) -> Kind | None:
+def _dates_of(cells: _Cells, column: TextColumn) -> ColumnProfile | None:
     date_format = read_dates(column.categories)[1]
     if date_format is None:
         return None
     cautions: tuple[str, ...] = ()
     if date_format.startswith("%m/%d") and not np.isnan(read_dates(column.categories, _swapped(date_format))[0]).any():
         cautions = (f"Dates in {column.name!r} can be read with the day or the month first; the month is taken.",)
-    return raw.as_kind(DateReading(date_format, is_time=date_format in TIME_FORMATS), "date", cautions=cautions)
+    return cells.profile(DateReading(date_format, is_time=date_format in TIME_FORMATS), "date", cautions=cautions)
 
 
 def _swapped(date_format: str) -> str:
     return date_format.replace("%m/%d", "%d/%m")
 
 
-def _same_but_for_case(column: TextColumn) -> TextColumn | None:
-    """Merge values such as "Male", "male" and " male"; None where there are none."""
-    spelled: dict[str, str] = {}
-    rows = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories))
-    for code in np.argsort(-rows, kind="stable").tolist():
-        text = column.categories[code]
-        spelled.setdefault(folded_text(text), text)
-    if len(spelled) == len(column.categories):
-        return None
-    texts = [spelled[folded_text(text)] for text in column.categories]
-    return text_column(column.name, texts, column.codes, frozenset())
-
-
 # --- numbers
 
 
-def _kind_of_numbers(raw: _Raw, reading: NumberReading) -> Kind:
-    name, notes = raw.column.name, []
-    given = raw.column.values if isinstance(raw.column, NumberColumn) else ()
+def _profile_numbers(cells: _Cells, reading: NumberReading) -> ColumnProfile:
+    name, notes = cells.column.name, []
+    given = cells.column.values if isinstance(cells.column, NumberColumn) else ()
     n_infinite = int(np.isinf(given).sum())
     if n_infinite:
         notes.append(f"{counted(n_infinite)} infinite values in {name!r} are taken for missing ones.")
-    column = raw.read(reading)
+    column = cells.read(reading)
     assert isinstance(column, NumberColumn)
     distinct = np.unique(column.values[~np.isnan(column.values)])
     mark = _mark_of_gaps(column.values, distinct)
     if mark is not None:
         notes.append(f"{mark:g} in {name!r} is taken for a missing value.")
         reading = replace(reading, gap_marks=(mark,))
-        column, distinct = raw.read(reading), distinct[1:]
+        column, distinct = cells.read(reading), distinct[1:]
         assert isinstance(column, NumberColumn)
-    found = _kind_of_distinct(raw, Kind(column, "number", reading=reading, n_values=len(distinct)), distinct)
+    found = _profile_distinct(cells, ColumnProfile(column, "number", reading=reading, n_values=len(distinct)), distinct)
     return replace(found, notes=(*notes, *found.notes))
 
 
@@ -379,29 +364,29 @@ def _mark_of_gaps(values: Floats, distinct: Floats) -> float | None:
     return float(distinct[0]) if np.count_nonzero(values == distinct[0]) >= 2 else None
 
 
-def _kind_of_distinct(raw: _Raw, found: Kind, distinct: Floats) -> Kind:
+def _profile_distinct(cells: _Cells, found: ColumnProfile, distinct: Floats) -> ColumnProfile:
     """Tell what numbers are, from the different ones among them."""
     column, reading = found.column, found.reading
     assert isinstance(column, NumberColumn)
     assert isinstance(reading, NumberReading)
     values = column.values
     n_rows = int(np.count_nonzero(~np.isnan(values)))
-    n_rounded = _n_rounded(raw.column)
+    n_rounded = _n_rounded(cells.column)
     if n_rounded:
-        n_values = len(raw.column.categories) if isinstance(raw.column, TextColumn) else len(distinct)
+        n_values = len(cells.column.categories) if isinstance(cells.column, TextColumn) else len(distinct)
         return replace(found, kind="id", reason=f"{counted(n_rounded)} integers beyond 2**53", n_values=n_values)
     if len(distinct) == 0:
         return replace(found, kind="empty")
     if len(distinct) == 1:
         return replace(found, kind="category" if n_rows < len(values) else "constant")
     if column.is_truth or (len(distinct) == 2 and distinct[0] == 0.0 and distinct[1] == 1.0):
-        return raw.as_kind(replace(reading, is_truth=True), "yes/no", n_values=2)
+        return cells.profile(replace(reading, is_truth=True), "yes/no", n_values=2)
     if (distinct != np.floor(distinct)).any():
         return found
     name = _words(column.name)
     is_time = bool(_TIME_NAME.fullmatch(name))
     if is_time:
-        compact = _compact_dates(raw, values, reading.gap_marks)
+        compact = _compact_dates(cells, values, reading.gap_marks)
         if compact is not None:
             return compact
     repeated = n_rows / len(distinct)
@@ -414,10 +399,11 @@ def _kind_of_distinct(raw: _Raw, found: Kind, distinct: Floats) -> Kind:
     is_code = bool(_CODE_NAME.fullmatch(name)) and len(distinct) <= _MOST_CODES
     if (is_place or is_code or _ID_NAME.fullmatch(name)) and repeated >= 2:
         codes = LevelReading((), reading.gap_marks, are_numbers=True)
-        levels = raw.read(codes)
+        levels = cells.read(codes)
         assert isinstance(levels, TextColumn)
         codes = replace(codes, levels=levels.categories)
-        return raw.as_kind(codes, "category", "numbers that are codes, by the name")
+        why = "numbers that are codes, by the name"
+        return ColumnProfile(levels, "category", why, codes, len(levels.categories))
     return found
 
 
@@ -431,16 +417,16 @@ def _n_rounded(column: Column) -> int:
     return int(is_rounded[column.codes].sum())
 
 
-def _compact_dates(raw: _Raw, values: Floats, gap_marks: tuple[float, ...]) -> Kind | None:
+def _compact_dates(cells: _Cells, values: Floats, gap_marks: tuple[float, ...]) -> ColumnProfile | None:
     """Read numbers such as 20240131, or seconds since 1970, in a column that is named like a time."""
     known = values[~np.isnan(values)]
     if known.min() >= 19000101 and known.max() <= 21001231:
         texts = [number_text(value) for value in np.unique(known).tolist()]
         found = read_dates(texts)[1]
-        return raw.as_kind(DateReading(found, None, gap_marks), "date") if found == "%Y%m%d" else None
+        return cells.profile(DateReading(found, None, gap_marks), "date") if found == "%Y%m%d" else None
     for unit in UNITS:  # from 1985 to 2100
         if known.min() * unit >= 4.7e8 and known.max() * unit <= 4.1e9 and known.min() < known.max():
-            return raw.as_kind(DateReading(None, unit, gap_marks), "date", "counts from 1970")
+            return cells.profile(DateReading(None, unit, gap_marks), "date", "counts from 1970")
     return None
 
 
@@ -470,12 +456,12 @@ def is_group_name(name: str) -> bool:
     return bool(_GROUP_NAME.fullmatch(_words(name)))
 
 
-def possible_groups(columns: Collection[Kind], n_rows: int) -> dict[str, Ints]:
+def possible_groups(profiles: Collection[ColumnProfile], n_rows: int) -> dict[str, Ints]:
     """Return the columns that may tell which rows belong together, and the group of each row.
 
     Parameters
     ----------
-    columns : collection of Kind
+    profiles : collection of ColumnProfile
         The columns of the table.
     n_rows : int
         Rows of the table.
@@ -486,7 +472,7 @@ def possible_groups(columns: Collection[Kind], n_rows: int) -> dict[str, Ints]:
         Ids that come again, and codes and categories with many values or whose rows stand together; -1 where missing.
     """
     found = {}
-    for each in columns:
+    for each in profiles:
         if each.kind not in ("id", "category", "number", "text"):
             continue
         groups = _group_numbers(each.column)
@@ -507,9 +493,5 @@ def _group_numbers(column: Column) -> Ints:
         return column.codes
     if not isinstance(column, NumberColumn):
         return np.empty(0, np.int64)
-    known = ~np.isnan(column.values)
-    if (column.values[known] != np.floor(column.values[known])).any():
-        return np.empty(0, np.int64)
-    groups = np.full(len(column.values), -1, np.int64)
-    groups[known] = np.unique(column.values[known], return_inverse=True)[1]
-    return groups
+    known = column.values[~column.gaps]
+    return np.empty(0, np.int64) if (known != np.floor(known)).any() else distinct_numbers(column.values)[1]

@@ -1,7 +1,7 @@
 """Columns of a file -> a matrix of numbers.
 
-What was learnt from one table is kept in a `Preparation`, so that another table can be made ready in the same way. Here
-are the strict rules, which do what they were told and refuse the rest; `automatic` has those that decide by themselves.
+What was learnt from one table is kept in a `Preparation`, so that another table can be made ready in the same way.
+`automatic` and `strict` learn it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,25 +15,20 @@ from bayesfloor.data.tasks import TASKS
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_option
 from bayesfloor.runtime.limits import check_memory
-from bayesfloor.runtime.text import counted
+from bayesfloor.runtime.text import counted, listed_names
 from bayesfloor.tables.category_features import (
     CategoryFeatures,
     MeansFeatures,
     OwnLabels,
     SharesFeatures,
-    ordinal_codes,
 )
-from bayesfloor.tables.columns import Column, NumberColumn, RawTable, TextColumn, count_gaps
+from bayesfloor.tables.columns import RawTable
 from bayesfloor.tables.date_features import DateFeatures
-from bayesfloor.tables.notes import check_feature, check_text, listed_names, what_to_look_at, what_was_done
-from bayesfloor.tables.readings import LevelReading, NumberReading, UnseenValues
-from bayesfloor.tables.scaling import fill_number, learn_scale
+from bayesfloor.tables.readings import NumberReading, UnseenValues
 from bayesfloor.tables.text_features import TextFeatures
 from bayesfloor.tables.treatments import NumberFeature, PresenceFeature, Treatment
 
-ENCODINGS = ("onehot", "ordinal", "drop", None)
-
-#: Treatments by the names that files have for them.
+#: Treatments by their names in model files.
 _TREATMENTS: dict[str, type[Treatment]] = {
     cls.__name__: cls
     for cls in (
@@ -173,7 +168,7 @@ class Preparation:
         columns = []
         for treatment in self.columns:
             column = treatment.read(by_name[treatment.name], table, unseen)
-            n_gaps = count_gaps(column) - unseen.unread[treatment.name]
+            n_gaps = int(column.gaps.sum()) - unseen.unread[treatment.name]
             if n_gaps > 0:
                 unseen.gaps[treatment.name] += n_gaps
             columns.append(column)
@@ -248,64 +243,6 @@ def decimal_signs(preparation: Preparation) -> dict[str, str]:
         for each in preparation.columns
         if each.lenient and isinstance(each.reading, NumberReading) and each.reading.decimal is not None
     }
-
-
-def learn_preparation(
-    table: RawTable, target: str, *, encode: str | None, scale: str, impute: str | None
-) -> Preparation:
-    """Learn from a table how to make it ready; say what was done in its notes and cautions.
-
-    Parameters
-    ----------
-    table : RawTable
-        The table; its target is left out.
-    target : str
-        Name of the column of labels.
-    encode, scale, impute
-        As in `read_table`.
-
-    Returns
-    -------
-    Preparation
-    """
-    features = [column for column in table.columns if column.name != target]
-    texts = [column for column in features if not isinstance(column, NumberColumn)]
-    if texts and encode == "drop":
-        table.notes.append(f"Left out, being no numbers: {listed_names([column.name for column in texts])}.")
-        features = [column for column in features if isinstance(column, NumberColumn)]
-        texts = []
-    for column in features:
-        check_feature(column, table)
-    check_text(texts, table, encode)
-    if not features:
-        raise ValueError(f"{table.source} has no column left besides the target {target!r}")
-    columns = tuple(_learn_column(column, table, encode, scale, impute) for column in features)
-    if not any(column.feature_names for column in columns):
-        raise ValueError(f"{table.source}: every column besides the target {target!r} has one value only")
-    check_unique(columns, table.source)
-    table.notes += what_was_done(columns, table, encode, scale, impute)
-    table.cautions += what_to_look_at(features)
-    return Preparation(columns, target)
-
-
-def _learn_column(column: Column, table: RawTable, encode: str | None, scale: str, impute: str | None) -> Treatment:
-    if isinstance(column, NumberColumn):
-        reading = NumberReading(table.decimal)
-        read = reading.read(column, table, UnseenValues(), lenient=False)
-        assert isinstance(read, NumberColumn)
-        fill = None if impute is None else fill_number(read.values, impute)
-        values = read.values if fill is None else np.where(np.isnan(read.values), fill, read.values)
-        if np.isnan(values).any():
-            NumberFeature(column.name).apply(read, table)  # refuses the gap
-        center, spread = learn_scale(values, "none" if column.is_dummy else scale)
-        return NumberFeature(column.name, fill, center, spread, reading=reading)
-    assert isinstance(column, TextColumn)
-    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories))
-    mode = None if impute is None else column.categories[int(counts.argmax())]
-    levels = LevelReading(column.categories)
-    if encode == "onehot":
-        return CategoryFeatures(column.name, "dummies", column.categories, mode, reading=levels)
-    return ordinal_codes(column, levels, table, mode, scale)
 
 
 def check_unique(columns: Sequence[Treatment], source: str) -> None:

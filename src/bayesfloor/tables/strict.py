@@ -1,4 +1,8 @@
-"""How columns are made ready, in plain sentences: what was done, what to look at, and what cannot be used."""
+"""The strict rules: columns are made ready as the caller says, and what needs a decision is refused.
+
+The notes of the table say what was done, its cautions what deserves a look. `automatic` has the rules that decide by
+themselves.
+"""
 
 from collections.abc import Iterator, Sequence
 from shlex import quote
@@ -6,13 +10,75 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.runtime.text import counted, quoted
-from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn, count_gaps
+from bayesfloor.runtime.text import counted, listed_names
+from bayesfloor.tables.category_features import CategoryFeatures, ordinal_codes
+from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn
+from bayesfloor.tables.preparation import Preparation, check_unique
+from bayesfloor.tables.readings import LevelReading, NumberReading, UnseenValues
+from bayesfloor.tables.scaling import fill_number, learn_scale
+from bayesfloor.tables.treatments import NumberFeature, Treatment
 
-#: Share of different values above which a text column is refused as a name or an id.
+#: A text column with more than this share of distinct values is refused as a name or an id.
 ID_SHARE = 0.5
-#: Different values up to which no column is taken for an id: small tables have few of anything.
+#: A column with at most this many distinct values is never refused as an id.
 _FEWEST_ID_VALUES = 20
+
+
+def learn_preparation(
+    table: RawTable, target: str, *, encode: str | None, scale: str, impute: str | None
+) -> Preparation:
+    """Learn from a table how to make it ready; say what was done in its notes and cautions.
+
+    Parameters
+    ----------
+    table : RawTable
+        The table; its target is left out.
+    target : str
+        Name of the column of labels.
+    encode, scale, impute
+        As in `read_table`.
+
+    Returns
+    -------
+    Preparation
+    """
+    features = [column for column in table.columns if column.name != target]
+    texts = [column for column in features if not isinstance(column, NumberColumn)]
+    if texts and encode == "drop":
+        table.notes.append(f"Left out, being no numbers: {listed_names([column.name for column in texts])}.")
+        features = [column for column in features if isinstance(column, NumberColumn)]
+        texts = []
+    for column in features:
+        check_feature(column, table)
+    check_text(texts, table, encode)
+    if not features:
+        raise ValueError(f"{table.source} has no column left besides the target {target!r}")
+    columns = tuple(_learn_column(column, table, encode, scale, impute) for column in features)
+    if not any(column.feature_names for column in columns):
+        raise ValueError(f"{table.source}: every column besides the target {target!r} has one value only")
+    check_unique(columns, table.source)
+    table.notes += what_was_done(columns, table, encode, scale, impute)
+    table.cautions += what_to_look_at(features)
+    return Preparation(columns, target)
+
+
+def _learn_column(column: Column, table: RawTable, encode: str | None, scale: str, impute: str | None) -> Treatment:
+    if isinstance(column, NumberColumn):
+        reading = NumberReading(table.decimal)
+        read = reading.read(column, table, UnseenValues(), lenient=False)
+        assert isinstance(read, NumberColumn)
+        fill = None if impute is None else fill_number(read.values, impute)
+        values = read.values if fill is None else np.where(np.isnan(read.values), fill, read.values)
+        if np.isnan(values).any():
+            NumberFeature(column.name).apply(read, table)  # refuses the gap
+        center, spread = learn_scale(values, "none" if column.is_dummy else scale)
+        return NumberFeature(column.name, fill, center, spread, reading=reading)
+    assert isinstance(column, TextColumn)
+    mode = None if impute is None else column.categories[int(column.counts.argmax())]
+    levels = LevelReading(column.categories)
+    if encode == "onehot":
+        return CategoryFeatures(column.name, "dummies", column.categories, mode, reading=levels)
+    return ordinal_codes(column, levels, table, mode, scale)
 
 
 def check_feature(column: Column, table: RawTable) -> None:
@@ -89,7 +155,7 @@ def _what_was_filled(columns: Sequence[Any], table: RawTable, impute: str) -> It
     filled = []
     by_name = {column.name: column for column in table.columns}
     for prepared in columns:
-        n_gaps = count_gaps(by_name[prepared.name])
+        n_gaps = int(by_name[prepared.name].gaps.sum())
         if n_gaps:
             fill = f"{prepared.fill:.6g}" if isinstance(prepared.fill, float) else repr(prepared.fill)
             filled.append(f"{prepared.name} ({counted(n_gaps)}, by {fill})")
@@ -117,12 +183,6 @@ def what_to_look_at(features: Sequence[Column]) -> Iterator[str]:
                 f"Column {column.name!r} counts the rows: an id is no feature, and where rows are sorted by class it "
                 f"gives the class away; drop=[{column.name!r}] (--drop {as_argument(column.name)}) leaves it out."
             )
-
-
-def listed_names(names: Sequence[str], most: int = 6) -> str:
-    """Join names by commas, quoted, the first few only."""
-    more = f" and {counted(len(names) - most)} more" if len(names) > most else ""
-    return ", ".join(quoted(name, 60) for name in names[:most]) + more
 
 
 def _columns(number: int, what: str) -> str:

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
-from bayesfloor.tables.columns import DateColumn, NumberColumn, OtherColumn, RawTable, TextBuilder
-from bayesfloor.tables.kinds import kind_of, possible_groups
+from bayesfloor.tables import columns as table_columns
+from bayesfloor.tables.column_builders import TextBuilder
+from bayesfloor.tables.columns import DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn, distinct_numbers
+from bayesfloor.tables.profiles import possible_groups, profile_column
+from bayesfloor.tables.readings import UnseenValues
 
 RNG = np.random.default_rng(0)
 N = 200
@@ -22,7 +25,7 @@ def number(name, values):
 
 def found(column, wanted=None):
     n_rows = 0 if isinstance(column, OtherColumn) else len(getattr(column, "codes", getattr(column, "values", ())))
-    return kind_of(column, RawTable("t.csv", [column], n_rows, np.arange(n_rows)), wanted)
+    return profile_column(column, RawTable("t.csv", [column], n_rows, np.arange(n_rows)), wanted)
 
 
 COLUMNS = {
@@ -68,6 +71,57 @@ COLUMNS = {
 def test_kinds(name):
     column, expected = COLUMNS[name]
     assert found(column).kind == expected
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_profile_has_the_column_as_its_reading_reads_it(name):
+    """Features of the first table are made of the profile's column, those of others by the reading."""
+    column, _ = COLUMNS[name]
+    profile = found(column)
+    if profile.reading is None:
+        return
+    table = RawTable("t.csv", [column], len(column.gaps), np.arange(len(column.gaps)))
+    read = profile.reading.read(column, table, UnseenValues())
+    assert type(read) is type(profile.column)
+    if isinstance(read, TextColumn):
+        assert read.categories == profile.column.categories
+        np.testing.assert_array_equal(read.codes, profile.column.codes)
+    else:
+        np.testing.assert_array_equal(read.values, profile.column.values)
+
+
+def test_texts_are_read_as_numbers_once(monkeypatch):
+    calls = []
+    read = table_columns.read_numbers
+    monkeypatch.setattr(table_columns, "read_numbers", lambda *given: calls.append(given) or read(*given))
+    profile = found(text("price", [f"${v:,}" for v in RNG.integers(500, 99999, N)]))
+    assert profile.kind == "number"
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [3.0, 1.0, np.nan, 3.0, -2.0],
+        [0.5, 0.25, 0.5],
+        [1e300, -1e300, 7.0],
+        [np.inf, 1.0, -np.inf],
+        [np.inf, np.inf],
+        [5.0, 5.0],
+        [np.nan, np.nan],
+        [],
+        RNG.integers(-50, 50, 300).astype(float),
+        RNG.integers(0, 10**9, 300).astype(float),
+    ],
+)
+def test_distinct_numbers_are_those_of_numpy(values):
+    values = np.array(values, np.float64)
+    known = ~np.isnan(values)
+    expected, places = np.unique(values[known], return_inverse=True)
+    distinct, codes = distinct_numbers(values)
+    np.testing.assert_array_equal(distinct, expected)
+    np.testing.assert_array_equal(codes[known], places)
+    assert (codes[~known] == -1).all()
 
 
 def test_strays_are_left_empty_with_a_caution():
