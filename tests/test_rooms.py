@@ -75,7 +75,6 @@ PUBLIC = {
     "PairwiseBayesError",
     "PairwiseHeatmapDisplay",
     "RegressionFloor",
-    "RegressionReport",
     "RowsNeeded",
     "SelectionPath",
     "SelectionPathDisplay",

@@ -15,7 +15,7 @@ from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.held_out import log_of_known
 from bayesfloor.floor.trees.problem import check_options, check_problem
 from bayesfloor.report.fast_model import FastModel, try_fast_model
-from bayesfloor.report.metric_sentences import is_good, sentence_on_fast_model
+from bayesfloor.report.sections.answer import is_good, sentence_on_fast_model
 
 #: Learners that take milliseconds; the stack is not what these tests are about.
 QUICK = {"learners": [GaussianNB()]}

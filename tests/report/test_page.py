@@ -13,10 +13,15 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from bayesfloor.report.page.charts import floor_scale, learning_curve, subgroup_chart
-from bayesfloor.report.page.gap import gap_chart
-from bayesfloor.report.page.page import FIRST_ROWS, heat_map, render_page, sorting_key, suspect_rows
+from bayesfloor.report.page.charts import floor_scale, learning_curve
+from bayesfloor.report.page.heat_map import heat_map
+from bayesfloor.report.page.page import render_page
+from bayesfloor.report.page.svg import NARROW, WIDE
+from bayesfloor.report.page.templating import FIRST_ROWS, sorting_key
 from bayesfloor.report.page.tree import class_tree, level_of
+from bayesfloor.report.sections.gap import Gap
+from bayesfloor.report.sections.subgroups import Subgroups
+from bayesfloor.report.sections.suspects import cards_of
 from bayesfloor.runtime.text import (
     chosen,
     counted,
@@ -254,10 +259,13 @@ def test_subgroups_have_a_table_and_a_picture():
     assert 'id="subgroups"' not in render_page(sample_summary.digits())
 
 
-@pytest.mark.parametrize("width", [720.0, 335.0])
-def test_bars_of_subgroups_are_where_their_rates_are(width):
-    subgroups = sample_summary.with_subgroups()["subgroups"]
-    picture = subgroup_chart(subgroups, width)
+WIDTHS = pytest.mark.parametrize(("place", "width"), [(0, WIDE), (1, NARROW)])
+
+
+@WIDTHS
+def test_bars_of_subgroups_are_where_their_rates_are(place, width):
+    summary = sample_summary.with_subgroups()
+    subgroups, picture = summary["subgroups"], Subgroups().drawn(summary)["chart"][place]
     marks = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="(?:mark|floor-mark)"', picture)]
     grid = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="grid"', picture)]
     last = float(re.findall(r">(\d+)%</text>", picture)[len(grid) - 1]) / 100
@@ -267,16 +275,17 @@ def test_bars_of_subgroups_are_where_their_rates_are(width):
     assert max(marks) < width
 
 
-@pytest.mark.parametrize("width", [720.0, 335.0])
-def test_a_model_is_drawn_where_its_error_is(width):
-    gap = sample_summary.with_gap()["gap"]
-    picture = gap_chart(gap, width)
+@WIDTHS
+def test_a_model_is_drawn_where_its_error_is(place, width):
+    summary = sample_summary.with_gap()
+    gap, picture = summary["gap"], Gap().drawn(summary)["chart"][place]
     marks = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="(?:mark|floor-mark)"', picture)]
     grid = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="grid"', picture)]
     last = float(re.findall(r">(\d+)%</text>", picture)[len(grid) - 1]) / 100
     at = [grid[0] + (grid[-1] - grid[0]) * each["value"] / last for each in gap["figures"]]
     assert marks == pytest.approx(at, abs=0.02)
     assert picture.count('class="solid"') == 2  # the floor alone is extrapolated
+    assert max(marks) < width
 
 
 def test_columns_say_what_was_done_and_what_each_tells_alone():
@@ -340,7 +349,7 @@ def test_values_that_differ_most_come_first():
             {"values": ["1", "100", "7", "red"], "other_values": ["5", "0", "7", "red"]},
         ],
     }
-    first, second = suspect_rows(suspects)
+    first, second = cards_of(suspects)
     # spreads are 4 and 100: in the first row 1/4 and 1/100 of them; text differs altogether
     assert [name for name, _, _ in first["first_values"]] == ["text", "small", "wide"]
     assert second["first_values"] == [("small", "1", "5"), ("wide", "100", "0")]
@@ -350,7 +359,7 @@ def test_values_that_differ_most_come_first():
 def test_many_differing_values_are_folded_and_then_counted():
     columns = [f"c{place}" for place in range(50)]
     row = {"values": ["0"] * 50, "other_values": ["1"] * 50}
-    (prepared,) = suspect_rows({"columns": columns, "rows": [row]})
+    (prepared,) = cards_of({"columns": columns, "rows": [row]})
     shown = len(prepared["first_values"]) + len(prepared["more_values"])
     assert shown + prepared["n_left_out"] == 50
     assert prepared["n_left_out"] == 20

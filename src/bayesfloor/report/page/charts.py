@@ -1,68 +1,19 @@
-"""Pictures of the page as inline SVG: where the floor stands, and the learning curve.
-
-Colours come from the page's style sheet, so that they follow light, dark and print. Each picture is drawn for a width
-in pixels; the page holds a wide and a narrow one and shows what fits, for letters that shrink with the screen cannot
-be read on a phone.
-"""
+"""Pictures of the page: where the floor stands, and the learning curve."""
 
 import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from bayesfloor.runtime.text import (
-    chosen,
-    counted,
-    cut_middle,
-    difference,
-    exact_percent,
-    percent,
-    visible,
-    written,
-    written_range,
-)
+from bayesfloor.report.blocks import Summary
+from bayesfloor.report.metric_words import limit_word
+from bayesfloor.report.page.svg import LETTER, SIZE, block, hatching, label, picture, tag, ticks_between
+from bayesfloor.runtime.text import chosen, counted, difference, exact_percent, percent, written, written_range
 
-#: Width of an average letter as a multiple of its size, with a little to spare.
-LETTER = 0.56
-#: Size of letters in pixels, as in the style sheet.
-SIZE = 13.0
 #: The range that matters takes at least this share of a bar, or is shown enlarged.
 _SMALLEST_SHARE = 0.4
-
-Summary = dict[str, Any]
-
-
-def tag(name: str, *inside: Any, **attributes: Any) -> Markup:
-    """Write an element: text in it is escaped, ``class_`` means class, ``stroke_width`` stroke-width."""
-    written = Markup("").join(
-        Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), _coordinate(value))
-        for key, value in attributes.items()
-        if value is not None
-    )
-    return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), written, Markup("").join(map(_escaped, inside)))
-
-
-def picture(width: float, height: float, name: str, description: str, *inside: Any, class_: str) -> Markup:
-    """Write an SVG of a size in pixels, with a name and a description for those who do not see it."""
-    return tag(
-        "svg",
-        tag("title", name),
-        tag("desc", description),
-        *inside,
-        class_=class_,
-        role="img",
-        aria_label=visible(f"{name}. {description}"),
-        viewBox=f"0 0 {_coordinate(width)} {_coordinate(height)}",
-        width=width,
-        height=height,
-    )
-
-
-def label(x: float, y: float, text: str, anchor: str = "start", class_: str | None = None) -> Markup:
-    """Write a line of text."""
-    return tag("text", visible(text), x=x, y=y, text_anchor=None if anchor == "start" else anchor, class_=class_)
 
 
 def floor_scale(floor: Summary, width: float) -> Markup | None:
@@ -112,32 +63,29 @@ def floor_scale(floor: Summary, width: float) -> Markup | None:
     bracket = f"M{at(low):.1f} {top - 5:.1f}V{ceiling:.1f}H{at(high):.1f}V{top - 5:.1f}"
     parts.append(tag("path", d=bracket, class_="bracket"))
     parts.append(tag("line", x1=at(estimate), x2=at(estimate), y1=ceiling - 5, y2=top + thick, class_="floor-mark"))
-    confidence, word = exact_percent(floor["confidence"]), limit_word(floor)
+    confidence, word = exact_percent(floor["confidence"]), limit_word(floor["larger_is_better"])
     interval = f"{confidence} range {written_range(low, high, is_rate)}"
     name = f"{word} {written(estimate, is_rate)}, {interval}"
     parts.append(_clamped(at(estimate), ceiling - 12, name, left, right, "floor-label"))
 
     line = top + thick + 24
-    said = [f"The {word} is estimated at {written(estimate, is_rate)}, {interval}."]
+    sentences = [f"The {word} is estimated at {written(estimate, is_rate)}, {interval}."]
     if reached is not None:
         own = floor["reached"]
         shown = written(reached, is_rate)
         parts.append(_clamped(at(reached), line, f"reached {shown}", left, right, "strong"))
         interval = written_range(own["low"], own["high"], is_rate)
-        said.append(f"The best model tried reaches {shown} ({interval}) on rows it was not trained on.")
+        sentences.append(f"The best model tried reaches {shown} ({interval}) on rows it was not trained on.")
         line += 20
     last = floor["perfect"] + (-end if larger else end)
     parts += _ends(floor, line, written(last, is_rate) if enlarged else _without_features(floor), left, right)
     if floor["metric"] == "error":
-        said.append(f"Naming the largest class always errs at {percent(baseline)}.")
+        sentences.append(f"Naming the largest class always errs at {percent(baseline)}.")
     else:
-        said.append(f"What needs no features has {written(baseline, is_rate)}.")
-    return picture(width, line + 8, f"Where the {word} stands", " ".join(said), hatching(hatch), *parts, class_="scale")
-
-
-def limit_word(floor: Summary) -> str:
-    """Name the best value that any model can attain."""
-    return "ceiling" if floor["larger_is_better"] else "floor"
+        sentences.append(f"What needs no features has {written(baseline, is_rate)}.")
+    return picture(
+        width, line + 8, f"Where the {word} stands", " ".join(sentences), hatching(hatch), *parts, class_="scale"
+    )
 
 
 def _behind(floor: Summary, value: float) -> float:
@@ -237,69 +185,25 @@ def learning_curve(curve: Summary, floor: Summary, width: float) -> Markup | Non
             parts += _gap(texts, y(reached), y(limit), x(largest), right)
         else:
             parts += _gap_below(texts, left, right, height)
-    said = ", ".join(
+    values = ", ".join(
         f"{written(value, is_rate)} with {counted(round(size))} training rows" for size, value in (max(dots), min(dots))
     )
-    said = f"{floor['title']}: {said}."
+    description = f"{floor['title']}: {values}."
     if limit is not None:
-        said += f" The fitted line leads to {written(limit, is_rate)}, range {written_range(low, high, is_rate)}."
-    return picture(width, height, "Learning curve", said, *parts, class_="curve-chart")
-
-
-def subgroup_chart(subgroups: Summary, width: float) -> Markup:
-    """Draw two bars for each subgroup: the range of what was reached, solid, and that of its floor, hatched.
-
-    Parameters
-    ----------
-    subgroups : dict
-        The part "subgroups" of a summary.
-    width : float
-        Width in pixels.
-
-    Returns
-    -------
-    Markup
-    """
-    rows = subgroups["rows"]
-    names = [cut_middle(visible(row["name"]), 26) for row in rows]
-    spacious = width > 500
-    left = 12.0 + max(map(len, names)) * LETTER * SIZE * 1.08 if spacious else 11.0
-    right, pitch, first = width - 16.0, (40.0 if spacious else 58.0), (14.0 if spacious else 32.0)
-    bottom = first + pitch * len(rows)
-    # ranges of a few rows would leave no space for the others
-    highest = [row["high"] for row in rows if row["floor"] is not None] or [1.0]
-    ticks = ticks_between(0.0, max(*highest, 1e-4), 5 if spacious else 3)
-
-    def x(rate: float) -> float:
-        return left + (right - left) * min(max(rate / ticks[-1], 0.0), 1.0)
-
-    hatch = f"hatch-groups-{width:.0f}"
-    parts = [hatching(hatch)]
-    for value in ticks:
-        parts.append(tag("line", x1=x(value), x2=x(value), y1=first - 10, y2=bottom - 8, class_="grid"))
-        parts.append(label(x(value), bottom + 8, exact_percent(value), "middle", "quiet"))
-    for place, (row, name) in enumerate(zip(rows, names, strict=True)):
-        top = first + pitch * place
-        told = f"{row['name']}: reached {percent(row['reached'])}, floor {percent(row['floor'])}"
-        inside = [
-            tag("title", told),
-            label(left - 12, top + 14, name, "end") if spacious else label(left, top - 6, name),
-            block(x(row["reached_low"]), x(row["reached_high"]), top, 9.0, class_="solid"),
-            block(x(row["low"]), x(row["high"]), top + 11, 9.0, class_="soft", fill=f"url(#{hatch})"),
-        ]
-        for rate, begin, class_ in ((row["reached"], top - 3, "mark"), (row["floor"], top + 11, "floor-mark")):
-            if rate is not None:
-                inside.append(tag("line", x1=x(rate), x2=x(rate), y1=begin, y2=begin + 12, class_=class_))
-        parts.append(tag("g", *inside))
-    said = f"What was reached, and the floor, with their ranges, of {len(rows)} subgroups by {subgroups['column']}."
-    return picture(width, bottom + 14, "Subgroups", f"{said} In the table below.", *parts, class_="group-chart")
+        description += (
+            f" The fitted line leads to {written(limit, is_rate)}, range {written_range(low, high, is_rate)}."
+        )
+    return picture(width, height, "Learning curve", description, *parts, class_="curve-chart")
 
 
 def _gap_texts(reached: float, limit: float, floor: Summary) -> tuple[str, str, str]:
     """Say what was reached, where the line leads to, and what is left to win; nothing where nothing is."""
     is_rate = floor["is_rate"]
     gap = _behind(floor, reached) - _behind(floor, limit)
-    shown = (f"reached {written(reached, is_rate)}", f"{limit_word(floor)} {written(limit, is_rate)}")
+    shown = (
+        f"reached {written(reached, is_rate)}",
+        f"{limit_word(floor['larger_is_better'])} {written(limit, is_rate)}",
+    )
     return *shown, f"{difference(gap, is_rate)} left to win" if gap > 0 else ""
 
 
@@ -341,18 +245,6 @@ def _row_marks(first: float, last: float, x: Any, bottom: float) -> list[Markup]
     return written + [label(x(mark), bottom + 18, counted(round(mark)), "middle", "quiet") for mark in marks]
 
 
-def hatching(key: str) -> Markup:
-    """Define the pattern of what is extrapolated; one for each picture, as one that is hidden lends none."""
-    ground = tag("rect", width=8, height=8, class_="hatch-ground")
-    lines = tag("path", d="M-2 2L2 -2M0 8L8 0M6 10L10 6", class_="hatch")
-    return tag("defs", tag("pattern", ground, lines, id=key, width=8, height=8, patternUnits="userSpaceOnUse"))
-
-
-def block(start: float, stop: float, top: float, thick: float, **style: str) -> Markup:
-    """Draw a bar between two places, whichever is first."""
-    return tag("rect", x=min(start, stop), y=top, width=abs(stop - start), height=thick, **style)
-
-
 def _clamped(x: float, y: float, text: str, left: float, right: float, class_: str) -> Markup:
     """Write text centred at x, or as near to that as the picture allows."""
     half = LETTER * SIZE * len(text) / 2
@@ -376,25 +268,3 @@ def _apart(rows: Sequence[float], least: float) -> list[float]:
         placed[place] = max(placed[place], placed[place - 1] + least)
     shift = (sum(placed) - sum(rows)) / len(placed)
     return [row - shift for row in placed]
-
-
-def ticks_between(least: float, most: float, n: int) -> list[float]:
-    """Return round numbers from `least` or a little less to `most` or a little more, about n of them."""
-    step = _round_up(max(most - least, 1e-4 * max(abs(most), 1.0)) / n)
-    first = math.floor(least / step + 1e-9)
-    last = max(math.ceil(most / step - 1e-9), first + 1)
-    return [place * step for place in range(first, last + 1)]
-
-
-def _round_up(value: float) -> float:
-    """Return the next 1, 2, 2.5 or 5 times a power of ten."""
-    power = 10.0 ** math.floor(math.log10(value))
-    return next(step * power for step in (1.0, 2.0, 2.5, 5.0, 10.0) if value <= step * power * (1 + 1e-9))
-
-
-def _escaped(part: Any) -> Markup:
-    return escape(part if isinstance(part, Markup) else visible(part))
-
-
-def _coordinate(value: Any) -> Any:
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value

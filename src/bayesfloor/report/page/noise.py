@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from bayesfloor.report.page.charts import LETTER, SIZE, block, hatching, label, picture, tag, ticks_between
+from bayesfloor.report.page.svg import LETTER, SIZE, block, hatching, label, picture, tag, ticks_between
 from bayesfloor.runtime.text import chosen, counted, cut_middle, figure, visible, written_range
 
 #: Largest prediction as a multiple of the smallest from which the axis is logarithmic.
@@ -72,11 +72,11 @@ def noise_chart(noise: dict[str, Any], target: str, width: float) -> Markup | No
     name = cut_middle(visible(target), _LONGEST_NAME)
     parts.append(label((left + right) / 2, bottom + 38, f"predicted {name}", "middle", "quiet"))
     parts.append(label(left, 12, "noise, standard deviation", class_="quiet"))
-    said = (
+    description = (
         f"Standard deviation of the noise where small and large values of {target} are predicted, in {len(bins)} bins: "
         f"from {figure(min(each['sd'] for each in bins))} to {figure(max(each['sd'] for each in bins))}. In the table."
     )
-    return picture(width, height, "Noise over predictions", said, *parts, class_="noise-chart")
+    return picture(width, height, "Noise over predictions", description, *parts, class_="noise-chart")
 
 
 def _prediction_marks(

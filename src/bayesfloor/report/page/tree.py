@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from bayesfloor.report.page.charts import LETTER, SIZE, label, picture, tag
+from bayesfloor.report.page.svg import LETTER, SIZE, label, picture, tag
 from bayesfloor.runtime.text import cut_middle, listed, percent, visible
 
 #: Pixels between two rows of up to `_SPACIOUS` classes, and of more.
@@ -93,9 +93,11 @@ def class_tree(tree: dict[str, Any], width: float) -> Markup | None:
         if labelled and floor is not None:
             inside.append(label(x(place) - 8, y(place) - 5, percent(floor), "end", "quiet small"))
         marks.append(tag("g", *inside, class_="decision"))
-    said = f"A binary tree of {len(root.classes)} classes. It first parts {sides_of(root)}. In words below."
+    description = f"A binary tree of {len(root.classes)} classes. It first parts {sides_of(root)}. In words below."
     path = tag("path", d="".join(lines), class_="branch")
-    return picture(across + beside, pitch * len(root.classes), "Class tree", said, path, *marks, class_="tree-chart")
+    return picture(
+        across + beside, pitch * len(root.classes), "Class tree", description, path, *marks, class_="tree-chart"
+    )
 
 
 def level_of(value: float | None, largest: float) -> int:

@@ -1,0 +1,104 @@
+"""The sections of a report: each knows its data, its text and its HTML.
+
+`sections_for` decides by the task which there are, and in which order. `summarise` walks that list to make the summary;
+`bayesfloor.report.text` and `bayesfloor.report.page` walk it to show the summary.
+
+- `section`: what a section is, and what it takes its data from
+- `answer`: the sentences on top, from `answer_on_classes` or `answer_on_numbers`
+- `floor`, `curve`, `findings`, `features`, `data`, `closing`: of classes and of numbers
+- `rare`, `gap`, `costs`, `subgroups`, `classes`: of classes
+- `noise`: of numbers
+- `suspects`: rows that look like another class, and rows whose number does not fit
+"""
+
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+from bayesfloor.report.blocks import Summary
+from bayesfloor.report.sections.answer import Answer
+from bayesfloor.report.sections.classes import Classes, Pairs, Tree
+from bayesfloor.report.sections.closing import Again, Learners, Reading
+from bayesfloor.report.sections.costs import Costs
+from bayesfloor.report.sections.curve import Curve
+from bayesfloor.report.sections.data import Data
+from bayesfloor.report.sections.features import Features
+from bayesfloor.report.sections.findings import Findings
+from bayesfloor.report.sections.floor import Floor
+from bayesfloor.report.sections.gap import Gap
+from bayesfloor.report.sections.noise import Noise
+from bayesfloor.report.sections.rare import Rare
+from bayesfloor.report.sections.section import Facts, Section
+from bayesfloor.report.sections.subgroups import Subgroups
+from bayesfloor.report.sections.suspects import LookAlikes, OddRows
+
+#: Name and version of the layout of the summary, as in cli/schemas.json.
+SCHEMA = "bayesfloor/summary/1"
+
+
+def sections_for(task: str, metric: str) -> list[Section[Any]]:
+    """Return the sections of a report, in their order.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+        Whether the target is a class or a number.
+    metric : str
+        What the report is about.
+
+    Returns
+    -------
+    list of Section
+    """
+    closing = [Features(), Data(), Learners(), Reading(), Again()]
+    if task == "regression":
+        return [Answer(), Floor(), Findings(), Curve(), Noise(), OddRows(), *closing]
+    # an error says little of rare classes; another metric was asked for, and comes first
+    floor = [Rare(), Floor(), Gap()] if metric == "error" else [Floor(), Gap(), Rare()]
+    of_classes = [Subgroups(), Classes(), Pairs(), LookAlikes(), Tree()]
+    return [Answer(), *floor, Costs(), Findings(), Curve(), *of_classes, *closing]
+
+
+def sections_shown(summary: Summary) -> list[Section[Any]]:
+    """Return the sections of a report that have something to show."""
+    sections = sections_for(summary["task"], summary["floor"]["metric"])
+    return [section for section in sections if section.is_shown(summary)]
+
+
+def summarise(facts: Facts[Any], task: str, command: str) -> Summary:
+    """Put everything that a report shows into one dict of plain values.
+
+    Rates are shares from 0 to 1; names are text as it is, and each renderer escapes it.
+
+    Parameters
+    ----------
+    facts : Facts
+        What the report is about, and what was computed.
+    task : {"classification", "regression"}
+        Whether the target is a class or a number.
+    command : str
+        What makes this report again.
+
+    Returns
+    -------
+    dict
+    """
+    summary: Summary = {
+        "schema": SCHEMA,
+        "version": version("bayesfloor"),
+        "title": facts.source.title,
+        "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "task": task,
+        "how_to_read": [],
+        "command": command,
+        "seconds": 0.0,
+    }
+    learned = facts.figures.learned
+    sections = sections_for(task, "error" if learned is None else learned.metric)
+    for section in sections:
+        summary |= section.data(facts)
+    for section in sections:
+        if section.is_shown(summary):
+            words = section.words(facts).items()
+            summary["how_to_read"] += [{"heading": heading, "text": text} for heading, text in words]
+    return summary
