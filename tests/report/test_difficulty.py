@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.datasets import load_digits, load_iris, make_blobs
 
-from bayesfloor import bayes_error, difficulty_report, learned_floor, pairwise_bayes_error, read_table
+from bayesfloor import DifficultyReport, bayes_error, difficulty_report, learned_floor, pairwise_bayes_error, read_table
 from bayesfloor.data.prepared_table import ColumnSummary, Table
-from bayesfloor.report.difficulty import DifficultyReport
 from bayesfloor.report.figures import MOST_CLASSES_DRAWN
 from bayesfloor.report.metric_words import carriers_of, verdict_on
 from bayesfloor.report.sections.answer_on_classes import answer_of_models, answer_of_ranking, lower_side

@@ -84,7 +84,7 @@ class TextTable(Block):
 
     def narrow(self) -> "TextTable":
         """Leave out the column that a terminal has no room for; it comes after the names."""
-        if self.wide_only not in self.headings:
+        if self.wide_only is None:
             return self
         place = list(self.headings).index(self.wide_only)
         headings, *rows = [[*row[:place], *row[place + 1 :]] for row in (self.headings, *self.rows)]

@@ -14,8 +14,7 @@ from scipy.special import ndtri
 from bayesfloor.data.sampling import Keys, keys_of_values, stratified_rows
 from bayesfloor.data.tasks import bins_of_numbers
 from bayesfloor.floor.trees.cross_edges import of_whole
-from bayesfloor.floor.trees.number_problem import NumberProblem
-from bayesfloor.floor.trees.problem import Options, Problem, floors_of
+from bayesfloor.floor.trees.problem import Options, floors_of
 from bayesfloor.forest import Forests, spanning_forests
 from bayesfloor.report.source import Source
 from bayesfloor.runtime.arrays import Floats, Ints
@@ -60,7 +59,7 @@ class ColumnFloors:
     is_balanced: bool
 
 
-def floors_of_columns(source: Source[Problem], options: Options) -> ColumnFloors:
+def floors_of_columns(source: Source, options: Options) -> ColumnFloors:
     """Count cross edges in the trees of each column alone.
 
     Parameters
@@ -99,7 +98,7 @@ def floors_of_columns(source: Source[Problem], options: Options) -> ColumnFloors
     )
 
 
-def explained_by_columns(source: Source[NumberProblem], options: Options) -> ColumnFloors:
+def explained_by_columns(source: Source, options: Options) -> ColumnFloors:
     """Compare the values of rows that are next to each other in each column.
 
     Parameters

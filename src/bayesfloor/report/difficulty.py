@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.prepared_table import Table
+from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import REPORT_VALUES, TREE_ROWS
 from bayesfloor.data.tasks import NUMBER_METRICS, TASKS
 from bayesfloor.floor.learned.estimate import rows_by_default
 from bayesfloor.floor.learned.metrics import check_metric_names, check_metrics
 from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model, columns_named
-from bayesfloor.floor.trees.number_problem import NumberProblem
-from bayesfloor.floor.trees.problem import Problem, Progress, check_options
+from bayesfloor.floor.trees.problem import Progress, check_options
 from bayesfloor.report.figures import FEWEST_ROWS, figures_of_classes, figures_of_numbers
 from bayesfloor.report.result import DifficultyReport
 from bayesfloor.report.sections import summarise
@@ -157,8 +157,8 @@ def difficulty_report(
     asked |= {"model": model, "predictions": predictions}
     if task != "regression":
         _check_asked_of_classes(asked)
-    source: Source[Any] = source_of(X, y, title, groups, time, prepare, by, task)
-    is_number = isinstance(source.problem, NumberProblem)
+    source = source_of(X, y, title, groups, time, prepare, by, task)
+    is_number = source.problem.task == "regression"
     names = _check_asked_of_numbers(asked, source.target) if is_number else _check_asked_of_classes(asked)
     target_value = _check_target_value(target_value, names, asked, source.problem)
     if n_features is not None:
@@ -181,7 +181,7 @@ def difficulty_report(
         )
     given = {"target_value": target_value, "n_features": n_features, "random_state": options.random_state or None}
     facts: Facts[Any] = Facts(source, figures, bool(fast), target_value)
-    summary = summarise(facts, "regression" if is_number else "classification", command or _call(names, asked, given))
+    summary = summarise(facts, command or _call(names, asked, given))
     summary["seconds"] = perf_counter() - started
     records = ("learned", "trees", "classes", "pairs", "class_tree", "gap")
     return DifficultyReport(summary, figures.findings, **{name: getattr(figures, name, None) for name in records})
@@ -227,9 +227,7 @@ def _check_asked_of_classes(asked: dict[str, Any]) -> list[str]:
     return names
 
 
-def _compared(
-    X: Any, source: Source[Problem], columns: tuple[Any, ...], model: Any, predictions: Any
-) -> Compared | None:
+def _compared(X: Any, source: Source, columns: tuple[Any, ...], model: Any, predictions: Any) -> Compared | None:
     """Check a model, or predictions, before anything is trained; None where there is nothing to compare."""
     if model is None and predictions is None:
         return None
@@ -240,11 +238,9 @@ def _compared(
     return check_compared(model, predictions, own, source.problem.classes)
 
 
-def _check_target_value(
-    value: float | None, names: list[str], asked: dict[str, Any], problem: Problem | NumberProblem
-) -> float | None:
+def _check_target_value(value: float | None, names: list[str], asked: dict[str, Any], problem: Problem) -> float | None:
     """Check what is hoped for, and what there are too few rows for; below the least cost, a value is not feasible."""
-    if isinstance(problem, NumberProblem):
+    if problem.task == "regression":
         bounds = (0.0, 1.0 if names[0] == "r2" else np.inf)
     else:
         if len(problem.X) < FEWEST_ROWS and names != ["error"]:

@@ -23,14 +23,13 @@ from bayesfloor.floor.learned.regression.result import RegressionFloor
 from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor
 from bayesfloor.floor.learned.summary import ERR_ALIKE
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
-from bayesfloor.floor.trees.number_problem import NumberProblem
-from bayesfloor.floor.trees.problem import Options, Problem, Progress
+from bayesfloor.floor.trees.problem import Options, Progress
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.columns import ColumnFloors, explained_by_columns, floors_of_columns
 from bayesfloor.report.fast_model import FastModel, try_fast_model
 from bayesfloor.report.look_alikes import LookAlike, find_look_alikes
 from bayesfloor.report.ordered_classes import find_ordered_classes
-from bayesfloor.report.source import AnySource, Source
+from bayesfloor.report.source import Source
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.tree import ClassTree, build_class_tree
 
@@ -156,7 +155,7 @@ class ClassFigures(Figures):
 
 
 def figures_of_classes(
-    source: Source[Problem],
+    source: Source,
     options: Options,
     *,
     fast: bool,
@@ -226,7 +225,7 @@ def figures_of_classes(
 
 
 def figures_of_numbers(
-    source: Source[NumberProblem],
+    source: Source,
     options: Options,
     *,
     judged_by: Mapping[str, Any],
@@ -252,7 +251,7 @@ def _how_to_train(options: Options, first: int, last: int) -> dict[str, Any]:
     return {name: getattr(options, name) for name in names} | {"progress": _share_of(options.progress, first, last)}
 
 
-def _dependence(source: AnySource, options: Options, find: Callable[..., list[Finding]], y: Any) -> list[Finding]:
+def _dependence(source: Source, options: Options, find: Callable[..., list[Finding]], y: Any) -> list[Finding]:
     """Look for rows of a table that belong together, by a column or by their order, where nobody said so."""
     problem = source.problem
     if not source.is_table:
@@ -268,7 +267,7 @@ def _dependence(source: AnySource, options: Options, find: Callable[..., list[Fi
     )
 
 
-def _selection(source: AnySource, options: Options, n_features: int | None) -> SelectionPath | None:
+def _selection(source: Source, options: Options, n_features: int | None) -> SelectionPath | None:
     """Search for features, if asked."""
     if n_features is None:
         return None
@@ -277,7 +276,7 @@ def _selection(source: AnySource, options: Options, n_features: int | None) -> S
     from bayesfloor.choose.selection import BayesErrorSelector
 
     problem = source.problem
-    is_number = isinstance(problem, NumberProblem)
+    is_number = problem.task == "regression"
     selector = (NoiseVarianceSelector if is_number else BayesErrorSelector)(
         n_features,
         feature_groups=source.feature_groups,
@@ -285,7 +284,7 @@ def _selection(source: AnySource, options: Options, n_features: int | None) -> S
         random_state=options.random_state,
         progress=options.progress,
     )
-    labels = problem.y if isinstance(problem, NumberProblem) else problem.classes[problem.codes]
+    labels = problem.y if is_number else problem.classes[problem.codes]
     path: SelectionPath = selector.fit(problem.X, labels).path_
     return path
 

@@ -65,7 +65,7 @@ def sections_shown(summary: Summary) -> list[Section[Any]]:
     return [section for section in sections if section.is_shown(summary)]
 
 
-def summarise(facts: Facts[Any], task: str, command: str) -> Summary:
+def summarise(facts: Facts[Any], command: str) -> Summary:
     """Put everything that a report shows into one dict of plain values.
 
     Rates are shares from 0 to 1; names are text as it is, and each renderer escapes it.
@@ -74,8 +74,6 @@ def summarise(facts: Facts[Any], task: str, command: str) -> Summary:
     ----------
     facts : Facts
         What the report is about, and what was computed.
-    task : {"classification", "regression"}
-        Whether the target is a class or a number.
     command : str
         What makes this report again.
 
@@ -83,6 +81,7 @@ def summarise(facts: Facts[Any], task: str, command: str) -> Summary:
     -------
     dict
     """
+    task, learned = facts.source.problem.task, facts.figures.learned
     summary: Summary = {
         "schema": SCHEMA,
         "version": version("bayesfloor"),
@@ -93,7 +92,6 @@ def summarise(facts: Facts[Any], task: str, command: str) -> Summary:
         "command": command,
         "seconds": 0.0,
     }
-    learned = facts.figures.learned
     sections = sections_for(task, "error" if learned is None else learned.metric)
     for section in sections:
         summary |= section.data(facts)

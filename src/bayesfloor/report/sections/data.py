@@ -20,7 +20,7 @@ from bayesfloor.report.blocks import (
 from bayesfloor.report.columns import ColumnFloors
 from bayesfloor.report.figures import ClassFigures, NumberFigures
 from bayesfloor.report.sections.section import Facts, Section
-from bayesfloor.report.source import AnySource
+from bayesfloor.report.source import Source
 from bayesfloor.runtime.text import counted, percent
 
 #: Columns that are listed, the most telling first, and as many that were left out.
@@ -97,7 +97,7 @@ def _size(data: Summary) -> str:
     return f"{', '.join(f'{counted(n)} {what}' for n, what in sizes)} of {data['target']!r}"
 
 
-def _columns(source: AnySource, measured: ColumnFloors) -> list[dict[str, Any]]:
+def _columns(source: Source, measured: ColumnFloors) -> list[dict[str, Any]]:
     """List the columns, the most telling first, and then those that were left out."""
     known = {column.name: column for column in source.column_summaries}
     rows = []

@@ -6,7 +6,7 @@ from bayesfloor.choose.selection_path import SelectionPath
 from bayesfloor.report.blocks import Block, Paragraph, Summary, TextTable, range_of
 from bayesfloor.report.figures import NumberFigures
 from bayesfloor.report.sections.section import Facts, Section
-from bayesfloor.report.source import AnySource
+from bayesfloor.report.source import Source
 from bayesfloor.runtime.text import percent
 
 
@@ -50,7 +50,7 @@ class Features(Section[Any]):
         return [Paragraph(features["note"]), TextTable(("added", heading, "range"), rows, is_whole=True)]
 
 
-def _column(source: AnySource, features: tuple[str, ...]) -> str:
+def _column(source: Source, features: tuple[str, ...]) -> str:
     """Name what a step added as the reader knows it: dummies by the column that they come from."""
     place = int(features[0].removeprefix("x"))  # the search knows columns by number
     columns = zip(source.columns, source.feature_groups, strict=True)

@@ -28,7 +28,7 @@ class Facts(Generic[F]):
         The value of the first metric that the reader hopes for.
     """
 
-    source: Source[Any]
+    source: Source
     figures: F
     fast: bool = False
     target_value: float | None = None

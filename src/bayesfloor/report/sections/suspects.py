@@ -10,7 +10,7 @@ from bayesfloor.report.blocks import Block, Paragraph, Summary, TextTable
 from bayesfloor.report.figures import ClassFigures, NumberFigures
 from bayesfloor.report.metric_words import in_text
 from bayesfloor.report.sections.section import F, Facts, Section
-from bayesfloor.report.source import AnySource
+from bayesfloor.report.source import Source
 from bayesfloor.runtime.text import figure
 
 #: Columns shown beside a row to look at, at the most.
@@ -152,16 +152,15 @@ class OddRows(Suspects[NumberFigures]):
         return TextTable(headings, cells, ())
 
 
-def _suspects(source: AnySource, ends: Sequence[tuple[int, int]], own: Sequence[Summary], note: str) -> Summary:
+def _suspects(source: Source, ends: Sequence[tuple[int, int]], own: Sequence[Summary], note: str) -> Summary:
     """List pairs of rows with their own figures, and the values of some columns."""
     columns = _columns_that_differ(source, ends)
     rows = []
     for (row, other), each in zip(ends, own, strict=True):
         values, other_values = source.values(row), source.values(other)
-        named = {"row": int(source.rows[row]), "other_row": int(source.rows[other])}
-        named["values"] = [values[column] for column in columns]
-        named["other_values"] = [other_values[column] for column in columns]
-        rows.append(named | each)
+        own_values = {"values": [values[column] for column in columns]}
+        own_values["other_values"] = [other_values[column] for column in columns]
+        rows.append({"row": int(source.rows[row]), "other_row": int(source.rows[other])} | each | own_values)
     of_columns = ""
     if len(columns) < len(source.columns) and ends:
         of_columns = f"Of {len(source.columns)} columns, the {len(columns)} in which such rows differ most are shown."
@@ -174,7 +173,7 @@ def _suspects(source: AnySource, ends: Sequence[tuple[int, int]], own: Sequence[
     }
 
 
-def _columns_that_differ(source: AnySource, ends: Sequence[tuple[int, int]]) -> list[int]:
+def _columns_that_differ(source: Source, ends: Sequence[tuple[int, int]]) -> list[int]:
     """Choose the columns in which pairs of rows differ most, in their own order; all where they are few."""
     if len(source.columns) <= _MOST_COLUMNS or not ends:
         return list(range(min(len(source.columns), _MOST_COLUMNS)))
