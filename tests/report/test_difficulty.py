@@ -16,9 +16,9 @@ from bayesfloor import DifficultyReport, bayes_error, difficulty_report, learned
 from bayesfloor.data.prepared_table import ColumnSummary, Table
 from bayesfloor.report.figures import MOST_CLASSES_DRAWN
 from bayesfloor.report.metric_words import carriers_of, verdict_on
-from bayesfloor.report.sections.answer_on_classes import answer_of_models, answer_of_ranking, lower_side
+from bayesfloor.report.sections.answer import answer_of_models, answer_of_ranking, lower_side
+from bayesfloor.report.sections.classes import more_of_class
 from bayesfloor.report.sections.floor import note_on_trees
-from bayesfloor.report.sections.rare import more_of_class
 from bayesfloor.report.sections.subgroups import answer_on_subgroups
 from bayesfloor.runtime.text import percent, percent_range
 

@@ -12,9 +12,9 @@ from scipy.stats import norm
 from bayesfloor import difficulty_report
 from bayesfloor.floor.learned.result import CostDecisions
 from bayesfloor.report.metric_words import verdict_on
-from bayesfloor.report.sections.answer_on_classes import answer_of_metric
+from bayesfloor.report.sections.answer import answer_of_metric
 from bayesfloor.report.sections.costs import notes_on_costs
-from bayesfloor.report.sections.curve import note_on_curve
+from bayesfloor.report.sections.floor import note_on_curve
 from bayesfloor.runtime.text import figure, percent
 
 APART = 1.5

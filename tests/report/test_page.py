@@ -14,11 +14,10 @@ import pytest
 from hypothesis import given, settings
 
 from bayesfloor.report.page.charts import floor_scale, learning_curve
-from bayesfloor.report.page.heat_map import heat_map
+from bayesfloor.report.page.class_charts import class_tree, heat_map, level_of
 from bayesfloor.report.page.page import render_page
 from bayesfloor.report.page.svg import NARROW, WIDE
 from bayesfloor.report.page.templating import FIRST_ROWS, sorting_key
-from bayesfloor.report.page.tree import class_tree, level_of
 from bayesfloor.report.sections.gap import Gap
 from bayesfloor.report.sections.subgroups import Subgroups
 from bayesfloor.report.sections.suspects import cards_of

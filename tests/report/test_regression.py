@@ -13,7 +13,7 @@ from bayesfloor.floor.trees.problem import check_options
 from bayesfloor.report.columns import explained_by_columns
 from bayesfloor.report.figures import NumberFigures
 from bayesfloor.report.metric_words import sentence_on, verdict_on, worth_of
-from bayesfloor.report.sections.answer_on_numbers import answer
+from bayesfloor.report.sections.answer import answer_on_numbers
 from bayesfloor.report.sections.noise import noisy_part, place_of_noise, sentence_on_noise
 from bayesfloor.report.sections.suspects import number_text
 from bayesfloor.report.source import source_of
@@ -234,7 +234,7 @@ def test_the_headline(floor, values, says):
     curve = floor.metrics["r2"].curve
     risen = np.array([0.86, 0.82, 0.78])
     values = values | {"curve": replace(curve, value=risen[::-1] if "curve" in values else risen)}
-    told = " ".join(answer(changed(floor, **KNOWN | values), "price"))
+    told = " ".join(answer_on_numbers(changed(floor, **KNOWN | values), "price"))
     assert says in told
     assert ("No model can" in told) == ("interval" not in values and "reached" not in values)
 
@@ -259,7 +259,7 @@ def test_a_constant_that_beats_the_models_is_said(floor):
     """The median of many zeros has a lower MAE than the best mean."""
     own = {"reached": 0.96, "reached_interval": (0.91, 1.01), "interval": (0.88, 1.0), "baseline": 0.7}
     mae = replace(floor.metrics["mae"], estimate=0.95, **own)
-    told = answer(figures(replace(floor, metric="mae", metrics=floor.metrics | {"mae": mae})), "price")
+    told = answer_on_numbers(figures(replace(floor, metric="mae", metrics=floor.metrics | {"mae": mae})), "price")
     assert told[0] == sentence_on(mae)
     assert "Always predicting the same value has an MAE of 0.7, and the models, which predict means, 0.96" in told[0]
     assert "No model" not in told[0]

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from bayesfloor.report.page.noise import noise_chart
+from bayesfloor.report.page.charts import noise_chart
 from bayesfloor.report.page.page import render_page
 from bayesfloor.report.text import render_markdown, render_text
 from bayesfloor.runtime.text import visible

@@ -4,11 +4,13 @@
 `bayesfloor.report.text` and `bayesfloor.report.page` walk it to show the summary.
 
 - `section`: what a section is, and what it takes its data from
-- `answer`: the sentences on top, from `answer_on_classes` or `answer_on_numbers`
-- `floor`, `curve`, `findings`, `features`, `data`, `closing`: of classes and of numbers
-- `rare`, `gap`, `costs`, `subgroups`, `classes`: of classes
-- `noise`: of numbers
-- `suspects`: rows that look like another class, and rows whose number does not fit
+- `answer`: the sentences on top
+- `floor`: the floor or the ceiling, and the learning curve
+- `classes`, `gap`, `costs`, `subgroups`: of classes alone
+- `noise`: of numbers alone
+- `suspects`: rows that look like another class, or whose number does not fit
+- `data`: the data, and a search for features
+- `notes`: findings, the models tried, how to read a report and make it again
 """
 
 from datetime import UTC, datetime
@@ -17,17 +19,13 @@ from typing import Any
 
 from bayesfloor.report.blocks import Summary
 from bayesfloor.report.sections.answer import Answer
-from bayesfloor.report.sections.classes import Classes, Pairs, Tree
-from bayesfloor.report.sections.closing import Again, Learners, Reading
+from bayesfloor.report.sections.classes import Classes, Pairs, Rare, Tree
 from bayesfloor.report.sections.costs import Costs
-from bayesfloor.report.sections.curve import Curve
-from bayesfloor.report.sections.data import Data
-from bayesfloor.report.sections.features import Features
-from bayesfloor.report.sections.findings import Findings
-from bayesfloor.report.sections.floor import Floor
+from bayesfloor.report.sections.data import Data, Features
+from bayesfloor.report.sections.floor import Curve, Floor
 from bayesfloor.report.sections.gap import Gap
 from bayesfloor.report.sections.noise import Noise
-from bayesfloor.report.sections.rare import Rare
+from bayesfloor.report.sections.notes import Again, Findings, Learners, Reading
 from bayesfloor.report.sections.section import Facts, Section
 from bayesfloor.report.sections.subgroups import Subgroups
 from bayesfloor.report.sections.suspects import LookAlikes, OddRows

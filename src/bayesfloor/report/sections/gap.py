@@ -5,7 +5,7 @@ from typing import Any
 from bayesfloor.floor.learned.gap_result import FloorGap, p_text
 from bayesfloor.report.blocks import Block, Paragraph, Subheading, Summary, TextTable
 from bayesfloor.report.figures import ClassFigures
-from bayesfloor.report.page.ranges import Bar, Ranges, range_chart
+from bayesfloor.report.page.charts import Bar, Ranges, range_chart
 from bayesfloor.report.page.svg import both_widths
 from bayesfloor.report.sections.section import Facts, Section
 from bayesfloor.runtime.text import NOTHING, exact_percent, percent, percent_range, points

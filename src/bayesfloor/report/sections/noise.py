@@ -9,7 +9,7 @@ from bayesfloor.floor.learned.regression.result import NoiseProfile, RegressionF
 from bayesfloor.report.blocks import MARKDOWN, Block, Paragraph, Summary, TextTable
 from bayesfloor.report.figures import NumberFigures
 from bayesfloor.report.metric_words import in_text
-from bayesfloor.report.page.noise import noise_chart
+from bayesfloor.report.page.charts import noise_chart
 from bayesfloor.report.page.svg import both_widths
 from bayesfloor.report.sections.section import Facts, Section
 from bayesfloor.runtime.arrays import Floats

@@ -7,7 +7,7 @@ import numpy as np
 from bayesfloor.floor.learned.result import SubgroupFloors
 from bayesfloor.report.blocks import MARKDOWN, Block, Paragraph, Summary, TextTable, range_of
 from bayesfloor.report.figures import ClassFigures
-from bayesfloor.report.page.ranges import Bar, Ranges, range_chart
+from bayesfloor.report.page.charts import Bar, Ranges, range_chart
 from bayesfloor.report.page.svg import both_widths
 from bayesfloor.report.sections.section import Facts, Section
 from bayesfloor.runtime.text import counted, percent, percent_range

@@ -1,12 +1,13 @@
-"""The class tree of the page as inline SVG: one row per class, one dot per decision."""
+"""The class tree and the heat map of the page."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
+from bayesfloor.report.blocks import Summary
 from bayesfloor.report.page.svg import LETTER, SIZE, label, picture, tag
-from bayesfloor.runtime.text import cut_middle, listed, percent, visible
+from bayesfloor.runtime.text import counted, cut_middle, exact_percent, listed, percent, percent_range, visible
 
 #: Pixels between two rows of up to `_SPACIOUS` classes, and of more.
 _PITCH, _TIGHT_PITCH = 26.0, 17.0
@@ -23,6 +24,10 @@ _STEM = 12.0
 _LONGEST_NAME = 40
 #: Colours of floors, from none to the largest.
 LEVELS = 10
+#: With more classes than this, squares are too small for figures.
+_WITH_FIGURES = 16
+#: With more classes than this, they are too small for large names.
+_SMALL = 30
 
 
 @dataclass
@@ -140,3 +145,43 @@ def _lay_out(nested: Any) -> list[_Place]:
 def _listed(names: list[str]) -> str:
     """List a few names, and count the rest."""
     return listed([cut_middle(visible(name), _LONGEST_NAME) for name in names], 6)
+
+
+def heat_map(pairs: Summary, confidence: float | None) -> Summary | None:
+    """Prepare the heat map: a triangle of squares, each with a colour, a figure and what hovering tells.
+
+    Parameters
+    ----------
+    pairs : dict
+        The part "pairs" of a summary.
+    confidence : float or None
+        Level of the intervals.
+
+    Returns
+    -------
+    dict or None
+        Rows and columns; None where a single pair needs no map.
+    """
+    names, matrix = pairs["names"], pairs["matrix"]
+    if len(names) < 3:
+        return None
+    known = {frozenset((row["first"], row["second"])): row for row in pairs["rows"]}
+    below = [(i, j) for i in range(1, len(names)) for j in range(i)]
+    largest = max((matrix[i][j] for i, j in below if matrix[i][j] is not None), default=0.0)
+    cells: list[list[Summary]] = [[] for _ in names]
+    for i, j in below:
+        value = matrix[i][j]
+        pair = known.get(frozenset((names[i], names[j])))
+        first, second = (names[j], names[i]) if pair is None else (pair["first"], pair["second"])
+        told = [f"{visible(first)} against {visible(second)}", f"{percent(value)} of its maximum"]
+        if pair is not None:
+            interval = percent_range(pair["low"], pair["high"])
+            level = "" if confidence is None else f"{exact_percent(confidence)} "
+            told.append(f"trees’ estimate {percent(pair['floor'])} ({level}range {interval})")
+            if pair["confused"] is not None:
+                told.append(f"best model {percent(pair['confused'])}")
+            told.append(f"{counted(pair['n_rows'])} rows")
+        cells[i].append({"level": level_of(value, largest), "rate": value, "told": Markup("&#10;").join(told)})
+    size = "large" if len(names) <= _WITH_FIGURES else "small" if len(names) <= _SMALL else "tiny"
+    rows = [{"name": names[i], "cells": cells[i]} for i in range(1, len(names))]
+    return {"rows": rows, "columns": names[:-1], "largest": largest, "levels": range(LEVELS + 1), "size": size}
