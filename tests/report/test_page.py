@@ -315,9 +315,9 @@ def test_heat_map_has_every_pair_once():
     hardest = cells["8", "1"]
     assert (hardest["rate"], hardest["level"]) == (0.0612, 10)
     assert cells["0", "6"]["level"] == 0
-    told = html.unescape(hardest["told"]).split("\n")
+    lines = html.unescape(hardest["tooltip"]).split("\n")
     # 0.0612 / 2 = 0.0306; 0.4 and 1.9 times that, and 0.6 times that, by the sample's own rule
-    assert told == [
+    assert lines == [
         "8 against 1",
         "6.1% of its maximum",
         "trees’ estimate 3.1% (95% range 1.2–6.0%)",
@@ -330,7 +330,7 @@ def test_heat_map_of_a_pair_that_is_not_listed_tells_what_is_known():
     pairs = sample_summary.digits()["pairs"]
     pairs["rows"] = pairs["rows"][:1]
     cells = [cell for row in heat_map(pairs, 0.95)["rows"] for cell in row["cells"]]
-    assert sorted(len(html.unescape(cell["told"]).split("\n")) for cell in cells) == [2] * 44 + [5]
+    assert sorted(len(html.unescape(cell["tooltip"]).split("\n")) for cell in cells) == [2] * 44 + [5]
 
 
 @pytest.mark.parametrize(

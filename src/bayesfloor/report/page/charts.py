@@ -295,10 +295,10 @@ class Bar(NamedTuple):
 
 
 class Ranges(NamedTuple):
-    """A name, what hovering tells, and one bar or two."""
+    """A name, its tooltip, and one bar or two."""
 
     name: str
-    told: str
+    tooltip: str
     bars: tuple[Bar, ...]
 
 
@@ -343,7 +343,7 @@ def range_chart(key: str, title: str, description: str, rows: Sequence[Ranges], 
     for place, (row, name) in enumerate(zip(rows, names, strict=True)):
         top = first + pitch * place
         beside = top + (12.0 if single else 14.0)
-        inside = [tag("title", row.told)]
+        inside = [tag("title", row.tooltip)]
         inside.append(label(left - 12, beside, name, "end") if spacious else label(left, top - 6, name))
         for number, bar in enumerate(row.bars):
             y = top + number * (thick + 2)
@@ -403,14 +403,14 @@ def noise_chart(noise: dict[str, Any], target: str, width: float) -> Markup | No
         start, stop = place(each["low"]), place(each["high"])
         if stop - start < 2.0:  # a bin of one value
             start, stop = (start + stop) / 2 - 1.0, (start + stop) / 2 + 1.0
-        told = (
+        tooltip = (
             f"predicted {written_range(each['low'], each['high'], False)}: noise {figure(each['sd'])} "
             f"({written_range(each['sd_low'], each['sd_high'], False)}), {counted(each['n_rows'])} rows"
         )
         thick = y(each["sd_low"]) - y(each["sd_high"])
         band = block(start, stop, y(each["sd_high"]), thick, class_="soft", fill=f"url(#{hatch})")
         line = tag("line", x1=start, x2=stop, y1=y(each["sd"]), y2=y(each["sd"]), class_="floor-mark")
-        parts.append(tag("g", tag("title", told), band, line))
+        parts.append(tag("g", tag("title", tooltip), band, line))
     parts.append(tag("line", x1=left, x2=right, y1=y(noise["sd"]), y2=y(noise["sd"]), class_="curve beyond"))
     parts.append(label(right, y(noise["sd"]) - 6, f"all rows {figure(noise['sd'])}", "end", "quiet halo"))
     parts += _prediction_marks(lowest, highest, is_log, place, bottom, right)

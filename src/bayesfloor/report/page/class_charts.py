@@ -148,7 +148,7 @@ def _listed(names: list[str]) -> str:
 
 
 def heat_map(pairs: Summary, confidence: float | None) -> Summary | None:
-    """Prepare the heat map: a triangle of squares, each with a colour, a figure and what hovering tells.
+    """Prepare the heat map: a triangle of squares, each with a colour, a figure and a tooltip.
 
     Parameters
     ----------
@@ -173,15 +173,15 @@ def heat_map(pairs: Summary, confidence: float | None) -> Summary | None:
         value = matrix[i][j]
         pair = known.get(frozenset((names[i], names[j])))
         first, second = (names[j], names[i]) if pair is None else (pair["first"], pair["second"])
-        told = [f"{visible(first)} against {visible(second)}", f"{percent(value)} of its maximum"]
+        tooltip = [f"{visible(first)} against {visible(second)}", f"{percent(value)} of its maximum"]
         if pair is not None:
             interval = percent_range(pair["low"], pair["high"])
             level = "" if confidence is None else f"{exact_percent(confidence)} "
-            told.append(f"trees’ estimate {percent(pair['floor'])} ({level}range {interval})")
+            tooltip.append(f"trees’ estimate {percent(pair['floor'])} ({level}range {interval})")
             if pair["confused"] is not None:
-                told.append(f"best model {percent(pair['confused'])}")
-            told.append(f"{counted(pair['n_rows'])} rows")
-        cells[i].append({"level": level_of(value, largest), "rate": value, "told": Markup("&#10;").join(told)})
+                tooltip.append(f"best model {percent(pair['confused'])}")
+            tooltip.append(f"{counted(pair['n_rows'])} rows")
+        cells[i].append({"level": level_of(value, largest), "rate": value, "tooltip": Markup("&#10;").join(tooltip)})
     size = "large" if len(names) <= _WITH_FIGURES else "small" if len(names) <= _SMALL else "tiny"
     rows = [{"name": names[i], "cells": cells[i]} for i in range(1, len(names))]
     return {"rows": rows, "columns": names[:-1], "largest": largest, "levels": range(LEVELS + 1), "size": size}

@@ -60,13 +60,13 @@ class Data(Section[Any]):
     def text(self, summary: Summary) -> list[Block]:
         """Return the size, what was done, and the columns."""
         data = summary["data"]
-        told = [("", each) for each in data["notes"]] + [("Caution:", each) for each in data["cautions"]]
+        notes = [("", each) for each in data["notes"]] + [("Caution:", each) for each in data["cautions"]]
         blocks: list[Block] = [
             Paragraph(f"{_size(data)}; {summary['seconds']:.1f} s", "dim", only=TERMINAL),
             Paragraph(f"{_size(data)}.", only=MARKDOWN),
         ]
-        if told:
-            blocks.append(Bullets(told, only=MARKDOWN))
+        if notes:
+            blocks.append(Bullets(notes, only=MARKDOWN))
         note = Paragraph(data["columns_note"], only=MARKDOWN)
         return [*blocks, Subheading("Columns", only=MARKDOWN), note, _column_table(data)]
 

@@ -59,8 +59,8 @@ class Floor(Section[Any]):
         """Return the floor beside what it compares with, and all metrics."""
         blocks: list[Block] = [_floor_table(summary["floor"])]
         if len(metrics := summary["metrics"]) > 1:
-            told = [(f"{each['title']}:", each["sentence"]) for each in metrics]
-            blocks += [Subheading("All metrics"), _metric_table(metrics), Bullets(told, only=MARKDOWN)]
+            sentences = [(f"{each['title']}:", each["sentence"]) for each in metrics]
+            blocks += [Subheading("All metrics"), _metric_table(metrics), Bullets(sentences, only=MARKDOWN)]
         return blocks
 
     def drawn(self, summary: Summary) -> dict[str, Any]:

@@ -40,15 +40,15 @@ class Gap(Section[ClassFigures]):
     def drawn(self, summary: Summary) -> dict[str, Any]:
         """Draw the ranges of model, reached and floor."""
         figures = summary["gap"]["figures"]
-        told = [
+        tooltips = [
             f"{each['name']} {percent(each['value'])}, range {percent_range(each['low'], each['high'])}"
             for each in figures
         ]
         rows = [
-            Ranges(each["name"], words, (Bar(each["value"], each["low"], each["high"], each is figures[-1]),))
-            for each, words in zip(figures, told, strict=True)
+            Ranges(each["name"], tooltip, (Bar(each["value"], each["low"], each["high"], each is figures[-1]),))
+            for each, tooltip in zip(figures, tooltips, strict=True)
         ]
-        chart = both_widths(lambda width: range_chart("gap", "Your model", f"{'; '.join(told)}.", rows, width))
+        chart = both_widths(lambda width: range_chart("gap", "Your model", f"{'; '.join(tooltips)}.", rows, width))
         return {"chart": chart, "signed": signed, "p_of": p_of}
 
 

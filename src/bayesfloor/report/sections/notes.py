@@ -20,8 +20,8 @@ class Findings(Section[Any]):
     def text(self, summary: Summary) -> list[Block]:
         """Return the findings, and where to read what they mean."""
         findings = summary["findings"]
-        told = [(each["code"], f"{each['sentence']} {each['hint']}") for each in findings]
-        return [Bullets(told), Paragraph(f"'bayesfloor explain {findings[0]['code']}' says more.", "dim")]
+        items = [(each["code"], f"{each['sentence']} {each['hint']}") for each in findings]
+        return [Bullets(items), Paragraph(f"'bayesfloor explain {findings[0]['code']}' says more.", "dim")]
 
 
 class Learners(Section[Any]):

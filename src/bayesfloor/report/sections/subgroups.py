@@ -102,8 +102,8 @@ class Subgroups(Section[ClassFigures]):
             for each in subgroups["rows"]
         ]
         of_all = f"of {len(rows)} subgroups by {subgroups['column']}"
-        told = f"What was reached, and the floor, with their ranges, {of_all}. In the table below."
-        return {"chart": both_widths(lambda width: range_chart("group", "Subgroups", told, rows, width))}
+        description = f"What was reached, and the floor, with their ranges, {of_all}. In the table below."
+        return {"chart": both_widths(lambda width: range_chart("group", "Subgroups", description, rows, width))}
 
 
 def _known(value: float) -> float | None:
