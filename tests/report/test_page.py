@@ -33,7 +33,7 @@ from bayesfloor.runtime.text import (
     visible,
     written_range,
 )
-from report import sample_summary
+from report import sample_regression, sample_summary
 
 SUMMARIES = {
     "digits": sample_summary.digits,
@@ -46,6 +46,9 @@ SUMMARIES = {
     "metrics": sample_summary.with_metrics,
     "costs": sample_summary.with_costs,
     "60 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(60)]),
+    "numbers": sample_regression.houses,
+    "numbers, hostile": sample_regression.hostile,
+    "shares": sample_regression.shares,
     "200 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(200)]),
 }
 VOID = {"meta", "link", "input", "br", "img"}
@@ -188,8 +191,8 @@ def test_hostile_text_is_text():
     assert "{{ 7 * 7 }}{% raw %}" in outline.text  # no template in a template
 
 
-def test_no_invisible_character_reaches_the_page():
-    page = render_page(sample_summary.hostile())
+def test_no_invisible_character_reaches_the_page(case):
+    _, page = case
     assert all(character.isprintable() or character == "\n" for character in page)
 
 
@@ -215,8 +218,10 @@ def test_pairs_are_all_there_and_the_rest_is_folded():
     assert "The other 30 pairs" in section
 
 
-def test_more_pairs_than_are_listed_is_said(case):
-    summary, page = case
+@pytest.mark.parametrize("name", [name for name, make in SUMMARIES.items() if "pairs" in make()])
+def test_more_pairs_than_are_listed_is_said(name):
+    summary = SUMMARIES[name]()
+    page = render_page(summary)
     n_pairs, n_classes = summary["pairs"]["n_pairs"], len(summary["classes"])
     assert n_pairs == n_classes * (n_classes - 1) // 2
     assert (f"The 100 hardest of {n_pairs:,} pairs; the JSON has 500." in page) == (n_classes >= 60)
