@@ -9,9 +9,9 @@ from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import REPORT_VALUES, TREE_ROWS
 from bayesfloor.data.tasks import NUMBER_METRICS, TASKS
-from bayesfloor.floor.learned.estimate import rows_by_default
 from bayesfloor.floor.learned.metrics import check_metric_names, check_metrics
 from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model, columns_named
+from bayesfloor.floor.learned.row_plan import rows_by_default
 from bayesfloor.floor.trees.problem import Progress, check_options
 from bayesfloor.report.figures import FEWEST_ROWS, figures_of_classes, figures_of_numbers
 from bayesfloor.report.result import DifficultyReport

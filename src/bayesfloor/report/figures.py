@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from bayesfloor.choose.selection_path import SelectionPath
 from bayesfloor.data.sampling import keys_of_values, stratified_rows
-from bayesfloor.floor.learned.caller_choices import MIN_FOLDS
 from bayesfloor.floor.learned.dependence import find_dependence, find_dependence_of_numbers
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.gap import gap_of
@@ -21,7 +20,8 @@ from bayesfloor.floor.learned.model_predictions import Compared
 from bayesfloor.floor.learned.regression.estimate import regression_floor_of
 from bayesfloor.floor.learned.regression.result import RegressionFloor
 from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor
-from bayesfloor.floor.learned.summary import ERR_ALIKE
+from bayesfloor.floor.learned.row_plan import MIN_FOLDS
+from bayesfloor.floor.learned.rules import ERR_ALIKE
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
 from bayesfloor.floor.trees.problem import Options, Progress
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayesfloor.data.tasks import NUMBER_METRICS
+from bayesfloor.floor.learned.findings import STILL_FALLING
 from bayesfloor.floor.learned.result import MetricFloor
-from bayesfloor.floor.learned.summary import STILL_FALLING
 from bayesfloor.runtime.text import chosen, percent, written, written_range
 
 #: What each metric is, for those who read a report; top_k_error is known by what comes after the number.
