@@ -23,9 +23,9 @@ LETTER = 0.56
 SIZE = 13.0
 
 
-def both_widths(draw: Callable[[float], Markup | None]) -> list[Markup | None]:
+def both_widths(draw: Callable[..., Markup | None], *values: Any) -> list[Markup | None]:
     """Draw a picture for a desk and for a phone."""
-    return [draw(width) for width in (WIDE, NARROW)]
+    return [draw(*values, width) for width in (WIDE, NARROW)]
 
 
 def tag(name: str, *inside: Any, **attributes: Any) -> Markup:

@@ -121,6 +121,10 @@ class Tree(Section[ClassFigures]):
 
     key = "tree"
     title = "Class tree"
+    meaning = (
+        "Classes cut in two, again and again, where they are easiest to tell apart. Each cut is a binary "
+        "problem; its figure adds up the overlap across it."
+    )
 
     def data(self, facts: Facts[ClassFigures]) -> Summary:
         """List the tree as it is drawn, and all of it."""
@@ -152,15 +156,6 @@ class Tree(Section[ClassFigures]):
         }
         return {"tree": shown}
 
-    def words(self, facts: Facts[ClassFigures]) -> dict[str, str]:
-        """Explain what a cut is."""
-        return {
-            "The class tree": (
-                "Classes cut in two, again and again, where they are easiest to tell apart. Each cut is a binary "
-                "problem; its figure adds up the overlap across it."
-            )
-        }
-
     def is_shown(self, summary: Summary) -> bool:
         """Tell whether there is a cut."""
         return bool(summary["tree"]["nodes"])
@@ -175,7 +170,7 @@ class Tree(Section[ClassFigures]):
 
     def drawn(self, summary: Summary) -> dict[str, Any]:
         """Draw the tree."""
-        return {"chart": both_widths(lambda width: class_tree(summary["tree"], width))}
+        return {"chart": both_widths(class_tree, summary["tree"])}
 
 
 def _estimate(floors: OneVsRestBayesError | PairwiseBayesError, of: Any) -> dict[str, float]:
@@ -200,6 +195,11 @@ class Rare(Section[ClassFigures]):
 
     key = "rare"
     title = "Rare classes"
+    meaning = (
+        "Never naming a rare class costs next to nothing, so the error hides how well it can be found. The AUC "
+        "is the chance that one of its rows is ranked above a row of another class: 0.5 is chance, 1 is "
+        "perfect. The recall is the share of its rows that are found."
+    )
 
     def data(self, facts: Facts[ClassFigures]) -> Summary:
         """List the rare classes with how high their rows are ranked; None where there are none."""
@@ -225,16 +225,6 @@ class Rare(Section[ClassFigures]):
             for each in rare[:_MOST_RARE]
         ]
         return {"rare": {"rows": rows, "n_classes": len(rare), "note": _note_on_ranking(learned)}}
-
-    def words(self, facts: Facts[ClassFigures]) -> dict[str, str]:
-        """Explain why an error hides them."""
-        return {
-            "Rare classes": (
-                "Never naming a rare class costs next to nothing, so the error hides how well it can be found. The AUC "
-                "is the chance that one of its rows is ranked above a row of another class: 0.5 is chance, 1 is "
-                "perfect. The recall is the share of its rows that are found."
-            )
-        }
 
     def text(self, summary: Summary) -> list[Block]:
         """Return the table, and what more rows of the largest would bring."""

@@ -65,7 +65,7 @@ class Floor(Section[Any]):
 
     def drawn(self, summary: Summary) -> dict[str, Any]:
         """Draw the scale."""
-        return {"scale": both_widths(lambda width: floor_scale(summary["floor"], width))}
+        return {"scale": both_widths(floor_scale, summary["floor"])}
 
 
 def _metric(metric: MetricFloor) -> Summary:
@@ -197,7 +197,7 @@ class Curve(Section[Any]):
 
     def drawn(self, summary: Summary) -> dict[str, Any]:
         """Draw the curve."""
-        return {"chart": both_widths(lambda width: learning_curve(summary["curve"], summary["floor"], width))}
+        return {"chart": both_widths(learning_curve, summary["curve"], summary["floor"])}
 
 
 def note_on_curve(metric: MetricFloor, err_alike: bool) -> str:

@@ -48,7 +48,7 @@ class Gap(Section[ClassFigures]):
             Ranges(each["name"], tooltip, (Bar(each["value"], each["low"], each["high"], each is figures[-1]),))
             for each, tooltip in zip(figures, tooltips, strict=True)
         ]
-        chart = both_widths(lambda width: range_chart("gap", "Your model", f"{'; '.join(tooltips)}.", rows, width))
+        chart = both_widths(range_chart, "gap", "Your model", f"{'; '.join(tooltips)}.", rows)
         return {"chart": chart, "signed": signed, "p_of": p_of}
 
 

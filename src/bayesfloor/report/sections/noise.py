@@ -33,6 +33,11 @@ class Noise(Section[NumberFigures]):
 
     key = "noise"
     title = "Where the noise is"
+    meaning = (
+        "The standard deviation of the value around the best possible prediction, where that is small and "
+        "where it is large. Where the noise grows with it, an interval of one width for all predictions is "
+        "wrong, and the logarithm of the target may be the better one to predict."
+    )
 
     def data(self, facts: Facts[NumberFigures]) -> Summary:
         """List the noise of each bin of predictions, and of all rows."""
@@ -61,16 +66,6 @@ class Noise(Section[NumberFigures]):
         }
         return {"noise": noise_of_all}
 
-    def words(self, facts: Facts[NumberFigures]) -> dict[str, str]:
-        """Explain what the noise is."""
-        return {
-            "Noise": (
-                "The standard deviation of the value around the best possible prediction, where that is small and "
-                "where it is large. Where the noise grows with it, an interval of one width for all predictions is "
-                "wrong, and the logarithm of the target may be the better one to predict."
-            )
-        }
-
     def is_shown(self, summary: Summary) -> bool:
         """Tell whether there is a bin."""
         return bool(summary["noise"]["bins"])
@@ -94,7 +89,7 @@ class Noise(Section[NumberFigures]):
     def drawn(self, summary: Summary) -> dict[str, Any]:
         """Draw the noise of each bin."""
         target = summary["data"]["target"]
-        return {"chart": both_widths(lambda width: noise_chart(summary["noise"], target, width))}
+        return {"chart": both_widths(noise_chart, summary["noise"], target)}
 
 
 class NoisyPart(NamedTuple):

@@ -61,10 +61,6 @@ class Again(Section[Any]):
     key = "again"
     title = "Run it again"
 
-    def is_shown(self, summary: Summary) -> bool:
-        """Show it always."""
-        return True
-
     def text(self, summary: Summary) -> list[Block]:
         """Return the command."""
         made_by = Paragraph(f"Made by bayesfloor {summary['version']} with", only=MARKDOWN)

@@ -45,10 +45,13 @@ class Section(Generic[F]):
         Its id on the page, the name of its template, and usually where its data are in the summary.
     title : str
         Its heading, in every form.
+    meaning : str
+        How to read it, where that needs a word.
     """
 
     key = ""
     title = ""
+    meaning = ""
 
     def data(self, facts: Facts[F]) -> Summary:
         """Return what the section adds to the summary, by key; plain values only."""
@@ -56,11 +59,11 @@ class Section(Generic[F]):
 
     def words(self, facts: Facts[F]) -> dict[str, str]:
         """Explain the words that the section uses, by a heading for each."""
-        return {}
+        return {self.title: self.meaning} if self.meaning else {}
 
     def is_shown(self, summary: Summary) -> bool:
-        """Tell whether there is anything to show."""
-        return bool(summary[self.key])
+        """Tell whether there is anything to show; what needs no data of its own is always shown."""
+        return bool(summary.get(self.key, True))
 
     def heading(self, summary: Summary) -> str:
         """Return the heading, with names out of the data where it has some."""

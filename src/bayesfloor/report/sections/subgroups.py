@@ -21,6 +21,11 @@ class Subgroups(Section[ClassFigures]):
 
     key = "subgroups"
     title = "Subgroups"
+    meaning = (
+        "A subgroup that errs more than others may be harder, with a higher floor, or less well learnt, with "
+        "the same floor. Better columns help the first; a better model, or more of its rows, helps the second. "
+        "The share of all errors is what a subgroup contributes to the error of all rows."
+    )
 
     def data(self, facts: Facts[ClassFigures]) -> Summary:
         """List the subgroups; None where none were asked for."""
@@ -52,16 +57,6 @@ class Subgroups(Section[ClassFigures]):
             "note": _note(found),
         }
         return {"subgroups": subgroups}
-
-    def words(self, facts: Facts[ClassFigures]) -> dict[str, str]:
-        """Explain what a subgroup that errs more may need."""
-        return {
-            "Subgroups": (
-                "A subgroup that errs more than others may be harder, with a higher floor, or less well learnt, with "
-                "the same floor. Better columns help the first; a better model, or more of its rows, helps the second. "
-                "The share of all errors is what a subgroup contributes to the error of all rows."
-            )
-        }
 
     def heading(self, summary: Summary) -> str:
         """Return the heading with the column that tells."""
@@ -103,7 +98,7 @@ class Subgroups(Section[ClassFigures]):
         ]
         of_all = f"of {len(rows)} subgroups by {subgroups['column']}"
         description = f"What was reached, and the floor, with their ranges, {of_all}. In the table below."
-        return {"chart": both_widths(lambda width: range_chart("group", "Subgroups", description, rows, width))}
+        return {"chart": both_widths(range_chart, "group", "Subgroups", description, rows)}
 
 
 def _known(value: float) -> float | None:

@@ -31,10 +31,6 @@ class Suspects(Section[F]):
     key = "suspects"
     title = "Rows to look at"
 
-    def is_shown(self, summary: Summary) -> bool:
-        """Say also that there are none."""
-        return True
-
     def text(self, summary: Summary) -> list[Block]:
         """Return what they are, and the table."""
         suspects = summary["suspects"]
@@ -53,6 +49,12 @@ class Suspects(Section[F]):
 
 class LookAlikes(Suspects[ClassFigures]):
     """Rows that look like another class."""
+
+    meaning = (
+        "Both ends of tree edges between classes: rows that look alike and are labelled differently. The first "
+        "of each two has neighbours that speak for the other's label. Some are label errors; others are what "
+        "makes the floor."
+    )
 
     def data(self, facts: Facts[ClassFigures]) -> Summary:
         """List the rows, the most suspicious first, each with the row of the other class that is nearest."""
@@ -78,16 +80,6 @@ class LookAlikes(Suspects[ClassFigures]):
             note = "No row has neighbours that speak for another label."
         return {"suspects": _suspects(source, ends, own, note)}
 
-    def words(self, facts: Facts[ClassFigures]) -> dict[str, str]:
-        """Explain where the rows come from."""
-        return {
-            "Rows to look at": (
-                "Both ends of tree edges between classes: rows that look alike and are labelled differently. The first "
-                "of each two has neighbours that speak for the other's label. Some are label errors; others are what "
-                "makes the floor."
-            )
-        }
-
     def _table(self, word: str, rows: list[Summary]) -> TextTable:
         cells = [
             (str(each["row"]), each["label"], str(each["other_row"]), each["other_label"], f"{each['distance']:.3g}")
@@ -98,6 +90,11 @@ class LookAlikes(Suspects[ClassFigures]):
 
 class OddRows(Suspects[NumberFigures]):
     """Rows whose number fits least with that of rows like them."""
+
+    meaning = (
+        "Each is compared with the rows nearest to it. The figure is how far its value is from theirs, in "
+        "standard deviations of such differences."
+    )
 
     def data(self, facts: Facts[NumberFigures]) -> Summary:
         """List the rows, the oddest first, each with the row that is most like it."""
@@ -125,15 +122,6 @@ class OddRows(Suspects[NumberFigures]):
         if not ends:
             note = "No row has a value that does not fit with those of the rows around it."
         return {"suspects": _suspects(source, ends, own, note)}
-
-    def words(self, facts: Facts[NumberFigures]) -> dict[str, str]:
-        """Explain what the figure of a row is."""
-        return {
-            "Rows to look at": (
-                "Each is compared with the rows nearest to it. The figure is how far its value is from theirs, in "
-                "standard deviations of such differences."
-            )
-        }
 
     def _table(self, word: str, rows: list[Summary]) -> TextTable:
         cells = [
