@@ -6,7 +6,7 @@ A floor is the lowest value that any model can attain; where larger is better, a
 from collections.abc import Mapping
 from typing import Any
 
-from bayesfloor.data.tasks import NUMBER_METRICS
+from bayesfloor.data.metrics import NUMBER_METRICS
 from bayesfloor.floor.learned.findings import STILL_FALLING
 from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.runtime.text import chosen, percent, written, written_range
