@@ -6,49 +6,10 @@ A floor is the lowest value that any model can attain; where larger is better, a
 from collections.abc import Mapping
 from typing import Any
 
-from bayesfloor.data.metrics import NUMBER_METRICS
+from bayesfloor.data.metrics import NUMBER_METRICS, metric_info
 from bayesfloor.floor.learned.findings import STILL_FALLING
 from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.runtime.text import chosen, percent, written, written_range
-
-#: What each metric is, for those who read a report; top_k_error is known by what comes after the number.
-_MEANINGS = {
-    "balanced_error": (
-        "The mean of the classes' own error rates, by decisions that make it the least. Each class counts the same, "
-        "however rare it is."
-    ),
-    "log_loss": (
-        "Minus the mean logarithm of the probability that is given to the true class. 0 is certain and right; a model "
-        "that always gives the shares of the classes has what is shown as 'without features'."
-    ),
-    "brier": (
-        "The mean squared distance of the probabilities from the labels: 0 is certain and right. Of two classes it is "
-        "that of one of them, as usual."
-    ),
-    "roc_auc": (
-        "The chance that a row of a class is ranked above a row of another: 0.5 is chance, 1 is perfect. Of more than "
-        "two classes it is the mean over the classes, each against the rest."
-    ),
-    "average_precision": (
-        "The area under the curve of precision and recall, which is the share of the class by chance and 1 where all "
-        "its rows are ranked first. It says more than the ROC AUC of a rare class."
-    ),
-    "f1": (
-        "The harmonic mean of precision and recall, at the threshold where that is the largest. Of more than two "
-        "classes it is the mean over them."
-    ),
-    "top_error": "The share of rows whose class is not among those that the model holds for the most probable ones.",
-    "cost": (
-        "What decisions cost per row by the given costs, where each is the one that is expected to cost the least. "
-        "It needs probabilities that are right, not labels alone."
-    ),
-    "r2": (
-        "The share of the variance that is explained: 1 less the mean squared error divided by that of always "
-        "predicting the mean. 0% needs no features, 100% is never wrong."
-    ),
-    "rmse": "The square root of the mean squared error, in the units of the target. Large errors count most.",
-    "mae": "The mean absolute error, in the units of the target; a few large errors count less than in the RMSE.",
-}
 
 
 def limit_word(larger_is_better: bool) -> str:
@@ -63,12 +24,8 @@ def title_of(metric: MetricFloor) -> str:
 
 def meanings(metrics: Mapping[str, MetricFloor]) -> dict[str, str]:
     """Explain metrics other than the error, by a heading for each."""
-    meaning = {}
-    for name, metric in metrics.items():
-        if name != "error":
-            heading = title_of(metric)
-            meaning[heading[0].upper() + heading[1:]] = _MEANINGS["top_error" if name.startswith("top_") else name]
-    return meaning
+    headings = {name: title_of(metric) for name, metric in metrics.items() if name != "error"}
+    return {heading[0].upper() + heading[1:]: metric_info(name).meaning for name, heading in headings.items()}
 
 
 def carriers_of(weights: Mapping[str, float]) -> str:
