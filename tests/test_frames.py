@@ -120,7 +120,7 @@ class Tags(HTMLParser):
 
 
 def check_html(result):
-    if isinstance(result, bf.DifficultyReport | bf.RegressionReport) or type(result).__name__.endswith("Display"):
+    if isinstance(result, bf.DifficultyReport) or type(result).__name__.endswith("Display"):
         return  # a page of its own, and pictures
     parser, html = Tags(), result._repr_html_()
     parser.feed(html)

@@ -76,7 +76,6 @@ PUBLIC = {
     "PairwiseBayesError",
     "PairwiseHeatmapDisplay",
     "RegressionFloor",
-    "RegressionReport",
     "RowsNeeded",
     "SelectionPath",
     "SelectionPathDisplay",

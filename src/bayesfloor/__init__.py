@@ -111,9 +111,8 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.forest import Forests as Forests
     from bayesfloor.forest import class_forests as class_forests
     from bayesfloor.forest import spanning_forests as spanning_forests
-    from bayesfloor.report.difficulty import DifficultyReport as DifficultyReport
     from bayesfloor.report.difficulty import difficulty_report as difficulty_report
-    from bayesfloor.report.regression import RegressionReport as RegressionReport
+    from bayesfloor.report.result import DifficultyReport as DifficultyReport
     from bayesfloor.runtime.findings import Finding as Finding
     from bayesfloor.tables.datasets import DatasetInfo as DatasetInfo
     from bayesfloor.tables.datasets import list_datasets as list_datasets
@@ -168,8 +167,8 @@ _PUBLIC = {
     "floor.votes.result": "SoftLabelFloor VoteFloor",
     "floor.votes.soft_labels": "soft_label_floor",
     "forest": "class_forests ClassForests Forests spanning_forests",
-    "report.difficulty": "difficulty_report DifficultyReport",
-    "report.regression": "RegressionReport",
+    "report.difficulty": "difficulty_report",
+    "report.result": "DifficultyReport",
     "runtime.findings": "Finding",
     "tables.datasets": "DatasetInfo list_datasets load_dataset",
     "tables.preparer": "TablePreparer",
