@@ -14,9 +14,9 @@ from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.checks import ParameterError, check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import Crew
-from study.joint.gensvm import SimplexClassifier, check_dense_training, check_loss, rows_of, solve
-from study.joint.gensvm_solver import scale_rows, walk_path
-from study.joint.path_scores import check_effort, path_scores
+from benchmarks.study.joint.gensvm import SimplexClassifier, check_dense_training, check_loss, rows_of, solve
+from benchmarks.study.joint.gensvm_solver import scale_rows, walk_path
+from benchmarks.study.joint.path_scores import check_effort, path_scores
 
 #: The 342 combinations that the paper tries.
 PAPER_GRID: dict[str, tuple[Any, ...]] = {
