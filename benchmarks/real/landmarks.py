@@ -425,7 +425,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--limit", type=float, default=None, help="CPU seconds for one fit")
     parser.add_argument("--tables", default="", help="folder that benchmarks.real.tables wrote, for 'further'")
     parser.add_argument(
-        "--times", type=Path, default=None, help="for 'verdict': a study's folder, for CPU seconds only"
+        "--times", type=Path, default=STUDY / "quiet", help="a study's folder, for CPU seconds beside the six"
     )
     chosen = parser.parse_args(arguments)
     if chosen.what in PARTS:

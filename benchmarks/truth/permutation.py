@@ -33,7 +33,7 @@ from bayesfloor.floor.learned.learners import NAMES as LEARNERS
 from bayesfloor.floor.learned.regression.learners import NAMES as NUMBER_LEARNERS
 from benchmarks.problems.stored_sets import DATA
 from benchmarks.tools.command_line import parser_of
-from benchmarks.tools.pages import RESULTS, as_table, write_page
+from benchmarks.tools.pages import RESULTS, as_table, notes_of, write_page
 from benchmarks.tools.records import measure_all, read_records
 
 RECORDS = RESULTS / "permutation.jsonl"
@@ -427,7 +427,7 @@ def summarise(records: list[dict[str, Any]]) -> list[str]:
             rows.append([name, of_table[0]["n"], len(of_table), *figures])
         heads = ["table", "rows", "runs", f"mean {measure}", "standard error", "intervals right", "seconds"]
         parts.append(as_table(heads, rows))
-    return parts
+    return [*parts, notes_of("permutation")]
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from benchmarks.study.table_formats import format_sheet, latex
 from benchmarks.study.tables import make_sheets, written
 from benchmarks.tests.study.made_records import made_record, over_budget
 
-SHARED = Path(__file__).resolve().parents[2].parent / "shared"
+SHARED = Path(__file__).resolve().parents[4] / "shared"
 
 
 def sheet_of(records, name):
