@@ -187,7 +187,7 @@ def peer_errors(folder: Path, name: str, path: Path, keys: set[str]) -> dict[str
 
 def learned_errors(path: Path, target: Any, folds: np.ndarray, **options: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return the learned floor of a file on given folds, the records that it used, and whether it was wrong on each."""
-    from bayesfloor.tables.read import read_table
+    from bayesfloor import read_table
 
     _, _, lines = records_of(path)
     table = read_table(path, target=target, **options)
@@ -203,7 +203,7 @@ def compare(folder: Path, name: str, path: Path) -> dict[str, Any]:
 
     A key of persons, cases or orders that the reader leaves out is left out for all: who knows the person knows more.
     """
-    from bayesfloor.tables.read import read_table
+    from bayesfloor import read_table
 
     target = SPECS["tables"][name]["target"]
     chosen = comparison_file(folder, path, target)
@@ -241,7 +241,7 @@ def compare(folder: Path, name: str, path: Path) -> dict[str, Any]:
 
 def check_kinds(name: str, path: Path, fast: bool) -> dict[str, Any]:
     """Run a report on a table as a user would, and compare the kinds of its columns with those by hand."""
-    from bayesfloor.tables.read import read_table
+    from bayesfloor import read_table
 
     target = SPECS["tables"][name]["target"]
     found = run_report(path, ["--target", target], fast)
@@ -286,7 +286,7 @@ def run_report(path: Path, options: list[str], fast: bool) -> dict[str, Any]:
 
 def compare_shared(folder: Path, path: Path, fast: bool) -> dict[str, Any]:
     """Report on a shared table without any option, and compare `reached` with that of options set by hand."""
-    from bayesfloor.tables.read import read_table
+    from bayesfloor import read_table
 
     name = path.name.split(".")[0]
     copy = folder / "shared" / path.name
