@@ -26,7 +26,7 @@ _COLOURS = {
     "Landmarks": "#000000",
     "Landmarks-high": "#661100",
 }
-_INSTALL = "pip install -r benchmarks/requirements-study.txt"
+_INSTALL = "pip install -r benchmarks/requirements/study.txt"
 _OTHERS = ("#332288", "#117733", "#aa4499", "#44aa99", "#882255")
 _MARKERS = "osD^vP*Xh<>"
 

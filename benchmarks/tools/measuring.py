@@ -35,7 +35,7 @@ def timed(work: Callable[[], Any], processor_time: Callable[[], float] = time.pr
 def median_seconds(work: Callable[[], Any], runs: int = 3, enough: float = float("inf")) -> float:
     """Return the median time of a few runs by the clock, fewer where they add up to `enough` seconds."""
     times: list[float] = []
-    while len(times) < runs and sum(times) < enough:
+    while not times or (len(times) < runs and sum(times) < enough):
         times.append(timed(work).seconds)
     return statistics.median(times)
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import binomtest
 
 from bayesfloor import bayes_error, learned_floor
-from bayesfloor.floor.learned.summary import proportion_interval
 from benchmarks.problems.truth_families import FAMILIES
 from benchmarks.problems.truth_scenarios import SCENARIOS
 from benchmarks.tools.command_line import parser_of
@@ -66,7 +66,8 @@ def measure(name: str, n: int, repeat: int) -> dict:
     record["trees on x"] = cell(trees.estimate, trees.lower_interval[0], trees.upper_interval[1], seconds)
 
     own = float((scenario.posterior(X).argmax(axis=1) != y).mean())
-    record["true Bayes classifier"] = cell(own, *proportion_interval(round(own * n), n, CONFIDENCE), seconds)
+    interval = binomtest(round(own * n), n).proportion_ci(CONFIDENCE)
+    record["true Bayes classifier"] = cell(own, *interval, seconds)
 
     names, costs = metrics_of(len(np.unique(y)))
     _, seconds, floor = timed(lambda: learned_floor(X, y, metric=names, costs=costs, n_jobs=1))
