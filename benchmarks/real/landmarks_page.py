@@ -228,15 +228,22 @@ BESIDE = [
 ]
 
 
-def set_table(cells: Cells, sets: Sequence[str], models: Sequence[str], key: str, digits: int) -> str:
-    """Show the mean over splits of one figure, set by set."""
-    present = [model for model in models if any((name, model) in cells for name in sets)]
-    rows = []
-    for name in sets:
-        values = [[each[key] for each in cells.get((name, model), {}).values() if key in each] for model in present]
-        if any(values):
-            rows.append([name, *(f"{mean(value):.{digits}f}" if value else "–" for value in values)])
-    return as_table(["set", *present], rows)
+def set_tables(cells: Cells, sets: Sequence[str]) -> list[str]:
+    """Show the means over splits of three figures, set by set."""
+    present = [model for model in MODELS if any((name, model) in cells for name in sets)]
+    parts = []
+    for title, key, digits in (
+        ("Adjusted Rand index:", "ari", 4),
+        ("Log-loss:", "log_loss", 3),
+        ("CPU seconds:", "cpu_seconds", 2),
+    ):
+        rows = []
+        for name in sets:
+            values = [[each[key] for each in cells.get((name, model), {}).values() if key in each] for model in present]
+            if any(values):
+                rows.append([name, *(f"{mean(value):.{digits}f}" if value else "–" for value in values)])
+        parts += [title, as_table(["set", *present], rows)]
+    return parts
 
 
 def rank(records: Sequence[dict[str, Any]], part: str, key: str) -> Ranking | None:
@@ -395,12 +402,7 @@ def write_landmarks(records: Sequence[dict[str, Any]], version: str | None, time
         "LightGBM and xRFM with their defaults (xRFM keeps a fifth of the rows to validate on), ExtraTrees with 200 "
         "trees.",
         *beside_tables(peers, PEERS),
-        "Adjusted Rand index:",
-        set_table(peers, PAPER_SETS, MODELS, "ari", 4),
-        "Log-loss:",
-        set_table(peers, PAPER_SETS, MODELS, "log_loss", 3),
-        "CPU seconds:",
-        set_table(peers, PAPER_SETS, MODELS, "cpu_seconds", 2),
+        *set_tables(peers, PAPER_SETS),
         "## Further sets",
         f"{len(FURTHER_SETS)} sets on which no setting was chosen, listed before anything was run on them; three "
         f"splits. Settings were chosen on made-up problems and on {', '.join(DESIGN_SETS)}.",
@@ -415,12 +417,7 @@ def write_landmarks(records: Sequence[dict[str, Any]], version: str | None, time
     parts += [
         "A model without a result on a set, for time or memory, shares the last rank there; only sets count that all "
         "models were tried on.",
-        "Adjusted Rand index:",
-        set_table(further, FURTHER_SETS, MODELS, "ari", 4),
-        "Log-loss:",
-        set_table(further, FURTHER_SETS, MODELS, "log_loss", 3),
-        "CPU seconds:",
-        set_table(further, FURTHER_SETS, MODELS, "cpu_seconds", 2),
+        *set_tables(further, FURTHER_SETS),
         "## Many classes",
         "50 000 training and 10 000 test rows in 30 columns, three round blobs for each class.",
         classes_table(cells_of_part(kept, "classes")),

@@ -21,7 +21,7 @@ def stack_errors(*data: Any, **options: Any) -> tuple[Any, NDArray[np.int64], ND
     with mock.patch.object(estimate, "learned_floor_of", keep):
         floor = estimate.learned_floor(*data, **options)
     held = caught[-1][1]
-    wrong = held.named != held.problem.codes[held.rows[held.places]]
+    wrong = held.stack != held.counted.codes
     if abs(wrong.mean() - floor.reached) > 1e-12:
         raise RuntimeError(f"The errors that were found are {wrong.mean()}, and {floor.reached} was reached.")
-    return floor, held.given[held.places], wrong
+    return floor, held.given[held.tested], wrong
