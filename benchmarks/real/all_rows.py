@@ -22,6 +22,7 @@ import numpy as np
 
 from benchmarks.problems.stored_sets import stored_set
 from benchmarks.tools.command_line import parser_of
+from benchmarks.tools.held_out_rows import held_out_rows
 from benchmarks.tools.measuring import timed
 from benchmarks.tools.pages import as_table, write_page
 
@@ -42,31 +43,15 @@ def load(name: str) -> tuple[Any, Any]:
 
 def measure_floor(name: str, folder: Path) -> None:
     """Run `learned_floor` and keep what it found, and the rows that it held out."""
-    from unittest import mock
-
-    from bayesfloor import learned_floor
-    from bayesfloor.data.sampling import LEARNED_ROWS, RARE_ROWS
-    from bayesfloor.floor.learned import estimate
-
     X, y = load(name)
-    with mock.patch.object(estimate, "LEARNED_ROWS", 200):  # loads kernels
-        learned_floor(X[:: len(X) // 500], y[:: len(X) // 500])
-    found = {}
-
-    def hold_out(*given: Any) -> Any:
-        found["holdout"] = estimate_hold_out(*given)
-        return found["holdout"]
-
-    estimate_hold_out = estimate.hold_out
-    with mock.patch.object(estimate, "hold_out", hold_out):
-        _, seconds, floor = timed(lambda: learned_floor(X, y))
-    problem = estimate.check_problem(X, y)
-    rows = estimate.choose_rows(problem, len(X), 0, RARE_ROWS)
-    holdout = found["holdout"]
-    tested = rows[holdout.tested]
-    weights = estimate.counted_rows(problem, problem.codes[tested]).class_weights[problem.codes[tested]]
-    np.savez_compressed(folder / f"{name}.npz", rows=rows, folds=holdout.folds, tested=holdout.tested, weights=weights)
-    assert len(rows) > LEARNED_ROWS
+    held_out_rows(X[:: len(X) // 500], y[:: len(X) // 500])  # loads kernels
+    _, seconds, (floor, held) = timed(lambda: held_out_rows(X, y))
+    rows, tested = held.given, held.given[held.tested]
+    weights = held.counted.class_weights[held.counted.codes]
+    splits = {}
+    for number, (train, places) in enumerate(held.splits):
+        splits |= {f"train{number}": rows[train], f"places{number}": places}
+    np.savez_compressed(folder / f"{name}.npz", tested=tested, weights=weights, n_splits=len(held.splits), **splits)
     result = {
         "n_rows": floor.n_rows,
         "n_features": X.shape[1],
@@ -116,8 +101,9 @@ def in_unit(X: Any, unit: float) -> Any:
 def measure_peers(name: str, folder: Path, only: list[str] | None) -> None:
     """Train each model on the rows of the stack and test it on those that were held out."""
     X, y = load(name)
-    with np.load(folder / f"{name}.npz") as split:
-        rows, folds, tested, weights = (split[key] for key in ("rows", "folds", "tested", "weights"))
+    with np.load(folder / f"{name}.npz") as kept:
+        arrays = dict(kept)
+    tested, weights = arrays["tested"], arrays["weights"]
     file = folder / f"{name}.peers.json"
     known = json.loads(file.read_text()) if file.exists() else {}
     for model_name, model in models(name).items():
@@ -126,10 +112,10 @@ def measure_peers(name: str, folder: Path, only: list[str] | None) -> None:
 
         def error_of(model: Any = model) -> float:
             wrong = np.empty(len(tested))
-            for fold in np.unique(folds[tested]):
-                train, of_fold = rows[folds != fold], folds[tested] == fold
-                test = rows[tested[of_fold]]
-                wrong[of_fold] = model.fit(X[train], y[train]).predict(X[test]) != y[test]
+            for number in range(int(arrays["n_splits"])):
+                train, places = arrays[f"train{number}"], arrays[f"places{number}"]
+                test = tested[places]
+                wrong[places] = model.fit(X[train], y[train]).predict(X[test]) != y[test]
             return float((weights * wrong).mean())
 
         _, seconds, error = timed(error_of)

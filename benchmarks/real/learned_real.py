@@ -45,8 +45,8 @@ from sklearn.svm import SVC
 
 from benchmarks.problems.stored_sets import stored_arrays
 from benchmarks.tools.command_line import parser_of
+from benchmarks.tools.held_out_rows import stack_errors
 from benchmarks.tools.pages import as_table, write_page
-from benchmarks.tools.stack_errors import stack_errors
 
 #: Sets beside other models: those with the most rows, images and one-hot tables among them, and a noisy one.
 COMPARED = (

@@ -58,8 +58,8 @@ from benchmarks.problems.real_tables import (
 )
 from benchmarks.problems.stored_sets import DATA
 from benchmarks.tools.command_line import parser_of
+from benchmarks.tools.held_out_rows import stack_errors
 from benchmarks.tools.pages import as_table, write_page
-from benchmarks.tools.stack_errors import stack_errors
 
 #: Rows that a comparison takes at the most, as the learned floor does; a larger table is sampled once, for all.
 MOST_ROWS = 10_000

@@ -34,6 +34,7 @@ if __name__ == "__main__":
     sets = [name for name in PAPER_SETS if name != "fars"]
     for name in sets:
         table = load_paper_set(name, data_dir=DATA)
+        assert table.y is not None
         parts = split_and_scale(table.X, table.y, 0, protocol)
         with threadpool_limits(1):
             first = smart.make(0).fit(parts.X_train, parts.y_train)

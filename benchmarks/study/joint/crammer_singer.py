@@ -82,7 +82,7 @@ class CrammerSingerSVC(LinearDecisions):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from study.joint.crammer_singer import CrammerSingerSVC
+    >>> from benchmarks.study.joint.crammer_singer import CrammerSingerSVC
     >>> X, y = load_wine(return_X_y=True)
     >>> svm = CrammerSingerSVC(Cs=[0.01, 0.1, 1.0], cv=5).fit(scale(X), y)
     >>> svm.coef_.shape, svm.cv_scores_.shape

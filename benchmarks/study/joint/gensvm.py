@@ -111,7 +111,7 @@ class GenSVC(SimplexClassifier):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from study.joint.gensvm import GenSVC
+    >>> from benchmarks.study.joint.gensvm import GenSVC
     >>> X, y = load_wine(return_X_y=True)
     >>> svm = GenSVC(p=1.5, kappa=0.5).fit(scale(X), y)
     >>> svm.coef_.shape, round(svm.loss_, 4)

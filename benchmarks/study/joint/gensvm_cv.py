@@ -69,7 +69,7 @@ class GenSVCCV(SimplexClassifier):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from study.joint.gensvm_cv import GenSVCCV
+    >>> from benchmarks.study.joint.gensvm_cv import GenSVCCV
     >>> X, y = load_wine(return_X_y=True)
     >>> svm = GenSVCCV({"kappa": [-0.9, 5.0], "lmd": [0.25, 0.0625, 0.015625]}, cv=5).fit(scale(X), y)
     >>> svm.cv_results_["mean_test_score"].shape
