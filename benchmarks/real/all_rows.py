@@ -46,7 +46,8 @@ def measure_floor(name: str, folder: Path) -> None:
     X, y = load(name)
     held_out_rows(X[:: len(X) // 500], y[:: len(X) // 500])  # loads kernels
     _, seconds, (floor, held) = timed(lambda: held_out_rows(X, y))
-    rows, tested = held.given, held.given[held.tested]
+    rows = held.learned.plan.given
+    tested = rows[held.tested]
     weights = held.counted.class_weights[held.counted.codes]
     splits = {}
     for number, (train, places) in enumerate(held.splits):

@@ -29,4 +29,4 @@ def stack_errors(*data: Any, **options: Any) -> tuple[Any, NDArray[np.int64], ND
     wrong = held.stack != held.counted.codes
     if abs(wrong.mean() - floor.reached) > 1e-12:
         raise RuntimeError(f"The errors that were found are {wrong.mean()}, and {floor.reached} was reached.")
-    return floor, held.given[held.tested], wrong
+    return floor, held.learned.plan.given[held.tested], wrong

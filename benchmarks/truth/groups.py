@@ -26,19 +26,14 @@ from scipy.special import log_softmax, logsumexp
 from scipy.stats import norm
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from bayesfloor import read_table
-from bayesfloor.data.sampling import LEARNED_ROWS
-from bayesfloor.floor import bayes_error
-from bayesfloor.floor.learned.column_order import in_column_order
+from bayesfloor import bayes_error, learned_floor, read_table
 from bayesfloor.floor.learned.cross_fitting import cross_fit
-from bayesfloor.floor.learned.splits import splits_of
 from bayesfloor.floor.learned.dependence import find_dependence
-from bayesfloor.floor.learned.estimate import _scheme_of, learned_floor
-from bayesfloor.floor.learned.row_plan import choose_rows
+from bayesfloor.floor.learned.row_plan import plan_rows
+from bayesfloor.floor.learned.splits import Split
 from bayesfloor.floor.learned.stacking import fit_stacks
-from bayesfloor.floor.learned.time_periods import with_recent
+from bayesfloor.floor.learned.targets import ClassTarget
 from bayesfloor.floor.trees.problem import check_problem
-from bayesfloor.learn.families import class_families_for
 from bayesfloor.runtime.threads import Crew, supervise
 from benchmarks.problems.real_tables import SPECS
 from benchmarks.problems.stored_sets import DATA, stored_set
@@ -312,46 +307,47 @@ def true_error(problem: Problem, sample: Sample, rng: Rng) -> float:
     These are predicted as the rows of a fold, or a period, are, and take no part in any fit.
     """
     known = check_problem(sample.X, sample.y, sample.groups, sample.time)
-    known = in_column_order(known, known.codes)
-    rows = choose_rows(known, LEARNED_ROWS, 0)
-    scheme = _scheme_of(known, rows, 5)
-    n = len(rows)
-    n_parts = int(scheme.folds.max()) + 1
+    known, plan = plan_rows(known, cv=5, max_rows=None, is_default=False, seed=0, n_jobs=1)
+    used, n, n_parts = known.take(plan.rows), len(plan.rows), int(plan.folds.max()) + 1
     fresh = problem.draw(N_FRESH, rng, True)
-    n_fresh = len(fresh.y)
     if fresh.time is None:
-        part = np.arange(n_fresh) % n_parts
-        splits = splits_of(scheme.folds)
+        part = np.arange(len(fresh.y)) % n_parts
         earlier = tuple(np.delete(np.arange(n_parts), each) for each in range(n_parts))
     else:
-        tested = np.unique(scheme.folds[scheme.tested])
-        time = known.time[rows]
-        starts = [time[scheme.folds == each].min() for each in tested]
+        tested = np.unique(plan.folds[plan.counted])
+        starts = [used.time[plan.folds == each].min() for each in tested]
         part = tested[np.maximum(np.searchsorted(starts, fresh.time, side="right") - 1, 0)]
-        splits, earlier = scheme.splits, scheme.earlier
+        earlier = plan.earlier
     of_part = [n + np.flatnonzero(part == each) for each in range(n_parts)]
-    both = [
-        replace(
-            split,
-            tests=tuple(
-                (np.concatenate([tests, of_part[scheme.folds[tests[0]]]]), view) for tests, view in split.tests
-            ),
-        )
-        for split in splits
-    ]
-    X = np.concatenate([known.X[rows], fresh.X[:, np.argsort(known.given_columns)]])
-    codes = np.concatenate([known.codes[rows], fresh.y])
-    both_rows = replace(known, X=X, codes=codes, groups=None, time=None)
-    folds = np.concatenate([scheme.folds, n_parts + part])
+
+    def with_fresh(split: Split) -> Split:
+        tests = ((np.concatenate([rows, of_part[plan.folds[rows[0]]]]), view) for rows, view in split.tests)
+        return replace(split, tests=tuple(tests))
+
+    both_plan = plan._replace(
+        predicted=np.arange(n + len(fresh.y)),
+        folds=np.concatenate([plan.folds, n_parts + part]),
+        splits=[with_fresh(split) for split in plan.splits],
+        earlier=(*earlier, *earlier),
+    )
+    columns = slice(None) if known.given_columns is None else np.argsort(known.given_columns)
+    both = replace(
+        used,
+        X=np.concatenate([used.X, fresh.X[:, columns]]),
+        codes=np.concatenate([used.codes, fresh.y]),
+        groups=None,
+        time=None,
+    )
+    target = ClassTarget(both, both_plan)
+    target.has_offsets = known.groups is None
+    families = target.default_families(both, n, is_many=False)
 
     def learn(crew: Crew) -> Array:
-        fitted = cross_fit(both_rows, folds, class_families_for(X), 0, crew, both, (*earlier, *earlier))
+        fitted = cross_fit(both, both_plan, target, families, 0, crew)
         # new rows are combined as those of their part are, with weights that have not seen it
         fitted = replace(fitted, seen=[np.tile(each[:, :, :n_parts], 2) for each in fitted.seen or []])
-        if fresh.time is not None:
-            fitted = with_recent(fitted)
-        fitted = replace(fitted, has_offsets=known.groups is None)
-        return fit_stacks(fitted, codes, 0, crew)[0].log_q[0]
+        fitted = fitted.with_recent() if fresh.time is not None else fitted
+        return fit_stacks(fitted, target, 0, crew)[0].predicted[0]
 
     return float((supervise(learn, 1, False)[n:].argmax(axis=1) != fresh.y).mean())
 
