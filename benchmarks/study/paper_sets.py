@@ -21,9 +21,9 @@ from bayesfloor.tables.columns import Column, NumberColumn, RawTable, text_colum
 from bayesfloor.tables.datasets import BUILT_IN, DATA_VARIABLE, load_dataset, local_files
 from bayesfloor.tables.options import ReadOptions
 from bayesfloor.tables.prepare import make_table
-from study.fingerprints import FINGERPRINTS, Fingerprint
-from study.plan import find_dataset
-from study.recipes import RECIPES, follow
+from benchmarks.study.fingerprints import FINGERPRINTS, Fingerprint
+from benchmarks.study.plan import find_dataset
+from benchmarks.study.recipes import RECIPES, follow
 
 
 def load_paper_set(name: str, *, data_dir: str | Path | None = None, download: bool = True) -> Table:

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-import fuzz_models
 from bayesfloor import LandmarkClassifier, SmartSVC, read_table
 from bayesfloor.classify.landmarks.local_rows import LocalRows
 from bayesfloor.cli import main
 from bayesfloor.cli.model_file import Model, pack_model
 from bayesfloor.cli.models import as_csv
+from benchmarks.tools import fuzz_models
 
 from .small_tables import three_classes, write_csv
 
@@ -550,7 +550,7 @@ def test_a_class_of_a_million_letters(run, model, tmp_path):
 
 @of_both_kinds
 def test_edits_of_the_fuzzer(model, kind, tmp_path):
-    """A slice of benchmarks/fuzz_models.py."""
+    """A slice of benchmarks/tools/fuzz_models.py."""
     for number in range(25):
         _, where, contents = fuzz_models.make_case(number, 0, tmp_path, [model.name])
         (tmp_path / "case.skops").write_bytes(contents)

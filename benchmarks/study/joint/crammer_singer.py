@@ -17,8 +17,8 @@ from bayesfloor.runtime.caller_warnings import warn_caller
 from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
-from study.joint.crammer_singer_solver import MOST_UNKNOWNS, Solution, walk_path
-from study.joint.path_scores import check_effort, path_scores
+from benchmarks.study.joint.crammer_singer_solver import MOST_UNKNOWNS, Solution, walk_path
+from benchmarks.study.joint.path_scores import check_effort, path_scores
 
 #: Sparse rows are made dense where Newton's system is solved directly and they take no more numbers than this.
 MOST_DENSE_NUMBERS = 2**25
@@ -82,7 +82,7 @@ class CrammerSingerSVC(LinearDecisions):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from study.joint.crammer_singer import CrammerSingerSVC
+    >>> from benchmarks.study.joint.crammer_singer import CrammerSingerSVC
     >>> X, y = load_wine(return_X_y=True)
     >>> svm = CrammerSingerSVC(Cs=[0.01, 0.1, 1.0], cv=5).fit(scale(X), y)
     >>> svm.coef_.shape, svm.cv_scores_.shape

@@ -18,8 +18,8 @@ from bayesfloor.data.points import check_points
 from bayesfloor.runtime.caller_warnings import warn_caller
 from bayesfloor.runtime.checks import check_float, check_option
 from bayesfloor.runtime.threads import Crew, supervise
-from study.joint.gensvm_solver import ScaledRows, Solution, scale_rows, walk_path
-from study.joint.path_scores import check_effort
+from benchmarks.study.joint.gensvm_solver import ScaledRows, Solution, scale_rows, walk_path
+from benchmarks.study.joint.path_scores import check_effort
 
 
 def simplex_vertices(n_classes: int) -> F64:
@@ -111,7 +111,7 @@ class GenSVC(SimplexClassifier):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from study.joint.gensvm import GenSVC
+    >>> from benchmarks.study.joint.gensvm import GenSVC
     >>> X, y = load_wine(return_X_y=True)
     >>> svm = GenSVC(p=1.5, kappa=0.5).fit(scale(X), y)
     >>> svm.coef_.shape, round(svm.loss_, 4)

@@ -14,9 +14,9 @@ from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.checks import ParameterError, check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import Crew
-from study.joint.gensvm import SimplexClassifier, check_dense_training, check_loss, rows_of, solve
-from study.joint.gensvm_solver import scale_rows, walk_path
-from study.joint.path_scores import check_effort, path_scores
+from benchmarks.study.joint.gensvm import SimplexClassifier, check_dense_training, check_loss, rows_of, solve
+from benchmarks.study.joint.gensvm_solver import scale_rows, walk_path
+from benchmarks.study.joint.path_scores import check_effort, path_scores
 
 #: The 342 combinations that the paper tries.
 PAPER_GRID: dict[str, tuple[Any, ...]] = {
@@ -69,7 +69,7 @@ class GenSVCCV(SimplexClassifier):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from study.joint.gensvm_cv import GenSVCCV
+    >>> from benchmarks.study.joint.gensvm_cv import GenSVCCV
     >>> X, y = load_wine(return_X_y=True)
     >>> svm = GenSVCCV({"kappa": [-0.9, 5.0], "lmd": [0.25, 0.0625, 0.015625]}, cv=5).fit(scale(X), y)
     >>> svm.cv_results_["mean_test_score"].shape

@@ -234,7 +234,7 @@ def _about_dimension(shape: tuple[int, ...], forests: Forests) -> Iterator[Findi
 def excess_at_a_tenth(per_doubling: float) -> float:
     """How much too high the estimate of a floor of 0.1 comes out, as a share.
 
-    Measured on two Gaussian classes (benchmarks/floor_bias.py): from 500 to 20 000 rows and 8 to 64
+    Measured on two Gaussian classes (benchmarks/truth/floor_bias.py): from 500 to 20 000 rows and 8 to 64
     features the excess depends on little else than the dimension per doubling of the rows, d / log2 n,
     and is about a third of it.
     """

@@ -18,7 +18,7 @@ The interval has the sampling error of the figure, and allowances for what a sam
 the estimate: twice the degrees of freedom for each row towards 0 and once away from it, because a smoother that needs
 many of them has not come to its end; and, where columns are many and edges nearly as long as any distance, up to all of
 it towards 0. Rows with equal features give σ² without any model: the estimate stays within the interval of these
-replicates. The constants were found on the design half of benchmarks/regression_problems.py.
+replicates. The constants were found on the design half of benchmarks/problems/regression_problems.py.
 """
 
 from collections.abc import Iterator
