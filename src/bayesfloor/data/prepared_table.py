@@ -88,7 +88,7 @@ class Table(Result):
     target : str
         Name of the column of labels.
     feature_groups : tuple of tuples of int
-        For each column of the file, its columns in X, as ``BayesErrorSelector(feature_groups=...)`` takes them.
+        For each column of the file, its columns in X, as ``FloorSelector(feature_groups=...)`` takes them.
     column_names : tuple of str
         The columns of the file that `feature_groups` stand for.
     source : str

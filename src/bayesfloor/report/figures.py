@@ -169,10 +169,15 @@ def compute_figures(
         )
     selection = None
     if n_features is not None:
-        from bayesfloor.choose.selection import BayesErrorSelector  # loads scikit-learn, which takes a second
+        from bayesfloor.choose.floor_selector import FloorSelector  # loads scikit-learn, which takes a second
 
-        together = source.feature_groups
-        selector = BayesErrorSelector(n_features, feature_groups=together, progress=options.progress, **how)
+        selector = FloorSelector(
+            n_features,
+            task="classification",
+            feature_groups=source.feature_groups,
+            progress=options.progress,
+            **how,
+        )
         selection = selector.fit(problem.X, labels).path_
     classes = one_vs_rest_result(draws, part, options)
     class_tree = build_class_tree(pairs.normalized, problem.classes)

@@ -98,10 +98,11 @@ def compute_regression_figures(
         )
     selection = None
     if n_features is not None:
-        from bayesfloor.choose.noise_selection import NoiseVarianceSelector  # loads scikit-learn: a second
+        from bayesfloor.choose.floor_selector import FloorSelector  # loads scikit-learn: a second
 
-        selector = NoiseVarianceSelector(
+        selector = FloorSelector(
             n_features,
+            task="regression",
             feature_groups=source.feature_groups,
             n_jobs=options.n_jobs,
             random_state=options.random_state,
