@@ -11,9 +11,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from bayesfloor.classify.landmarks.efforts import EFFORTS
 from bayesfloor.classify.landmarks.feature_choice import CONSTANT, Sample, choose_rules, ridge
+from bayesfloor.classify.landmarks.feature_kernels import to_probabilities, to_residuals
 from bayesfloor.classify.landmarks.feature_map import LINEAR_SCALE, RULE_SCALE, FeatureMap
 from bayesfloor.classify.landmarks.fitting import order_rows
-from bayesfloor.classify.landmarks.kernels import to_probabilities, to_residuals
 from bayesfloor.classify.landmarks.local_rows import N_NEAREST, PENALTY, WIDTH, store_rows, weigh_opinions
 from bayesfloor.classify.landmarks.multinomial import Objective, descend, penalty_of
 from bayesfloor.classify.landmarks.row_sums import RowSums

@@ -17,9 +17,9 @@ from bayesfloor.forest.gpu import device as device_module
 from bayesfloor.forest.gpu import edges, neighbors, resident, sweep, torch_kernels
 from bayesfloor.forest.gpu.engine import SweepDevice
 from bayesfloor.forest.gpu.rows import ROWS, DeviceRows
-from bayesfloor.forest.order.hashing import edge_hash
+from bayesfloor.forest.order.hash_kernels import edge_hash
 from bayesfloor.forest.order.points import Extent, rank_points
-from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.runtime.kernels import plainly
 from bayesfloor.runtime.threads import Crew
 from forest.agreement import assert_same_forests as assert_same

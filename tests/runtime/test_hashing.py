@@ -3,8 +3,8 @@
 import numpy as np
 
 from bayesfloor.floor.learned.tree_kernels import next_random
-from bayesfloor.forest.order.hashing import seed_key
-from bayesfloor.runtime.hashing import GOLDEN, compiled_mix64, mix64
+from bayesfloor.forest.order.hash_kernels import seed_key
+from bayesfloor.runtime.hash_kernels import GOLDEN, compiled_mix64, mix64
 
 # of the seed 1234567
 SEED = 1234567

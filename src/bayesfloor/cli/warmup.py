@@ -161,7 +161,7 @@ def _forests() -> None:
     import numpy as np
 
     from bayesfloor.forest import plan, spanning_forests
-    from bayesfloor.forest.order.kruskal import component_labels
+    from bayesfloor.forest.order.kruskal_kernels import component_labels
     from bayesfloor.forest.sweep.seed_kernels import chain_edges
 
     for n_features, projection in ((2, "none"), (30, "auto"), (40, "pca")):

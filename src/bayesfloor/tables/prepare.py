@@ -17,7 +17,7 @@ from bayesfloor.data.sampling import copy_numbers, stratified_rows
 from bayesfloor.data.subgroups import Subgroups, check_subgroups
 from bayesfloor.data.target_encoding import N_FOLDS
 from bayesfloor.runtime.arrays import Ints
-from bayesfloor.runtime.hashing import GOLDEN, mix64
+from bayesfloor.runtime.hash_kernels import GOLDEN, mix64
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.automatic import learn_automatically
 from bayesfloor.tables.category_features import OwnLabels, SharesFeatures

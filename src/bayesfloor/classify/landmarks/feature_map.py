@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from bayesfloor.classify.landmarks.kernels import fill_kernel, fill_rules
+from bayesfloor.classify.landmarks.feature_kernels import fill_gaussians, fill_rules
 from bayesfloor.runtime.arrays import Floats, Ints
 
 F32 = NDArray[np.float32]
@@ -136,7 +136,7 @@ def fill_gaussian(rows: F32, landmarks: F32, gamma: float, first: int, out: F32)
     """Write exp(-gamma |x - z|^2) of rows x and landmarks z into the columns of `out` from `first` on."""
     width = np.float32(gamma)
     products = rows @ (landmarks.T * (2 * width))
-    fill_kernel(products, width * squares_of_rows(rows), width * squares_of_rows(landmarks), first, out)
+    fill_gaussians(products, width * squares_of_rows(rows), width * squares_of_rows(landmarks), first, out)
 
 
 def gaussian(rows: F32, landmarks: F32, gamma: float) -> F32:

@@ -9,8 +9,8 @@ from scipy.sparse import issparse
 from bayesfloor.classify.landmarks.cluster_sums import ClusterSums
 from bayesfloor.classify.landmarks.efforts import Effort
 from bayesfloor.classify.landmarks.feature_choice import FeaturePlan, Sample, Scaling, choose_features
+from bayesfloor.classify.landmarks.feature_kernels import to_probabilities
 from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
-from bayesfloor.classify.landmarks.kernels import to_probabilities
 from bayesfloor.classify.landmarks.local_rows import LocalRows, store_rows, weigh_opinions
 from bayesfloor.classify.landmarks.multinomial import Memory, Objective, Penalty, descend, penalty_of
 from bayesfloor.classify.landmarks.row_sums import RowSums
@@ -19,7 +19,7 @@ from bayesfloor.classify.landmarks.shortlists import MANY_CLASSES, fit_many_clas
 from bayesfloor.data.value_order import order_of_values
 from bayesfloor.forest.partitions.cluster import Cluster
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.hashing import mix64
+from bayesfloor.runtime.hash_kernels import mix64
 from bayesfloor.runtime.threads import Crew
 
 #: Rows of a block of predictions. All blocks have as many, the last one filled up, so that no row depends on others.

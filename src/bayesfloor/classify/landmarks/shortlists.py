@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayesfloor.classify.landmarks.feature_kernels import to_probabilities, to_residuals
 from bayesfloor.classify.landmarks.feature_map import F32
-from bayesfloor.classify.landmarks.kernels import to_probabilities, to_residuals
 from bayesfloor.classify.landmarks.multinomial import Objective, Penalty, cholesky, descend, solve
 from bayesfloor.classify.landmarks.row_sums import RowSums, Sums
 from bayesfloor.runtime.arrays import Floats, Ints

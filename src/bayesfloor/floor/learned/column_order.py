@@ -17,7 +17,7 @@ from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
-from bayesfloor.runtime.hashing import mix64
+from bayesfloor.runtime.hash_kernels import mix64
 
 P = TypeVar("P", Problem, NumberProblem)
 Columns = Sequence[Callable[[], U64]]

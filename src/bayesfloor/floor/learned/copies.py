@@ -28,7 +28,7 @@ from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.forest import spanning_forests
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.hashing import hash_rows
+from bayesfloor.runtime.hash_kernels import hash_rows
 from bayesfloor.runtime.text import listed, percent, shown
 
 #: Share of different rows whose value in a column must be that of no other, for it to be nearly all distinct.

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bayesfloor.runtime.hashing import GOLDEN
-from bayesfloor.runtime.hashing import compiled_mix64 as mix64
+from bayesfloor.runtime.hash_kernels import GOLDEN
+from bayesfloor.runtime.hash_kernels import compiled_mix64 as mix64
 from bayesfloor.runtime.kernels import kernel
 
 #: Rows at the least that a split is chosen by; a node of twice as many looks at every other one.

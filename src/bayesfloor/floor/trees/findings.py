@@ -34,7 +34,7 @@ from bayesfloor.floor.trees.finding_kernels import two_nearest
 from bayesfloor.floor.trees.near_copies import find_near_copies, near_copies
 from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.forest import Forests
-from bayesfloor.forest.order.labels import count_classes_at_sites
+from bayesfloor.forest.order.label_kernels import count_classes_at_sites
 from bayesfloor.forest.results import PLAIN_EDGE_S
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.findings import Finding, in_order

@@ -17,8 +17,8 @@ from bayesfloor.forest import plan
 from bayesfloor.forest.classes.pair_kernels import join_block, join_small_pairs
 from bayesfloor.forest.order.arrays import F64, I32, I64, U64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, merged, no_edges, settle, settle_all, shifted
-from bayesfloor.forest.order.kruskal import saturation_size, site_forests
-from bayesfloor.forest.order.labels import record_pair
+from bayesfloor.forest.order.kruskal_kernels import saturation_size, site_forests
+from bayesfloor.forest.order.label_kernels import record_pair
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.results import EdgeSums
 from bayesfloor.forest.sweep.driver import SMALL_CHUNK, Part, Sweep, device_for

@@ -12,7 +12,7 @@ from bayesfloor.forest.gpu import torch_kernels
 from bayesfloor.forest.gpu.rows import DeviceRows
 from bayesfloor.forest.order.arrays import Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, settle
-from bayesfloor.forest.order.kruskal import walk_with
+from bayesfloor.forest.order.kruskal_kernels import walk_with
 from bayesfloor.forest.sweep.tiling import Tiled
 
 if TYPE_CHECKING:

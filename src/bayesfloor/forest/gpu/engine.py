@@ -23,7 +23,7 @@ from bayesfloor.forest.gpu.rows import DeviceRows, Rounded
 from bayesfloor.forest.gpu.sweep import DeviceSweep, Listed
 from bayesfloor.forest.order.arrays import F32, F64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, no_forests
-from bayesfloor.forest.order.kruskal import site_forests
+from bayesfloor.forest.order.kruskal_kernels import site_forests
 from bayesfloor.forest.order.points import Points, rank_points
 from bayesfloor.forest.sweep.chaining import chain_components
 from bayesfloor.forest.sweep.seed_kernels import neighbor_edges, sample_trees

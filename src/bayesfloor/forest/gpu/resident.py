@@ -11,7 +11,7 @@ import numpy as np
 from bayesfloor.forest.gpu.device import choose_device, host_array
 from bayesfloor.forest.gpu.rows import DeviceRows
 from bayesfloor.forest.order.arrays import F64
-from bayesfloor.forest.order.hashing import order_of_hashes
+from bayesfloor.forest.order.hash_kernels import order_of_hashes
 from bayesfloor.forest.order.points import Extent, Points
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ import numpy as np
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F64, I32, I64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, settle
-from bayesfloor.forest.order.kruskal import site_forests
+from bayesfloor.forest.order.kruskal_kernels import site_forests
 from bayesfloor.forest.order.points import Points
-from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.forest.sweep.driver import Part, Sweep, last_line
 from bayesfloor.forest.sweep.grow import grow, neighbors_of, tiles_are_mixed
 from bayesfloor.forest.sweep.records import Line

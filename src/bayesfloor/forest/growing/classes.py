@@ -34,7 +34,7 @@ from bayesfloor.forest.order.arrays import F64, I32, I64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Task, merged, settle, shifted, together
 from bayesfloor.forest.order.points import Points, rank_points
 from bayesfloor.forest.results import EdgeSums
-from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.forest.sweep.driver import Part, Sweep
 from bayesfloor.forest.sweep.grow import grow
 from bayesfloor.forest.sweep.records import Side
@@ -104,7 +104,9 @@ class ClassGrowth:
             return forests_of_classes(points, classes, codes, axes, task, crew, origin)
         # Tiles that only a device can compare lack a part.
         origin = self
-        tiles_stay = origin.axes.exact or all(len(own.side.full) == len(own.side.hashes) for own in forests._tiled)
+        tiles_stay = origin.axes.exact or all(
+            len(own.side.full.points) == len(own.side.hashes) for own in forests._tiled
+        )
         if n >= 2 * origin.chosen_at or is_far_out(points, ranked, origin.axes):
             origin = ClassGrowth(choose_axes(points, plan.current().projection), n, self.buffer)
             tiles_stay = False

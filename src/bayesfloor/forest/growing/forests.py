@@ -33,10 +33,10 @@ from bayesfloor.forest.growing.linked import (
 )
 from bayesfloor.forest.order.arrays import F64, U64, ForestEdges
 from bayesfloor.forest.order.edges import Task
-from bayesfloor.forest.order.kruskal import order_edges
+from bayesfloor.forest.order.kruskal_kernels import order_edges
 from bayesfloor.forest.order.points import Extent, Points, rank_points
 from bayesfloor.forest.results import Forests, to_forests
-from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.forest.sweep.driver import Part, last_line
 from bayesfloor.forest.sweep.tiling import choose_axes, tile_points
 from bayesfloor.runtime.limits import check_memory, check_n_jobs

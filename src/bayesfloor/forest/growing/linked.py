@@ -1,8 +1,9 @@
 """Rows that arrive in few dimensions: new points search for their edges one by one, and trees exchange a few links.
 
 In few dimensions the forests of all points take little more time than a few passes over them, so that a batch must do
-with less: `nearby` finds the edges that can enter in one search per new point, and `links` lets each tree take what it
-is offered and hand what it gives up to the next. What is left per batch and point is a few steps of copying.
+with less: `nearby_kernels` finds the edges that can enter in one search per new point, and `link_kernels` lets each
+tree take what it is offered and hand what it gives up to the next. What is left per batch and point is a few steps of
+copying.
 
 Points lie in k-d trees, which are joined as the parts of `batch` are. Rows must be distinct, and the spanning trees
 must span them; otherwise `batch` takes over.
@@ -18,16 +19,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesfloor.forest.growing.links import attach, exchange, keep_links, link_tree, merge_ranks
-from bayesfloor.forest.growing.nearby import choose_attachments, fill_reach, nearest_points, points_in_reach
+from bayesfloor.forest.growing.link_kernels import attach, exchange, keep_links, link_tree, merge_ranks
+from bayesfloor.forest.growing.nearby_kernels import choose_attachments, fill_reach, nearest_points, points_in_reach
 from bayesfloor.forest.order.arrays import F64, I32, I64, Edges
 from bayesfloor.forest.order.edges import Task, together
-from bayesfloor.forest.order.kruskal import order_edges
+from bayesfloor.forest.order.kruskal_kernels import order_edges
 from bayesfloor.forest.order.points import Extent, Points
 from bayesfloor.forest.results import Forests
-from bayesfloor.forest.sweep.distances import edge_lengths
-from bayesfloor.forest.sweep.kdtree import leaf_boxes, leaf_starts, node_boxes, split_points
-from bayesfloor.runtime.hashing import hash_rows
+from bayesfloor.forest.sweep.distance_kernels import edge_lengths
+from bayesfloor.forest.sweep.kdtree_kernels import leaf_boxes, leaf_starts, node_boxes, split_points
+from bayesfloor.runtime.hash_kernels import hash_rows
 from bayesfloor.runtime.threads import Crew
 
 # Features up to which a search per new point is faster than a sweep.

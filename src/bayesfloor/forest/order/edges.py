@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.forest.order.arrays import F64, I32, U64, Edges, ForestEdges
-from bayesfloor.forest.order.hashing import seed_key
-from bayesfloor.forest.order.kruskal import merge_forests, sorted_between, walk_with
+from bayesfloor.forest.order.hash_kernels import seed_key
+from bayesfloor.forest.order.kruskal_kernels import merge_forests, sorted_between, walk_with
 from bayesfloor.runtime.threads import Crew
 
 # Edges from which several threads sort them.

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesfloor.forest.order.arrays import F64, I32, I64, U64
-from bayesfloor.forest.order.hashing import number_sites, order_of_hashes
-from bayesfloor.runtime.hashing import hash_rows
+from bayesfloor.forest.order.hash_kernels import number_sites, order_of_hashes
+from bayesfloor.runtime.hash_kernels import hash_rows
 from bayesfloor.runtime.threads import Crew
 
 # Points stay as they are up to this magnitude.

@@ -281,10 +281,10 @@ class Merging:
         """Merge parts on workers, level by level, until there is one or no two have few enough edges."""
         mine = [part for part in parts if part.here]
         parts, level = sorted((part for part in parts if not part.here), key=lambda part: part.place), 0
-        while len(groups := in_groups(parts, FAN_IN, MERGE_EDGES)) < len(parts):
+        while len(runs := in_runs(parts, FAN_IN, MERGE_EDGES)) < len(parts):
             parts = [
                 some[0] if len(some) == 1 else self._add(f"{name} {level} {number}", some, work, job_of, here=False)
-                for number, some in enumerate(groups)
+                for number, some in enumerate(runs)
             ]
             level += 1
         return parts + mine
@@ -292,9 +292,9 @@ class Merging:
     def _chained(self, name: str, parts: list[Part], work: Callable[..., Any], job_of: JobOf) -> Part:
         """Merge parts in the calling process, as many at a time as have about as many edges as the result."""
         here = len(parts) > 1 or parts[0].here
-        groups = in_groups(parts, len(parts), max(MERGE_EDGES, job_of(parts)[1]))
+        runs = in_runs(parts, len(parts), max(MERGE_EDGES, job_of(parts)[1]))
         known: list[Part] = []
-        for number, some in enumerate(groups):
+        for number, some in enumerate(runs):
             known = [self._add(f"{name} last {number}", [*known, *some], work, job_of, here)]
         return known[0]
 
@@ -305,18 +305,18 @@ class Merging:
         return Part(name, partitions, min(most_edges, sum(part.n_edges for part in parts)), here)
 
 
-def in_groups(parts: list[Part], most_parts: int, most_edges: int) -> list[list[Part]]:
-    """Put parts that follow each other into groups of at most so many parts, and edges where these are several."""
-    groups: list[list[Part]] = []
+def in_runs(parts: list[Part], most_parts: int, most_edges: int) -> list[list[Part]]:
+    """Put parts that follow each other into runs of at most so many parts, and edges where these are several."""
+    runs: list[list[Part]] = []
     n_edges = 0
     for part in parts:
-        if groups and len(groups[-1]) < most_parts and n_edges + part.n_edges <= most_edges:
-            groups[-1].append(part)
+        if runs and len(runs[-1]) < most_parts and n_edges + part.n_edges <= most_edges:
+            runs[-1].append(part)
             n_edges += part.n_edges
         else:
-            groups.append([part])
+            runs.append([part])
             n_edges = part.n_edges
-    return groups
+    return runs
 
 
 def whole_forests(

@@ -18,7 +18,7 @@ import numpy as np
 
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F64, I32, I64
-from bayesfloor.forest.sweep.kdtree import leaf_starts, split_points
+from bayesfloor.forest.sweep.kdtree_kernels import leaf_starts, split_points
 
 # Partitions per task that can run at a time. Every two are joined, so that there are enough tasks for all workers.
 PARTITIONS_PER_SLOT = 2

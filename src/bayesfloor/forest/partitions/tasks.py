@@ -17,7 +17,7 @@ from bayesfloor.forest import plan
 from bayesfloor.forest.classes.joining import Joining
 from bayesfloor.forest.order.arrays import F64, I32, I64, U64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, no_edges, no_forests, settle
-from bayesfloor.forest.order.labels import measure_pair
+from bayesfloor.forest.order.label_kernels import measure_pair
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.sweep.grow import grow
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, tile_points

@@ -22,8 +22,8 @@ from bayesfloor.forest.reachability.reach_kernels import (
     keep_neighbors,
     sweep_neighbors,
 )
-from bayesfloor.forest.sweep.bounds import bound_nodes, empty_bounds
-from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.forest.sweep.bound_kernels import bound_nodes, empty_bounds
+from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.forest.sweep.driver import NOTHING_KNOWN, Chunk, Survivors, cut_tiles, work_through
 from bayesfloor.forest.sweep.grow import neighbors_of
 from bayesfloor.forest.sweep.records import Hops, Line, Side, Work

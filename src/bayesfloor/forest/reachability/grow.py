@@ -9,12 +9,12 @@ import numpy as np
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, no_forests, settle
-from bayesfloor.forest.order.kruskal import saturation_size, site_forests
+from bayesfloor.forest.order.kruskal_kernels import saturation_size, site_forests
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.reachability.core import NearPoints, chunk_worker, nearest_points, told_apart
 from bayesfloor.forest.reachability.reach_kernels import copies_of_pairs, sweep_reaching
 from bayesfloor.forest.sweep.chaining import chain_components
-from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.forest.sweep.driver import Chunk, Part, Sweep, TileKernels, last_line
 from bayesfloor.forest.sweep.grow import FEW_AXES, SAMPLE, neighbors_of, tiles_are_mixed
 from bayesfloor.forest.sweep.seed_kernels import neighbor_edges, sample_trees

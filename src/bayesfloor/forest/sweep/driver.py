@@ -22,10 +22,17 @@ import numpy as np
 
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F32, I32, Edges, ForestEdges
-from bayesfloor.forest.order.bottleneck import tree_line
+from bayesfloor.forest.order.bottleneck_kernels import tree_line
 from bayesfloor.forest.order.edges import Ends, Task, settle
-from bayesfloor.forest.order.kruskal import saturation_size
-from bayesfloor.forest.sweep.bounds import bound_nodes, bound_tiles, empty_bounds, hop_table, point_places, rank_nodes
+from bayesfloor.forest.order.kruskal_kernels import saturation_size
+from bayesfloor.forest.sweep.bound_kernels import (
+    bound_nodes,
+    bound_tiles,
+    empty_bounds,
+    hop_table,
+    point_places,
+    rank_nodes,
+)
 from bayesfloor.forest.sweep.records import Bounds, Hops, Line, Side, Work
 from bayesfloor.forest.sweep.tile_kernels import BACKWARD, FORWARD, WITHIN, sweep_leaves
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, new_work

@@ -11,11 +11,11 @@ import numpy as np
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F64, I32, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, no_forests, settle, settle_all
-from bayesfloor.forest.order.kruskal import site_forests
+from bayesfloor.forest.order.kruskal_kernels import site_forests
 from bayesfloor.forest.order.points import Points
-from bayesfloor.forest.sweep.bounds import bound_tiles, empty_bounds, point_places
+from bayesfloor.forest.sweep.bound_kernels import bound_tiles, empty_bounds, point_places
 from bayesfloor.forest.sweep.chaining import chain_components
-from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.forest.sweep.driver import NOTHING_KNOWN, Part, Sweep, cut_tiles, device_for, last_line
 from bayesfloor.forest.sweep.records import Line, Side
 from bayesfloor.forest.sweep.seed_kernels import near_neighbors, neighbor_edges, sample_trees
@@ -120,7 +120,7 @@ def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, crew: Crew, n_near: int | No
     """Return near neighbours in b of the points of a."""
     within = a is b
     n_axes = a.side.centers.shape[1]
-    products = plan.current().use_products(n_axes, len(a.side.full) == 0)
+    products = plan.current().use_products(n_axes, len(a.side.full.points) == 0)
     neighbors = np.empty((len(a.side.hashes), min(n_wanted, len(b.side.hashes) - within)), np.int32)
     n_near = plan.current().near_tiles or n_near or next(n for most, n in NEAR_TILES if n_axes <= most)
 

@@ -88,12 +88,12 @@ def split_points(coords, items, keys, starts, first_leaf, last_leaf, depth):
 
 @kernel
 def split_tiles(coords, items, keys, starts, first, last):
-    """Sort the items of leaves first..last into groups of VECTOR, by the same kind of splits."""
+    """Sort the items of leaves first..last into vectors of VECTOR, by the same kind of splits."""
     for leaf in range(first, last):
-        n_groups = -(-(starts[leaf + 1] - starts[leaf]) // VECTOR)
-        groups = starts[leaf] + VECTOR * np.arange(n_groups + 1)
-        groups[n_groups] = starts[leaf + 1]
-        split_points(coords, items, keys, groups, 0, n_groups, n_groups)
+        n_vectors = -(-(starts[leaf + 1] - starts[leaf]) // VECTOR)
+        vectors = starts[leaf] + VECTOR * np.arange(n_vectors + 1)
+        vectors[n_vectors] = starts[leaf + 1]
+        split_points(coords, items, keys, vectors, 0, n_vectors, n_vectors)
 
 
 def _leaf_boxes(coords, items, starts, box_low, box_high):
@@ -135,6 +135,16 @@ def box_distance(low_a, high_a, i, low_b, high_b, j):
         gap = max(low_b[j, f] - high_a[i, f], low_a[i, f] - high_b[j, f])
         if gap > 0.0:
             total += gap * gap
+    return total
+
+
+@kernel(inline="always")
+def box_span(low_a, high_a, i, low_b, high_b, j):
+    """Return the squared diagonal of the box around box i of one set and box j of another."""
+    total = 0.0
+    for f in range(low_a.shape[1]):
+        wide = max(high_a[i, f], high_b[j, f]) - min(low_a[i, f], low_b[j, f])
+        total += wide * wide
     return total
 
 

@@ -35,7 +35,7 @@ def exp_of_row(x: Any, n: int, bits: Any, powers: Any) -> None:
 
 
 @kernel(fastmath=True)
-def fill_kernel(products: Any, of_rows: Any, of_landmarks: Any, first: int, out: Any) -> None:
+def fill_gaussians(products: Any, of_rows: Any, of_landmarks: Any, first: int, out: Any) -> None:
     """Write exp(product - of_row - of_landmark), at most 1, into the columns of `out` from `first` on.
 
     Parameters

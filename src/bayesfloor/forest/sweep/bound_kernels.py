@@ -6,7 +6,7 @@ three: the heaviest edges from either point to its representative, its *reach*, 
 
 import numpy as np
 
-from bayesfloor.forest.order.bottleneck import heaviest_gap
+from bayesfloor.forest.order.bottleneck_kernels import heaviest_gap
 from bayesfloor.forest.sweep.records import Bounds
 from bayesfloor.runtime.kernels import kernel
 

@@ -11,7 +11,7 @@ New edges can only replace links on the way up from their ends. All others stay 
 
 import numpy as np
 
-from bayesfloor.forest.order.kruskal import comes_first, find
+from bayesfloor.forest.order.kruskal_kernels import comes_first, find
 from bayesfloor.runtime.kernels import kernel
 
 # Place of the link that a root does not have: heavier than any.

@@ -13,9 +13,9 @@ as products, which round alike when the interpreter runs these functions; its po
 
 import numpy as np
 
-from bayesfloor.forest.order.hashing import order_of_hashes
-from bayesfloor.runtime.hashing import compiled_mix64 as mix64
-from bayesfloor.runtime.hashing import mix64 as mix64_of_array
+from bayesfloor.forest.order.hash_kernels import order_of_hashes
+from bayesfloor.runtime.hash_kernels import compiled_mix64 as mix64
+from bayesfloor.runtime.hash_kernels import mix64 as mix64_of_array
 from bayesfloor.runtime.kernels import kernel
 
 
@@ -219,17 +219,17 @@ def sum_edges(first, second, start, label, count, n_classes, by_class):
 
 
 @kernel(plain=True)
-def group_classes(start, label, n_classes):
-    """Label the classes by group: classes that share a site are in one, and so are those they share one with."""
-    group = np.arange(n_classes)
+def connect_classes(start, label, n_classes):
+    """Label the classes by component: classes that share a site are in one, and so are those they share one with."""
+    component = np.arange(n_classes)
     for s in range(len(start) - 1):
         for entry in range(start[s] + 1, start[s + 1]):
-            one, other = group[label[start[s]]], group[label[entry]]
+            one, other = component[label[start[s]]], component[label[entry]]
             if one != other:
                 for k in range(n_classes):
-                    if group[k] == other:
-                        group[k] = one
-    return group
+                    if component[k] == other:
+                        component[k] = one
+    return component
 
 
 def _count_distinct(keys):

@@ -6,9 +6,9 @@ other rows are with them.
 
 import numpy as np
 
-from bayesfloor.runtime.hashing import GOLDEN, SHIFT_32
-from bayesfloor.runtime.hashing import compiled_mix64 as mix64
-from bayesfloor.runtime.hashing import mix64 as mix64_of_array
+from bayesfloor.runtime.hash_kernels import GOLDEN, SHIFT_32
+from bayesfloor.runtime.hash_kernels import compiled_mix64 as mix64
+from bayesfloor.runtime.hash_kernels import mix64 as mix64_of_array
 from bayesfloor.runtime.kernels import kernel
 
 DIGIT_BITS = np.uint64(11)

@@ -13,9 +13,9 @@ connect more, so that this holds whatever they are.
 
 import numpy as np
 
-from bayesfloor.forest.growing.links import are_connected, heaviest_link
-from bayesfloor.forest.sweep.distances import squared_distance
-from bayesfloor.forest.sweep.kdtree import point_to_box
+from bayesfloor.forest.growing.link_kernels import are_connected, heaviest_link
+from bayesfloor.forest.sweep.distance_kernels import squared_distance
+from bayesfloor.forest.sweep.kdtree_kernels import point_to_box
 from bayesfloor.runtime.kernels import kernel
 
 # Points of a leaf that are tried as its representative.

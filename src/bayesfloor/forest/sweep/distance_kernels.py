@@ -70,19 +70,19 @@ def localize(coords, off, items, starts, columns, centers, local, norms, slack):
 
 
 @kernel
-def group_boxes(local, starts, columns, n_axes, low, high):
+def vector_boxes(local, starts, columns, n_axes, low, high):
     """Fill in the box of every VECTOR columns of some tiles. It is exact: that of the float32 coordinates."""
     n_lanes = -(-n_axes // LANES) * LANES
     for leaf in range(len(starts) - 1):
         first, size = columns[leaf], starts[leaf + 1] - starts[leaf]
         width = columns[leaf + 1] - first
-        for group in range(0, size, VECTOR):
+        for vector in range(0, size, VECTOR):
             for f in range(n_axes):
                 offset = first * n_axes + f * width
-                lowest = highest = local[offset + group]
-                for c in range(group + 1, min(group + VECTOR, size)):
+                lowest = highest = local[offset + vector]
+                for c in range(vector + 1, min(vector + VECTOR, size)):
                     lowest, highest = min(lowest, local[offset + c]), max(highest, local[offset + c])
-                at = (first + group) // VECTOR * n_lanes + f
+                at = (first + vector) // VECTOR * n_lanes + f
                 low[at], high[at] = lowest, highest
 
 
@@ -314,6 +314,17 @@ def full_products(points, n_rows, norms, full, full_norms, first, size, product_
     tile = full.reshape(-1)[first * n_features : (first + size) * n_features].reshape(size, n_features)
     np.dot(leading_rows(points, n_rows), tile.T, product)
     expand_products(product, norms, full_norms, first, n_features, out)
+
+
+@kernel
+def full_block(a, leaf_a, start_a, chosen, n_rows, b, leaf_b, start_b, size_b, points, norms, product_buffer, out):
+    """Fill out with squared distances, in all features, of chosen points of a tile to all points of another tile.
+
+    a and b are the full coordinates of the two sides; points, norms and product_buffer are overwritten.
+    """
+    for p in range(n_rows):
+        norms[p] = shift_full(a.points, start_a + chosen[p], a.centers, leaf_a, b.centers, leaf_b, points, p)
+    full_products(points, n_rows, norms, b.points, b.norms, start_b, size_b, product_buffer, out)
 
 
 @kernel

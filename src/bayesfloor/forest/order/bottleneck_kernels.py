@@ -8,8 +8,8 @@ is a comparison in the strict order; a gap that no edge closes holds the number 
 
 import numpy as np
 
-from bayesfloor.forest.order.hashing import edge_hash
-from bayesfloor.forest.order.kruskal import find, unite
+from bayesfloor.forest.order.hash_kernels import edge_hash
+from bayesfloor.forest.order.kruskal_kernels import find, unite
 from bayesfloor.runtime.kernels import kernel
 
 

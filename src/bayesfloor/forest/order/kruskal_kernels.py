@@ -6,9 +6,9 @@ smaller (descending). Ranks only ever decide between copies of the same points.
 
 import numpy as np
 
-from bayesfloor.forest.order.hashing import edge_hash, radix_sort_range
-from bayesfloor.runtime.hashing import SHIFT_32
-from bayesfloor.runtime.hashing import mix64 as mix64_of_array
+from bayesfloor.forest.order.hash_kernels import edge_hash, radix_sort_range
+from bayesfloor.runtime.hash_kernels import SHIFT_32
+from bayesfloor.runtime.hash_kernels import mix64 as mix64_of_array
 from bayesfloor.runtime.kernels import kernel
 
 # Edges of equal key up to which a run is sorted by insertion.
@@ -358,3 +358,24 @@ def component_labels(n_points, u, v):
     for i in range(n_points):
         labels[i] = find(parent, i)
     return labels
+
+
+@kernel(plain=True)
+def merge_components(edges, weights, merges):
+    """Fill in a row for each merge: the two components, the smaller number first, their distance, and how many points.
+
+    Points are components 0 .. n - 1, and merge i makes component n + i, as in a linkage of SciPy.
+    """
+    n_points = len(edges) + 1
+    parent = np.full(n_points, -1, np.int64)
+    component = np.arange(n_points)  # by root
+    for i in range(len(edges)):
+        a = find(parent, edges[i, 0])
+        b = find(parent, edges[i, 1])
+        merges[i, 0] = min(component[a], component[b])
+        merges[i, 1] = max(component[a], component[b])
+        merges[i, 2] = weights[i]
+        unite(parent, a, b)
+        root = a if parent[a] < 0 else b
+        component[root] = n_points + i
+        merges[i, 3] = -parent[root]
