@@ -16,8 +16,7 @@ from bayesfloor import LandmarkClassifier
 from bayesfloor.classify.landmarks import row_sums, shortlists
 from bayesfloor.classify.landmarks.cluster_sums import ClusterSums, Lane, _sum_on_worker
 from bayesfloor.classify.landmarks.multinomial import Objective, descend, penalty_of
-from bayesfloor.floor.learned.cluster_fits import cluster_of
-from bayesfloor.forest.partitions.cluster import ClusterRun
+from bayesfloor.runtime.cluster import ClusterRun, cluster_of
 from bayesfloor.runtime.threads import supervise
 
 from .landmark_rows import class_rows

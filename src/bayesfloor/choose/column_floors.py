@@ -12,7 +12,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from bayesfloor.choose.floor_levels import FloorLevel, criterion_level, level_without_features
-from bayesfloor.data.sampling import CHOICE_ROWS, keys_of_values, stratified_rows
+from bayesfloor.data.problem import Problem
+from bayesfloor.data.sampling import CHOICE_ROWS, stratified_rows
 from bayesfloor.floor.trees.assembly import count_cross_edges, whole_result
 from bayesfloor.floor.trees.noise_variance import (
     NoiseFromTrees,
@@ -20,8 +21,7 @@ from bayesfloor.floor.trees.noise_variance import (
     quick_noise,
     standard_columns,
 )
-from bayesfloor.floor.trees.number_problem import NumberProblem
-from bayesfloor.floor.trees.problem import Options, Problem
+from bayesfloor.floor.trees.problem import Options
 from bayesfloor.floor.trees.results import BayesError
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_max_rows
@@ -40,8 +40,7 @@ class ClassColumns:
     def choose(cls, problem: Problem, criterion: str, max_rows: int | None, options: Options) -> Self:
         """Choose rows, with the same share of each class."""
         most = check_max_rows(max_rows, len(problem.classes), CHOICE_ROWS)
-        keys = keys_of_values(problem.X, problem.codes, options.random_state, problem.groups)
-        sample = problem.take(stratified_rows(problem.codes, most, keys))
+        sample = problem.take(stratified_rows(problem.codes, most, problem.keys(options.random_state)))
         return cls(sample, len(problem.X), criterion, options)
 
     @property
@@ -67,19 +66,17 @@ class ClassColumns:
 class NumberColumns:
     """A sample of rows with numbers; columns and target are standardised for the quick figure."""
 
-    sample: NumberProblem
+    sample: Problem
     n_samples: int
     Z: Floats
     target: Floats
     options: Options
 
     @classmethod
-    def choose(cls, problem: NumberProblem, max_rows: int | None, options: Options) -> Self:
+    def choose(cls, problem: Problem, max_rows: int | None, options: Options) -> Self:
         """Choose rows, and put them into an order that depends on their values alone."""
-        values = np.ascontiguousarray(np.column_stack([problem.X, problem.y]))
-        alike = np.zeros(len(values), np.int64)
-        keys = keys_of_values(values, alike, options.random_state, problem.groups)
-        rows = stratified_rows(alike, check_max_rows(max_rows, 1, CHOICE_ROWS), keys)
+        keys = problem.keys(options.random_state)
+        rows = stratified_rows(problem.codes, check_max_rows(max_rows, 1, CHOICE_ROWS), keys)
         sample = problem.take(rows[np.argsort(keys[rows], kind="stable")])
         target = (sample.y - sample.y.mean()) / sample.y.std()
         return cls(sample, len(problem.X), standard_columns(sample.X)[0], target, options)

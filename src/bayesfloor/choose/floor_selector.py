@@ -12,15 +12,15 @@ from bayesfloor.choose.column_floors import ClassColumns, NumberColumns
 from bayesfloor.choose.floor_levels import CRITERIA, FloorLevel
 from bayesfloor.choose.search import Groups, Step, n_candidates_at_most, search_backward, search_forward
 from bayesfloor.choose.selection_path import SelectionPath, SelectionStep
-from bayesfloor.data.tasks import TASKS, task_of
-from bayesfloor.floor.trees.number_problem import check_number_problem
-from bayesfloor.floor.trees.problem import Options, Progress, check_options, check_problem
+from bayesfloor.data.tasks import TASKS
+from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.runtime.arrays import Bools, Ints
 from bayesfloor.runtime.checks import ParameterError, check_option, is_int
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.text import shown
 from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.tables.arguments import check_problem
 
 
 class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -192,15 +192,15 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Check the data and choose the rows to search on."""
         check_option("task", self.task, TASKS)
         check_option("criterion", self.criterion, CRITERIA)
-        self.task_ = self.task if self.task != "auto" else "classification" if y is None else task_of(y)
+        problem = check_problem(X, y, task=self.task, groups=groups, prepare="strict")
+        self.task_ = problem.task
         vars(self).pop("classes_", None)
-        if self.task_ == "classification":
-            problem = check_problem(X, y, groups, prepare="strict")
+        if problem.task == "classification":
             self.classes_ = problem.classes
             return ClassColumns.choose(problem, self.criterion, self.max_rows, options)
         if self.criterion != "whole":
             raise ValueError(f"criterion={self.criterion!r} compares pairs of classes, and y holds numbers")
-        return NumberColumns.choose(check_number_problem(X, y, groups, prepare="strict"), self.max_rows, options)
+        return NumberColumns.choose(problem, self.max_rows, options)
 
     def _search(self, floors: ClassColumns | NumberColumns, columns_of: list[Ints]) -> list[Step]:
         """Search for groups of columns, candidates in threads."""

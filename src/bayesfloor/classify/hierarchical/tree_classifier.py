@@ -1,6 +1,6 @@
 """A classifier that follows a class tree: from its root to one class, or to all of them with a probability each."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +25,9 @@ from bayesfloor.classify.routing import (
     platt_probability,
     routes_softly,
 )
-from bayesfloor.classify.training import F64, I64, Training, check_training
+from bayesfloor.classify.training import F64, I64, Training
 from bayesfloor.data.folds import fold_keys, grouped_folds, stratified_folds
 from bayesfloor.runtime.checks import check_option, check_random_state_seed
-from bayesfloor.runtime.frames import like_input
 
 #: Folds from which Platt's sigmoid gets scores of rows that were not trained on.
 _N_FOLDS = 5
@@ -128,71 +127,26 @@ default="average-linkage"
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @like_input
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any) -> Self:
-        """Cut the tree and fit its nodes.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The points; sparse where the estimator takes it.
-        y : array-like of shape (n_samples,)
-            The labels, of any type that can be sorted.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
-        groups : array-like of shape (n_samples,), default=None
-            Rows that belong together, such as those of one patient, have the same value. Estimators that cross-validate
-            get them, and no group is in two folds of the calibration.
-        **fit_params : dict
-            Passed on to the estimator where metadata routing is on and the estimator asks for them.
-
-        Returns
-        -------
-        HierarchicalClassifier
-            This estimator.
-        """
+    def _fit_parts(self, training: Training, groups: I64 | None, fit_params: dict[str, Any]) -> None:
         check_option("routing", self.routing, ("hard", "soft"))
-        training = check_training(
-            self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=self._accepts_sparse
-        )
-        group_codes = training.groups_of(groups)
-        params = self._part_params(training, X, group_codes, fit_params)
         seed = 0 if self.random_state is None else check_random_state_seed(self.random_state)
-        tree, floors = cut_class_tree(
+        self.tree_, self.affinity_ = cut_class_tree(
             training, self.tree, self.affinity, n_trees=self.n_trees, n_jobs=self.n_jobs, seed=seed
         )
-        seeds: list[int | None] = np.random.SeedSequence(seed).generate_state(tree.n_nodes).tolist()
+        n_nodes = self.tree_.n_nodes
+        seeds: list[int | None] = np.random.SeedSequence(seed).generate_state(n_nodes).tolist()
         if self.random_state is None:
-            seeds = [None] * tree.n_nodes
+            seeds = [None] * n_nodes
         estimator, soft = self._part_estimator(), self.routing == "soft"
-        nodes = zip(tree.sides, seeds, strict=True)
+        nodes = zip(self.tree_.sides, seeds, strict=True)
         fitted = self._run(
-            _fit_node, ((estimator, training, group_codes, sides, params, seed, soft) for sides, seed in nodes)
+            _fit_node, ((estimator, training, groups, sides, fit_params, seed, soft) for sides, seed in nodes)
         )
-        self.classes_ = training.classes
-        self.tree_ = tree
-        self.affinity_ = floors
         self.estimators_ = [part for part, _ in fitted]
-        self.calibration_: Any = np.array([ab for _, ab in fitted]) if self.routing == "soft" else None
-        return self
+        self.calibration_: Any = np.array([ab for _, ab in fitted]) if soft else None
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the label of each row.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The points.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The labels.
-        """
-        check_is_fitted(self)
-        if self.calibration_ is not None:
-            return self.classes_[self._probability(X).argmax(axis=1)]
-        return self.classes_[self._follow(self._rows(X))]
+    def _decide(self, rows: Any) -> I64:
+        return self._follow(rows) if self.calibration_ is None else self._probability(rows).argmax(axis=1)
 
     def decision_function(self, X: Any) -> F64:
         """Score each class for each row.
@@ -210,9 +164,9 @@ default="average-linkage"
             log-odds of the second, above 0 where that is predicted.
         """
         check_is_fitted(self)
-        if self.calibration_ is not None:
-            return log_scores(self._probability(X))
         rows = self._rows(X)
+        if self.calibration_ is not None:
+            return log_scores(self._probability(rows))
         scores = np.empty((rows.shape[0], len(self.estimators_)))
         self._follow(rows, scores)
         return scores[:, 0] if len(self.classes_) == 2 else leaf_margins(scores, self.tree_)
@@ -232,10 +186,9 @@ default="average-linkage"
             Rows sum to 1.
         """
         check_is_fitted(self)
-        return self._probability(X)
+        return self._probability(self._rows(X))
 
-    def _probability(self, X: Any) -> F64:
-        rows = self._rows(X)
+    def _probability(self, rows: Any) -> F64:
         right = np.empty((rows.shape[0], len(self.estimators_)))
         for node, (part, (a, b)) in enumerate(zip(self.estimators_, self.calibration_, strict=True)):
             if np.isnan(a):

@@ -20,10 +20,10 @@ import numpy as np
 
 from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.classify.landmarks.row_sums import KEPT_BYTES, N_LANES, RowSums, Sums, total_of
-from bayesfloor.forest.partitions.cluster import Cluster, ClusterRun
-from bayesfloor.forest.partitions.graph import Graph, Job
 from bayesfloor.runtime.arrays import Ints
+from bayesfloor.runtime.cluster import Cluster, ClusterRun
 from bayesfloor.runtime.limits import one_of_a_pool
+from bayesfloor.runtime.task_graph import Graph, Job
 from bayesfloor.runtime.threads import Crew, supervise
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class ClusterSums(RowSums):
     Attributes
     ----------
     cluster : Cluster
-        The scheduler and its workers; `bayesfloor.floor.learned.cluster_fits.cluster_of` checks a client.
+        The scheduler and its workers; `bayesfloor.runtime.cluster.cluster_of` checks a client.
     """
 
     cluster: Cluster

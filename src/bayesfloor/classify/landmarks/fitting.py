@@ -17,8 +17,8 @@ from bayesfloor.classify.landmarks.row_sums import RowSums
 from bayesfloor.classify.landmarks.scaling import by_share_of_zeros, scale_rows, scaling_of
 from bayesfloor.classify.landmarks.shortlists import MANY_CLASSES, fit_many_classes
 from bayesfloor.data.value_order import order_of_values
-from bayesfloor.forest.partitions.cluster import Cluster
 from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.cluster import Cluster
 from bayesfloor.runtime.hash_kernels import mix64
 from bayesfloor.runtime.threads import Crew
 

@@ -5,20 +5,19 @@ from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesfloor.classify.landmarks.efforts import EFFORTS, Effort
+from bayesfloor.classify.landmarks.efforts import Effort
 from bayesfloor.classify.landmarks.feature_choice import FeaturePlan, Sample, choose_features
 from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
-from bayesfloor.classify.landmarks.fitting import Rows, order_rows, plan_features, scores_of
+from bayesfloor.classify.landmarks.fitting import Rows, order_rows, plan_features
+from bayesfloor.classify.landmarks.landmark_estimator import LandmarkEstimator
 from bayesfloor.classify.landmarks.multinomial import Penalty, cholesky, penalty_of, solve
 from bayesfloor.classify.landmarks.row_sums import RowSums, Sums
-from bayesfloor.classify.training import F64, check_regression, check_rows
+from bayesfloor.classify.training import F64, check_regression
 from bayesfloor.runtime.arrays import Floats
-from bayesfloor.runtime.checks import check_int, check_option, check_random_state_seed
-from bayesfloor.runtime.limits import check_n_jobs
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import Crew
 
 #: As many landmarks as for so many classes: one target costs no steps, so that there is time for more.
 LIKE_CLASSES = 10
@@ -215,7 +214,7 @@ def _squares_of_lane(rows: RowSums, numbers: list[int], coefficients: F32, targe
     return [np.array(total)]
 
 
-class LandmarkRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc]
     """Ridge regression on columns, kernels of landmarks, and rules.
 
     The accuracy is near that of kernel ridge regression, the time linear in the rows. Everything is chosen by the data:
@@ -270,23 +269,6 @@ class LandmarkRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    def __init__(
-        self,
-        effort: str = "default",
-        *,
-        n_landmarks: int | None = None,
-        n_rules: int | None = None,
-        n_jobs: int | None = None,
-        progress: Any = False,
-        random_state: Any = 0,
-    ) -> None:
-        self.effort = effort
-        self.n_landmarks = n_landmarks
-        self.n_rules = n_rules
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the regressor.
 
@@ -307,11 +289,7 @@ class LandmarkRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Self
             This estimator.
         """
-        effort = EFFORTS[check_option("effort", self.effort, EFFORTS)]
-        n_landmarks = None if self.n_landmarks is None else check_int("n_landmarks", self.n_landmarks)
-        n_rules = None if self.n_rules is None else check_int("n_rules", self.n_rules, 0)
-        n_threads = check_n_jobs(self.n_jobs)
-        seed = check_random_state_seed(self.random_state)
+        effort, seed, n_landmarks, n_rules = self._settings()
         data = check_regression(
             self, X, y, sample_weight=sample_weight, groups=groups, accept_sparse=True, squares=True
         )
@@ -323,7 +301,7 @@ class LandmarkRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.target_deviation_ = float(np.sqrt(share @ (numbers - self.target_mean_) ** 2))
         targets = ((numbers - self.target_mean_) / (self.target_deviation_ or 1.0)).astype(np.float32)
         fit = partial(fit_ridge, has_groups=data.groups is not None, n_landmarks=n_landmarks, n_rules=n_rules)
-        model = supervise(lambda crew: fit(rows, targets, effort, seed, crew), n_threads, self.progress)
+        model = self._supervised(lambda crew: fit(rows, targets, effort, seed, crew))
         self.feature_map_ = model.feature_map
         self.coef_ = model.coefficients
         self.penalty_ = model.penalty
@@ -344,14 +322,5 @@ class LandmarkRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             The numbers.
         """
         check_is_fitted(self)
-        points = check_rows(self, X, accept_sparse=True)
-        n_threads = check_n_jobs(self.n_jobs)
-        scores: F32 = supervise(
-            lambda crew: scores_of(points, self.feature_map_, self.coef_[np.newaxis], None, crew), n_threads, False
-        )
+        scores = self._scores_by(X, self.coef_[np.newaxis])
         return self.target_mean_ + self.target_deviation_ * scores[:, 0].astype(np.float64)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -33,12 +33,22 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
     chosen, the smallest of them where several are equally good.
     """
 
-    C: Any
-    Cs: Any
-    cv: Any
-    class_weight: Any
-    n_jobs: int | None
-    random_state: Any
+    def __init__(
+        self,
+        C: Any = "cv",
+        *,
+        Cs: Any = 19,
+        cv: Any = 10,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.C = C
+        self.Cs = Cs
+        self.cv = cv
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
     @abstractmethod
     def _divide(self, training: Training) -> NDArray[np.int8]:

@@ -1,24 +1,19 @@
 """Fits of learners: on the threads of this process, or as tasks on the workers of a Dask cluster, with equal results.
 
 What all fits share is scattered to every worker once. A task is one call of a pure function, so that one that is lost
-with its worker is done again elsewhere; `bayesfloor.forest.partitions.cluster` sees to that.
+with its worker is done again elsewhere; `bayesfloor.runtime.cluster` sees to that.
 """
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from bayesfloor.forest.partitions.cluster import Cluster, ClusterRun, check_client
-from bayesfloor.forest.partitions.graph import Graph, Job
+from bayesfloor.runtime.cluster import Cluster, ClusterRun
 from bayesfloor.runtime.limits import one_of_a_pool
+from bayesfloor.runtime.task_graph import Graph, Job
 from bayesfloor.runtime.threads import Crew, supervise
 
 T = TypeVar("T")
-
-
-def cluster_of(client: Any) -> Cluster | None:
-    """Check a client, and wait for the workers of its cluster; None for None."""
-    return None if client is None else Cluster(check_client(client))
 
 
 def run_fits(

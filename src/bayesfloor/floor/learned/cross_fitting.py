@@ -27,11 +27,11 @@ from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.floor.learned.cluster_fits import run_fits
 from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.floor.trees.problem import Problem
-from bayesfloor.forest.partitions.cluster import Cluster
 from bayesfloor.learn.families import Family
 from bayesfloor.learn.target_encoding import encoded as encode
 from bayesfloor.learn.training_rows import Codes, Train, relative_spread, safe, standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
+from bayesfloor.runtime.cluster import Cluster
 from bayesfloor.runtime.threads import Crew
 
 #: Disjoint models that predict each row, at each training size, the largest first.

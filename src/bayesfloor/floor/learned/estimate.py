@@ -22,7 +22,6 @@ from bayesfloor.data.sampling import (
     stratified_rows,
 )
 from bayesfloor.floor.learned.caller_choices import MIN_FOLDS, Known, check_cv, check_learners
-from bayesfloor.floor.learned.cluster_fits import cluster_of
 from bayesfloor.floor.learned.column_order import in_column_order
 from bayesfloor.floor.learned.copies import distinct_rows, equal_rows, groups_of_near_copies
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
@@ -53,6 +52,7 @@ from bayesfloor.runtime.checks import (
     check_random_state_seed,
     is_int,
 )
+from bayesfloor.runtime.cluster import cluster_of
 from bayesfloor.runtime.findings import in_order
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import check_memory, check_n_jobs

@@ -26,11 +26,11 @@ from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.floor.learned.cluster_fits import run_fits
 from bayesfloor.floor.learned.cross_fitting import CrossFit, Split, folds_seen, runs_of
 from bayesfloor.floor.trees.problem import Problem
-from bayesfloor.forest.partitions.cluster import Cluster
 from bayesfloor.learn.families import Family
 from bayesfloor.learn.target_encoding import encoded as encode
 from bayesfloor.learn.training_rows import Codes, Train, relative_spread, safe, standardised
 from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.cluster import Cluster
 from bayesfloor.runtime.threads import Crew
 
 #: Models of one size that predict a row, at the most.

@@ -28,10 +28,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from bayesfloor.data.problem import Problem
 from bayesfloor.data.row_groups import in_order_of_appearance
 from bayesfloor.display.noise import NoiseFromTreesDisplay
 from bayesfloor.floor.trees.edge_differences import EdgeDifferences
-from bayesfloor.floor.trees.number_problem import NumberProblem, check_number_problem
 from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.floor.trees.smooth_part import SmoothPart, kept_share, linear_part, smooth_part
 from bayesfloor.forest import Forests, spanning_forests
@@ -41,6 +41,7 @@ from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.results import Result
 from bayesfloor.runtime.text import counted
 from bayesfloor.runtime.threads import supervise
+from bayesfloor.tables.arguments import check_problem
 
 #: Most rows that are used: with more of them, seconds grow and the error hardly falls.
 NOISE_ROWS = 20_000
@@ -224,7 +225,7 @@ def noise_variance_from_trees(
     >>> print(f"{noise.rmse:.2f}")
     0.30
     """
-    problem = check_number_problem(X, y, groups, None, "auto", sample_weight)
+    problem = check_problem(X, y, task="regression", groups=groups, sample_weight=sample_weight)
     options = check_options(
         n_trees=n_trees,
         confidence=confidence,
@@ -301,7 +302,7 @@ def quick_noise(Z: Floats, y: Floats, groups: Ints | None, options: Options) -> 
     """
     part = linear_part(Z, y)
     forests = spanning_forests(Z, **options.engine(options.random_state))
-    edges = _edges(forests, part, NumberProblem.of_numbers(Z, y, groups=groups))
+    edges = _edges(forests, part, Problem.of_numbers(Z, y, groups=groups))
     if not edges.n_trees:
         return 1.0, 0.0
     level, _, share = edges.tree_means()
@@ -309,7 +310,7 @@ def quick_noise(Z: Floats, y: Floats, groups: Ints | None, options: Options) -> 
     return float(pooled @ level), _error(edges, pooled, level)
 
 
-def _rows_in_order(problem: NumberProblem, seed: int) -> tuple[Ints, int]:
+def _rows_in_order(problem: Problem, seed: int) -> tuple[Ints, int]:
     """Choose rows, in an order that depends on their values only; also return how many copies were left out."""
     X, y = problem.X, problem.y
     weight = np.ones(len(y)) if problem.sample_weight is None else problem.sample_weight
@@ -345,7 +346,7 @@ def are_copies(is_same: Bools, is_copy: Bools, y: Floats) -> bool:
     return odds > AGREE_MORE * by_chance / (1.0 - by_chance) and (agree > NEARLY_ALL or by_chance < RARELY)
 
 
-def _points(problem: NumberProblem) -> tuple[Floats, Ints]:
+def _points(problem: Problem) -> tuple[Floats, Ints]:
     """Return the points that distances are taken between, and the column of X that each of theirs stands for.
 
     A nominal column of many levels has a column for each of them. What was computed from the target of other rows is
@@ -391,7 +392,7 @@ def standard_columns(X: Floats) -> tuple[Floats, Floats]:
     return np.where(is_constant, 0.0, unit / np.where(spread > 0, spread, 1.0)), is_constant
 
 
-def _edges(forests: Forests, part: SmoothPart, problem: NumberProblem) -> EdgeDifferences:
+def _edges(forests: Forests, part: SmoothPart, problem: Problem) -> EdgeDifferences:
     """Return the edges that count: all, or those between groups."""
     i, j = forests.edges.T
     kept = kept_share(part, i, j)
@@ -429,7 +430,7 @@ class Replicates(NamedTuple):
     freedom: int
 
 
-def _replicates(problem: NumberProblem, points: Floats, target: Floats) -> Replicates:
+def _replicates(problem: Problem, points: Floats, target: Floats) -> Replicates:
     """Measure the variance among rows of equal features; none where rows of a group may have more in common."""
     if problem.groups is not None or problem.sample_weight is not None:
         return Replicates(np.nan, np.nan, 0)
@@ -583,7 +584,7 @@ def _error(
 
 
 def _findings(
-    problem: NumberProblem, forests: Forests, n_trees: int, n_copies: int, figures: NoiseFigures
+    problem: Problem, forests: Forests, n_trees: int, n_copies: int, figures: NoiseFigures
 ) -> Iterator[Finding]:
     n_constant = int(np.count_nonzero(problem.X.min(axis=0) == problem.X.max(axis=0)))
     if n_constant:

@@ -13,7 +13,7 @@ from bayesfloor.data.sampling import keys_of_values
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.summary import proportion_interval
-from bayesfloor.floor.trees.problem import Progress, check_problem
+from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.floor.votes.agreement import floor_bounds, row_agreement
 from bayesfloor.floor.votes.annotators import AnnotatorAgreement, compare_annotators, hidden_classes
 from bayesfloor.floor.votes.mixture import Mixture, draw_probabilities, expected_probabilities, patterns_of
@@ -33,6 +33,7 @@ from bayesfloor.runtime.checks import check_confidence, check_int, check_random_
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import as_narwhals, like_input
 from bayesfloor.runtime.text import counted, listed, percent, percent_range, shown
+from bayesfloor.tables.arguments import check_problem
 from bayesfloor.tables.frames import is_eager_frame
 
 #: Numbers of votes whose majority a model may be measured against.

@@ -20,13 +20,14 @@ from bayesfloor.forest.partitions.chunks import (
     rough_hashes,
     rows_of_chunk,
 )
-from bayesfloor.forest.partitions.cluster import Cluster, ClusterRun, Computed
 from bayesfloor.forest.partitions.files import StoredRows
-from bayesfloor.forest.partitions.graph import Graph, Job, RankedRows
+from bayesfloor.forest.partitions.graph import RankedRows
 from bayesfloor.forest.partitions.layout import SPLIT_AXES, Layout, rows_per_partition
 from bayesfloor.forest.partitions.tasks import PartitionEnds, PartitionInMemory
 from bayesfloor.forest.results import Origin
 from bayesfloor.forest.sweep.tiling import Axes
+from bayesfloor.runtime.cluster import Cluster, ClusterRun, Computed
+from bayesfloor.runtime.task_graph import Graph, Job
 from bayesfloor.runtime.threads import supervise
 
 # Chunks for each few megabytes of a Dask array from which they are too small.

@@ -21,13 +21,13 @@ from bayesfloor.data.points import check_points
 from bayesfloor.forest import plan
 from bayesfloor.forest.classes.class_forests import ClassForests
 from bayesfloor.forest.order.arrays import I64
-from bayesfloor.forest.partitions.cluster import Cluster, ClusterRun, check_client, import_distributed
 from bayesfloor.forest.partitions.cluster_rows import is_collection, rows_of_collection, rows_of_file
 from bayesfloor.forest.partitions.files import RowsOfMap, StoredRows, open_rows
 from bayesfloor.forest.partitions.out_of_core import RowsOnDisk, working_folder
 from bayesfloor.forest.partitions.runs import PartitionPlan, RowsInMemory, RowSource, plan_partitions, run_in_threads
 from bayesfloor.forest.results import Forests
 from bayesfloor.runtime.checks import Progress
+from bayesfloor.runtime.cluster import Cluster, ClusterRun, check_client, import_distributed
 from bayesfloor.runtime.limits import available_memory, check_memory
 from bayesfloor.runtime.threads import Crew, reporter, supervise
 

@@ -17,7 +17,7 @@ holds the forests in the end anyhow, some parts at a time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,67 +41,12 @@ from bayesfloor.forest.partitions.tasks import (
 )
 from bayesfloor.forest.results import EdgeSums, Forests, Origin, to_forests
 from bayesfloor.forest.sweep.tiling import Tiled
+from bayesfloor.runtime.task_graph import Graph, Job, Lazy
 
 # Results merged at once.
 FAN_IN = 8
 # Edges that a worker's task may be given to merge: 16 MiB, of which a walk makes five times as much.
 MERGE_EDGES = 1 << 20
-
-
-@dataclass(frozen=True)
-class Job:
-    """A call of a pure function; its arguments are names of data or of other jobs, or lists of these."""
-
-    work: Callable[..., Any]
-    needs: tuple[str | list[str], ...]
-    amount: int = 0  # distances, for progress
-    here: bool = False  # done by the calling process, because the result may be as large as all forests
-
-    def names(self) -> Iterator[str]:
-        """Yield the names of all that is needed."""
-        for need in self.needs:
-            yield from need if isinstance(need, list) else [need]
-
-
-@dataclass(frozen=True)
-class Lazy:
-    """Data that is made when it is handed out, and again when it was lost: there is no second copy of X here."""
-
-    make: Callable[[], Any]
-
-
-@dataclass(eq=False)
-class Graph:
-    """Data, jobs in an order in which they can be done, and whose results are wanted."""
-
-    data: dict[str, Any] = field(default_factory=dict)
-    jobs: dict[str, Job] = field(default_factory=dict)
-    wanted: list[str] = field(default_factory=list)
-
-    @property
-    def amount(self) -> int:
-        """The distances of all jobs."""
-        return sum(job.amount for job in self.jobs.values())
-
-    def depth_first(self) -> list[str]:
-        """Return all jobs in an order in which each comes soon after what it needs, so that little has to be kept."""
-        order: dict[str, None] = {}
-        stack = [*reversed(self.jobs), *reversed(self.wanted)]
-        while stack:
-            missing = [name for name in self.jobs[stack[-1]].names() if name in self.jobs and name not in order]
-            if missing:
-                stack += reversed(missing)
-            else:
-                order[stack.pop()] = None
-        return list(order)
-
-    def users(self) -> dict[str, list[str]]:
-        """Return, for every name, the jobs that need it."""
-        users: dict[str, list[str]] = {name: [] for name in (*self.data, *self.jobs)}
-        for name, job in self.jobs.items():
-            for need in job.names():
-                users[need].append(name)
-        return users
 
 
 class Part(NamedTuple):

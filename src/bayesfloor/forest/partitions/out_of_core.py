@@ -23,12 +23,13 @@ from bayesfloor.forest.partitions.chunks import (
     rows_of_chunk,
 )
 from bayesfloor.forest.partitions.files import StoredRows
-from bayesfloor.forest.partitions.graph import Graph, RankedRows
+from bayesfloor.forest.partitions.graph import RankedRows
 from bayesfloor.forest.partitions.layout import Layout
 from bayesfloor.forest.partitions.tasks import PartitionEnds
 from bayesfloor.forest.results import Origin
 from bayesfloor.forest.sweep.tiling import Axes
 from bayesfloor.runtime.limits import in_gib
+from bayesfloor.runtime.task_graph import Graph
 from bayesfloor.runtime.threads import Crew
 
 

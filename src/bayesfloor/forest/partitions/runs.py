@@ -17,9 +17,6 @@ from bayesfloor.forest.order.arrays import F64, I64
 from bayesfloor.forest.order.edges import Task
 from bayesfloor.forest.order.points import rank_points
 from bayesfloor.forest.partitions.graph import (
-    Graph,
-    Job,
-    Lazy,
     RankedRows,
     class_records,
     forest_graph,
@@ -30,6 +27,7 @@ from bayesfloor.forest.partitions.layout import SPLIT_AXES, Layout, cut_rows, ro
 from bayesfloor.forest.partitions.tasks import Partition, PartitionEnds, PartitionInMemory, SharedInputs
 from bayesfloor.forest.results import Forests, Origin
 from bayesfloor.forest.sweep.tiling import Axes, choose_axes
+from bayesfloor.runtime.task_graph import Graph, Job, Lazy
 from bayesfloor.runtime.threads import Crew
 
 # Rows whose coordinates are computed at a time.

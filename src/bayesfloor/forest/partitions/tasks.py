@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,25 +21,10 @@ from bayesfloor.forest.order.label_kernels import measure_pair
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.sweep.grow import grow
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, tile_points
+from bayesfloor.runtime.task_graph import WithArrays
 from bayesfloor.runtime.threads import Crew, supervise
 
 T = TypeVar("T")
-
-
-def bytes_of(value: Any) -> int:
-    """Return the bytes of all arrays in a value."""
-    if isinstance(value, np.ndarray):
-        return value.nbytes
-    if isinstance(value, list | tuple):
-        return sum(map(bytes_of, value))
-    return bytes_of(list(vars(value).values())) if isinstance(value, WithArrays) else 0
-
-
-class WithArrays:
-    """A value that says how large it is: Dask, which cannot see, would take it for a few bytes and never spill it."""
-
-    def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + bytes_of(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,11 +15,11 @@ from bayesfloor.floor.learned.cluster_fits import run_fits
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, bundles_of, folds_seen, n_views_of, splits_of
 from bayesfloor.floor.learned.time_periods import RECENT
 from bayesfloor.floor.trees.number_problem import NumberProblem
-from bayesfloor.forest.partitions.cluster import Cluster
 from bayesfloor.learn.families import Family
 from bayesfloor.learn.target_encoding import encoded
 from bayesfloor.learn.training_rows import Codes, Train, relative_spread, standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
+from bayesfloor.runtime.cluster import Cluster
 from bayesfloor.runtime.threads import Crew
 
 _SIZES = range(len(VIEWS))

@@ -10,7 +10,6 @@ from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
 from bayesfloor.data.row_groups import in_order_of_appearance
 from bayesfloor.data.sampling import LEARNED_ROWS, affordable_rows
 from bayesfloor.floor.learned.caller_choices import MIN_FOLDS, Known, check_cv, check_learners
-from bayesfloor.floor.learned.cluster_fits import cluster_of
 from bayesfloor.floor.learned.column_order import in_column_order
 from bayesfloor.floor.learned.copies import distinct_numbers, groups_of_near_copies, known_of
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split
@@ -30,6 +29,7 @@ from bayesfloor.learn.families import NUMBER_FAMILIES, NUMBER_LEARNERS, number_f
 from bayesfloor.learn.local_families import MOST_SCALED, n_trees_for
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import is_int
+from bayesfloor.runtime.cluster import cluster_of
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise

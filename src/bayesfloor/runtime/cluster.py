@@ -1,8 +1,8 @@
-"""Tasks on partitions, run by the workers of a Dask cluster.
+"""A graph of tasks, run by the workers of a Dask cluster.
 
 ::
 
-    this process: ranks, layout, graph ──scatter──▶ partitions on the workers ──submit──▶ grow, join, merge ──gather──▶
+    this process: graph ──scatter──▶ data on the workers ──submit──▶ tasks ──gather──▶ results in this process
 
 What lies on a worker is data and results that say how large they are, so that Dask spills them to disk at its limits
 of memory. Data is handed out some megabytes at a time, tasks in an order in which a result is soon used, and results
@@ -27,9 +27,8 @@ import uuid
 from collections.abc import Callable, Set
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bayesfloor.forest.partitions.graph import Graph, Job, Lazy
-from bayesfloor.forest.partitions.tasks import bytes_of
 from bayesfloor.runtime.checks import ParameterError, Progress
+from bayesfloor.runtime.task_graph import Graph, Job, Lazy, bytes_of
 from bayesfloor.runtime.threads import GLANCE_S
 
 if TYPE_CHECKING:
@@ -69,6 +68,11 @@ def import_distributed() -> Any:
     except ImportError as error:
         raise ImportError("a cluster needs dask.distributed: pip install 'bayesfloor[dask]'") from error
     return distributed
+
+
+def cluster_of(client: Any) -> Cluster | None:
+    """Check a client, and wait for the workers of its cluster; None for None."""
+    return None if client is None else Cluster(check_client(client))
 
 
 class Cluster:
