@@ -14,7 +14,7 @@ from bayesfloor.classify.landmarks.feature_choice import CONSTANT, Sample, choos
 from bayesfloor.classify.landmarks.feature_kernels import to_probabilities, to_residuals
 from bayesfloor.classify.landmarks.feature_map import LINEAR_SCALE, RULE_SCALE, FeatureMap
 from bayesfloor.classify.landmarks.fitting import order_rows
-from bayesfloor.classify.landmarks.local_rows import N_NEAREST, PENALTY, WIDTH, store_rows, weigh_opinions
+from bayesfloor.classify.landmarks.local_rows import N_NEAREST, PENALTY, WIDTH, fit_stack_weights, store_rows
 from bayesfloor.classify.landmarks.multinomial import Objective, descend, penalty_of
 from bayesfloor.classify.landmarks.row_sums import RowSums
 from bayesfloor.classify.landmarks.scaling import scale_rows, scaling_of
@@ -210,13 +210,13 @@ def test_cells_find_nearly_all_that_a_full_search_finds(monkeypatch):
     assert np.mean(np.abs(found - full).max(axis=(1, 2)) < 1e-3) > 0.9
 
 
-def test_opinions_are_weighed_by_their_held_out_loss():
+def test_stack_weights_are_fitted_to_the_held_out_loss():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, 500)
     sure = np.log(np.where(np.eye(3)[codes] > 0, 0.8, 0.1))
     noise = np.log(rng.dirichlet(np.ones(3), 500))
     logarithms = np.stack([noise, sure, noise[::-1]], axis=2).astype(np.float32)
-    coefficients, gain = weigh_opinions(logarithms, codes, np.ones(500, np.float32))
+    coefficients, gain = fit_stack_weights(logarithms, codes, np.ones(500, np.float32))
 
     def loss(c):
         scores = logarithms @ np.maximum(c, 0)

@@ -271,7 +271,7 @@ def _local_rows_of(parts: Parts, n_axes: int, n_classes: int) -> LocalRows:
         prior=_array(parts, "prior", np.float32, (n_classes,), 0, whole),
         centres=centres,
         starts=starts,
-        opinions=_array(parts, "opinions", np.float64, (3,), 0, LARGEST_COEFFICIENT),
+        stack_weights=_array(parts, "stack_weights", np.float64, (3,), 0, LARGEST_COEFFICIENT),
     )
 
 

@@ -14,5 +14,6 @@ How rows become a model::
     rows ─► FeatureMap ─► scores ─► corrections ─► probabilities
 
 - `efforts`: how much is spent on each of these.
-- `landmark_classifier`, `landmark_regressor`: the estimators, on `landmark_estimator`. The second has ridge regression instead of `multinomial`.
+- `landmark_classifier`, `landmark_regressor`: the estimators, on `landmark_estimator`. The second has ridge
+  regression instead of `multinomial`.
 """

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-#: Landmarks at the least, if there are as many rows; and this over the number of rows, where rows are few.
+#: Minimum number of landmarks, given as many rows; with few rows, at least `FEW_ROWS_AREA` over the number of rows.
 FEWEST_LANDMARKS, FEW_ROWS_AREA = 48, 8e4
-#: Columns for which landmarks are √2 times as many as for none.
+#: Number of columns that multiplies the landmarks by √2.
 FEW_COLUMNS = 16
-#: Share of columns with two values from which on rules take the place of landmarks.
+#: Share of binary columns above which rules replace part of the landmarks.
 MOSTLY_BINARY = 0.5
-#: Rows to one rule: where columns are mostly binary, and else.
+#: Minimum number of rows per rule, with mostly binary columns and otherwise.
 ROWS_TO_RULE_BINARY, ROWS_TO_RULE = 20, 40
 
 
@@ -19,24 +19,24 @@ class Effort:
     Attributes
     ----------
     capacity : float
-        Landmarks are so many times the square root of rows times classes, and more where columns are many.
+        Landmarks per square root of rows times classes; more where columns are many.
     most_landmarks : int
-        At the most.
+        Maximum number of landmarks.
     binary_share : float
-        Share of the landmarks that is left where columns are mostly binary; rules are as many as all of them then.
+        Share of the landmarks that is kept where columns are mostly binary; rules then number as many as all landmarks.
     rule_share : float
-        Rules for each landmark elsewhere.
+        Rules per landmark otherwise.
     widths : tuple of float
         Widths of the kernel to choose from, in median distances between rows.
     n_tune, n_held : int
-        Rows that features and penalty are chosen on, and rows that are held out for the latter; of fewer rows, three
-        quarters and one.
+        Rows to choose features and penalty on, and rows to hold out for the penalty. With fewer rows, one quarter is
+        held out.
     path : tuple of float
-        Penalties that are tried, falling, as multiples of that of ridge regression.
+        Penalties to try, from large to small, as multiples of that of ridge regression.
     path_steps, steps : int
-        Steps for each penalty, and on all rows.
+        Maximum number of steps for each penalty, and on all rows.
     product_rows : float
-        Rows for each feature whose products precondition the steps.
+        Rows per feature whose products precondition the steps.
     is_local : bool
         Whether the nearest training rows correct the predictions.
     """
@@ -55,7 +55,7 @@ class Effort:
     is_local: bool = False
 
     def n_features(self, n: int, n_classes: int, n_columns: int, share_binary: float) -> tuple[int, int]:
-        """Return how many landmarks and rules rows are worth."""
+        """Return the default numbers of landmarks and rules."""
         by_size = self.capacity * (n * n_classes * (1 + n_columns / FEW_COLUMNS)) ** 0.5
         wanted = max(FEWEST_LANDMARKS, FEW_ROWS_AREA / n, by_size)
         n_landmarks = int(min(wanted, self.most_landmarks, n))

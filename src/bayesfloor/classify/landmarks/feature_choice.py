@@ -1,8 +1,8 @@
 """What features a landmark model gets, chosen on a sample of its rows.
 
-The guide is ridge regression of the indicators of the classes on linear and kernel features, whose leave-one-out
-residuals are exact and cheap. They choose the width of the kernel; its gradients say which columns matter; rules that
-explain most of its residuals are taken.
+Ridge regression of the class indicators on linear and Gaussian features has exact leave-one-out residuals at little
+cost. They choose the width of the Gaussians. The gradients of that regression weigh the columns, and rules are chosen
+by how much of its residuals they explain.
 """
 
 from typing import NamedTuple
@@ -24,16 +24,15 @@ RIDGE_PENALTIES = 10.0 ** np.arange(-3.0, 3.0)
 CONSTANT = 10.0
 #: Columns up to which ridge regression has linear features.
 MOST_LINEAR = 64
-#: Pairs of rows whose median distance is the unit of widths.
+#: Random pairs of rows whose median distance is the unit of widths.
 N_PAIRS = 512
-#: The least unit of widths: float32 can hardly tell rows apart that are nearer. Beside one value that is far off, all
-#: others may be.
+#: Minimum unit of widths: float32 hardly separates rows that are nearer, as all others may be beside one outlier.
 LEAST_SQUARE = 1e-12
-#: Weights of columns lie between these, and their power of the mean squared gradient.
+#: Minimum and maximum weight of a column, and the power of the mean squared gradient that it is.
 LIGHTEST, HEAVIEST, GRADIENT_POWER = 0.1, 4.0, 0.25
-#: Cuts of a numeric column to choose from, and cuts in all, at the most.
+#: Candidate cuts of a numeric column, and the maximum number of cuts in all.
 N_QUANTILES, MOST_CUTS = 16, 64
-#: Rows that a rule must hold for.
+#: Minimum number of rows for which a rule holds.
 FEWEST_ROWS = 4
 
 
@@ -178,7 +177,7 @@ def choose_rules(sample: Sample, residuals: F32, is_binary: Bools, n_rules: int)
     is_binary : ndarray of shape (d,)
         Columns of two values: one cut, which is no rule by itself as the column is a feature.
     n_rules : int
-        How many, at the most.
+        Maximum number of rules.
 
     Returns
     -------
@@ -260,7 +259,7 @@ class FeaturePlan(NamedTuple):
     Attributes
     ----------
     n_landmarks, n_rules : int
-        How many, at the most.
+        Maximum numbers of landmarks and rules.
     widths : tuple of float
         Widths of the kernel to choose from, in median distances between rows.
     width_rows, width_landmarks : int

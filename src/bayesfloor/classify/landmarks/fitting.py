@@ -11,7 +11,7 @@ from bayesfloor.classify.landmarks.efforts import Effort
 from bayesfloor.classify.landmarks.feature_choice import FeaturePlan, Sample, Scaling, choose_features
 from bayesfloor.classify.landmarks.feature_kernels import to_probabilities
 from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
-from bayesfloor.classify.landmarks.local_rows import LocalRows, store_rows, weigh_opinions
+from bayesfloor.classify.landmarks.local_rows import LocalRows, fit_stack_weights, store_rows
 from bayesfloor.classify.landmarks.multinomial import Memory, Objective, Penalty, descend, penalty_of
 from bayesfloor.classify.landmarks.row_sums import RowSums
 from bayesfloor.classify.landmarks.scaling import by_share_of_zeros, scale_rows, scaling_of
@@ -22,19 +22,19 @@ from bayesfloor.runtime.cluster import Cluster
 from bayesfloor.runtime.hash_kernels import mix64
 from bayesfloor.runtime.threads import Crew
 
-#: Rows of a block of predictions. All blocks have as many, the last one filled up, so that no row depends on others.
+#: Rows in a block of predictions. The last block is padded, so that no prediction depends on how many rows there are.
 PREDICTED_ROWS = 256
-#: Rows whose products precondition the steps, at the least.
+#: Minimum number of rows whose products precondition the steps.
 FEWEST_PRODUCT_ROWS = 4000
-#: What products of some rows are multiplied by, to be above those of all rows, and the least share of each square.
+#: Factor that lifts products of sampled rows above those of all rows, and the minimum share of each square.
 SAMPLED_MARGIN, LEAST_SHARE = 1.1, 0.2
-#: A held-out loss so many times the best one ends the path of falling penalties; so do two in a row that are larger.
+#: Stop the path of penalties at a held-out loss above this multiple of the best, or after two in a row above the best.
 HOPELESS = 1.1
-#: Least probability in the held-out loss.
+#: Minimum probability in the held-out loss.
 LEAST_PROBABILITY = 1e-7
-#: Values of the residuals of all rows beyond which they are not kept for local corrections.
+#: Maximum number of residuals (rows times classes) that are kept for local corrections.
 MOST_LOCAL_VALUES = 5e7
-#: Half of the steps do where all rows are fewer than so many times those that the penalty was chosen on.
+#: Take half of the steps where all rows number fewer than this multiple of those that the penalty was chosen on.
 FEW_MORE = 2
 #: Steps that follow on all rows where a part had been held out.
 STEPS_ON_ALL = 4
@@ -208,7 +208,7 @@ def fit_model(
     crew : Crew
         Threads.
     n_landmarks, n_rules : int or None, default=None
-        How many; None for what the rows are worth.
+        How many; None for the default of the effort.
     cluster : Cluster or None, default=None
         Whose workers take the sums over all rows; None for the threads of the crew.
 
@@ -366,16 +366,16 @@ def _fit_with_local(
     local = store_rows(weighted[:n_kept], kept.codes, kept_sums.probabilities(coefficients), not_weighed)
     probabilities = held_sums.probabilities(coefficients)
     logarithms = local_logarithms(local, weighted[n_kept:], probabilities, crew)
-    opinions, gain = weigh_opinions(logarithms, held.codes, held.weight)
+    stack_weights, gain = fit_stack_weights(logarithms, held.codes, held.weight)
     error, log_loss = _error_and_loss(probabilities, held.codes, held.weight)
     sums = everything.sums(feature_map, crew)
     coefficients, curvature = _fit_all(sums, penalty, tuned.strength, coefficients, effort, STEPS_ON_ALL)
     corrected = None
-    if gain > 0 and opinions[1:].any():
-        scores = (logarithms @ opinions).astype(np.float32)
+    if gain > 0 and stack_weights[1:].any():
+        scores = (logarithms @ stack_weights).astype(np.float32)
         to_probabilities(scores)
         error, log_loss = _error_and_loss(scores, held.codes, held.weight)
-        corrected = store_rows(weighted, rows.codes, sums.probabilities(coefficients), opinions)
+        corrected = store_rows(weighted, rows.codes, sums.probabilities(coefficients), stack_weights)
     return LandmarkModel(
         feature_map, coefficients, corrected, tuned.strength, error, log_loss, curvature, rows.mean_weight
     )
@@ -434,7 +434,7 @@ def update_model(model: LandmarkModel, X: Any, codes: Ints, weight: Floats, n_st
 
 
 def local_logarithms(local: LocalRows, weighted: F32, probabilities: F32, crew: Crew) -> F32:
-    """Return the opinions on many rows, several blocks at a time."""
+    """Return the logarithms of the three predictions for many rows, several blocks at a time."""
     blocks = [slice(first, first + PREDICTED_ROWS) for first in range(0, len(weighted), PREDICTED_ROWS)]
     found = crew.run(lambda rows: local.logarithms(weighted[rows], probabilities[rows]), [(rows,) for rows in blocks])
     return np.concatenate(found)

@@ -40,7 +40,7 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
         Rows that become centres of Gaussian kernels; None for about the square root of rows times classes, at most 512
         ("default") or 1024 ("high").
     n_rules : int or None, default=None
-        Cuts of columns and pairs of them, at the most; None for a share of the landmarks.
+        Maximum number of rules, cuts of columns and pairs of them; None for a share of the landmarks.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn.
     n_jobs : int or None, default=None

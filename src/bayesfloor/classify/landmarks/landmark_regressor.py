@@ -19,21 +19,21 @@ from bayesfloor.classify.training import F64, check_regression
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.threads import Crew
 
-#: As many landmarks as for so many classes: one target costs no steps, so that there is time for more.
+#: Take as many landmarks as for this number of classes: ridge regression needs no steps, so there is time for more.
 LIKE_CLASSES = 10
-#: Penalties that are tried, falling, as multiples of that of ridge regression on a few rows.
+#: Penalties to try, from large to small, as multiples of that of ridge regression on a few rows.
 PATH = 10.0 ** np.arange(2.0, -7.0, -0.5)
-#: Rows up to which the penalty is chosen by so many folds; of more rows, a part is held out once.
+#: Up to `FEW_ROWS` rows, choose the penalty by `N_FOLDS`-fold cross-validation; with more rows, hold a part out once.
 FEW_ROWS, N_FOLDS = 10_000, 5
-#: Share of the rows that features are chosen on, at the most. The penalty is chosen on others: rules fit the rows that
+#: Maximum share of the rows that features are chosen on. The penalty is chosen on others, since rules fit the rows that
 #: they were chosen on too well.
 FEW_SHARE = 0.6
 #: Rows and landmarks on which the width of the kernel and the weights of the columns are chosen, and the power of the
 #: gradients. One target costs less than many classes do, and its gradients are less noisy.
 WIDTH_CHOICE = (1200, 192, 0.5)
-#: What the penalty of rules is multiplied by where held-out rows show that it helps, and the penalties tried with that.
+#: Factors for the penalty of rules, taken where held-out rows show a gain, and factors of all penalties with them.
 RULE_PENALTIES, NEARBY = (10.0, 1e4), (10.0**0.5, 1.0, 10.0**-0.5)
-#: Penalties in a row that are worse than the best one before the path ends.
+#: Stop the path after this number of penalties that do not improve on the best.
 MOST_WORSE = 3
 
 
@@ -86,7 +86,7 @@ def fit_ridge(
     has_groups : bool, default=False
         Whether rows belong together, so that no others than the held-out ones can be left out.
     n_landmarks, n_rules : int or None, default=None
-        How many; None for what the rows are worth.
+        How many; None for the default of the effort.
 
     Returns
     -------
@@ -225,10 +225,10 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
     effort : {"fast", "default", "high"}, default="default"
         How many landmarks, and how many widths of the kernel to choose from.
     n_landmarks : int or None, default=None
-        Rows that become centres of Gaussian kernels; None for what rows and columns are worth, at most 512
+        Rows that become centres of Gaussian kernels; None for a number that grows with rows and columns, at most 512
         ("default").
     n_rules : int or None, default=None
-        Cuts of columns and pairs of them, at the most; None for a share of the landmarks.
+        Maximum number of rules, cuts of columns and pairs of them; None for a share of the landmarks.
     n_jobs : int or None, default=None
         Threads; None for every core.
     progress : bool or callable, default=False

@@ -1,8 +1,9 @@
 """Corrections by the nearest training rows, for the highest effort.
 
 Landmarks smooth over what is finer than their distances. Kernel ridge regression for each row on its nearest training
-rows does not: it is fitted once to their classes and once to the residuals of the landmark model there. A multinomial
-model with one coefficient for each of the three opinions, fitted on held-out rows, weighs them.
+rows does not: it is fitted once to their classes and once to the residuals of the landmark model there. The
+logarithms of these two predictions and of the landmark model's are stacked: a multinomial model with one weight for
+each, fitted on held-out rows.
 
 Many rows lie in cells, each around a row; those in the cells nearest to a row are searched.
 """
@@ -19,17 +20,17 @@ from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Nearest rows, the width of their kernel as a share of their distances, and what is added to its diagonal.
 N_NEAREST, WIDTH, PENALTY = 48, 0.4, 0.1
-#: Rows up to which all are searched; then, rows of a cell on average, and cells that are searched.
+#: Search all rows up to this number; beyond, cells of this mean size, and this many of the nearest cells.
 ONE_CELL, CELL_ROWS, N_SEARCHED = 20_000, 500, 16
-#: Least probability in the logarithms that are weighed: of landmarks, and of regressions, which are not as sure.
+#: Minimum probability in the logarithms: of landmarks, and of regressions, which are less certain.
 LEAST, LEAST_LOCAL = 1e-6, 1e-3
-#: Penalty on the coefficients of the three opinions.
-OPINION_PENALTY = 1e-3
+#: Penalty on the stack weights.
+STACK_PENALTY = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class LocalRows:
-    """Training rows, and how much they have to say.
+    """Training rows that correct predictions near them.
 
     Attributes
     ----------
@@ -43,8 +44,8 @@ class LocalRows:
         Centres of the cells.
     starts : ndarray of shape (n_cells + 1,)
         The first row of each cell.
-    opinions : ndarray of shape (3,)
-        Coefficients of the logarithms of the probabilities of landmarks, of classes near by, and of residuals near by.
+    stack_weights : ndarray of shape (3,)
+        Of the logarithms of the probabilities of landmarks, of classes near by, and of residuals near by.
     """
 
     rows: F32
@@ -52,14 +53,14 @@ class LocalRows:
     prior: F32
     centres: F32
     starts: Ints
-    opinions: Floats
+    stack_weights: Floats
 
     def scores(self, rows: F32, probabilities: F32) -> F32:
         """Return the scores of the classes of scaled and weighted rows, given the landmark model's probabilities."""
-        return np.asarray(self.logarithms(rows, probabilities) @ self.opinions, np.float32)
+        return np.asarray(self.logarithms(rows, probabilities) @ self.stack_weights, np.float32)
 
     def logarithms(self, rows: F32, probabilities: F32) -> F32:
-        """Return the three opinions, (n, n_classes, 3)."""
+        """Return the logarithms of the three predictions, (n, n_classes, 3)."""
         n_classes = len(self.prior)
         found = np.empty((len(rows), 2 * n_classes), np.float32)
         fit_locally(
@@ -68,8 +69,8 @@ class LocalRows:
         )  # fmt: skip
         near = found[:, :n_classes] + self.prior
         corrected = probabilities + found[:, n_classes:]
-        opinions = ((probabilities, LEAST), (near, LEAST_LOCAL), (corrected, LEAST_LOCAL))
-        return np.stack([_logarithm(values, least) for values, least in opinions], axis=2)
+        predictions = ((probabilities, LEAST), (near, LEAST_LOCAL), (corrected, LEAST_LOCAL))
+        return np.stack([_logarithm(values, least) for values, least in predictions], axis=2)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain arrays."""
@@ -81,7 +82,7 @@ def _logarithm(values: F32, least: float) -> F32:
     return np.log(values / values.sum(axis=1, keepdims=True))
 
 
-def store_rows(rows: F32, codes: Ints, probabilities: F32, opinions: Floats) -> LocalRows:
+def store_rows(rows: F32, codes: Ints, probabilities: F32, stack_weights: Floats) -> LocalRows:
     """Put rows into cells.
 
     Parameters
@@ -92,7 +93,7 @@ def store_rows(rows: F32, codes: Ints, probabilities: F32, opinions: Floats) -> 
         Classes.
     probabilities : ndarray of shape (n, n_classes), float32
         Of the landmark model.
-    opinions : ndarray of shape (3,)
+    stack_weights : ndarray of shape (3,)
         See `LocalRows`.
 
     Returns
@@ -114,16 +115,16 @@ def store_rows(rows: F32, codes: Ints, probabilities: F32, opinions: Floats) -> 
     own, classes = np.arange(n), codes[order]
     targets[own, classes] += 1
     targets[own, n_classes + classes] += 1
-    return LocalRows(rows[order], targets, prior, centres, starts, opinions)
+    return LocalRows(rows[order], targets, prior, centres, starts, stack_weights)
 
 
-def weigh_opinions(logarithms: F32, codes: Ints, weight: F32) -> tuple[Floats, float]:
-    """Fit the coefficients of opinions, none below zero, to the classes of held-out rows.
+def fit_stack_weights(logarithms: F32, codes: Ints, weight: F32) -> tuple[Floats, float]:
+    """Fit the weights of predictions, none below zero, to the classes of held-out rows.
 
     Parameters
     ----------
     logarithms : ndarray of shape (n, n_classes, 3), float32
-        The opinions.
+        Of the predictions.
     codes : ndarray of shape (n,)
         Classes.
     weight : ndarray of shape (n,), float32
@@ -131,22 +132,22 @@ def weigh_opinions(logarithms: F32, codes: Ints, weight: F32) -> tuple[Floats, f
 
     Returns
     -------
-    coefficients : ndarray of shape (3,)
+    stack_weights : ndarray of shape (3,)
     gain : float
-        How much smaller the mean logarithmic loss is than that of the first opinion alone.
+        By how much the mean logarithmic loss is below that of the first prediction alone.
     """
-    opinions = logarithms.astype(np.float64)
+    predictions = logarithms.astype(np.float64)
     own, shares = np.arange(len(codes)), weight.astype(np.float64) / float(weight.sum())
 
     def loss(coefficients: Floats) -> tuple[float, Floats]:
-        scores = opinions @ coefficients
+        scores = predictions @ coefficients
         scores -= scores.max(axis=1, keepdims=True)
         odds = np.exp(scores)
         totals = odds.sum(axis=1)
         value = float(shares @ (np.log(totals) - scores[own, codes]))
-        expected = np.einsum("ik,ikj->ij", odds / totals[:, np.newaxis], opinions)
-        slope = shares @ (expected - opinions[own, codes])
-        penalty = OPINION_PENALTY / len(codes)
+        expected = np.einsum("ik,ikj->ij", odds / totals[:, np.newaxis], predictions)
+        slope = shares @ (expected - predictions[own, codes])
+        penalty = STACK_PENALTY / len(codes)
         return value + penalty * float(coefficients @ coefficients), slope + 2 * penalty * coefficients
 
     start = np.array([1.0, 0.0, 0.0])

@@ -17,15 +17,15 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.runtime.arrays import Floats
 
-#: What the constant and the diagonal of the landmarks' block count of the penalty.
+#: Penalty of the constant, and what is added to the diagonal of the landmarks' block, relative to other features.
 SMALL_PENALTY = 1e-3
 #: Damping of the Cholesky factor, as a share of the trace; it grows until there is a factor.
 DAMPING = 4e-7
-#: A step that is expected to gain less than this for each unit of weight is the last.
+#: Stop when a step is expected to gain less than this per unit of weight.
 TOLERANCE = 2e-6
 #: Pairs of steps and changes of the gradient that L-BFGS remembers.
 N_REMEMBERED = 8
-#: How often a step that raises the objective is cut back, and by what.
+#: Maximum number of times that a step which raises the objective is shortened, and the factor.
 MOST_CUTBACKS, CUTBACK = 6, 0.25
 
 
@@ -153,7 +153,7 @@ def descend(
     start : Point
         Where to start.
     n_steps : int
-        How many steps, at the most.
+        Maximum number of steps.
     total_weight : float
         Weight of all rows.
     memory : list or None, default=None

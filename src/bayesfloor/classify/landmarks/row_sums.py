@@ -21,7 +21,7 @@ from bayesfloor.runtime.threads import Crew
 #: What is added up: some arrays.
 Sums = list[NDArray[Any]]
 
-#: Values of a block of features, and its rows at the least.
+#: Values in a block of features, and its minimum number of rows.
 BLOCK_VALUES, BLOCK_ROWS = 2**18, 256
 #: Sums that are taken side by side, whatever the number of threads, and added up then.
 N_LANES = 8
@@ -112,7 +112,7 @@ class RowSums:
         coefficients : ndarray of shape (n_classes, n_features), float32, or None, default=None
             Weighs rows by a bound of the curvature of their loss there; None takes its largest, 1, everywhere.
         most_rows : int or None, default=None
-            About so many rows stand for all.
+            Use about this many rows, evenly spread.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class RowSums:
         return sums
 
     def some_blocks(self, most_rows: int | None) -> list[int]:
-        """Return the numbers of blocks, evenly spread, that have about so many rows; of all blocks for None."""
+        """Return evenly spread blocks, by number, of about `most_rows` rows; all blocks for None."""
         n_all = len(self.blocks)
         if most_rows is None or most_rows >= self.n_rows:
             return list(range(n_all))
@@ -141,7 +141,7 @@ class RowSums:
         return [(2 * number + 1) * n_all // (2 * n_some) for number in range(n_some)]
 
     def add_up(self, of_lane: Callable[..., Sums], *arguments: Any, numbers: Iterable[int] | None = None) -> Sums:
-        """Add up what a function of a module returns for each lane: every so many blocks, in their order.
+        """Add up what a function of a module returns for each lane of blocks, in their order.
 
         Parameters
         ----------

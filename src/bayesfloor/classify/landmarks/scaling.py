@@ -10,15 +10,15 @@ from bayesfloor.classify.landmarks.feature_map import F32, scaled
 from bayesfloor.data.points import SPARSE_LIMIT
 from bayesfloor.runtime.arrays import Floats, Ints
 
-#: Columns above which they are projected on principal axes, and how many of these there are at the most.
+#: Project more columns than this on principal axes, and the maximum number of these.
 MANY_COLUMNS, N_AXES = 512, 256
 #: Rows that axes are computed from.
 AXIS_ROWS = 2000
 #: Rows of a block that are scaled at a time.
 SCALED_ROWS = 65_536
-#: Share of values other than zero up to which rows of many columns are sparse.
+#: Maximum share of non-zero values for which rows of many columns are stored as sparse.
 SPARSE_SHARE = 0.1
-#: Width of a column, as a share of its largest value and at all, up to which it counts as constant.
+#: A column counts as constant up to this width, relative to its largest value and absolute.
 LEAST_WIDTH, SMALLEST = 1e-12, 1e-300
 
 

@@ -29,14 +29,14 @@ from bayesfloor.classify.landmarks.row_sums import RowSums, Sums
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.tree import build_class_tree
 
-#: Classes from which shortlists are worth their overhead.
+#: Number of classes from which shortlists save time.
 MANY_CLASSES = 150
 #: Rows on which overlaps of classes and the factor of the start are measured.
 OVERLAP_ROWS, FACTOR_ROWS = 10_000, 1_500
 #: Factors of the closed form to choose from: scores of ridge regression lie between 0 and 1, and those of a multinomial
 #: model are the larger the more classes there are.
 FACTORS = 2.0 ** np.arange(-1.0, 11.5, 0.5)
-#: Classes that overlap most with those of a block: so many times the root of the number of classes, and at the least.
+#: Length of a shortlist: this multiple of the root of the number of classes, and its minimum.
 #: Half as many are drawn from the others. Twice as many gained less than what as many steps more did.
 NEAR_SHARE, FEWEST_NEAR = 2.0, 24
 #: Steps until classes are drawn anew; for each strength of the penalty; and on all rows, after the held-out ones had
@@ -261,7 +261,7 @@ def descend_by_shortlists(
     start : ndarray of shape (n_classes, n_features), float32
         Where to start.
     n_steps : int
-        How many steps, at the most.
+        Maximum number of steps.
     seed : tuple of int
         Of the classes that are drawn.
 
