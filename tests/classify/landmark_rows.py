@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.classify.landmarks.feature_map import FeatureMap
-from bayesfloor.classify.landmarks.row_sums import RowSums
+from bayesfloor.learn.landmarks.feature_map import FeatureMap
+from bayesfloor.learn.landmarks.row_sums import RowSums
 from bayesfloor.runtime.threads import Crew
 
 

@@ -13,9 +13,9 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from bayesfloor import LandmarkClassifier
-from bayesfloor.classify.landmarks import row_sums, shortlists
-from bayesfloor.classify.landmarks.cluster_sums import ClusterSums, Lane, _sum_on_worker
-from bayesfloor.classify.landmarks.multinomial import Objective, descend, penalty_of
+from bayesfloor.learn.landmarks import row_sums, shortlists
+from bayesfloor.learn.landmarks.cluster_sums import ClusterSums, Lane, _sum_on_worker
+from bayesfloor.learn.landmarks.multinomial import Objective, descend, penalty_of
 from bayesfloor.runtime.cluster import ClusterRun, cluster_of
 from bayesfloor.runtime.threads import supervise
 

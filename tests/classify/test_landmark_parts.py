@@ -9,15 +9,15 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 
-from bayesfloor.classify.landmarks.efforts import EFFORTS
-from bayesfloor.classify.landmarks.feature_choice import CONSTANT, Sample, choose_rules, ridge
-from bayesfloor.classify.landmarks.feature_kernels import to_probabilities, to_residuals
-from bayesfloor.classify.landmarks.feature_map import LINEAR_SCALE, RULE_SCALE, FeatureMap
-from bayesfloor.classify.landmarks.fitting import order_rows
-from bayesfloor.classify.landmarks.local_rows import N_NEAREST, PENALTY, WIDTH, fit_stack_weights, store_rows
-from bayesfloor.classify.landmarks.multinomial import Objective, descend, penalty_of
-from bayesfloor.classify.landmarks.row_sums import RowSums
-from bayesfloor.classify.landmarks.scaling import scale_rows, scaling_of
+from bayesfloor.learn.landmarks.efforts import EFFORTS
+from bayesfloor.learn.landmarks.feature_choice import CONSTANT, Sample, choose_rules, ridge
+from bayesfloor.learn.landmarks.feature_kernels import to_probabilities, to_residuals
+from bayesfloor.learn.landmarks.feature_map import LINEAR_SCALE, RULE_SCALE, FeatureMap
+from bayesfloor.learn.landmarks.fitting import order_rows
+from bayesfloor.learn.landmarks.local_rows import N_NEAREST, PENALTY, WIDTH, fit_stack_weights, store_rows
+from bayesfloor.learn.landmarks.multinomial import Objective, descend, penalty_of
+from bayesfloor.learn.landmarks.row_sums import RowSums
+from bayesfloor.learn.landmarks.scaling import scale_rows, scaling_of
 from bayesfloor.runtime.threads import Crew
 
 
@@ -121,8 +121,8 @@ def test_rules_cut_a_column_where_classes_change():
 
 
 def test_sums_do_not_depend_on_threads(monkeypatch):
-    monkeypatch.setattr("bayesfloor.classify.landmarks.row_sums.BLOCK_VALUES", 512)
-    monkeypatch.setattr("bayesfloor.classify.landmarks.row_sums.BLOCK_ROWS", 32)
+    monkeypatch.setattr("bayesfloor.learn.landmarks.row_sums.BLOCK_VALUES", 512)
+    monkeypatch.setattr("bayesfloor.learn.landmarks.row_sums.BLOCK_ROWS", 32)
     from bayesfloor.runtime.threads import supervise
 
     X, codes = some_rows(1000)
@@ -201,8 +201,8 @@ def test_cells_find_nearly_all_that_a_full_search_finds(monkeypatch):
     X, codes = some_rows(3000)
     probabilities = np.full((3000, 4), 0.25, np.float32)
     full = store_rows(X, codes, probabilities, np.ones(3)).logarithms(X[:200], probabilities[:200])
-    monkeypatch.setattr("bayesfloor.classify.landmarks.local_rows.ONE_CELL", 1000)
-    monkeypatch.setattr("bayesfloor.classify.landmarks.local_rows.CELL_ROWS", 50)
+    monkeypatch.setattr("bayesfloor.learn.landmarks.local_rows.ONE_CELL", 1000)
+    monkeypatch.setattr("bayesfloor.learn.landmarks.local_rows.CELL_ROWS", 50)
     cells = store_rows(X, codes, probabilities, np.ones(3))
     assert len(cells.centres) == 60
     assert sorted(map(tuple, cells.rows.tolist())) == sorted(map(tuple, X.tolist()))

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import log_softmax, softmax
 
 from bayesfloor import LandmarkClassifier
-from bayesfloor.classify.landmarks import row_sums, shortlists
-from bayesfloor.classify.landmarks.multinomial import Objective, descend, penalty_of
+from bayesfloor.learn.landmarks import row_sums, shortlists
+from bayesfloor.learn.landmarks.multinomial import Objective, descend, penalty_of
 from bayesfloor.runtime.threads import supervise
 
 from .landmark_rows import class_rows

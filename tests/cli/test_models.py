@@ -15,10 +15,10 @@ from sklearn.base import clone
 
 import fuzz_models
 from bayesfloor import LandmarkClassifier, SmartSVC, read_table
-from bayesfloor.classify.landmarks.local_rows import LocalRows
 from bayesfloor.cli import main
 from bayesfloor.cli.model_file import Model, pack_model
 from bayesfloor.cli.models import as_csv
+from bayesfloor.learn.landmarks.local_rows import LocalRows
 
 from .small_tables import three_classes, write_csv
 

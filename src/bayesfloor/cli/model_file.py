@@ -22,12 +22,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.classify.landmarks.feature_choice import HEAVIEST, LIGHTEST
-from bayesfloor.classify.landmarks.feature_map import FARTHEST, FeatureMap
 from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
-from bayesfloor.classify.landmarks.local_rows import LocalRows
 from bayesfloor.classify.linear.smart_svc import SmartSVC
 from bayesfloor.cli.model_archive import UNPACKED_MODEL_LIMIT, no_model, pack, unpack
+from bayesfloor.learn.landmarks.feature_choice import HEAVIEST, LIGHTEST
+from bayesfloor.learn.landmarks.feature_map import FARTHEST, FeatureMap
+from bayesfloor.learn.landmarks.local_rows import LocalRows
 from bayesfloor.runtime.text import counted, listed
 from bayesfloor.tables.encoding import Preparation
 from bayesfloor.tree import ClassTree

@@ -117,9 +117,9 @@ def _sample(n_rows: int, n_features: int, n_classes: int = 3) -> tuple["Floats",
 def _boosting() -> None:
     import numpy as np
 
-    from bayesfloor.classify.landmarks.efforts import EFFORTS
-    from bayesfloor.classify.landmarks.fitting import fit_model, order_rows
     from bayesfloor.learn.boosting import boosting
+    from bayesfloor.learn.landmarks.efforts import EFFORTS
+    from bayesfloor.learn.landmarks.fitting import fit_model, order_rows
     from bayesfloor.learn.training_rows import Train
     from bayesfloor.runtime.threads import Crew
 
@@ -199,7 +199,7 @@ def _landmarks() -> None:
 
     from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
     from bayesfloor.classify.landmarks.landmark_regressor import LandmarkRegressor
-    from bayesfloor.classify.landmarks.local_kernels import assign_cells
+    from bayesfloor.learn.landmarks.local_kernels import assign_cells
 
     X, y = _sample(1500, 5)
     for effort in ("fast", "default", "high"):

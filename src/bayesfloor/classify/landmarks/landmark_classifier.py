@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bayesfloor.classify.landmarks.fitting import (
+from bayesfloor.classify.landmarks.landmark_estimator import LandmarkEstimator, Settings
+from bayesfloor.classify.training import F64, check_rows, check_training, class_weights, total_weights
+from bayesfloor.data.labels import check_labels, check_weights
+from bayesfloor.learn.landmarks.fitting import (
     LandmarkModel,
     Rows,
     fit_model,
@@ -17,9 +20,6 @@ from bayesfloor.classify.landmarks.fitting import (
     probabilities_of,
     update_model,
 )
-from bayesfloor.classify.landmarks.landmark_estimator import LandmarkEstimator, Settings
-from bayesfloor.classify.training import F64, check_rows, check_training, class_weights, total_weights
-from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.cluster import cluster_of
 from bayesfloor.runtime.text import listed

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from sklearn.base import BaseEstimator
 
-from bayesfloor.classify.landmarks.efforts import EFFORTS, Effort
-from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
-from bayesfloor.classify.landmarks.fitting import scores_of
-from bayesfloor.classify.landmarks.local_rows import LocalRows
 from bayesfloor.classify.training import check_rows
+from bayesfloor.learn.landmarks.efforts import EFFORTS, Effort
+from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
+from bayesfloor.learn.landmarks.fitting import scores_of
+from bayesfloor.learn.landmarks.local_rows import LocalRows
 from bayesfloor.runtime.checks import check_int, check_option, check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise

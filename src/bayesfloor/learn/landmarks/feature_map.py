@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from bayesfloor.classify.landmarks.feature_kernels import fill_gaussians, fill_rules
+from bayesfloor.learn.landmarks.feature_kernels import fill_gaussians, fill_rules
 from bayesfloor.runtime.arrays import Floats, Ints
 
 F32 = NDArray[np.float32]

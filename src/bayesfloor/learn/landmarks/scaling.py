@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from bayesfloor.classify.landmarks.feature_choice import Scaling
-from bayesfloor.classify.landmarks.feature_map import F32, scaled
 from bayesfloor.data.points import SPARSE_LIMIT
+from bayesfloor.learn.landmarks.feature_choice import Scaling
+from bayesfloor.learn.landmarks.feature_map import F32, scaled
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Project more columns than this on principal axes, and the maximum number of these.

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.classify.landmarks.feature_kernels import ZERO, exp_of_row
+from bayesfloor.learn.landmarks.feature_kernels import ZERO, exp_of_row
 from bayesfloor.runtime.kernels import kernel
 
 FAR = np.float32(3e38)

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import ssyrk
 
-from bayesfloor.classify.landmarks.feature_kernels import to_probabilities, to_residuals
-from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
+from bayesfloor.learn.landmarks.feature_kernels import to_probabilities, to_residuals
+from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
 

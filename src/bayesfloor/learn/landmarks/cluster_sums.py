@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
-from bayesfloor.classify.landmarks.row_sums import KEPT_BYTES, N_LANES, RowSums, Sums, total_of
+from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
+from bayesfloor.learn.landmarks.row_sums import KEPT_BYTES, N_LANES, RowSums, Sums, total_of
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.cluster import Cluster, ClusterRun
 from bayesfloor.runtime.limits import one_of_a_pool

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from bayesfloor.classify.landmarks.feature_map import F32, LINEAR_SCALE, FeatureMap, gaussian, squares_of_rows
+from bayesfloor.learn.landmarks.feature_map import F32, LINEAR_SCALE, FeatureMap, gaussian, squares_of_rows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Rows, and landmarks of them, on which the width of the kernel and the weights of the columns are chosen.

@@ -22,10 +22,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesfloor.classify.landmarks.feature_kernels import to_probabilities, to_residuals
-from bayesfloor.classify.landmarks.feature_map import F32
-from bayesfloor.classify.landmarks.multinomial import Objective, Penalty, cholesky, descend, solve
-from bayesfloor.classify.landmarks.row_sums import RowSums, Sums
+from bayesfloor.learn.landmarks.feature_kernels import to_probabilities, to_residuals
+from bayesfloor.learn.landmarks.feature_map import F32
+from bayesfloor.learn.landmarks.multinomial import Objective, Penalty, cholesky, descend, solve
+from bayesfloor.learn.landmarks.row_sums import RowSums, Sums
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.tree import build_class_tree
 

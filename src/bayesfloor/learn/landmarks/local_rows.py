@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from bayesfloor.classify.landmarks.feature_map import F32
-from bayesfloor.classify.landmarks.local_kernels import assign_cells, fit_locally
+from bayesfloor.learn.landmarks.feature_map import F32
+from bayesfloor.learn.landmarks.local_kernels import assign_cells, fit_locally
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Nearest rows, the width of their kernel as a share of their distances, and what is added to its diagonal.

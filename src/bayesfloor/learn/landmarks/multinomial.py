@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
+from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.runtime.arrays import Floats
 
 #: Penalty of the constant, and what is added to the diagonal of the landmarks' block, relative to other features.
