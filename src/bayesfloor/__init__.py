@@ -51,7 +51,9 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.choose.transforms import compare_transforms as compare_transforms
     from bayesfloor.classify.affinity import class_affinity as class_affinity
     from bayesfloor.classify.hierarchical.dag import DAGClassifier as DAGClassifier
-    from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier as HierarchicalClassifier
+    from bayesfloor.classify.hierarchical.hierarchical_classifier import (
+        HierarchicalClassifier as HierarchicalClassifier,
+    )
     from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier as LandmarkClassifier
     from bayesfloor.classify.landmarks.landmark_regressor import LandmarkRegressor as LandmarkRegressor
     from bayesfloor.classify.linear.linear_svm import LinearSVMPath as LinearSVMPath
@@ -133,7 +135,7 @@ _PUBLIC = {
     "choose.transforms": "compare_transforms",
     "classify.affinity": "class_affinity",
     "classify.hierarchical.dag": "DAGClassifier",
-    "classify.hierarchical.tree_classifier": "HierarchicalClassifier",
+    "classify.hierarchical.hierarchical_classifier": "HierarchicalClassifier",
     "classify.linear.linear_svm": "linear_svm_path LinearSVMPath",
     "classify.linear.linear_svm_cv": "LinearSVCCV",
     "classify.linear.one_vs_one": "OneVsOneSVC",

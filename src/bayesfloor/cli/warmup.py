@@ -217,7 +217,7 @@ def _machines() -> None:
     from sklearn.linear_model import LogisticRegression
 
     from bayesfloor.classify.hierarchical.dag import DAGClassifier
-    from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier
+    from bayesfloor.classify.hierarchical.hierarchical_classifier import HierarchicalClassifier
     from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
     from bayesfloor.classify.linear.smart_svc import SmartSVC
 

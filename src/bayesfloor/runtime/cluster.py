@@ -245,10 +245,7 @@ class ClusterRun:
         for place, name in enumerate(self.graph.depth_first()):
             job = self.graph.jobs[name]
             if name in names and not job.here:
-                needs = [
-                    [self.futures[n] for n in need] if isinstance(need, list) else self.futures[need]
-                    for need in job.needs
-                ]
+                needs = job.arguments(self.futures)
                 key = f"bayesfloor-{name}-{suffix}"
                 self.futures[name] = client.submit(job.work, *needs, key=key, priority=-place)
 
@@ -268,8 +265,7 @@ class ClusterRun:
     def _do(self, job: Job) -> Any:
         """Gather what a job needs and do it in this process."""
         known = self._gather(list(job.names()))
-        needs = ([known[name] for name in need] if isinstance(need, list) else known[need] for need in job.needs)
-        return self.cluster.patiently(lambda: job.work(*needs))
+        return self.cluster.patiently(lambda: job.work(*job.arguments(known)))
 
     def _let_go(self, finished: Set[str]) -> None:
         """Drop data and results that all jobs which need them have had; Dask removes them from the workers."""

@@ -1,15 +1,18 @@
-"""Pure functions that need each other's results, as a graph: threads or a Dask cluster (`cluster`) can run it.
+"""Pure functions that need each other's results, as a graph.
 
-Values that travel say how large they are (`WithArrays`).
+`run_in_threads` runs it in this process, `cluster` on the workers of a Dask cluster. Values that travel say how large
+they are (`WithArrays`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from bayesfloor.runtime.threads import Crew
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,10 @@ class Job:
         """Yield the names of all that is needed."""
         for need in self.needs:
             yield from need if isinstance(need, list) else [need]
+
+    def arguments(self, known: Mapping[str, Any]) -> list[Any]:
+        """Return the values to call the function with, by the names of what is known."""
+        return [[known[name] for name in need] if isinstance(need, list) else known[need] for need in self.needs]
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,31 @@ class Graph:
             for need in job.names():
                 users[need].append(name)
         return users
+
+
+def run_in_threads(graph: Graph, crew: Crew) -> dict[str, Any]:
+    """Run the jobs of a graph, as many at a time as there are threads, and return the wanted results."""
+    crew.expect(graph.amount)
+    known: dict[str, Any] = dict(graph.data)
+    depth = dict.fromkeys(known, 0)
+    levels: list[list[str]] = []
+    for name, job in graph.jobs.items():
+        depth[name] = 1 + max((depth[need] for need in job.names()), default=0)
+        while len(levels) < depth[name]:
+            levels.append([])
+        levels[depth[name] - 1].append(name)
+    last_use: dict[str, int] = {}
+    for name, job in graph.jobs.items():
+        last_use.update((need, max(last_use.get(need, 0), depth[name])) for need in job.names())
+    for number, names in enumerate(levels, 1):
+        jobs = [graph.jobs[name] for name in names]
+        results = crew.run(
+            lambda job: job.work(*job.arguments(known)), [(job,) for job in jobs], [job.amount for job in jobs]
+        )
+        known.update(zip(names, results, strict=True))
+        for name in [name for name in known if last_use.get(name, 0) <= number and name not in graph.wanted]:
+            del known[name]
+    return {name: known[name] for name in graph.wanted}
 
 
 def bytes_of(value: Any) -> int:

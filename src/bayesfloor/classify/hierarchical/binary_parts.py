@@ -1,6 +1,6 @@
 """Base of the classifiers made of binary ones: fits the parts, scores rows, and follows scikit-learn's protocol.
 
-A part tells one group of classes, its left side, from another, its right side. Its estimator sees the rows of these
+A part tells one set of classes, its left side, from another, its right side. Its estimator sees the rows of these
 classes only, with labels 0 (left) and 1 (right).
 """
 

@@ -397,13 +397,13 @@ def _edges(forests: Forests, part: SmoothPart, problem: Problem) -> EdgeDifferen
     i, j = forests.edges.T
     kept = kept_share(part, i, j)
     n = len(part.residual)
-    places, cluster = forests.sites, None
+    places, groups = forests.sites, None
     weight = np.ones(len(i))
     chosen = np.ones(len(i), bool)
     if problem.groups is not None or problem.sample_weight is not None:
         places = np.arange(n)  # rows of equal values differ in what they count
     if problem.groups is not None:
-        cluster = in_order_of_appearance(problem.groups)
+        groups = in_order_of_appearance(problem.groups)
         chosen = problem.groups[i] != problem.groups[j]
     if problem.sample_weight is not None:
         weight = 0.5 * (problem.sample_weight[i] + problem.sample_weight[j])
@@ -418,7 +418,7 @@ def _edges(forests: Forests, part: SmoothPart, problem: Problem) -> EdgeDifferen
         weight[chosen],
         part.residual,
         places,
-        cluster,
+        groups,
     )
 
 
@@ -577,7 +577,7 @@ def _error(
         at = edges.by_unit(rows)
         total += float(at @ at + 2.0 * sums @ at)
         both, shared = sums + at, edges.by_unit(spread)
-        if edges.cluster is None:
+        if edges.groups is None:
             both, shared = (np.bincount(edges.place, each).astype(np.float64) for each in (both, shared))
         total += float(shared @ shared - 2.0 * both @ shared)
     return float(np.sqrt(max(total, 0.5 * squares, 0.0)))

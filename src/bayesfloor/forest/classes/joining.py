@@ -117,16 +117,16 @@ class SharedSites:
 
 def coinciding_edges(a: Tiled, b: Tiled, points_a: I64, points_b: I64, ends: Ends, n_trees: int) -> Edges:
     """Return the edges of length zero between two classes that the forests of their common sites keep."""
-    copies, groups = [], []
+    copies, sites = [], []
     for side, points, first in ((a.side, points_a, 0), (b.side, points_b, a.n_copies)):
         counts = np.diff(side.copy_start)[points]
-        group = np.repeat(np.arange(len(points)), counts)
-        within = np.arange(len(group)) - np.repeat(np.cumsum(counts) - counts, counts)
-        copies.append(side.copy_start[points][group] + within + first)
-        groups.append(group)
-    copy, group = np.concatenate(copies), np.concatenate(groups)
-    ordered = copy[np.lexsort((ends.ranks[copy], group))]
-    starts = np.concatenate(([0], np.cumsum(np.bincount(group))))
+        site = np.repeat(np.arange(len(points)), counts)
+        within = np.arange(len(site)) - np.repeat(np.cumsum(counts) - counts, counts)
+        copies.append(side.copy_start[points][site] + within + first)
+        sites.append(site)
+    copy, site = np.concatenate(copies), np.concatenate(sites)
+    ordered = copy[np.lexsort((ends.ranks[copy], site))]
+    starts = np.concatenate(([0], np.cumsum(np.bincount(site))))
     place_u, place_v = site_forests(starts, n_trees)
     u, v = ordered[place_u], ordered[place_v]
     between = (u < a.n_copies) != (v < a.n_copies)

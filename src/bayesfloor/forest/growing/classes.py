@@ -44,7 +44,7 @@ from bayesfloor.runtime.threads import Crew, supervise
 
 # Rows of a class up to which its forests are grown anew.
 FEW_POINTS = 128
-# New distances in a class up to which one call beats a sweep, which skips whole groups of tiles.
+# New distances in a class up to which one call beats a sweep, which skips many tiles at once.
 IN_ONE_CALL = 250_000
 
 

@@ -24,11 +24,12 @@ from bayesfloor.forest.order.arrays import I64
 from bayesfloor.forest.partitions.cluster_rows import is_collection, rows_of_collection, rows_of_file
 from bayesfloor.forest.partitions.files import RowsOfMap, StoredRows, open_rows
 from bayesfloor.forest.partitions.out_of_core import RowsOnDisk, working_folder
-from bayesfloor.forest.partitions.runs import PartitionPlan, RowsInMemory, RowSource, plan_partitions, run_in_threads
+from bayesfloor.forest.partitions.planning import PartitionPlan, RowsInMemory, RowSource, plan_partitions
 from bayesfloor.forest.results import Forests
 from bayesfloor.runtime.checks import Progress
 from bayesfloor.runtime.cluster import Cluster, ClusterRun, check_client, import_distributed
 from bayesfloor.runtime.limits import available_memory, check_memory
+from bayesfloor.runtime.task_graph import run_in_threads
 from bayesfloor.runtime.threads import Crew, reporter, supervise
 
 Labels = Callable[[int], tuple[np.ndarray, I64]]  # of a number of rows: the classes, and each row's code

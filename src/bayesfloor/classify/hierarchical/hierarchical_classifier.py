@@ -97,7 +97,7 @@ default="average-linkage"
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier
+    >>> from bayesfloor.classify.hierarchical.hierarchical_classifier import HierarchicalClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> classifier = HierarchicalClassifier(LogisticRegression(), routing="soft").fit(X, y)
     >>> classifier.tree_.to_nested()

@@ -1,7 +1,4 @@
-"""Partitions of rows become forests: rows are ranked and cut, tasks are planned, and whoever runs these runs them.
-
-`cluster` runs tasks on Dask workers, `run_in_threads` in threads of this process.
-"""
+"""Partitions of rows become forests: rows are ranked and cut, and tasks are planned; see `runtime.task_graph`."""
 
 from __future__ import annotations
 
@@ -28,7 +25,6 @@ from bayesfloor.forest.partitions.tasks import Partition, PartitionEnds, Partiti
 from bayesfloor.forest.results import Forests, Origin
 from bayesfloor.forest.sweep.tiling import Axes, choose_axes
 from bayesfloor.runtime.task_graph import Graph, Job, Lazy
-from bayesfloor.runtime.threads import Crew
 
 # Rows whose coordinates are computed at a time.
 ROWS_AT_ONCE = 1 << 14
@@ -150,31 +146,3 @@ def plan_partitions(rows: RowSource, codes: I64 | None, n_trees: int, seed: int,
     graph = forest_graph(layout, shared, ends, partitions)
     rows.sort_into(layout, graph)
     return PartitionPlan(rows, layout, shared, graph)
-
-
-def run_in_threads(graph: Graph, crew: Crew) -> dict[str, Any]:
-    """Run the jobs of a graph, as many at a time as there are threads, and return the wanted results."""
-    crew.expect(graph.amount)
-    known: dict[str, Any] = dict(graph.data)
-    depth = dict.fromkeys(known, 0)
-    levels: list[list[str]] = []
-    for name, job in graph.jobs.items():
-        depth[name] = 1 + max((depth[need] for need in job.names()), default=0)
-        while len(levels) < depth[name]:
-            levels.append([])
-        levels[depth[name] - 1].append(name)
-    last_use: dict[str, int] = {}
-    for name, job in graph.jobs.items():
-        last_use.update((need, max(last_use.get(need, 0), depth[name])) for need in job.names())
-    for number, names in enumerate(levels, 1):
-        jobs = [graph.jobs[name] for name in names]
-        results = crew.run(lambda job: call(job, known), [(job,) for job in jobs], [job.amount for job in jobs])
-        known.update(zip(names, results, strict=True))
-        for name in [name for name in known if last_use.get(name, 0) <= number and name not in graph.wanted]:
-            del known[name]
-    return {name: known[name] for name in graph.wanted}
-
-
-def call(job: Job, known: dict[str, Any]) -> Any:
-    """Call a job's function with the values that it needs."""
-    return job.work(*([known[name] for name in need] if isinstance(need, list) else known[need] for need in job.needs))
