@@ -27,7 +27,7 @@ from bayesfloor.tree.build import WEIGHTED_CUTS
 AFFINITIES = ("henze-penrose", "bhattacharyya")
 CUTS = (*WEIGHTED_CUTS, "random")
 
-#: A feature that varies this little within the classes, as a share of its range, counts as constant within them.
+#: Maximum deviation within classes, as a share of its range, of a feature that counts as constant within them.
 _CONSTANT = 1e-10
 
 

@@ -37,9 +37,9 @@ from bayesfloor.tree.split_kernels import (
 
 Split = Callable[[Ints], Bools]
 
-#: Relative difference up to which two cuts are equally good: sums of the same weights differ by rounding.
+#: Maximum relative difference of cuts that tie: sums of the same weights differ by rounding.
 TIE = 1e-10
-#: Classes up to which every cut is tried: 2^15 cuts take milliseconds.
+#: Maximum number of classes for which every cut is tried: 2^15 cuts take milliseconds.
 MOST_TO_TRY_ALL = 16
 
 
@@ -116,13 +116,13 @@ def random_cut(rng: np.random.Generator) -> Split:
 
 
 def average_linkage(weights: Floats) -> Split:
-    """Undo, from the last to the first, joins of the two groups with the highest mean weight between them."""
-    groups = {code: np.array([code]) for code in range(len(weights))}
+    """Undo, from the last to the first, joins of the two sets with the highest mean weight between them."""
+    sets = {code: np.array([code]) for code in range(len(weights))}
     halves = {}
     for first, second in join_by_mean_weight(weights, TIE).tolist():
-        joined = np.concatenate([groups[first], groups.pop(second)])
-        halves[first, len(joined)] = groups[first]
-        groups[first] = joined
+        joined = np.concatenate([sets[first], sets.pop(second)])
+        halves[first, len(joined)] = sets[first]
+        sets[first] = joined
     return known_cuts(halves)
 
 

@@ -29,7 +29,7 @@ from bayesfloor.classify.training import F64, I64, Training
 from bayesfloor.data.folds import fold_keys, grouped_folds, stratified_folds
 from bayesfloor.runtime.checks import check_option, check_random_state_seed
 
-#: Folds from which Platt's sigmoid gets scores of rows that were not trained on.
+#: Number of folds that give Platt's sigmoid held-out scores.
 _N_FOLDS = 5
 
 

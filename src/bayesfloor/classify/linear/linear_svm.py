@@ -34,11 +34,11 @@ from bayesfloor.runtime.results import Result
 from bayesfloor.runtime.threads import Crew, supervise
 from bayesfloor.tables.arguments import prepared_points
 
-#: Tolerance of the solution on all rows, and of those without a fold: largest component of the gradient, as a part of
-#: the largest one at zero.
+#: Tolerance of the solution on all rows, and of those without a fold: the largest component of the gradient, relative
+#: to the largest at zero.
 TOLERANCES = np.array([1e-11, 1e-6])
 
-#: Most features for which Newton's system is factorised. Beyond, conjugate gradients take less time.
+#: Maximum number of features for which Newton's system is factorised; conjugate gradients are faster beyond.
 MOST_FEATURES = 3000
 
 

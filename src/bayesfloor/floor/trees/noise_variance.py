@@ -43,19 +43,19 @@ from bayesfloor.runtime.text import counted
 from bayesfloor.runtime.threads import supervise
 from bayesfloor.tables.arguments import check_problem
 
-#: Most rows that are used: with more of them, seconds grow and the error hardly falls.
+#: Maximum number of rows in use: with more, time grows and the error hardly falls.
 NOISE_ROWS = 20_000
-#: Standard errors that differences must grow by with the length before they are extrapolated.
+#: Minimum slope of differences over lengths, in standard errors, for an extrapolation.
 CLEAR_SLOPE = 2.0
-#: Mean edge of the first tree, as a share of the typical distance, from which edges are too long to tell, and twice
-#: whose excess the lower end of the interval opens by.
+#: Maximum mean edge of the first spanning tree, as a share of the typical distance. The lower end of the interval opens
+#: by twice the excess.
 LONG_EDGES = 0.35
-#: Most columns for levels of nominal columns that have many.
+#: Maximum number of columns for the levels of nominal columns.
 MOST_LEVEL_COLUMNS = 500
-#: Rows of equal features are copies where their targets agree: with odds so many times those of any two rows, and
-#: nearly all of them or, where two targets are rarely the same, any; and where they are few on average.
+#: Rows of equal features are copies where their targets agree with odds above this multiple of those of any two rows,
+#: where nearly all of them agree or two targets rarely do by chance, and where they are few on average.
 AGREE_MORE, NEARLY_ALL, RARELY, MOST_COPIES = 5.0, 0.9, 0.05, 10.0
-#: Degrees of freedom of replicates from which their own interval bounds the estimate.
+#: Minimum degrees of freedom of replicates whose interval bounds the estimate.
 ENOUGH_REPLICATES = 20
 
 

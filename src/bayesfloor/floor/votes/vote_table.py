@@ -21,7 +21,7 @@ FORMS = ("counts", "labels", "long")
 ROW_NAMES = ("row", "row_id", "item", "item_id", "task", "task_id", "sample", "example", "id")
 ANNOTATOR_NAMES = ("annotator", "annotator_id", "worker", "worker_id", "rater", "rater_id", "user", "user_id")
 LABEL_NAMES = ("label", "vote", "class", "answer", "response", "rating", "annotation")
-#: More votes at one row than this are no votes but something else.
+#: Maximum number of votes at one row; more are no votes but something else.
 _MOST_VOTES = 1_000_000
 
 

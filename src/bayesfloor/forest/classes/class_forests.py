@@ -26,7 +26,7 @@ from bayesfloor.runtime.threads import Crew
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# Edges between classes that are settled at once for the whole set.
+# Maximum number of edges between classes that are settled at once for the whole set.
 MANY_EDGES = 1_000_000
 
 

@@ -28,15 +28,15 @@ from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, 
 from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import Crew
 
-# Distances from which the threads may share one block instead of taking one each.
+# Minimum number of distances in a block that threads share; they take one smaller block each.
 LARGE_BLOCK = 4_000_000
-# Distances between two classes beyond which they are never joined in one call of one thread.
+# Maximum number of distances between two classes that one thread joins in one call.
 AT_ONCE = 20_000_000
-# Distances up to which every edge of a block is a candidate.
+# Maximum number of distances in a block of which every edge is a candidate.
 SMALL_BLOCK = 4_096
-# Axes beyond which matrix products win over joining two classes in one call.
+# Maximum number of axes for joining two classes in one call; matrix products are faster beyond.
 MANY_AXES = 100
-# Cost of a pair of small classes beside its distances, in distances.
+# Fixed cost of a pair of small classes, in distances.
 PAIR_COST = 300
 
 

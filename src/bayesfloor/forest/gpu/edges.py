@@ -18,9 +18,9 @@ from bayesfloor.forest.sweep.tiling import Tiled
 if TYPE_CHECKING:
     import torch
 
-# Threads that have the device do something at the same time.
+# Maximum number of threads that use the device at the same time.
 AT_ONCE = 2
-# Edges from which on they are sorted on the device.
+# Minimum number of edges that are sorted on the device.
 MANY_EDGES = 1 << 20
 
 

@@ -30,7 +30,7 @@ from bayesfloor.forest.sweep.seed_kernels import neighbor_edges, sample_trees
 from bayesfloor.forest.sweep.tiling import Tiled
 from bayesfloor.runtime.threads import Crew
 
-# Points in the sample whose trees join far clusters.
+# Points in the sample whose spanning trees join parts that lie far apart.
 SAMPLE = 1024
 # Dimensions in which the sample's trees are grown.
 FEW_AXES = 64

@@ -18,7 +18,7 @@ from bayesfloor.forest.order.points import Extent, Points
 if TYPE_CHECKING:
     import torch
 
-# Bytes of a tensor that are looked at at a time.
+# Bytes of a tensor that are checked at a time.
 _PIECE = 1 << 27
 
 

@@ -23,11 +23,11 @@ from bayesfloor.runtime.threads import Crew
 if TYPE_CHECKING:
     import torch
 
-# Blocks of one side in a chunk; up to so many, all blocks are one chunk.
+# Blocks of one side in a chunk, and the number of blocks up to which all are one chunk.
 CHUNK, ONE_CHUNK = 128, 512
-# Candidates that one chunk may have, and from which on it matters how many of them survive.
+# Maximum number of candidates in a chunk, and the number above which the share that survives matters.
 CAPACITY, MANY = 1 << 25, 1 << 20
-# Candidates to one survivor from which the points of each chunk are rounded around a middle of their own.
+# Round the points of each chunk around its own middle above this number of candidates per survivor.
 IMPRECISE = 16
 
 

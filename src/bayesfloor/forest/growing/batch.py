@@ -25,13 +25,13 @@ from bayesfloor.forest.sweep.seed_kernels import near_in_side, neighbor_edges
 from bayesfloor.forest.sweep.tiling import Axes, choose_axes, tile_along, tile_points
 from bayesfloor.runtime.threads import Crew
 
-# Points up to which all forests are grown anew; parts are joined until they have as many.
+# Grow all forests anew up to this number of points; parts are joined until they have as many.
 FEW_POINTS = 512
-# Points in a tile of new points: few, since they lie far apart.
+# Maximum number of points in a tile of new points: few, since they lie far apart.
 BATCH_TILE = 32
 # Tiles searched in each part for neighbours of a new point.
 NEAR_TILES = 4
-# Scaled coordinate from which new points are too far out for axes chosen without them.
+# Choose axes anew when a new point has a scaled coordinate above this.
 FAR_OUT = 2.0**10
 
 
@@ -43,7 +43,7 @@ class TiledForests:
     axes: Axes
     parts: tuple[Part, ...]
     forests: ForestEdges
-    place: I32  # (n,) in the line of a tree in which points of a cluster are together
+    place: I32  # (n,) in the line of a tree, where near points are together
 
 
 def ends_of(points: Points, rows: np.ndarray) -> Ends:

@@ -42,9 +42,9 @@ from bayesfloor.forest.sweep.tiling import Axes, Tiled, choose_axes, tile_points
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
 
-# Rows of a class up to which its forests are grown anew.
+# Grow the forests of a class anew up to this number of rows.
 FEW_POINTS = 128
-# New distances in a class up to which one call beats a sweep, which skips many tiles at once.
+# Maximum number of new distances in a class for one call; a sweep, which skips many tiles at once, is faster beyond.
 IN_ONE_CALL = 250_000
 
 

@@ -43,9 +43,9 @@ from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
 
 ROWS_CHANGED = "These forests cannot be extended: rows of their X were changed after they were computed."
-# Bytes from which it is worth a look whether there are as many: that takes a millisecond.
+# Check the free memory, which takes a millisecond, for buffers above this number of bytes.
 MUCH_MEMORY = 1 << 28
-# Share of the rows that a buffer has spare capacity for.
+# Spare capacity of a buffer, as a share of its rows.
 SPARE = 0.5
 
 

@@ -31,15 +31,15 @@ from bayesfloor.forest.sweep.kdtree_kernels import leaf_boxes, leaf_starts, node
 from bayesfloor.runtime.hash_kernels import hash_rows
 from bayesfloor.runtime.threads import Crew
 
-# Features up to which a search per new point is faster than a sweep.
+# Maximum number of features for which a search per new point is faster than a sweep.
 FEW_FEATURES = 3
-# Trees up to which a search per new point is worth its look at the nearest ones.
+# Maximum number of spanning trees for which a search per new point is faster.
 FEW_TREES = 8
-# Points in a leaf of a k-d tree.
+# Maximum number of points in a leaf of a k-d tree.
 LEAF = 16
-# Edges per new point that a search may find; there are more where many new points lie far from all others.
+# Maximum number of edges per new point that a search may find; more occur where many new points lie far from others.
 MANY_EDGES = 64
-# New points that are joined at once where there are more edges than that.
+# Join this number of new points at a time where there are more edges than that.
 FEW_NEW = 32
 
 

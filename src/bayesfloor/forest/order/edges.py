@@ -14,12 +14,11 @@ from bayesfloor.forest.order.hash_kernels import seed_key
 from bayesfloor.forest.order.kruskal_kernels import merge_forests, sorted_between, walk_with
 from bayesfloor.runtime.threads import Crew
 
-# Edges from which several threads sort them.
-MANY_EDGES = 1 << 15
-
-#: Edges up to which one walk over all of them takes less time than a walk over few of them before.
-MANY_EDGES = 2_000
-#: Entries of a matrix of all ends for each edge, up to which there is one: of many copies few have edges.
+# Minimum number of edges that several threads sort.
+SORTED_BY_MANY = 1 << 15
+# Maximum number of edges for one walk over all of them; of more, the shortest are walked first.
+ONE_WALK = 2_000
+# Maximum number of entries per edge in the dense matrix of lengths that this takes; with more, one walk takes all.
 MOST_SPARSE = 8
 
 
@@ -61,7 +60,7 @@ def settle(
     """
     u, v, d2 = (np.concatenate(field) for field in zip(*edges, strict=True))
     cuts = [0.0, np.inf]
-    if crew is not None and len(d2) >= MANY_EDGES:
+    if crew is not None and len(d2) >= SORTED_BY_MANY:
         sample = np.sort(d2[:: max(1, len(d2) // 1024)])
         cuts[1:1] = [float(sample[first]) for first, _ in crew.shares(len(sample))[1:]]
     ranges = [(u, v, d2, low, high, ends.hashes, ends.ranks, task.key) for low, high in pairwise(cuts)]
@@ -82,7 +81,7 @@ def settle_all(ends: Ends, task: Task, forests: ForestEdges, others: Sequence[Ed
     are refused by all trees.
     """
     n = len(ends)
-    if len(edges.u) <= MANY_EDGES or n * n > MOST_SPARSE * len(edges.u):
+    if len(edges.u) <= ONE_WALK or n * n > MOST_SPARSE * len(edges.u):
         return settle(ends, task, forests, [*others, edges])
     u, v, d2 = edges
     lengths = np.full((n, n), np.inf)

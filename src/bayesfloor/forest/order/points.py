@@ -14,16 +14,16 @@ from bayesfloor.forest.order.hash_kernels import number_sites, order_of_hashes
 from bayesfloor.runtime.hash_kernels import hash_rows
 from bayesfloor.runtime.threads import Crew
 
-# Points stay as they are up to this magnitude.
+# Maximum magnitude of points that are not rescaled.
 LARGEST = 2.0**300
-# The exponent of the largest magnitude in points that do not: sums of 2^40 squared differences are finite.
+# Exponent of the largest magnitude after rescaling: sums of 2^40 squared differences are finite.
 TOP = 490
 # Values from here on differ by 2^-511 or more, if they do, and the square of that is a normal number.
 LEAST = 2.0**-458
 # Where there are values below LEAST, rows must differ in values from here on: then their squared distance is
 # 2^-946 or more, and what is lost of the squares of smaller differences is far below its last bit.
 DUST = 2.0**-420
-# Numbers that are looked at at a time, so that they stay in the processor's cache.
+# Numbers in a block that stays in the processor's cache.
 AT_ONCE = 1 << 15
 ONE = np.uint64(1)
 

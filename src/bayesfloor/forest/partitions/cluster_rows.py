@@ -30,7 +30,7 @@ from bayesfloor.runtime.cluster import Cluster, ClusterRun, Computed
 from bayesfloor.runtime.task_graph import Graph, Job
 from bayesfloor.runtime.threads import supervise
 
-# Chunks for each few megabytes of a Dask array from which they are too small.
+# Maximum number of chunks of a Dask array per chunk of our own size; more are merged first.
 SMALL_CHUNKS = 8
 
 

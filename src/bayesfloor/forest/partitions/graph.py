@@ -43,9 +43,9 @@ from bayesfloor.forest.results import EdgeSums, Forests, Origin, to_forests
 from bayesfloor.forest.sweep.tiling import Tiled
 from bayesfloor.runtime.task_graph import Graph, Job, Lazy
 
-# Results merged at once.
+# Maximum number of results merged at once.
 FAN_IN = 8
-# Edges that a worker's task may be given to merge: 16 MiB, of which a walk makes five times as much.
+# Maximum number of edges that a worker merges in one task: 16 MiB, of which a walk makes five times as much.
 MERGE_EDGES = 1 << 20
 
 

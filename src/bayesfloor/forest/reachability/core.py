@@ -33,11 +33,11 @@ from bayesfloor.runtime.checks import ParameterError, is_int
 from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import Crew
 
-# Pairs found for each point from which the lists of near points are brought up to date.
+# Update the lists of near points after this number of pairs per point.
 PAIRS_PER_POINT = 4
-# The largest core distance, in units of the points' largest coordinate, and the largest whose square is finite.
+# Maximum core distance, in units of the points' largest coordinate, and absolute: its square is finite.
 LARGEST_CORE, LARGEST_SQUARED = 2.0**200, 2.0**511
-# The least core distance other than 0: its square is a normal number.
+# Minimum core distance other than 0: its square is a normal number.
 LEAST_SQUARED = 2.0**-511
 
 Kernel = Callable[..., tuple[int, int, int]]

@@ -22,7 +22,7 @@ from bayesfloor.forest.sweep.tiling import Axes, Tiled, choose_axes, lengths_of,
 from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import Crew
 
-# Near points of each point that edges to start from lead to: at least, where there is no list, and at most.
+# Near points per point in the seed graph: the number where there is no list of them, and the maximum.
 FEW_NEAR, MANY_NEAR = 12, 32
 
 

@@ -38,11 +38,11 @@ from bayesfloor.forest.sweep.tile_kernels import BACKWARD, FORWARD, WITHIN, swee
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, new_work
 from bayesfloor.runtime.threads import Crew
 
-# Distances in the smallest chunk: a few milliseconds of work.
+# Minimum number of distances in a chunk: a few milliseconds of work.
 SMALL_CHUNK = 1 << 20
 # Cost of bounding one point, in distances.
 LOOK_UPS = 50
-# Near neighbours of no points.
+# An empty array of near neighbours.
 NOTHING_KNOWN: I32 = np.empty((0, 1), np.int32)
 
 

@@ -25,13 +25,13 @@ from bayesfloor.runtime.threads import Crew
 
 # Tiles are mixed when many points reach their representative only by edges this many times as long as the median edge.
 MIXED = 3.5
-# Points from which on two sets are compared by a sweep.
+# Minimum number of points for a sweep; all distances of smaller sets are computed.
 MANY_POINTS = 64
-# Points in the sample whose trees join far clusters.
+# Points in the sample whose spanning trees join parts that lie far apart.
 SAMPLE = 1024
-# Axes up to which there are few.
+# Maximum number of axes that count as few.
 FEW_AXES = 3
-# Tiles in which a tile's points look for neighbours, by the number of axes up to which it is so many.
+# Maximum number of axes: number of tiles in which a tile's points look for neighbours.
 NEAR_TILES = ((FEW_AXES, 5), (8, 14), (20, 7), (np.inf, 4))
 
 
@@ -84,8 +84,8 @@ def only_for_device(points: Points, sets: list[I32], task: Task) -> bool:
 def tiles_are_mixed(side: Side, place: I32, line: Line) -> bool:
     """Tell whether many points reach their tile's representative only by edges far longer than is usual.
 
-    Their tiles hold parts of several clusters, and would have to look as far as from one cluster to the next. Tiles
-    cut along the line of the last tree hold one cluster each.
+    Their tiles hold parts of several dense regions, and would have to look as far as from one region to the next. Tiles
+    cut along the line of the last tree hold one region each.
     """
     bounds = empty_bounds(side, False)
     point_places(place, side.copy_start, 0, bounds.place_low, bounds.place_high)

@@ -23,11 +23,11 @@ from bayesfloor.forest.sweep.vectors import LANES, VECTOR
 from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import Crew
 
-# Axes up to which tiles are so small that boxes of vectors of their points would not pay.
+# Maximum number of axes without boxes of vectors: tiles are so small there that boxes would not pay.
 AXES_WITHOUT_VECTORS = 3
-# Features up to which all principal axes are computed; of more, only the leading ones.
+# Maximum number of features for which all principal axes are computed; of more, only the leading ones.
 MANY_FEATURES = 96
-# Principal axes computed where there are more features than that.
+# Number of principal axes computed where there are more features than that.
 LEADING_AXES = 64
 
 

@@ -22,7 +22,7 @@ RESIDUAL_LANDMARKS = 128
 RIDGE_PENALTIES = 10.0 ** np.arange(-3.0, 3.0)
 #: The constant feature of ridge regression: large, so that its coefficient is hardly penalised.
 CONSTANT = 10.0
-#: Columns up to which ridge regression has linear features.
+#: Maximum number of columns for which ridge regression has linear features.
 MOST_LINEAR = 64
 #: Random pairs of rows whose median distance is the unit of widths.
 N_PAIRS = 512

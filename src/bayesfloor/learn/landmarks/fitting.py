@@ -36,9 +36,9 @@ LEAST_PROBABILITY = 1e-7
 MOST_LOCAL_VALUES = 5e7
 #: Take half of the steps where all rows number fewer than this multiple of those that the penalty was chosen on.
 FEW_MORE = 2
-#: Steps that follow on all rows where a part had been held out.
+#: Steps on all rows after a fit without the held-out rows.
 STEPS_ON_ALL = 4
-#: Weights count from and up to these, as multiples of their mean, so that no sum of them is 0 or infinite in float32.
+#: Minimum and maximum weight, relative to the mean, so that no sum is 0 or infinite in float32.
 LIGHTEST_ROW, HEAVIEST_ROW = 1e-12, 1e12
 
 

@@ -23,11 +23,11 @@ Sums = list[NDArray[Any]]
 
 #: Values in a block of features, and its minimum number of rows.
 BLOCK_VALUES, BLOCK_ROWS = 2**18, 256
-#: Sums that are taken side by side, whatever the number of threads, and added up then.
+#: Number of partial sums, whatever the number of threads.
 N_LANES = 8
-#: Bytes of features that are kept; those of more rows are computed again in each pass.
+#: Maximum number of bytes of features in memory; those of more rows are computed again in each pass.
 KEPT_BYTES = 1500 * 2**20
-#: Least curvature of a row in the products of features, as a share of the largest.
+#: Minimum curvature of a row in the products of features, as a share of the largest.
 LEAST_CURVATURE = 0.2
 
 

@@ -14,7 +14,7 @@ from bayesfloor.runtime.arrays import Floats, Ints
 MANY_COLUMNS, N_AXES = 512, 256
 #: Rows that axes are computed from.
 AXIS_ROWS = 2000
-#: Rows of a block that are scaled at a time.
+#: Rows in a block that is scaled at a time.
 SCALED_ROWS = 65_536
 #: Maximum share of non-zero values for which rows of many columns are stored as sparse.
 SPARSE_SHARE = 0.1

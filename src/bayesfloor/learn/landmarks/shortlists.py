@@ -37,13 +37,13 @@ OVERLAP_ROWS, FACTOR_ROWS = 10_000, 1_500
 #: model are the larger the more classes there are.
 FACTORS = 2.0 ** np.arange(-1.0, 11.5, 0.5)
 #: Length of a shortlist: this multiple of the root of the number of classes, and its minimum.
-#: Half as many are drawn from the others. Twice as many gained less than what as many steps more did.
+#: Half as many are drawn from the other classes. Doubling it gained less than the same time spent on steps.
 NEAR_SHARE, FEWEST_NEAR = 2.0, 24
-#: Steps until classes are drawn anew; for each strength of the penalty; and on all rows, after the held-out ones had
-#: their say. More of these would go on where the held-out loss had ended the steps.
+#: Steps until classes are drawn anew, steps for each penalty, and steps on all rows after the choice on held-out rows.
+#: More of the last would overfit where the held-out loss had ended the steps.
 STEPS_PER_DRAW, PATH_STEPS, STEPS_ON_ALL = 3, 3, 3
-#: Strengths of the penalty that are tried, falling; the first is that of the start, too. What ridge regression on a few
-#: rows prefers says nothing here: they have one or two rows of each class.
+#: Penalties to try, from large to small; the first is also that of the start. The choice of ridge regression on a few
+#: rows does not help here: they have one or two rows of each class.
 PATH = (0.1, 0.03, 0.01, 0.01, 0.01)
 #: Rows for each feature whose products precondition the steps.
 PRODUCT_ROWS = 8
