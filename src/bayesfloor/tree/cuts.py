@@ -11,11 +11,11 @@ each cut is found in a cheaper way that gives the same answer:
 
 1. A lower bound on all cuts with at least two classes on each side, from each class's smallest weights.
    If some single class costs less, it is split off. Dense graphs seldom need more. O(K²).
-2. Classes that share no weight at all are apart already: their components are grouped evenly. O(K²).
+2. Classes that share no weight at all are apart already: their components are shared out evenly. O(K²).
 3. Otherwise, classes are merged that no minimum cut separates: a class that has more than half its
    weight with one other; and neighbours in the maximum adjacency order of Stoer and Wagner whose
    connectivity is above the lowest cut so far (Nagamochi and Ibaraki 1992). A handful of rounds of O(K²).
-4. What neither can merge are cuts that tie. A maximum flow lists those between two of the groups
+4. What neither can merge are cuts that tie. A maximum flow lists those between two of the supervertices
    (Picard and Queyranne 1980) before the two are merged.
 
 Merging stops at ties, so every minimum cut is seen, whatever the order of the classes.

@@ -28,7 +28,7 @@ from bayesfloor.forest.sweep.records import Line
 from bayesfloor.forest.sweep.tile_kernels import DENSE_SHARE, F32_ROUNDING, settle_candidates, widened
 from bayesfloor.runtime.kernels import kernel
 
-# Edges up to which insertion sorts faster than radix.
+# Maximum number of edges for which insertion sorts faster than radix.
 FEW_EDGES = 96
 
 

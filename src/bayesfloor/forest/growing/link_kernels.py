@@ -14,9 +14,9 @@ import numpy as np
 from bayesfloor.forest.order.kruskal_kernels import comes_first, find
 from bayesfloor.runtime.kernels import kernel
 
-# Place of the link that a root does not have: heavier than any.
+# Place of the link above a root, which is heavier than any.
 NEVER = 2**31 - 1
-# Place of a link that is still to be looked at.
+# Place of a link that has not been visited.
 UNTOUCHED = -1
 
 

@@ -18,7 +18,7 @@ from bayesfloor.forest.sweep.distance_kernels import squared_distance
 from bayesfloor.forest.sweep.kdtree_kernels import point_to_box
 from bayesfloor.runtime.kernels import kernel
 
-# Points of a leaf that are tried as its representative.
+# Maximum number of points of a leaf that are tried as its representative.
 TRIED = 3
 
 

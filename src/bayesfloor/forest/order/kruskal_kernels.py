@@ -11,7 +11,7 @@ from bayesfloor.runtime.hash_kernels import SHIFT_32
 from bayesfloor.runtime.hash_kernels import mix64 as mix64_of_array
 from bayesfloor.runtime.kernels import kernel
 
-# Edges of equal key up to which a run is sorted by insertion.
+# Maximum length of a run of equal keys that is sorted by insertion.
 SHORT_RUN = 24
 
 

@@ -16,7 +16,7 @@ from bayesfloor.forest.sweep.distance_kernels import (
 from bayesfloor.forest.sweep.kdtree_kernels import insert_nearest, nearest_leaves, point_to_box
 from bayesfloor.runtime.kernels import kernel
 
-# Axes up to which the tree leaves out most tiles; beyond, it is faster to look at the centres of all.
+# Maximum number of axes for which the k-d tree leaves out most tiles; beyond, all centres are compared.
 FEW_AXES = 8
 
 

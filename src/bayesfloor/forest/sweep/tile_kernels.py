@@ -27,11 +27,11 @@ from bayesfloor.runtime.kernels import kernel
 
 # Largest relative error of one float32 operation, rounded up.
 F32_ROUNDING = 6.0e-8
-# Points of a tile from which distances to a box are computed for a whole tile at once, with vectors.
+# Minimum number of points of a tile for which distances to a box are computed for the whole tile at once, with vectors.
 MANY_ROWS = 8
-# Rows below which a matrix product does not pay.
+# Minimum number of rows for a matrix product.
 FEW_ROWS = 8
-# Share of a block's pairs that pass from which the whole block is compared in all features at once.
+# Compare a whole block in all features at once above this share of pairs that pass.
 DENSE_SHARE = 0.05
 
 WITHIN, FORWARD, BACKWARD = 0, 1, 2
