@@ -89,9 +89,7 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
             This estimator.
         """
         effort, seed, n_landmarks, n_rules = self._settings()
-        data = check_regression(
-            self, X, y, sample_weight=sample_weight, groups=groups, accept_sparse=True, squares=True
-        )
+        data = check_regression(self, X, y, sample_weight=sample_weight, groups=groups)
         values, ranks = np.unique(data.y, return_inverse=True)  # equal rows are in the order of their targets
         rows = order_rows(data.X, ranks, data.weight, seed, data.groups, effort)
         numbers, share = values[rows.codes], rows.weight / rows.weight.sum(dtype=np.float64)

@@ -86,6 +86,13 @@ class Extent(NamedTuple):
         return Extent(*(float(np.ldexp(value, -self.exponent)) for value in self))
 
 
+def ranks_of(order: I32) -> I32:
+    """Return the rank of each row, given the rows by rank."""
+    ranks = np.empty(len(order), np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    return ranks
+
+
 @dataclass(frozen=True)
 class Points:
     """The rows of X with their place in the strict order."""
@@ -108,9 +115,7 @@ class Points:
     @cached_property
     def ranks(self) -> I32:
         """The rank of each row."""
-        ranks = np.empty(len(self.order), np.int32)
-        ranks[self.order] = np.arange(len(self.order), dtype=np.int32)
-        return ranks
+        return ranks_of(self.order)
 
     @property
     def n_sites(self) -> int:

@@ -25,7 +25,7 @@ import numpy as np
 from bayesfloor.forest.classes.class_forests import ClassForests
 from bayesfloor.forest.classes.joining import PairEdges
 from bayesfloor.forest.order.arrays import I32, I64, Edges, ForestEdges
-from bayesfloor.forest.order.points import Points
+from bayesfloor.forest.order.points import Points, ranks_of
 from bayesfloor.forest.partitions.layout import Layout, Unit
 from bayesfloor.forest.partitions.tasks import (
     JoinedPairs,
@@ -77,9 +77,7 @@ class RankedRows:
     @property
     def ranks(self) -> I32:
         """The rank of each row."""
-        ranks = np.empty(len(self.order), np.int32)
-        ranks[self.order] = np.arange(len(self.order), dtype=np.int32)
-        return ranks
+        return ranks_of(self.order)
 
 
 def partition_ends(layout: Layout, ranked: RankedRows) -> list[PartitionEnds]:

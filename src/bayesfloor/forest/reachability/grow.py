@@ -15,10 +15,10 @@ from bayesfloor.forest.reachability.core import NearPoints, chunk_worker, neares
 from bayesfloor.forest.reachability.reach_kernels import copies_of_pairs, sweep_reaching
 from bayesfloor.forest.sweep.chaining import chain_components
 from bayesfloor.forest.sweep.distance_kernels import edge_lengths
-from bayesfloor.forest.sweep.driver import Chunk, Part, Sweep, TileKernels, last_line
-from bayesfloor.forest.sweep.grow import FEW_AXES, SAMPLE, neighbors_of, tiles_are_mixed
+from bayesfloor.forest.sweep.driver import Chunk, Part, Sweep, TileKernels
+from bayesfloor.forest.sweep.grow import SAMPLE, cut_along_last_tree, neighbors_of
 from bayesfloor.forest.sweep.seed_kernels import neighbor_edges, sample_trees
-from bayesfloor.forest.sweep.tiling import Axes, Tiled, choose_axes, lengths_of, tile_along, tile_points
+from bayesfloor.forest.sweep.tiling import Axes, Tiled, choose_axes, lengths_of, tile_points
 from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import Crew
 
@@ -60,12 +60,7 @@ def grow_reaching(
         return tiled, settle(ends, task, no_forests(), [inside, edges]), by_row
     grown = settle(ends, task, no_forests(), [inside, seed_edges(tiled, found, task, axes, crew)])
     grown = chain_components(ends, task, grown, lambda u, v: weights_of(tiled, found.core, site[u], site[v]))
-    if axes.n_axes > FEW_AXES:
-        place, line = last_line(ends, task, grown, axes.scale)
-        if tiles_are_mixed(side, place, line):
-            tiled, number = tile_along(points, tiled, place, axes, crew)
-            grown = ForestEdges(number[grown.u], number[grown.v], grown.d2, grown.tree)
-            ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
+    tiled, grown, ends = cut_along_last_tree(points, tiled, grown, ends, task, axes, crew)
     sweep = ReachSweep(tiled, by_row.take(tiled.point_rows), ends, task, axes)
     return tiled, sweep.run(grown, crew, amount), by_row
 

@@ -59,17 +59,25 @@ def grow(points: Points, tiled: Tiled, task: Task, axes: Axes, crew: Crew, amoun
         return lengths_of(tiled, tiled, site[u], site[v])
 
     grown = chain_components(ends, task, grown, squared_lengths)
+    cut, grown, ends = cut_along_last_tree(points, tiled, grown, ends, task, axes, crew)
+    if cut is not tiled or n < len(ends):
+        known = NOTHING_KNOWN
+    tiled = cut
+    part = Part(tiled)
+    return tiled, Sweep([(part, part)], ends, task, axes, known).run(grown, crew, amount)
+
+
+def cut_along_last_tree(
+    points: Points, tiled: Tiled, grown: ForestEdges, ends: Ends, task: Task, axes: Axes, crew: Crew
+) -> tuple[Tiled, ForestEdges, Ends]:
+    """Cut tiles anew, along the line of the last tree, where they are mixed; return all that is numbered by them."""
     if axes.n_axes > FEW_AXES:
         place, line = last_line(ends, task, grown, axes.scale)
-        if tiles_are_mixed(side, place, line):
+        if tiles_are_mixed(tiled.side, place, line):
             tiled, number = tile_along(points, tiled, place, axes, crew)
             grown = ForestEdges(number[grown.u], number[grown.v], grown.d2, grown.tree)
             ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
-            known = NOTHING_KNOWN
-    if n < len(ends):
-        known = NOTHING_KNOWN
-    part = Part(tiled)
-    return tiled, Sweep([(part, part)], ends, task, axes, known).run(grown, crew, amount)
+    return tiled, grown, ends
 
 
 def only_for_device(points: Points, sets: list[I32], task: Task) -> bool:
