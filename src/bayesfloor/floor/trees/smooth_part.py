@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
+from bayesfloor.learn.ridge import PENALTIES
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Maximum number of rows on which scales, widths and shares are chosen.
@@ -39,8 +40,6 @@ ROWS_PER_COLUMN = 10
 MOST_FREEDOM = 0.5
 #: Factor of the degrees of freedom in cross-validation: 1 fits noise now and then (Kim and Gu 2004).
 CAUTION = 1.1
-#: Penalties to try, per row.
-PENALTIES = np.geomspace(1e-7, 10.0, 25)
 #: Minimum share of an axis that is kept.
 FAINT = 1e-5
 #: Edges in a block, which bounds memory.
