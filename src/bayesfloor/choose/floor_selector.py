@@ -194,8 +194,7 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_option("criterion", self.criterion, CRITERIA)
         problem = check_problem(X, y, task=self.task, groups=groups, prepare="strict")
         self.task_ = problem.task
-        if hasattr(self, "classes_"):
-            del self.classes_
+        self.__dict__.pop("classes_", None)
         if problem.task == "classification":
             self.classes_ = problem.classes
             return ClassColumns.choose(problem, self.criterion, self.max_rows, options)
