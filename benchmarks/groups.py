@@ -42,7 +42,7 @@ from bayesfloor.floor.learned.stacking import fit_stacks
 from bayesfloor.floor.learned.time_periods import with_recent
 from bayesfloor.floor.trees.problem import check_problem
 from bayesfloor.learn.families import class_families_for
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import WorkerPool, supervise
 from truth_scenarios import SCENARIOS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -346,14 +346,14 @@ def true_error(problem: Problem, sample: Sample, rng: Rng) -> float:
     both_rows = replace(known, X=X, codes=codes, groups=None, time=None)
     folds = np.concatenate([scheme.folds, n_parts + part])
 
-    def learn(crew: Crew) -> Array:
-        fitted = cross_fit(both_rows, folds, class_families_for(X), 0, crew, both, (*earlier, *earlier))
+    def learn(pool: WorkerPool) -> Array:
+        fitted = cross_fit(both_rows, folds, class_families_for(X), 0, pool, both, (*earlier, *earlier))
         # new rows are combined as those of their part are, with weights that have not seen it
         fitted = replace(fitted, seen=[np.tile(each[:, :, :n_parts], 2) for each in fitted.seen or []])
         if fresh.time is not None:
             fitted = with_recent(fitted)
         fitted = replace(fitted, has_offsets=known.groups is None)
-        return fit_stacks(fitted, codes, 0, crew)[0].log_q[0]
+        return fit_stacks(fitted, codes, 0, pool)[0].log_q[0]
 
     return float((supervise(learn, 1, False)[n:].argmax(axis=1) != fresh.y).mean())
 

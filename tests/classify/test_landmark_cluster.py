@@ -146,13 +146,13 @@ def tasks_of_ours(dask_scheduler):
 
 
 def test_work_that_is_stopped_is_taken_back_and_nothing_is_left(client, rows, coefficients):
-    def stopped(crew):
+    def stopped(pool):
         remote = on_cluster(rows, client)
         remote.gradient(coefficients)
         stopping = ClusterSums(
-            rows.feature_map, rows.columns, rows.codes, rows.weight, crew, cluster=cluster_of(client)
+            rows.feature_map, rows.columns, rows.codes, rows.weight, pool, cluster=cluster_of(client)
         )
-        crew.stop()
+        pool.stop()
         stopping.gradient(coefficients)
 
     with pytest.raises(InterruptedError):
@@ -179,7 +179,7 @@ def are_aligned(rows, numbers, coefficients):
 
 def test_arrays_are_aligned_on_a_worker(rows, coefficients):
     """NumPy multiplies others in another order, with other last bits."""
-    lane = ClusterSums(rows.feature_map, rows.columns, rows.codes, rows.weight, rows.crew, cluster=None)._lane([0, 1])
+    lane = ClusterSums(rows.feature_map, rows.columns, rows.codes, rows.weight, rows.pool, cluster=None)._lane([0, 1])
     arrived = Lane(
         replace(lane.feature_map, landmarks=off_its_address(lane.feature_map.landmarks)),
         *map(off_its_address, (lane.columns, lane.codes, lane.weight)),

@@ -18,7 +18,7 @@ from bayesfloor.learn.landmarks.local_rows import N_NEAREST, PENALTY, WIDTH, fit
 from bayesfloor.learn.landmarks.multinomial import Objective, descend, penalty_of
 from bayesfloor.learn.landmarks.row_sums import RowSums
 from bayesfloor.learn.landmarks.scaling import scale_rows, scaling_of
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
 
 def small_map(d=3, n_landmarks=6, seed=0):
@@ -45,7 +45,7 @@ def some_rows(n=300, d=3, n_classes=4, seed=1):
 
 
 def sums_of(X, codes, feature_map, n_threads=1):
-    return RowSums(feature_map, X, codes, np.ones(len(X), np.float32), Crew(n_threads))
+    return RowSums(feature_map, X, codes, np.ones(len(X), np.float32), WorkerPool(n_threads))
 
 
 def test_features_are_columns_kernels_and_rules():
@@ -129,8 +129,8 @@ def test_sums_do_not_depend_on_threads(monkeypatch):
     feature_map = small_map()
     W = np.random.default_rng(0).standard_normal((4, feature_map.n_features)).astype(np.float32)
 
-    def all_sums(crew):
-        sums = RowSums(feature_map, X, codes, np.linspace(0.5, 1.5, 1000).astype(np.float32), crew)
+    def all_sums(pool):
+        sums = RowSums(feature_map, X, codes, np.linspace(0.5, 1.5, 1000).astype(np.float32), pool)
         loss, gradient = sums.gradient(W)
         return loss, gradient, np.tril(sums.products(W)), sums.squares(), sums.probabilities(W)
 

@@ -19,7 +19,7 @@ from bayesfloor.runtime.checks import ParameterError, check_option, is_int
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.text import shown
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import WorkerPool, supervise
 from bayesfloor.tables.arguments import check_problem
 
 
@@ -211,11 +211,11 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         def level_of(in_use: Groups) -> FloorLevel:
             return floors.level(np.sort(np.concatenate([columns_of[group] for group in in_use])))
 
-        def work(crew: Crew) -> list[Step]:
-            crew.expect(n_candidates_at_most(n_groups, n_wanted, self.direction, self.lookahead))
+        def work(pool: WorkerPool) -> list[Step]:
+            pool.expect(n_candidates_at_most(n_groups, n_wanted, self.direction, self.lookahead))
 
             def try_all(candidates: Sequence[Groups]) -> list[FloorLevel]:
-                return crew.run(level_of, [(each,) for each in candidates], [1] * len(candidates))
+                return pool.run(level_of, [(each,) for each in candidates], [1] * len(candidates))
 
             if self.direction == "backward":
                 return search_backward(try_all, n_groups, n_wanted)

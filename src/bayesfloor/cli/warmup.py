@@ -121,12 +121,12 @@ def _boosting() -> None:
     from bayesfloor.learn.landmarks.efforts import EFFORTS
     from bayesfloor.learn.landmarks.fitting import fit_model, order_rows
     from bayesfloor.learn.training_rows import Train
-    from bayesfloor.runtime.threads import Crew
+    from bayesfloor.runtime.threads import WorkerPool
 
     X, y = _sample(90, 4)
     boosting(Train(X, y, 3), X[:10], 0)
     rows = order_rows(X, y, np.ones(len(y)), 0, None, EFFORTS["default"])
-    fit_model(rows, 3, EFFORTS["default"], 0, Crew(1))
+    fit_model(rows, 3, EFFORTS["default"], 0, WorkerPool(1))
 
 
 def _learners() -> None:

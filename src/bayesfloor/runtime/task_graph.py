@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,9 @@ class Graph:
         return users
 
 
-def run_in_threads(graph: Graph, crew: Crew) -> dict[str, Any]:
+def run_in_threads(graph: Graph, pool: WorkerPool) -> dict[str, Any]:
     """Run the jobs of a graph, as many at a time as there are threads, and return the wanted results."""
-    crew.expect(graph.amount)
+    pool.expect(graph.amount)
     known: dict[str, Any] = dict(graph.data)
     depth = dict.fromkeys(known, 0)
     levels: list[list[str]] = []
@@ -91,7 +91,7 @@ def run_in_threads(graph: Graph, crew: Crew) -> dict[str, Any]:
         last_use.update((need, max(last_use.get(need, 0), depth[name])) for need in job.names())
     for number, names in enumerate(levels, 1):
         jobs = [graph.jobs[name] for name in names]
-        results = crew.run(
+        results = pool.run(
             lambda job: job.work(*job.arguments(known)), [(job,) for job in jobs], [job.amount for job in jobs]
         )
         known.update(zip(names, results, strict=True))

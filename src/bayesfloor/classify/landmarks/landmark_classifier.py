@@ -192,14 +192,14 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
             self._fit(order_rows(points, codes, weight, settings.seed, None, settings.effort), settings)
         elif len(codes):
             more = points, codes, weight
-            self._keep(self._supervised(lambda crew: update_model(self._model(), *more, settings.effort.steps, crew)))
+            self._keep(self._supervised(lambda pool: update_model(self._model(), *more, settings.effort.steps, pool)))
         return self
 
     def _fit(self, rows: Rows, settings: Settings) -> None:
         effort, seed, n_landmarks, n_rules = settings
         fit = partial(fit_model, n_landmarks=n_landmarks, n_rules=n_rules, cluster=cluster_of(self.client))
         n_classes = len(self.classes_)
-        self._keep(self._supervised(lambda crew: fit(rows, n_classes, effort, seed, crew)))
+        self._keep(self._supervised(lambda pool: fit(rows, n_classes, effort, seed, pool)))
 
     def _model(self) -> LandmarkModel:
         return LandmarkModel(

@@ -12,7 +12,7 @@ from bayesfloor.learn.landmarks.fitting import scores_of
 from bayesfloor.learn.landmarks.local_rows import LocalRows
 from bayesfloor.runtime.checks import check_int, check_option, check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import WorkerPool, supervise
 
 T = TypeVar("T")
 
@@ -56,14 +56,14 @@ class LandmarkEstimator(BaseEstimator):  # type: ignore[misc]
             None if self.n_rules is None else check_int("n_rules", self.n_rules, 0),
         )
 
-    def _supervised(self, work: Callable[[Crew], T]) -> T:
+    def _supervised(self, work: Callable[[WorkerPool], T]) -> T:
         return supervise(work, check_n_jobs(self.n_jobs), self.progress)
 
     def _scores_by(self, X: Any, coefficients: F32, local: LocalRows | None = None) -> F32:
         """Return the scores of rows, (n, number of rows of the coefficients)."""
         points = check_rows(self, X, accept_sparse=True)
         n_threads = check_n_jobs(self.n_jobs)
-        return supervise(lambda crew: scores_of(points, self.feature_map_, coefficients, local, crew), n_threads, False)
+        return supervise(lambda pool: scores_of(points, self.feature_map_, coefficients, local, pool), n_threads, False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -98,7 +98,7 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
         self.target_deviation_ = float(np.sqrt(share @ (numbers - self.target_mean_) ** 2))
         targets = ((numbers - self.target_mean_) / (self.target_deviation_ or 1.0)).astype(np.float32)
         fit = partial(fit_ridge, has_groups=data.groups is not None, n_landmarks=n_landmarks, n_rules=n_rules)
-        model = self._supervised(lambda crew: fit(rows, targets, effort, seed, crew))
+        model = self._supervised(lambda pool: fit(rows, targets, effort, seed, pool))
         self.feature_map_ = model.feature_map
         self.coef_ = model.coefficients
         self.penalty_ = model.penalty

@@ -245,7 +245,7 @@ def noise_variance_from_trees(
         raise ValueError("y is the same in all rows that count: there is nothing to predict")
     target = (used.y - used.y.mean()) / scale_of_y
     n_units = len(target) if used.groups is None else int(used.groups.max()) + 1
-    part: SmoothPart = supervise(lambda crew: smooth_part(Z, target, seed, n_units), 1, False)
+    part: SmoothPart = supervise(lambda pool: smooth_part(Z, target, seed, n_units), 1, False)
     forests = spanning_forests(Z * part.scale, **options.engine(seed))
     edges = _edges(forests, part, used)
     replicates = _replicates(used, points, target)

@@ -18,7 +18,7 @@ from bayesfloor.forest.order.edges import Ends, Task, settle
 from bayesfloor.forest.sweep.driver import last_line
 from bayesfloor.forest.sweep.records import Line
 from bayesfloor.forest.sweep.tiling import Tiled, between_copies
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
 if TYPE_CHECKING:
     import torch
@@ -110,7 +110,7 @@ class DeviceSweep:
         self.has_copies = any(side.tiled.n_copies != side.n for side in sides)
         self.is_imprecise = False
 
-    def run(self, forests: ForestEdges, crew: Crew, amount: int) -> ForestEdges:
+    def run(self, forests: ForestEdges, pool: WorkerPool, amount: int) -> ForestEdges:
         """Return the exact forests, given those of a graph on the same points."""
         a, b = self.sides[0], self.sides[-1]
         settings = plan.current()
@@ -130,7 +130,7 @@ class DeviceSweep:
                     side.set_bounds(*its_bounds)
             found: list[Found] = []
             while chunks and sum(map(len, found)) < limit:
-                crew.check()
+                pool.check()
                 chunk = chunks.popleft()
                 with self.device.turn:
                     survivors, rest = self.look_through(chunk)
@@ -139,7 +139,7 @@ class DeviceSweep:
                 if any(again.is_again for again in rest):
                     break
                 if not chunk.is_part:
-                    crew.advance(share)
+                    pool.advance(share)
             forests = self.settle(forests, found)
         return forests
 

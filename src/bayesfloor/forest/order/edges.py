@@ -12,7 +12,7 @@ import numpy as np
 from bayesfloor.forest.order.arrays import F64, I32, U64, Edges, ForestEdges
 from bayesfloor.forest.order.hash_kernels import seed_key
 from bayesfloor.forest.order.kruskal_kernels import merge_forests, sorted_between, walk_with
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
 # Minimum number of edges that several threads sort.
 SORTED_BY_MANY = 1 << 15
@@ -52,20 +52,20 @@ class Ends:
 
 
 def settle(
-    ends: Ends, task: Task, forests: ForestEdges, edges: Sequence[Edges], crew: Crew | None = None
+    ends: Ends, task: Task, forests: ForestEdges, edges: Sequence[Edges], pool: WorkerPool | None = None
 ) -> ForestEdges:
     """Run Kruskal's walk over the edges of some forests and over new ones, which are in no order.
 
-    The threads of a crew sort the new ones.
+    The threads of a pool sort the new ones.
     """
     u, v, d2 = (np.concatenate(field) for field in zip(*edges, strict=True))
     cuts = [0.0, np.inf]
-    if crew is not None and len(d2) >= SORTED_BY_MANY:
+    if pool is not None and len(d2) >= SORTED_BY_MANY:
         sample = np.sort(d2[:: max(1, len(d2) // 1024)])
-        cuts[1:1] = [float(sample[first]) for first, _ in crew.shares(len(sample))[1:]]
+        cuts[1:1] = [float(sample[first]) for first, _ in pool.shares(len(sample))[1:]]
     ranges = [(u, v, d2, low, high, ends.hashes, ends.ranks, task.key) for low, high in pairwise(cuts)]
     # Sorted once: of many edges, the walk would wait for memory at each one that it picks out.
-    some = crew.run(sorted_between, ranges) if crew is not None else [sorted_between(*ranges[0])]
+    some = pool.run(sorted_between, ranges) if pool is not None else [sorted_between(*ranges[0])]
     found = [np.concatenate(field) for field in zip(*some, strict=True)] if len(some) > 1 else some[0]
     in_order = np.arange(len(found[0]), dtype=np.int32)
     return ForestEdges(

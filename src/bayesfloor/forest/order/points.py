@@ -12,7 +12,7 @@ import numpy as np
 from bayesfloor.forest.order.arrays import F64, I32, I64, U64
 from bayesfloor.forest.order.hash_kernels import number_sites, order_of_hashes
 from bayesfloor.runtime.hash_kernels import hash_rows
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
 # Maximum magnitude of points that are not rescaled.
 LARGEST = 2.0**300
@@ -128,8 +128,8 @@ class Points:
         return Extent.of(self.X)
 
 
-def rank_points(X: F64, crew: Crew | None = None) -> Points:
-    """Hash and rank the rows of a checked array, with the threads of a crew where there is one."""
+def rank_points(X: F64, pool: WorkerPool | None = None) -> Points:
+    """Hash and rank the rows of a checked array, with the threads of a pool where there is one."""
     n = len(X)
     hashes = np.empty(n, np.uint64)
 
@@ -137,8 +137,8 @@ def rank_points(X: F64, crew: Crew | None = None) -> Points:
         hash_rows(X.view(np.uint64), start, stop, hashes)
         return Extent.of(X[start:stop])
 
-    crew = crew or Crew(1)
-    extent = Extent.union(crew.run(look_at, crew.shares(n)))
+    pool = pool or WorkerPool(1)
+    extent = Extent.union(pool.run(look_at, pool.shares(n)))
     extent.check_lengths(X.shape[1])
     order = order_of_hashes(hashes)
     site_of_rank = np.empty(n, np.int64)

@@ -52,7 +52,7 @@ class RowsOnCluster:
             raise ValueError(f"Found array with {self.starts[-1]} sample(s) while a minimum of 2 is required.")
         self.ranked: RankedRows
         self.axes: Axes
-        self.ranked, self.axes, extent = supervise(lambda crew: rank_chunks(known), 1, False)
+        self.ranked, self.axes, extent = supervise(lambda pool: rank_chunks(known), 1, False)
         if extent.dust > 0:
             hashes = self._of_every_chunk([partial(rough_hashes, dust=extent.dust)] * len(chunks))
             check_apart(extent, self.ranked.sites, np.concatenate(hashes))

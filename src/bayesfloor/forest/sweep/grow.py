@@ -21,7 +21,7 @@ from bayesfloor.forest.sweep.records import Line, Side
 from bayesfloor.forest.sweep.seed_kernels import near_neighbors, neighbor_edges, sample_trees
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, new_work, tile_along
 from bayesfloor.runtime.kernels import is_plain
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
 # Tiles are mixed when many points reach their representative only by edges this many times as long as the median edge.
 MIXED = 3.5
@@ -35,7 +35,9 @@ FEW_AXES = 3
 NEAR_TILES = ((FEW_AXES, 5), (8, 14), (20, 7), (np.inf, 4))
 
 
-def grow(points: Points, tiled: Tiled, task: Task, axes: Axes, crew: Crew, amount: int) -> tuple[Tiled, ForestEdges]:
+def grow(
+    points: Points, tiled: Tiled, task: Task, axes: Axes, pool: WorkerPool, amount: int
+) -> tuple[Tiled, ForestEdges]:
     """Return the exact forests of one set of points, numbered as copies, and the tiles that they ended up in."""
     side = tiled.side
     n = len(side.hashes)
@@ -50,31 +52,31 @@ def grow(points: Points, tiled: Tiled, task: Task, axes: Axes, crew: Crew, amoun
         return tiled, settle(ends, task, no_forests(), [sites, edges])
     device = device_for(task, n * n)
     if device is not None:
-        return tiled, device.grow(tiled, task, crew, amount)
-    known, seeds = seed_edges(tiled, task, axes, crew)
-    grown = settle(ends, task, no_forests(), [sites, seeds], crew)
+        return tiled, device.grow(tiled, task, pool, amount)
+    known, seeds = seed_edges(tiled, task, axes, pool)
+    grown = settle(ends, task, no_forests(), [sites, seeds], pool)
 
     def squared_lengths(u: I32, v: I32) -> F64:
         site = np.repeat(np.arange(n), np.diff(side.copy_start))
         return lengths_of(tiled, tiled, site[u], site[v])
 
     grown = chain_components(ends, task, grown, squared_lengths)
-    cut, grown, ends = cut_along_last_tree(points, tiled, grown, ends, task, axes, crew)
+    cut, grown, ends = cut_along_last_tree(points, tiled, grown, ends, task, axes, pool)
     if cut is not tiled or n < len(ends):
         known = NOTHING_KNOWN
     tiled = cut
     part = Part(tiled)
-    return tiled, Sweep([(part, part)], ends, task, axes, known).run(grown, crew, amount)
+    return tiled, Sweep([(part, part)], ends, task, axes, known).run(grown, pool, amount)
 
 
 def cut_along_last_tree(
-    points: Points, tiled: Tiled, grown: ForestEdges, ends: Ends, task: Task, axes: Axes, crew: Crew
+    points: Points, tiled: Tiled, grown: ForestEdges, ends: Ends, task: Task, axes: Axes, pool: WorkerPool
 ) -> tuple[Tiled, ForestEdges, Ends]:
     """Cut tiles anew, along the line of the last tree, where they are mixed; return all that is numbered by them."""
     if axes.n_axes > FEW_AXES:
         place, line = last_line(ends, task, grown, axes.scale)
         if tiles_are_mixed(tiled.side, place, line):
-            tiled, number = tile_along(points, tiled, place, axes, crew)
+            tiled, number = tile_along(points, tiled, place, axes, pool)
             grown = ForestEdges(number[grown.u], number[grown.v], grown.d2, grown.tree)
             ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
     return tiled, grown, ends
@@ -106,12 +108,12 @@ def tiles_are_mixed(side: Side, place: I32, line: Line) -> bool:
     return bool(many_reach > MIXED * line.lengths[len(line.lengths) // 2])
 
 
-def seed_edges(tiled: Tiled, task: Task, axes: Axes, crew: Crew) -> tuple[I32, Edges]:
+def seed_edges(tiled: Tiled, task: Task, axes: Axes, pool: WorkerPool) -> tuple[I32, Edges]:
     """Return near neighbours, and their edges with the trees of a sample."""
     side = tiled.side
     n = len(side.hashes)
     n_wanted = 2 * task.n_trees + (1 if axes.n_axes <= FEW_AXES else 2)
-    near = neighbors_of(tiled, tiled, n_wanted, crew)
+    near = neighbors_of(tiled, tiled, n_wanted, pool)
     u, v = neighbor_edges(near)
     sample = np.unique(np.linspace(0, n - 1, min(SAMPLE, n)).astype(np.int64))
     coordinates = axes.coordinates(side.rows[sample])[0].astype(np.float32)
@@ -119,12 +121,12 @@ def seed_edges(tiled: Tiled, task: Task, axes: Axes, crew: Crew) -> tuple[I32, E
     u = np.concatenate((u, sample[sample_u].astype(np.int32)))
     v = np.concatenate((v, sample[sample_v].astype(np.int32)))
     d2 = np.empty(len(u))
-    shares = crew.shares(len(u))
-    crew.run(edge_lengths, [(side.rows, side.rows, u[a:b], v[a:b], d2[a:b]) for a, b in shares])
+    shares = pool.shares(len(u))
+    pool.run(edge_lengths, [(side.rows, side.rows, u[a:b], v[a:b], d2[a:b]) for a, b in shares])
     return near, Edges(side.copy_start[u].astype(np.int32), side.copy_start[v].astype(np.int32), d2)
 
 
-def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, crew: Crew, n_near: int | None = None) -> I32:
+def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, pool: WorkerPool, n_near: int | None = None) -> I32:
     """Return near neighbours in b of the points of a."""
     within = a is b
     n_axes = a.side.centers.shape[1]
@@ -137,5 +139,5 @@ def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, crew: Crew, n_near: int | No
         near_neighbors(first, last, a.side, b.side, within, n_near, products, work, neighbors)
 
     n_others = min(n_near * len(b.side.hashes) >> b.side.height, len(b.side.hashes))
-    crew.run(search, cut_tiles(a.side, crew.n_threads, n_others))
+    pool.run(search, cut_tiles(a.side, pool.n_threads, n_others))
     return neighbors

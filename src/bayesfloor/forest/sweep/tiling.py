@@ -21,7 +21,7 @@ from bayesfloor.forest.sweep.kdtree_kernels import leaf_boxes, leaf_starts, node
 from bayesfloor.forest.sweep.records import FullCoordinates, Side, Work
 from bayesfloor.forest.sweep.vectors import LANES, VECTOR
 from bayesfloor.runtime.kernels import is_plain
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
 # Maximum number of axes without boxes of vectors: tiles are so small there that boxes would not pay.
 AXES_WITHOUT_VECTORS = 3
@@ -140,7 +140,7 @@ class Tiled:
         return self.copy_rows[self.side.copy_start[:-1]]
 
 
-def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order: I32 | None = None) -> Tiled:
+def tile_points(points: Points, ranked_rows: I32, axes: Axes, pool: WorkerPool, order: I32 | None = None) -> Tiled:
     """Cut the points of the given rows, which come by rank, into tiles: by median splits, or along a given order."""
     first_copy = _first_copies(points, ranked_rows)
     n = len(first_copy)
@@ -152,14 +152,14 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order:
     def turn(start: int, stop: int) -> None:
         coords[start:stop], off[start:stop] = axes.coordinates(points.X.take(own_rows[start:stop], axis=0))
 
-    crew.run(turn, crew.shares(n))
+    pool.run(turn, pool.shares(n))
     height = 0
     while n > plan.current().tile_points(n_axes, axes.exact) << height and n >= 2 << height:
         height += 1
     starts = leaf_starts(n, height)
     n_leaves = 1 << height
     keys = np.empty(n if order is None else 0)
-    items = _split(coords, keys, starts, height, crew) if order is None else order
+    items = _split(coords, keys, starts, height, pool) if order is None else order
     box_low, box_high = np.empty((2 * n_leaves, n_axes)), np.empty((2 * n_leaves, n_axes))
     centers = np.empty((n_leaves, n_axes))
     columns = np.concatenate(([0], np.cumsum(-(-np.diff(starts) // VECTOR) * VECTOR)))
@@ -180,10 +180,10 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order:
         if has_vectors:
             vector_boxes(local, starts[more], columns[more], n_axes, vector_low, vector_high)
 
-    crew.run(place_tiles, crew.shares(n_leaves))
+    pool.run(place_tiles, pool.shares(n_leaves))
     node_boxes(box_low, box_high)
     tile_rows = own_rows.take(items)
-    rows = _taken(points.X, tile_rows, crew)
+    rows = _taken(points.X, tile_rows, pool)
     side = Side(
         height=height,
         starts=starts,
@@ -211,25 +211,25 @@ def _first_copies(points: Points, ranked_rows: I32) -> I64:
     return np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
 
 
-def _split(coords: F64, keys: F64, starts: I64, height: int, crew: Crew) -> I32:
+def _split(coords: F64, keys: F64, starts: I64, height: int, pool: WorkerPool) -> I32:
     """Return the points in the order of their tiles, by median splits."""
     items, n_leaves = np.arange(len(coords), dtype=np.int32), 1 << height
-    n_splits = min(crew.n_threads.bit_length() - 1, height)  # enough for every thread to have a part
+    n_splits = min(pool.n_threads.bit_length() - 1, height)  # enough for every thread to have a part
     split_points(coords, items, keys, starts, 0, n_leaves, n_splits)
     part = n_leaves >> n_splits
     parts = [(coords, items, keys, starts, first, first + part, height) for first in range(0, n_leaves, part)]
-    crew.run(split_points, parts)
+    pool.run(split_points, parts)
     return items
 
 
-def _taken(X: F64, numbers: I32, crew: Crew) -> F64:
+def _taken(X: F64, numbers: I32, pool: WorkerPool) -> F64:
     """Return some rows, copied by all threads."""
     rows = np.empty((len(numbers), X.shape[1]))
 
     def copy(start: int, stop: int) -> None:
         X.take(numbers[start:stop], axis=0, out=rows[start:stop], mode="clip")
 
-    crew.run(copy, crew.shares(len(rows)))
+    pool.run(copy, pool.shares(len(rows)))
     return rows
 
 
@@ -279,7 +279,7 @@ def bare_tile(points: Points, ranked_rows: I32) -> Tiled:
     return Tiled(side, len(ranked_rows), ranked_rows, hashes, ranks)
 
 
-def tile_along(points: Points, tiled: Tiled, place: I32, axes: Axes, crew: Crew) -> tuple[Tiled, I32]:
+def tile_along(points: Points, tiled: Tiled, place: I32, axes: Axes, pool: WorkerPool) -> tuple[Tiled, I32]:
     """Cut the same points into tiles anew, in the order of the places of their copies.
 
     Returns the tiles, and the new number of each copy.
@@ -288,7 +288,7 @@ def tile_along(points: Points, tiled: Tiled, place: I32, axes: Axes, crew: Crew)
     rows = tiled.copy_rows[by_rank]
     first_copy = _first_copies(points, rows)
     order = np.argsort(place[by_rank][first_copy], kind="stable").astype(np.int32)
-    along = tile_points(points, rows, axes, crew, order)
+    along = tile_points(points, rows, axes, pool, order)
     number_of_rank = np.empty(len(points.order), np.int32)
     number_of_rank[along.copy_ranks] = np.arange(along.n_copies, dtype=np.int32)
     return along, number_of_rank[tiled.copy_ranks]

@@ -24,7 +24,7 @@ from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.cluster import Cluster, ClusterRun
 from bayesfloor.runtime.limits import one_of_a_pool
 from bayesfloor.runtime.task_graph import Graph, Job
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import WorkerPool, supervise
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -71,7 +71,7 @@ class Lane:
         if "_rows" not in self.__dict__:
             feature_map = FeatureMap(**{name: aligned(value) for name, value in self.feature_map.to_dict().items()})
             columns, codes, weight = map(aligned, (self.columns, self.codes, self.weight))
-            made = LaneRows(feature_map, columns, codes, weight, Crew(1), own_blocks=self.own_blocks)
+            made = LaneRows(feature_map, columns, codes, weight, WorkerPool(1), own_blocks=self.own_blocks)
             self.__dict__["_rows"] = made
         rows: LaneRows = self.__dict__["_rows"]
         return rows
@@ -102,7 +102,7 @@ class ClusterSums(RowSums):
         }
         data = {f"lane {lane}": self._lanes[f"lane {lane}"] for lane in wanted}
         graph = Graph({**data, "shared": arguments}, jobs, list(jobs))
-        results = _LaneRun(self.cluster, graph, self._sent).run(lambda done, total: self.crew.check())
+        results = _LaneRun(self.cluster, graph, self._sent).run(lambda done, total: self.pool.check())
         return total_of([results[name] for name in jobs])
 
     def _lane(self, numbers: list[int]) -> Lane:

@@ -20,7 +20,7 @@ from bayesfloor.learn.landmarks.shortlists import MANY_CLASSES, fit_many_classes
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.cluster import Cluster
 from bayesfloor.runtime.hash_kernels import mix64
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
 #: Rows in a block of predictions. The last block is padded, so that no prediction depends on how many rows there are.
 PREDICTED_ROWS = 256
@@ -187,7 +187,7 @@ def fit_model(
     n_classes: int,
     effort: Effort,
     seed: int,
-    crew: Crew,
+    pool: WorkerPool,
     *,
     n_landmarks: int | None = None,
     n_rules: int | None = None,
@@ -205,12 +205,12 @@ def fit_model(
         How much to spend.
     seed : int
         Draws pairs of rows.
-    crew : Crew
+    pool : WorkerPool
         Threads.
     n_landmarks, n_rules : int or None, default=None
         How many; None for the default of the effort.
     cluster : Cluster or None, default=None
-        Whose workers take the sums over all rows; None for the threads of the crew.
+        Whose workers take the sums over all rows; None for the threads of the pool.
 
     Returns
     -------
@@ -220,27 +220,27 @@ def fit_model(
     scaling, columns, plan = plan_features(rows, n_classes, effort, seed, n_landmarks, n_rules)
     few = RowsOfModel(columns, rows, slice(0, min(effort.n_tune, rows.n_kept)))
     feature_map, strength = _choose_features(few, scaling, columns, plan, n_classes, seed)
-    crew.expect(2 * effort.steps + (STEPS_ON_ALL if effort.is_local else 0))
-    crew.check()
+    pool.expect(2 * effort.steps + (STEPS_ON_ALL if effort.is_local else 0))
+    pool.check()
     penalty = penalty_of(feature_map)
     held = slice(rows.n_kept, n) if rows.n_kept < n else slice(0, n)
     everything = RowsOfModel(columns, rows, slice(0, n), cluster)
     if n_classes >= MANY_CLASSES:
-        sums = everything.sums(feature_map, crew)
+        sums = everything.sums(feature_map, pool)
         many = fit_many_classes(sums, held, n_classes, penalty, seed)
         fitted, curvature = many.coefficients, many.curvature.astype(np.float32)
         return LandmarkModel(
             feature_map, fitted, None, many.penalty, many.error, many.log_loss, curvature, rows.mean_weight
         )
-    tuned = _choose_penalty(few, held, feature_map, penalty, strength, n_classes, effort, crew)
+    tuned = _choose_penalty(few, held, feature_map, penalty, strength, n_classes, effort, pool)
     if not effort.is_local or n * n_classes > MOST_LOCAL_VALUES or rows.n_kept == n:
-        sums = everything.sums(feature_map, crew)
+        sums = everything.sums(feature_map, pool)
         n_steps = effort.steps if n > FEW_MORE * len(few.codes) else effort.steps // 2 + 1
         fitted, curvature = _fit_all(sums, penalty, tuned.strength, tuned.coefficients, effort, n_steps)
         return LandmarkModel(
             feature_map, fitted, None, tuned.strength, tuned.error, tuned.log_loss, curvature, rows.mean_weight
         )
-    return _fit_with_local(everything, feature_map, penalty, tuned, effort, crew)
+    return _fit_with_local(everything, feature_map, penalty, tuned, effort, pool)
 
 
 class RowsOfModel(NamedTuple):
@@ -261,9 +261,9 @@ class RowsOfModel(NamedTuple):
         """Weights."""
         return self.all_rows.weight[self.part]
 
-    def sums(self, feature_map: FeatureMap, crew: Crew) -> RowSums:
+    def sums(self, feature_map: FeatureMap, pool: WorkerPool) -> RowSums:
         """Return sums over these rows."""
-        mine = (feature_map, self.columns[self.part], self.codes, self.weight, crew)
+        mine = (feature_map, self.columns[self.part], self.codes, self.weight, pool)
         return RowSums(*mine) if self.cluster is None else ClusterSums(*mine, cluster=self.cluster)
 
 
@@ -296,10 +296,10 @@ def _choose_penalty(
     strength: float,
     n_classes: int,
     effort: Effort,
-    crew: Crew,
+    pool: WorkerPool,
 ) -> Tuned:
     """Fit the model along falling penalties, each from the one before, and choose by the loss of held-out rows."""
-    sums = few.sums(feature_map, crew)
+    sums = few.sums(feature_map, pool)
     products = sums.products()
     # A class that the fit has not seen tells nothing about the penalty, and its loss would outweigh all others.
     is_known = np.bincount(few.codes, minlength=n_classes)[few.all_rows.codes[held]] > 0
@@ -353,22 +353,22 @@ def _fit_all(
 
 
 def _fit_with_local(
-    everything: RowsOfModel, feature_map: FeatureMap, penalty: Penalty, tuned: Tuned, effort: Effort, crew: Crew
+    everything: RowsOfModel, feature_map: FeatureMap, penalty: Penalty, tuned: Tuned, effort: Effort, pool: WorkerPool
 ) -> LandmarkModel:
     """Fit the model without the held-out rows, weigh local corrections on these, and then fit it to all rows."""
     columns, rows, whole, _ = everything
     n_kept = rows.n_kept
     kept, held = everything._replace(part=slice(0, n_kept)), RowsOfModel(columns, rows, slice(n_kept, whole.stop))
-    kept_sums, held_sums = kept.sums(feature_map, crew), held.sums(feature_map, crew)
+    kept_sums, held_sums = kept.sums(feature_map, pool), held.sums(feature_map, pool)
     coefficients, _ = _fit_all(kept_sums, penalty, tuned.strength, tuned.coefficients, effort, effort.steps)
     weighted = columns * feature_map.weights
     not_weighed = np.zeros(3)
     local = store_rows(weighted[:n_kept], kept.codes, kept_sums.probabilities(coefficients), not_weighed)
     probabilities = held_sums.probabilities(coefficients)
-    logarithms = local_logarithms(local, weighted[n_kept:], probabilities, crew)
+    logarithms = local_logarithms(local, weighted[n_kept:], probabilities, pool)
     stack_weights, gain = fit_stack_weights(logarithms, held.codes, held.weight)
     error, log_loss = _error_and_loss(probabilities, held.codes, held.weight)
-    sums = everything.sums(feature_map, crew)
+    sums = everything.sums(feature_map, pool)
     coefficients, curvature = _fit_all(sums, penalty, tuned.strength, coefficients, effort, STEPS_ON_ALL)
     corrected = None
     if gain > 0 and stack_weights[1:].any():
@@ -381,7 +381,9 @@ def _fit_with_local(
     )
 
 
-def update_model(model: LandmarkModel, X: Any, codes: Ints, weight: Floats, n_steps: int, crew: Crew) -> LandmarkModel:
+def update_model(
+    model: LandmarkModel, X: Any, codes: Ints, weight: Floats, n_steps: int, pool: WorkerPool
+) -> LandmarkModel:
     """Go on fitting a model to more rows, with the same features and penalty.
 
     The loss of the rows before is taken for a quadratic function around the coefficients so far: its slope there is
@@ -399,7 +401,7 @@ def update_model(model: LandmarkModel, X: Any, codes: Ints, weight: Floats, n_st
         Weights, on the scale of those of earlier rows.
     n_steps : int
         Steps on these rows.
-    crew : Crew
+    pool : WorkerPool
         Threads.
 
     Returns
@@ -409,7 +411,7 @@ def update_model(model: LandmarkModel, X: Any, codes: Ints, weight: Floats, n_st
     feature_map, before = model.feature_map, model.coefficients
     order = np.lexsort((weight, codes, order_of_values(by_share_of_zeros(X), 0)[1]))
     relative = relative_weights(weight[order], model.mean_weight)
-    sums = RowSums(feature_map, feature_map.scaled(X[order]), codes[order], relative, crew)
+    sums = RowSums(feature_map, feature_map.scaled(X[order]), codes[order], relative, pool)
     penalty = penalty_of(feature_map)
     lower = np.tril(model.curvature)
     curvature = 0.5 * (lower + np.tril(lower, -1).T)
@@ -433,21 +435,21 @@ def update_model(model: LandmarkModel, X: Any, codes: Ints, weight: Floats, n_st
     )
 
 
-def local_logarithms(local: LocalRows, weighted: F32, probabilities: F32, crew: Crew) -> F32:
+def local_logarithms(local: LocalRows, weighted: F32, probabilities: F32, pool: WorkerPool) -> F32:
     """Return the logarithms of the three predictions for many rows, several blocks at a time."""
     blocks = [slice(first, first + PREDICTED_ROWS) for first in range(0, len(weighted), PREDICTED_ROWS)]
-    found = crew.run(lambda rows: local.logarithms(weighted[rows], probabilities[rows]), [(rows,) for rows in blocks])
+    found = pool.run(lambda rows: local.logarithms(weighted[rows], probabilities[rows]), [(rows,) for rows in blocks])
     return np.concatenate(found)
 
 
-def scores_of(X: Any, feature_map: FeatureMap, coefficients: F32, local: LocalRows | None, crew: Crew) -> F32:
+def scores_of(X: Any, feature_map: FeatureMap, coefficients: F32, local: LocalRows | None, pool: WorkerPool) -> F32:
     """Return the scores of the classes of checked rows, (n, n_classes)."""
     n = X.shape[0]
     out = np.empty((n, len(coefficients)), np.float32)
     transposed = np.ascontiguousarray(coefficients.T)
 
     def score(first: int) -> None:
-        crew.check()
+        pool.check()
         part = X[first : first + PREDICTED_ROWS]
         block = np.zeros((PREDICTED_ROWS, feature_map.n_axes), np.float32)
         size = part.shape[0]
@@ -461,7 +463,7 @@ def scores_of(X: Any, feature_map: FeatureMap, coefficients: F32, local: LocalRo
             scores[:size] = local.scores(block[:size] * feature_map.weights, scores[:size])
         out[first : first + size] = scores[:size]
 
-    crew.run(score, [(first,) for first in range(0, n, PREDICTED_ROWS)])
+    pool.run(score, [(first,) for first in range(0, n, PREDICTED_ROWS)])
     return out
 
 

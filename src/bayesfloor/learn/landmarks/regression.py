@@ -12,7 +12,7 @@ from bayesfloor.learn.landmarks.fitting import Rows, plan_features
 from bayesfloor.learn.landmarks.multinomial import Penalty, cholesky, penalty_of, solve
 from bayesfloor.learn.landmarks.row_sums import RowSums, Sums
 from bayesfloor.runtime.arrays import Floats
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
 #: Take as many landmarks as for this number of classes: ridge regression needs no steps, so there is time for more.
 LIKE_CLASSES = 10
@@ -58,7 +58,7 @@ def fit_ridge(
     targets: F32,
     effort: Effort,
     seed: int,
-    crew: Crew,
+    pool: WorkerPool,
     *,
     has_groups: bool = False,
     n_landmarks: int | None = None,
@@ -76,7 +76,7 @@ def fit_ridge(
         How much to spend.
     seed : int
         Draws pairs of rows.
-    crew : Crew
+    pool : WorkerPool
         Threads.
     has_groups : bool, default=False
         Whether rows belong together, so that no others than the held-out ones can be left out.
@@ -98,13 +98,13 @@ def fit_ridge(
     feature_map, strength = choose_features(
         scaling, sample, columns[: plan.n_landmarks], plan, np.random.default_rng(seed)
     )
-    crew.check()
-    crew.expect(2)
+    pool.check()
+    pool.expect(2)
     penalty = penalty_of(feature_map)
-    sums = [RowSums(feature_map, columns[part], rows.codes[part], rows.weight[part], crew) for part in parts]
+    sums = [RowSums(feature_map, columns[part], rows.codes[part], rows.weight[part], pool) for part in parts]
     products = [each.products() for each in sums]
     moments = [_moments(each, targets[part]) for each, part in zip(sums, parts, strict=True)]
-    crew.advance(1)
+    pool.advance(1)
     all_products, all_moments = np.sum(products, axis=0), np.sum(moments, axis=0)
     judged = [number for number, part in enumerate(parts) if part.start >= n_few] or [len(parts) - 1]
 
@@ -112,7 +112,7 @@ def fit_ridge(
         """Return the mean squared error on parts that had no say in the choice of features, each left out in turn."""
         total = weight = 0.0
         for number in judged:
-            crew.check()
+            pool.check()
             fitted = solve_ridge(
                 all_products - products[number],
                 all_moments - moments[number],
@@ -140,7 +140,7 @@ def fit_ridge(
                 tried = error(middle * factor, heavier)
                 if tried < lowest:
                     best, of_rules, lowest = middle * factor, heavier, tried
-    crew.advance(1)
+    pool.advance(1)
     fitted = solve_ridge(all_products, all_moments, _with_rules(penalty, feature_map, of_rules), best)
     return RidgeModel(feature_map, fitted, best, lowest)
 

@@ -16,7 +16,7 @@ from scipy.linalg.blas import ssyrk
 from bayesfloor.learn.landmarks.feature_kernels import to_probabilities, to_residuals
 from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
 #: What is added up: some arrays.
 Sums = list[NDArray[Any]]
@@ -45,7 +45,7 @@ class RowSums:
         Classes.
     weight : ndarray of shape (n,), float32
         Weights.
-    crew : Crew
+    pool : WorkerPool
         Threads.
     """
 
@@ -53,7 +53,7 @@ class RowSums:
     columns: F32
     codes: Ints
     weight: F32
-    crew: Crew
+    pool: WorkerPool
     _kept: dict[int, F32] = field(init=False, default_factory=dict, repr=False)
 
     @property
@@ -88,7 +88,7 @@ class RowSums:
     def gradient(self, coefficients: F32) -> tuple[float, F32]:
         """Return the summed loss and its gradient, (n_classes, n_features)."""
         loss, gradient = self.add_up(partial(_over_blocks, _gradient_of_block), coefficients)
-        self.crew.advance(1)
+        self.pool.advance(1)
         return float(loss), gradient
 
     def probabilities(self, coefficients: F32) -> F32:
@@ -96,12 +96,12 @@ class RowSums:
         out = np.empty((self.n_rows, len(coefficients)), np.float32)
 
         def write(rows: slice) -> None:
-            self.crew.check()
+            self.pool.check()
             scores = self.features(rows) @ coefficients.T
             to_probabilities(scores)
             out[rows] = scores
 
-        self.crew.run(write, [(rows,) for rows in self.blocks])
+        self.pool.run(write, [(rows,) for rows in self.blocks])
         return out
 
     def products(self, coefficients: F32 | None = None, most_rows: int | None = None) -> Floats:
@@ -157,7 +157,7 @@ class RowSums:
         list of ndarray
         """
         lanes = [(mine,) for mine in self.lanes(numbers).values()]
-        return total_of(self.crew.run(lambda mine: of_lane(self, mine, *arguments), lanes))
+        return total_of(self.pool.run(lambda mine: of_lane(self, mine, *arguments), lanes))
 
     def lanes(self, numbers: Iterable[int] | None = None) -> dict[int, list[int]]:
         """Return the numbers of the blocks of each lane that has some; None takes all blocks."""
@@ -185,7 +185,7 @@ def _over_blocks(of_block: Callable[..., Sums], rows: RowSums, numbers: list[int
     """Add up what a function returns for each block of a lane."""
     totals = of_block(rows, rows.block(numbers[0]), *arguments)
     for number in numbers[1:]:
-        rows.crew.check()
+        rows.pool.check()
         totals = total_of([totals, of_block(rows, rows.block(number), *arguments)])
     return totals
 
@@ -218,7 +218,7 @@ def _squares_of_block(rows: RowSums, block: slice) -> Sums:
 def _class_sums_of_lane(rows: RowSums, numbers: list[int], n_classes: int) -> Sums:
     sums = np.zeros((n_classes, rows.feature_map.n_features), np.float32)
     for number in numbers:
-        rows.crew.check()
+        rows.pool.check()
         block = rows.block(number)
         F, codes = rows.features(block), rows.codes[block]
         order = np.argsort(codes, kind="stable")

@@ -137,7 +137,7 @@ def _overlaps_of_lane(rows: RowSums, numbers: list[int], coefficients: F32) -> S
     n_classes = len(coefficients)
     overlaps, totals = np.zeros((n_classes, n_classes), np.float32), np.zeros(n_classes)
     for number in numbers:
-        rows.crew.check()
+        rows.pool.check()
         block = rows.block(number)
         P = rows.features(block) @ coefficients.T
         to_probabilities(P)
@@ -167,7 +167,7 @@ class Shortlists:
     def gradient(self, coefficients: F32) -> tuple[float, F32]:
         """Return the summed loss over shortlists and its gradient, (n_classes, n_features)."""
         loss, gradient = self.rows.add_up(_gradient_of_lane, coefficients, self.classes, self.extra)
-        self.rows.crew.advance(1)
+        self.rows.pool.advance(1)
         return float(loss), gradient
 
 
@@ -176,7 +176,7 @@ def _gradient_of_lane(
 ) -> Sums:
     loss, gradient = 0.0, np.zeros_like(coefficients)
     for number in numbers:
-        rows.crew.check()
+        rows.pool.check()
         block, some = rows.block(number), classes[number]
         F = rows.features(block)
         residuals = F @ coefficients[some].T
