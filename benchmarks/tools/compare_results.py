@@ -68,7 +68,7 @@ def learned(X: Any, y: Any) -> Iterator[tuple[str, str]]:
     yield "learned_floor", checksum(floor.estimate, floor.interval, floor.reached, curve, floor.class_reached)
     weights = bf.bayes_class_weight(X, y)
     yield "bayes_class_weight", checksum(list(weights.values()))
-    selector = bf.BayesErrorSelector(n_features_to_select=3).fit(X[:, :20], y)
+    selector = bf.FloorSelector(n_features_to_select=3).fit(X[:, :20], y)
     yield "selector", checksum(selector.get_support())
 
 

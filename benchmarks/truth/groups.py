@@ -34,7 +34,7 @@ from bayesfloor.floor.learned.splits import Split
 from bayesfloor.floor.learned.stacking import fit_stacks
 from bayesfloor.floor.learned.targets import ClassTarget
 from bayesfloor.floor.trees.problem import check_problem
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import WorkerPool, supervise
 from benchmarks.problems.real_tables import SPECS
 from benchmarks.problems.stored_sets import DATA, stored_set
 from benchmarks.problems.truth_scenarios import SCENARIOS
@@ -342,12 +342,12 @@ def true_error(problem: Problem, sample: Sample, rng: Rng) -> float:
     target.has_offsets = known.groups is None
     families = target.default_families(both, n, is_many=False)
 
-    def learn(crew: Crew) -> Array:
-        fitted = cross_fit(both, both_plan, target, families, 0, crew)
+    def learn(pool: WorkerPool) -> Array:
+        fitted = cross_fit(both, both_plan, target, families, 0, pool)
         # new rows are combined as those of their part are, with weights that have not seen it
         fitted = replace(fitted, seen=[np.tile(each[:, :, :n_parts], 2) for each in fitted.seen or []])
         fitted = fitted.with_recent() if fresh.time is not None else fitted
-        return fit_stacks(fitted, target, 0, crew)[0].predicted[0]
+        return fit_stacks(fitted, target, 0, pool)[0].predicted[0]
 
     return float((supervise(learn, 1, False)[n:].argmax(axis=1) != fresh.y).mean())
 

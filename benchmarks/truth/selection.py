@@ -1,6 +1,6 @@
 """Feature selection by the floor: how fast, and does it find what is there?
 
-Speed: 10 of 60 features of 4000 rows, `BayesErrorSelector` beside scikit-learn's `SequentialFeatureSelector` with five
+Speed: 10 of 60 features of 4000 rows, `FloorSelector` beside scikit-learn's `SequentialFeatureSelector` with five
 nearest neighbours and five folds, which also looks at every feature in every step. One after the other, on all cores.
 Seconds of processor time, over all threads and processes, depend less on what else the machine is doing.
 
@@ -22,7 +22,7 @@ from sklearn.datasets import make_classification
 from sklearn.feature_selection import SequentialFeatureSelector, f_classif, mutual_info_classif
 from sklearn.neighbors import KNeighborsClassifier
 
-from bayesfloor import BayesErrorSelector
+from bayesfloor import FloorSelector
 from benchmarks.tools.command_line import parser_of
 from benchmarks.tools.measuring import timed
 from benchmarks.tools.pages import table_head, table_row, this_machine, write_page
@@ -66,11 +66,11 @@ def top(scores: np.ndarray, n: int) -> set[int]:
 
 
 def first_chosen(n: int, **options: object) -> Callable[[np.ndarray, np.ndarray], set[int]]:
-    return lambda X, y: set(BayesErrorSelector(n, **options).fit(X, y).get_support(indices=True).tolist())
+    return lambda X, y: set(FloorSelector(n, **options).fit(X, y).get_support(indices=True).tolist())
 
 
 def auto(**options: object) -> Callable[[np.ndarray, np.ndarray], set[int]]:
-    return lambda X, y: set(BayesErrorSelector(**options).fit(X, y).get_support(indices=True).tolist())
+    return lambda X, y: set(FloorSelector(**options).fit(X, y).get_support(indices=True).tolist())
 
 
 def univariate(n: int) -> dict[str, Callable[[np.ndarray, np.ndarray], set[int]]]:
@@ -129,13 +129,13 @@ def measure_speed() -> list[str]:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((4000, 60))
     y = (X[:, :5].sum(axis=1) + rng.standard_normal(4000) > 0).astype(int)
-    BayesErrorSelector(2).fit(X[:300, :8], y[:300])  # compile before the clock starts
+    FloorSelector(2).fit(X[:300, :8], y[:300])  # compile before the clock starts
     neighbours = SequentialFeatureSelector(KNeighborsClassifier(), n_features_to_select=10, cv=5, n_jobs=os.cpu_count())
     lines = table_head("method", "seconds", "processor seconds", "of the 5 useful features, among 10")
     print("\n".join(lines))
     for name, selector in {
-        "BayesErrorSelector(10)": BayesErrorSelector(10),
-        "BayesErrorSelector(10, n_trees=1)": BayesErrorSelector(10, n_trees=1),
+        "FloorSelector(10)": FloorSelector(10),
+        "FloorSelector(10, n_trees=1)": FloorSelector(10, n_trees=1),
         "SequentialFeatureSelector, 5 neighbours, 5 folds": neighbours,
     }.items():
         seconds, used, fitted = timed(lambda selector=selector: selector.fit(X, y), processor_seconds)

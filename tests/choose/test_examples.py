@@ -17,7 +17,7 @@ PAGE = (ROOT / "docs" / "choose.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```\s*```text\n(.*?)```", PAGE, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["selection", "noise_selection", "transforms", "class_weight"])
+@pytest.mark.parametrize("name", ["floor_selector", "transforms", "class_weight"])
 def test_docstrings(name):
     results = doctest.testmod(sys.modules[f"bayesfloor.choose.{name}"])
     assert results.attempted

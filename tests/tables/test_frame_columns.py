@@ -144,9 +144,8 @@ def test_numbers_and_weights_go_with_the_rows_that_have_a_time():
     rng = np.random.default_rng(1)
     y, weight = frame["w"].to_numpy() + rng.normal(size=N), 1.0 + rng.random(N)
     found = check_problem(given, y, task="regression", time="when", sample_weight=weight)
-    assert_same(
-        found, check_problem(frame[~gaps], y[~gaps], task="regression", time="when", sample_weight=weight[~gaps])
-    )
+    expected = check_problem(frame[~gaps], y[~gaps], task="regression", time="when", sample_weight=weight[~gaps])
+    assert_same(found, expected)
     # rows without a target too
     target = frame.assign(y=np.where(gaps, np.nan, y)).drop(columns="when")
     found = check_problem(target, "y", task="regression", sample_weight=weight)

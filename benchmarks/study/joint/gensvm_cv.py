@@ -13,7 +13,7 @@ from bayesfloor.classify.training import F64, I64, Training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.checks import ParameterError, check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 from benchmarks.study.joint.gensvm import SimplexClassifier, check_dense_training, check_loss, rows_of, solve
 from benchmarks.study.joint.gensvm_solver import scale_rows, walk_path
 from benchmarks.study.joint.path_scores import check_effort, path_scores
@@ -137,12 +137,12 @@ class GenSVCCV(SimplexClassifier):
         tol = max(self.tol, TOL_OF_FOLDS)
 
         def walk(
-            number: int, train: I64, known: I64, n_classes: int, test: I64, crew: Crew
+            number: int, train: I64, known: I64, n_classes: int, test: I64, pool: WorkerPool
         ) -> Iterator[tuple[F64, bool]]:
             p, kappa, weights = losses[number]
             rows = scale_rows(X[train], known, n_classes, weight[train], weights, keys[train])
             held_out = rows.scaled(X[test])
-            for solution in walk_path(rows, lmds, p, kappa, tol=tol, max_iter=self.max_iter, check=crew.check):
+            for solution in walk_path(rows, lmds, p, kappa, tol=tol, max_iter=self.max_iter, check=pool.check):
                 yield held_out @ solution.coefficients.T, solution.converged
 
         return path_scores(training.codes, weight, folds, (len(losses), len(lmds)), walk, n_threads)

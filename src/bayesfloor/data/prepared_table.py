@@ -143,7 +143,7 @@ class Table(Result):
     feature_names : tuple of str
         Names of the columns of X; a dummy is called ``column=value``.
     feature_groups : tuple of tuples of int
-        For each column of the file, its columns in X, as ``BayesErrorSelector(feature_groups=...)`` takes them.
+        For each column of the file, its columns in X, as ``FloorSelector(feature_groups=...)`` takes them.
     column_names : tuple of str
         The columns of the file that `feature_groups` stand for.
     preparation : Preparation

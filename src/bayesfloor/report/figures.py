@@ -271,20 +271,18 @@ def _selection(source: Source, options: Options, n_features: int | None) -> Sele
     """Search for features, if asked."""
     if n_features is None:
         return None
-    # not at the top: they load scikit-learn, which takes a second
-    from bayesfloor.choose.noise_selection import NoiseVarianceSelector
-    from bayesfloor.choose.selection import BayesErrorSelector
+    from bayesfloor.choose.floor_selector import FloorSelector  # loads scikit-learn, which takes a second
 
     problem = source.problem
-    is_number = problem.task == "regression"
-    selector = (NoiseVarianceSelector if is_number else BayesErrorSelector)(
+    selector = FloorSelector(
         n_features,
+        task=problem.task,
         feature_groups=source.feature_groups,
         n_jobs=options.n_jobs,
         random_state=options.random_state,
         progress=options.progress,
     )
-    labels = problem.y if is_number else problem.classes[problem.codes]
+    labels = problem.y if problem.task == "regression" else problem.classes[problem.codes]
     path: SelectionPath = selector.fit(problem.X, labels).path_
     return path
 

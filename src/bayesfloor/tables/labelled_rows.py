@@ -14,7 +14,7 @@ from bayesfloor.data.prepared_table import ColumnSummary, Origin, RowInfo, Table
 from bayesfloor.data.sampling import copy_numbers, stratified_rows
 from bayesfloor.data.subgroups import Subgroups, check_subgroups
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.hashing import GOLDEN, mix64
+from bayesfloor.runtime.hash_kernels import GOLDEN, mix64
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.columns import (
     Column,

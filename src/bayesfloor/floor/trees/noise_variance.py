@@ -43,19 +43,19 @@ from bayesfloor.runtime.text import counted
 from bayesfloor.runtime.threads import supervise
 from bayesfloor.tables.arguments import check_problem
 
-#: Most rows that are used: with more of them, seconds grow and the error hardly falls.
+#: Maximum number of rows in use: with more, time grows and the error hardly falls.
 NOISE_ROWS = 20_000
-#: Standard errors that differences must grow by with the length before they are extrapolated.
+#: Minimum slope of differences over lengths, in standard errors, for an extrapolation.
 CLEAR_SLOPE = 2.0
-#: Mean edge of the first tree, as a share of the typical distance, from which edges are too long to tell, and twice
-#: whose excess the lower end of the interval opens by.
+#: Maximum mean edge of the first spanning tree, as a share of the typical distance. The lower end of the interval opens
+#: by twice the excess.
 LONG_EDGES = 0.35
-#: Most columns for levels of nominal columns that have many.
+#: Maximum number of columns for the levels of nominal columns.
 MOST_LEVEL_COLUMNS = 500
-#: Rows of equal features are copies where their targets agree: with odds so many times those of any two rows, and
-#: nearly all of them or, where two targets are rarely the same, any; and where they are few on average.
+#: Rows of equal features are copies where their targets agree with odds above this multiple of those of any two rows,
+#: where nearly all of them agree or two targets rarely do by chance, and where they are few on average.
 AGREE_MORE, NEARLY_ALL, RARELY, MOST_COPIES = 5.0, 0.9, 0.05, 10.0
-#: Degrees of freedom of replicates from which their own interval bounds the estimate.
+#: Minimum degrees of freedom of replicates whose interval bounds the estimate.
 ENOUGH_REPLICATES = 20
 
 
@@ -245,7 +245,7 @@ def noise_variance_from_trees(
         raise ValueError("y is the same in all rows that count: there is nothing to predict")
     target = (used.y - used.y.mean()) / scale_of_y
     n_units = len(target) if used.groups is None else int(used.groups.max()) + 1
-    part: SmoothPart = supervise(lambda crew: smooth_part(Z, target, seed, n_units), 1, False)
+    part: SmoothPart = supervise(lambda pool: smooth_part(Z, target, seed, n_units), 1, False)
     forests = spanning_forests(Z * part.scale, **options.engine(seed))
     edges = _edges(forests, part, used)
     replicates = _replicates(used, points, target)
@@ -397,13 +397,13 @@ def _edges(forests: Forests, part: SmoothPart, problem: Problem) -> EdgeDifferen
     i, j = forests.edges.T
     kept = kept_share(part, i, j)
     n = len(part.residual)
-    places, cluster = forests.sites, None
+    places, groups = forests.sites, None
     weight = np.ones(len(i))
     chosen = np.ones(len(i), bool)
     if problem.groups is not None or problem.sample_weight is not None:
         places = np.arange(n)  # rows of equal values differ in what they count
     if problem.groups is not None:
-        cluster = in_order_of_appearance(problem.groups)
+        groups = in_order_of_appearance(problem.groups)
         chosen = problem.groups[i] != problem.groups[j]
     if problem.sample_weight is not None:
         weight = 0.5 * (problem.sample_weight[i] + problem.sample_weight[j])
@@ -418,7 +418,7 @@ def _edges(forests: Forests, part: SmoothPart, problem: Problem) -> EdgeDifferen
         weight[chosen],
         part.residual,
         places,
-        cluster,
+        groups,
     )
 
 
@@ -577,7 +577,7 @@ def _error(
         at = edges.by_unit(rows)
         total += float(at @ at + 2.0 * sums @ at)
         both, shared = sums + at, edges.by_unit(spread)
-        if edges.cluster is None:
+        if edges.groups is None:
             both, shared = (np.bincount(edges.place, each).astype(np.float64) for each in (both, shared))
         total += float(shared @ shared - 2.0 * both @ shared)
     return float(np.sqrt(max(total, 0.5 * squares, 0.0)))

@@ -38,11 +38,11 @@ from bayesfloor.tables.frames import is_eager_frame
 
 #: Numbers of votes whose majority a model may be measured against.
 _MAJORITIES = (1, 3, 5, 9)
-#: Rows drawn from the model for that; the standard error is .002.
+#: Rows drawn from the model for these; the standard error is .002.
 _N_DRAWS = 40_000
-#: Rows with two votes or more below which figures are rough.
+#: Report fewer rows with two votes or more: figures are rough.
 _FEW_ROWS = 50
-#: Share of the rows that must have three votes for the model to tell more than the agreement does.
+#: Minimum share of rows with three votes; with fewer, the model says no more than the agreement.
 _THIRD_VOTES = 0.25
 
 
