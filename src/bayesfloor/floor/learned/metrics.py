@@ -381,7 +381,11 @@ def _metric_of(
 
     def metric(losses: Losses, largest: float, *, prefix: str = "", **others: Any) -> Metric:
         info = metric_info(name)
-        known = {"bounds": info.bounds, "larger_is_better": info.larger_is_better, "is_rate": info.is_rate}
+        known: dict[str, Any] = {
+            "bounds": info.bounds,
+            "larger_is_better": info.larger_is_better,
+            "is_rate": info.is_rate,
+        }
         return Metric(name, prefix + info.title, losses, largest, **(known | others))
 
     if name == "error":
@@ -399,7 +403,7 @@ def _metric_of(
         losses = _mean_over_classes(auc_values, of_two)
         of_one_row = 1.0 / rarest if n_classes == 2 else of_one_row
         return metric(losses, 0.5, prefix=macro, of_one_row=of_one_row, is_row_mean=False)
-    of_class = {"prefix": macro, "of_one_row": of_positive, "about": about, "is_row_mean": False}
+    of_class: dict[str, Any] = {"prefix": macro, "of_one_row": of_positive, "about": about, "is_row_mean": False}
     if name == "average_precision":
         losses = _mean_over_classes(average_precision_values, of_two)
         return metric(losses, 1.0, is_least_by_shares=False, **of_class)
