@@ -13,8 +13,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from bayesfloor import LandmarkClassifier
 from bayesfloor.data.prepared_table import TabularView
-from bayesfloor.learn import families
+from bayesfloor.learn import families, linear_cost
 from bayesfloor.learn.boosting import boosting
 from bayesfloor.learn.decision_tree_kernels import grow_trees
 from bayesfloor.learn.discriminants import _shrinkage
@@ -453,3 +454,15 @@ def test_table_learners_with_one_class_only():
     train = Train(np.zeros((10, 1)), np.zeros(10, np.int64), 3)
     for probability in learn_table(train, np.zeros((4, 1))).values():
         assert probability.argmax(axis=1).tolist() == [0] * 4
+
+
+def test_the_landmark_model_is_that_of_the_classifier():
+    """A training set may lack a class, which then has no probability."""
+    train, test, _ = halved(n=600, d=3)
+    codes = np.where(train.codes > 0, 2, 0)
+    found = linear_cost.landmarks(train._replace(y=codes, n_classes=3), test, 5)["landmark model"]
+    expected = LandmarkClassifier(random_state=5).fit(train.X, codes).predict_proba(test)
+    assert_allclose(found[:, [0, 2]], expected, atol=1e-4)
+    assert_array_equal(found[:, 1], 0.0)
+    one = linear_cost.landmarks(train._replace(y=np.zeros_like(codes), n_classes=3), test[:2], 5)["landmark model"]
+    assert_allclose(one, np.tile(train._replace(y=np.zeros_like(codes), n_classes=3).prior, (2, 1)))

@@ -7,6 +7,7 @@ a random sample::
     deep trees  randomised trees with pure leaves; neighbours, and kernel ridge regression of the nearest rows and of
                 landmarks, where their importances scale features
     unit        neighbours, and kernel ridge regression of them, where columns keep a unit that they share, as pixels do
+    landmarks   the landmark model of `LandmarkClassifier`
     boosting    scikit-learn's histogram boosting, of a sample where classes and features are many
     network     a small network, where columns are 0 or 1
 """
@@ -21,12 +22,15 @@ from bayesfloor.learn.boosting import boosting_of_many
 from bayesfloor.learn.decision_trees import Grown, grow_ensemble, numbers_of_table
 from bayesfloor.learn.discriminants import gaussian
 from bayesfloor.learn.families import Family
+from bayesfloor.learn.landmarks.efforts import EFFORTS
+from bayesfloor.learn.landmarks.fitting import fit_model, order_rows, probabilities_of, scores_of
 from bayesfloor.learn.logistic import logistic
 from bayesfloor.learn.nearest import local_ridge, mean_of_nearest, nearest_rows
 from bayesfloor.learn.network import is_mostly_binary, n_epochs, network
 from bayesfloor.learn.ridge import kernel_ridge
 from bayesfloor.learn.training_rows import Train, components, narrow, share_a_unit
 from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.threads import WorkerPool
 
 Ranks = NDArray[np.uint16]
 
@@ -46,6 +50,8 @@ FEWEST_LANDMARKS, MOST_LANDMARKS, LANDMARK_WORK = 200, 850, 3e10
 LANDMARK_WIDTH = 0.5
 #: Nearest rows that local ridge regression is fitted to; its widths, as shares of the median distance, and penalties.
 LOCAL_ROWS, LOCAL_FITS = 64, ((0.25, 0.3), (0.5, 0.01))
+#: Most rows of a landmark model, which takes them in float64.
+LANDMARK_ROWS = 200_000
 #: Rows of all passes of the network together.
 NETWORK_ROWS = 1_000_000
 
@@ -149,10 +155,27 @@ def _ranks(values: Floats, test: Floats) -> tuple[Ints, Ints]:
 
 
 #: Families for many rows.
+def landmarks(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return the probabilities of a landmark model: random features, and multinomial regression on them."""
+    train, effort, pool = train.first(LANDMARK_ROWS), EFFORTS["default"], WorkerPool(1)
+    classes, codes = np.unique(train.codes, return_inverse=True)
+    probability = np.tile(train.prior, (len(test), 1))
+    if len(classes) > 1:
+        train.check()
+        rows = order_rows(np.ascontiguousarray(train.X, np.float64), codes, train.weights, seed, None, effort)
+        model = fit_model(rows, len(classes), effort, seed, pool)
+        others = np.ascontiguousarray(test, np.float64)
+        scores = scores_of(others, model.feature_map, model.coefficients, model.local, pool)
+        probability = np.zeros((len(test), train.n_classes))
+        probability[:, classes] = probabilities_of(scores)
+    return {"landmark model": probability}
+
+
 LINEAR_FAMILIES: dict[str, Family] = {
     "simple": simple,
     "deep trees": deep_trees,
     "unit": unit,
+    "landmarks": landmarks,
     "boosting": boosting_of_many,
     "network": network_of_sample,
 }
