@@ -2,14 +2,13 @@
 
 import contextlib
 import doctest
+import importlib
 import io
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
-import bayesfloor.choose  # noqa: F401  (loaded to be looked up by name)
 from printed_text import assert_same_text
 
 ROOT = Path(__file__).parents[2]
@@ -19,7 +18,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```\s*```text\n(.*?)```", PAGE, flags=re.D
 
 @pytest.mark.parametrize("name", ["floor_selector", "transforms", "class_weight"])
 def test_docstrings(name):
-    results = doctest.testmod(sys.modules[f"bayesfloor.choose.{name}"])
+    results = doctest.testmod(importlib.import_module(f"bayesfloor.choose.{name}"))
     assert results.attempted
     assert not results.failed
 
