@@ -185,6 +185,7 @@ def grow_trees(
     constant is not looked at again further down. What is tried at a node stays in one function: the arrays of a node
     would be handed on for each of them, which counts references.
     """
+    # One body, although it is long: each part of the loop over nodes would take a dozen of its arrays and counters.
     d, n = columns.shape
     n_targets = deep.shape[1]
     most = 2 * (n // min_leaf) + 3
