@@ -1,6 +1,5 @@
 """The learned floor as users meet it: results, options, invariance, and what bad input leads to."""
 
-import doctest
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -15,8 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from tests.floor.samples import gaussian_classes, one_hot_table
 
 import bayesfloor
-from bayesfloor.floor.learned import copies, label_noise, rows_needed, subgroups
-from bayesfloor.floor.learned import estimate as learned
+from bayesfloor.floor.learned import copies, rows_needed, subgroups
 from bayesfloor.floor.learned import summary as learned_findings
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.label_noise import label_noise_check
@@ -325,13 +323,6 @@ def test_label_noise_shows_an_estimate_that_is_wrong():
 def test_shares_that_cannot_be_used(shares):
     with pytest.raises(ValueError, match="'shares' parameter must be numbers above 0"):
         label_noise_check(*two_gaussians(100), shares=shares)
-
-
-@pytest.mark.parametrize("module", [learned, label_noise])
-def test_examples_in_docstrings(module):
-    results = doctest.testmod(module)
-    assert results.attempted > 0
-    assert results.failed == 0
 
 
 def test_modules_list_their_codes():
