@@ -36,10 +36,10 @@ from bayesfloor.floor.learned.column_order import in_column_order
 from bayesfloor.floor.learned.cross_fitting import cross_fit, splits_of
 from bayesfloor.floor.learned.dependence import find_dependence
 from bayesfloor.floor.learned.estimate import _scheme_of, choose_rows, learned_floor
-from bayesfloor.floor.learned.learners import groups_for
 from bayesfloor.floor.learned.stacking import fit_stacks
 from bayesfloor.floor.learned.time_periods import with_recent
 from bayesfloor.floor.trees.problem import check_problem
+from bayesfloor.learn.families import class_families_for
 from bayesfloor.runtime.threads import Crew, supervise
 from truth_scenarios import SCENARIOS
 
@@ -345,7 +345,7 @@ def true_error(problem: Problem, sample: Sample, rng: Rng) -> float:
     folds = np.concatenate([scheme.folds, n_parts + part])
 
     def learn(crew: Crew) -> Array:
-        fitted = cross_fit(both_rows, folds, groups_for(X), 0, crew, both, (*earlier, *earlier))
+        fitted = cross_fit(both_rows, folds, class_families_for(X), 0, crew, both, (*earlier, *earlier))
         # new rows are combined as those of their part are, with weights that have not seen it
         fitted = replace(fitted, seen=[np.tile(each[:, :, :n_parts], 2) for each in fitted.seen or []])
         if fresh.time is not None:

@@ -33,8 +33,8 @@ from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.preprocessing import TargetEncoder
 
 from bayesfloor import learned_floor, read_table, regression_floor
-from bayesfloor.floor.learned.learners import NAMES as LEARNERS
-from bayesfloor.floor.learned.regression.learners import NAMES as NUMBER_LEARNERS
+from bayesfloor.learn.families import CLASS_LEARNERS as LEARNERS
+from bayesfloor.learn.families import NUMBER_LEARNERS
 
 HERE = Path(__file__).resolve().parent
 RECORDS = HERE / "results" / "permutation.jsonl"

@@ -94,7 +94,7 @@ def test_order_of_rows_threads_and_names_change_nothing():
     same(learned_floor(X[order], y[order], n_jobs=2), floor, rtol=1e-12)
     same(learned_floor(X, np.array(["a", "b", "c"])[y]), floor, rtol=1e-12)
     renamed = learned_floor(X, np.array(["c", "a", "b"])[y], learners=QUICK)  # in another order
-    same(renamed, learned_floor(X, y, learners=QUICK), rtol=5e-5)  # weights are found by steps that end somewhere
+    same(renamed, learned_floor(X, y, learners=QUICK), rtol=5e-4)  # weights are found by steps that end somewhere
 
 
 def test_kinds_of_input():

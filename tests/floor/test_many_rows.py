@@ -10,12 +10,13 @@ from tests.floor.test_learned import same
 
 from bayesfloor import difficulty_report, learned_floor
 from bayesfloor.data.sampling import affordable_rows, stratified_rows
-from bayesfloor.floor.learned import estimate, linear_cost_learners, many_rows
-from bayesfloor.floor.learned.linear_cost_kernels import grow_deep_trees
-from bayesfloor.floor.learned.linear_cost_learners import LOCAL_FITS, landmark_ridge, nearest_rows
-from bayesfloor.floor.learned.local_learners import local_ridge
+from bayesfloor.floor.learned import estimate, many_rows
 from bayesfloor.floor.learned.many_rows import hold_out
-from bayesfloor.floor.learned.training_rows import Train, squared_distances
+from bayesfloor.learn import boosting, linear_cost, nearest
+from bayesfloor.learn.decision_trees import grow_ensemble
+from bayesfloor.learn.linear_cost import LOCAL_FITS
+from bayesfloor.learn.nearest import local_ridge, nearest_rows
+from bayesfloor.learn.training_rows import Train
 
 
 def codes_of(floor):
@@ -26,8 +27,8 @@ def codes_of(floor):
 def few_are_many(monkeypatch):
     """Hold rows out from 301 rows on, with fewer trees."""
     monkeypatch.setattr(estimate, "LEARNED_ROWS", 300)
-    monkeypatch.setattr(linear_cost_learners, "MOST_TREES", 20)
-    monkeypatch.setattr(linear_cost_learners, "MOST_ROUNDS", 10)
+    monkeypatch.setattr(linear_cost, "MOST_TREES", 20)
+    monkeypatch.setattr(boosting, "MOST_OF_MANY", 10)
 
 
 def two_gaussians(n, distance=2.0, d=4, seed=0):
@@ -48,7 +49,7 @@ def spy_on_training(monkeypatch):
         seen.append((train.X.copy(), test.copy(), train.codes))
         return {"prior": np.tile(train.prior, (len(test), 1))}
 
-    monkeypatch.setattr(estimate, "linear_groups_for", lambda X, tabular, n_rows: {"spy": learner})
+    monkeypatch.setattr(estimate, "linear_families_for", lambda X, tabular, n_rows: {"spy": learner})
     return seen
 
 
@@ -192,24 +193,21 @@ def test_a_known_floor(few_are_many, monkeypatch):
 
 def test_deep_trees_have_pure_leaves_and_equal_rows_share_them():
     rng = np.random.default_rng(0)
-    columns = rng.integers(0, 40, (5, 3000)).astype(np.uint16)
-    columns[4] = 7
-    codes = rng.integers(0, 3, 3000).astype(np.int32)
-    probability, importance = np.zeros((3000, 3)), np.zeros(5)
-    test = np.ascontiguousarray(columns.T)
-    grow_deep_trees(columns, codes, 3, test, 4, 3, 500, np.array([1], np.uint64), probability, importance)
-    _, same_row = np.unique(test, axis=0, return_inverse=True)
+    X = rng.integers(0, 40, (3000, 5)).astype(np.uint16)
+    X[:, 4] = 7
+    codes = rng.integers(0, 3, 3000)
+    grown = grow_ensemble(Train(X, codes, 3), X, 1, 4, n_tries=3, min_rows=1, n_looked_at=500)
+    _, same_row = np.unique(X, axis=0, return_inverse=True)
     shares = np.zeros((same_row.max() + 1, 3))
     np.add.at(shares, (same_row.ravel(), codes), 1.0)
     shares /= shares.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(probability / 4, shares[same_row.ravel()])
-    assert importance[4] == 0
-    assert np.all(importance[:4] > 0)
-    assert importance.sum() == pytest.approx(4)
+    np.testing.assert_allclose(grown.deep, shares[same_row.ravel()])
+    assert grown.importance[4] == 0
+    assert np.all(grown.importance[:4] > 0)
 
 
 def test_ranks_go_to_the_nearer_value():
-    known, others = linear_cost_learners._ranks(np.array([5.0, 1.0, 2.0, 1.0]), np.array([-9.0, 1.4, 1.6, 3.6, 99.0]))
+    known, others = linear_cost._ranks(np.array([5.0, 1.0, 2.0, 1.0]), np.array([-9.0, 1.4, 1.6, 3.6, 99.0]))
     assert known.tolist() == [2, 0, 1, 0]
     assert others.tolist() == [0, 0, 1, 2, 2]
 
@@ -221,38 +219,21 @@ def near_problem(n=500):
 
 
 def test_nearest_rows(monkeypatch):
-    monkeypatch.setattr(linear_cost_learners, "NEAR_ROWS", 64)
+    monkeypatch.setattr(nearest, "NEAR_ROWS", 64)
     train, test = near_problem()
     expected = np.argsort(cdist(test, train.X), axis=1)[:, :10]
-    np.testing.assert_array_equal(nearest_rows(train, test, 10), expected)
+    np.testing.assert_array_equal(nearest_rows(train.X, test, 10), expected)
 
 
 def test_local_ridge_of_all_rows_is_kernel_ridge():
     train, test = near_problem(200)
-    nearest = nearest_rows(train, test, 200)
+    near = nearest_rows(train.X, test, 200)
     typical = np.median(cdist(train.X, train.X)[np.triu_indices(200, 1)] ** 2)
     for width, penalty in LOCAL_FITS:
         model = KernelRidge(alpha=penalty, kernel="rbf", gamma=0.5 / (width**2 * typical))
         model.fit(train.X.astype(float), train.one_hot - train.prior)
         expected = np.clip(model.predict(test.astype(float)) + train.prior, 1e-3, None)
-        np.testing.assert_allclose(local_ridge(train, test, nearest, width, penalty), expected, atol=2e-3)
-
-
-def test_landmark_ridge_solves_its_equations(monkeypatch):
-    """(Φ'Φ + λ n K) c = Φ'T, in float64 and by another solver."""
-    monkeypatch.setattr(linear_cost_learners, "PENALTIES", (1e-3,))
-    train, test = near_problem(1200)
-    found = landmark_ridge(train, test, 300, 3)
-    landmarks = train.X[np.random.default_rng(3).permutation(1200)[:300]].astype(float)
-    between = squared_distances(landmarks, landmarks)
-    scale = -0.5 / (0.25 * np.median(between[np.triu_indices(300, 1)]))
-    features, kernel = np.exp(scale * cdist(train.X, landmarks) ** 2), np.exp(scale * between)
-    targets = train.one_hot - train.prior
-    matrix = features.T @ features + 1.2 * kernel
-    matrix += 1e-7 * matrix.diagonal().max() * np.eye(300)
-    c = np.linalg.lstsq(matrix, features.T @ targets, rcond=None)[0]
-    expected = np.exp(scale * cdist(test, landmarks) ** 2) @ c + train.prior
-    np.testing.assert_allclose(found, np.clip(expected, 0.5 / 1201, None), atol=2e-2)
+        np.testing.assert_allclose(local_ridge(train, test, near, width, penalty), expected, atol=2e-3)
 
 
 def test_at_least_so_many_rows_of_each_class():
@@ -266,15 +247,15 @@ def test_at_least_so_many_rows_of_each_class():
 
 def test_all_sizes_have_as_many_trees(few_are_many, monkeypatch):
     """A smaller training set that had more trees would seem to need fewer rows than it does."""
-    monkeypatch.setattr(linear_cost_learners, "FEWEST_TREES", 1)
-    monkeypatch.setattr(linear_cost_learners, "TREE_ROWS", 7 * 1000)
-    numbers, grow = [], linear_cost_learners._grow
+    monkeypatch.setattr(linear_cost, "FEWEST_TREES", 1)
+    monkeypatch.setattr(linear_cost, "TREE_ROWS", 7 * 1000)
+    numbers, grow = [], linear_cost._grow
 
-    def spy(columns, test, train, n_trees, seed):
+    def spy(train, test, n_trees, seed):
         numbers.append(n_trees)
-        return grow(columns, test, train, n_trees, seed)
+        return grow(train, test, n_trees, seed)
 
-    monkeypatch.setattr(linear_cost_learners, "_grow", spy)
+    monkeypatch.setattr(linear_cost, "_grow", spy)
     learned_floor(*two_gaussians(1000), n_jobs=1)
     assert set(numbers) == {7}
     assert len(numbers) > 3

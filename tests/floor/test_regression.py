@@ -11,8 +11,8 @@ from sklearn.model_selection import KFold
 
 from bayesfloor import regression_floor
 from bayesfloor.floor.learned.regression import findings, learn
-from bayesfloor.floor.learned.regression.learners import GROUPS
 from bayesfloor.floor.trees.number_problem import check_number_problem
+from bayesfloor.learn.families import NUMBER_FAMILIES
 
 QUICK = ["linear", "additive"]
 
@@ -285,7 +285,7 @@ def test_a_cluster_gives_the_same():
 def few_are_many(monkeypatch):
     """Hold rows out from 301 rows on, and try few learners."""
     monkeypatch.setattr(learn, "LEARNED_ROWS", 300)
-    monkeypatch.setattr(learn, "groups_for", lambda X, *_: {name: GROUPS[name] for name in QUICK})
+    monkeypatch.setattr(learn, "number_families_for", lambda *_: {name: NUMBER_FAMILIES[name] for name in QUICK})
 
 
 @pytest.mark.parametrize("n", [500, 2000])

@@ -16,8 +16,8 @@ from bayesfloor.floor.learned import estimate as learned
 from bayesfloor.floor.learned.cross_fitting import VIEWS, cross_fit, runs_of
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.stacking import fit_exponents, fit_stacks
-from bayesfloor.floor.learned.training_rows import Train, safe, standardised
 from bayesfloor.floor.trees.problem import Problem
+from bayesfloor.learn.training_rows import Train, safe, standardised
 from bayesfloor.runtime.threads import Crew
 
 

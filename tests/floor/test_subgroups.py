@@ -12,12 +12,13 @@ from tests.floor.test_learned import same
 
 from bayesfloor import learned_floor, read_table
 from bayesfloor.data.subgroups import Subgroups
-from bayesfloor.floor.learned import estimate, linear_cost_learners
+from bayesfloor.floor.learned import estimate
 from bayesfloor.floor.learned.result import LearningCurve
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
 from bayesfloor.floor.learned.subgroups import errors_differ, find_in_subgroups, floors_differ, subgroup_floors
 from bayesfloor.floor.learned.summary import CurveSummary
+from bayesfloor.learn import boosting, linear_cost
 
 #: Learners that take milliseconds.
 QUICK = ["gaussian", "logistic"]
@@ -430,8 +431,8 @@ def test_copies_samples_groups_and_time():
 
 def test_rows_that_are_held_out(monkeypatch):
     monkeypatch.setattr(estimate, "LEARNED_ROWS", 300)
-    monkeypatch.setattr(linear_cost_learners, "MOST_TREES", 10)
-    monkeypatch.setattr(linear_cost_learners, "MOST_ROUNDS", 5)
+    monkeypatch.setattr(linear_cost, "MOST_TREES", 10)
+    monkeypatch.setattr(boosting, "MOST_OF_MANY", 5)
     X, y, by = planted(900)
     floor = learned_floor(X, y, by=by)
     found = floor.subgroups

@@ -80,7 +80,7 @@ def test_values_are_those_of_scikit_learn():
 def test_some_of_many_rows_are_held_out(monkeypatch):
     """More of a rare class are trained and tested on than its share; figures are for its share all the same."""
     monkeypatch.setattr(estimate, "LEARNED_ROWS", 300)
-    monkeypatch.setattr(estimate, "linear_groups_for", lambda *_: {"gaussian": estimate.GROUPS["gaussian"]})
+    monkeypatch.setattr(estimate, "linear_families_for", lambda *_: {"gaussian": estimate.CLASS_FAMILIES["gaussian"]})
     X, y = two_classes(6000, apart=2.0)
     y[np.flatnonzero(y)[60:]] = 0
     _, held_out = learned_floor_of(check_problem(X, y), metric="log_loss", max_rows=2000)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bayesfloor.floor.learned.tree_kernels import next_random
 from bayesfloor.forest.order.hashing import seed_key
+from bayesfloor.learn.decision_tree_kernels import next_random
 from bayesfloor.runtime.hashing import GOLDEN, compiled_mix64, mix64
 
 # of the seed 1234567

@@ -100,7 +100,7 @@ def compile_part(part: str) -> None:
 
 
 def _is_compiled(part: str) -> bool:
-    from bayesfloor.floor.learned.boosting_kernels import boost
+    from bayesfloor.learn.boosting_kernels import boost
     from bayesfloor.runtime.kernels import is_compiled
 
     return is_compiled({"boosting": boost}[part])
@@ -119,8 +119,8 @@ def _boosting() -> None:
 
     from bayesfloor.classify.landmarks.efforts import EFFORTS
     from bayesfloor.classify.landmarks.fitting import fit_model, order_rows
-    from bayesfloor.floor.learned.table_learners import boosting
-    from bayesfloor.floor.learned.training_rows import Train
+    from bayesfloor.learn.boosting import boosting
+    from bayesfloor.learn.training_rows import Train
     from bayesfloor.runtime.threads import Crew
 
     X, y = _sample(90, 4)
@@ -131,22 +131,22 @@ def _boosting() -> None:
 
 def _learners() -> None:
     from bayesfloor.floor.learned.estimate import learned_floor
-    from bayesfloor.floor.learned.learners import GROUPS
-    from bayesfloor.floor.learned.training_rows import Train
+    from bayesfloor.learn.families import CLASS_FAMILIES
+    from bayesfloor.learn.training_rows import Train
 
     X, y = _sample(90, 5)
-    for name, learn in GROUPS.items():
+    for name, learn in CLASS_FAMILIES.items():
         if name not in ("boosting", "network"):
             learn(Train(X, y, 3), X[:10], 0)
     learned_floor(X, y, n_jobs=1)
 
 
 def _many_rows() -> None:
-    from bayesfloor.floor.learned.linear_cost_learners import linear_groups_for
-    from bayesfloor.floor.learned.training_rows import Train
+    from bayesfloor.learn.linear_cost import linear_families_for
+    from bayesfloor.learn.training_rows import Train
 
     X, y = _sample(3000, 4)
-    for learn in linear_groups_for(X, None, len(X)).values():
+    for learn in linear_families_for(X, None, len(X)).values():
         learn(Train(X, y, 3), X[:10], 0)
 
 

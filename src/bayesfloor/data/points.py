@@ -97,6 +97,16 @@ def read_points(X: Any, min_rows: int, squares: bool = False) -> tuple[Floats, s
     return points, f"integers beyond 2**53 may be rounded in float64: {_columns_at(large, names)}"
 
 
+def host_array(X: Any) -> Any:
+    """Return X where NumPy can read it."""
+    if type(X).__module__.split(".")[0] != "torch" or not hasattr(X, "detach"):
+        return X
+    tensor = X.detach()
+    if tensor.is_floating_point() and tensor.element_size() < 4:
+        tensor = tensor.float()  # NumPy knows no bfloat16
+    return tensor.cpu().numpy()
+
+
 def check_sparse_points(X: Any, *, min_rows: int = 2, squares: bool = False) -> Any:
     """Return a sparse X as a finite float64 matrix in CSR format; `check_points` describes what is refused."""
     if X.dtype.kind == "c":

@@ -53,7 +53,7 @@ def class_shares(levels: Ints, codes: Ints, n_levels: int, n_classes: int, class
     return shares
 
 
-def value_means(levels: Ints, y: Floats, n_levels: int) -> Floats:
+def value_means(levels: Ints, y: Floats, n_levels: int, weight: Floats | None = None) -> Floats:
     """Return the mean of a number among the rows of each value, drawn towards the mean of all rows.
 
     Parameters
@@ -64,6 +64,8 @@ def value_means(levels: Ints, y: Floats, n_levels: int) -> Floats:
         The number of each row.
     n_levels : int
         Number of values.
+    weight : ndarray of shape (n,) or None, default=None
+        What each row counts; None for 1.
 
     Returns
     -------
@@ -71,10 +73,12 @@ def value_means(levels: Ints, y: Floats, n_levels: int) -> Floats:
         The last two lines are for missing values, and for values that no row has.
     """
     place = np.where(levels < 0, n_levels, levels)
-    order = np.lexsort((y, place))  # sums do not depend on the order of the rows
-    centre = float(np.sort(y).mean())
-    sums = np.bincount(place[order], weights=y[order] - centre, minlength=n_levels + 2)
-    rows = np.bincount(place, minlength=n_levels + 2)
+    mass = np.ones(len(y)) if weight is None else weight
+    # in the order of values, sums do not depend on that of the rows
+    order, by_value = np.lexsort((mass, y, place)), np.lexsort((mass, y))
+    centre = float(np.average(y[by_value], weights=mass[by_value]))
+    sums = np.bincount(place[order], mass[order] * (y[order] - centre), minlength=n_levels + 2)
+    rows = np.bincount(place[order], mass[order], minlength=n_levels + 2)
     return (centre + sums / (rows + PRIOR_ROWS))[:, np.newaxis]
 
 
@@ -85,9 +89,13 @@ def out_of_fold_shares(levels: Ints, codes: Ints, n_levels: int, n_classes: int,
     )
 
 
-def out_of_fold_means(levels: Ints, y: Floats, n_levels: int, folds: Ints) -> Floats:
+def out_of_fold_means(levels: Ints, y: Floats, n_levels: int, folds: Ints, weight: Floats | None = None) -> Floats:
     """Return the mean that each row's value has among the rows of the other folds; see `value_means`."""
-    return _out_of_fold(levels, n_levels, folds, lambda rows: value_means(levels[rows], y[rows], n_levels))
+
+    def learn(rows: Bools) -> Floats:
+        return value_means(levels[rows], y[rows], n_levels, None if weight is None else weight[rows])
+
+    return _out_of_fold(levels, n_levels, folds, learn)
 
 
 def _out_of_fold(levels: Ints, n_levels: int, folds: Ints, learn: Callable[[Bools], Floats]) -> Floats:

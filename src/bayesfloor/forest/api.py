@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesfloor.data.labels import check_labels
-from bayesfloor.data.points import check_points
+from bayesfloor.data.points import check_points, host_array
 from bayesfloor.data.prepared_table import points_of
 from bayesfloor.forest import plan
 from bayesfloor.forest.classes.class_forests import ClassForests, forests_of_classes, rows_by_class
 from bayesfloor.forest.classes.pair_kernels import join_block
-from bayesfloor.forest.gpu.device import host_array, on_device
+from bayesfloor.forest.gpu.device import on_device
 from bayesfloor.forest.gpu.engine import rank_for
 from bayesfloor.forest.gpu.resident import Resident, resident
 from bayesfloor.forest.growing.classes import ClassGrowth

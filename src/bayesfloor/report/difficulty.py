@@ -208,7 +208,7 @@ def difficulty_report(
     if task != "regression":
         _check_asked(asked)
     source = source_of(X, y, title, groups, time, prepare, by, task)
-    if isinstance(source.problem, NumberProblem):
+    if source.problem.task == "regression":
         return _of_numbers(source, options, asked, target_value, max_rows, command, started)
     names = _check_asked(asked)
     problem = source.problem

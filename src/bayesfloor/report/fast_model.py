@@ -9,8 +9,8 @@ import numpy as np
 from bayesfloor.classify.landmarks.efforts import EFFORTS
 from bayesfloor.classify.landmarks.fitting import LandmarkModel, fit_model, order_rows, probabilities_of, scores_of
 from bayesfloor.floor.learned.held_out import HeldOut, TrainingSet, log_of_known
-from bayesfloor.floor.learned.training_rows import Train
 from bayesfloor.floor.trees.problem import Options
+from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs

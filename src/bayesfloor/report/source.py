@@ -7,11 +7,10 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.prepared_table import ColumnSummary, Table, points_and_labels
-from bayesfloor.data.tasks import task_of
-from bayesfloor.floor.trees.number_problem import NumberProblem, check_number_problem
-from bayesfloor.floor.trees.problem import Problem, check_problem
-from bayesfloor.tables.arguments import subgroups_of, table_of
+from bayesfloor.data.prepared_table import ColumnSummary, Table
+from bayesfloor.data.problem import Problem
+from bayesfloor.floor.trees.number_problem import NumberProblem
+from bayesfloor.tables.arguments import problem_and_table
 
 P = TypeVar("P", Problem, NumberProblem)
 
@@ -82,18 +81,8 @@ def source_of(
 
     With the task "auto", the values of the labels decide whether they are classes or numbers.
     """
-    by = subgroups_of(X, by)
-    table = None if y is None else table_of(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by)
-    if table is not None:
-        X, y, groups, time, by = table, None, None, None, table.by
-    if task == "auto":
-        task = X.task if isinstance(X, Table) else "classification" if y is None else task_of(y)
-    points_and_labels(X, y, task=task)  # refuses what has no labels, or has them twice
-    if task == "regression":
-        numbers = check_number_problem(X, y, groups, time)
-        return _of_table(X, title, numbers) if isinstance(X, Table) else _of_arrays(y, title, numbers)
-    problem = check_problem(X, y, groups, time, by=by)
-    return _of_table(X, title, problem) if isinstance(X, Table) else _of_arrays(y, title, problem)
+    problem, table = problem_and_table(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by)
+    return _of_arrays(y, title, problem) if table is None else _of_table(table, title, problem)
 
 
 def _of_table(table: Table, title: str | None, problem: P) -> Source[P]:

@@ -4,7 +4,7 @@
 on to everything that is made of a result.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property, wraps
 from importlib import import_module
 from inspect import isfunction
@@ -109,6 +109,14 @@ def without_arrow(data: Any) -> Any:
 
     names = unique_names(data.column_names)
     return polars.from_arrow(data if names == data.column_names else data.rename_columns(names))
+
+
+def names_of(X: Any) -> Sequence[Any] | None:
+    """Return the names of the columns of a frame of any kind, those that come again with a number."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow, or any other frame
+    if names is None or len(set(names)) == len(names):
+        return None if names is None else list(names)
+    return unique_names(list(map(str, names)))
 
 
 def column_texts(data: Any) -> list[str]:

@@ -1,27 +1,117 @@
-"""How functions of X and y take a data frame: as numbers where it holds nothing else, made ready where it does not.
+"""The one door for X and y: arrays, a data frame or a Table, with groups, time, weights and subgroups -> a Problem.
 
 A frame of numbers without gaps is an array with names, and is used as it is. Any other, and every frame of which a
 column is named as y, groups or time, is a table: its columns are treated as `read_table` treats those of a file. A
-column that subgroups are named by stays a feature, and changes nothing else.
+column that subgroups are named by stays a feature, and changes nothing else. Functions of X and y call `check_problem`.
 """
 
 from typing import Any
 
 import numpy as np
 
-from bayesfloor.data.labels import check_labels
+from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.data.numbers import check_numbers
+from bayesfloor.data.points import check_points, host_array
 from bayesfloor.data.prepared_table import Table, points_and_labels
+from bayesfloor.data.problem import Problem, check_row_weights
 from bayesfloor.data.row_groups import check_groups, check_time
 from bayesfloor.data.subgroups import as_numbers, check_subgroups
 from bayesfloor.data.tasks import task_of
 from bayesfloor.runtime.checks import check_option
-from bayesfloor.runtime.frames import as_narwhals, column_named, with_text_names, without_arrow
+from bayesfloor.runtime.frames import as_narwhals, column_named, names_of, with_text_names, without_arrow
 from bayesfloor.tables.columns import NumberColumn, RawTable, UnknownColumnError
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
 from bayesfloor.tables.prepare import Wishes, make_table, subgroups_by
 from bayesfloor.tables.targets import Labels, number_labels
 from bayesfloor.tables.transformers import transformed_table
+
+
+def check_problem(X: Any, y: Any = None, **asked: Any) -> Problem:
+    """Check points, their target and what else is known of the rows; see `problem_and_table` for the parameters."""
+    return problem_and_table(X, y, **asked)[0]
+
+
+def problem_and_table(
+    X: Any,
+    y: Any = None,
+    *,
+    task: str = "classification",
+    groups: Any = None,
+    time: Any = None,
+    sample_weight: Any = None,
+    by: Any = None,
+    prepare: Any = "auto",
+) -> tuple[Problem, Table | None]:
+    """Check points, their target and what else is known of the rows.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, tensor, data frame or Table
+        The points.
+    y : array-like, str or None
+        The target, or the name of its column; None with a Table.
+    task : {"auto", "classification", "regression"}
+        Whether the target holds classes or numbers; "auto" decides by its values.
+    groups, time, sample_weight, by : array-like, str or None
+        Which rows belong together, when each was seen, what each counts, and subgroups that figures are wanted for; or
+        the names of their columns. None for what a Table has of its own.
+    prepare : {"auto", "strict"} or transformer
+        As for `read_table`.
+
+    Returns
+    -------
+    problem : Problem
+        What passed all checks.
+    table : Table or None
+        The table that it was made of: X itself, or a data frame that was made ready, whose `lines` are then positions
+        in the frame. None where X was used as it is.
+
+    Raises
+    ------
+    ValueError
+        For anything that cannot be used; the message names the column, class, row or count.
+    """
+    weights = column_named(X, sample_weight)
+    if weights is not None:
+        # what is left has other names where columns share one: all other columns are looked up before
+        y, groups, time, by = (
+            value if (name := column_named(X, value)) is None else name for value in (y, groups, time, by)
+        )
+        X, sample_weight = _taken_out(X, "sample_weight", weights)
+    by = subgroups_of(X, by)
+    table = None if y is None else table_of(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by)
+    if table is not None:
+        if sample_weight is not None:  # of all rows, and some may have been left out
+            sample_weight = check_weights(sample_weight, table.n_samples)[table.lines]
+        X, y, groups, time, by = table, None, None, None, table.by
+    known: dict[str, Any] = {}
+    if isinstance(X, Table):
+        table = X
+        known = {"feature_names": X.feature_names, "tabular": X.tabular, "supervised": X.supervised}
+        groups, time = X.groups if groups is None else groups, X.time if time is None else time
+    else:
+        known = {"feature_names": names_of(X)}
+    if task == "auto":
+        task = table.task if table is not None else "classification" if y is None else task_of(y)
+    X, y = points_and_labels(X, y, task=task)
+    points = check_points(host_array(X))
+    n = len(points)
+    # -0 becomes 0: rows are told apart by their bits
+    target = (check_numbers(y, n) + 0.0,) if task == "regression" else check_labels(y, n)
+    known["sample_weight"] = check_row_weights(sample_weight, n)
+    known |= {"groups": check_groups(groups, n), "time": check_time(time, n), "by": check_subgroups(by, n)}
+    make = Problem.of_numbers if task == "regression" else Problem
+    return make(points, *target, **known), table
+
+
+def _taken_out(X: Any, parameter: str, name: str) -> tuple[Any, Any]:
+    """Take a named column out of a data frame."""
+    if not is_eager_frame(X):
+        raise ValueError(f"{parameter}={name!r} names a column, but X is no data frame")
+    frame = as_narwhals(with_text_names(X))
+    if name not in frame.columns:
+        raise ValueError(f"{parameter}={name!r}: there is no such column")
+    return frame.drop(name).to_native(), frame[name].to_native()
 
 
 def table_of(

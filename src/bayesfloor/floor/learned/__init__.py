@@ -9,10 +9,8 @@
       ├──── cross_fitting ─── every learner predicts every row, at three training sizes
       │       cluster_fits    on threads, or on the workers of a Dask cluster
       │       time_periods    the same in an order of time: trained on the past
-      │       learners        the groups of learners  (…_learners), and what is compiled of them  (…_kernels)
-      │       training_rows   what every learner starts from
+      │       (learn)         the families of learners
       ├──── many_rows ─────── above 10 000 rows: some are held out, the others trained on
-      │       linear_cost_learners  their learners  (linear_cost_kernels)
       ├──── stacking ──────── the best mix of learners at each size
       ├──── metrics ───────── what that mix loses, row by row, by any metric
       │       stack_errors    its errors by class and among neighbours

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesfloor.floor.learned.time_periods import MIN_ROWS
+from bayesfloor.learn.families import Family, family_of
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import ParameterError, check_int, is_int
 
@@ -19,27 +20,24 @@ class Known(NamedTuple):
 
     Attributes
     ----------
-    groups : mapping of str to Group
-        Groups of learners.
+    families : mapping of str to Family
+        Families of learners.
     names : mapping of str to tuple of str
-        The learners of each group.
-    group_of : callable
-        Makes a group of a name and a scikit-learn estimator.
+        The learners of each family.
     is_learner : callable
         Tells whether an object is such an estimator.
     noun : str
         What it is called, with its article.
     """
 
-    groups: Mapping[str, Any]
+    families: Mapping[str, Family]
     names: Mapping[str, tuple[str, ...]]
-    group_of: Callable[[str, Any], Any]
     is_learner: Callable[[Any], bool]
     noun: str
 
 
-def check_learners(learners: Any, known: Known, default: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return groups of learners by name.
+def check_learners(learners: Any, known: Known, default: Callable[[], dict[str, Family]]) -> dict[str, Family]:
+    """Return families of learners by name.
 
     Parameters
     ----------
@@ -48,11 +46,11 @@ def check_learners(learners: Any, known: Known, default: Callable[[], dict[str, 
     known : Known
         Learners that have a name.
     default : callable
-        Returns the groups that "default" stands for.
+        Returns the families that "default" stands for.
 
     Returns
     -------
-    dict of str to Group
+    dict of str to Family
     """
     if isinstance(learners, str) or hasattr(learners, "fit"):
         learners = [learners]
@@ -60,26 +58,26 @@ def check_learners(learners: Any, known: Known, default: Callable[[], dict[str, 
         named = list(learners.items())
     else:
         named = [(item if isinstance(item, str) else type(item).__name__, item) for item in learners]
-    groups: dict[str, Any] = {}
+    families: dict[str, Family] = {}
     own: list[str] = []
     for name, learner in named:
         if isinstance(learner, str):
-            if learner != "default" and learner not in known.groups:
-                names = ", ".join(map(repr, ("default", *known.groups)))
+            if learner != "default" and learner not in known.families:
+                names = ", ".join(map(repr, ("default", *known.families)))
                 raise ParameterError("learners", f"made of {names} and {known.noun.split()[1]}s", learner)
-            groups |= default() if learner == "default" else {learner: known.groups[learner]}
+            families |= default() if learner == "default" else {learner: known.families[learner]}
         elif not hasattr(learner, "fit") or not known.is_learner(learner):
             raise TypeError(f"Learner {name!r} must be {known.noun}. Got {learner!r} instead.")
         else:
             own.append(str(name))
-            groups[f"own learner {len(own)}"] = known.group_of(str(name), learner)
-    if not groups:
+            families[f"own learner {len(own)}"] = family_of(str(name), learner)
+    if not families:
         raise ValueError("The 'learners' parameter must name at least one learner.")
-    taken = Counter([*own, *(name for group in groups for name in known.names.get(group, ()))])
+    taken = Counter([*own, *(name for family in families for name in known.names.get(family, ()))])
     twice = [name for name in own if taken[name] > 1]
     if twice:
         raise ValueError(f"There are two learners called {twice[0]!r}; name them in a dict.")
-    return groups
+    return families
 
 
 def check_cv(cv: Any, n_rows: int, groups: Ints | None, time: Floats | None) -> None:

@@ -20,12 +20,12 @@ from typing import NamedTuple
 import numpy as np
 
 from bayesfloor.data.sampling import Keys, keys_of_values
-from bayesfloor.floor.learned.training_rows import standardised
 from bayesfloor.floor.trees.near_copies import find_near_copies, near_copies
 from bayesfloor.floor.trees.noise_variance import are_copies
 from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.forest import spanning_forests
+from bayesfloor.learn.training_rows import standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.hashing import hash_rows

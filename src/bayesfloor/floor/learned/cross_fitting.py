@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.floor.learned.cluster_fits import run_fits
-from bayesfloor.floor.learned.learners import Group
-from bayesfloor.floor.learned.table_learners import shares_of
-from bayesfloor.floor.learned.training_rows import Codes, Train, relative_spread, safe, standardised
 from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.forest.partitions.cluster import Cluster
+from bayesfloor.learn.families import Family
+from bayesfloor.learn.target_encoding import encoded as encode
+from bayesfloor.learn.training_rows import Codes, Train, relative_spread, safe, standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.threads import Crew
 
@@ -242,7 +242,7 @@ def unseen(
 def cross_fit(
     problem: Problem,
     folds: Ints,
-    groups: Mapping[str, Group],
+    groups: Mapping[str, Family],
     seed: int,
     crew: Crew,
     splits: Sequence[Split] | None = None,
@@ -258,7 +258,7 @@ def cross_fit(
     folds : ndarray of shape (n,)
         The fold of each row.
     groups : mapping of str to Group
-        Learners, as in `bayesfloor.floor.learned.learners`.
+        Learners, as in `bayesfloor.learn.families`.
     seed : int
         Seeds what learners draw at random.
     crew : Crew
@@ -315,7 +315,7 @@ class _FitInputs(NamedTuple):
 
 
 def _fit_groups(
-    inputs: _FitInputs, crew: Crew, number: int, groups: Sequence[tuple[str, Group]]
+    inputs: _FitInputs, crew: Crew, number: int, groups: Sequence[tuple[str, Family]]
 ) -> dict[str, dict[str, NDArray[np.float32]]]:
     """Train groups of learners on one training set, and return logarithms of what they predict."""
     problem, encoded, splits, seeds = inputs
@@ -345,7 +345,7 @@ def _rows_for(problem: Problem, rows: Ints, tests: Ints, encoded: Ints) -> tuple
             table = Codes(tabular.values[rows], tabular.values[tests], tabular.is_category)
             train = train._replace(table=table)
             for column, first, last in tabular.from_labels:
-                points[:, first:last], others[:, first:last] = shares_of(table, column, train, encoded)
+                points[:, first:last], others[:, first:last] = encode(table, column, train, encoded)
     spread = relative_spread(points)
     points, others = standardised(points, others)
     return train._replace(X=points, spread=spread), others

@@ -26,8 +26,11 @@ from scipy.special import ndtr, stdtrit
 
 from bayesfloor.data.folds import fold_keys, grouped_folds, stratified_folds
 from bayesfloor.data.prepared_table import TabularView
-from bayesfloor.floor.learned.local_learners import grow_ensemble, kernel_ridge, nearest_rows, votes_of
-from bayesfloor.floor.learned.training_rows import Train, squared_distances, standardised
+from bayesfloor.learn.decision_trees import grow_ensemble
+from bayesfloor.learn.local_families import N_LANDMARKS
+from bayesfloor.learn.nearest import mean_of_nearest, nearest_rows
+from bayesfloor.learn.ridge import kernel_ridge
+from bayesfloor.learn.training_rows import Train, squared_distances, standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.limits import check_n_jobs
@@ -456,9 +459,9 @@ def quick_model(train: Train, test: Floats, seed: int) -> Floats:
     """Return the mean probabilities of a few trees, and of neighbours and kernel ridge as these scale the features."""
     grown = grow_ensemble(train, test, seed, N_TREES, MIN_LEAF)
     probability, scale = grown.deep, grown.importance
-    scaled = Train(train.X * scale, train.codes, train.n_classes)
-    near = votes_of(nearest_rows(scaled.X, test * scale, N_NEIGHBOURS, scaled.check), scaled)
-    smooth = kernel_ridge(scaled, test * scale, seed, (0.5,))[0.5]
+    scaled = train._replace(X=train.X * scale)
+    near = mean_of_nearest(scaled, nearest_rows(scaled.X, test * scale, N_NEIGHBOURS, scaled.check))
+    smooth = kernel_ridge(scaled, test * scale, seed, (0.5,), N_LANDMARKS)
     parts = [part / part.sum(axis=1, keepdims=True) for part in (probability, near, smooth)]
     mean: Floats = np.mean(parts, axis=0)
     return mean

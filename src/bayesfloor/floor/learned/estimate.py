@@ -27,8 +27,6 @@ from bayesfloor.floor.learned.column_order import in_column_order
 from bayesfloor.floor.learned.copies import distinct_rows, equal_rows, groups_of_near_copies
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, cross_fit
 from bayesfloor.floor.learned.held_out import HeldOut
-from bayesfloor.floor.learned.learners import GROUPS, NAMES, group_of, groups_for
-from bayesfloor.floor.learned.linear_cost_learners import linear_groups_for
 from bayesfloor.floor.learned.many_rows import fit_holdout, hold_out, holdout_bytes
 from bayesfloor.floor.learned.metrics import (
     Metric,
@@ -46,6 +44,8 @@ from bayesfloor.floor.learned.subgroups import find_in_subgroups, subgroup_floor
 from bayesfloor.floor.learned.summary import CurveSummary, classes_in_one_group, find_in_learned, summarise
 from bayesfloor.floor.learned.time_periods import time_scheme, with_recent
 from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
+from bayesfloor.learn.families import CLASS_FAMILIES, CLASS_LEARNERS, class_families_for
+from bayesfloor.learn.linear_cost import linear_families_for
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import (
     check_confidence,
@@ -60,7 +60,10 @@ from bayesfloor.runtime.text import shown
 from bayesfloor.runtime.threads import Crew, supervise
 
 _KNOWN = Known(
-    GROUPS, NAMES, group_of, lambda given: hasattr(given, "predict_proba"), "a classifier with predict_proba"
+    CLASS_FAMILIES,
+    CLASS_LEARNERS,
+    lambda given: hasattr(given, "predict_proba"),
+    "a classifier with predict_proba",
 )
 #: Stretches of the tested time whose errors are taken to be independent of each other.
 N_STRETCHES = 20
@@ -241,12 +244,14 @@ def learned_floor_of(
     part = problem.take(predicted)
     points, codes = part.X, part.codes
     if holdout is not None:
-        learner_groups = linear_groups_for(points, part.tabular, len(rows))
+        learner_groups = linear_families_for(points, part.tabular, len(rows))
         of_tested = None if groups is None else np.unique(groups[holdout.tested], return_inverse=True)[1]
         scheme = _Scheme(holdout.stack_folds, groups=of_tested, clusters=of_tested)
         check_memory(holdout_bytes(problem, rows, n_threads), f"training on {len(rows)} rows")
     else:
-        learner_groups = check_learners(learners, _KNOWN, lambda: groups_for(points, part.tabular, part.supervised))
+        learner_groups = check_learners(
+            learners, _KNOWN, lambda: class_families_for(points, part.tabular, part.supervised)
+        )
         # a splitter counts all rows that were given
         scheme = _scheme_of(problem, rows, cv) if is_int(cv) else _scheme_of(distinct.given, distinct.rows[rows], cv)
     cluster = cluster_of(client)

@@ -11,8 +11,8 @@ from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.floor.learned.many_rows import rows_for
 from bayesfloor.floor.learned.metrics import Metric, one_hot
 from bayesfloor.floor.learned.strata import PlainRows
-from bayesfloor.floor.learned.training_rows import Train, safe
 from bayesfloor.floor.trees.problem import Problem
+from bayesfloor.learn.training_rows import Train, safe
 from bayesfloor.runtime.arrays import Floats, Ints
 
 

@@ -12,8 +12,8 @@ from bayesfloor.floor.learned.caller_choices import MIN_FOLDS
 from bayesfloor.floor.learned.column_order import in_column_order
 from bayesfloor.floor.learned.copies import distinct_rows
 from bayesfloor.floor.learned.estimate import choose_rows, learned_floor
-from bayesfloor.floor.learned.training_rows import as_given
 from bayesfloor.floor.trees.problem import Progress, check_problem
+from bayesfloor.learn.training_rows import as_given
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import ParameterError, check_int, check_max_rows, check_random_state_seed
 from bayesfloor.runtime.frames import like_input

@@ -25,11 +25,11 @@ from bayesfloor.data.sampling import RARE_ROWS, stratified_rows
 from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.floor.learned.cluster_fits import run_fits
 from bayesfloor.floor.learned.cross_fitting import CrossFit, Split, folds_seen, runs_of
-from bayesfloor.floor.learned.learners import Group
-from bayesfloor.floor.learned.table_learners import shares_of
-from bayesfloor.floor.learned.training_rows import Codes, Train, relative_spread, safe, standardised
 from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.forest.partitions.cluster import Cluster
+from bayesfloor.learn.families import Family
+from bayesfloor.learn.target_encoding import encoded as encode
+from bayesfloor.learn.training_rows import Codes, Train, relative_spread, safe, standardised
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import Crew
 
@@ -124,7 +124,7 @@ def fit_holdout(
     problem: Problem,
     rows: Ints,
     holdout: Holdout,
-    groups: Mapping[str, Group],
+    groups: Mapping[str, Family],
     seed: int,
     crew: Crew,
     cluster: Cluster | None = None,
@@ -140,7 +140,7 @@ def fit_holdout(
     holdout : Holdout
         Who is trained on what, among them.
     groups : mapping of str to Group
-        Learners, as in `bayesfloor.floor.learned.linear_cost_learners`.
+        Learners, as in `bayesfloor.learn.linear_cost`.
     seed : int
         Seeds what learners draw at random.
     crew : Crew
@@ -201,7 +201,7 @@ class _FitInputs(NamedTuple):
     moved: Floats
 
 
-def _fit_group(inputs: _FitInputs, crew: Crew, number: int, group: Group) -> dict[str, NDArray[np.float32]]:
+def _fit_group(inputs: _FitInputs, crew: Crew, number: int, group: Family) -> dict[str, NDArray[np.float32]]:
     """Train a group of learners on one training set, and return logarithms of what they predict."""
     train, others = rows_for(inputs.problem, *inputs.splits[number], inputs.encoded)
     train = train._replace(check=crew.check)
@@ -237,5 +237,5 @@ def rows_for(problem: Problem, rows: Ints, tests: Ints, encoded: Ints) -> tuple[
         table = Codes(tabular.values[rows], tabular.values[tests], tabular.is_category)
         train = train._replace(table=table)
         for column, first, last in tabular.from_labels:
-            points[:, first:last], others[:, first:last] = standardised(*shares_of(table, column, train, encoded))
+            points[:, first:last], others[:, first:last] = standardised(*encode(table, column, train, encoded))
     return train, others

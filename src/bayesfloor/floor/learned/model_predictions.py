@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.labels import as_array, check_weights, is_missing
+from bayesfloor.data.points import host_array
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.floor.learned.held_out import HeldOut, log_of_known
-from bayesfloor.floor.learned.training_rows import Train, as_given
-from bayesfloor.forest.gpu.device import host_array
+from bayesfloor.learn.training_rows import Train, as_given
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.frames import column_named, column_texts, with_text_names
 from bayesfloor.runtime.text import listed, shown

@@ -8,9 +8,9 @@
 
 import numpy as np
 
-from bayesfloor.floor.learned.training_rows import standardised
 from bayesfloor.floor.trees.bayes_error import bayes_error
 from bayesfloor.forest import spanning_forests
+from bayesfloor.learn.training_rows import standardised
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Spanning trees for the bounds and for the search for neighbours that err alike.

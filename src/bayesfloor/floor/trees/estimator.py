@@ -10,15 +10,14 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import validate_data
 
 from bayesfloor.data.labels import check_labels
-from bayesfloor.data.points import check_points
+from bayesfloor.data.points import check_points, host_array
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
 from bayesfloor.floor.trees.problem import Options, Problem, Progress, check_options, check_problem_anywhere
-from bayesfloor.floor.trees.remote_points import is_remote, names_of
+from bayesfloor.floor.trees.remote_points import is_remote
 from bayesfloor.forest import ClassForests, class_forests
-from bayesfloor.forest.gpu.device import host_array
 from bayesfloor.forest.growing.classes import join_classes
 from bayesfloor.forest.growing.forests import check_new_points
-from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.frames import like_input, names_of
 
 FITTED = ("bayes_error_", "one_vs_rest_bayes_error_", "pairwise_bayes_error_", "findings_")
 

@@ -301,7 +301,7 @@ def quick_noise(Z: Floats, y: Floats, groups: Ints | None, options: Options) -> 
     """
     part = linear_part(Z, y)
     forests = spanning_forests(Z, **options.engine(options.random_state))
-    edges = _edges(forests, part, NumberProblem(Z, y, None, groups))
+    edges = _edges(forests, part, NumberProblem.of_numbers(Z, y, groups=groups))
     if not edges.n_trees:
         return 1.0, 0.0
     level, _, share = edges.tree_means()

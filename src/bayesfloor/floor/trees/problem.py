@@ -1,90 +1,31 @@
 """What all functions of this room share: checked points and labels, checked options, and the equations in order."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bayesfloor.data.labels import check_labels
-from bayesfloor.data.points import check_points
-from bayesfloor.data.prepared_table import Table, TabularView, points_and_labels
-from bayesfloor.data.row_groups import check_groups, check_time
-from bayesfloor.data.subgroups import Subgroups, check_subgroups
-from bayesfloor.data.supervised_features import SupervisedFeatures
+from bayesfloor.data.problem import Problem
+from bayesfloor.data.row_groups import check_groups
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.cross_edges import CrossEdges, mean_of_draws
-from bayesfloor.floor.trees.remote_points import RemotePoints, is_remote, names_of
+from bayesfloor.floor.trees.remote_points import RemotePoints, is_remote
 from bayesfloor.floor.trees.results import Floors
-from bayesfloor.forest.gpu.device import host_array
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_confidence, check_int, check_n_trees, check_option, check_random_state_seed
-from bayesfloor.tables.arguments import subgroups_of, table_of
+from bayesfloor.tables import arguments
 
 Progress = bool | Callable[[int, int], None]
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """Points and labels that passed all checks, and what else is known of the rows.
-
-    `given_columns` says where each column, as it was given, is now; None where all are where they were. `supervised`
-    makes the features of models in place of X, where that takes labels.
-    """
-
-    X: Floats
-    classes: NDArray[Any]
-    codes: Ints
-    feature_names: Sequence[Any] | None
-    groups: Ints | None = None
-    time: Floats | None = None
-    tabular: TabularView | None = None
-    by: Subgroups | None = None
-    given_columns: Ints | None = None
-    supervised: SupervisedFeatures | None = None
-
-    @property
-    def class_counts(self) -> Ints:
-        """Rows per class."""
-        return np.bincount(self.codes, minlength=len(self.classes))
-
-    def take(self, rows: Ints) -> "Problem":
-        """Keep some of the rows; all classes stay."""
-        return replace(
-            self,
-            X=np.ascontiguousarray(self.X[rows]),
-            codes=self.codes[rows],
-            groups=None if self.groups is None else self.groups[rows],
-            time=None if self.time is None else self.time[rows],
-            tabular=None if self.tabular is None else self.tabular.take(rows),
-            by=None if self.by is None else self.by.take(rows),
-            supervised=None if self.supervised is None else self.supervised.take(rows),
-        )
 
 
 def check_problem(
     X: Any, y: Any, groups: Any = None, time: Any = None, prepare: Any = "auto", by: Any = None
 ) -> Problem:
-    """Check points and labels, or a table that holds both; a table's own groups, time and subgroups if none are given.
-
-    Subgroups change nothing else: a column that they are named by stays what it is.
-    """
-    tabular = supervised = None
-    by = subgroups_of(X, by)
-    table = None if y is None else table_of(X, y, groups=groups, time=time, prepare=prepare, by=by)
-    if table is not None:
-        X, y, groups, time, by = table, None, None, None, table.by
-    names = X.feature_names if isinstance(X, Table) else names_of(X)
-    if isinstance(X, Table):
-        tabular, supervised = X.tabular, X.supervised
-        groups, time = X.groups if groups is None else groups, X.time if time is None else time
-    X, y = points_and_labels(X, y)
-    points = check_points(host_array(X))
-    classes, codes = check_labels(y, len(points))
-    n = len(points)
-    checked = check_groups(groups, n), check_time(time, n), tabular, check_subgroups(by, n)
-    return Problem(points, classes, codes, names, *checked, supervised=supervised)
+    """Check points and labels, or a table that holds both."""
+    return arguments.check_problem(X, y, groups=groups, time=time, prepare=prepare, by=by)
 
 
 def check_problem_anywhere(X: Any, y: Any, client: Any, groups: Any = None) -> Problem:

@@ -2,7 +2,6 @@
 
 import math
 import os
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +13,6 @@ from bayesfloor.forest.partitions.cluster_rows import is_collection
 from bayesfloor.forest.partitions.dispatch import in_memory
 from bayesfloor.forest.partitions.files import StoredRows, open_rows
 from bayesfloor.runtime.arrays import Floats
-from bayesfloor.runtime.text import unique_names
 
 #: Bytes of one batch of columns: small beside the memory of any machine, large enough for few passes over a file.
 COLUMN_BYTES = 256 * 2**20
@@ -96,11 +94,3 @@ class RemotePoints:
 def is_remote(X: Any) -> bool:
     """Tell whether X is a path, a Dask collection, or a memory map that does not fit in memory."""
     return is_collection(X) or isinstance(X, os.PathLike) or in_memory(X, None, 1) is None
-
-
-def names_of(X: Any) -> Sequence[Any] | None:
-    """Return the names of the columns of a frame of any kind, those that come again with a number."""
-    names = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow, or any other frame
-    if names is None or len(set(names)) == len(names):
-        return None if names is None else list(names)
-    return unique_names(list(map(str, names)))

@@ -160,13 +160,3 @@ def on_device(device: Any, shape: tuple[int, int], work: Callable[[torch.device 
                 raise
             warn_caller(f"{error}; the CPU goes on, with the same result.", RuntimeWarning)
     return work(None)
-
-
-def host_array(X: Any) -> Any:
-    """Return X where NumPy can read it."""
-    if type(X).__module__.split(".")[0] != "torch" or not hasattr(X, "detach"):
-        return X
-    tensor = X.detach()
-    if tensor.is_floating_point() and tensor.element_size() < 4:
-        tensor = tensor.float()  # NumPy knows no bfloat16
-    return tensor.cpu().numpy()

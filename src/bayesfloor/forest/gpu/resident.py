@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesfloor.forest.gpu.device import choose_device, host_array
+from bayesfloor.data.points import host_array
+from bayesfloor.forest.gpu.device import choose_device
 from bayesfloor.forest.gpu.rows import DeviceRows
 from bayesfloor.forest.order.arrays import F64
 from bayesfloor.forest.order.hashing import order_of_hashes

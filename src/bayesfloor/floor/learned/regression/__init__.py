@@ -5,7 +5,7 @@
     X, y ── estimate ──────── the public function, regression_floor
       ├──── learn ─────────── rows, copies and folds; residuals of the stack at three training sizes
       │       cross_fitting   every learner predicts every row
-      │       learners        groups of learners of numbers (training_rows; …_kernels)
+      │       (learn)         the families of learners
       │       stacking        the best mix of them, with weights that are not negative
       │       residual_edges  what residuals of neighbours have in common
       ├──── summary ───────── the noise variance and its interval

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from bayesfloor.floor.learned.cluster_fits import run_fits
 from bayesfloor.floor.learned.cross_fitting import VIEWS, Split, bundles_of, folds_seen, n_views_of, splits_of
-from bayesfloor.floor.learned.regression.learners import Group
-from bayesfloor.floor.learned.regression.training_rows import Rows, means_of
 from bayesfloor.floor.learned.time_periods import RECENT
-from bayesfloor.floor.learned.training_rows import Codes, relative_spread, standardised
 from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.forest.partitions.cluster import Cluster
+from bayesfloor.learn.families import Family
+from bayesfloor.learn.target_encoding import encoded
+from bayesfloor.learn.training_rows import Codes, Train, relative_spread, standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.threads import Crew
 
@@ -71,7 +71,7 @@ def with_recent(fitted: NumberFit) -> NumberFit:
 def cross_fit_numbers(
     problem: NumberProblem,
     folds: Ints,
-    groups: Mapping[str, Group],
+    groups: Mapping[str, Family],
     seed: int,
     crew: Crew,
     *,
@@ -89,7 +89,7 @@ def cross_fit_numbers(
     folds : ndarray of shape (n,)
         The fold of each row that is predicted.
     groups : mapping of str to Group
-        Learners, as in `bayesfloor.floor.learned.regression.learners`.
+        Learners, as in `bayesfloor.learn.families`.
     seed : int
         Seeds what learners draw at random.
     crew : Crew
@@ -142,7 +142,7 @@ class _FitInputs(NamedTuple):
 
 
 def _fit_groups(
-    inputs: _FitInputs, crew: Crew, number: int, groups: Sequence[tuple[str, Group]]
+    inputs: _FitInputs, crew: Crew, number: int, groups: Sequence[tuple[str, Family]]
 ) -> dict[str, dict[str, NDArray[np.float32]]]:
     """Train groups of learners on one training set, and return what they predict."""
     problem, splits, tested, seeds = inputs
@@ -161,7 +161,7 @@ def _fit_groups(
     return found
 
 
-def rows_for(problem: NumberProblem, known: Ints, others: Ints) -> tuple[Rows, Floats, float, float]:
+def rows_for(problem: NumberProblem, known: Ints, others: Ints) -> tuple[Train, Floats, float, float]:
     """Return rows to learn from and rows to predict, both standardised, and the mean and deviation of the targets.
 
     Features that hold targets are computed from the former alone.
@@ -171,7 +171,7 @@ def rows_for(problem: NumberProblem, known: Ints, others: Ints) -> tuple[Rows, F
     y = problem.y[known]
     mean = float(weight @ y / len(y))
     spread = float(weight @ (y - mean) ** 2 / len(y)) ** 0.5 or 1.0
-    rows = Rows(problem.X[:0], (y - mean) / spread, weight)
+    rows = Train.of_numbers(problem.X[:0], (y - mean) / spread, None if problem.sample_weight is None else weight)
     if problem.supervised is not None:
         points, test = problem.supervised.features(known, others)
     else:
@@ -182,8 +182,7 @@ def rows_for(problem: NumberProblem, known: Ints, others: Ints) -> tuple[Rows, F
         rows = rows._replace(table=Codes(tabular.values[known], tabular.values[others], tabular.is_category))
         assert rows.table is not None
         for column, first, last in tabular.from_labels:
-            of_train, of_test = means_of(rows.table, column, rows)
-            points[:, first:last], test[:, first:last] = of_train[:, np.newaxis], of_test[:, np.newaxis]
+            points[:, first:last], test[:, first:last] = encoded(rows.table, column, rows)
     of_columns = relative_spread(points)
     points, test = standardised(points, test)
     return rows._replace(X=points, spread=of_columns), test, mean, spread

@@ -21,18 +21,13 @@ from bayesfloor.floor.learned.regression.cross_fitting import (
     rows_for,
     with_recent,
 )
-from bayesfloor.floor.learned.regression.learners import (
-    GROUPS,
-    MOST_SCALED,
-    NAMES,
-    group_of,
-    groups_for,
-    grow_ensemble,
-)
 from bayesfloor.floor.learned.regression.residual_edges import Edges, replicate_edges, tree_edges
 from bayesfloor.floor.learned.regression.stacking import NumberStack, fit_number_stacks
 from bayesfloor.floor.learned.time_periods import time_scheme
 from bayesfloor.floor.trees.number_problem import NumberProblem
+from bayesfloor.learn.decision_trees import grow_ensemble
+from bayesfloor.learn.families import NUMBER_FAMILIES, NUMBER_LEARNERS, number_families_for
+from bayesfloor.learn.local_families import MOST_SCALED, n_trees_for
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import is_int
 from bayesfloor.runtime.findings import Finding
@@ -40,9 +35,8 @@ from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import Crew, supervise
 
 _KNOWN = Known(
-    GROUPS,
-    NAMES,
-    group_of,
+    NUMBER_FAMILIES,
+    NUMBER_LEARNERS,
     lambda given: hasattr(given, "predict") and not hasattr(given, "predict_proba"),
     "a regressor",
 )
@@ -150,9 +144,11 @@ def learn_numbers(
     if np.ptp(problem.y[of_tested]) == 0.0:
         raise ValueError(f"y is {given.y[rows[of_tested[0]]]:g} in all of the {len(of_tested)} rows that are tested")
     tabular = None if problem.tabular is None else problem.tabular.take(tested)
-    groups = check_learners(learners, _KNOWN, lambda: groups_for(problem.X[tested], tabular, problem.supervised))
+    groups = check_learners(
+        learners, _KNOWN, lambda: number_families_for(problem.X[tested], tabular, problem.supervised)
+    )
     cluster = cluster_of(client)
-    n_learners = sum(len(NAMES.get(name, ("",))) for name in groups)
+    n_learners = sum(len(NUMBER_LEARNERS.get(name, ("",))) for name in groups)
     check_memory(4 * n_learners * sum(VIEWS) * len(tested), f"the predictions of {len(tested)} rows")
     check_memory(12.0 * min(n_threads, 5) * problem.X.size, f"training on {len(rows)} rows")
 
@@ -166,7 +162,7 @@ def learn_numbers(
         some = np.arange(min(len(rows), IMPORTANCE_ROWS))
         # importances are of all rows and labels: features that hold labels would tell them here
         known, scaled, _, _ = rows_for(replace(problem, supervised=None), some, tested)
-        importance = grow_ensemble(known._replace(check=crew.check), known.X, known.X[:1], seed)[2]
+        importance = grow_ensemble(known._replace(check=crew.check), known.X[:1], seed, n_trees_for(known)).importance
         used = np.sort(np.argsort(-importance, kind="stable")[:MOST_SCALED])
         return fitted, stacks, scaled[:, used] * importance[used]
 

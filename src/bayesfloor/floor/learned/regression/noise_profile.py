@@ -3,9 +3,9 @@
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
-from bayesfloor.floor.learned.local_learners import nearest_rows
 from bayesfloor.floor.learned.regression.learn import Learned
 from bayesfloor.floor.learned.regression.result import NoiseProfile, OddRows
+from bayesfloor.learn.nearest import nearest_rows
 from bayesfloor.runtime.arrays import Floats
 
 #: Most bins of the noise profile, and the fewest rows in each.

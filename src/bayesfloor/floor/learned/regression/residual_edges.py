@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesfloor.floor.learned.training_rows import standardised
 from bayesfloor.forest import spanning_forests
+from bayesfloor.learn.training_rows import standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.hashing import hash_rows
 

@@ -1,4 +1,4 @@
-"""Learners that look at one column at a time: as numbers in order, or as values without one."""
+"""Families of classes that look at one column at a time: as numbers in order, or as values without one."""
 
 from typing import NamedTuple
 
@@ -6,10 +6,10 @@ import numpy as np
 from scipy.special import ndtri, softmax, xlogy
 
 from bayesfloor.data.target_encoding import classes_to_encode
-from bayesfloor.floor.learned.gaussian_learners import linear_discriminant
-from bayesfloor.floor.learned.gradient_learners import fit_logistic
-from bayesfloor.floor.learned.table_learners import trees_of_shares
-from bayesfloor.floor.learned.training_rows import Codes, Train, narrow, quantiles_of, standardised
+from bayesfloor.learn.decision_trees import grow_ensemble, numbers_of_table
+from bayesfloor.learn.discriminants import linear_discriminant
+from bayesfloor.learn.logistic import fit_logistic
+from bayesfloor.learn.training_rows import Codes, Train, narrow, quantiles_of, standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Bins of each feature for naive Bayes, of about equal numbers of rows.
@@ -20,8 +20,8 @@ FEWEST_VALUES, MOST_VALUES, ROWS_OF_VALUE = 3, 600, 2
 NAMES_Z, NEIGHBOURS_SHARE = 2.0, 0.6
 #: Most indicators of values in the logistic regression.
 MOST_INDICATORS = 600
-#: Most features of the trees that are shares of the classes.
-MOST_SHARES = 64
+#: Trees of shares, fewest rows in their leaves, and most of their features that are shares of the classes.
+N_TREES, MIN_LEAF, MOST_SHARES = 100, 2, 64
 
 
 def marginals(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
@@ -113,10 +113,11 @@ def nominal(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
         log_p += np.vstack([log_ratios(column.train, column.n_values, train), np.zeros(train.n_classes)])[column.test]
     columns.sort(key=lambda column: -column.score)
     table = _with_values(columns, train, test) if train.table is None else train.table
+    known, others = numbers_of_table(train, table)
     return {
         "value naive Bayes": softmax(log_p, axis=1),
         "value logistic": _logistic_of_values(columns, train, test),
-        "trees of shares": trees_of_shares(train, table, seed),
+        "trees of shares": grow_ensemble(train._replace(X=known), others, seed, N_TREES, MIN_LEAF).deep,
     }
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from bayesfloor.floor.learned import interaction_learners
-from bayesfloor.floor.learned.interaction_learners import (
+from bayesfloor.learn import interactions
+from bayesfloor.learn.interactions import (
     best_sets,
     halves,
     pair_scores,
@@ -19,7 +19,7 @@ from bayesfloor.floor.learned.interaction_learners import (
     triple_scores,
     triples,
 )
-from bayesfloor.floor.learned.training_rows import Train
+from bayesfloor.learn.training_rows import Train
 
 
 def information(cells, codes):
@@ -132,8 +132,8 @@ def test_sets_beyond_chance():
 
 
 def test_of_very_many_features_the_most_informative_are_paired(monkeypatch):
-    monkeypatch.setattr(interaction_learners, "MOST_IN_PAIRS", 4)
-    monkeypatch.setattr(interaction_learners, "MOST_IN_TRIPLES", 4)
+    monkeypatch.setattr(interactions, "MOST_IN_PAIRS", 4)
+    monkeypatch.setattr(interactions, "MOST_IN_TRIPLES", 4)
     X, codes = signs(600, 30, [3, 17], 0.05)
     X[:, [3, 17]] += 0.6 * codes[:, None]
     train = Train(X[:300], codes[:300], 2)

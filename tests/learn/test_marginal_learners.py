@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 
-from bayesfloor.floor.learned.gradient_learners import _layers_of, _set_slopes, is_mostly_binary, network
-from bayesfloor.floor.learned.marginal_learners import _score_of_names, is_nominal, marginals, nominal
-from bayesfloor.floor.learned.training_rows import Train
+from bayesfloor.learn.marginals import _score_of_names, is_nominal, marginals, nominal
+from bayesfloor.learn.network import _layers_of, _set_slopes, is_mostly_binary, network
+from bayesfloor.learn.training_rows import Train
 
 
 def names(n=900, n_columns=3, n_values=40, seed=0):

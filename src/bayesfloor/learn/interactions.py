@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from bayesfloor.floor.learned.interaction_kernels import pair_counts, pair_information, triple_information
-from bayesfloor.floor.learned.local_learners import grow_ensemble, kernel_ridge
-from bayesfloor.floor.learned.training_rows import Train, quantiles_of
+from bayesfloor.learn.decision_trees import grow_ensemble
+from bayesfloor.learn.interaction_kernels import pair_counts, pair_information, triple_information
+from bayesfloor.learn.ridge import kernel_ridge
+from bayesfloor.learn.training_rows import Train, quantiles_of
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Bins of a feature in a pair, of about equal numbers of rows.
@@ -97,11 +98,11 @@ def pairs(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     used = np.array(list(dict.fromkeys([*features[found].ravel(), *strong]))[:MOST_FEATURES], np.int64)
     if not len(used):
         used = np.arange(1)
-    few, others = Train(np.ascontiguousarray(train.X[:, used]), *train[1:4]), np.ascontiguousarray(test[:, used])
+    few, others = train._replace(X=np.ascontiguousarray(train.X[:, used]), table=None), test[:, used]
     return {
         "pair tables": _product_of_tables(bins, found, train),
         "pair trees": grow_ensemble(few, others, seed, N_TREES).shallow,
-        "pair kernel": kernel_ridge(few, others, seed, (WIDTH,), N_LANDMARKS)[WIDTH],
+        "pair kernel": kernel_ridge(few, others, seed, (WIDTH,), N_LANDMARKS),
     }
 
 
@@ -162,7 +163,7 @@ def triples(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     used = np.array(list(dict.fromkeys(features[found].ravel())), np.int64)
     if not len(used):
         used = np.arange(1)
-    few, others = Train(np.ascontiguousarray(train.X[:, used]), *train[1:4]), np.ascontiguousarray(test[:, used])
+    few, others = train._replace(X=np.ascontiguousarray(train.X[:, used]), table=None), test[:, used]
     return {
         "triple tables": _product_of_tables(bins, found, train),
         "triple trees": grow_ensemble(few, others, seed, N_TREES).shallow,

@@ -1,7 +1,7 @@
-"""What every learner starts from: standardised rows, their classes, and distances."""
+"""What every learner starts from: standardised rows, their targets, and distances."""
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,49 +52,92 @@ class Codes(NamedTuple):
 
 
 class Train(NamedTuple):
-    """Standardised rows to learn from.
+    """Standardised rows to learn from, in random order: of classes, or of numbers.
+
+    Learners regress a matrix of targets: indicators of the classes, or one column of numbers.
 
     Attributes
     ----------
     X : ndarray of shape (n, d)
         The rows.
-    codes : ndarray of shape (n,)
-        Their classes.
+    y : ndarray of shape (n,)
+        Their classes, from 0 to n_classes - 1, or numbers with mean 0 and variance 1.
     n_classes : int
-        Number of classes.
+        Number of classes; 0 for numbers.
     check : callable
         Slow learners call it now and then; it raises an exception when the work was cancelled.
     table : Codes or None
         The columns as codes with gaps, where the rows come from a table.
     spread : ndarray of shape (d,) or float
         Standard deviations of the columns before they were standardised, as shares of the largest.
+    weight : ndarray of shape (n,) or None
+        What each row counts, 1 on average; None where all count the same.
     given_columns : ndarray of shape (d,) or None
         Where each column, as the caller has them, is; None where all are where they were.
     """
 
-    X: Floats
-    codes: Ints
+    X: NDArray[Any]
+    y: NDArray[Any]
     n_classes: int
     check: Callable[[], None] = never_stop
     table: Codes | None = None
     spread: Floats | float = 1.0
+    weight: Floats | None = None
     given_columns: Ints | None = None
+
+    @classmethod
+    def of_numbers(cls, X: Floats, y: Floats, weight: Floats | None = None, **others: Any) -> "Train":
+        """Return rows whose target is a number."""
+        return cls(X, y, 0, weight=weight, **others)
+
+    @property
+    def codes(self) -> Ints:
+        """The classes of the rows."""
+        return self.y
 
     @property
     def counts(self) -> Ints:
         """Rows of each class; a small training set may miss some."""
-        return np.bincount(self.codes, minlength=self.n_classes)
+        return np.bincount(self.y, minlength=self.n_classes)
+
+    @property
+    def weights(self) -> Floats:
+        """What each row counts."""
+        return np.ones(len(self.y)) if self.weight is None else self.weight
 
     @property
     def prior(self) -> Floats:
-        """Shares of the classes, never 0."""
-        smoothed = self.counts.astype(np.float64) + 0.5
+        """What is predicted without any feature: shares of the classes, never 0, or the mean."""
+        if not self.n_classes:
+            return self.mean
+        smoothed = np.bincount(self.y, self.weight, self.n_classes) + 0.5
         return smoothed / smoothed.sum()
+
+    @property
+    def mean(self) -> Floats:
+        """The mean row of the targets."""
+        if self.n_classes:
+            return np.bincount(self.y, self.weight, self.n_classes) / self.weights.sum()
+        return np.array([self.weights @ self.y / self.weights.sum()])
 
     @property
     def one_hot(self) -> Floats:
         """Indicator of each row's class."""
-        return np.eye(self.n_classes)[self.codes]
+        return np.eye(self.n_classes)[self.y]
+
+    def targets(self, rows: Any = slice(None), kind: type = np.float64) -> NDArray[Any]:
+        """Return the targets of some rows, a column for each class, or one."""
+        of_rows = self.y[rows]
+        return np.eye(self.n_classes, dtype=kind)[of_rows] if self.n_classes else of_rows[..., np.newaxis].astype(kind)
+
+    def first(self, n: int) -> "Train":
+        """Return a sample of the rows, without their table."""
+        weight = None if self.weight is None else self.weight[:n]
+        return self._replace(X=self.X[:n], y=self.y[:n], weight=weight, table=None)
+
+    def within(self, predicted: NDArray[Any], least: float) -> Floats:
+        """Return regressions as predictions: probabilities of at least so much, or a single column as it is."""
+        return np.clip(predicted, least, None) if self.n_classes else predicted[:, 0]
 
 
 def standardised(X: Floats, test: Floats) -> tuple[Floats, Floats]:
@@ -140,7 +183,7 @@ def relative_spread(X: Floats) -> Floats:
 
 def safe(probability: Floats, train: Train) -> Floats:
     """Mix in a little of the prior, so that no class is ruled out."""
-    share = 1.0 / (len(train.codes) + 1.0)
+    share = 1.0 / (len(train.y) + 1.0)
     total = probability.sum(axis=1, keepdims=True)
     return (1.0 - share) * probability / np.where(total > 0, total, 1.0) + share * train.prior
 
@@ -153,7 +196,7 @@ def narrow(
     if d <= most:
         return train, test
     signs = _signs(d, n_combinations)
-    return Train(train.X @ signs, train.codes, train.n_classes), test @ signs
+    return train._replace(X=train.X @ signs, table=None), test @ signs
 
 
 def _signs(d: int, n_combinations: int) -> Floats:
@@ -208,3 +251,31 @@ def distances_between(points: Floats) -> tuple[Floats, float]:
     if not len(apart):
         return between, 1.0
     return between, float(np.median(above)) or float(np.median(apart))
+
+
+def single(X: Any) -> NDArray[np.float32]:
+    """Return numbers in single precision, in rows of memory."""
+    return np.ascontiguousarray(X, np.float32)
+
+
+def share_a_unit(X: Floats) -> bool:
+    """Tell whether columns are measured alike, as pixels are: a quarter of them have the same range, the widest of all.
+
+    Columns of 0 and 1 are left to others, and so are columns that vary as much as each other.
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    of_all = (low == low.min()) & (high == high.max())
+    if of_all.sum() < max(4, 0.25 * len(of_all)) or np.isin(X[:, of_all], [low.min(), high.max()]).all():
+        return False
+    spread = relative_spread(X)
+    return bool(spread[spread > 0].min() < 0.9)
+
+
+def most_telling(train: Train) -> Ints:
+    """Return features in the order of how much a line, or a parabola, of each alone tells of a number."""
+    squares = train.X**2
+    told = np.zeros(train.X.shape[1])
+    for features in (train.X, squares - squares.mean(axis=0)):
+        spread = features.std(axis=0)
+        told += (train.weights * train.y @ features / np.where(spread > 1e-9, spread, np.inf)) ** 2
+    return np.argsort(-told, kind="stable")

@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
-from bayesfloor.floor.learned.boosting_kernels import MOST_SEEN, best_column, boost, goes_left, packed, unpacked
-from bayesfloor.floor.learned.table_learners import bins_of, boosting
-from bayesfloor.floor.learned.training_rows import Codes, Train
+from bayesfloor.learn.boosting import bins_of, boosting
+from bayesfloor.learn.boosting_kernels import MOST_SEEN, best_column, boost, goes_left, packed, unpacked
+from bayesfloor.learn.training_rows import Codes, Train
 
 
 def test_sums_of_words():
@@ -64,12 +64,12 @@ def test_bins_without_rows_go_with_the_nearer_side():
 
 def test_a_few_rounds_at_a_time_are_the_same_rounds():
     rng = np.random.default_rng(0)
-    bins, codes = rng.integers(1, 20, (5, 300)).astype(np.uint8), rng.integers(0, 3, 200)
+    bins, codes = rng.integers(1, 20, (5, 300)).astype(np.uint8), rng.integers(0, 3, 200).astype(float)
 
     def run(parts):
         scores, state, features = np.zeros((300, 3)), np.array([7], np.uint64), np.arange(5)
         for rounds in parts:
-            known = bins, np.full(5, 20), np.zeros(5, bool), codes
+            known = bins, np.full(5, 20), np.zeros(5, bool), codes, np.ones(200), 3
             boost(*known, rounds, 6, 0.1, 1.0, 5, 3, 120, state, features, scores)
         return scores
 

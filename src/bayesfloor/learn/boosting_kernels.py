@@ -9,7 +9,7 @@ second and 13 that count rows. One addition takes the place of three, and sums a
 
 import numpy as np
 
-from bayesfloor.floor.learned.tree_kernels import next_random
+from bayesfloor.learn.decision_tree_kernels import next_random
 from bayesfloor.runtime.kernels import kernel
 
 #: Most bins of a number, which are bytes, and of a category: the bits of a word.
@@ -27,7 +27,9 @@ def boost(
     bins,
     n_bins,
     is_category,
-    codes,
+    y,
+    weight,
+    n_classes,
     n_rounds,
     n_leaves,
     rate,
@@ -39,7 +41,7 @@ def boost(
     features,
     scores,
 ):
-    """Add up trees, each grown leaf by leaf to the gradient of the log-loss of one class.
+    """Add up trees, each grown leaf by leaf to the gradient of a loss: the log-loss of a class, or half a square.
 
     Parameters
     ----------
@@ -47,8 +49,10 @@ def boost(
         The bin of each row, first of all training rows, then of rows to predict. Gaps of numbers are in bin 0.
     n_bins, is_category : ndarray of shape (d,)
         Bins of each column, and whether they have no order.
-    codes : ndarray of shape (n,)
-        Classes of the training rows.
+    y, weight : ndarray of shape (n,)
+        Classes or numbers of the training rows, and what each row counts.
+    n_classes : int
+        Number of classes; 0 for numbers.
     n_rounds, n_leaves : int
         Rounds, of one tree for each column of the scores; leaves of a tree at the most.
     rate, ridge : float
@@ -60,26 +64,39 @@ def boost(
     features : ndarray of shape (d,)
         The columns, in the order of the last draws: part of that state.
     scores : ndarray of shape (n_all, n_scores)
-        Log-odds of the second of two classes, or scores of each of several; the trees are added to them.
+        Log-odds of the second of two classes, scores of each of several, or predictions; the trees are added to them.
     """
-    n, n_scores = codes.shape[0], scores.shape[1]
-    probability, slopes = np.empty((n, n_scores)), np.empty(n, np.int64)
+    n, n_scores = y.shape[0], scores.shape[1]
+    probability, slopes = np.empty((n if n_classes > 0 else 0, n_scores)), np.empty(n, np.int64)
     seen = np.empty(n_seen, np.uint32)
     work, value = arrays_of_tree(n_seen, n_tried, n_leaves), np.empty(2 * n_leaves)
+    heaviest = 0.0
+    for i in range(n):
+        heaviest = max(heaviest, weight[i])
     for _ in range(n_rounds):
         softmax_rows(scores, probability)
         draw_rows(n, state, seen)
         for k in range(n_scores):
             draw_first(features, n_tried, state)
-            label = 1 if n_scores == 1 else k
-            for i in range(n):
-                p = probability[i, k]
-                slopes[i] = packed(p - 1.0 if codes[i] == label else p, p * (1.0 - p))
-            n_grown = grow_tree(bins, n_bins, is_category, features, seen, slopes, ridge, min_rows, work)
+            # derivatives are divided by units, so that they are at most 1 and 1/4
+            first_unit, second_unit = heaviest, heaviest
+            if n_classes > 0:
+                label = 1 if n_scores == 1 else k
+                for i in range(n):
+                    p, share = probability[i, k], weight[i] / heaviest
+                    slopes[i] = packed(share * (p - 1.0 if y[i] == label else p), share * p * (1.0 - p))
+            else:
+                first_unit, second_unit = 1e-300, 4.0 * heaviest
+                for i in range(n):
+                    first_unit = max(first_unit, weight[i] * abs(scores[i, 0] - y[i]))
+                for i in range(n):
+                    slopes[i] = packed(weight[i] * (scores[i, 0] - y[i]) / first_unit, weight[i] / second_unit)
+            penalty = ridge / second_unit
+            n_grown = grow_tree(bins, n_bins, is_category, features, seen, slopes, penalty, min_rows, work)
             totals, node_of = work[4], work[7]
             for leaf in range(n_grown):
                 first, second, _ = unpacked(totals[leaf])
-                value[node_of[leaf]] = -rate * first / (second + ridge)
+                value[node_of[leaf]] = -rate * first_unit * first / (second_unit * (second + penalty))
             add_tree(bins, is_category, work, value, scores[:, k])
 
 

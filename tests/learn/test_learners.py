@@ -14,13 +14,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bayesfloor.data.prepared_table import TabularView
-from bayesfloor.floor.learned import learners
-from bayesfloor.floor.learned.gaussian_learners import _shrinkage
-from bayesfloor.floor.learned.learners import GROUPS, NAMES, group_of, groups_for
-from bayesfloor.floor.learned.local_learners import kernel_ridge
-from bayesfloor.floor.learned.marginal_learners import nominal
-from bayesfloor.floor.learned.table_learners import boosting
-from bayesfloor.floor.learned.training_rows import (
+from bayesfloor.learn import families
+from bayesfloor.learn.boosting import boosting
+from bayesfloor.learn.decision_tree_kernels import grow_trees
+from bayesfloor.learn.discriminants import _shrinkage
+from bayesfloor.learn.families import CLASS_FAMILIES, CLASS_LEARNERS, class_families_for, family_of
+from bayesfloor.learn.marginals import nominal
+from bayesfloor.learn.ridge import PENALTIES, kernel_ridge
+from bayesfloor.learn.training_rows import (
     FARTHEST,
     Codes,
     Train,
@@ -31,7 +32,6 @@ from bayesfloor.floor.learned.training_rows import (
     safe,
     standardised,
 )
-from bayesfloor.floor.learned.tree_kernels import grow_trees
 
 
 def blobs(n=400, d=3, n_classes=3, seed=0, distance=1.5):
@@ -48,11 +48,11 @@ def halved(n_classes=3, **options):
     return Train(X[:half], codes[:half], n_classes), X[half:], codes[half:]
 
 
-@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize("name", CLASS_FAMILIES)
 def test_probabilities(name):
     train, test, _ = halved()
-    found = GROUPS[name](train, test, 0)
-    assert tuple(found) == NAMES[name]
+    found = CLASS_FAMILIES[name](train, test, 0)
+    assert tuple(found) == CLASS_LEARNERS[name]
     for p in found.values():
         p = safe(p, train)
         assert p.shape == (len(test), 3)
@@ -60,7 +60,7 @@ def test_probabilities(name):
         assert_allclose(p.sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize("name", CLASS_FAMILIES)
 @pytest.mark.parametrize(
     "change",
     [
@@ -78,56 +78,60 @@ def test_poor_training_sets(name, change):
     X, codes = change(*blobs(60))
     points, test = standardised(X, X)
     train = Train(points, codes, 3)
-    for p in GROUPS[name](train, test, 0).values():
+    for p in CLASS_FAMILIES[name](train, test, 0).values():
         p = safe(p, train)
         assert np.all(np.isfinite(np.log(p)))
         assert_allclose(p.sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize("name", CLASS_FAMILIES)
 def test_few_rows_of_many_classes(name):
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.integers(0, 2, (40, 5)), rng.integers(0, 4, 40), rng.standard_normal(40)])
     points, test = standardised(X[:20], X[20:])
     train = Train(points, rng.integers(0, 30, 20), 30)
-    for label, p in GROUPS[name](train, test, 0).items():
+    for label, p in CLASS_FAMILIES[name](train, test, 0).items():
         assert p.shape == (20, 30), label
         p = safe(p, train)
         assert np.all(p > 0), label
         assert_allclose(p.sum(axis=1), 1.0)
 
 
-def test_groups_suit_the_columns():
+def test_families_suit_the_columns():
     rng = np.random.default_rng(0)
     always = {"gaussian", "clusters", "marginals", "logistic", "neighbours", "kernels"}
     always |= {"trees", "boosting"}
     numbers = rng.standard_normal((50, 5))
-    assert set(groups_for(numbers[:, :2])) == always
-    assert set(groups_for(numbers[:, :3])) == always | {"pairs"}
-    assert set(groups_for(np.column_stack([numbers[:, :3], np.ones(50)]))) == always | {"pairs"}  # one does not vary
-    assert set(groups_for(numbers)) == always | {"pairs", "triples"}
+    assert set(class_families_for(numbers[:, :2])) == always
+    assert set(class_families_for(numbers[:, :3])) == always | {"pairs"}
+    with_constant = np.column_stack([numbers[:, :3], np.ones(50)])
+    assert set(class_families_for(with_constant)) == always | {"pairs"}
+    assert set(class_families_for(numbers)) == always | {"pairs", "triples"}
     named = np.column_stack([numbers[:, :2], rng.integers(0, 4, 50)])
-    assert set(groups_for(named)) == always | {"pairs", "nominal"}
-    assert set(groups_for(rng.integers(0, 2, (50, 6)).astype(float))) == always | {"pairs", "triples", "network"}
+    assert set(class_families_for(named)) == always | {"pairs", "nominal"}
+    bits = rng.integers(0, 2, (50, 6)).astype(float)
+    assert set(class_families_for(bits)) == always | {"pairs", "triples", "network"}
     view = TabularView(numbers[:, :2], np.zeros(2, bool), ("a", "b"))
-    assert set(groups_for(numbers[:, :2], view)) == always | {"nominal"}
-    assert list(NAMES) == list(GROUPS)
+    assert set(class_families_for(numbers[:, :2], view)) == always | {"nominal"}
+    assert list(CLASS_LEARNERS) == list(CLASS_FAMILIES)
 
 
 def test_columns_that_share_a_unit():
     rng = np.random.default_rng(0)
     pixels = np.clip(rng.normal(8, [9, 9, 9, 9, 2, 2], (200, 6)), 0, 16)
-    assert "unit" in groups_for(pixels)
-    assert "unit" not in groups_for(pixels, TabularView(pixels, np.zeros(6, bool), tuple("abcdef")))
-    assert "unit" not in groups_for(pixels * [1, 2, 3, 4, 5, 6])
-    assert "unit" not in groups_for(pixels[:, :4])  # which vary as much as each other
-    assert "unit" not in groups_for((pixels > 8).astype(float))
-    assert "unit" not in groups_for(np.ones((20, 6)))
+    assert "unit" in class_families_for(pixels)
+    assert "unit" not in class_families_for(pixels, TabularView(pixels, np.zeros(6, bool), tuple("abcdef")))
+    assert "unit" not in class_families_for(pixels * [1, 2, 3, 4, 5, 6])
+    assert "unit" not in class_families_for(pixels[:, :4])  # which vary as much as each other
+    assert "unit" not in class_families_for((pixels > 8).astype(float))
+    assert "unit" not in class_families_for(np.ones((20, 6)))
     train = Train(*standardised(pixels, pixels[:0])[:1], pixels[:, 0].astype(np.int64) // 9, 2)
     train = train._replace(spread=relative_spread(pixels))
-    found = GROUPS["unit"](train, train.X, 0)
+    found = CLASS_FAMILIES["unit"](train, train.X, 0)
     centred = train._replace(X=(pixels - pixels.mean(axis=0)) / pixels.std(axis=0).max())
-    assert_allclose(found["5 neighbours, one unit"], GROUPS["neighbours"](centred, centred.X, 0)["5 neighbours"])
+    assert_allclose(
+        found["5 neighbours, one unit"], CLASS_FAMILIES["neighbours"](centred, centred.X, 0)["5 neighbours"]
+    )
 
 
 def test_local_ridge_of_a_row_that_is_far_from_all_is_the_prior():
@@ -135,7 +139,7 @@ def test_local_ridge_of_a_row_that_is_far_from_all_is_the_prior():
     rng = np.random.default_rng(0)
     train = Train(rng.standard_normal((100, 4)), np.arange(100) % 3, 3)
     test = np.full((2, 4), FARTHEST)
-    found = GROUPS["neighbours"](train, test, 0)["local ridge"]
+    found = CLASS_FAMILIES["neighbours"](train, test, 0)["local ridge"]
     assert_allclose(found, np.tile(train.prior, (2, 1)), rtol=1e-6)
 
 
@@ -169,9 +173,9 @@ def test_discriminants_find_the_posterior_of_gaussians():
     train = Train(X, codes, 2)
     exact = expit(X[:200].sum(axis=1) - 1.0)
     for name in ("LDA", "QDA", "Gaussian naive Bayes"):
-        p = learners.gaussian(train, X[:200], 0)[name]
+        p = families.gaussian(train, X[:200], 0)[name]
         assert np.abs(p[:, 1] - exact).mean() < 0.01, name
-    assert np.abs(learners.marginals(train, X[:200], 0)["LDA of ranks"][:, 1] - exact).mean() < 0.03
+    assert np.abs(families.marginals(train, X[:200], 0)["LDA of ranks"][:, 1] - exact).mean() < 0.03
 
 
 def test_quadratic_discriminant_sees_covariances():
@@ -180,7 +184,7 @@ def test_quadratic_discriminant_sees_covariances():
     X = rng.standard_normal((4000, 4)) * (1.0 + codes)[:, None]
     train = Train(X[:2000], codes[:2000], 2)
     log_odds = -4 * np.log(2.0) + 0.375 * (X[2000:] ** 2).sum(axis=1)
-    found = learners.gaussian(train, X[2000:], 0)
+    found = families.gaussian(train, X[2000:], 0)
     assert np.abs(found["QDA"][:, 1] - expit(log_odds)).mean() < 0.02
     assert np.abs(found["LDA"][:, 1] - 0.5).mean() < 0.05
 
@@ -195,7 +199,7 @@ def test_shrinkage_as_in_scikit_learn(n, d):
 def test_naive_bayes_as_in_scikit_learn():
     train, test, _ = halved(n=4000)
     expected = GaussianNB().fit(train.X, train.codes).predict_proba(test)
-    assert_allclose(learners.gaussian(train, test, 0)["Gaussian naive Bayes"], expected, atol=5e-3)
+    assert_allclose(families.gaussian(train, test, 0)["Gaussian naive Bayes"], expected, atol=5e-3)
 
 
 def test_histograms_of_categories_are_counts():
@@ -203,7 +207,7 @@ def test_histograms_of_categories_are_counts():
     X = rng.integers(0, 3, (300, 2)).astype(float)
     codes = rng.integers(0, 2, 300)
     train = Train(X, codes, 2)
-    p = learners.marginals(train, X[:5], 0)["histogram naive Bayes"]
+    p = families.marginals(train, X[:5], 0)["histogram naive Bayes"]
     expected = np.empty((5, 2))
     for i in range(5):
         for k in range(2):
@@ -217,7 +221,7 @@ def test_histograms_of_categories_are_counts():
 def test_logistic_as_in_scikit_learn():
     train, test, _ = halved()
     expected = LogisticRegression(C=1.0, tol=1e-8, max_iter=1000).fit(train.X, train.codes).predict_proba(test)
-    assert_allclose(learners.logistic(train, test, 0)["logistic"], expected, atol=2e-3)
+    assert_allclose(families.logistic(train, test, 0)["logistic"], expected, atol=2e-3)
 
 
 def test_neighbours_of_equal_distance_are_the_first():
@@ -227,14 +231,14 @@ def test_neighbours_of_equal_distance_are_the_first():
     distances = ((X[40:, None] - X[None, :40]) ** 2).sum(axis=-1)
     nearest = np.argsort(distances, axis=1, kind="stable")[:, :5]
     shares = np.eye(3)[codes[nearest]].mean(axis=1)
-    assert_allclose(learners.neighbours(train, X[40:], 0)["5 neighbours"], (5 * shares + train.prior) / 6, atol=1e-12)
+    assert_allclose(families.neighbours(train, X[40:], 0)["5 neighbours"], (5 * shares + train.prior) / 6, atol=1e-12)
 
 
 def test_neighbours_as_in_scikit_learn():
     train, test, _ = halved()
     for k in (5, 15, 50):
         shares = KNeighborsClassifier(k).fit(train.X, train.codes).predict_proba(test)
-        votes = learners.neighbours(train, test, 0)[f"{k} neighbours"]
+        votes = families.neighbours(train, test, 0)[f"{k} neighbours"]
         assert_allclose(votes, (k * shares + train.prior) / (k + 1), atol=1e-12)
 
 
@@ -247,16 +251,19 @@ def test_kernel_ridge_is_that_of_the_full_kernel_when_all_rows_are_landmarks():
         return ((A[:, None] - B[None]) ** 2).sum(axis=-1)
 
     typical = np.median(squares(train.X, train.X)[np.triu_indices(n, 1)])
-    kernel = np.exp(-0.5 * squares(train.X, train.X) / (1.0**2 * typical)) + 1e-6 * np.eye(n)
+    centre = np.eye(n) - 1.0 / n  # kernels are centred, as targets are
+    between, to_test = (np.exp(-0.5 * squares(side, train.X) / typical) for side in (train.X, test))
+    kernel = centre @ (between + 1e-6 * np.eye(n)) @ centre
     targets = train.one_hot - train.counts / n
     best = None
-    for penalty in np.geomspace(1e-6, 1.0, 19) * n:
+    for penalty in PENALTIES * n:
         smoother = kernel @ np.linalg.inv(kernel + penalty * np.eye(n))
-        gcv = ((targets - smoother @ targets) ** 2).sum() / (n - 1 - np.trace(smoother)) ** 2
+        freedom = n - 1 - np.trace(smoother)
+        gcv = ((targets - smoother @ targets) ** 2).sum() / freedom**2 if freedom > 0.05 * n else np.inf
         if best is None or gcv < best[0]:
-            weights = np.linalg.solve(kernel + penalty * np.eye(n), targets)
-            best = gcv, np.exp(-0.5 * squares(test, train.X) / (1.0**2 * typical)) @ weights + train.counts / n
-    found = learners.kernels(train, test, 0)["kernel ridge 1.0"]
+            weights = centre @ np.linalg.solve(kernel + penalty * np.eye(n), targets)
+            best = gcv, (to_test - between.mean(axis=0)) @ weights + train.counts / n
+    found = families.kernels(train, test, 0)["kernel ridge 1.0"]
     assert_allclose(found, np.clip(best[1], 0.5 / (n + 1), None), atol=1e-3)
 
 
@@ -271,7 +278,7 @@ def test_kernels_between_landmarks_that_are_mostly_equal(seed):
     is_equal = (X[:, np.newaxis] == X).all(axis=2)
     assert_array_equal(between == 0, is_equal)
     assert typical == pytest.approx(np.median(pdist(X, "sqeuclidean")[~is_equal[np.triu_indices(120, 1)]]))
-    found = kernel_ridge(Train(X, np.arange(120) % 2, 2), X, 0, (0.5,))[0.5]
+    found = kernel_ridge(Train(X, np.arange(120) % 2, 2), X, 0, (0.5,), 300)
     assert np.isfinite(found).all()
 
 
@@ -284,16 +291,23 @@ def test_kernels_between_landmarks_of_which_few_have_a_mark(mark):
     X, _ = standardised(values, values[:1])
     between, _ = distances_between(X)
     assert_allclose(between, cdist(X, X, "sqeuclidean"), rtol=1e-7)
-    found = kernel_ridge(Train(X, np.arange(60) % 2, 2), X, 0, (0.35,))[0.35]
+    found = kernel_ridge(Train(X, np.arange(60) % 2, 2), X, 0, (0.35,), 300)
     assert np.isfinite(found).all()
 
 
 def test_trees_do_as_well_as_scikit_learns():
     train, test, codes = halved(n=4000, d=6)
-    ours = np.mean(learners.trees(train, test, 0)["trees"].argmax(axis=1) != codes)
+    ours = np.mean(families.trees(train, test, 0)["trees"].argmax(axis=1) != codes)
     theirs = ExtraTreesClassifier(100, min_samples_leaf=3, max_features=6, random_state=0).fit(train.X, train.codes)
     error = 1.0 - theirs.score(test, codes)
     assert abs(ours - error) < 3 * np.sqrt(2 * error * (1 - error) / len(test))
+
+
+def grow(X, codes, n_trees, n_tries, min_leaf, min_rows, state, deep, shallow, importance):
+    """Call the kernel, of classes without weights."""
+    columns, ones = np.ascontiguousarray(X.T, np.float32), np.ones(len(codes))
+    known = columns, codes.astype(np.int32), ones, ones, True, X.astype(np.float32)
+    grow_trees(*known, n_trees, n_tries, 256, min_leaf, min_rows, *state, deep, shallow, importance)
 
 
 def seeded(seed, n_features):
@@ -310,7 +324,7 @@ def test_trees_stop_when_the_work_is_given_up():
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        learners.trees(train._replace(check=check), test, 0)
+        families.trees(train._replace(check=check), test, 0)
     assert len(calls) == 3
 
 
@@ -318,14 +332,13 @@ def test_trees_split_until_leaves_are_pure_or_small():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 2)).astype(np.float32)
     codes = (X[:, 0] > 0).astype(np.int64)
-    columns = np.ascontiguousarray(X.T)
     deep, shallow, importance = np.zeros((200, 2)), np.zeros((200, 2)), np.zeros(2)
-    grow_trees(columns, codes, 2, X, 10, 2, 1, 5, *seeded(3, 2), deep, shallow, importance)
-    assert_array_equal(deep, 10.0 * np.eye(2)[codes])  # every training row is in a pure leaf
+    grow(X, codes, 10, 2, 1, 5, seeded(3, 2), deep, shallow, importance)
+    assert_allclose(deep, 10.0 * np.eye(2)[codes])  # every training row is in a pure leaf
     assert_allclose(importance.sum(), 10.0)
     assert importance[0] > 9
     deep[:], shallow[:] = 0, 0
-    grow_trees(columns, codes, 2, X, 1, 2, 50, 50, *seeded(3, 2), deep, shallow, importance)
+    grow(X, codes, 1, 2, 50, 50, seeded(3, 2), deep, shallow, importance)
     assert len(np.unique(deep, axis=0)) <= 4  # leaves of at least 50 of 200 rows
     assert_array_equal(shallow, deep)
 
@@ -335,13 +348,13 @@ def test_shallow_trees_predict_by_the_last_large_node():
     X = np.arange(64.0, dtype=np.float32)[:, None]
     codes = rng.integers(0, 2, 64)
     deep, shallow, importance = np.zeros((64, 2)), np.zeros((64, 2)), np.zeros(1)
-    grow_trees(X.T.copy(), codes, 2, X, 1, 1, 1, 8, *seeded(1, 1), deep, shallow, importance)
-    assert_array_equal(deep, np.eye(2)[codes])
+    grow(X, codes, 1, 1, 1, 8, seeded(1, 1), deep, shallow, importance)
+    assert_allclose(deep, np.eye(2)[codes], atol=1e-12)
     for row in range(64):  # nodes of one feature are stretches of rows
         stretches = (codes[i:j] for i in range(row + 1) for j in range(max(row + 1, i + 8), 65))
         assert any(np.isclose(shallow[row, 1], np.mean(stretch)) for stretch in stretches)
     root, again = np.zeros((64, 2)), np.zeros((64, 2))
-    grow_trees(X.T.copy(), codes, 2, X, 1, 1, 1, 64, *seeded(1, 1), again, root, importance)
+    grow(X, codes, 1, 1, 1, 64, seeded(1, 1), again, root, importance)
     assert_array_equal(again, deep)  # the same tree
     assert_allclose(root[:, 1], codes.mean())
 
@@ -351,23 +364,23 @@ def test_trees_of_many_rows_look_at_some_of_them():
     X = rng.standard_normal((6000, 3))
     codes = (X[:, 1] > 0.5).astype(np.int64) + 2 * (rng.random(6000) < 0.2)
     train = Train(X[:4000], codes[:4000], 4)
-    found = learners.trees(train, X[4000:], 0)["trees"].argmax(axis=1)
+    found = families.trees(train, X[4000:], 0)["trees"].argmax(axis=1)
     assert np.mean(found % 2 != codes[4000:] % 2) < 0.02
 
 
 def test_a_few_trees_at_a_time_are_the_same_trees():
-    train, test, _ = halved(n=400, d=8)
-    columns, test = np.ascontiguousarray(train.X.T, np.float32), test.astype(np.float32)
-    at_once, shallow, importance = np.zeros((len(test), 3)), np.zeros((len(test), 3)), np.zeros(8)
-    grow_trees(columns, train.codes, 3, test, 10, 3, 2, 5, *seeded(3, 8), at_once, shallow, importance)
-    in_parts, other_importance, state = np.zeros((len(test), 3)), np.zeros(8), seeded(3, 8)
-    for _ in range(5):
-        grow_trees(columns, train.codes, 3, test, 2, 3, 2, 5, *state, in_parts, shallow, other_importance)
-    assert_array_equal(in_parts, at_once)
-    assert_array_equal(other_importance, importance)
-    others = np.zeros((len(test), 3))
-    grow_trees(columns, train.codes, 3, test, 10, 3, 2, 5, *seeded(4, 8), others, shallow, importance)
-    assert not np.array_equal(others, at_once)
+    X, codes = blobs(400, 8)
+
+    def trees(parts, seed):
+        sums, state = (np.zeros((400, 3)), np.zeros((400, 3)), np.zeros(8)), seeded(seed, 8)
+        for n_trees in parts:
+            grow(X, codes, n_trees, 3, 2, 5, state, *sums)
+        return sums
+
+    at_once, in_parts = trees([10], 3), trees([2, 2, 2, 2, 2], 3)
+    assert_array_equal(in_parts[0], at_once[0])
+    assert_array_equal(in_parts[2], at_once[2])
+    assert not np.array_equal(trees([10], 4)[0], at_once[0])
 
 
 def test_importance_finds_two_features_of_many():
@@ -376,17 +389,17 @@ def test_importance_finds_two_features_of_many():
     X = rng.standard_normal((800, 60))
     X[:, :2] += 2.0 * codes[:, None]
     train = Train(X[:400], codes[:400], 2)
-    found = learners.trees(train, X[400:], 0) | learners.neighbours(train, X[400:], 0)
+    found = families.trees(train, X[400:], 0) | families.neighbours(train, X[400:], 0)
     error = {name: np.mean(p.argmax(axis=1) != codes[400:]) for name, p in found.items()}
     assert error["15 neighbours, scaled"] < 0.12 < error["15 neighbours"]
 
 
-def test_any_classifier_is_a_group():
+def test_any_classifier_is_a_family():
     train, test, _ = halved(n_classes=4)
     train = Train(train.X, np.where(train.codes == 1, 0, train.codes), 4)
     fitted = ExtraTreesClassifier(5)
-    p = group_of("mine", fitted)(train, test, 7)["mine"]
-    assert_array_equal(p, group_of("mine", fitted)(train, test, 7)["mine"])  # seeded
+    p = family_of("mine", fitted)(train, test, 7)["mine"]
+    assert_array_equal(p, family_of("mine", fitted)(train, test, 7)["mine"])  # seeded
     assert not hasattr(fitted, "classes_")
     assert_array_equal(p[:, 1], 0.0)  # a class without rows
     assert np.all(safe(p, train) > 0)
@@ -395,7 +408,7 @@ def test_any_classifier_is_a_group():
 def test_a_classifier_that_changes_its_rows_leaves_those_of_others():
     train, test, _ = halved()
     before = train.X.copy(), test.copy()
-    group_of("mine", make_pipeline(StandardScaler(copy=False), GaussianNB()))(train, test, 0)
+    family_of("mine", make_pipeline(StandardScaler(copy=False), GaussianNB()))(train, test, 0)
     assert_array_equal(train.X, before[0])
     assert_array_equal(test, before[1])
 
@@ -409,7 +422,7 @@ def test_a_great_many_features_are_combined_at_random():
     assert narrow_train.X.shape == (200, 500)
     distance = np.linalg.norm(X[200:] - X[0], axis=1)
     assert_allclose(np.linalg.norm(test - narrow_train.X[0], axis=1), distance, rtol=0.2)
-    p = learners.gaussian(train, X[200:], 0)["LDA"]
+    p = families.gaussian(train, X[200:], 0)["LDA"]
     assert np.mean(p.argmax(axis=1) != codes[200:]) < 0.15
     few = Train(X[:, :5], codes, 2)
     assert narrow(few, X[:, :5])[0] is few

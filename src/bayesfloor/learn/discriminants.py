@@ -1,10 +1,10 @@
-"""Learners that take classes to be Gaussian, or made of Gaussian clusters."""
+"""Discriminants: classes that are Gaussian, or made of Gaussian clusters."""
 
 import numpy as np
 from scipy import linalg
 from scipy.special import softmax
 
-from bayesfloor.floor.learned.training_rows import Train, narrow, squared_distances
+from bayesfloor.learn.training_rows import Train, narrow, squared_distances
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Clusters of each class, for a coarse and a fine mixture.

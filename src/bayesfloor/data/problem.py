@@ -1,0 +1,142 @@
+"""A problem: rows whose points and target passed all checks, and what else is known of each row.
+
+`bayesfloor.tables.arguments.check_problem` makes one of whatever callers pass.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import fsum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.data.labels import check_weights
+from bayesfloor.data.prepared_table import TabularView
+from bayesfloor.data.sampling import Keys, keys_of_values
+from bayesfloor.data.subgroups import Subgroups
+from bayesfloor.data.supervised_features import SupervisedFeatures
+from bayesfloor.runtime.arrays import Floats, Ints
+
+#: Largest ratio of two weights above 0. Smaller weights are lost in sums.
+MOST_RATIO = 1e12
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Points and a target of classes or numbers, with what else is known of the rows.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+        The points.
+    classes : ndarray
+        The distinct labels, sorted; a single 0 where the target holds numbers.
+    codes : ndarray of shape (n,)
+        Position of each row's label in `classes`; all 0 where the target holds numbers.
+    feature_names : sequence or None
+        Names of the columns of X.
+    groups : ndarray of shape (n,) or None
+        Rows that belong together have the same number.
+    time : ndarray of shape (n,) or None
+        When each row was seen.
+    tabular : TabularView or None
+        The same rows as codes with gaps.
+    by : Subgroups or None
+        Subgroups that figures are wanted for.
+    given_columns : ndarray of shape (d,) or None
+        Where each column, as it was given, is now; None where all are where they were.
+    supervised : SupervisedFeatures or None
+        What makes the features of models in place of X, where that takes labels.
+    y : ndarray of shape (n,)
+        The target, where it holds numbers; empty where it holds classes.
+    sample_weight : ndarray of shape (n,) or None
+        What each row counts, 1 on average; None where all count the same.
+    """
+
+    X: Floats
+    classes: NDArray[Any]
+    codes: Ints
+    feature_names: Sequence[Any] | None = None
+    groups: Ints | None = None
+    time: Floats | None = None
+    tabular: TabularView | None = None
+    by: Subgroups | None = None
+    given_columns: Ints | None = None
+    supervised: SupervisedFeatures | None = None
+    y: Floats = field(default_factory=lambda: np.empty(0))
+    sample_weight: Floats | None = None
+
+    @classmethod
+    def of_numbers(cls, X: Floats, y: Floats, **known: Any) -> "Problem":
+        """Make a problem whose target holds numbers; all rows are of one class."""
+        return cls(X, np.zeros(1), np.zeros(len(X), np.int64), y=y, **known)
+
+    @property
+    def task(self) -> str:
+        """Return "classification" or "regression"."""
+        return "regression" if len(self.y) else "classification"
+
+    @property
+    def class_counts(self) -> Ints:
+        """Rows per class."""
+        return np.bincount(self.codes, minlength=len(self.classes))
+
+    @property
+    def without_target(self) -> "Problem":
+        """The same rows without the numbers: all are of one class."""
+        return replace(self, y=np.empty(0))
+
+    def take(self, rows: Ints) -> "Problem":
+        """Keep some of the rows; all classes stay."""
+        arrays = {name: getattr(self, name) for name in ("groups", "time", "sample_weight")}
+        records = {name: getattr(self, name) for name in ("tabular", "by", "supervised")}
+        return replace(
+            self,
+            X=np.ascontiguousarray(self.X[rows]),
+            codes=self.codes[rows],
+            y=self.y[rows] if len(self.y) else self.y,
+            **{name: None if value is None else value[rows] for name, value in arrays.items()},
+            **{name: None if value is None else value.take(rows) for name, value in records.items()},
+        )
+
+    def keys(self, seed: int) -> Keys:
+        """Return a random number for each row, from all that is known of it and the seed; where it stands is not."""
+        known = [self.y if len(self.y) else None, self.time, self.sample_weight]
+        columns = [each for each in known if each is not None]
+        values = np.ascontiguousarray(np.column_stack([self.X, *columns])) if columns else self.X
+        return keys_of_values(values, self.codes, seed, self.groups)
+
+
+def check_row_weights(sample_weight: Any, n_rows: int) -> Floats | None:
+    """Return weights whose mean is 1.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_rows,) or None
+        What each row counts.
+    n_rows : int
+        The number of rows of X.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,) or None
+        None where all rows count the same.
+
+    Raises
+    ------
+    ValueError
+        For what `check_weights` refuses, and weights above 0 of a ratio beyond `MOST_RATIO`.
+    """
+    if sample_weight is None:
+        return None
+    weight = check_weights(sample_weight, n_rows)
+    least, largest = float(weight[weight > 0].min()), float(weight.max())
+    if largest / MOST_RATIO > least:
+        raise ValueError(
+            f"sample_weight ranges from {least:g} to {largest:g}: rows of less than {1 / MOST_RATIO:g} of the "
+            "largest weight count for nothing. Set their weight to 0"
+        )
+    weight = np.ldexp(weight, -np.frexp(largest)[1])  # sums stay finite; a power of two rounds nothing
+    # the exact sum does not depend on the order of the rows
+    return None if weight.min() == weight.max() else weight / (fsum(weight) / n_rows)

@@ -1,0 +1,169 @@
+"""Linear and additive families of numbers: few parameters, or functions of one or two features that add up."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from bayesfloor.learn.lasso_kernels import lasso_path
+from bayesfloor.learn.ridge import fit_ridge
+from bayesfloor.learn.training_rows import Codes, Train, most_telling, single
+from bayesfloor.runtime.arrays import Floats, Ints
+
+Singles = NDArray[np.float32]
+
+#: Most rows of models with few parameters: they gain little from more.
+SAMPLE_ROWS = 20_000
+#: Most columns of features that ridge regression is fitted to: the cost grows with their cube.
+MOST_COLUMNS = 400
+#: Landmarks of a column in additive models, and their widths in standard deviations: smooth and rough.
+SMOOTH, ROUGH = (8, 1.0), (16, 0.25)
+#: Features of which pairs are taken, the landmarks of each, and their width.
+PAIRED, PAIR_BUMPS, PAIR_WIDTH = 7, 4, 1.0
+#: Features of which squares and products are taken.
+MULTIPLIED = 24
+#: Standard deviations beyond which additive models are constant.
+FARTHEST_BUMP = 4.0
+#: Penalties that the lasso is fitted with, sweeps for each, and its most features.
+N_LASSO, LASSO_SWEEPS, MOST_LASSO = 30, 50, 1000
+
+
+def linear(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return the mean, and linear models, also of squares and products."""
+    train = train.first(SAMPLE_ROWS)
+    found = {"mean": np.zeros(len(test)), "ridge": _ridge(train.X, test, train), "lasso": _lasso(train, test)}
+    d = train.X.shape[1]
+    used = np.arange(d) if d <= MULTIPLIED else most_telling(train)[:MULTIPLIED]
+    i, j = np.triu_indices(len(used))
+    known, others = (
+        np.column_stack([side, side[:, used[i]] * side[:, used[j]]]) for side in (train.X, _held(test, train.X))
+    )
+    if known.shape[1] > MOST_COLUMNS:
+        kept = np.concatenate([used, np.arange(d, known.shape[1])])
+        known, others = known[:, kept], others[:, kept]
+    return found | {"quadratic ridge": _ridge(known, others, train)}
+
+
+def _held(test: Floats, X: Floats) -> Floats:
+    """Return test rows within the range of the training rows: what grows faster than a line goes astray beyond it."""
+    return np.clip(test, X.min(axis=0), X.max(axis=0))
+
+
+def _ridge(known: Any, test: Any, train: Train) -> Floats:
+    return train.within(fit_ridge(known, train).predict(test), 0.0)
+
+
+def _lasso(train: Train, test: Floats) -> Floats:
+    """Return the lasso; generalised cross-validation chooses the penalty, and ridge regression refits what it keeps."""
+    n = len(train.X)
+    used = np.arange(train.X.shape[1])
+    if len(used) > MOST_LASSO:
+        used = np.sort(most_telling(train)[:MOST_LASSO])
+    X = train.X[:, used]
+    weight = train.weights
+    X = (X - weight @ X / weight.sum()) * np.sqrt(weight)[:, np.newaxis]
+    y = train.y * np.sqrt(weight)
+    gram, moments = X.T @ X, X.T @ y
+    train.check()
+    penalties = float(np.abs(moments).max(initial=0.0)) * np.geomspace(1.0, 1e-3, N_LASSO)
+    paths = np.zeros((N_LASSO, len(used)))
+    lasso_path(gram, moments, penalties, LASSO_SWEEPS, 1e-3 * float(y @ y) ** 0.5, paths)
+    n_kept = np.count_nonzero(paths, axis=1)
+    left = y @ y - 2.0 * paths @ moments + np.einsum("pj,jk,pk->p", paths, gram, paths, optimize=True)
+    scores = np.where(n_kept < 0.5 * n, left / np.maximum(n - 1.0 - 1.5 * n_kept, 1.0) ** 2, np.inf)
+    kept = used[paths[int(scores.argmin())] != 0]
+    return _ridge(train.X[:, kept], test[:, kept], train) if len(kept) else np.zeros(len(test))
+
+
+# --- sums of functions of one or two features
+
+
+def additive(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return sums of functions of one feature, smooth or rough, and of two features."""
+    table = train.table
+    train = train.first(SAMPLE_ROWS)
+    test = _held(test, train.X)
+    smooth = _all_bumps(train.X, test, *SMOOTH)
+    fit = fit_ridge(smooth.known, train)
+    found = {"additive, smooth": train.within(fit.predict(smooth.others), 0.0)}
+    heights = np.empty(train.X.shape[1])
+    for j in range(len(heights)):
+        own = smooth.of_column == j
+        heights[j] = (smooth.known[:, own] @ fit.coefficients[own]).var(axis=0).sum()
+    train.check()
+    found["additive, rough"] = _ridge(*_all_bumps(train.X, test, *ROUGH)[:2], train)
+    used = np.argsort(-heights, kind="stable")[:PAIRED]
+    if len(used) > 1:
+        train.check()
+        bumps = [_bumps(train.X[:, j], test[:, j], PAIR_BUMPS, PAIR_WIDTH) for j in used]
+        pieces = [smooth[:2]] if smooth.known.shape[1] <= MOST_COLUMNS // 2 else []
+        for a in range(len(used)):
+            for b in range(a):
+                known, others = (_products(bumps[a][side], bumps[b][side]) for side in (0, 1))
+                pieces.append((known, others))
+        known, others = (np.column_stack(side) for side in zip(*pieces, strict=True))
+        found["additive, pairs"] = _ridge(known, others, train)
+    if table is not None:
+        train.check()
+        known, others = _levels_and_bumps(table, len(train.X))
+        found["additive, levels"] = _ridge(known, others, train)
+    return found
+
+
+def _products(a: Singles, b: Singles) -> Singles:
+    """Return the products of each two columns."""
+    return (a[:, :, np.newaxis] * b[:, np.newaxis]).reshape(len(a), -1)
+
+
+def _levels_and_bumps(table: Codes, n: int) -> tuple[Singles, Singles]:
+    """Return a column of 0 and 1 for each frequent value of a category, and bumps of numbers; gaps are the mean."""
+    pieces = []
+    n_columns = table.train.shape[1]
+    for column in range(n_columns):
+        known, others = table.train[:n, column], table.test[:, column]
+        if table.is_category[column]:
+            levels, counts = np.unique(known[~np.isnan(known)], return_counts=True)
+            levels = levels[np.argsort(-counts, kind="stable")[: 2 * MOST_COLUMNS // n_columns]]
+            pieces.append((single(known[:, np.newaxis] == levels), single(others[:, np.newaxis] == levels)))
+            continue
+        is_there = ~np.isnan(known)
+        centre = float(known[is_there].mean()) if is_there.any() else 0.0
+        spread = (float(known[is_there].std()) if is_there.any() else 0.0) or 1.0
+        known, others = (np.nan_to_num((side - centre) / spread) for side in (known, others))
+        pieces.append(_bumps(known, np.clip(others, known.min(), known.max()), *SMOOTH))
+    return np.column_stack([known for known, _ in pieces]), np.column_stack([others for _, others in pieces])
+
+
+class Bumps(NamedTuple):
+    """Features of each column, and the column of each feature."""
+
+    known: Singles
+    others: Singles
+    of_column: Ints
+
+
+def _all_bumps(X: Floats, test: Floats, n_bumps: int, width: float) -> Bumps:
+    """Return bumps of all columns, fewer of each where columns are many."""
+    n_each = max(min(n_bumps, MOST_COLUMNS // X.shape[1]), 1)
+    pieces = [_bumps(X[:, j], test[:, j], n_each, width) for j in range(X.shape[1])]
+    of_column = np.repeat(np.arange(X.shape[1]), [known.shape[1] for known, _ in pieces])
+    known, others = (np.column_stack(side) for side in zip(*pieces, strict=True))
+    return Bumps(known, others, of_column)
+
+
+def _bumps(column: Floats, test: Floats, n_bumps: int, width: float) -> tuple[Singles, Singles]:
+    """Return Nystroem features of a Gaussian kernel of one column, with landmarks at its quantiles."""
+    column, test = (np.clip(side, -FARTHEST_BUMP, FARTHEST_BUMP) for side in (column, test))
+    places = np.rint((len(column) - 1) * (np.arange(n_bumps) + 0.5) / n_bumps).astype(np.int64)
+    if n_bumps > 1:
+        places[[0, -1]] = 0, len(column) - 1
+    centres = np.unique(np.sort(column)[places])
+    if len(centres) < 3:
+        return single(column[:, np.newaxis]), single(test[:, np.newaxis])
+    scale = -0.5 / width**2
+    kernel = np.exp(scale * (centres[:, np.newaxis] - centres) ** 2)
+    kernel[np.diag_indices(len(centres))] += 1e-4
+    root = linalg.solve_triangular(linalg.cholesky(kernel, lower=True), np.eye(len(centres)), lower=True).T
+    known, others = (single(np.exp(scale * (side[:, np.newaxis] - centres) ** 2) @ root) for side in (column, test))
+    return known, others

@@ -1,0 +1,321 @@
+"""Kernels: extremely randomised trees (Geurts, Ernst and Wehenkel 2006) of a matrix of targets.
+
+The squared error summed over indicators of classes is the Gini impurity. Rows of a class stand together, so that their
+indicators need not be multiplied: the rows of a node are *stretches*, and each has one column of targets to itself. A
+number is one stretch of all rows.
+"""
+
+import numpy as np
+
+from bayesfloor.runtime.hashing import GOLDEN
+from bayesfloor.runtime.hashing import compiled_mix64 as mix64
+from bayesfloor.runtime.kernels import kernel
+
+
+@kernel
+def next_random(state):
+    """Advance a splitmix64 generator of one word and return a number in [0, 1)."""
+    state[0] += GOLDEN
+    return np.float64(mix64(state[0]) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@kernel(fastmath={"nnan", "nsz"})
+def lowest_and_highest(values, n):
+    """Return the extremes of the first n values."""
+    low = values[0]
+    high = values[0]
+    for p in range(np.uint64(n)):
+        low = min(low, values[p])
+        high = max(high, values[p])
+    return low, high
+
+
+@kernel
+def count_up_to(values, start, stop, cut):
+    """Count the values from start to stop that are at most the cut."""
+    count = 0
+    for p in range(np.uint64(start), np.uint64(stop)):
+        count += 1 if values[p] <= cut else 0
+    return count
+
+
+@kernel
+def order_by_class(codes, n_classes, order):
+    """Write the rows into `order`, class by class, those of a class in their own order."""
+    place = np.zeros(n_classes + 1, np.int64)
+    for i in range(codes.shape[0]):
+        place[codes[i] + 1] += 1
+    for k in range(n_classes):
+        place[k + 1] += place[k]
+    for i in range(codes.shape[0]):
+        order[place[codes[i]]] = i
+        place[codes[i]] += 1
+
+
+@kernel
+def sums_up_to(values, targets, weights, start, stop, cut):
+    """Count the values from start to stop that are at most the cut, and add up their targets and weights."""
+    count, of_targets, of_weights = 0, 0.0, 0.0
+    for p in range(np.uint64(start), np.uint64(stop)):
+        is_below = 1.0 if values[p] <= cut else 0.0
+        count += 1 if values[p] <= cut else 0
+        of_targets += is_below * targets[p]
+        of_weights += is_below * weights[p]
+    return count, of_targets, of_weights
+
+
+@kernel
+def end_of_stretch(codes, order, start, stop):
+    """Return where the rows of the class of the first row end, among rows that stand class by class."""
+    label = codes[order[start]]
+    start += 1
+    while start < stop:
+        middle = (start + stop) >> 1
+        if codes[order[middle]] <= label:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
+
+
+@kernel
+def add_mean(codes, targets, weight, order, start, stop, mean):
+    """Add the mean target of the rows of a node to that of a test row."""
+    mass = 0.0
+    for p in range(start, stop):
+        mass += weight[order[p]]
+    for p in range(start, stop):
+        row = order[p]
+        mean[codes[row]] += weight[row] * targets[row] / mass
+
+
+@kernel
+def move_apart(column, cut, order, start, stop, aside):
+    """Put the rows of a node that are at most the cut before the others, and return where these begin."""
+    middle = start
+    n_aside = 0
+    for p in range(start, stop):
+        row = order[p]
+        if column[row] <= cut:
+            order[middle] = row
+            middle += 1
+        else:
+            aside[n_aside] = row
+            n_aside += 1
+    for p in range(n_aside):
+        order[middle + p] = aside[p]
+    return middle
+
+
+@kernel
+def add_shares(gains, importance):
+    """Add the gains of features, as shares of their sum, to their importances."""
+    total = 0.0
+    for f in range(gains.shape[0]):
+        total += gains[f]
+    if total > 0:
+        for f in range(gains.shape[0]):
+            importance[f] += gains[f] / total
+
+
+@kernel
+def nodes_of(point, feature, threshold, child, first, last, min_rows):
+    """Return the leaf that a point falls into, and the last node on the way with so many rows."""
+    node, large = np.int64(0), np.int64(0)
+    while feature[node] >= 0:
+        node = np.int64(child[node]) + (0 if point[feature[node]] <= threshold[node] else 1)
+        if last[node] - first[node] >= min_rows:
+            large = node
+    return node, large
+
+
+@kernel
+def grow_trees(
+    columns,
+    codes,
+    targets,
+    weight,
+    is_counted,
+    test,
+    n_trees,
+    n_tries,
+    n_looked_at,
+    min_leaf,
+    min_rows,
+    state,
+    features,
+    deep,
+    shallow,
+    importance,
+):
+    """Grow trees one after the other, and add up what their leaves say of the test rows.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (d, n)
+        Training rows, a feature in each row.
+    codes : ndarray of shape (n,) of int32
+        The column of targets that a row has something in: its class, or 0.
+    targets, weight : ndarray of shape (n,)
+        What it has there, and what the row counts.
+    is_counted : bool
+        Whether all of these are 1, so that rows can be counted.
+    test : ndarray of shape (n_test, d)
+        Rows to predict.
+    n_trees, n_tries : int
+        Trees; features that vary to try at each node.
+    n_looked_at : int
+        Rows at the least that a split is chosen by; a node of twice as many looks at every other one.
+    min_leaf, min_rows : int
+        Rows at the least in a leaf, and in the nodes that the shallow prediction is made from.
+    state : ndarray of shape (1,) of uint64
+        State of the random draws; goes on where the last call left it.
+    features : ndarray of shape (d,)
+        The features, in the order of the last draws: part of that state.
+    deep : ndarray of shape (n_test, n_targets)
+        Means of the targets are added here: in the leaf of a row.
+    shallow : ndarray of shape (n_test or 0, n_targets)
+        The same, in the last node above it of `min_rows` rows; nothing where this is empty.
+    importance : ndarray of shape (d,)
+        Falls in squared error in nodes of twice `min_rows` rows are added here, as shares of each tree's.
+
+    Notes
+    -----
+    Nodes are split depth first, so that the rows of small nodes stay in the processor's cache. A feature that was found
+    constant is not looked at again further down. What is tried at a node stays in one function: the arrays of a node
+    would be handed on for each of them, which counts references.
+    """
+    d, n = columns.shape
+    n_targets = deep.shape[1]
+    most = 2 * (n // min_leaf) + 3
+    feature = np.empty(most, np.int32)
+    threshold = np.empty(most, columns.dtype)
+    child = np.empty(most, np.int32)  # the left one of two
+    first = np.empty(most, np.int32)
+    last = np.empty(most, np.int32)
+    waiting_node = np.empty(most // 2 + 2, np.int32)
+    waiting_constant = np.empty(most // 2 + 2, np.int32)
+    by_class, order = np.empty(n, np.uint32), np.empty(n, np.uint32)
+    order_by_class(codes, n_targets, by_class)
+    aside = np.empty(n, np.uint32)
+    values = np.empty(n, columns.dtype)
+    n_summed = 0 if is_counted else n
+    near, heavy = np.empty(n_summed), np.empty(n_summed)
+    ends = np.empty(n_targets, np.int64)
+    sums = np.empty(n_targets)
+    gains = np.empty(d)
+    for _ in range(n_trees):
+        gains[:] = 0.0
+        for i in range(n):
+            order[i] = by_class[i]
+        n_nodes = 1
+        n_waiting = 1
+        first[0], last[0] = 0, n
+        waiting_node[0], waiting_constant[0] = 0, 0
+        while n_waiting > 0:
+            n_waiting -= 1
+            node = np.int64(waiting_node[n_waiting])
+            n_constant = np.int64(waiting_constant[n_waiting])
+            start, stop = np.int64(first[node]), np.int64(last[node])
+            size = stop - start
+            feature[node] = -1
+            if size < 2 * min_leaf:
+                continue
+            # one row in `stride` is looked at: the rows of the node's q-th look are start + q * stride
+            stride = max(size // n_looked_at, 1)
+            n_seen = (size + stride - 1) // stride
+            n_stretches = 0
+            after = start
+            while after < stop:
+                after = end_of_stretch(codes, order, after, stop)
+                ends[n_stretches] = (after - start + stride - 1) // stride
+                n_stretches += 1
+            mass, squares = 0.0, 0.0
+            begin = 0
+            if is_counted:
+                if n_stretches == 1:
+                    continue
+                mass = np.float64(n_seen)
+                for c in range(n_stretches):
+                    sums[c] = ends[c] - begin
+                    squares += sums[c] ** 2
+                    begin = ends[c]
+            else:
+                lowest, highest = np.inf, -np.inf
+                for c in range(n_stretches):
+                    sums[c] = 0.0
+                    for p in range(begin, ends[c]):
+                        row = order[start + p * stride]
+                        near[p], heavy[p] = weight[row] * targets[row], weight[row]
+                        sums[c] += near[p]
+                        mass += heavy[p]
+                        lowest, highest = min(lowest, targets[row]), max(highest, targets[row])
+                    squares += sums[c] ** 2
+                    begin = ends[c]
+                if n_stretches == 1 and not lowest < highest:
+                    continue
+            best = -np.inf
+            tries = 0
+            drawn = n_constant
+            while tries < n_tries and drawn < d:
+                pick = drawn + np.int64(next_random(state) * (d - drawn))
+                f = features[pick]
+                features[pick] = features[drawn]
+                features[drawn] = f
+                drawn += 1
+                column = columns[f]
+                for q in range(np.uint64(n_seen)):
+                    values[q] = column[order[start + q * stride]]
+                low, high = lowest_and_highest(values, n_seen)
+                if not low < high:
+                    if stride == 1:
+                        # The first places hold what is constant; no node but those below this one moves it from there.
+                        features[drawn - 1] = features[n_constant]
+                        features[n_constant] = f
+                        n_constant += 1
+                    continue
+                tries += 1
+                cut = values.dtype.type(np.float64(low) + next_random(state) * (np.float64(high) - np.float64(low)))
+                if not cut < high:
+                    cut = low
+                n_below, mass_below = 0, 0.0
+                of_below, of_above = 0.0, 0.0
+                begin = 0
+                for c in range(n_stretches):
+                    if is_counted:
+                        found = count_up_to(values, begin, ends[c], cut)
+                        below = np.float64(found)
+                        mass_below += below
+                    else:
+                        found, below, heavy_below = sums_up_to(values, near, heavy, begin, ends[c], cut)
+                        mass_below += heavy_below
+                    n_below += found
+                    of_below += below**2
+                    of_above += (sums[c] - below) ** 2
+                    begin = ends[c]
+                if n_below < min_leaf or n_seen - n_below < min_leaf:
+                    continue
+                gain = of_below / mass_below + of_above / (mass - mass_below) - squares / mass
+                if gain > best:
+                    best = gain
+                    feature[node] = f
+                    threshold[node] = cut
+            if feature[node] < 0:
+                continue
+            f, cut = feature[node], threshold[node]
+            if size >= 2 * min_rows:  # splits of a few rows fit noise
+                gains[f] += max(best, 0.0) * stride
+            middle = move_apart(columns[f], cut, order, start, stop, aside)
+            child[node] = n_nodes
+            first[n_nodes], last[n_nodes] = start, middle
+            first[n_nodes + 1], last[n_nodes + 1] = middle, stop
+            for side in range(2):
+                waiting_node[n_waiting], waiting_constant[n_waiting] = n_nodes + side, n_constant
+                n_waiting += 1
+            n_nodes += 2
+        add_shares(gains, importance)
+        for i in range(test.shape[0]):
+            leaf, large = nodes_of(test[i], feature, threshold, child, first, last, min_rows)
+            add_mean(codes, targets, weight, order, first[leaf], last[leaf], deep[i])
+            if shallow.shape[0] > 0:
+                add_mean(codes, targets, weight, order, first[large], last[large], shallow[i])

@@ -1,0 +1,130 @@
+"""Ensembles of extremely randomised decision trees, for classes and numbers."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.learn.decision_tree_kernels import grow_trees
+from bayesfloor.learn.target_encoding import encoded
+from bayesfloor.learn.training_rows import Codes, Train
+from bayesfloor.runtime.arrays import Floats, Ints
+
+#: Rows at the least that a split is chosen by; a node of twice as many looks at every other one.
+LOOKED_AT = 256
+#: Fewest rows in the nodes that shallow trees predict by.
+MIN_ROWS = 5
+#: Trees between two checks for cancellation.
+TREES_AT_ONCE = 5
+
+
+class Grown(NamedTuple):
+    """What an ensemble of trees says.
+
+    Attributes
+    ----------
+    deep, shallow : ndarray of shape (n_test, n_classes), or (n_test,) for numbers
+        Mean targets: in leaves, and in nodes of `MIN_ROWS` rows or more.
+    importance : ndarray of shape (d,)
+        Importance of each feature, at most 1.
+    """
+
+    deep: Floats
+    shallow: Floats
+    importance: Floats
+
+
+def grow_ensemble(
+    train: Train,
+    test: NDArray[Any],
+    seed: int,
+    n_trees: int,
+    min_leaf: int | None = None,
+    n_tries: int | None = None,
+    min_rows: int = MIN_ROWS,
+    n_looked_at: int = LOOKED_AT,
+) -> Grown:
+    """Grow extremely randomised trees.
+
+    Parameters
+    ----------
+    train : Train
+        Rows with targets; features are floats, or ranks of 16 bits.
+    test : ndarray of shape (n_test, d)
+        Rows to predict.
+    seed : int
+        Seeds the draws.
+    n_trees : int
+        Trees.
+    min_leaf : int or None, default=None
+        Rows in a leaf at the least; None for 1 of classes and 2 of numbers.
+    n_tries : int or None, default=None
+        Features that vary to try at each node; None for a third of them for classes and half of them for numbers, at
+        least 10 and at most 30 or 40.
+    min_rows : int, default=MIN_ROWS
+        Rows of the nodes that shallow trees predict by; with 1, these are the deep ones.
+    n_looked_at : int, default=LOOKED_AT
+        Rows that a split is chosen by.
+
+    Returns
+    -------
+    Grown
+    """
+    if train.weight is not None and not train.weight.all():  # a leaf of rows that do not count would have no mean
+        counts = train.weight > 0
+        train = train._replace(X=train.X[counts], y=train.y[counts], weight=train.weight[counts])
+    d = train.X.shape[1]
+    min_leaf = min_leaf or (1 if train.n_classes else 2)
+    if n_tries is None:
+        n_tries = min(d, max(10, min(d // 3, 30) if train.n_classes else min(d // 2, 40)))
+    kind = np.uint16 if train.X.dtype == np.uint16 else np.float32
+    columns, others = np.ascontiguousarray(train.X.T, kind), np.ascontiguousarray(test, kind)
+    n_targets, is_counted = max(train.n_classes, 1), train.n_classes > 0 and train.weight is None
+    codes = train.y.astype(np.int32) if train.n_classes else np.zeros(len(train.y), np.int32)
+    weight = train.weights
+    targets = np.ones(len(codes)) if train.n_classes else train.y
+    deep, importance = np.zeros((len(test), n_targets)), np.zeros(d)
+    shallow = np.zeros((len(test) if min_rows > 1 else 0, n_targets))
+    state, features = np.array([seed], np.uint64), np.arange(d)
+    for first in range(0, n_trees, TREES_AT_ONCE):
+        train.check()
+        grow_trees(
+            columns, codes, targets, weight, is_counted, others,
+            min(TREES_AT_ONCE, n_trees - first), n_tries, n_looked_at, min_leaf, min_rows,
+            state, features, deep, shallow, importance,
+        )  # fmt: skip
+    if not importance.max() > 0:
+        importance[:] = 1.0
+    deep, shallow = (train.within(found / n_trees, 0.0) for found in (deep, shallow if min_rows > 1 else deep))
+    return Grown(deep, shallow, importance / importance.max())
+
+
+def numbers_of_table(train: Train, table: Codes, classes: Ints | None = None) -> tuple[Floats, Floats]:
+    """Return the columns of a table as trees take them: targets in categories, and gaps below all numbers.
+
+    Parameters
+    ----------
+    train : Train
+        The training rows.
+    table : Codes
+        Their columns as codes.
+    classes : ndarray or None, default=None
+        The classes whose shares are taken; None for the largest.
+
+    Returns
+    -------
+    train, test : ndarray of shape (n, n_columns)
+    """
+    pieces = []
+    for column in range(table.train.shape[1]):
+        if table.is_category[column]:
+            pieces.append(encoded(table, column, train, classes))
+            continue
+        known, others = table.train[:, column], table.test[:, column]
+        low, high = float(np.nanmin(known, initial=np.inf)), float(np.nanmax(known, initial=-np.inf))
+        if not low < high:
+            low, high = (low, low + 1.0) if low == high else (0.0, 1.0)
+        known, others = (np.where(np.isnan(side), -1.0, (side - low) / (high - low)) for side in (known, others))
+        pieces.append((known[:, np.newaxis], others[:, np.newaxis]))
+    known, others = (np.hstack(side) for side in zip(*pieces, strict=True))
+    return known, others

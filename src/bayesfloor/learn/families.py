@@ -1,0 +1,173 @@
+"""Families of fast, different learners: rows with targets in, predictions for other rows out.
+
+Learners that share work form a family. A family is a function ``(train, test, seed) -> {name: prediction}``; no family
+is good everywhere, and the stack (`bayesfloor.floor.learned.stacking`) finds out which are good here. A prediction has
+a probability for each class, or is a number::
+
+                 classes   numbers
+    gaussian        ■                prior, Ledoit-Wolf LDA, shrunken QDA, Gaussian naive Bayes
+    clusters        ■                discriminants of 4 and 12 clusters in each class
+    marginals       ■                histogram naive Bayes, LDA of normal scores
+    logistic        ■                multinomial logistic regression
+    linear                    ■      the mean, ridge regression, the lasso, ridge regression with squares and products
+    additive                  ■      sums of functions of one feature, smooth or rough, of two, of effects of categories
+    neighbours      ■         ■      means of 5, 15 and 50 nearest rows; of classes, kernel ridge regression of 32
+    kernels         ■         ■      ridge regression on Gaussian kernels of landmarks at three widths
+    gradients                 ■      the same in a space scaled, or turned, by the gradients of what was learned before
+    unit            ■         ■      kernels and neighbours where columns keep a unit that they share, as pixels do
+    trees           ■         ■      extremely randomised trees; neighbours and kernels in a space scaled by importance
+    boosting        ■         ■      gradient boosting over histograms
+    pairs           ■                the pairs of features that say more together than apart: tables, trees, kernels
+    triples         ■                the same for triples: tables, trees
+    nominal         ■                values as names: naive Bayes, logistic regression, trees of the shares in each
+    network         ■                a small network, where columns are 0 or 1
+
+Some have something to say on some data only; `class_families_for` and `number_families_for` tell where. With many rows
+each learner of numbers bounds its own work; classes have the families of `bayesfloor.learn.linear_cost`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bayesfloor.data.prepared_table import TabularView
+from bayesfloor.data.supervised_features import SupervisedFeatures
+from bayesfloor.learn.additive import additive, linear
+from bayesfloor.learn.boosting import boosting
+from bayesfloor.learn.discriminants import N_CLUSTERS, clusters, gaussian
+from bayesfloor.learn.interactions import pairs, triples
+from bayesfloor.learn.local_families import (
+    N_NEIGHBORS,
+    NARROW,
+    NUMBER_WIDTHS,
+    WIDE,
+    gradients,
+    kernels,
+    neighbours,
+    trees,
+    unit,
+)
+from bayesfloor.learn.logistic import logistic
+from bayesfloor.learn.marginals import is_nominal, marginals, nominal
+from bayesfloor.learn.network import is_mostly_binary, network
+from bayesfloor.learn.training_rows import Train, as_given, share_a_unit
+from bayesfloor.runtime.arrays import Floats
+
+Family = Callable[[Train, Floats, int], dict[str, Floats]]
+
+_NEIGHBOURS = tuple(f"{k} neighbours" for k in N_NEIGHBORS)
+
+#: The learners of each family of classes, by the names that appear in results.
+CLASS_LEARNERS: dict[str, tuple[str, ...]] = {
+    "gaussian": ("prior", "LDA", "QDA", "Gaussian naive Bayes"),
+    "clusters": tuple(f"{n_clusters} clusters" for n_clusters in N_CLUSTERS),
+    "marginals": ("histogram naive Bayes", "LDA of ranks"),
+    "logistic": ("logistic",),
+    "neighbours": (*_NEIGHBOURS, "local ridge"),
+    "kernels": tuple(f"kernel ridge {width}" for width in (*NARROW, WIDE)),
+    "unit": ("kernel ridge, one unit", "5 neighbours, one unit", "local ridge, one unit"),
+    "trees": ("trees", "deep trees", "15 neighbours, scaled", "local ridge, scaled", "kernel ridge, scaled"),
+    "boosting": ("boosting",),
+    "pairs": ("pair tables", "pair trees", "pair kernel"),
+    "triples": ("triple tables", "triple trees"),
+    "nominal": ("value naive Bayes", "value logistic", "trees of shares"),
+    "network": ("network",),
+}
+
+#: The same of numbers.
+NUMBER_LEARNERS: dict[str, tuple[str, ...]] = {
+    "linear": ("mean", "ridge", "lasso", "quadratic ridge"),
+    "additive": ("additive, smooth", "additive, rough", "additive, pairs", "additive, levels"),
+    "neighbours": _NEIGHBOURS,
+    "kernels": tuple(f"kernel ridge {width}" for width in NUMBER_WIDTHS),
+    "gradients": ("kernel ridge, scaled by gradients", "kernel ridge, turned by gradients"),
+    "trees": ("trees", "deep trees", "15 neighbours, scaled", "kernel ridge, scaled", "trees of means"),
+    "boosting": ("boosting",),
+    "unit": ("kernel ridge, one unit", "5 neighbours, one unit"),
+}
+
+CLASS_FAMILIES: dict[str, Family] = {
+    "gaussian": gaussian,
+    "clusters": clusters,
+    "marginals": marginals,
+    "logistic": logistic,
+    "neighbours": neighbours,
+    "kernels": kernels,
+    "unit": unit,
+    "trees": trees,
+    "boosting": boosting,
+    "pairs": pairs,
+    "triples": triples,
+    "nominal": nominal,
+    "network": network,
+}
+
+NUMBER_FAMILIES: dict[str, Family] = {
+    "linear": linear,
+    "additive": additive,
+    "neighbours": neighbours,
+    "kernels": kernels,
+    "gradients": gradients,
+    "trees": trees,
+    "boosting": boosting,
+    "unit": unit,
+}
+
+
+#: Families of classes that have something to say on some data only.
+_CONDITIONAL = ("unit", "pairs", "triples", "nominal", "network")
+
+
+def class_families_for(
+    X: Floats, tabular: TabularView | None = None, supervised: SupervisedFeatures | None = None
+) -> dict[str, Family]:
+    """Return the families of classes that have something to say about rows, whatever their labels.
+
+    A unit has to be shared. Pairs want three columns that vary, triples four. Nominal learners want a table, or a
+    column of few values. The network wants columns of two values. Nothing of this is known of features that every
+    training set makes for itself.
+    """
+    if supervised is not None:
+        return {name: family for name, family in CLASS_FAMILIES.items() if name not in _CONDITIONAL}
+    n_columns = int((X.min(axis=0) < X.max(axis=0)).sum())
+    wanted = {
+        "unit": tabular is None and share_a_unit(X),
+        "pairs": n_columns >= 3,
+        "triples": n_columns >= 4,
+        "nominal": tabular is not None or bool(is_nominal(X).any()),
+        "network": is_mostly_binary(X),
+    }
+    return {name: family for name, family in CLASS_FAMILIES.items() if wanted.get(name, True)}
+
+
+def number_families_for(
+    X: Floats, tabular: TabularView | None = None, supervised: SupervisedFeatures | None = None
+) -> dict[str, Family]:
+    """Return the families of numbers that have something to say about rows; a unit has to be shared for one of them."""
+    has_unit = tabular is None and supervised is None and share_a_unit(X)
+    return {name: family for name, family in NUMBER_FAMILIES.items() if name != "unit" or has_unit}
+
+
+def family_of(name: str, estimator: Any) -> Family:
+    """Make a family of one of a scikit-learn classifier with ``predict_proba``, or of a regressor."""
+
+    def learn(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+        from sklearn.base import clone  # takes a second to load, and only learners of a caller need it
+        from sklearn.utils.validation import has_fit_parameter
+
+        fitted = clone(estimator)
+        if fitted.get_params(deep=False).get("random_state", 0) is None:
+            fitted.set_params(random_state=seed % 2**32)
+        is_weighted = train.weight is not None and has_fit_parameter(fitted, "sample_weight")
+        keywords = {"sample_weight": train.weight} if is_weighted else {}
+        # which may change its rows, as StandardScaler(copy=False) does
+        fitted.fit(as_given(train.X, train.given_columns), train.y.copy(), **keywords)
+        if not train.n_classes:
+            predicted = fitted.predict(as_given(test, train.given_columns))
+            return {name: np.asarray(predicted, np.float64).reshape(len(test))}
+        probability = np.zeros((len(test), train.n_classes))
+        probability[:, fitted.classes_] = fitted.predict_proba(as_given(test, train.given_columns))
+        return {name: probability}
+
+    return learn

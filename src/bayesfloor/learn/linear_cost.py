@@ -1,0 +1,165 @@
+"""Families for many rows: their cost grows no faster than the rows, up to a logarithm.
+
+The contract is that of `bayesfloor.learn.families`. Rows come in float32 and in random order, so the first of them are
+a random sample::
+
+    simple      prior, LDA, QDA, Gaussian naive Bayes and logistic regression of a sample: they have few parameters
+    deep trees  randomised trees with pure leaves; neighbours, and kernel ridge regression of the nearest rows and of
+                landmarks, where their importances scale features
+    unit        neighbours, and kernel ridge regression of them, where columns keep a unit that they share, as pixels do
+    boosting    scikit-learn's histogram boosting, of a sample where classes and features are many
+    network     a small network, where columns are 0 or 1
+"""
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.data.prepared_table import TabularView
+from bayesfloor.learn.boosting import boosting_of_many
+from bayesfloor.learn.decision_trees import Grown, grow_ensemble, numbers_of_table
+from bayesfloor.learn.discriminants import gaussian
+from bayesfloor.learn.families import Family
+from bayesfloor.learn.logistic import logistic
+from bayesfloor.learn.nearest import local_ridge, mean_of_nearest, nearest_rows
+from bayesfloor.learn.network import is_mostly_binary, n_epochs, network
+from bayesfloor.learn.ridge import kernel_ridge
+from bayesfloor.learn.training_rows import Train, components, narrow, share_a_unit
+from bayesfloor.runtime.arrays import Floats, Ints
+
+Ranks = NDArray[np.uint16]
+
+#: Most rows for discriminants, and for logistic regression: models of few parameters gain nothing from more.
+GAUSSIAN_ROWS, LOGISTIC_ROWS = 20_000, 50_000
+#: Minimum and maximum number of trees; in between, as many as have so many rows together.
+FEWEST_TREES, MOST_TREES, TREE_ROWS = 16, 60, 6_000_000
+#: Rows of a node that a cut is chosen by; a larger node is looked at in part.
+LOOKED_AT = 2048
+#: Different values of a feature that trees tell apart: those of 16 bits.
+MOST_RANKS = 65_536
+#: Numbers of neighbours that vote.
+N_NEIGHBORS = (1, 5, 15)
+#: Minimum and maximum number of landmarks m; in between, as many as keep n·m² within this budget.
+FEWEST_LANDMARKS, MOST_LANDMARKS, LANDMARK_WORK = 200, 850, 3e10
+#: Width of the kernel, as a share of the median distance between landmarks.
+LANDMARK_WIDTH = 0.5
+#: Nearest rows that local ridge regression is fitted to; its widths, as shares of the median distance, and penalties.
+LOCAL_ROWS, LOCAL_FITS = 64, ((0.25, 0.3), (0.5, 0.01))
+#: Rows of all passes of the network together.
+NETWORK_ROWS = 1_000_000
+
+
+def simple(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return discriminants, naive Bayes and logistic regression of a sample of the rows."""
+    found: dict[str, Floats] = {}
+    for family, n_rows in ((gaussian, GAUSSIAN_ROWS), (logistic, LOGISTIC_ROWS)):
+        some = train.first(n_rows)
+        sample, others = narrow(some._replace(X=some.X.astype(np.float64)), test.astype(np.float64))
+        train.check()
+        found |= family(sample, others, seed)
+    return found
+
+
+def network_of_sample(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return a small network, of as many rows as its passes over them allow."""
+    return network(train.first(NETWORK_ROWS // n_epochs(train.X.shape[1])), test, seed)
+
+
+# --- decision trees, and distances by their importances
+
+
+def deep_trees(train: Train, test: Floats, seed: int, n_rows: int | None = None) -> dict[str, Floats]:
+    """Return deep trees, and neighbours and kernel ridge regression where features are scaled by their importance.
+
+    Parameters
+    ----------
+    train : Train
+        Rows with labels.
+    test : ndarray of shape (n_test, d)
+        Rows to predict.
+    seed : int
+        Seeds trees and landmarks.
+    n_rows : int or None, default=None
+        Rows that bound the work, those of all if this is one of several training sets: fewer rows must not have more
+        trees, or their error would not tell what the rows are worth. None for those of `train`.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n_test, n_classes)
+    """
+    n_rows = len(train.X) if n_rows is None else n_rows
+    n_trees = int(np.clip(TREE_ROWS // n_rows, FEWEST_TREES, MOST_TREES))
+    n_landmarks = int(np.clip((LANDMARK_WORK / n_rows) ** 0.5, FEWEST_LANDMARKS, MOST_LANDMARKS))
+    grown = _grow(train, test, n_trees, seed)
+    found = {"deep trees": grown.deep}
+    if train.table is not None:
+        known, others = numbers_of_table(train, train.table)
+        found["deep trees of shares"] = _grow(train._replace(X=known), others, n_trees, seed).deep
+    points, others = components(train.X, test, grown.importance)
+    scaled = train._replace(X=points, table=None)
+    found |= {f"{name}, scaled": votes for name, votes in near_learners(scaled, others).items()}
+    return found | {"landmark ridge": kernel_ridge(scaled, others, seed, (LANDMARK_WIDTH,), n_landmarks)}
+
+
+def unit(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Return neighbours and local ridge regression in the unit that columns share."""
+    points, others = components(train.X, test, np.asarray(train.spread))
+    in_unit = train._replace(X=points, table=None)
+    return {f"{name}, one unit": votes for name, votes in near_learners(in_unit, others).items()}
+
+
+def near_learners(train: Train, test: Floats) -> dict[str, Floats]:
+    """Return the votes of nearest rows, and kernel ridge regression of them."""
+    nearest = nearest_rows(train.X, test, LOCAL_ROWS, train.check)
+    found = {f"{k} neighbours": mean_of_nearest(train, nearest[:, :k]) for k in N_NEIGHBORS}
+    for width, penalty in LOCAL_FITS:
+        found[f"local ridge {width}"] = local_ridge(train, test, nearest, width, penalty)
+    return found
+
+
+def _grow(train: Train, test: Floats, n_trees: int, seed: int) -> Grown:
+    """Grow trees of ranks to pure leaves."""
+    ranks, others = _ranks_of(train.X, test)
+    d = len(ranks)
+    n_tries = min(d, max(10, round(d**0.5)))
+    return grow_ensemble(
+        train._replace(X=ranks.T), others, seed, n_trees, n_tries=n_tries, min_rows=1, n_looked_at=LOOKED_AT
+    )
+
+
+def _ranks_of(X: Floats, test: Floats) -> tuple[Ranks, Ranks]:
+    """Return the ranks of the values of each feature among the different ones, feature by feature, and of test rows.
+
+    A value between two others gets the rank of the nearer one.
+    """
+    columns = np.empty(X.shape[::-1], np.uint16)
+    others = np.empty(test.shape, np.uint16)
+    for j in range(X.shape[1]):
+        columns[j], others[:, j] = _ranks(X[:, j], test[:, j])
+    return columns, others
+
+
+def _ranks(values: Floats, test: Floats) -> tuple[Ints, Ints]:
+    known = np.unique(values)
+    if len(known) > MOST_RANKS:
+        known = known[np.linspace(0, len(known) - 1, MOST_RANKS).astype(np.int64)]
+    middles = known[:-1] + (known[1:] - known[:-1]) / 2
+    return np.searchsorted(middles, values), np.searchsorted(middles, test)
+
+
+#: Families for many rows.
+LINEAR_FAMILIES: dict[str, Family] = {
+    "simple": simple,
+    "deep trees": deep_trees,
+    "unit": unit,
+    "boosting": boosting_of_many,
+    "network": network_of_sample,
+}
+
+
+def linear_families_for(X: Floats, tabular: TabularView | None, n_rows: int) -> dict[str, Family]:
+    """Return the families that have something to say about rows, whatever their labels; `n_rows` bounds their work."""
+    wanted = {"unit": tabular is None and share_a_unit(X), "network": is_mostly_binary(X)}
+    families = LINEAR_FAMILIES | {"deep trees": partial(deep_trees, n_rows=n_rows)}
+    return {name: family for name, family in families.items() if wanted.get(name, True)}

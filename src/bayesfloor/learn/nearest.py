@@ -1,0 +1,115 @@
+"""Nearest rows: the search, the mean of their targets, and kernel ridge regression of them alone."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesfloor.learn.nearest_kernels import keep_nearest
+from bayesfloor.learn.training_rows import Train, distances_between, never_stop, single
+from bayesfloor.runtime.arrays import Floats, Ints
+
+#: Width of local ridge regression, as a share of the median distance, and its penalty.
+LOCAL_WIDTH, LOCAL_PENALTY = 0.5, 0.01
+#: Least probability that local ridge regression gives a class, before all are divided by their sum.
+LEAST = 1e-3
+#: Least weight of a row in local ridge regression.
+LIGHTEST = 1e-6
+#: Rows whose distances tell the median, and test rows that are fitted at once.
+LOCAL_SAMPLE, LOCAL_BLOCK = 1000, 64
+#: Test rows and training rows in a block of distances, which stays in the cache.
+NEAR_TESTS, NEAR_ROWS = 256, 2048
+
+
+def nearest_rows(X: NDArray[Any], test: NDArray[Any], k: int, check: Callable[[], None] = never_stop) -> Ints:
+    """Return the numbers of the k nearest rows of X for each test row, the nearest first; `check` as in `Train`."""
+    k = min(k, len(X))
+    distance, nearest = np.full((len(test), k), np.inf, np.float32), np.zeros((len(test), k), np.int64)
+    # The product of (-2x, 1) and (y, y'y) is a squared distance up to x'x, which all rows share.
+    points = np.column_stack([-2.0 * single(test), np.ones(len(test), np.float32)])
+    for first in range(0, len(X), NEAR_ROWS):
+        check()
+        known = single(X[first : first + NEAR_ROWS])
+        known = np.column_stack([known, np.einsum("ij,ij->i", known, known)])
+        for row in range(0, len(test), NEAR_TESTS):
+            rows = slice(row, row + NEAR_TESTS)
+            keep_nearest(points[rows] @ known.T, first, distance[rows], nearest[rows])
+    return nearest
+
+
+def mean_of_nearest(train: Train, nearest: Ints) -> Floats:
+    """Return the mean target of nearest rows, with the prior as one row more.
+
+    Parameters
+    ----------
+    train : Train
+        Rows with targets.
+    nearest : ndarray of shape (n_test, k)
+        Nearest rows.
+
+    Returns
+    -------
+    ndarray of shape (n_test, n_classes), or (n_test,) for numbers
+    """
+    n = len(nearest)
+    totals, mass = np.tile(train.prior, (n, 1)), np.ones((n, 1))
+    for rows in nearest.T:
+        weight = 1.0 if train.weight is None else train.weight[rows]
+        if train.n_classes:
+            totals[np.arange(n), train.y[rows]] += weight
+        else:
+            totals[:, 0] += weight * train.y[rows]
+        mass[:, 0] += weight
+    return train.within(totals / mass, 0.0)
+
+
+def local_ridge(
+    train: Train, test: NDArray[Any], nearest: Ints, width: float = LOCAL_WIDTH, penalty: float = LOCAL_PENALTY
+) -> Floats:
+    """Return kernel ridge regression for each test row, fitted to its nearest rows alone.
+
+    Far rows have small weights in kernel ridge regression, so this comes close to that of all rows.
+
+    Parameters
+    ----------
+    train : Train
+        Rows with targets.
+    test : ndarray of shape (n_test, d)
+        Rows to predict.
+    nearest : ndarray of shape (n_test, k)
+        Their nearest rows.
+    width, penalty : float
+        Width of the kernel, as a share of the median distance between rows, and what is added to its diagonal for a
+        row of weight 1.
+
+    Returns
+    -------
+    ndarray of shape (n_test, n_classes), or (n_test,) for numbers
+    """
+    known, others, k = single(train.X), single(test), nearest.shape[1]
+    typical = distances_between(known[:LOCAL_SAMPLE].astype(np.float64))[1]
+    scale = np.float32(-0.5 / (width**2 * typical))
+    prior = train.prior.astype(np.float32)
+    predicted = np.empty((len(test), len(prior)))
+    for first in range(0, len(test), LOCAL_BLOCK):
+        train.check()
+        rows = slice(first, first + LOCAL_BLOCK)
+        points = known[nearest[rows]]
+        centre = points[:, :1].copy()  # not the test row, which may be so far that nothing else is left in float32
+        points -= centre
+        squares = np.einsum("bkd,bkd->bk", points, points)
+        between = points @ points.transpose(0, 2, 1)
+        between *= np.float32(-2.0)
+        between += squares[:, :, np.newaxis]
+        between += squares[:, np.newaxis]
+        np.maximum(between, 0.0, out=between)
+        points += centre - others[rows, np.newaxis]
+        squares = np.einsum("bkd,bkd->bk", points, points)
+        with np.errstate(over="ignore"):  # what is farther than float32 holds has a kernel of 0
+            kernel, to_test = np.exp(scale * between), np.exp(scale * squares)
+        added = penalty if train.weight is None else penalty / np.maximum(train.weight[nearest[rows]], LIGHTEST)
+        kernel[:, np.arange(k), np.arange(k)] += np.asarray(added, np.float32)
+        weights = np.linalg.solve(kernel, to_test[:, :, np.newaxis]).transpose(0, 2, 1)
+        predicted[rows] = (weights @ (train.targets(nearest[rows], np.float32) - prior))[:, 0] + prior
+    return train.within(predicted, LEAST)

@@ -1,0 +1,270 @@
+"""Ridge regression of a matrix of targets, on any features and on Gaussian kernels of landmarks.
+
+With s the eigenvalues of the products of centred features, and m the targets' products with their axes, a penalty p
+leaves the residual sum of squares t't - Σ (2 - s/(s+p)) m²/(s+p) and has Σ s/(s+p) degrees of freedom. Generalised
+cross-validation chooses the penalty by these two, so that it costs next to nothing to try many.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy.linalg.blas import dsyrk
+
+from bayesfloor.learn.training_rows import Train, distances_between, single, squared_distances
+from bayesfloor.runtime.arrays import Floats
+
+Singles = NDArray[np.float32]
+
+#: Ridge penalties to choose from, as multiples of the rows.
+PENALTIES = np.geomspace(1e-7, 10.0, 25)
+#: Features from which the spectrum is computed in single precision.
+MANY_FEATURES = 100
+#: Penalties below so many rounding errors of the largest eigenvalue, or a score of one of them within this share of the
+#: best, take double precision: which of them is chosen, and what it predicts, is left to rounding otherwise.
+_ROUNDING_ERRORS, _NEAR_BEST = 10.0, 0.01
+#: What each effective parameter counts in generalised cross-validation, for numbers and for classes. Of numbers, 1
+#: follows noise where features are many; of classes, more than that costs log-loss.
+COST_OF_NUMBERS, COST_OF_CLASSES = 1.2, 1.0
+#: Added to the diagonal of the landmarks' kernel.
+JITTER = 1e-6
+#: Rows in a block of kernels, and distances between rows and landmarks that are kept from width to width.
+BLOCK, MOST_KEPT = 4096, 8_000_000
+
+
+class RidgeFit(NamedTuple):
+    """Ridge regression of centred targets.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (p, n_targets)
+        Of the features.
+    offset : ndarray of shape (n_targets,)
+        Added to the products of features and coefficients.
+    score : float
+        Squared error by generalised cross-validation, summed over targets.
+    """
+
+    coefficients: Floats
+    offset: Floats
+    score: float
+
+    def predict(self, features: NDArray[Any]) -> Floats:
+        """Return the targets of rows, from their features."""
+        return features @ self.coefficients + self.offset
+
+
+def fit_ridge(features: NDArray[np.floating], train: Train) -> RidgeFit:
+    """Fit ridge regression; generalised cross-validation chooses the penalty.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n, p)
+        Features of the rows. They are centred here.
+    train : Train
+        Whose targets and weights are used.
+
+    Returns
+    -------
+    RidgeFit
+    """
+    n, p = features.shape
+    weight = train.weights
+    centre, mean = weight @ features / weight.sum(), train.mean
+    root = np.sqrt(weight)[:, np.newaxis]
+    scaled, targets = (features - centre) * root, (train.targets() - mean) * root
+    total = float((targets**2).sum())
+    if p <= n:
+        solution, score = solve_by_gcv(_products(scaled), scaled.T @ targets, total, n, _cost_of(train))
+    else:  # the same from the products of rows: the non-zero part of the spectrum is shared
+        s, axes = linalg.eigh(scaled @ scaled.T, driver="evd", overwrite_a=True, check_finite=False)
+        s, moments = np.maximum(s, 0.0), axes.T @ targets
+        scores, penalties = gcv_scores(s, s * (moments**2).sum(axis=1), total, n, _cost_of(train))
+        best = int(scores.argmin())
+        score = float(scores[best])
+        solution = scaled.T @ (axes @ (moments / (s + penalties[best])[:, np.newaxis]))
+    return RidgeFit(solution, mean - centre @ solution, score)
+
+
+def _products(rows: Floats) -> Floats:
+    """Return the products of columns, of which the upper triangle alone is computed."""
+    return dsyrk(1.0, np.ascontiguousarray(rows).T)
+
+
+def _cost_of(train: Train) -> float:
+    return COST_OF_CLASSES if train.n_classes else COST_OF_NUMBERS
+
+
+def solve_by_gcv(products: Floats, moments: Floats, total: float, n: int, cost: float) -> tuple[Floats, float]:
+    """Solve (products + penalty I) c = moments with the penalty that generalised cross-validation chooses.
+
+    Parameters
+    ----------
+    products : ndarray of shape (p, p)
+        Products of the features, summed over rows; the upper triangle is read.
+    moments : ndarray of shape (p, n_targets)
+        Products of features and centred targets.
+    total : float
+        Sum of squares of the targets.
+    n : int
+        Rows.
+    cost : float
+        What each effective parameter counts.
+
+    Returns
+    -------
+    c : ndarray of shape (p, n_targets)
+    score : float
+        Squared error by generalised cross-validation.
+    """
+    kinds: tuple[Any, ...] = (np.float32, np.float64) if len(products) >= MANY_FEATURES else (np.float64,)
+    for kind in kinds:
+        matrix = products.astype(kind)
+        s, axes = linalg.eigh(matrix, lower=False, driver="evd", overwrite_a=True, check_finite=False)
+        s, axes = np.maximum(s.astype(np.float64), 0.0), axes.astype(np.float64)
+        along = axes.T @ moments
+        scores, penalties = gcv_scores(s, (along**2).sum(axis=1), total, n, cost)
+        best = int(scores.argmin())
+        is_rounded = penalties < _ROUNDING_ERRORS * np.finfo(kind).eps * s[-1]
+        if scores[is_rounded].min(initial=np.inf) > (1.0 + _NEAR_BEST) * scores[best]:
+            break
+    return axes @ (along / (s + penalties[best])[:, np.newaxis]), float(scores[best])
+
+
+def gcv_scores(s: Floats, power: Floats, total: float, n: int, cost: float) -> tuple[Floats, Floats]:
+    """Return n RSS / (n - 1 - cost tr H)² at each penalty, and the penalties.
+
+    Parameters
+    ----------
+    s, power : ndarray of shape (p,)
+        Eigenvalues of the products of features, and squared products of targets with the axes, summed over targets.
+    total : float
+        Sum of squares of the targets.
+    n : int
+        Rows.
+    cost : float
+        What each effective parameter counts.
+
+    Returns
+    -------
+    scores, penalties : ndarray of shape (n_penalties,)
+    """
+    penalties = PENALTIES * n
+    shares = s[:, np.newaxis] / (s[:, np.newaxis] + penalties)
+    explained = ((2.0 - shares) * power[:, np.newaxis] / (s[:, np.newaxis] + penalties)).sum(axis=0)
+    left = np.maximum(total - explained, 0.0)
+    freedom = n - 1.0 - cost * shares.sum(axis=0)
+    return np.where(freedom > 0.05 * n, n * left / np.maximum(freedom, 1e-9) ** 2, np.inf), penalties
+
+
+# --- Gaussian kernels of landmarks
+
+
+class LandmarkFit(NamedTuple):
+    """Ridge regression on Gaussian kernels of landmarks.
+
+    Attributes
+    ----------
+    landmarks : ndarray of shape (m, d)
+        The landmarks.
+    scale : float
+        Of squared distances in the exponent.
+    fit : RidgeFit
+        From kernels to targets.
+    """
+
+    landmarks: Singles
+    scale: float
+    fit: RidgeFit
+
+    def predict(self, points: NDArray[Any]) -> Floats:
+        """Return the targets of points in the space of the landmarks."""
+        found = np.empty((len(points), len(self.fit.offset)))
+        for first in range(0, len(points), BLOCK):
+            block = slice(first, first + BLOCK)
+            distances = squared_distances(single(points[block]), self.landmarks)
+            found[block] = self.fit.predict(gaussian_kernel(distances, self.scale))
+        return found
+
+    def gradients(self, points: NDArray[Any]) -> Floats:
+        """Return the gradients of the first target at points."""
+        kernels = gaussian_kernel(squared_distances(single(points), self.landmarks), self.scale)
+        of_rows = kernels * self.fit.coefficients[:, 0]
+        return 2.0 * self.scale * (points * of_rows.sum(axis=1, keepdims=True) - of_rows @ self.landmarks)
+
+
+def gaussian_kernel(distances: Singles, scale: float) -> Singles:
+    """Return exp(scale · d²)."""
+    with np.errstate(over="ignore", under="ignore"):  # what is farther than float32 holds has a kernel of 0
+        return np.exp(np.float32(scale) * distances)
+
+
+class Landmarks:
+    """Random landmarks among rows, and ridge regression of all rows on Gaussian kernels of them (Nyström's method).
+
+    Parameters
+    ----------
+    train : Train
+        The rows.
+    seed : int
+        Draws the landmarks.
+    n_landmarks : int
+        How many, at the most: half of the rows where that is 50 or more.
+    """
+
+    def __init__(self, train: Train, seed: int, n_landmarks: int) -> None:
+        n = len(train.X)
+        chosen = np.random.default_rng(seed).permutation(n)[: min(n_landmarks, max(n // 2, 50))]
+        self.train, self.landmarks = train, single(train.X[chosen])
+        self.between, self.typical = distances_between(train.X[chosen].astype(np.float64))
+        self.kept = [*self._blocks()] if n * len(chosen) <= MOST_KEPT else None
+
+    def _blocks(self) -> Any:
+        """Give the distances from rows to landmarks, block by block."""
+        for first in range(0, len(self.train.X), BLOCK):
+            yield squared_distances(single(self.train.X[first : first + BLOCK]), self.landmarks)
+
+    def fit(self, width: float) -> LandmarkFit:
+        """Fit ridge regression at a width, a share of the median distance."""
+        train, m = self.train, len(self.landmarks)
+        scale = -0.5 / (width**2 * self.typical)
+        mean, weight = train.mean, train.weight
+        products, moments, sums = np.zeros((m, m)), np.zeros((m, len(mean))), np.zeros(m)
+        total = 0.0
+        for number, distances in enumerate(self._blocks() if self.kept is None else self.kept):
+            train.check()
+            rows = slice(number * BLOCK, number * BLOCK + len(distances))
+            kernels, targets = gaussian_kernel(distances, scale).astype(np.float64), train.targets(rows) - mean
+            if weight is not None:
+                root = np.sqrt(weight[rows])[:, np.newaxis]
+                sums += weight[rows] @ kernels
+                kernels *= root
+                targets *= root
+            else:
+                sums += kernels.sum(axis=0)
+            products += _products(kernels)
+            moments += kernels.T @ targets
+            total += float((targets**2).sum())
+        centre = sums / train.weights.sum()
+        products += np.triu(products, 1).T - centre[:, np.newaxis] * sums
+        kernel = np.exp(scale * self.between)
+        kernel[np.diag_indices(m)] += JITTER
+        factor = linalg.cholesky(kernel, lower=True, check_finite=False)
+        # kernels times the inverse of the factor have the identity for a penalty
+        for _ in range(2):
+            products = linalg.solve_triangular(factor, products.T, lower=True, check_finite=False)
+        moments = linalg.solve_triangular(factor, moments, lower=True, check_finite=False)
+        solution, score = solve_by_gcv(products, moments, total, len(train.X), _cost_of(train))
+        solution = linalg.solve_triangular(factor, solution, lower=True, trans="T", check_finite=False)
+        return LandmarkFit(self.landmarks, scale, RidgeFit(solution, mean - centre @ solution, score))
+
+    def best(self, widths: tuple[float, ...]) -> LandmarkFit:
+        """Return the best fit at several widths, by generalised cross-validation."""
+        return min((self.fit(width) for width in widths), key=lambda fit: fit.fit.score)
+
+
+def kernel_ridge(train: Train, test: NDArray[Any], seed: int, widths: tuple[float, ...], n_landmarks: int) -> Floats:
+    """Return predictions by Gaussian kernels of landmarks, at the best of several widths."""
+    predicted = Landmarks(train, seed, n_landmarks).best(widths).predict(test)
+    return train.within(predicted, 0.5 / (len(train.X) + 1.0))
