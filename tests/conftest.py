@@ -49,6 +49,16 @@ def array_api_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
 
 
+@pytest.fixture
+def few_learners(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let stacks be made of Gaussian classes alone, or of lines for numbers: where what they reach is not the subject."""
+    from bayesfloor.learn.families import CLASS_FAMILIES, NUMBER_FAMILIES
+
+    for families, kept in ((CLASS_FAMILIES, "gaussian"), (NUMBER_FAMILIES, "linear")):
+        for name in families.keys() - {kept}:
+            monkeypatch.delitem(families, name)
+
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
