@@ -49,14 +49,20 @@ def array_api_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
 
 
-@pytest.fixture
-def few_learners(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let stacks be made of Gaussian classes alone, or of lines for numbers: where what they reach is not the subject."""
+def _with_few_learners() -> Iterator[None]:
     from bayesfloor.learn.families import CLASS_FAMILIES, NUMBER_FAMILIES
 
-    for families, kept in ((CLASS_FAMILIES, "gaussian"), (NUMBER_FAMILIES, "linear")):
-        for name in families.keys() - {kept}:
-            monkeypatch.delitem(families, name)
+    with pytest.MonkeyPatch.context() as patch:
+        for families, kept in ((CLASS_FAMILIES, "gaussian"), (NUMBER_FAMILIES, "linear")):
+            for name in families.keys() - {kept}:
+                patch.delitem(families, name)
+        yield
+
+
+# Where what a stack reaches is not the subject, it is made of Gaussian classes alone, or of lines for numbers: in one
+# test, or in all of a module, fixtures included.
+few_learners = pytest.fixture(_with_few_learners, name="few_learners")
+few_learners_in_module = pytest.fixture(_with_few_learners, name="few_learners_in_module", scope="module")
 
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

@@ -29,7 +29,7 @@ def compute(at_progress=None):
         if at_progress is not None:
             at_progress()
 
-    spanning_forests(make_points("gaussian", 3000, 40), n_jobs=2, progress=look)
+    spanning_forests(make_points("gaussian", 1500, 40), n_jobs=2, progress=look)
     return meanwhile, blas_threads()
 
 
@@ -42,8 +42,8 @@ def in_the_main_thread_then_in_others():
 def for_classes():
     meanwhile = set()
     class_forests(
-        make_points("gaussian", 3000, 40),
-        make_labels(3000, 4),
+        make_points("gaussian", 1500, 40),
+        make_labels(1500, 4),
         progress=lambda done, total: meanwhile.update(blas_threads()),
     )
     return [(meanwhile, blas_threads())]
