@@ -74,6 +74,6 @@ def test_page(page, tmp_path, monkeypatch):
         )
     if page == "pictures.md":
         drawn = {picture.name for picture in tmp_path.iterdir() if picture.stat().st_size > 5000}
-        assert drawn == set(re.findall(r"\]\(images/(\w+\.png)\)", TEXTS[page]))
+        assert drawn == set(re.findall(r"\]\(images/(pictures_\w+\.png)\)", TEXTS[page]))
     if left_out:
         pytest.skip(f"all blocks ran but those that need {' and '.join(sorted(left_out))}")

@@ -10,7 +10,7 @@ from bayesfloor import noise_variance_from_trees, read_table, regression_floor
 
 from .test_exits import complaint
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module")
+pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from .small_tables import three_classes, write_csv
 from .test_exits import complaint
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module")
+pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
 
 
 def test_a_page_and_the_answer(run, table, tmp_path):

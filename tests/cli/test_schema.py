@@ -64,7 +64,7 @@ def files(tmp_path, table):
         "floor visits.csv --target ill --time day --rows-for 0.001",
     ],
 )
-def test_output_is_as_published(run, files, call):
+def test_output_is_as_published(run, files, few_learners, call):
     # `run` validates whatever is printed with --json, here and in all tests of commands
     outcome = run(f"{call} --json")
     assert outcome.code == 0, outcome.err

@@ -5,6 +5,8 @@ import pytest
 
 from bayesfloor import floor_gap, learned_floor, regression_floor
 
+pytestmark = pytest.mark.usefixtures("coarse_curves")
+
 N = 48
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((N, 2))

@@ -23,6 +23,8 @@ from bayesfloor.floor.learned.summary import proportion_interval
 from bayesfloor.floor.learned.time_periods import time_scheme, with_recent
 from bayesfloor.runtime.threads import Crew
 
+pytestmark = pytest.mark.usefixtures("coarse_curves")
+
 #: Learners that take milliseconds, for tests that are not about accuracy.
 QUICK = ["gaussian", "neighbours"]
 

@@ -19,7 +19,7 @@ from bayesfloor.report.difficulty import DifficultyReport
 from bayesfloor.report.figures import MOST_CLASSES_DRAWN
 from bayesfloor.report.metric_sentences import verdict_on_target
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module")
+pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
 
 HOSTILE = "<script>alert(1)</script>\x1b[2J\u202e|*x*"
 

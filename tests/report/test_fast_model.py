@@ -17,7 +17,7 @@ from bayesfloor.floor.trees.problem import check_options, check_problem
 from bayesfloor.report.fast_model import FastModel, try_fast_model
 from bayesfloor.report.metric_sentences import is_good, sentence_on_fast_model
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module")
+pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
 
 #: Learners that take milliseconds; the stack is not what these tests are about.
 QUICK = {"learners": [GaussianNB()]}

@@ -13,7 +13,7 @@ from bayesfloor import difficulty_report, floor_gap
 from bayesfloor.report import figures
 from bayesfloor.report.gap import gap_values, p_of, signed
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module")
+pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
 
 X, Y = make_blobs(150, centers=3, cluster_std=3.0, random_state=0)
 

@@ -14,7 +14,7 @@ from bayesfloor.floor.learned.result import CostDecisions
 from bayesfloor.report import metric_sentences
 from bayesfloor.runtime.text import figure, percent
 
-pytestmark = pytest.mark.usefixtures("few_learners_in_module")
+pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
 
 APART = 1.5
 COSTS = np.array([[0.0, 5.0, 0.3], [1.0, 0.0, 0.3]])  # true bad, good; decide bad, good, or not
