@@ -33,9 +33,11 @@ from bayesfloor import read_table
 from bayesfloor.data.sampling import LEARNED_ROWS
 from bayesfloor.floor import bayes_error
 from bayesfloor.floor.learned.column_order import in_column_order
-from bayesfloor.floor.learned.cross_fitting import cross_fit, splits_of
+from bayesfloor.floor.learned.cross_fitting import cross_fit
+from bayesfloor.floor.learned.splits import splits_of
 from bayesfloor.floor.learned.dependence import find_dependence
-from bayesfloor.floor.learned.estimate import _scheme_of, choose_rows, learned_floor
+from bayesfloor.floor.learned.estimate import _scheme_of, learned_floor
+from bayesfloor.floor.learned.row_plan import choose_rows
 from bayesfloor.floor.learned.stacking import fit_stacks
 from bayesfloor.floor.learned.time_periods import with_recent
 from bayesfloor.floor.trees.problem import check_problem

@@ -24,7 +24,7 @@ import numpy as np
 
 from bayesfloor import bayes_error, learned_floor
 from bayesfloor.floor.learned import estimate
-from bayesfloor.floor.learned.summary import proportion_interval
+from bayesfloor.floor.learned.certainty import proportion_interval
 from truth_families import FAMILIES
 from truth_scenarios import SCENARIOS
 from truth_table import write_table

@@ -8,8 +8,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from bayesfloor import floor_gap, learned_floor, read_table, regression_floor
+from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.column_order import in_column_order
-from bayesfloor.floor.trees.problem import Problem, check_problem
+from bayesfloor.tables.arguments import check_problem
 
 #: Learners that draw columns, add over them, or break ties among them.
 FOR_CLASSES, FOR_NUMBERS = ["gaussian", "boosting", "pairs"], ["linear", "boosting"]
@@ -65,27 +66,27 @@ def test_the_order_follows_from_the_values(draw):
     X = draw(48)
     codes = equal_dummies(48)[1]
     rng = np.random.default_rng(3)
-    expected = in_column_order(Problem(X, np.arange(2), codes, None), codes)
+    expected = in_column_order(Problem(X, np.arange(2), codes, None))
     assert_array_equal(expected.X[:, expected.given_columns], X)
     for _ in range(5):
         rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
         given = np.ascontiguousarray(X[rows][:, columns])
-        found = in_column_order(Problem(given, np.arange(2), codes[rows], None), codes[rows])
+        found = in_column_order(Problem(given, np.arange(2), codes[rows], None))
         assert_array_equal(found.X, expected.X[rows])
         assert_array_equal(found.X[:, found.given_columns], given)
 
 
 def test_names_of_classes_do_not_decide_the_order():
     X, codes = equal_dummies(48)
-    order = in_column_order(Problem(X, np.arange(2), codes, None), codes).given_columns
-    assert_array_equal(in_column_order(Problem(X, np.arange(2), 1 - codes, None), 1 - codes).given_columns, order)
+    order = in_column_order(Problem(X, np.arange(2), codes, None)).given_columns
+    assert_array_equal(in_column_order(Problem(X, np.arange(2), 1 - codes, None)).given_columns, order)
 
 
 def test_columns_that_change_places_with_classes_do_so_when_classes_are_renamed():
     codes = np.repeat([0, 1], 20)
     first = np.tile(np.arange(20) < 6, 2) ^ np.repeat([False, True], 20)  # in 6 rows of one class, 14 of the other
     X = np.stack([first, ~first], axis=1).astype(float)
-    given, renamed = (in_column_order(Problem(X, np.arange(2), each, None), each) for each in (codes, 1 - codes))
+    given, renamed = (in_column_order(Problem(X, np.arange(2), each, None)) for each in (codes, 1 - codes))
     assert_array_equal(given.X, renamed.X[:, ::-1])
 
 
@@ -93,7 +94,7 @@ def test_columns_that_encode_a_category_stay_together():
     rng = np.random.default_rng(4)
     frame = pd.DataFrame({name: [f"{name}{v}" for v in rng.integers(0, 40, 200)] for name in "ab"})
     problem = check_problem(frame.assign(x=rng.standard_normal(200)), rng.permutation(np.arange(200) % 3))
-    found = in_column_order(problem, problem.codes)
+    found = in_column_order(problem)
     assert len(found.tabular.from_labels) == 2
     of_name = {problem.tabular.names[column]: slice(first, last) for column, first, last in problem.tabular.from_labels}
     for column, first, last in found.tabular.from_labels:

@@ -6,13 +6,13 @@ from sklearn.model_selection import PredefinedSplit
 
 from bayesfloor import bayes_error, label_noise_check, learned_floor, regression_floor
 from bayesfloor.data.prepared_table import TabularView
+from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned import copies
-from bayesfloor.floor.learned.copies import copies_of, distinct_numbers, distinct_rows
-from bayesfloor.floor.learned.estimate import choose_rows
+from bayesfloor.floor.learned.copies import copies_of, distinct_rows
+from bayesfloor.floor.learned.row_plan import choose_rows
 from bayesfloor.floor.trees.near_copies import near_copies
-from bayesfloor.floor.trees.number_problem import check_number_problem
-from bayesfloor.floor.trees.problem import Problem, check_problem
 from bayesfloor.forest import spanning_forests
+from bayesfloor.tables.arguments import check_problem
 
 FAST = {"learners": ["gaussian", "neighbours"], "n_jobs": 1}
 
@@ -106,9 +106,9 @@ def test_copies_in_one_group_stay_and_others_leave_one():
     X, y = gaussians(n=200)
     X2, y2 = np.tile(X, (2, 1)), np.tile(y, 2)
     patient = np.tile(np.arange(200) // 4, 2)
-    within = check_problem(X2, y2, patient)
+    within = check_problem(X2, y2, groups=patient)
     assert distinct_rows(within, 0).problem is within
-    across = distinct_rows(check_problem(X2, y2, np.arange(400) // 4), 0)
+    across = distinct_rows(check_problem(X2, y2, groups=np.arange(400) // 4), 0)
     assert len(np.unique(across.problem.X, axis=0)) == len(across.problem.X) == 200
     assert codes_of(across) == ["BF037"]
 
@@ -133,11 +133,11 @@ def test_numbers_are_not_predicted_from_a_copy_in_another_group(rounded):
 
 def test_numbers_copied_within_a_group_stay():
     X, y, groups = noise_in_groups(rounded=False)
-    problem = check_number_problem(X, y, groups=groups % 20)
-    kept, places, found = distinct_numbers(problem, 0, may_group=True)
-    assert np.array_equal(kept, np.arange(400))
-    assert places is None
-    assert found == ()
+    problem = check_problem(X, y, task="regression", groups=groups % 20)
+    distinct = distinct_rows(problem, 0)
+    assert distinct.problem is problem
+    assert np.array_equal(distinct.rows, np.arange(400))
+    assert distinct.findings == ()
 
 
 @pytest.mark.parametrize("first", [True, False])

@@ -24,12 +24,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 import bayesfloor
 from bayesfloor import FloorGap, read_table
-from bayesfloor.floor.learned import estimate
+from bayesfloor.floor.learned import row_plan
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.gap import gap_of
 from bayesfloor.floor.learned.gap_result import p_text, share_text
 from bayesfloor.floor.learned.model_predictions import Predicted
-from bayesfloor.floor.trees.problem import check_problem
+from bayesfloor.tables.arguments import check_problem
 
 pytestmark = pytest.mark.usefixtures("coarse_curves")
 
@@ -143,8 +143,9 @@ def test_rows_of_a_group_count_together():
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(30), 10)
     base = floor_gap(GaussianNB(), X, Y, groups=groups)
-    learned, held_out = learned_floor_of(check_problem(X, Y, groups), learners=[GaussianNB()])
-    worse = np.isin(held_out.clusters, rng.choice(30, 4, replace=False)) & (held_out.stack == held_out.counted.codes)
+    learned, held_out = learned_floor_of(check_problem(X, Y, groups=groups), learners=[GaussianNB()])
+    clusters = held_out.learned.plan.clusters
+    worse = np.isin(clusters, rng.choice(30, 4, replace=False)) & (held_out.stack == held_out.counted.codes)
     named = np.where(worse, (held_out.counted.codes + 1) % 3, held_out.stack)
     found = gap_of(learned, held_out, Predicted(named, (0, 1, 2), "cross-fitted"))
     assert base.reached == found.reached
@@ -422,7 +423,7 @@ def test_more_of_a_rare_class_in_a_sample_does_not_change_decisions(monkeypatch)
     rng = np.random.default_rng(0)
     y = (np.arange(4000) < 120).astype(int)
     points = rng.normal(size=(4000, 2)) + 1.5 * y[:, np.newaxis]
-    monkeypatch.setattr(estimate, "RARE_ROWS", 100)
+    monkeypatch.setattr(row_plan, "RARE_ROWS", 100)
     found = floor_gap(GaussianNB(), points, y, max_rows=400)
     assert found.n_rows == 400
     rare = found.by_class().set_index("label").loc[1]

@@ -8,20 +8,24 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 from scipy.stats import norm
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut
+from tests.floor.plans import target_of
 
 from bayesfloor.data.folds import grouped_folds, time_blocks
-from bayesfloor.floor.learned import estimate
+from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.clusters import clustered_error, effective_rows
-from bayesfloor.floor.learned.cross_fitting import CrossFit, splits_of
+from bayesfloor.floor.learned.cross_fitting import CrossFit
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.label_noise import label_noise_check
 from bayesfloor.floor.learned.learning_curve import curve_posterior, drift_posterior
 from bayesfloor.floor.learned.ranking import _rank, auc_interval
+from bayesfloor.floor.learned.row_plan import choose_rows
+from bayesfloor.floor.learned.splits import splits_of
 from bayesfloor.floor.learned.stack_errors import residual_test
-from bayesfloor.floor.learned.stacking import fit_exponents, fit_stacks
-from bayesfloor.floor.learned.summary import proportion_interval
-from bayesfloor.floor.learned.time_periods import time_scheme, with_recent
+from bayesfloor.floor.learned.stacking import fit_stacks
+from bayesfloor.floor.learned.targets import fit_exponents
+from bayesfloor.floor.learned.time_periods import time_scheme
 from bayesfloor.runtime.threads import Crew
+from bayesfloor.tables.arguments import check_problem
 
 pytestmark = pytest.mark.usefixtures("coarse_curves")
 
@@ -126,12 +130,12 @@ def test_the_stack_of_a_period_has_not_seen_later_labels():
     scheme = time_scheme(np.arange(n).astype(float), 5)
     codes = rng.integers(0, 2, n)
     log_p = [np.log(rng.dirichlet(np.ones(2), (4, 1, n))).astype(np.float32) for _ in range(3)]
-    fitted = with_recent(CrossFit(list("abcd"), log_p, (1.0, 0.5, 0.25), scheme.folds, scheme.earlier))
+    fitted = CrossFit(list("abcd"), log_p, (1.0, 0.5, 0.25), scheme.folds, scheme.earlier).with_recent()
     assert fitted.names[4] == "a, recent half"
-    assert [len(of_size) for of_size in fitted.log_p] == [12, 8, 4]
+    assert [len(of_size) for of_size in fitted.predicted] == [12, 8, 4]
     later = np.where(np.arange(n) >= 240, 1 - codes, codes)
-    before, after = (fit_stacks(fitted, labels, 0, Crew(1))[0] for labels in (codes, later))
-    assert_array_equal(before.log_q[0, 150:240], after.log_q[0, 150:240])
+    before, after = (fit_stacks(fitted, target_of(labels, 2), 0, Crew(1))[0] for labels in (codes, later))
+    assert_array_equal(before.predicted[0, 150:240], after.predicted[0, 150:240])
     assert_array_equal(before.weights[:-2], after.weights[:-2])
     assert np.any(before.weights[-1] != after.weights[-1])  # the last but one period is among its past
 
@@ -377,11 +381,11 @@ def test_drift_curve():
 def test_a_sample_takes_rows_of_all_groups():
     """As many rows of more groups say more about new ones than whole groups do."""
     X, y, groups, _ = random_intercepts(40, 20)
-    problem = estimate.check_problem(X, y, groups)
-    rows = estimate.choose_rows(problem, 200, 0)
+    problem = check_problem(X, y, groups=groups)
+    rows = choose_rows(problem, 200, 0)
     assert len(rows) == len(set(rows)) == 200
     assert len(set(groups[rows])) == 40
-    without = estimate.choose_rows(replace(problem, groups=None), 200, 0)
+    without = choose_rows(replace(problem, groups=None), 200, 0)
     assert set(without) != set(rows)
 
 

@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import binomtest
 
+from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.learning_curve import EXCESS, RATES, curve_posterior, split_posterior
 from bayesfloor.floor.learned.metrics import of_error, one_hot
 from bayesfloor.floor.learned.stack_errors import middle_error
-from bayesfloor.floor.learned.summary import proportion_interval
 
 SIZES = np.array([1.0, 0.5, 0.25])
 #: Points of the second curve: sizes, and how many disjoint models are averaged.

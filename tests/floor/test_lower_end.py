@@ -3,20 +3,14 @@
 import numpy as np
 import pytest
 
+from bayesfloor.floor.learned.certainty import proportion_interval
+from bayesfloor.floor.learned.findings import find_in_learned
 from bayesfloor.floor.learned.metrics import check_metrics
+from bayesfloor.floor.learned.rules import AS_FAST, fall_as_fast, growth_of_lead
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.strata import PlainRows
-from bayesfloor.floor.learned.summary import (
-    AS_FAST,
-    GROWTH,
-    N_DOUBLINGS,
-    fall_as_fast,
-    find_in_learned,
-    growth_of_lead,
-    proportion_interval,
-    summarise,
-)
-from bayesfloor.floor.trees.problem import check_problem
+from bayesfloor.floor.learned.summary import GROWTH, N_DOUBLINGS, summarise
+from bayesfloor.tables.arguments import check_problem
 
 N = 2000
 SIZES = np.array([1600.0, 800.0, 400.0])

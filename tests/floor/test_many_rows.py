@@ -10,13 +10,14 @@ from tests.floor.test_learned import same
 
 from bayesfloor import difficulty_report, learned_floor
 from bayesfloor.data.sampling import affordable_rows, stratified_rows
-from bayesfloor.floor.learned import estimate, many_rows
-from bayesfloor.floor.learned.many_rows import hold_out
+from bayesfloor.floor.learned import row_plan, targets, training_sets
+from bayesfloor.floor.learned.splits import hold_out
 from bayesfloor.learn import boosting, linear_cost, nearest
 from bayesfloor.learn.decision_trees import grow_ensemble
 from bayesfloor.learn.linear_cost import LOCAL_FITS
 from bayesfloor.learn.nearest import local_ridge, nearest_rows
 from bayesfloor.learn.training_rows import Train
+from bayesfloor.tables.arguments import check_problem
 
 
 def codes_of(floor):
@@ -26,7 +27,7 @@ def codes_of(floor):
 @pytest.fixture
 def few_are_many(monkeypatch):
     """Hold rows out from 301 rows on, with fewer trees."""
-    monkeypatch.setattr(estimate, "LEARNED_ROWS", 300)
+    monkeypatch.setattr(row_plan, "LEARNED_ROWS", 300)
     monkeypatch.setattr(linear_cost, "MOST_TREES", 20)
     monkeypatch.setattr(boosting, "MOST_OF_MANY", 10)
 
@@ -49,7 +50,7 @@ def spy_on_training(monkeypatch):
         seen.append((train.X.copy(), test.copy(), train.codes))
         return {"prior": np.tile(train.prior, (len(test), 1))}
 
-    monkeypatch.setattr(estimate, "linear_families_for", lambda X, tabular, n_rows: {"spy": learner})
+    monkeypatch.setattr(targets, "linear_families_for", lambda X, tabular, n_rows: {"spy": learner})
     return seen
 
 
@@ -57,7 +58,7 @@ def spy_on_training(monkeypatch):
 def test_training_sets_double_and_never_hold_tested_rows(few_are_many, monkeypatch, n, n_models, largest):
     """Of 400 rows, 4 of 5 folds hold 300; of 2000, 300 rows are tested."""
     seen = spy_on_training(monkeypatch)
-    monkeypatch.setattr(many_rows, "standardised", lambda X, test: (X, test))
+    monkeypatch.setattr(training_sets, "standardised", lambda X, test: (X, test))
     X = np.arange(float(n))[:, None]
     floor = learned_floor(X, np.arange(n) % 2, n_jobs=1)
     sizes = np.array([len(train) for train, _, _ in seen])
@@ -103,7 +104,7 @@ def test_rare_classes_count_for_their_share(few_are_many):
 
 def test_groups_stay_together(few_are_many, monkeypatch):
     seen = spy_on_training(monkeypatch)
-    monkeypatch.setattr(many_rows, "standardised", lambda X, test: (X, test))
+    monkeypatch.setattr(training_sets, "standardised", lambda X, test: (X, test))
     groups = np.arange(1200) // 20
     rng = np.random.default_rng(0)
     learned_floor(groups[:, None] + 0.5 * rng.random((1200, 1)), rng.integers(0, 2, 1200), groups=groups, n_jobs=1)
@@ -134,10 +135,10 @@ def test_bound_of_work():
     assert affordable_rows(640) == 100_000
     assert affordable_rows(1_000_000) == 10_000
     X, y = two_gaussians(50)
-    problem = estimate.check_problem(X, y)
-    timed = estimate.check_problem(X, y, time=np.arange(50))
-    grouped = estimate.check_problem(X, y, groups=np.arange(50))
-    assert [estimate.rows_by_default(each) for each in (problem, grouped, timed)] == [1_000_000, 500_000, 10_000]
+    problem = check_problem(X, y)
+    timed = check_problem(X, y, time=np.arange(50))
+    grouped = check_problem(X, y, groups=np.arange(50))
+    assert [row_plan.rows_by_default(each) for each in (problem, grouped, timed)] == [1_000_000, 500_000, 10_000]
 
 
 def test_a_report_of_many_rows_uses_fewer(few_are_many, monkeypatch):
@@ -177,7 +178,7 @@ def test_tables(few_are_many):
 
 def test_a_known_floor(few_are_many, monkeypatch):
     """10 000 rows of two Gaussian classes at distance 2, of which 1500 are tested; the floor is Φ(-1)."""
-    monkeypatch.setattr(estimate, "LEARNED_ROWS", 1500)
+    monkeypatch.setattr(row_plan, "LEARNED_ROWS", 1500)
     X, y = two_gaussians(10_000)
     floor = learned_floor(X, y)
     truth = norm.cdf(-1)

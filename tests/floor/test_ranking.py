@@ -11,8 +11,7 @@ from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.ranking import _rank, auc_interval, rank_classes
 from bayesfloor.floor.learned.stack_errors import errors_by_class
 from bayesfloor.floor.learned.stacking import Stack
-from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
-from bayesfloor.floor.learned.summary import is_rare, leads_with_ranking
+from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows, is_rare, leads_with_ranking
 
 #: Learners that take milliseconds.
 QUICK = ["gaussian", "logistic"]

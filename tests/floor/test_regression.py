@@ -10,9 +10,10 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold
 
 from bayesfloor import regression_floor
-from bayesfloor.floor.learned.regression import findings, learn
-from bayesfloor.floor.trees.number_problem import check_number_problem
+from bayesfloor.floor.learned import row_plan, targets
+from bayesfloor.floor.learned.regression import findings
 from bayesfloor.learn.families import NUMBER_FAMILIES
+from bayesfloor.tables.arguments import check_problem
 
 QUICK = ["linear", "additive"]
 
@@ -284,8 +285,8 @@ def test_a_cluster_gives_the_same():
 @pytest.fixture
 def few_are_many(monkeypatch):
     """Hold rows out from 301 rows on, and try few learners."""
-    monkeypatch.setattr(learn, "LEARNED_ROWS", 300)
-    monkeypatch.setattr(learn, "number_families_for", lambda *_: {name: NUMBER_FAMILIES[name] for name in QUICK})
+    monkeypatch.setattr(row_plan, "LEARNED_ROWS", 300)
+    monkeypatch.setattr(targets, "number_families_for", lambda *_: {name: NUMBER_FAMILIES[name] for name in QUICK})
 
 
 @pytest.mark.parametrize("n", [500, 2000])
@@ -473,6 +474,4 @@ def test_rows_are_told_by_their_bits():
     y[3] = 0.0
     negative = y.copy()
     negative[3] = -0.0
-    assert np.array_equal(
-        check_number_problem(X, y).y.view(np.uint64), check_number_problem(X, negative).y.view(np.uint64)
-    )
+    assert np.array_equal(*(check_problem(X, each, task="regression").y.view(np.uint64) for each in (y, negative)))

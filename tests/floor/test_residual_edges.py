@@ -84,7 +84,7 @@ def points_of(theta, c, b, v=0.0, phi=None, error=0.005):
     ("theta", "c", "b", "v"), [(0.3, 0.02, 0.8, 0.01), (0.1, 0.05, 1.0, 0.0), (0.6, 0.01, 1.0, 0.03)]
 )
 def test_the_end_of_a_curve_is_found(theta, c, b, v):
-    found = end_of_curve(points_of(theta, c, b, v), 1.0)
+    found = end_of_curve(points_of(theta, c, b, v))
     assert found.mean == pytest.approx(theta, abs=0.03)
     assert found.quantile(0.025) < theta < found.quantile(0.975)
 
@@ -92,7 +92,7 @@ def test_the_end_of_a_curve_is_found(theta, c, b, v):
 def test_products_tell_what_a_flat_curve_does_not():
     """The error does not fall with more rows; four fifths of it are what neighbours have in common."""
     flat = points_of(0.2, 0.8, 0.0, phi=1.0, error=0.03)
-    assert end_of_curve(flat, 1.0, common=EXACT).mean == pytest.approx(0.2, abs=0.05)
+    assert end_of_curve(flat, common=EXACT).mean == pytest.approx(0.2, abs=0.05)
     without = flat._replace(
         mean=flat.mean[:5],
         covariance=flat.covariance[:5, :5],
@@ -100,7 +100,7 @@ def test_products_tell_what_a_flat_curve_does_not():
         averaged=flat.averaged[:5],
         is_product=flat.is_product[:5],
     )
-    assert end_of_curve(without, 1.0).mean > 0.8
+    assert end_of_curve(without).mean > 0.8
 
 
 def test_products_narrow_the_end_of_a_steady_curve():
@@ -108,5 +108,5 @@ def test_products_narrow_the_end_of_a_steady_curve():
     known = points_of(0.15, 0.015, 0.9, phi=0.33, error=0.004)
     blind = known._replace(mean=np.append(known.mean[:5], np.zeros(3)), is_product=known.is_product)
     blind.covariance[5:, 5:] = 1.0 * np.eye(3)
-    assert end_of_curve(known, 1.0).mean == pytest.approx(0.15, abs=0.01)
-    assert end_of_curve(blind, 1.0).quantile(0.025) < 0.15
+    assert end_of_curve(known).mean == pytest.approx(0.15, abs=0.01)
+    assert end_of_curve(blind).quantile(0.025) < 0.15

@@ -9,14 +9,16 @@ from scipy.optimize import approx_fprime
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import roc_auc_score
+from tests.floor.plans import plan_of, target_of
 
 from bayesfloor.data.folds import stratified_folds
-from bayesfloor.floor.learned import cross_fitting, stacking
-from bayesfloor.floor.learned import estimate as learned
-from bayesfloor.floor.learned.cross_fitting import VIEWS, cross_fit, runs_of
+from bayesfloor.data.problem import Problem
+from bayesfloor.floor.learned import cross_fitting, learning, splits, stacking, targets
+from bayesfloor.floor.learned.cross_fitting import cross_fit
 from bayesfloor.floor.learned.estimate import learned_floor
-from bayesfloor.floor.learned.stacking import fit_exponents, fit_stacks
-from bayesfloor.floor.trees.problem import Problem
+from bayesfloor.floor.learned.splits import VIEWS, runs_of
+from bayesfloor.floor.learned.stacking import fit_stacks
+from bayesfloor.floor.learned.targets import fit_exponents
 from bayesfloor.learn.training_rows import Train, safe, standardised
 from bayesfloor.runtime.threads import Crew
 
@@ -52,9 +54,10 @@ def test_every_row_gets_the_predictions_of_models_that_have_not_seen_it():
     def by_place(train, test, seed):
         return {"place": softmax(test * [1.0, 0.0, -1.0], axis=1), "even": np.ones((len(test), 3))}
 
-    fitted = cross_fit(Problem(X, np.arange(3), codes, None), folds, {"by place": by_place}, 0, Crew(1))
+    problem = Problem(X, np.arange(3), codes)
+    fitted = cross_fit(problem, plan_of(folds), target_of(codes, 3), {"by place": by_place}, 0, Crew(1))
     assert fitted.names == ["place", "even"]
-    assert [log_p.shape for log_p in fitted.log_p] == [(2, views, n, 3) for views in (*VIEWS, 4)]
+    assert [log_p.shape for log_p in fitted.predicted] == [(2, views, n, 3) for views in (*VIEWS, 4)]
     assert_allclose(fitted.sizes, [n * 0.8, n * 0.4, n * 0.2])
     for run in runs_of(5):
         rows = np.isin(folds, run.train)
@@ -62,7 +65,7 @@ def test_every_row_gets_the_predictions_of_models_that_have_not_seen_it():
             points, others = standardised(X[rows], X[folds == fold])
             train = Train(points, codes[rows], 3)
             expected = np.log(safe(by_place(train, others, 0)["place"], train))
-            assert_allclose(fitted.log_p[run.size][0, view, folds == fold], expected, rtol=1e-5)
+            assert_allclose(fitted.predicted[run.size][0, view, folds == fold], expected, rtol=1e-5)
 
 
 class Memory(ClassifierMixin, BaseEstimator):
@@ -92,12 +95,12 @@ def test_a_leak_through_the_folds_would_be_caught(monkeypatch):
     honest = learned_floor(X, y, learners=[Memory()])
     assert honest.reached_interval[0] < 0.5 < honest.reached_interval[1]
 
-    rows_for = cross_fitting._rows_for
+    training_set = cross_fitting.training_set
 
-    def leaky(problem, rows, tests, encoded):
-        return rows_for(problem, np.concatenate([rows, tests]), tests, encoded)
+    def leaky(problem, rows, tests, *, is_many):
+        return training_set(problem, np.concatenate([rows, tests]), tests, is_many=is_many)
 
-    monkeypatch.setattr(cross_fitting, "_rows_for", leaky)
+    monkeypatch.setattr(cross_fitting, "training_set", leaky)
     assert learned_floor(X, y, learners=[Memory()]).reached < 0.1
 
 
@@ -115,21 +118,20 @@ def guesses(seeds):
 
 
 def test_a_leak_through_the_choice_of_learners_would_be_caught(monkeypatch):
-    monkeypatch.setattr(learned, "check_learners", lambda learners, *known: guesses(range(60)))
-    monkeypatch.setattr(stacking, "_RIDGE", 0.0)
+    monkeypatch.setattr(learning, "check_learners", lambda learners, *known: guesses(range(60)))
+    monkeypatch.setattr(targets, "_RIDGE", 0.0)
 
     def reached():
         return np.mean([learned_floor(*pure_noise(100, seed), random_state=seed).reached for seed in range(4)])
 
     honest = reached()
     assert abs(honest - 0.5) < 3 * 0.5 / 400**0.5 + 0.01
-    fit_fold = stacking._fit_fold
 
-    def leaky(fitted, size, fold, codes, seed):
-        alone = np.where(fitted.folds == fold, 1, 0)  # chosen and fitted on the very rows that are predicted
-        return fit_fold(type(fitted)(fitted.names, fitted.log_p, fitted.sizes, alone), size, 0, codes, seed)
+    def leaky(seen, n_views, folds, rows, fold, size):
+        # chosen and fitted on the very rows that are predicted
+        return splits.unseen(None, n_views, folds, np.flatnonzero(folds == fold), fold, size)
 
-    monkeypatch.setattr(stacking, "_fit_fold", leaky)
+    monkeypatch.setattr(stacking, "unseen", leaky)
     assert reached() < honest - 0.1
 
 
@@ -141,12 +143,12 @@ def test_the_stack_of_a_fold_does_not_depend_on_its_labels():
     log_p = [np.log(rng.dirichlet(np.ones(3), (9, views, n))).astype(np.float32) for views in VIEWS]
     fitted = cross_fitting.CrossFit([str(m) for m in range(9)], log_p, (160.0, 80.0, 40.0), folds)
     other = np.where(folds == 2, (codes + 1) % 3, codes)
-    before, after = (fit_stacks(fitted, labels, 0, Crew(1)) for labels in (codes, other))
+    before, after = (fit_stacks(fitted, target_of(labels, 3), 0, Crew(1)) for labels in (codes, other))
     for one, two in zip(before, after, strict=True):
         assert_array_equal(one.weights[2], two.weights[2])
-        assert_array_equal(one.log_q[:, folds == 2], two.log_q[:, folds == 2])
+        assert_array_equal(one.predicted[:, folds == 2], two.predicted[:, folds == 2])
         assert not np.array_equal(one.weights[1], two.weights[1])
-        assert np.all((one.weights > 0).sum(axis=1) <= stacking.N_BEST)
+        assert np.all((one.weights > 0).sum(axis=1) <= targets.N_BEST)
         assert np.all(one.weights >= 0)
 
 
@@ -154,20 +156,21 @@ def test_the_stack_of_a_fold_does_not_depend_on_its_labels():
 @pytest.mark.parametrize("n_folds", [5, 6, 9, 10])
 def test_a_stack_is_fitted_on_predictions_of_models_that_have_not_seen_its_fold(monkeypatch, n_folds, most):
     folds = np.arange(4 * n_folds) % n_folds
-    monkeypatch.setattr(cross_fitting, "MOST_NESTED", most)
-    splits = cross_fitting.splits_of(folds)
-    seen, n_views = cross_fitting.folds_seen(splits, folds), cross_fitting.n_views_of(splits)
+    monkeypatch.setattr(splits, "MOST_NESTED", most)
+    listed = splits.splits_of(folds)
+    rows = np.arange(len(folds))
+    seen, n_views = splits.folds_seen(listed, folds, rows, len(folds)), splits.n_views_of(listed)
     trained = {
         (split.size, view, row): set(folds[split.train])
-        for split in splits
+        for split in listed
         for rows, view in split.tests
         for row in rows
     }
     for size, fold in product(range(3), range(n_folds)):
         rows = np.flatnonzero(folds != fold)
-        source, views, known = cross_fitting.unseen(seen, n_views, folds, rows, fold, size)
+        source, views, known = splits.unseen(seen, n_views, folds, rows, fold, size)
         # models of the largest size have seen all other folds
-        assert source == (size if size > 0 else cross_fitting.NESTED if most else 1)
+        assert source == (size if size > 0 else splits.NESTED if most else 1)
         pairs = product(range(n_views[source]), rows)
         expected = [(view, row) for view, row in pairs if fold not in trained[source, view, row]]
         assert sorted(zip(views, known, strict=True)) == sorted(expected)
@@ -187,17 +190,18 @@ def test_weights_do_not_tell_how_well_their_fold_will_be_predicted(monkeypatch):
     fits = []
     for seed in range(5):
         X = np.random.default_rng(seed).integers(0, 40, (n, 10)).astype(float)
-        problem = Problem(X, np.arange(2), codes, None)
-        fits.append(cross_fit(problem, folds, {"shares": shares_of_values}, 0, crew))
+        problem = Problem(X, np.arange(2), codes)
+        families = {"shares": shares_of_values}
+        fits.append(cross_fit(problem, plan_of(folds), target_of(codes, 2), families, 0, crew))
 
     def aucs():
         for fitted in fits:
-            score = fit_stacks(fitted, codes, 0, crew)[0].log_q[0, :, 1]
+            score = fit_stacks(fitted, target_of(codes, 2), 0, crew)[0].predicted[0, :, 1]
             yield np.mean([roc_auc_score(codes[folds == fold], score[folds == fold]) for fold in range(5)])
 
     honest = np.array(list(aucs()))
     assert abs(honest.mean() - 0.5) < 3 * honest.std() / len(fits) ** 0.5
-    monkeypatch.setattr(stacking, "unseen", lambda seen, *rest: cross_fitting.unseen(None, *rest))
+    monkeypatch.setattr(stacking, "unseen", lambda seen, *rest: splits.unseen(None, *rest))
     more = np.array(list(aucs())) - honest
     assert more.mean() > 3 * more.std() / len(fits) ** 0.5
 
@@ -222,7 +226,7 @@ def test_exponents_are_where_the_gradient_vanishes():
     def objective(parameters):
         w, b = parameters[:2], parameters[2:]
         log_q = log_softmax(np.tensordot(w, log_p, 1) + b, axis=1)
-        penalty = 0.5 * stacking._RIDGE * (((w - 0.5) ** 2).sum() + (b**2).sum())
+        penalty = 0.5 * targets._RIDGE * (((w - 0.5) ** 2).sum() + (b**2).sum())
         return (penalty - log_q[np.arange(200), codes].sum()) / 200
 
     slope = approx_fprime(np.concatenate([w, b]), objective, 1e-6)

@@ -12,7 +12,7 @@ from tests.floor.test_learned import same
 
 from bayesfloor import learned_floor, read_table
 from bayesfloor.data.subgroups import Subgroups
-from bayesfloor.floor.learned import estimate
+from bayesfloor.floor.learned import row_plan
 from bayesfloor.floor.learned.result import LearningCurve
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
@@ -430,7 +430,7 @@ def test_copies_samples_groups_and_time():
 
 
 def test_rows_that_are_held_out(monkeypatch):
-    monkeypatch.setattr(estimate, "LEARNED_ROWS", 300)
+    monkeypatch.setattr(row_plan, "LEARNED_ROWS", 300)
     monkeypatch.setattr(linear_cost, "MOST_TREES", 10)
     monkeypatch.setattr(boosting, "MOST_OF_MANY", 5)
     X, y, by = planted(900)

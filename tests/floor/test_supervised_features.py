@@ -15,9 +15,8 @@ from sklearn.preprocessing import StandardScaler, TargetEncoder
 
 from bayesfloor import difficulty_report, floor_gap, learned_floor, read_table, regression_floor
 from bayesfloor.data.supervised_features import SupervisedFeatures
-from bayesfloor.floor.learned.cross_fitting import splits_of
-from bayesfloor.floor.trees.number_problem import check_number_problem
-from bayesfloor.floor.trees.problem import check_problem
+from bayesfloor.floor.learned.splits import splits_of
+from bayesfloor.tables.arguments import check_problem
 
 
 def noise(n=80, d=100, seed=0):
@@ -101,7 +100,7 @@ def test_all_else_sees_the_columns_as_they_are_made_ready_without_it():
     train, others = np.arange(60), np.arange(60, 120)
     found = [made.supervised.features(train, others)[1] for made in (problem, table)]
     assert_array_equal(*found)
-    assert check_number_problem(frame, rng.standard_normal(120), prepare=own).supervised is not None
+    assert check_problem(frame, rng.standard_normal(120), task="regression", prepare=own).supervised is not None
 
 
 @pytest.mark.filterwarnings("ignore:No features were selected")

@@ -481,10 +481,10 @@ def test_learners_are_trained_there(client, monkeypatch):
     expected = learned_floor(X, y, learners=learners)
     calls = []
 
-    def refuse(*_):
+    def refuse(*_, **__):
         raise AssertionError("trained in this process")
 
-    monkeypatch.setattr(cross_fitting, "_rows_for", refuse)
+    monkeypatch.setattr(cross_fitting, "training_set", refuse)
     there = learned_floor(X, y, learners=learners, client=client, progress=lambda *call: calls.append(call))
     assert_same_floor(there, expected)
     assert expected.weights.keys() >= {"trees", "Pipeline"}

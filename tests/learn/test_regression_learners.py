@@ -8,7 +8,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, lasso_path
 from sklearn.neighbors import KNeighborsRegressor
 
-from bayesfloor.floor.learned.regression.stacking import fit_weights
+from bayesfloor.floor.learned.targets import fit_weights
 from bayesfloor.learn import boosting, families
 from bayesfloor.learn.decision_trees import grow_ensemble
 from bayesfloor.learn.families import NUMBER_FAMILIES, NUMBER_LEARNERS, family_of

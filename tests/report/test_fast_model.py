@@ -10,12 +10,14 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from bayesfloor import LandmarkClassifier, difficulty_report, learned_floor, read_table
-from bayesfloor.floor.learned import estimate
+from bayesfloor.floor.learned import row_plan, targets
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.held_out import log_of_known
-from bayesfloor.floor.trees.problem import check_options, check_problem
+from bayesfloor.floor.trees.problem import check_options
+from bayesfloor.learn.families import CLASS_FAMILIES
 from bayesfloor.report.fast_model import FastModel, try_fast_model
 from bayesfloor.report.metric_sentences import is_good, sentence_on_fast_model
+from bayesfloor.tables.arguments import check_problem
 
 pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
 
@@ -31,7 +33,7 @@ def two_classes(n_rows=240, apart=1.5):
 
 def judged(held_out, model=None):
     """Predictions of the tested rows by a model that is trained again for each split."""
-    log_p = np.full((len(held_out.tested), len(held_out.problem.classes)), np.nan)
+    log_p = np.full((len(held_out.tested), len(held_out.used.classes)), np.nan)
     for each in held_out.training_sets():
         fitted = (GaussianNB() if model is None else model).fit(each.train.X, each.train.codes)
         assert np.isnan(log_p[each.places]).all()  # each row is predicted once
@@ -44,13 +46,14 @@ def test_the_folds_are_those_of_the_stack():
     """A stack of one learner without offsets decides as that learner does, so both err on the same rows."""
     X, y = two_classes()
     groups = np.arange(len(y)) // 6
-    learned, held_out = learned_floor_of(check_problem(X, y, groups), **QUICK)
+    learned, held_out = learned_floor_of(check_problem(X, y, groups=groups), **QUICK)
     assert held_out.values(judged(held_out)) == pytest.approx({"error": learned.reached})
+    rows = held_out.learned.plan.rows
     for train, places in held_out.splits:
-        of_train, of_tests = (set(groups[held_out.rows[some]]) for some in (train, held_out.tested[places]))
+        of_train, of_tests = (set(groups[rows[some]]) for some in (train, held_out.tested[places]))
         assert not of_train & of_tests
     for each, (train, _) in zip(held_out.training_sets(), held_out.splits, strict=True):
-        np.testing.assert_array_equal(each.groups, groups[held_out.rows[train]])
+        np.testing.assert_array_equal(each.groups, groups[rows[train]])
     assert sum(len(places) for _, places in held_out.splits) == len(y)
 
 
@@ -59,9 +62,10 @@ def test_models_are_trained_on_the_past():
     time = np.random.default_rng(1).permutation(len(y))
     _, held_out = learned_floor_of(check_problem(X, y, time=time), **QUICK)
     for train, places in held_out.splits:
-        assert time[held_out.rows[train]].max() < time[held_out.rows[held_out.tested[places]]].min()
+        of_rows = time[held_out.learned.plan.rows]
+        assert of_rows[train].max() < of_rows[held_out.tested[places]].min()
     # the later half is what figures are about
-    assert sorted(time[held_out.rows[held_out.tested]]) == list(range(len(y) // 2, len(y)))
+    assert sorted(time[held_out.learned.plan.rows[held_out.tested]]) == list(range(len(y) // 2, len(y)))
 
 
 def test_values_are_those_of_scikit_learn():
@@ -81,8 +85,8 @@ def test_values_are_those_of_scikit_learn():
 
 def test_some_of_many_rows_are_held_out(monkeypatch):
     """More of a rare class are trained and tested on than its share; figures are for its share all the same."""
-    monkeypatch.setattr(estimate, "LEARNED_ROWS", 300)
-    monkeypatch.setattr(estimate, "linear_families_for", lambda *_: {"gaussian": estimate.CLASS_FAMILIES["gaussian"]})
+    monkeypatch.setattr(row_plan, "LEARNED_ROWS", 300)
+    monkeypatch.setattr(targets, "linear_families_for", lambda *_: {"gaussian": CLASS_FAMILIES["gaussian"]})
     X, y = two_classes(6000, apart=2.0)
     y[np.flatnonzero(y)[60:]] = 0
     _, held_out = learned_floor_of(check_problem(X, y), metric="log_loss", max_rows=2000)
@@ -109,12 +113,13 @@ def test_features_from_labels_do_not_know_those_of_tested_rows(tmp_path):
     assert problem.tabular.from_labels
     _, held_out = learned_floor_of(problem, **QUICK)
     first = next(held_out.training_sets())
-    codes = held_out.problem.codes.copy()
-    tested = held_out.rows[held_out.tested[first.places]]
+    codes = held_out.used.codes.copy()
+    tested = held_out.tested[first.places]
     codes[tested] = 1 - codes[tested]
-    changed = next(replace(held_out, problem=replace(held_out.problem, codes=codes)).training_sets())
+    learned = held_out.learned._replace(used=replace(held_out.used, codes=codes))
+    changed = next(replace(held_out, learned=learned).training_sets())
     np.testing.assert_array_equal(changed.others, first.others)
-    assert np.any(changed.others != held_out.problem.X[tested])
+    assert np.any(changed.others != held_out.used.X[tested])
 
 
 def test_landmarks_are_trained_and_timed():
@@ -135,7 +140,7 @@ def test_a_past_of_one_class_is_no_crash():
     _, held_out = learned_floor_of(check_problem(X, y, time=np.arange(300)), learners=["gaussian"])
     split = held_out.splits[0]
     held_out = replace(held_out, splits=((split[0][:20], split[1]), *held_out.splits[1:]))
-    assert len(np.unique(held_out.problem.codes[held_out.rows[split[0][:20]]])) == 1
+    assert len(np.unique(held_out.used.codes[split[0][:20]])) == 1
     assert 0 <= try_fast_model(held_out, check_options()).values["error"] <= 1
 
 

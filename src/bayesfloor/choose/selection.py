@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayesfloor.choose.floor_levels import CRITERIA, FloorLevel, criterion_level, level_without_features
 from bayesfloor.choose.search import Groups, Step, n_candidates_at_most, search_backward, search_forward
 from bayesfloor.choose.selection_path import SelectionPath, SelectionStep
+from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import CHOICE_ROWS, keys_of_values, stratified_rows
 from bayesfloor.floor.trees.assembly import count_cross_edges, whole_result
-from bayesfloor.floor.trees.problem import Options, Problem, Progress, check_options, check_problem
+from bayesfloor.floor.trees.problem import Options, Progress, check_options, check_problem
 from bayesfloor.runtime.arrays import Bools, Ints
 from bayesfloor.runtime.checks import ParameterError, check_max_rows, check_option, is_int
 from bayesfloor.runtime.frames import like_input

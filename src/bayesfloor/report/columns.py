@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import Keys, keys_of_values, stratified_rows
 from bayesfloor.floor.trees.cross_edges import of_whole
-from bayesfloor.floor.trees.problem import Options, Problem, floors_of
+from bayesfloor.floor.trees.problem import Options, floors_of
 from bayesfloor.forest import Forests, spanning_forests
 from bayesfloor.report.source import Source
 from bayesfloor.runtime.arrays import Floats, Ints

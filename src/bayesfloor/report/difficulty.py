@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.prepared_table import Table
+from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import REPORT_VALUES, TREE_ROWS
 from bayesfloor.data.tasks import TASKS
-from bayesfloor.floor.learned.estimate import rows_by_default
 from bayesfloor.floor.learned.gap_result import FloorGap
 from bayesfloor.floor.learned.metrics import Metric, check_metric_names, check_metrics
 from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model, columns_named
 from bayesfloor.floor.learned.result import LearnedFloor
+from bayesfloor.floor.learned.row_plan import rows_by_default
 from bayesfloor.floor.trees.number_problem import NumberProblem
-from bayesfloor.floor.trees.problem import Options, Problem, Progress, check_options
+from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.figures import FEWEST_ROWS, compute_figures
 from bayesfloor.report.formats import Report

@@ -44,7 +44,7 @@ class FastModel:
 
 def try_fast_model(held_out: HeldOut, options: Options) -> FastModel:
     """Train on each training set of the largest size, and predict what the stack has predicted from there."""
-    log_p = np.empty((len(held_out.tested), len(held_out.problem.classes)))
+    log_p = np.empty((len(held_out.tested), len(held_out.used.classes)))
     seconds: list[float] = []
     sizes: list[int] = []
     for each in held_out.training_sets():

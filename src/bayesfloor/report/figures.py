@@ -8,16 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.choose.selection_path import SelectionPath
+from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import keys_of_values, stratified_rows
-from bayesfloor.floor.learned.caller_choices import MIN_FOLDS
 from bayesfloor.floor.learned.dependence import find_dependence
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.gap import gap_of
 from bayesfloor.floor.learned.gap_result import FloorGap
 from bayesfloor.floor.learned.model_predictions import Compared
 from bayesfloor.floor.learned.result import LearnedFloor
+from bayesfloor.floor.learned.row_plan import MIN_FOLDS
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
-from bayesfloor.floor.trees.problem import Options, Problem, Progress
+from bayesfloor.floor.trees.problem import Options, Progress
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.columns import ColumnFloors, measure_columns
 from bayesfloor.report.fast_model import FastModel, try_fast_model

@@ -6,8 +6,8 @@ lowest value that any model can attain; where larger is better, a ceiling is the
 
 from typing import Any
 
+from bayesfloor.floor.learned.findings import STILL_FALLING
 from bayesfloor.floor.learned.result import ClassRanking, CostDecisions, LearnedFloor, MetricFloor
-from bayesfloor.floor.learned.summary import STILL_FALLING
 from bayesfloor.report.fast_model import FastModel
 from bayesfloor.runtime.text import (
     chosen,

@@ -7,7 +7,7 @@ import numpy as np
 
 from bayesfloor.floor.learned.regression.result import RegressionFloor
 from bayesfloor.floor.learned.result import MetricFloor
-from bayesfloor.floor.learned.summary import ERR_ALIKE
+from bayesfloor.floor.learned.rules import ERR_ALIKE
 from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.report import regression_sentences as sentences
 from bayesfloor.report.regression_figures import RegressionFigures

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.floor.learned.caller_choices import MIN_FOLDS
+from bayesfloor.floor.learned.findings import STILL_FALLING
 from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor, SubgroupFloors
-from bayesfloor.floor.learned.summary import STILL_FALLING, is_rare, leads_with_ranking
+from bayesfloor.floor.learned.row_plan import MIN_FOLDS
+from bayesfloor.floor.learned.strata import is_rare, leads_with_ranking
 from bayesfloor.floor.trees.results import BayesError, PairwiseBayesError
 from bayesfloor.report.columns import ColumnFloors
 from bayesfloor.report.figures import FEWEST_ROWS, Figures

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.prepared_table import ColumnSummary
+from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor
-from bayesfloor.floor.learned.summary import ERR_ALIKE
-from bayesfloor.floor.trees.problem import Problem
+from bayesfloor.floor.learned.rules import ERR_ALIKE
 from bayesfloor.floor.trees.results import OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report import metric_sentences, sentences
 from bayesfloor.report.columns import ColumnFloors

@@ -1,39 +1,12 @@
-"""What callers choose: learners and folds, checked alike for classes and for numbers."""
+"""Learners that callers choose, by name or as estimators."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from bayesfloor.floor.learned.time_periods import MIN_ROWS
+from bayesfloor.floor.learned.targets import Known
 from bayesfloor.learn.families import Family, family_of
-from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.checks import ParameterError, check_int, is_int
-
-#: Fewest folds: four disjoint training sets and the fold that they predict.
-MIN_FOLDS = 5
-
-
-class Known(NamedTuple):
-    """The learners that have a name.
-
-    Attributes
-    ----------
-    families : mapping of str to Family
-        Families of learners.
-    names : mapping of str to tuple of str
-        The learners of each family.
-    is_learner : callable
-        Tells whether an object is such an estimator.
-    noun : str
-        What it is called, with its article.
-    """
-
-    families: Mapping[str, Family]
-    names: Mapping[str, tuple[str, ...]]
-    is_learner: Callable[[Any], bool]
-    noun: str
+from bayesfloor.runtime.checks import ParameterError
 
 
 def check_learners(learners: Any, known: Known, default: Callable[[], dict[str, Family]]) -> dict[str, Family]:
@@ -78,19 +51,3 @@ def check_learners(learners: Any, known: Known, default: Callable[[], dict[str, 
     if twice:
         raise ValueError(f"There are two learners called {twice[0]!r}; name them in a dict.")
     return families
-
-
-def check_cv(cv: Any, n_rows: int, groups: Ints | None, time: Floats | None) -> None:
-    """Check what can be checked of `cv` before rows are chosen."""
-    if groups is not None:
-        n_groups = len(np.unique(groups))
-        if n_groups < MIN_FOLDS:
-            raise ValueError(f"A learning curve of groups needs at least {MIN_FOLDS} of them. Got {n_groups}.")
-    if time is not None and not is_int(cv):
-        raise ParameterError("cv", "an int with time, the number of periods to test", cv)
-    if not is_int(cv) and (hasattr(cv, "split") or np.iterable(cv)):
-        return
-    check_int("cv", cv, MIN_FOLDS)
-    needed = 4 * cv if time is None else 2 * MIN_ROWS * cv
-    if n_rows < needed:
-        raise ValueError(f"A learning curve with cv={cv} needs at least {needed} rows. Got {n_rows}.")

@@ -8,41 +8,29 @@ columns by their numbers.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 
 from bayesfloor.data.column_order import U64, bits_of, column_keys, hash_of_rows
 from bayesfloor.data.prepared_table import TabularView
-from bayesfloor.floor.trees.number_problem import NumberProblem
-from bayesfloor.floor.trees.problem import Problem
+from bayesfloor.data.problem import Problem
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.hashing import mix64
 
-P = TypeVar("P", Problem, NumberProblem)
 Columns = Sequence[Callable[[], U64]]
 
 
-def in_column_order(problem: P, labels: Ints | Floats) -> P:
+def in_column_order(problem: Problem) -> Problem:
     """Put the columns of X, and those of the tabular view, in an order that their values decide.
 
-    Columns that were computed from labels stay together, and count as the category that they encode.
-
-    Parameters
-    ----------
-    problem : Problem or NumberProblem
-        The rows.
-    labels : ndarray of shape (n,)
-        Codes of classes, or numbers. They tell columns apart that nothing else does, such as dummies of equally many
-        rows; which code a class has decides only between columns that change places when classes do.
-
-    Returns
-    -------
-    Problem or NumberProblem
+    Columns that were computed from labels stay together, and count as the category that they encode. Labels tell
+    columns apart that nothing else does, such as dummies of equally many rows; which code a class has decides only
+    between columns that change places when classes do.
     """
     X, tabular = problem.X, problem.tabular
     units, known = _units_of(X, tabular)
     of_rows = hash_of_rows(known)
+    labels = problem.codes if problem.task == "classification" else problem.y
     ranks = np.unique(labels, return_inverse=True)[1]
     with_labels = partial(_marked_rows, known, of_rows, ranks)
     order = np.concatenate([units[unit] for unit in _order_of(known, of_rows, with_labels)])

@@ -14,16 +14,14 @@ labels (several people labelled each row, or labels are noisy), each is an obser
 Targets that are numbers are dealt with alike; rounded columns are known by rows that repeat others, y included.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from bayesfloor.data.sampling import Keys, keys_of_values
+from bayesfloor.data.problem import Problem
 from bayesfloor.floor.trees.near_copies import find_near_copies, near_copies
 from bayesfloor.floor.trees.noise_variance import are_copies
-from bayesfloor.floor.trees.number_problem import NumberProblem
-from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.forest import spanning_forests
 from bayesfloor.learn.training_rows import standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
@@ -45,30 +43,31 @@ FEW_MIXED = 0.05
 SHARE_CHANGED = 0.01
 
 
-@dataclass(frozen=True, eq=False)
-class DistinctRows:
+class DistinctRows(NamedTuple):
     """The problem without copies.
 
     Attributes
     ----------
-    given : Problem
-        All rows, with the copies as groups where that is how they are dealt with.
     problem : Problem
-        The rows that may be used.
+        The rows that may be used; with copies as groups where that is how they are dealt with.
     rows : ndarray of shape (n,)
         Which of those given these are, ascending.
     findings : tuple of Finding
         What was found.
+    are_left_out : bool
+        Whether there were copies, of which one each is left.
     """
 
-    given: Problem
     problem: Problem
     rows: Ints
     findings: tuple[Finding, ...] = ()
+    are_left_out: bool = False
 
 
 def distinct_rows(problem: Problem, seed: int, *, may_group: bool = True) -> DistinctRows:
     """Leave out copies, or make groups of them.
+
+    Rows of weight 0 are left out first, so that no other row is left out for the sake of one that does not count.
 
     Parameters
     ----------
@@ -84,66 +83,37 @@ def distinct_rows(problem: Problem, seed: int, *, may_group: bool = True) -> Dis
     -------
     DistinctRows
     """
-    everything = DistinctRows(problem, problem, np.arange(len(problem.X)))
+    used = np.arange(len(problem.X))
+    if problem.sample_weight is not None and problem.sample_weight.min() == 0.0:
+        used = np.flatnonzero(problem.sample_weight > 0)
+        problem = problem.take(used)
+    everything = DistinctRows(problem, used)
+    is_number = problem.task == "regression"
     places = copies_of(problem)
+    is_repeated = places is None and is_number
+    if is_repeated:
+        places = _repeats_of(problem)
     if places is None:
         return everything
-    keys = keys_of_values(problem.X, problem.codes, seed, problem.groups)
+    values = np.unique(problem.y, return_inverse=True)[1] if is_number else problem.codes
     settled = settle_copies(
-        places, problem.codes, keys, problem.groups, problem.time, "Labels", may_group=may_group, needs_all=True
+        places,
+        values,
+        problem,
+        seed,
+        "Targets" if is_number else "Labels",
+        may_group=may_group,
+        needs_all=not is_number,
     )
     if settled is None:
         return everything
     if settled.are_groups:
-        grouped = replace(problem, groups=places)
-        return DistinctRows(grouped, grouped, everything.rows, (_finding(places, settled.what),))
+        found = _finding(places, settled.what, also_target=is_repeated)
+        return DistinctRows(replace(problem, groups=places), used, (found,))
     distinct = problem.take(settled.kept)
     what = settled.what + _changed_shares(problem, distinct)
-    return DistinctRows(problem, distinct, settled.kept, (_finding(places, what),))
-
-
-def distinct_numbers(
-    problem: NumberProblem, seed: int, *, may_group: bool
-) -> tuple[Ints, Ints | None, tuple[Finding, ...]]:
-    """Leave out copies, or make groups of them, where the target is a number.
-
-    Rows of weight 0 are left out first, so that no other row is left out for the sake of one that does not count.
-
-    Parameters
-    ----------
-    problem : NumberProblem
-        All rows.
-    seed, may_group
-        As for `distinct_rows`.
-
-    Returns
-    -------
-    kept : ndarray of shape (n_kept,)
-        The rows that may be used, ascending.
-    places : ndarray of shape (n,) or None
-        Copies have the same number, where they are to be held out together.
-    findings : tuple of Finding
-        What was found.
-    """
-    used = np.arange(len(problem.y))
-    if problem.sample_weight is not None:
-        used = np.flatnonzero(problem.sample_weight > 0)
-    part = problem.take(used) if len(used) < len(problem.y) else problem
-    places = copies_of(part.without_target)
-    also_target = places is None
-    if places is None:
-        places = _repeats_of(part)
-    if places is None:
-        return used, None, ()
-    values = np.unique(part.y, return_inverse=True)[1]
-    settled = settle_copies(places, values, part.keys(seed), part.groups, part.time, "Targets", may_group=may_group)
-    if settled is None:
-        return used, None, ()
-    of_all = None
-    if settled.are_groups:
-        of_all = np.full(len(problem.y), -1)
-        of_all[used] = places
-    return used[settled.kept], of_all, (_finding(places, settled.what, also_target=also_target),)
+    found = _finding(places, what, also_target=is_repeated)
+    return DistinctRows(distinct, used[settled.kept], (found,), are_left_out=True)
 
 
 class Settled(NamedTuple):
@@ -157,13 +127,12 @@ class Settled(NamedTuple):
 def settle_copies(
     places: Ints,
     values: Ints,
-    keys: Keys,
-    groups: Ints | None,
-    time: Floats | None,
+    problem: Problem,
+    seed: int,
     noun: str,
     *,
     may_group: bool,
-    needs_all: bool = False,
+    needs_all: bool,
 ) -> Settled | None:
     """Decide what becomes of copies.
 
@@ -173,15 +142,15 @@ def settle_copies(
         Copies have the same number, from 0.
     values : ndarray of shape (n,)
         Labels or targets; equal ones have the same number, from 0.
-    keys : ndarray of shape (n,)
-        Random numbers by which one of several copies is chosen.
-    groups, time : ndarray of shape (n,) or None
-        As of the problem. Copies within a group do no harm; of several in time, the earliest is kept.
+    problem : Problem
+        The rows. Copies within a group do no harm; of several in time, the earliest is kept.
+    seed : int
+        Seeds which of several copies is kept otherwise.
     noun : str
         What the values are called.
     may_group : bool
         Whether copies may become groups where there are neither groups nor a time.
-    needs_all : bool, default=False
+    needs_all : bool
         Whether each of the values must be among those of the rows that are kept.
 
     Returns
@@ -189,10 +158,11 @@ def settle_copies(
     Settled or None
         None where all rows are used as they are.
     """
+    groups, time = problem.groups, problem.time
     if groups is not None and not _differ_within(places, groups).any():
         return None
     n_places = int(places.max()) + 1
-    order = np.lexsort((keys, np.zeros(len(keys)) if time is None else time, places))
+    order = np.lexsort((problem.keys(seed), np.zeros(len(places)) if time is None else time, places))
     kept = np.sort(order[np.searchsorted(places[order], np.arange(n_places))])
     n_copied = int(np.count_nonzero(np.bincount(places) > 1))
     n_mixed = int(_differ_within(places, values).sum())
@@ -291,7 +261,7 @@ def _known_of_rows(problem: Problem) -> Floats:
     return np.column_stack([problem.X[:, is_kept], np.where(np.isnan(encoded), -1.0, encoded)])
 
 
-def _repeats_of(problem: NumberProblem) -> Ints | None:
+def _repeats_of(problem: Problem) -> Ints | None:
     """Return which rows repeat another one, y included, where that happens far more often than by chance."""
     known = known_of(problem, np.arange(len(problem.y)))
     hashes = np.empty(len(known), np.uint64)
@@ -306,12 +276,12 @@ def _repeats_of(problem: NumberProblem) -> Ints | None:
     return places
 
 
-def known_of(problem: NumberProblem, rows: Ints) -> Floats:
+def known_of(problem: Problem, rows: Ints) -> Floats:
     """Return what tells rows apart: the codes of a table where it has them, as X may hold targets of other rows.
 
     Parameters
     ----------
-    problem : NumberProblem
+    problem : Problem
         All rows.
     rows : ndarray of shape (n,)
         Some of them.

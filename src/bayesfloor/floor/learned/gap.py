@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesfloor.data.problem import Problem
+from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.clusters import effective_rows
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.gap_result import FloorGap, p_text
@@ -25,13 +27,12 @@ from bayesfloor.floor.learned.model_predictions import OwnRows, Predicted, check
 from bayesfloor.floor.learned.paired import Difference, compare, holm, paired_p_value
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.strata import PlainRows
-from bayesfloor.floor.learned.summary import proportion_interval
-from bayesfloor.floor.trees.problem import Problem, Progress, check_problem
+from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.text import counted, exact_percent, listed, percent, percent_range, points, shown
-from bayesfloor.tables.arguments import table_of
+from bayesfloor.tables.arguments import problem_and_table
 
 #: Chance of a difference as large, below which a model that is better than the stack may have seen the rows.
 TOO_GOOD = 0.01
@@ -144,11 +145,10 @@ def floor_gap(
 
 def problem_of(X: Any, y: Any, groups: Any, time: Any, prepare: Any = "auto") -> tuple[Problem, OwnRows]:
     """Check points and labels, and remember the rows as the caller has them."""
-    table = None if y is None else table_of(X, y, groups=groups, time=time, prepare=prepare)
-    if table is None:
-        problem = check_problem(X, y, groups, time, prepare)
+    problem, table = problem_and_table(X, y, groups=groups, time=time, prepare=prepare)
+    if table is None or table is X:
         return problem, OwnRows(X, np.arange(len(problem.X)))
-    return check_problem(table, None), OwnRows(X, table.lines, columns_named(X, y, groups, time))
+    return problem, OwnRows(X, table.lines, columns_named(X, y, groups, time))
 
 
 def gap_of(learned: LearnedFloor, held_out: HeldOut, predicted: Predicted, *, rows_are_new: bool = False) -> FloorGap:
@@ -171,7 +171,7 @@ def gap_of(learned: LearnedFloor, held_out: HeldOut, predicted: Predicted, *, ro
     """
     rows_are_new = rows_are_new or predicted.origin == "cross-fitted"
     floor, confidence, rows = learned.metrics["error"], learned.confidence, held_out.counted
-    codes, clusters = rows.codes, held_out.clusters
+    codes, clusters = rows.codes, held_out.learned.plan.clusters
     if clusters is not None:
         clusters = np.unique(clusters, return_inverse=True)[1]
     of_model, of_stack = predicted.codes != codes, held_out.stack != codes
@@ -237,7 +237,7 @@ def _by_class(
     predicted: Predicted, held_out: HeldOut, clusters: Ints | None, confidence: float, total: float
 ) -> dict[str, Any]:
     """List the true classes, that with the largest part of the gap first."""
-    rows, classes = held_out.counted, held_out.problem.classes
+    rows, classes = held_out.counted, held_out.used.classes
     found = []
     for code in range(len(classes)):
         own = np.flatnonzero(rows.codes == code)

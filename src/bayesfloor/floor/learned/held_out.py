@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_softmax
 
-from bayesfloor.data.target_encoding import classes_to_encode
-from bayesfloor.floor.learned.many_rows import rows_for
+from bayesfloor.data.problem import Problem
+from bayesfloor.floor.learned.learning import Learned
 from bayesfloor.floor.learned.metrics import Metric, one_hot
 from bayesfloor.floor.learned.strata import PlainRows
-from bayesfloor.floor.trees.problem import Problem
+from bayesfloor.floor.learned.training_sets import training_set
 from bayesfloor.learn.training_rows import Train, safe
 from bayesfloor.runtime.arrays import Floats, Ints
 
@@ -43,44 +43,40 @@ class HeldOut:
 
     Attributes
     ----------
-    problem : Problem
-        Points and labels.
-    rows : ndarray of shape (n,)
-        The rows of the problem that are trained on and tested, in random order.
+    learned : Learned
+        Who is trained on what.
     splits : tuple of (ndarray, ndarray)
-        Which of them to train on, and the places among the tested ones to predict.
-    tested : ndarray of shape (n_tested,)
-        Which of them are tested.
+        Which rows to train on, and the places among the tested ones to predict.
     counted : PlainRows
-        Classes of the tested rows, and what each counts.
+        Classes of the rows that count, and what each counts.
     metrics : tuple of Metric
         What predictions are judged by.
-    given : ndarray of shape (n,)
-        Where `rows` are among the rows that were given, copies included.
-    stack : ndarray of shape (n_tested,)
-        Classes that the stack names for the tested rows.
-    clusters : ndarray of shape (n_tested,) or None
-        Tested rows that err alike have the same number; None where all are independent.
+    stack : ndarray of shape (n_counted,)
+        Classes that the stack names for these rows.
     """
 
-    problem: Problem
-    rows: Ints
+    learned: Learned
     splits: tuple[tuple[Ints, Ints], ...]
-    tested: Ints
     counted: PlainRows
     metrics: tuple[Metric, ...]
-    given: Ints
     stack: Ints
-    clusters: Ints | None
+
+    @property
+    def used(self) -> Problem:
+        """The rows that are trained on and tested."""
+        return self.learned.used
+
+    @property
+    def tested(self) -> Ints:
+        """Which of these are tested."""
+        return self.learned.plan.tested
 
     def training_sets(self) -> Iterator[TrainingSet]:
         """Give the rows of each split; features that hold labels are computed from those to train on alone."""
-        encoded = classes_to_encode(self.problem.codes[self.rows], len(self.problem.classes))
-        groups = self.problem.groups
+        groups = self.used.groups
         for train, places in self.splits:
-            known, tests = self.rows[train], self.rows[self.tested[places]]
-            rows, others = rows_for(self.problem, known, tests, encoded)
-            yield TrainingSet(rows, None if groups is None else groups[known], others, places)
+            rows, others = training_set(self.used, train, self.tested[places], is_many=True)
+            yield TrainingSet(rows, None if groups is None else groups[train], others, places)
 
     def values(self, log_p: Floats) -> dict[str, float]:
         """Return the value of each metric.
@@ -94,7 +90,7 @@ class HeldOut:
         -------
         dict of str to float
         """
-        counted, n_classes = self.counted, len(self.problem.classes)
+        counted, n_classes = self.counted, len(self.used.classes)
         q = np.exp(self.at_shares_of_all(log_p))
         targets, weights = one_hot(counted.codes, n_classes), counted.class_weights[counted.codes]
         return {
@@ -115,10 +111,10 @@ class HeldOut:
         ndarray of shape (n_tested, n_classes)
             The same.
         """
-        n_classes = len(self.problem.classes)
+        n_classes = len(self.used.classes)
         moved = np.zeros(n_classes)
-        if self.problem.groups is None and self.problem.time is None:
-            trained = np.bincount(self.problem.codes[self.rows], minlength=n_classes)
+        if self.used.groups is None and self.used.time is None:
+            trained = np.bincount(self.used.codes, minlength=n_classes)
             moved = np.log(np.bincount(self.counted.codes, minlength=n_classes) / trained)
         return self.counted.at_shares_of_all(log_softmax(log_p + moved, axis=1))
 

@@ -8,16 +8,17 @@ import numpy as np
 
 from bayesfloor.data.sampling import LEARNED_ROWS
 from bayesfloor.display import LabelNoiseDisplay
-from bayesfloor.floor.learned.caller_choices import MIN_FOLDS
 from bayesfloor.floor.learned.column_order import in_column_order
 from bayesfloor.floor.learned.copies import distinct_rows
-from bayesfloor.floor.learned.estimate import choose_rows, learned_floor
-from bayesfloor.floor.trees.problem import Progress, check_problem
+from bayesfloor.floor.learned.estimate import learned_floor
+from bayesfloor.floor.learned.row_plan import MIN_FOLDS, choose_rows
+from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.learn.training_rows import as_given
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import ParameterError, check_int, check_max_rows, check_random_state_seed
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.results import Result
+from bayesfloor.tables.arguments import check_problem
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,8 +149,7 @@ def label_noise_check(
     """
     levels = _check_shares(shares)
     check_int("cv", cv, MIN_FOLDS)
-    problem = check_problem(X, y, groups, time)
-    problem = in_column_order(problem, problem.codes)
+    problem = in_column_order(check_problem(X, y, groups=groups, time=time))
     n_classes = len(problem.classes)
     seed = check_random_state_seed(random_state)
     problem = distinct_rows(problem, seed).problem

@@ -41,6 +41,8 @@ MISFIT = 0.1
 _N_LEVELS = 60
 #: Grid points for b in curve (a); curve (b) has half as many.
 _N_RATES = 14
+#: Curves above which each is moved to one of so many places before their posteriors are added.
+MOST_CURVES, _N_PLACES = 8000, 600
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,28 +150,66 @@ def _posterior(
     values: Floats, variance: float, above: Floats, largest: float, n_rows: float | None = None
 ) -> Posterior:
     """Mix the posteriors of the floor over a grid of curves, each given by its heights above the floor."""
-    means, precision = values.mean(axis=0), np.linalg.inv(covariance_of(values, variance, n_rows))
-    of_ones = precision.sum(axis=0)
-    total = of_ones.sum()
+    covariance = covariance_of(values, variance, n_rows)
+    return mixed_posterior(values.mean(axis=0), covariance, above, largest, np.ones(values.shape[1]))
+
+
+def mixed_posterior(
+    means: Floats,
+    covariance: Floats,
+    above: Floats,
+    largest: float,
+    levels: Floats,
+    log_prior: Floats | float = 0.0,
+) -> Posterior:
+    """Mix the posteriors of θ over a grid of curves.
+
+    Parameters
+    ----------
+    means : ndarray of shape (n_points,)
+        What was observed.
+    covariance : ndarray of shape (n_points, n_points)
+        Of what was observed, about the curve.
+    above : ndarray of shape (n_curves, n_points)
+        What each curve has at the points, less θ times `levels`.
+    largest : float
+        What θ cannot exceed.
+    levels : ndarray of shape (n_points,)
+        1 where a point lies above θ, 0 where θ has no part in it.
+    log_prior : ndarray of shape (n_curves,) or float, default=0.0
+        Logarithm of the prior of each curve, up to a constant.
+
+    Returns
+    -------
+    Posterior
+    """
+    precision = np.linalg.inv(covariance)
+    weighted = precision @ levels
+    total = float(levels @ weighted)
     rest = means - above
-    theta_hat = rest @ of_ones / total
-    misfit = np.einsum("gp,pq,gq->g", rest, precision, rest) - total * theta_hat**2
-    width = 1.0 / np.sqrt(total)
-    weight = np.exp(-0.5 * misfit + _log_mass(theta_hat / width, (largest - theta_hat) / width))
+    theta_hat = rest @ weighted / total
+    misfit = np.einsum("gp,pq,gq->g", rest, precision, rest, optimize=True) - total * theta_hat**2
+    width = 1.0 / total**0.5
+    log_weight = log_prior - 0.5 * misfit + _log_mass(theta_hat / width, (largest - theta_hat) / width)
+    weight = np.exp(log_weight - log_weight.max())
     # Grid points of negligible weight are dropped: each costs as much as one that matters.
     weight /= weight.sum()
     kept = weight > 1e-7
-    weight, theta_hat = weight[kept] / weight[kept].sum(), theta_hat[kept]
+    weight, theta_hat, above = weight[kept] / weight[kept].sum(), theta_hat[kept], above[kept]
     low = max(0.0, float(theta_hat.min()) - 6 * width)
-    high = min(largest, max(float(theta_hat.max()) + 6 * width, low + 1e-6))
+    high = min(largest, max(float(theta_hat.max()) + 6 * width, low + 1e-9))
     theta = np.linspace(low, max(high, low + 1e-9), 400)
-    below = ndtr((theta[:, None] - theta_hat) / width) - ndtr(-theta_hat / width)
-    within = np.maximum(ndtr((largest - theta_hat) / width) - ndtr(-theta_hat / width), 1e-300)
-    cdf = np.clip((below / within) @ weight, 0.0, 1.0)
-    cdf = np.maximum.accumulate(cdf)
-    cdf /= max(cdf[-1], 1e-300)
+    bottom = ndtr(-theta_hat / width)
+    mass = weight / np.maximum(ndtr((largest - theta_hat) / width) - bottom, 1e-300)
+    below = float(mass @ bottom)
+    if len(theta_hat) > MOST_CURVES:  # many share a place: a sum over a fine grid of places costs little
+        places = np.linspace(theta_hat.min(), max(theta_hat.max(), theta_hat.min() + 1e-12), _N_PLACES)
+        of_curve = np.searchsorted(places, theta_hat).clip(0, _N_PLACES - 1)
+        theta_hat, mass = places, np.bincount(of_curve, mass, minlength=_N_PLACES)
+    cdf = np.maximum.accumulate(np.clip(ndtr((theta[:, None] - theta_hat) / width) @ mass - below, 0.0, 1.0))
+    cdf /= max(float(cdf[-1]), 1e-300)
     mean = float(theta[-1] - trapezoid(cdf, theta))
-    return Posterior(theta=theta, cdf=cdf, mean=mean, fitted=mean + weight @ above[kept])
+    return Posterior(theta=theta, cdf=cdf, mean=mean, fitted=mean * levels + weight @ above)
 
 
 def _log_mass(left: Floats, right: Floats) -> Floats:
@@ -192,3 +232,10 @@ def covariance_of(values: Floats, variance: float, n_rows: float | None = None) 
     covariance += max(variance - covariance[0, 0], 0.0)
     off = 0.3 / n + MISFIT * (means - means.min() + 1e-3)
     return covariance + np.diag(off**2)
+
+
+def power_of(excess: Floats, relative: Floats) -> float:
+    """Return the power of the size through both ends of a curve: a mean of power laws is no power law."""
+    if not 0.0 < excess[0] < excess[-1]:
+        return 1.0  # there is next to nothing to fall
+    return float(np.log(excess[-1] / excess[0]) / -np.log(relative[-1]))

@@ -159,8 +159,8 @@ class Compared(NamedTuple):
         -------
         Predicted
         """
-        classes = held_out.problem.classes
-        tested = held_out.given[held_out.tested]
+        classes = held_out.used.classes
+        tested = held_out.learned.plan.given[held_out.tested]
         if self.labels is not None:
             codes, _ = codes_of(self.labels[self.own.places[tested]], classes)
             return Predicted(codes, tuple(classes), "predictions")
@@ -252,26 +252,26 @@ def _by_clones(model: Any, own: OwnRows, held_out: HeldOut, sample_weight: Float
     """Fit a clone on each training set of the stack, and let it predict what the stack has predicted from there."""
     from sklearn.base import clone
 
-    name, problem = type(model).__name__, held_out.problem
-    labels = problem.classes[problem.codes[held_out.rows]]
+    name, used, given = type(model).__name__, held_out.used, held_out.learned.plan.given
+    classes, labels = used.classes, used.classes[used.codes]
     codes = np.empty(len(held_out.tested), np.int64)
     # where rows were sampled with more of the rare classes, decisions are moved back to the shares of all rows
-    log_p = np.zeros((len(codes), len(problem.classes))) if _is_uneven(held_out) and _has_probabilities(model) else None
+    log_p = np.zeros((len(codes), len(classes))) if _is_uneven(held_out) and _has_probabilities(model) else None
     prepared = held_out.training_sets() if isinstance(own.X, Table) else None
     for train, places in held_out.splits:
         if prepared is not None:
             each = next(prepared)
             rows, others = (as_given(side, each.train.given_columns) for side in (each.train.X, each.others))
         else:
-            rows, others = (own.take(held_out.given[some]) for some in (train, held_out.tested[places]))
-        known = Train(np.empty((len(train), 0)), problem.codes[held_out.rows[train]], len(problem.classes))
+            rows, others = (own.take(given[some]) for some in (train, held_out.tested[places]))
+        known = Train(np.empty((len(train), 0)), used.codes[train], len(classes))
         of_known = np.flatnonzero(known.counts)
         if len(of_known) == 1:  # in an order of time, the past may have one class only
             codes[places] = of_known[0]
             if log_p is not None:
                 log_p[places] = log_of_known(np.ones((len(places), 1)), of_known, known)
             continue
-        weight = {} if sample_weight is None else {"sample_weight": sample_weight[held_out.given[train]]}
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight[given[train]]}
         try:
             fitted = clone(model).fit(rows, labels[train], **weight)
         except Exception as error:
@@ -279,25 +279,24 @@ def _by_clones(model: Any, own: OwnRows, held_out: HeldOut, sample_weight: Float
                 f"{name} could not be fitted on {len(train)} rows ({type(error).__name__}: {error})"
             ) from error
         if log_p is not None:
-            of_fitted, _ = codes_of(as_array(fitted.classes_), problem.classes)
+            of_fitted, _ = codes_of(as_array(fitted.classes_), classes)
             log_p[places] = log_of_known(fitted.predict_proba(others), of_fitted, known)
         found = _one_label_each(as_array(fitted.predict(others)), len(places), name)
-        codes[places], unknown = codes_of(found, problem.classes)
+        codes[places], unknown = codes_of(found, classes)
         if len(unknown):
             raise ValueError(f"{name} predicts {_named(unknown)}, which y does not hold.")
     if log_p is not None:
         codes = held_out.at_shares_of_all(log_p).argmax(axis=1)
-    return Predicted(codes, tuple(problem.classes), "cross-fitted", name)
+    return Predicted(codes, tuple(classes), "cross-fitted", name)
 
 
 def _is_uneven(held_out: HeldOut) -> bool:
     """Tell whether classes have other shares among the rows trained on than among all, by more than a row or two."""
-    problem = held_out.problem
-    if problem.groups is not None or problem.time is not None:
+    used, problem = held_out.used, held_out.learned.problem
+    if used.groups is not None or used.time is not None:
         return False
-    trained = np.bincount(problem.codes[held_out.rows], minlength=len(problem.classes))
-    in_proportion = problem.class_counts * (len(held_out.rows) / len(problem.X))
-    return bool(np.any(np.abs(trained - in_proportion) > 2))
+    in_proportion = problem.class_counts * (len(used.X) / len(problem.X))
+    return bool(np.any(np.abs(used.class_counts - in_proportion) > 2))
 
 
 def _has_probabilities(model: Any) -> bool:

@@ -67,12 +67,12 @@ def rank_classes(
         if not is_class.any():
             found.append(ClassRanking(label, 0, 0, 0.0, 0.5, (0.0, 1.0), 0.0, 0.0, 0.0, (0.5,) * len(stacks), False))
             continue
-        ranks = _rank(stacks[0].log_q[0, :, code], is_class, weights)
+        ranks = _rank(stacks[0].predicted[0, :, code], is_class, weights)
         own = placements(ranks, is_class)
         auc = float(own.mean())
         # for each smaller size, the mean over models that share no training rows
         smaller = [
-            np.mean([placements(_rank(view[:, code], is_class, weights), is_class) for view in stack.log_q], axis=0)
+            np.mean([placements(_rank(view[:, code], is_class, weights), is_class) for view in stack.predicted], axis=0)
             for stack in stacks[1:]
         ]
         recall, precision = _recall_and_precision(ranks)

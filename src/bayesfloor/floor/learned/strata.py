@@ -7,7 +7,13 @@ weighted mean, of probabilities that were moved back to the shares of all rows.
 import numpy as np
 from scipy.special import log_softmax
 
+from bayesfloor.data.problem import Problem
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
+
+#: Share of an equal part of the rows below which a class is rare: 5% of two classes, 1% of ten.
+RARE = 0.1
+#: Share of rows outside of the largest class below which the error is as good as that of never naming the others.
+FEW_OTHERS = 0.05
 
 
 class PlainRows:
@@ -122,3 +128,21 @@ class StratifiedRows(PlainRows):
     def _smoothed(self, is_wrong: Bools) -> Floats:
         """Return the errors of the classes, none of which is 0 or 1 because few rows were seen."""
         return (np.bincount(self.codes, weights=is_wrong) + 0.5) / (self._n_of_class + 1.0)
+
+
+def classes_in_one_group(problem: Problem) -> Ints:
+    """Return the classes that are in one group only, as codes; none without groups."""
+    if problem.groups is None:
+        return np.empty(0, np.int64)
+    pairs = np.unique(np.column_stack([problem.codes, problem.groups]), axis=0)
+    return np.flatnonzero(np.bincount(pairs[:, 0], minlength=len(problem.classes)) == 1)
+
+
+def is_rare(counts: Ints | Floats) -> Bools:
+    """Tell which classes have less than a tenth of an equal share of the rows, from their counts or shares."""
+    return counts < RARE * counts.sum() / len(counts)
+
+
+def leads_with_ranking(counts: Ints) -> bool:
+    """Tell whether nearly all rows are of one class, so that its ranking says more of a rare one than any error."""
+    return bool(is_rare(counts).any()) and counts.sum() - counts.max() < FEW_OTHERS * counts.sum()

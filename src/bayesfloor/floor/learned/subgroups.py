@@ -24,18 +24,13 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtri
 
 from bayesfloor.data.subgroups import Subgroups
+from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.clusters import clustered_error, effective_rows
 from bayesfloor.floor.learned.result import SubgroupFloors
+from bayesfloor.floor.learned.rules import fall_as_fast
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.strata import PlainRows
-from bayesfloor.floor.learned.summary import (
-    FEW_ERRORS,
-    GROWTH,
-    N_DOUBLINGS,
-    CurveSummary,
-    fall_as_fast,
-    proportion_interval,
-)
+from bayesfloor.floor.learned.summary import FEW_ERRORS, GROWTH, N_DOUBLINGS, CurveSummary
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.text import listed, percent, percent_range, shown
@@ -116,7 +111,7 @@ def subgroup_floors(
     SubgroupFloors
     """
     codes, n_groups = rows.codes, len(by.names)
-    errors = [(stack.log_q.argmax(axis=-1) != codes).mean(axis=0) for stack in stacks]
+    errors = [(stack.predicted.argmax(axis=-1) != codes).mean(axis=0) for stack in stacks]
     if whole.q is not None:
         errors[0] = (whole.q.argmax(axis=1) != codes).astype(np.float64)
     weights = rows.class_weights[codes]
@@ -263,7 +258,7 @@ def _trust(part: _Part, own: Ints, stacks: list[Stack], in_time: bool) -> float:
     much more often the stack is right than one with the same answers in another order.
     """
     largest, smallest = (
-        part.weighted(np.mean([part.beyond_chance(view[own].argmax(axis=-1)) for view in stack.log_q], axis=0))
+        part.weighted(np.mean([part.beyond_chance(view[own].argmax(axis=-1)) for view in stack.predicted], axis=0))
         for stack in (stacks[0], stacks[-1])
     )
     lead = float(largest.mean())

@@ -15,13 +15,12 @@ With groups besides, these are dealt out to folds, and each fold of a period is 
 folds.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from bayesfloor.data.folds import time_blocks
-from bayesfloor.floor.learned.cross_fitting import VIEWS, CrossFit, Split
+from bayesfloor.floor.learned.splits import VIEWS, Split
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Periods predicted before the first that counts, so that the stack has something to be fitted on.
@@ -109,10 +108,3 @@ def time_scheme(time: Floats, n_periods: int, group_folds: Ints | None = None) -
         for p, (past, tests) in enumerate(of_part)
     ]
     return TimeScheme(folds, splits, earlier, counts[folds] & (folds >= 0))
-
-
-def with_recent(fitted: CrossFit) -> CrossFit:
-    """Let the learners of more recent rows take part beside those of all of the past, and of half of it."""
-    log_p = [np.concatenate(fitted.log_p[size:]) for size in range(len(VIEWS))]
-    names = [name + suffix for suffix in ("", *RECENT) for name in fitted.names]
-    return replace(fitted, names=names, log_p=log_p)

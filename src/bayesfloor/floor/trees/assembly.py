@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesfloor.data.problem import Problem
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.cross_edges import (
     CrossEdges,
@@ -20,7 +21,7 @@ from bayesfloor.floor.trees.cross_edges import (
     pairs_of,
 )
 from bayesfloor.floor.trees.findings import find_in_data, find_in_test
-from bayesfloor.floor.trees.problem import Options, Problem, floors_of
+from bayesfloor.floor.trees.problem import Options, floors_of
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
 from bayesfloor.runtime.findings import Finding, in_order

@@ -30,9 +30,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.problem import Problem
 from bayesfloor.floor.trees.finding_kernels import two_nearest
 from bayesfloor.floor.trees.near_copies import find_near_copies, near_copies
-from bayesfloor.floor.trees.problem import Problem
 from bayesfloor.forest import Forests
 from bayesfloor.forest.order.labels import count_classes_at_sites
 from bayesfloor.forest.results import PLAIN_EDGE_S

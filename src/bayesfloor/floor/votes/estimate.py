@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.sampling import keys_of_values
+from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.result import LearnedFloor
-from bayesfloor.floor.learned.summary import proportion_interval
 from bayesfloor.floor.trees.problem import Progress, check_problem
 from bayesfloor.floor.votes.agreement import floor_bounds, row_agreement
 from bayesfloor.floor.votes.annotators import AnnotatorAgreement, compare_annotators, hidden_classes

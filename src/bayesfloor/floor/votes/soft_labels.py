@@ -13,8 +13,8 @@ from scipy.special import ndtri, stdtrit
 from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.labels import as_array, check_labels
 from bayesfloor.data.sampling import keys_of_values
+from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.estimate import learned_floor
-from bayesfloor.floor.learned.summary import proportion_interval
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.floor.votes.estimate import draw_labels
 from bayesfloor.floor.votes.result import SoftLabelFloor

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from bayesfloor.floor.learned.summary import proportion_interval
+from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.votes.agreement import floor_bounds, row_agreement
 from bayesfloor.floor.votes.mixture import Mixture, Patterns, fit_mixture, patterns_of
 from bayesfloor.floor.votes.settings import FittedSettings

@@ -14,10 +14,8 @@ for what rows of long ago add to the error.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.integrate import trapezoid
-from scipy.special import ndtr
 
-from bayesfloor.floor.learned.learning_curve import Posterior, _log_mass
+from bayesfloor.floor.learned.learning_curve import Posterior, mixed_posterior
 from bayesfloor.runtime.arrays import Floats, Range
 
 #: Scale of the half-Cauchy priors of c and v, as shares of the variance of y: half of all problems have less.
@@ -83,7 +81,7 @@ def _grid(rates: Range, common: tuple[float, ...], flat: float) -> tuple[Floats,
 
 
 def end_of_curve(
-    points: Points, largest: float, *, rates: Range = RATES, common: tuple[float, ...] = COMMON, in_time: bool = False
+    points: Points, *, rates: Range = RATES, common: tuple[float, ...] = COMMON, in_time: bool = False
 ) -> Posterior:
     """Return the posterior of θ.
 
@@ -91,8 +89,6 @@ def end_of_curve(
     ----------
     points : Points
         What is known.
-    largest : float
-        What θ cannot exceed.
     rates : (float, float), default=RATES
         Lowest and highest rate of the grid.
     common : tuple of float, default=COMMON
@@ -118,34 +114,5 @@ def end_of_curve(
         MISFIT * (points.mean - smallest + 1e-3),
         (0.0 if is_exact else MISFIT_OF_PRODUCTS) * np.abs(points.mean) + 1e-4,
     )
-    precision = np.linalg.inv(points.covariance + np.diag(off**2))
-    ones = is_error.astype(np.float64)
-    weighted = precision @ ones
-    total = float(ones @ weighted)
-    rest = points.mean - above
-    theta_hat = rest @ weighted / total
-    misfit = np.einsum("gp,pq,gq->g", rest, precision, rest, optimize=True) - total * theta_hat**2
-    width = 1.0 / total**0.5
-    log_weight = log_prior - 0.5 * misfit + _log_mass(theta_hat / width, (largest - theta_hat) / width)
-    weight = np.exp(log_weight - log_weight.max())
-    weight /= weight.sum()
-    kept = weight > 1e-7
-    weight, theta_hat, above = weight[kept] / weight[kept].sum(), theta_hat[kept], above[kept]
-    low = max(0.0, float(theta_hat.min()) - 6 * width)
-    high = min(largest, max(float(theta_hat.max()) + 6 * width, low + 1e-9))
-    theta = np.linspace(low, max(high, low + 1e-9), 400)
-    bottom = ndtr(-theta_hat / width)
-    within = np.maximum(ndtr((largest - theta_hat) / width) - bottom, 1e-300)
-    # many curves share a place: θ̂ is put on a fine grid first, where a sum over it costs little
-    places = np.linspace(theta_hat.min(), max(theta_hat.max(), theta_hat.min() + 1e-12), 600)
-    masses = np.bincount(
-        np.searchsorted(places, theta_hat).clip(0, len(places) - 1), weight / within, minlength=len(places)
-    )
-    offsets = np.bincount(
-        np.searchsorted(places, theta_hat).clip(0, len(places) - 1), weight / within * bottom, minlength=len(places)
-    )
-    cdf = ndtr((theta[:, np.newaxis] - places) / width) @ masses - offsets.sum()
-    cdf = np.maximum.accumulate(np.clip(cdf, 0.0, 1.0))
-    cdf /= max(float(cdf[-1]), 1e-300)
-    mean = float(theta[-1] - trapezoid(cdf, theta))
-    return Posterior(theta=theta, cdf=cdf, mean=mean, fitted=mean * ones + weight @ above)
+    covariance = points.covariance + np.diag(off**2)
+    return mixed_posterior(points.mean, covariance, above, 1.0, is_error.astype(np.float64), log_prior)

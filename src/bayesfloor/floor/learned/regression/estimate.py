@@ -7,25 +7,33 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.numbers import kind_of_numbers
+from bayesfloor.data.problem import Problem
+from bayesfloor.floor.learned.learning import Learned, learn
+from bayesfloor.floor.learned.learning_curve import power_of
 from bayesfloor.floor.learned.regression.findings import find_in_numbers
-from bayesfloor.floor.learned.regression.learn import Learned, learn_numbers, weighted_median
 from bayesfloor.floor.learned.regression.noise_profile import noise_profile, odd_rows
 from bayesfloor.floor.learned.regression.result import RegressionFloor, TargetSummary
-from bayesfloor.floor.learned.regression.summary import Level, NumberSummary, level_of, summarise_numbers
+from bayesfloor.floor.learned.regression.summary import (
+    Level,
+    NumberSummary,
+    level_of,
+    summarise_numbers,
+    weighted_median,
+)
+from bayesfloor.floor.learned.regression.tested_rows import TestedRows, tested_rows
 from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
-from bayesfloor.floor.trees.number_problem import NumberProblem, check_number_problem
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.runtime.arrays import Floats, Range
 from bayesfloor.runtime.checks import (
     ParameterError,
     check_confidence,
-    check_max_rows,
     check_option,
     check_random_state_seed,
 )
 from bayesfloor.runtime.findings import in_order
 from bayesfloor.runtime.frames import like_input
-from bayesfloor.runtime.threads import supervise
+from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.tables.arguments import check_problem
 
 #: The metrics, and what they are called.
 TITLES = {"r2": "R²", "rmse": "RMSE", "mae": "MAE"}
@@ -122,7 +130,7 @@ def regression_floor(
     True
     """
     return regression_floor_of(
-        check_number_problem(X, y, groups, time, prepare, sample_weight),
+        check_problem(X, y, task="regression", groups=groups, time=time, prepare=prepare, sample_weight=sample_weight),
         metric=metric,
         confidence=confidence,
         cv=cv,
@@ -136,7 +144,7 @@ def regression_floor(
 
 
 def regression_floor_of(
-    problem: NumberProblem,
+    problem: Problem,
     *,
     metric: Any = "r2",
     confidence: float = 0.95,
@@ -153,37 +161,44 @@ def regression_floor_of(
     asked = _check_metrics(metric)
     confidence = check_confidence(confidence)
     seed = check_random_state_seed(random_state)
-    most = None if max_rows is None else max(check_max_rows(max_rows, 2, len(problem.y)), 20)
-    learned = learn_numbers(
+    learned = learn(
         problem,
         cv=cv,
-        max_rows=most,
+        max_rows=max_rows,
         learners=learners,
         n_jobs=n_jobs,
         seed=seed,
         progress=progress,
         client=client,
     )
+
+    def conclude(_: Crew) -> RegressionFloor:
+        return _conclude(problem, learned, tested_rows(learned, n_jobs, seed), asked, confidence, seed, started)
+
     return supervise(
-        lambda _: _conclude(problem, learned, asked, confidence, seed, started), 1, False
+        conclude, 1, False
     )  # with BLAS held to one thread: the order of sums decides about their last bits
 
 
 def _conclude(
-    problem: NumberProblem, learned: Learned, asked: tuple[str, ...], confidence: float, seed: int, started: float
+    problem: Problem,
+    learned: Learned,
+    rows: TestedRows,
+    asked: tuple[str, ...],
+    confidence: float,
+    seed: int,
+    started: float,
 ) -> RegressionFloor:
     """Make figures, the noise profile and findings of what was learned."""
-    n_samples, in_time = len(problem.y), problem.time is not None
-    summary = summarise_numbers(learned, confidence, seed, in_time=in_time)
-    metrics = _metrics(learned, summary, confidence)
+    n_samples = len(problem.y)
+    summary = summarise_numbers(rows, confidence, seed, in_time=learned.in_time)
+    metrics = _metrics(rows, summary, confidence)
     metrics = {name: metrics[name] for name in (*asked, *(name for name in TITLES if name not in asked))}
     first = metrics[asked[0]]
-    profile = noise_profile(
-        learned, min(summary.estimate / max(summary.reached.mean, 1e-300), 1.0), confidence, n_samples
-    )
+    profile = noise_profile(rows, min(summary.estimate / max(summary.reached.mean, 1e-300), 1.0), confidence, n_samples)
     target = _target_summary(problem)
     predicted = np.full(n_samples, np.nan)
-    predicted[learned.tested] = learned.centre + learned.scale * learned.predicted[0].mean(axis=0)
+    predicted[rows.given] = rows.centre + rows.scale * rows.predicted[0].mean(axis=0)
     rmse = metrics["rmse"]
     names = problem.feature_names
     return RegressionFloor(
@@ -196,19 +211,19 @@ def _conclude(
         noise_variance=rmse.estimate**2,
         noise_variance_interval=(rmse.interval[0] ** 2, rmse.interval[1] ** 2),
         noise=profile,
-        odd_rows=odd_rows(learned, profile),
+        odd_rows=odd_rows(rows, profile),
         predicted=predicted,
-        learners=list(learned.weights.items()),
+        learners=list(learned.weights().items()),
         curve=first.curve,
         y_summary=target,
         n_samples=n_samples,
-        n_rows=len(learned.rows),
+        n_rows=len(learned.plan.rows),
         n_features=problem.X.shape[1],
         confidence=confidence,
         feature_names=None if names is None else tuple(map(str, names)),
         residual_z=summary.alike,
         findings=in_order(
-            [*find_in_numbers(learned, summary, profile, target, problem.y, in_time=in_time), *learned.findings]
+            [*find_in_numbers(learned, rows, summary, profile, target, problem.y), *learned.plan.findings]
         ),
         seconds=perf_counter() - started,
     )
@@ -222,7 +237,7 @@ def _check_metrics(metric: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(check_option("metric", name, TITLES) for name in names))
 
 
-def _target_summary(problem: NumberProblem) -> TargetSummary:
+def _target_summary(problem: Problem) -> TargetSummary:
     y = problem.y
     weight = np.ones(len(y)) if problem.sample_weight is None else problem.sample_weight
     mean = fsum(weight * y) / fsum(weight)
@@ -236,19 +251,20 @@ def _target_summary(problem: NumberProblem) -> TargetSummary:
     )
 
 
-def _metrics(learned: Learned, summary: NumberSummary, confidence: float) -> dict[str, MetricFloor]:
+def _metrics(rows: TestedRows, summary: NumberSummary, confidence: float) -> dict[str, MetricFloor]:
     """Turn shares of the variance into R², RMSE and MAE.
 
     RMSE and MAE end where R² says: the mean absolute residual falls with the root of the squared error, exactly so for
     normal residuals. Their intervals have to allow for the variance of y besides, which R² does not depend on.
     """
-    y, weight = learned.y, learned.weight
+    y, weight = rows.y, rows.weight
     mean = float(weight @ y / len(y))
-    spread = learned.scale * float(weight @ (y - mean) ** 2 / len(y)) ** 0.5
+    spread = rows.scale * float(weight @ (y - mean) ** 2 / len(y)) ** 0.5
     median = weighted_median(y, weight)
-    size, scale = learned.sizes, learned.scale
+    size, scale = rows.sizes, rows.scale
+    relative = size / size[0]
     of_squares = summary.by_size, summary.fitted, summary.estimate
-    rate = _rate(summary.fitted - summary.estimate, size)
+    rate = power_of(summary.fitted - summary.estimate, relative)
     roots = spread * np.sqrt(summary.by_size)
     # MAE at the end of the curve, and on it, as the root of the squared error has it
     per_root = scale * summary.absolute.mean / max(summary.reached.mean, 1e-300) ** 0.5
@@ -260,7 +276,7 @@ def _metrics(learned: Learned, summary: NumberSummary, confidence: float) -> dic
             roots,
             spread * np.sqrt(np.maximum(fitted, 0.0)),
             spread * limit**0.5,
-            _rate(np.sqrt(np.maximum(fitted, 0.0)) - limit**0.5, size),
+            power_of(np.sqrt(np.maximum(fitted, 0.0)) - limit**0.5, relative),
             spread**2 * summary.covariance / (4.0 * np.sqrt(np.outer(values, values)) + 1e-300),
         ),
         "mae": _curve(
@@ -268,7 +284,7 @@ def _metrics(learned: Learned, summary: NumberSummary, confidence: float) -> dic
             scale * summary.absolute_by_size,
             per_root * np.sqrt(np.maximum(fitted, 0.0)),
             per_root * limit**0.5,
-            _rate(np.sqrt(np.maximum(fitted, 0.0)) - limit**0.5, size),
+            power_of(np.sqrt(np.maximum(fitted, 0.0)) - limit**0.5, relative),
             scale**2 * summary.absolute_covariance,
         ),
     }
@@ -277,7 +293,7 @@ def _metrics(learned: Learned, summary: NumberSummary, confidence: float) -> dic
     ends = _wider(summary, summary.raw, confidence), _wider(summary, summary.absolute, confidence, 2.0)
     raw, absolute = (level.interval(confidence) for level in (summary.raw, summary.absolute))
     # models aim at the mean; of a skewed target, always the median may do better than all of them
-    of_median = level_of(weight * np.abs(y - median), learned.clusters, confidence)
+    of_median = level_of(weight * np.abs(y - median), rows.clusters, confidence)
     floors = {
         "r2": (
             1.0 - limit,
@@ -350,10 +366,3 @@ def _curve(size: Floats, value: Floats, fitted: Floats, limit: float, rate: floa
         rate=rate,
         covariance=covariance,
     )
-
-
-def _rate(excess: Floats, size: Floats) -> float:
-    """Return the power of the size through both ends of a curve."""
-    if not 0.0 < excess[0] < excess[-1]:
-        return 1.0  # there is next to nothing to fall
-    return float(np.log(excess[-1] / excess[0]) / np.log(size[0] / size[-1]))

@@ -20,11 +20,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bayesfloor.floor.learned.regression.learn import Learned
+from bayesfloor.floor.learned.findings import FEW_GROUPS, STILL_FALLING
+from bayesfloor.floor.learned.learning import Learned
 from bayesfloor.floor.learned.regression.result import NoiseProfile, TargetSummary
 from bayesfloor.floor.learned.regression.summary import GROWTH, N_DOUBLINGS, NumberSummary
+from bayesfloor.floor.learned.regression.tested_rows import TestedRows
 from bayesfloor.floor.learned.rows_needed import find_rise
-from bayesfloor.floor.learned.summary import ERR_ALIKE, FEW_GROUPS, STILL_FALLING
+from bayesfloor.floor.learned.rules import ERR_ALIKE
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.text import figure, percent
@@ -61,17 +63,16 @@ _KINDS = {
 
 def find_in_numbers(
     learned: Learned,
+    rows: TestedRows,
     summary: NumberSummary,
     profile: NoiseProfile,
     target: TargetSummary,
     y: Floats,
-    *,
-    in_time: bool,
 ) -> Iterator[Finding]:
     """List what was found, in the order of the codes; `y` are the targets of all rows given."""
-    n_used, n_given = len(learned.rows), len(y)
+    n_used, n_given = len(learned.plan.rows), len(y)
     by_size, sizes = summary.by_size, learned.sizes
-    if n_used < n_given and not any(finding.code == "BF037" for finding in learned.findings):
+    if n_used < n_given and not any(finding.code == "BF037" for finding in learned.plan.findings):
         yield Finding(
             "BF047",
             f"The figures come from {n_used} of {n_given} rows, drawn at random.",
@@ -95,7 +96,7 @@ def find_in_numbers(
             "The ceiling may be higher than the estimate. Add a learner that fits this kind of data.",
         )
     gain, least_gain = summary.reached.mean - summary.estimate, max(STILL_FALLING * summary.reached.mean, LEAST_GAIN)
-    if beats and (not in_time or by_size[-1] > by_size[0]) and gain > least_gain:
+    if beats and (not learned.in_time or by_size[-1] > by_size[0]) and gain > least_gain:
         yield Finding(
             "BF050",
             f"R² still grows with more rows: {1 - by_size[-1]:.4f} with {sizes[-1]:.0f}, {1 - by_size[0]:.4f} with "
@@ -105,7 +106,7 @@ def find_in_numbers(
     if beats and not summary.n_pairs:
         yield from _find_in_curve(summary, sizes)
     yield from find_rise("squared error", by_size, by_size, summary.covariance, sizes)
-    squares = np.sort(learned.weight * ((learned.y - learned.predicted[0]) ** 2).mean(axis=0))[::-1]
+    squares = np.sort(rows.weight * ((rows.y - rows.predicted[0]) ** 2).mean(axis=0))[::-1]
     n_half = int(np.searchsorted(np.cumsum(squares), 0.5 * squares.sum())) + 1
     is_ruled = summary.freedom < FEW_DEGREES and n_half < FEW_ROWS * len(squares)
     if is_ruled and summary.reached.mean > LEAST_ERROR:
@@ -135,10 +136,10 @@ def find_in_numbers(
             "and the estimate rests on them, whatever models were tried.",
             "Where such rows were measured together, and not independently, give what they share as groups.",
         )
-    if learned.groups is not None and learned.groups.max() + 1 < FEW_GROUPS:
+    if rows.groups is not None and rows.groups.max() + 1 < FEW_GROUPS:
         yield Finding(
             "BF027",
-            f"There are {int(learned.groups.max()) + 1} groups. How much they differ from each other is a guess, and "
+            f"There are {int(rows.groups.max()) + 1} groups. How much they differ from each other is a guess, and "
             "so is the width of each interval.",
             f"From {FEW_GROUPS} groups on intervals can be relied upon.",
         )

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
-from bayesfloor.floor.learned.regression.learn import Learned
 from bayesfloor.floor.learned.regression.result import NoiseProfile, OddRows
+from bayesfloor.floor.learned.regression.tested_rows import TestedRows
 from bayesfloor.learn.nearest import nearest_rows
 from bayesfloor.runtime.arrays import Floats
 
@@ -16,12 +16,12 @@ N_ODD, N_CANDIDATES, N_NEAREST = 20, 200, 5
 ODD = 2.5
 
 
-def noise_profile(learned: Learned, share: float, confidence: float, n_samples: int) -> NoiseProfile:
+def noise_profile(tested: TestedRows, share: float, confidence: float, n_samples: int) -> NoiseProfile:
     """Return the noise by quantile of the prediction.
 
     Parameters
     ----------
-    learned : Learned
+    tested : TestedRows
         What the stack predicts.
     share : float
         The noise variance as a share of the squared error that was reached: the rest is what the stack misses.
@@ -34,14 +34,14 @@ def noise_profile(learned: Learned, share: float, confidence: float, n_samples: 
     -------
     NoiseProfile
     """
-    predicted = learned.predicted[0].mean(axis=0)
-    squares = (learned.y - predicted) ** 2
-    order = np.lexsort((learned.y, predicted))
+    predicted = tested.predicted[0].mean(axis=0)
+    squares = (tested.y - predicted) ** 2
+    order = np.lexsort((tested.y, predicted))
     n_bins = int(np.clip(len(order) // BIN_ROWS, 2, MOST_BINS))
     reach = float(ndtri(0.5 + 0.5 * confidence))
     low, high, counts, variance, relative = [], [], [], [], []
     for rows in np.array_split(order, n_bins):
-        weight = learned.weight[rows] / learned.weight[rows].mean()
+        weight = tested.weight[rows] / tested.weight[rows].mean()
         mean = float(weight @ squares[rows]) / len(rows)
         values = weight * squares[rows]
         low.append(predicted[rows[0]])
@@ -49,16 +49,16 @@ def noise_profile(learned: Learned, share: float, confidence: float, n_samples: 
         counts.append(len(rows))
         variance.append(max(share * mean, 0.0))
         relative.append(float((weight * squares[rows]).std()) / len(rows) ** 0.5 / max(mean, 1e-300))
-        if learned.clusters is not None:
-            sums = np.bincount(learned.clusters[rows], values - mean)
+        if tested.clusters is not None:
+            sums = np.bincount(tested.clusters[rows], values - mean)
             relative[-1] = max(relative[-1], float((sums**2).sum()) ** 0.5 / len(rows) / max(mean, 1e-300))
-    sd, error = learned.scale * np.sqrt(np.array(variance)), np.maximum(np.array(relative), 1e-9)
+    sd, error = tested.scale * np.sqrt(np.array(variance)), np.maximum(np.array(relative), 1e-9)
     factor = np.exp(0.5 * reach * error)
     logs, precision = np.log(np.maximum(np.array(variance), 1e-300)), error**-2.0
     middle = float(precision @ logs / precision.sum())
     return NoiseProfile(
-        low=learned.centre + learned.scale * np.array(low),
-        high=learned.centre + learned.scale * np.array(high),
+        low=tested.centre + tested.scale * np.array(low),
+        high=tested.centre + tested.scale * np.array(high),
         n_rows=np.array(counts),
         sd=sd,
         sd_interval=np.column_stack([sd / factor, sd * factor]),
@@ -68,12 +68,12 @@ def noise_profile(learned: Learned, share: float, confidence: float, n_samples: 
     )
 
 
-def odd_rows(learned: Learned, profile: NoiseProfile) -> OddRows:
+def odd_rows(tested: TestedRows, profile: NoiseProfile) -> OddRows:
     """Return the rows whose y is far from the prediction, and on the same side far from that of their neighbours.
 
     Parameters
     ----------
-    learned : Learned
+    tested : TestedRows
         What the stack predicts.
     profile : NoiseProfile
         How large deviations are.
@@ -82,18 +82,18 @@ def odd_rows(learned: Learned, profile: NoiseProfile) -> OddRows:
     -------
     OddRows
     """
-    predicted = learned.predicted[0].mean(axis=0)
-    sd = np.maximum(profile.at(learned.centre + learned.scale * predicted) / learned.scale, 1e-12)
-    z = (learned.y - predicted) / sd
-    some = np.lexsort((learned.y, predicted, -np.abs(z)))[:N_CANDIDATES]
+    predicted = tested.predicted[0].mean(axis=0)
+    sd = np.maximum(profile.at(tested.centre + tested.scale * predicted) / tested.scale, 1e-12)
+    z = (tested.y - predicted) / sd
+    some = np.lexsort((tested.y, predicted, -np.abs(z)))[:N_CANDIDATES]
     n_nearest = min(N_NEAREST, len(z) - 1)
-    nearest = nearest_rows(learned.points, learned.points[some], n_nearest + 1)
+    nearest = nearest_rows(tested.points, tested.points[some], n_nearest + 1)
     # a row is nearest to itself, unless others are equal to it
     is_self = nearest == some[:, np.newaxis]
     is_self[~is_self.any(axis=1), -1] = True
     nearest = nearest[~is_self].reshape(len(some), n_nearest)
-    around = learned.y[nearest].mean(axis=1)
-    of_neighbours = (learned.y[some] - around) / (sd[some] * (1.0 + 1.0 / n_nearest) ** 0.5)
+    around = tested.y[nearest].mean(axis=1)
+    of_neighbours = (tested.y[some] - around) / (sd[some] * (1.0 + 1.0 / n_nearest) ** 0.5)
     both: Floats = np.where(
         np.sign(of_neighbours) == np.sign(z[some]),
         np.sign(z[some]) * np.minimum(np.abs(of_neighbours), np.abs(z[some])),
@@ -103,10 +103,10 @@ def odd_rows(learned: Learned, profile: NoiseProfile) -> OddRows:
     order = order[np.abs(both[order]) >= ODD][:N_ODD]
     chosen = some[order]
     return OddRows(
-        row=learned.tested[chosen],
-        y=learned.centre + learned.scale * learned.y[chosen],
-        predicted=learned.centre + learned.scale * predicted[chosen],
-        neighbours_mean=learned.centre + learned.scale * around[order],
+        row=tested.given[chosen],
+        y=tested.centre + tested.scale * tested.y[chosen],
+        predicted=tested.centre + tested.scale * predicted[chosen],
+        neighbours_mean=tested.centre + tested.scale * around[order],
         z=both[order],
-        neighbours=learned.tested[nearest[order]],
+        neighbours=tested.given[nearest[order]],
     )

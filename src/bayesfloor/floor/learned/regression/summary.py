@@ -8,25 +8,17 @@ and where the error falls as fast as before.
 """
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from bayesfloor.floor.learned.clusters import clustered_error
+from bayesfloor.floor.learned.certainty import FEWEST_DEGREES, standard_error_of
 from bayesfloor.floor.learned.learning_curve import covariance_of
 from bayesfloor.floor.learned.regression.curve_end import COMMON, EXACT, SLOW_RATES, Points, end_of_curve
-from bayesfloor.floor.learned.regression.learn import Learned, weighted_median
 from bayesfloor.floor.learned.regression.residual_edges import Draws, draw_means
-from bayesfloor.floor.learned.summary import (
-    ERR_ALIKE,
-    FEWEST_DEGREES,
-    SURE,
-    WIDER,
-    fall_as_fast,
-    growth_of_lead,
-)
+from bayesfloor.floor.learned.regression.tested_rows import TestedRows
+from bayesfloor.floor.learned.rules import ERR_ALIKE, WIDER, Lead, widened
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 
 #: Pairs of equal rows from which the noise is read off them.
@@ -114,12 +106,12 @@ class NumberSummary(NamedTuple):
     freedom: float
 
 
-def summarise_numbers(learned: Learned, confidence: float, seed: int, *, in_time: bool) -> NumberSummary:
+def summarise_numbers(tested: TestedRows, confidence: float, seed: int, *, in_time: bool) -> NumberSummary:
     """Extrapolate the squared error of the stack.
 
     Parameters
     ----------
-    learned : Learned
+    tested : TestedRows
         What the stack predicts.
     confidence : float
         Level of the intervals.
@@ -132,54 +124,45 @@ def summarise_numbers(learned: Learned, confidence: float, seed: int, *, in_time
     -------
     NumberSummary
     """
-    y, weight, clusters = learned.y, learned.weight, learned.clusters
+    y, weight, clusters = tested.y, tested.weight, tested.clusters
     away = y - float(weight @ y / len(y))
     variance = float(weight @ away**2 / len(y))
     of_mean = weight * away**2 / variance
-    residuals = [y - predicted for predicted in learned.predicted]
+    residuals = [y - predicted for predicted in tested.predicted]
     losses = [weight * (r**2).mean(axis=0) / variance for r in residuals]
     # the influence of each row on a ratio: that of a large y on the squared error is mostly one on the variance too
     ratios = [loss - loss.mean() * (of_mean - 1.0) for loss in losses]
-    standard_error = _standard_error(clusters)
     reached, raw = (level_of(each[0], clusters, confidence) for each in (ratios, losses))
     # the smallest absolute error is that of the median, which for skewed noise is not the mean that the stack predicts
     absolutes = [weight * np.abs(r - weighted_median(r.mean(axis=0), weight)).mean(axis=0) for r in residuals]
     absolute = level_of(absolutes[0], clusters, confidence)
 
-    averages = [] if in_time else [(y - p.mean(axis=0))[np.newaxis] for p in learned.predicted[1:]]
-    draws = draw_means([*residuals, *averages], y, weight, learned.edges, clusters, seed)
-    relative = learned.sizes / learned.sizes[0]
-    averaged = np.array([1.0] * len(residuals) + [float(len(p)) for p in learned.predicted[1:]][: len(averages)])
+    averages = [] if in_time else [(y - p.mean(axis=0))[np.newaxis] for p in tested.predicted[1:]]
+    draws = draw_means([*residuals, *averages], y, weight, tested.edges, clusters, seed)
+    relative = tested.sizes / tested.sizes[0]
+    averaged = np.array([1.0] * len(residuals) + [float(len(p)) for p in tested.predicted[1:]][: len(averages)])
     sizes = np.concatenate([relative, relative[1:]][: 2 if averages else 1])
-    n_pairs = len(learned.edges[2].i)
+    n_pairs = len(tested.edges[2].i)
     kind, common = (2, EXACT) if n_pairs >= ENOUGH_PAIRS else (1, COMMON)
     n_pairs = n_pairs if kind == 2 else 0
     points = _points(draws, kind, sizes, averaged, len(residuals), (reached.error / _plain(ratios[0])) ** 2)
-    curve = end_of_curve(points, 1.0, common=common, in_time=in_time)
-    slow = end_of_curve(points, 1.0, rates=SLOW_RATES, common=common, in_time=in_time)
+    curve = end_of_curve(points, common=common, in_time=in_time)
+    slow = end_of_curve(points, rates=SLOW_RATES, common=common, in_time=in_time)
     tail = (1.0 - confidence) / 2.0
     estimate = curve.mean
     lower = min(curve.quantile(tail), slow.quantile(tail))
     upper = max(reached.interval(confidence)[1], curve.quantile(1.0 - tail))
 
-    gain = of_mean - losses[0]
-    surely = float(np.clip(gain.mean() / (SURE * standard_error(gain)), 0.0, 1.0))
+    lead = Lead.of(losses, of_mean, standard_error_of(clusters), in_time=in_time)
+    surely = lead.surely
     alike = max(_z(draws.products[k][:, 0]) for k in (0, 1))
     if surely < 1.0 and not n_pairs and alike <= ERR_ALIKE:
         estimate = surely * estimate + (1.0 - surely)
     estimate = min(estimate, max(reached.mean, 1.0 - surely))  # the floor is at most what a model attains
     upper = min(upper, 1.0)  # attained without features
-    if alike > ERR_ALIKE and not n_pairs:  # the more no learner caught, the wider
-        lower = min(lower, estimate - WIDER * alike / ERR_ALIKE * (estimate - lower))
-    growth, steady_fall = 1.0, 0.0
-    if not in_time:
-        growth = growth_of_lead(losses, of_mean, standard_error)
-        steady_fall = fall_as_fast(losses, standard_error)
     if not n_pairs:  # equal rows tell the noise whatever was learned
-        begin, end = GROWTH
-        lower *= float(np.clip((end - growth) / (end - begin), 0.0, 1.0)) if surely == 1.0 else 0.0
-        if steady_fall > 0.0:
-            lower = min(lower, reached.mean - N_DOUBLINGS * steady_fall)
+        lower = widened(lower, estimate, alike, WIDER * alike / ERR_ALIKE)  # the more no learner caught, the wider
+        lower = lead.after_doublings(lead.drawn_to_zero(lower, GROWTH), reached.mean, N_DOUBLINGS)
     lower = max(min(lower, reached.interval(confidence)[0], estimate), 0.0)
     return NumberSummary(
         estimate=estimate,
@@ -193,8 +176,8 @@ def summarise_numbers(learned: Learned, confidence: float, seed: int, *, in_time
         covariance=covariance_of(np.column_stack(ratios), reached.error**2, reached.n_rows),
         absolute_covariance=covariance_of(np.column_stack(absolutes), absolute.error**2, absolute.n_rows),
         surely=surely,
-        growth=growth,
-        steady_fall=steady_fall,
+        growth=lead.growth,
+        steady_fall=lead.steady_fall,
         alike=alike,
         n_pairs=n_pairs,
         freedom=_freedom(losses[0], clusters),
@@ -224,14 +207,6 @@ def _z(draws: Floats) -> float:
     return float(draws[0] / max(float(draws[1:].std()), 1e-300))
 
 
-def _standard_error(clusters: Ints | None) -> Callable[[Floats], float]:
-    def standard_error(values: Floats) -> float:
-        error = values.std() / len(values) ** 0.5 if clusters is None else clustered_error(values, clusters)
-        return max(float(error), 1e-12 / len(values) ** 0.5)
-
-    return standard_error
-
-
 def _parts(values: Floats, clusters: Ints | None) -> Floats:
     away = values - values.mean()
     if clusters is not None:
@@ -254,3 +229,9 @@ def level_of(values: Floats, clusters: Ints | None, confidence: float) -> Level:
     error = student * float(parts.sum() * n_clusters / max(n_clusters - 1, 1)) ** 0.5 / n
     error = max(error, 1e-12)
     return Level(float(values.mean()), error, float(np.clip(values.var() / error**2, 1.0, n)))
+
+
+def weighted_median(values: Floats, weight: Floats) -> float:
+    """Return a value that half of the weight is at most, and half at least."""
+    order = np.argsort(values, kind="stable")
+    return float(values[order[np.searchsorted(np.cumsum(weight[order]), 0.5 * weight.sum())]])

@@ -1,0 +1,129 @@
+"""One walk for classes and numbers: from a checked problem to what the stack predicts at three training sizes.
+
+::
+
+    Problem ── plan_rows ──> RowPlan ── cross_fit ──> CrossFit ── fit_stacks ──> Learned
+               rows, folds              all learners             one stack for
+               and splits               on all splits            each size and fold
+"""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesfloor.data.problem import Problem
+from bayesfloor.floor.learned.caller_choices import check_learners
+from bayesfloor.floor.learned.cluster_fits import cluster_of
+from bayesfloor.floor.learned.cross_fitting import CrossFit, cross_fit
+from bayesfloor.floor.learned.row_plan import RowPlan, plan_rows
+from bayesfloor.floor.learned.splits import VIEWS
+from bayesfloor.floor.learned.stacking import Stack, fit_stacks
+from bayesfloor.floor.learned.targets import target_of
+from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.limits import check_memory, check_n_jobs
+from bayesfloor.runtime.threads import Crew, supervise
+
+
+class Learned(NamedTuple):
+    """What the stack predicts for the rows that figures are about.
+
+    Attributes
+    ----------
+    problem : Problem
+        The rows that may be used, without copies.
+    used : Problem
+        Those of them that are used, in random order; numbers have mean 0 and variance 1.
+    plan : RowPlan
+        Which of these are trained on, predicted and counted.
+    stacks : list of Stack
+        Predictions of the rows that count, at each training size, the largest first.
+    sizes : ndarray
+        Training rows at each size.
+    names : list of str
+        The learners.
+    centre, scale : float
+        What numbers were centred and divided by; 0 and 1 for classes.
+    """
+
+    problem: Problem
+    used: Problem
+    plan: RowPlan
+    stacks: list[Stack]
+    sizes: Floats
+    names: list[str]
+    centre: float
+    scale: float
+
+    @property
+    def in_time(self) -> bool:
+        """Whether smaller training sets are more recent ones."""
+        return self.problem.time is not None
+
+    @property
+    def folds(self) -> Ints:
+        """The fold of each row that counts."""
+        return self.plan.folds[self.plan.counted]
+
+    def weights(self) -> dict[str, float]:
+        """Return the weights of the learners at the largest size, mean over the folds, the largest first."""
+        mean = self.stacks[0].weights.mean(axis=0)
+        return {self.names[m]: float(mean[m]) for m in np.argsort(-mean, kind="stable") if mean[m] > 0}
+
+
+def learn(
+    problem: Problem,
+    *,
+    cv: Any,
+    max_rows: int | None,
+    learners: Any,
+    n_jobs: int | None,
+    seed: int,
+    progress: Any,
+    client: Any,
+) -> Learned:
+    """Choose rows, deal them out to folds, train all learners and stack them; see `learned_floor`."""
+    n_threads = check_n_jobs(n_jobs)
+    is_default = isinstance(learners, str) and learners == "default"
+    problem, plan = plan_rows(problem, cv=cv, max_rows=max_rows, is_default=is_default, seed=seed, n_jobs=n_jobs)
+    used, centre, scale = _standardised(problem.take(plan.rows))
+    target = target_of(used, plan)
+    predicted = used.take(plan.predicted) if plan.is_many else used
+
+    def default_families() -> dict[str, Any]:
+        return target.default_families(predicted, len(used.X), is_many=plan.is_many)
+
+    families = check_learners(learners, target.known, default_families)
+    n_learners = sum(len(target.known.names.get(name, ("",))) for name in families)
+    n_numbers = n_learners * sum(VIEWS) * len(plan.predicted) * int(np.prod(target.shape))
+    check_memory(4 * n_numbers, f"the predictions of {len(plan.predicted)} rows")
+    check_memory(_training_bytes(used, n_threads), f"training on {len(used.X)} rows")
+    cluster = cluster_of(client)
+
+    def fit(crew: Crew) -> tuple[CrossFit, list[Stack]]:
+        fitted = cross_fit(used, plan, target, families, seed, crew, cluster)
+        fitted = fitted.with_recent() if used.time is not None else fitted
+        return fitted, fit_stacks(fitted, target, seed, crew)
+
+    fitted, stacks = supervise(fit, n_threads, progress)
+    if len(plan.counted) < len(plan.predicted):
+        stacks = [stack.take(plan.counted, plan.folds) for stack in stacks]
+    return Learned(problem, used, plan, stacks, np.array(fitted.sizes), fitted.names, centre, scale)
+
+
+def _standardised(used: Problem) -> tuple[Problem, float, float]:
+    """Give numbers mean 0 and variance 1, and return what they were centred and divided by."""
+    if used.task == "classification":
+        return used, 0.0, 1.0
+    weight = np.ones(len(used.y)) if used.sample_weight is None else used.sample_weight
+    centre = float((weight * used.y).sum() / weight.sum())
+    scale = float((weight * (used.y - centre) ** 2).sum() / weight.sum()) ** 0.5
+    if not scale > 0:
+        raise ValueError(f"y is {used.y[0]:g} in all of the {len(used.y)} rows that were used")
+    return replace(used, y=(used.y - centre) / scale), centre, scale
+
+
+def _training_bytes(used: Problem, n_threads: int) -> float:
+    """Return about how much memory training takes: copies of the values, and the nodes of trees in each thread."""
+    n_values = used.X.shape[1] + (0 if used.tabular is None else 3 * used.tabular.values.shape[1])
+    return len(used.X) * min(n_threads, 5) * (12.0 * n_values + 60.0)

@@ -1,0 +1,245 @@
+"""Which rows are used, trained on, tested and counted: decided once, before anything is learned."""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
+from bayesfloor.data.problem import Problem
+from bayesfloor.data.row_groups import in_order_of_appearance
+from bayesfloor.data.sampling import LEARNED_ROWS, LEARNED_VALUES, RARE_ROWS, affordable_rows, stratified_rows
+from bayesfloor.floor.learned.column_order import in_column_order
+from bayesfloor.floor.learned.copies import distinct_rows, groups_of_near_copies
+from bayesfloor.floor.learned.splits import Split, hold_out, splits_of
+from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme
+from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.checks import ParameterError, check_int, check_max_rows, is_int
+from bayesfloor.runtime.findings import Finding
+from bayesfloor.runtime.text import shown
+
+#: Fewest folds: four disjoint training sets and the fold that they predict.
+MIN_FOLDS = 5
+#: Stretches of the tested time whose errors are taken to be independent of each other.
+N_STRETCHES = 20
+#: Fewest rows that a caller may ask for where the target is a number.
+FEWEST_ROWS = 20
+
+
+class RowPlan(NamedTuple):
+    """Which rows are used for what.
+
+    Attributes
+    ----------
+    kept : ndarray of shape (n_kept,)
+        Rows that may be used, among those given, ascending: all but copies and rows of weight 0.
+    rows : ndarray of shape (n,)
+        Those of them that are used, in random order.
+    predicted : ndarray of shape (n_predicted,)
+        Places among the rows used of those that are predicted.
+    folds : ndarray of shape (n_predicted,)
+        The fold of each of these for the stack; -1 where it is trained on and never predicted.
+    splits : list of Split
+        Training sets, places among the rows used, and what each predicts, places among those predicted.
+    earlier : tuple of ndarray or None
+        For each fold, those that its stack is fitted on; None for all others.
+    counted : ndarray of shape (n_counted,)
+        Places among those predicted of the rows that figures are about.
+    groups : ndarray of shape (n_counted,) or None
+        Which of these belong together, as the caller says or as copies do.
+    clusters : ndarray of shape (n_counted,) or None
+        Which of these may err alike; None where all are independent.
+    is_many : bool
+        Whether some rows are held out, and all others trained on.
+    has_own_groups : bool
+        Whether groups are those that the caller has given.
+    copies_left_out : bool
+        Whether there were copies, of which one each is left.
+    findings : tuple of Finding
+        About copies.
+    """
+
+    kept: Ints
+    rows: Ints
+    predicted: Ints
+    folds: Ints
+    splits: list[Split]
+    earlier: tuple[Ints, ...] | None
+    counted: Ints
+    groups: Ints | None
+    clusters: Ints | None
+    is_many: bool
+    has_own_groups: bool
+    copies_left_out: bool
+    findings: tuple[Finding, ...]
+
+    @property
+    def tested(self) -> Ints:
+        """Places among the rows used of those that figures are about."""
+        return self.predicted[self.counted]
+
+    @property
+    def given(self) -> Ints:
+        """Where the rows used are among those given."""
+        return self.kept[self.rows]
+
+    def largest_splits(self, *, in_time: bool) -> tuple[tuple[Ints, Ints], ...]:
+        """List the largest training sets, each with the places of what it predicts among the rows that count."""
+        place = np.full(len(self.predicted), -1)
+        place[self.counted] = np.arange(len(self.counted))
+        largest = [split for split in self.splits if split.size == 0 and not split.for_stack]
+        return tuple(
+            (split.train if in_time else np.sort(split.train), place[split.tests[0][0]])
+            for split in sorted(largest, key=lambda split: int(self.folds[split.tests[0][0][0]]))
+        )
+
+
+def plan_rows(
+    problem: Problem, *, cv: Any, max_rows: int | None, is_default: bool, seed: int, n_jobs: int | None
+) -> tuple[Problem, RowPlan]:
+    """Choose rows, and decide who is trained on what.
+
+    Parameters
+    ----------
+    problem : Problem
+        All rows.
+    cv, max_rows, n_jobs
+        As for `learned_floor`.
+    is_default : bool
+        Whether learners are the default ones, of which some take many rows.
+    seed : int
+        Seeds the choice of rows.
+
+    Returns
+    -------
+    problem : Problem
+        The rows that may be used, with columns in an order of their own; copies and near copies are groups where that
+        is how they are dealt with.
+    plan : RowPlan
+    """
+    check_cv(cv, problem)
+    given = in_column_order(problem)
+    distinct = distinct_rows(given, seed, may_group=is_int(cv))
+    problem = distinct.problem
+    if is_int(cv):  # again: copies and rows of weight 0 may have been all that there was of some groups
+        check_cv(cv, problem)
+    is_default = is_default and is_int(cv) and problem.time is None and problem.supervised is None
+    rows = choose_rows(problem, _n_rows(max_rows, problem, is_default=is_default), seed, RARE_ROWS)
+    is_many = is_default and len(rows) > LEARNED_ROWS
+    looked_at = rows[:LEARNED_ROWS] if is_many else rows
+    may_group = is_int(cv) and problem.groups is None and problem.time is None and len(looked_at) == len(problem.X)
+    near, nearly_copied = groups_of_near_copies(problem, looked_at, n_jobs, may_group=may_group)
+    if near is not None:
+        by_row = np.empty_like(near)
+        by_row[rows] = near
+        problem = replace(problem, groups=by_row)
+    groups = None if problem.groups is None else in_order_of_appearance(problem.groups[rows])
+    strata = _strata(problem, rows, is_grouped=groups is not None)
+    everything = np.arange(len(rows))
+    earlier, counted = None, everything
+    if is_many:
+        holdout = hold_out(strata, groups, cv, LEARNED_ROWS)
+        predicted, folds, splits = holdout.tested, holdout.stack_folds, holdout.splits()
+        counted = np.arange(len(predicted))
+    elif problem.time is not None:
+        group_folds = None if groups is None else grouped_folds(strata, groups, cv, everything.astype(np.uint64))
+        predicted, (folds, splits, earlier, is_tested) = everything, time_scheme(problem.time[rows], cv, group_folds)
+        counted = np.flatnonzero(is_tested)
+    else:
+        predicted, folds = everything, _folds(cv, strata, groups, given, distinct.rows[rows])
+        splits = splits_of(folds)
+    tested = predicted[counted]
+    _check_tested(problem, rows[tested])
+    groups = None if groups is None else in_order_of_appearance(groups[tested])
+    clusters = groups
+    if problem.time is not None and groups is None:
+        place = np.argsort(np.argsort(problem.time[rows[tested]], kind="stable"), kind="stable")
+        clusters = place * N_STRETCHES // len(tested)
+    return problem, RowPlan(
+        kept=distinct.rows,
+        rows=rows,
+        predicted=predicted,
+        folds=folds,
+        splits=splits,
+        earlier=earlier,
+        counted=counted,
+        groups=groups,
+        clusters=clusters,
+        is_many=is_many,
+        has_own_groups=given.groups is not None,
+        copies_left_out=distinct.are_left_out,
+        findings=(*distinct.findings, *nearly_copied),
+    )
+
+
+def check_cv(cv: Any, problem: Problem) -> None:
+    """Check what can be checked of `cv` before rows are chosen."""
+    if problem.groups is not None:
+        n_groups = len(np.unique(problem.groups))
+        if n_groups < MIN_FOLDS:
+            raise ValueError(f"A learning curve of groups needs at least {MIN_FOLDS} of them. Got {n_groups}.")
+    if problem.time is not None and not is_int(cv):
+        raise ParameterError("cv", "an int with time, the number of periods to test", cv)
+    if not is_int(cv) and (hasattr(cv, "split") or np.iterable(cv)):
+        return
+    check_int("cv", cv, MIN_FOLDS)
+    needed = 4 * cv if problem.time is None else 2 * MIN_ROWS * cv
+    if len(problem.X) < needed:
+        raise ValueError(f"A learning curve with cv={cv} needs at least {needed} rows. Got {len(problem.X)}.")
+
+
+def rows_by_default(problem: Problem, n_values: int = LEARNED_VALUES) -> int:
+    """Return how many rows are used at the most where nobody says: for groups half as many, as all folds are tested."""
+    if problem.time is not None:
+        return LEARNED_ROWS
+    return affordable_rows(problem.X.shape[1], n_values if problem.groups is None else n_values // 2)
+
+
+def _n_rows(max_rows: int | None, problem: Problem, *, is_default: bool) -> int | None:
+    most = rows_by_default(problem) if is_default else LEARNED_ROWS
+    if problem.task == "classification":
+        return check_max_rows(max_rows, len(problem.classes), most)
+    wanted = check_max_rows(max_rows, 2, most)
+    return wanted if wanted is None else max(wanted, FEWEST_ROWS)
+
+
+def choose_rows(problem: Problem, n_rows: int | None, seed: int, at_least: int = 1) -> Ints:
+    """Choose rows and put them in an order that depends on their values and the seed alone.
+
+    Rare classes get `at_least` so many rows, where there are no groups and no time. Rows of all groups are taken: as
+    many from more groups say more about new ones than whole groups do.
+    """
+    keys = problem.keys(seed)
+    is_plain = problem.groups is None and problem.time is None
+    rows = stratified_rows(problem.codes, n_rows, keys, at_least if is_plain else 1)
+    return rows[np.lexsort((problem.codes[rows], keys[rows]))]
+
+
+def _strata(problem: Problem, rows: Ints, *, is_grouped: bool) -> Ints:
+    """Return what folds have equal shares of: classes, or tenths of the rows by their number; none with groups."""
+    if problem.task == "classification" or is_grouped:
+        return problem.codes[rows]
+    ranks = np.argsort(np.argsort(problem.y[rows], kind="stable"), kind="stable")
+    return ranks * min(10, max(len(rows) // 10, 1)) // len(rows)
+
+
+def _folds(cv: Any, strata: Ints, groups: Ints | None, given: Problem, rows: Ints) -> Ints:
+    """Deal rows out to folds: by strata, by groups, or as a splitter says, which counts all rows that were given."""
+    keys = np.arange(len(strata)).astype(np.uint64)
+    if is_int(cv):
+        return stratified_folds(strata, cv, keys) if groups is None else grouped_folds(strata, groups, cv, keys)
+    folds = check_folds(cv, given.codes[rows], keys, given.codes, rows, given.groups)
+    if folds.max() + 1 < MIN_FOLDS:
+        raise ValueError(f"A learning curve needs at least {MIN_FOLDS} folds. Got {folds.max() + 1}.")
+    return folds
+
+
+def _check_tested(problem: Problem, rows: Ints) -> None:
+    """Refuse rows to test that are all of one class, or of one number."""
+    if problem.task == "regression":
+        values: Floats = problem.y[rows]
+        if np.ptp(values) == 0.0:
+            raise ValueError(f"y is {values[0]:g} in all of the {len(rows)} rows that are tested")
+    elif problem.time is not None and len(np.unique(problem.codes[rows])) < 2:
+        name = shown(problem.classes[problem.codes[rows[0]]])
+        raise ValueError(f"All rows of the later half of the time are of class {name}: there is nothing to tell apart.")

@@ -1,0 +1,113 @@
+"""Rows to learn from and rows to predict, standardised alike."""
+
+from typing import Any
+
+import numpy as np
+
+from bayesfloor.data.problem import Problem
+from bayesfloor.data.target_encoding import classes_to_encode
+from bayesfloor.learn.target_encoding import encoded
+from bayesfloor.learn.training_rows import Codes, Train, relative_spread, standardised
+from bayesfloor.runtime.arrays import Floats, Ints
+
+#: Features that are standardised at once where rows are many, to bound memory.
+COLUMNS_AT_ONCE = 16
+
+
+def training_set(problem: Problem, known: Ints, others: Ints, *, is_many: bool = False) -> tuple[Train, Floats]:
+    """Return rows to learn from and rows to predict.
+
+    Features that hold labels or targets are computed from the former alone.
+
+    Parameters
+    ----------
+    problem : Problem
+        All rows that are used.
+    known, others : ndarray
+        Rows to learn from, and rows to predict.
+    is_many : bool, default=False
+        Whether to standardise few columns at a time, in float32.
+
+    Returns
+    -------
+    train : Train
+        Numbers have mean 0 and variance 1; see `mean_and_spread`.
+    test : ndarray of shape (n_others, d)
+    """
+    train = _targets_of(problem, known)
+    if problem.supervised is not None:
+        points, test = problem.supervised.features(known, others)
+        return _standardised(train, points, test, is_many=is_many)
+    train = train._replace(given_columns=problem.given_columns)
+    tabular = problem.tabular
+    if tabular is not None:
+        train = train._replace(table=Codes(tabular.values[known], tabular.values[others], tabular.is_category))
+    if is_many:
+        train, test = _in_parts(problem, train, known, others)
+        return _with_encoded(problem, train, test)
+    points, test = problem.X[known], problem.X[others]
+    for column, first, last in () if tabular is None else tabular.from_labels:
+        assert train.table is not None
+        points[:, first:last], test[:, first:last] = encoded(train.table, column, train, _classes(problem))
+    return _standardised(train, points, test)
+
+
+def mean_and_spread(problem: Problem, rows: Ints) -> tuple[float, float]:
+    """Return the mean and the standard deviation of the numbers of rows; 1 where they do not vary."""
+    weight = _weights_of(problem, rows)
+    y = problem.y[rows]
+    mean = float(weight @ y / len(y))
+    return mean, float(weight @ (y - mean) ** 2 / len(y)) ** 0.5 or 1.0
+
+
+def _weights_of(problem: Problem, rows: Ints) -> Floats:
+    weight = np.ones(len(rows)) if problem.sample_weight is None else problem.sample_weight[rows]
+    return weight / weight.mean()
+
+
+def _targets_of(problem: Problem, known: Ints) -> Train:
+    """Return training rows of which the targets alone are filled in."""
+    if problem.task == "classification":
+        return Train(problem.X[:0], problem.codes[known], len(problem.classes))
+    mean, spread = mean_and_spread(problem, known)
+    weight = None if problem.sample_weight is None else _weights_of(problem, known)
+    return Train.of_numbers(problem.X[:0], (problem.y[known] - mean) / spread, weight)
+
+
+def _classes(problem: Problem) -> Ints | None:
+    """Return the classes whose shares stand for a category: the same in all training sets."""
+    if problem.task == "regression":
+        return None
+    return classes_to_encode(problem.codes, len(problem.classes))
+
+
+def _standardised(train: Train, points: Floats, test: Floats, *, is_many: bool = False) -> tuple[Train, Floats]:
+    spread = relative_spread(points)
+    points, test = standardised(points, test)
+    if is_many:
+        points, test = points.astype(np.float32), test.astype(np.float32)
+    return train._replace(X=points, spread=spread), test
+
+
+def _in_parts(problem: Problem, train: Train, known: Ints, others: Ints) -> tuple[Train, Floats]:
+    """Standardise few columns at a time."""
+    X, d = problem.X, problem.X.shape[1]
+    points: Any = np.empty((len(known), d), np.float32)
+    test: Any = np.empty((len(others), d), np.float32)
+    spread = np.empty(d)
+    for first in range(0, d, COLUMNS_AT_ONCE):
+        chunk = slice(first, first + COLUMNS_AT_ONCE)
+        part = X[:, chunk][known]
+        points[:, chunk], test[:, chunk] = standardised(part, X[:, chunk][others])
+        largest = np.abs(part).max(axis=0)
+        spread[chunk] = largest * (part / np.where(largest > 0, largest, 1.0)).std(axis=0)
+    return train._replace(X=points, spread=spread / (spread.max() or 1.0)), test
+
+
+def _with_encoded(problem: Problem, train: Train, test: Floats) -> tuple[Train, Floats]:
+    """Put features that hold labels or targets in their places."""
+    for column, first, last in () if problem.tabular is None else problem.tabular.from_labels:
+        assert train.table is not None
+        of_column = encoded(train.table, column, train, _classes(problem))
+        train.X[:, first:last], test[:, first:last] = standardised(*of_column)
+    return train, test
