@@ -54,8 +54,7 @@ FAULTS = [
     Fault("runtime/limits.py", "max(1, n_cores + 1 + int(n_jobs))", "max(1, n_cores + int(n_jobs))",
           "runtime/test_limits.py"),
     # --- data: what callers pass
-    Fault("data/folds.py", "np.arange(len(codes)) % min(n_folds, len(codes))", "np.arange(len(codes)) % n_folds",
-          "data/test_folds.py"),
+    Fault("data/folds.py", "order = np.lexsort((keys, codes))", "order = np.argsort(keys)", "data/test_folds.py"),
     Fault("data/folds.py", "2 * np.cumsum(counts) - counts", "2 * np.cumsum(counts)", "data/test_folds.py"),
     Fault("data/sampling.py", "quota[is_rare] = kept[is_rare]", "quota[is_rare] = counts[is_rare]",
           "data/test_sampling.py"),
@@ -172,7 +171,7 @@ def first_failure(fault: Fault, source: Path, tests: Path) -> str | None:
         return "they hang"
     if ran.returncode == 0:
         return None
-    found = re.search(r"^(?:FAILED|ERROR) (\S+)", ran.stdout, flags=re.MULTILINE)
+    found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", ran.stdout, flags=re.MULTILINE)
     if found is None:
         raise SystemExit(f"pytest ended with {ran.returncode}:\n{ran.stdout[-2000:]}{ran.stderr[-2000:]}")
     return found.group(1)
