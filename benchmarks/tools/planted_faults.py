@@ -59,7 +59,7 @@ FAULTS = [
     Fault("data/sampling.py", "quota[is_rare] = kept[is_rare]", "quota[is_rare] = counts[is_rare]",
           "data/test_sampling.py"),
     Fault("data/row_groups.py", "if len(moments) and moments.min() == moments.max():", "if not len(moments):",
-          "floor/test_learned_groups.py data"),
+          "data"),
     Fault("data/subgroups.py", 'np.searchsorted(cuts, codes), f"', 'np.searchsorted(cuts, codes, "right"), f"',
           "data/test_subgroups.py"),
     Fault("data/value_order.py", "mix64(keys ^ mix64(np.array([seed], np.uint64)))", "mix64(keys)",

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 from scipy.stats import norm
-from sklearn.datasets import load_digits
 from sklearn.kernel_ridge import KernelRidge
 from tests.floor.test_learned import same
 
@@ -155,12 +154,11 @@ def test_a_report_of_many_rows_uses_fewer(few_are_many, monkeypatch):
 
 
 def test_order_of_rows_and_threads_change_nothing(few_are_many):
-    X, y = load_digits(return_X_y=True)
-    X, y = X[:450], y[:450]
+    X, y = two_gaussians(450)
     floor = learned_floor(X, y, n_jobs=1)
     order = np.random.default_rng(0).permutation(len(X))
     same(learned_floor(X[order], y[order], n_jobs=2), floor, rtol=1e-12)
-    assert floor.reached < 0.1
+    assert floor.reached < 0.25
 
 
 def test_tables(few_are_many):

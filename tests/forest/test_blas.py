@@ -33,10 +33,11 @@ def compute(at_progress=None):
     return meanwhile, blas_threads()
 
 
-def in_the_main_thread_then_in_others():
+def in_the_main_thread_then_in_others_for_classes_and_with_an_exception():
     first = compute()
     with ThreadPoolExecutor(1) as pool, ThreadPoolExecutor(1) as another_pool:
-        return [first, pool.submit(compute).result(), another_pool.submit(compute).result(), compute()]
+        others = [pool.submit(compute).result(), another_pool.submit(compute).result()]
+    return [first, *others, compute(), *for_classes(), *with_an_exception()]
 
 
 def for_classes():
@@ -101,12 +102,10 @@ def with_an_exception():
 @pytest.mark.parametrize(
     "scenario",
     [
-        in_the_main_thread_then_in_others,
-        for_classes,
+        in_the_main_thread_then_in_others_for_classes_and_with_an_exception,
         with_calls_that_overlap,
         with_calls_that_overlap_after_one_in_the_main_thread,
         with_eight_calls_at_once,
-        with_an_exception,
     ],
 )
 def test_one_thread_meanwhile_and_as_before_afterwards(scenario, monkeypatch):

@@ -499,9 +499,10 @@ def test_learners_are_trained_there(client, monkeypatch):
 def test_a_worker_killed_while_it_trains(client):
     X, y = load_iris(return_X_y=True)
     killer = Killer(client, 0.1)
-    floor = learned_floor(X, y, client=client, progress=killer)
+    learners = ["gaussian", "logistic", "trees"]
+    floor = learned_floor(X, y, learners=learners, client=client, progress=killer)
     assert killer.killed
-    assert_same_floor(floor, learned_floor(X, y))
+    assert_same_floor(floor, learned_floor(X, y, learners=learners))
     restored(client)
 
 
