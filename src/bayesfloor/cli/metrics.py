@@ -36,7 +36,7 @@ def task_asked(metric: tuple[str, ...], task: str) -> str:
     -------
     {"auto", "classification", "regression"}
     """
-    from bayesfloor.data.tasks import NUMBER_METRICS
+    from bayesfloor.data.metrics import NUMBER_METRICS
 
     numbers = [name for name in metric if name in NUMBER_METRICS]
     if numbers and len(numbers) < len(metric):
@@ -65,7 +65,7 @@ def check_for_numbers(table: "Table", metric: tuple[str, ...], **others: Any) ->
     -------
     list of str
     """
-    from bayesfloor.data.tasks import NUMBER_METRICS
+    from bayesfloor.data.metrics import NUMBER_METRICS
 
     where = f"needs classes, and {table.target!r} holds numbers; --task classification reads them as classes"
     for name, value in others.items():
@@ -95,7 +95,7 @@ def check_metric_options(metric: tuple[str, ...], costs: str | None, *, fast: bo
     list of str
     """
     if task == "regression":
-        from bayesfloor.data.tasks import NUMBER_METRICS
+        from bayesfloor.data.metrics import NUMBER_METRICS
 
         if len(set(metric)) < len(metric):
             raise UsageError("--metric: the same one is named twice")

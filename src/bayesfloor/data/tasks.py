@@ -9,8 +9,6 @@ from bayesfloor.runtime.arrays import Floats, Ints
 
 #: What a target can be read as; "auto" decides by its values.
 TASKS = ("auto", "classification", "regression")
-#: What models of numbers can be judged by; the first is the headline where nothing is said.
-NUMBER_METRICS = ("r2", "rmse", "mae")
 #: Whole numbers up to which they are classes: codes, grades, digits. More of them are a number, unless they count up.
 MOST_CLASSES = 20
 #: Rows of each of more whole numbers, at the least, for them to be the numbers of classes.

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.learn.nearest_kernels import keep_nearest
-from bayesfloor.learn.training_rows import Train, distances_between, never_stop, single
+from bayesfloor.learn.training_rows import Train, never_stop, single, typical_distance
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Width of local ridge regression, as a share of the median distance, and its penalty.
@@ -17,7 +17,7 @@ LEAST = 1e-3
 #: Least weight of a row in local ridge regression.
 LIGHTEST = 1e-6
 #: Rows whose distances tell the median, and test rows that are fitted at once.
-LOCAL_SAMPLE, LOCAL_BLOCK = 1000, 64
+LOCAL_SAMPLE, LOCAL_BLOCK = 500, 64
 #: Test rows and training rows in a block of distances, which stays in the cache.
 NEAR_TESTS, NEAR_ROWS = 256, 2048
 
@@ -52,16 +52,14 @@ def mean_of_nearest(train: Train, nearest: Ints) -> Floats:
     -------
     ndarray of shape (n_test, n_classes), or (n_test,) for numbers
     """
-    n = len(nearest)
-    totals, mass = np.tile(train.prior, (n, 1)), np.ones((n, 1))
-    for rows in nearest.T:
-        weight = 1.0 if train.weight is None else train.weight[rows]
-        if train.n_classes:
-            totals[np.arange(n), train.y[rows]] += weight
-        else:
-            totals[:, 0] += weight * train.y[rows]
-        mass[:, 0] += weight
-    return train.within(totals / mass, 0.0)
+    weight = np.ones(nearest.shape) if train.weight is None else train.weight[nearest]
+    mass = 1.0 + weight.sum(axis=1)
+    if not train.n_classes:
+        return (train.prior[0] + np.einsum("ij,ij->i", weight, train.y[nearest])) / mass
+    totals, numbers = np.tile(train.prior, (len(nearest), 1)), np.arange(len(nearest))
+    for column, rows in enumerate(nearest.T):
+        totals[numbers, train.y[rows]] += weight[:, column]
+    return totals / mass[:, np.newaxis]
 
 
 def local_ridge(
@@ -88,7 +86,7 @@ def local_ridge(
     ndarray of shape (n_test, n_classes), or (n_test,) for numbers
     """
     known, others, k = single(train.X), single(test), nearest.shape[1]
-    typical = distances_between(known[:LOCAL_SAMPLE].astype(np.float64))[1]
+    typical = typical_distance(known[:LOCAL_SAMPLE])
     scale = np.float32(-0.5 / (width**2 * typical))
     prior = train.prior.astype(np.float32)
     predicted = np.empty((len(test), len(prior)))

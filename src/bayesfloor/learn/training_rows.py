@@ -1,6 +1,7 @@
 """What every learner starts from: standardised rows, their targets, and distances."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -232,25 +233,43 @@ def squared_distances(A: NDArray[F], B: NDArray[F]) -> NDArray[F]:
     return np.maximum(distances, 0.0, out=distances)
 
 
+@lru_cache(maxsize=4)
+def _pairs(n: int) -> tuple[Ints, Ints]:
+    """Return all pairs of so many rows, the lower number first."""
+    return np.triu_indices(n, 1)
+
+
 def distances_between(points: Floats) -> tuple[Floats, float]:
-    """Return squared distances between points, and their median; where most points are equal, that of all others.
+    """Return squared distances between points, and a typical one.
 
     Those of points near each other are taken from differences: a kernel of them is positive definite whatever the
-    median, and equal points have none.
+    typical distance, and equal points have none.
     """
     between = squared_distances(points, points)
-    near = between <= NEAR * float((points**2).sum(axis=1).max(initial=0.0))
-    first, second = np.nonzero(np.triu(near, 1))
+    first, second = _pairs(len(points))
+    above = between[first, second]
+    near = np.flatnonzero(above <= NEAR * float((points**2).sum(axis=1).max(initial=0.0)))
     step = max(1, AT_ONCE // max(points.shape[1], 1))
-    for start in range(0, len(first), step):
-        i, j = first[start : start + step], second[start : start + step]
-        between[i, j] = between[j, i] = ((points[i] - points[j]) ** 2).sum(axis=1)
+    for start in range(0, len(near), step):
+        some = near[start : start + step]
+        i, j = first[some], second[some]
+        above[some] = between[i, j] = between[j, i] = ((points[i] - points[j]) ** 2).sum(axis=1)
     np.fill_diagonal(between, 0.0)
-    above = between[np.triu_indices(len(points), 1)]
-    apart = above[above > 0]
-    if not len(apart):
-        return between, 1.0
-    return between, float(np.median(above)) or float(np.median(apart))
+    return between, _median(above)
+
+
+def typical_distance(points: NDArray[Any]) -> float:
+    """Return the median squared distance between points; where most points are equal, that of all others."""
+    return _median(squared_distances(points, points)[_pairs(len(points))])
+
+
+def _median(distances: NDArray[Any]) -> float:
+    """Return the median; of those above 0 where it is 0, and 1 where there are none."""
+    median = float(np.median(distances)) if len(distances) else 0.0
+    if median > 0.0:
+        return median
+    apart = distances[distances > 0]
+    return float(np.median(apart)) if len(apart) else 1.0
 
 
 def single(X: Any) -> NDArray[np.float32]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from bayesfloor.data.tasks import NUMBER_METRICS
+from bayesfloor.data.metrics import NUMBER_METRICS
 from bayesfloor.floor.learned.regression.result import RegressionFloor
 from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.floor.trees.problem import Options

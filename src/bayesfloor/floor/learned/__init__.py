@@ -1,32 +1,31 @@
 """The floor as the limit of what models learn: the end of a learning curve.
 
-::
+One walk serves classes and numbers; `targets` holds what differs while learners are trained and combined::
 
-    X, y ── estimate ──────── rows and folds; the public function, learned_floor
-      │       caller_choices  learners and folds that the caller has chosen
-      │       copies          rows that are copies of one observation
+    Problem ─ learning ────── from a checked problem to what the stack predicts at three training sizes
+      │       row_plan        which rows are used, trained on, tested and counted: decided once
+      │         copies, column_order, time_periods, splits
+      │       caller_choices  learners that the caller has chosen; (learn) has the families
+      │       cross_fitting   every learner predicts every row that it was not trained on
+      │         training_sets rows to learn from and to predict, standardised alike
+      │         cluster_fits  on threads, or on the workers of a Dask cluster
+      │       stacking        the best mix of learners at each size and fold
       │
-      ├──── cross_fitting ─── every learner predicts every row, at three training sizes
-      │       cluster_fits    on threads, or on the workers of a Dask cluster
-      │       time_periods    the same in an order of time: trained on the past
-      │       (learn)         the families of learners
-      ├──── many_rows ─────── above 10 000 rows: some are held out, the others trained on
-      ├──── stacking ──────── the best mix of learners at each size
-      ├──── metrics ───────── what that mix loses, row by row, by any metric
-      │       stack_errors    its errors by class and among neighbours
-      ├──── summary ───────── estimate, interval, what was reached, findings
-      │       learning_curve  a curve through the errors and where it ends
-      │       clusters        how much rows say that belong together
-      │       subgroups       the same figures among the rows of each subgroup
-      ├──── result ────────── LearnedFloor
-      │       rows_needed     how many rows until a value is reached
-      └──── held_out ──────── the same folds, for a model that is to be compared
+      ├──── estimate ──────── classes: the public function, learned_floor
+      │       metrics         what the stack loses, row by row, by any metric
+      │       summary         estimate, interval and what was reached, by one metric
+      │       stack_errors, ranking, subgroups    the same by class, among neighbours, by subgroup
+      │       findings        what a reader should know
+      ├──── regression ────── numbers: the public function, regression_floor, and what is known of residuals
+      │
+      ├──── result ────────── LearnedFloor; rows_needed: how many rows until a value is reached
+      └──── held_out ──────── the same rows, for a model that is to be compared
               gap             how far that is from the stack and the floor; the public function, floor_gap
-              model_predictions  what it predicts for the rows that the stack was judged on
-              paired          two classifiers on the same rows: the test, and the interval of the difference
-              gap_result      FloorGap
+              model_predictions, paired, gap_result
 
-`regression` is the same for a target of numbers.
+Both judge curves alike: `learning_curve` has the posterior of their end, `rules` decides what it can tell, `certainty`
+and `clusters` how surely a mean is known, `strata` what rows of rare classes count.
+
 `label_noise` redraws labels at known rates and asks whether the floor moves as it should.
 `dependence` looks for rows that belong together without anyone having said so.
 """

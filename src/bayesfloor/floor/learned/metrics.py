@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.metrics import CLASS_METRICS, TOP_K, metric_info
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.checks import ParameterError, check_int
 from bayesfloor.runtime.text import listed, shown
@@ -289,13 +290,6 @@ def of_f1(positive: int | None) -> Losses:
     return losses
 
 
-#: Metrics that can be asked for by name; top_k_error takes another number than 5 as in "top_3_error".
-NAMES = (
-    *("error", "balanced_error", "log_loss", "brier", "roc_auc", "average_precision", "f1", "top_k_error"),
-    "cost",
-)
-#: What k is in "top_k_error".
-TOP_K = 5
 #: Least and most that the largest cost may be: squares, and sums of them over any number of rows, stay finite.
 LEAST_COST, MOST_COST = 1e-100, 1e100
 #: Differences of costs, as a share of the largest, that rounding alone makes.
@@ -356,12 +350,12 @@ def check_metric_names(metric: Any, *, has_costs: bool) -> list[str]:
     """
     names = [metric] if isinstance(metric, str) else list(metric) if np.iterable(metric) else [metric]
     if not names:
-        raise ParameterError("metric", f"one of {listed(list(map(repr, NAMES)), 20)}, or several", metric)
+        raise ParameterError("metric", f"one of {listed(list(map(repr, CLASS_METRICS)), 20)}, or several", metric)
     if has_costs and names == ["error"]:
         return ["cost"]
     for place, name in enumerate(names):
-        if not isinstance(name, str) or (name not in NAMES and _k_of(name) is None):
-            raise ParameterError("metric", f"one of {listed(list(map(repr, NAMES)), 20)}, or several", name)
+        if not isinstance(name, str) or (name not in CLASS_METRICS and _k_of(name) is None):
+            raise ParameterError("metric", f"one of {listed(list(map(repr, CLASS_METRICS)), 20)}, or several", name)
         if name in names[:place]:
             raise ValueError(f"The metric {name!r} is named twice.")
     if "cost" in names and not has_costs:
@@ -384,64 +378,46 @@ def _metric_of(
     of_positive = 1.0 / max(float(shares[positive]), rarest) if n_classes == 2 else of_one_row
     about = f"for {shown(classes[positive])}" if n_classes == 2 else ""
     macro = "" if n_classes == 2 else "macro "
+
+    def metric(losses: Losses, largest: float, *, prefix: str = "", **others: Any) -> Metric:
+        info = metric_info(name)
+        known = {"bounds": info.bounds, "larger_is_better": info.larger_is_better, "is_rate": info.is_rate}
+        return Metric(name, prefix + info.title, losses, largest, **(known | others))
+
     if name == "error":
-        return Metric("error", "error", of_error, even)
+        return metric(of_error, even)
     if name == "balanced_error":
-        return Metric(
-            "balanced_error", "balanced error", of_balanced_error, even, of_one_row=of_one_row, is_row_mean=False
-        )
+        return metric(of_balanced_error, even, of_one_row=of_one_row, is_row_mean=False)
     if name == "log_loss":
         entropy = float(-(shares * np.log(np.maximum(shares, _TINY))).sum())
-        return Metric(
-            "log_loss", "log-loss", of_log_loss, float(np.log(n_classes)), (0.0, np.inf), scale=entropy / even,
-            is_rate=False, is_score=True,
-        )  # fmt: skip
+        return metric(of_log_loss, float(np.log(n_classes)), scale=entropy / even, is_score=True)
     if name == "brier":
         half = 2.0 if n_classes == 2 else 1.0
         alone = float(1.0 - (shares**2).sum()) / half
-        return Metric(
-            "brier", "Brier score", of_brier, even / half, (0.0, 2.0 / half), scale=alone / even, is_rate=False,
-            is_score=True,
-        )  # fmt: skip
+        return metric(of_brier, even / half, bounds=(0.0, 2.0 / half), scale=alone / even, is_score=True)
     if name == "roc_auc":
-        title = f"{macro}ROC AUC"
         losses = _mean_over_classes(auc_values, of_two)
         of_one_row = 1.0 / rarest if n_classes == 2 else of_one_row
-        return Metric(
-            "roc_auc", title, losses, 0.5, larger_is_better=True, is_rate=False, of_one_row=of_one_row,
-            is_row_mean=False,
-        )  # fmt: skip
+        return metric(losses, 0.5, prefix=macro, of_one_row=of_one_row, is_row_mean=False)
+    of_class = {"prefix": macro, "of_one_row": of_positive, "about": about, "is_row_mean": False}
     if name == "average_precision":
         losses = _mean_over_classes(average_precision_values, of_two)
-        return Metric(
-            "average_precision", f"{macro}average precision", losses, 1.0, larger_is_better=True, is_rate=False,
-            of_one_row=of_positive, about=about, is_row_mean=False, is_least_by_shares=False,
-        )  # fmt: skip
+        return metric(losses, 1.0, is_least_by_shares=False, **of_class)
     if name == "f1":
         guesses = np.inf if n_classes == 2 else even
-        losses = of_f1(of_two)
-        return Metric(
-            "f1", f"{macro}F1", losses, 1.0, larger_is_better=True, is_rate=False, of_guesses=guesses,
-            of_one_row=of_positive, about=about, is_row_mean=False, is_least_by_shares=n_classes == 2,
-        )  # fmt: skip
+        return metric(of_f1(of_two), 1.0, of_guesses=guesses, is_least_by_shares=n_classes == 2, **of_class)
     if name == "cost":
         assert costs is not None  # the names were checked
-        return _cost_metric(costs, shares, even)
+        dearest, least = float(costs.max()), float(shares @ costs.min(axis=1))
+        alone = float((shares @ costs).min()) - least
+        scale = alone / even or dearest - least
+        largest = float(costs.max(axis=0).min())
+        return metric(of_costs(costs), largest, bounds=(least, dearest), scale=scale, costs=costs)
     k = _k_of(name)
     assert k is not None
     if k >= n_classes:
         raise ValueError(f"{name!r} with k = {k} is 0 for {n_classes} classes: the label is always among them.")
-    return Metric(name, f"top-{k} error", of_top_k(k), 1.0 - k / n_classes)
-
-
-def _cost_metric(costs: Floats, shares: Floats, even: float) -> Metric:
-    dearest, least = float(costs.max()), float(shares @ costs.min(axis=1))
-    largest = float(costs.max(axis=0).min())
-    alone = float((shares @ costs).min()) - least
-    return Metric(
-        "cost", "cost per row", of_costs(costs), largest, (least, dearest), scale=alone / even or dearest - least,
-        is_rate=False, costs=costs,
-    )  # fmt: skip
+    return metric(of_top_k(k), 1.0 - k / n_classes)
 
 
 def _k_of(name: str) -> int | None:

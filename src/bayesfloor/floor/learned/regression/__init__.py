@@ -2,11 +2,8 @@
 
 ::
 
-    X, y ── estimate ──────── the public function, regression_floor
-      ├──── learn ─────────── rows, copies and folds; residuals of the stack at three training sizes
-      │       cross_fitting   every learner predicts every row
-      │       (learn)         the families of learners
-      │       stacking        the best mix of them, with weights that are not negative
+    Learned ─ estimate ────── the public function, regression_floor; R², RMSE and MAE
+      ├──── tested_rows ───── residuals of the stack, and which rows are neighbours
       │       residual_edges  what residuals of neighbours have in common
       ├──── summary ───────── the noise variance and its interval
       │       curve_end       where the squared error ends
@@ -14,5 +11,5 @@
       ├──── findings ──────── what a reader should know
       └──── result ────────── RegressionFloor
 
-Folds, periods of time, rows that are held out and the curve of classes are those of the room above.
+Rows, splits, learners, the stack and the rules of curves are those of the room above.
 """

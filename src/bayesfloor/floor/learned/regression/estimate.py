@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesfloor.data.metrics import METRICS, NUMBER_METRICS
 from bayesfloor.data.numbers import kind_of_numbers
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.learning import Learned, learn
@@ -34,9 +35,6 @@ from bayesfloor.runtime.findings import in_order
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.threads import Crew, supervise
 from bayesfloor.tables.arguments import check_problem
-
-#: The metrics, and what they are called.
-TITLES = {"r2": "R²", "rmse": "RMSE", "mae": "MAE"}
 
 
 @like_input
@@ -193,7 +191,7 @@ def _conclude(
     n_samples = len(problem.y)
     summary = summarise_numbers(rows, confidence, seed, in_time=learned.in_time)
     metrics = _metrics(rows, summary, confidence)
-    metrics = {name: metrics[name] for name in (*asked, *(name for name in TITLES if name not in asked))}
+    metrics = {name: metrics[name] for name in (*asked, *(name for name in NUMBER_METRICS if name not in asked))}
     first = metrics[asked[0]]
     profile = noise_profile(rows, min(summary.estimate / max(summary.reached.mean, 1e-300), 1.0), confidence, n_samples)
     target = _target_summary(problem)
@@ -233,8 +231,8 @@ def _check_metrics(metric: Any) -> tuple[str, ...]:
     """Return the names that were asked for, each once."""
     names = [metric] if isinstance(metric, str) else metric
     if not isinstance(names, list | tuple) or not names:
-        raise ParameterError("metric", f"one of {', '.join(map(repr, TITLES))}, or a list of them", metric)
-    return tuple(dict.fromkeys(check_option("metric", name, TITLES) for name in names))
+        raise ParameterError("metric", f"one of {', '.join(map(repr, NUMBER_METRICS))}, or a list of them", metric)
+    return tuple(dict.fromkeys(check_option("metric", name, NUMBER_METRICS) for name in names))
 
 
 def _target_summary(problem: Problem) -> TargetSummary:
@@ -323,17 +321,17 @@ def _metrics(rows: TestedRows, summary: NumberSummary, confidence: float) -> dic
     return {
         name: MetricFloor(
             name=name,
-            title=TITLES[name],
+            title=METRICS[name].title,
             estimate=float(estimate),
             interval=(float(min(interval[0], estimate)), float(max(interval[1], estimate))),
             reached=float(attained),
             reached_interval=(float(attained_in[0]), float(attained_in[1])),
             baseline=float(baseline),
-            larger_is_better=name == "r2",
+            larger_is_better=METRICS[name].larger_is_better,
             curve=curves[name],
             confidence=confidence,
             perfect=1.0 if name == "r2" else 0.0,
-            bounds=(0.0, 1.0) if name == "r2" else (0.0, np.inf),
+            bounds=METRICS[name].bounds,
         )
         for name, (estimate, interval, attained, attained_in, baseline) in floors.items()
     }

@@ -1,0 +1,155 @@
+"""Every metric that models are judged by, once: what it is called, where it lies, and which way is better.
+
+What predictions lose by it, row by row, is in `bayesfloor.floor.learned.metrics`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bayesfloor.runtime.arrays import Range
+
+#: What k is in "top_k_error".
+TOP_K = 5
+
+
+class MetricInfo(NamedTuple):
+    """What there is to know of a metric, whatever the data.
+
+    Attributes
+    ----------
+    name : str
+        What it is asked for by: "roc_auc".
+    title : str
+        What it is called in a sentence: "ROC AUC".
+    task : {"classification", "regression"}
+        What it judges.
+    meaning : str
+        What it is, for those who read a report.
+    bounds : (float, float)
+        Where its values lie.
+    larger_is_better : bool
+        Which way is better.
+    is_rate : bool
+        Whether it is a share, to be written in percent.
+    """
+
+    name: str
+    title: str
+    task: str
+    meaning: str
+    bounds: Range = (0.0, 1.0)
+    larger_is_better: bool = False
+    is_rate: bool = False
+
+
+_CLASSES = (
+    MetricInfo(
+        "error",
+        "error",
+        "classification",
+        "The share of rows whose class is not the one that the model names.",
+        is_rate=True,
+    ),
+    MetricInfo(
+        "balanced_error",
+        "balanced error",
+        "classification",
+        "The mean of the classes' own error rates, by decisions that make it the least. Each class counts the same, "
+        "however rare it is.",
+        is_rate=True,
+    ),
+    MetricInfo(
+        "log_loss",
+        "log-loss",
+        "classification",
+        "Minus the mean logarithm of the probability that is given to the true class. 0 is certain and right; a model "
+        "that always gives the shares of the classes has what is shown as 'without features'.",
+        bounds=(0.0, np.inf),
+    ),
+    MetricInfo(
+        "brier",
+        "Brier score",
+        "classification",
+        "The mean squared distance of the probabilities from the labels: 0 is certain and right. Of two classes it is "
+        "that of one of them, as usual.",
+        bounds=(0.0, 2.0),
+    ),
+    MetricInfo(
+        "roc_auc",
+        "ROC AUC",
+        "classification",
+        "The chance that a row of a class is ranked above a row of another: 0.5 is chance, 1 is perfect. Of more than "
+        "two classes it is the mean over the classes, each against the rest.",
+        larger_is_better=True,
+    ),
+    MetricInfo(
+        "average_precision",
+        "average precision",
+        "classification",
+        "The area under the curve of precision and recall, which is the share of the class by chance and 1 where all "
+        "its rows are ranked first. It says more than the ROC AUC of a rare class.",
+        larger_is_better=True,
+    ),
+    MetricInfo(
+        "f1",
+        "F1",
+        "classification",
+        "The harmonic mean of precision and recall, at the threshold where that is the largest. Of more than two "
+        "classes it is the mean over them.",
+        larger_is_better=True,
+    ),
+    MetricInfo(
+        "top_k_error",
+        f"top-{TOP_K} error",
+        "classification",
+        "The share of rows whose class is not among those that the model holds for the most probable ones.",
+        is_rate=True,
+    ),
+    MetricInfo(
+        "cost",
+        "cost per row",
+        "classification",
+        "What decisions cost per row by the given costs, where each is the one that is expected to cost the least. "
+        "It needs probabilities that are right, not labels alone.",
+        bounds=(-np.inf, np.inf),
+    ),
+)
+_NUMBERS = (
+    MetricInfo(
+        "r2",
+        "R²",
+        "regression",
+        "The share of the variance that is explained: 1 less the mean squared error divided by that of always "
+        "predicting the mean. 0% needs no features, 100% is never wrong.",
+        larger_is_better=True,
+    ),
+    MetricInfo(
+        "rmse",
+        "RMSE",
+        "regression",
+        "The square root of the mean squared error, in the units of the target. Large errors count most.",
+        bounds=(0.0, np.inf),
+    ),
+    MetricInfo(
+        "mae",
+        "MAE",
+        "regression",
+        "The mean absolute error, in the units of the target; a few large errors count less than in the RMSE.",
+        bounds=(0.0, np.inf),
+    ),
+)
+
+#: All metrics, by name.
+METRICS = {each.name: each for each in (*_CLASSES, *_NUMBERS)}
+#: Names of those of classes and of numbers; the first is the headline where nothing is said.
+CLASS_METRICS = tuple(each.name for each in _CLASSES)
+NUMBER_METRICS = tuple(each.name for each in _NUMBERS)
+
+
+def metric_info(name: str) -> MetricInfo:
+    """Return what there is to know of a metric; "top_3_error" is "top_k_error" with another k."""
+    if name in METRICS:
+        return METRICS[name]
+    k = name.split("_")[1]
+    return METRICS["top_k_error"]._replace(name=name, title=f"top-{k} error")
