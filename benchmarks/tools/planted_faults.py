@@ -79,7 +79,7 @@ FAULTS = [
           "tree/test_other_cuts.py"),
     # --- learn: every learner once
     Fault("learn/ridge.py", "explained = ((2.0 - shares) * power", "explained = ((1.0 - shares) * power", "learn"),
-    Fault("learn/nearest.py", "totals[:, 0] += weight * train.y[rows]", "totals[:, 0] += train.y[rows]", "learn"),
+    Fault("learn/nearest.py", "mass = 1.0 + weight.sum(axis=1)", "mass = 1.0 + weight.shape[1]", "learn"),
     Fault("learn/discriminants.py", "- np.log(np.diag(factor)).sum()", "+ np.log(np.diag(factor)).sum()", "learn"),
     Fault("learn/marginals.py", "place = np.where(values[place] == others, place, len(values))",
           "place = np.minimum(place, len(values))", "learn"),
