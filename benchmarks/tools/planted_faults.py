@@ -3,10 +3,10 @@
 Each fault changes one line as a slip would: a sign, a bound, an index, a column, a case that is forgotten. What is
 planted must be found by the tests of its own room; a test that is made cheaper, merged or removed must leave it so::
 
-    python benchmarks/tools/planted_faults.py              all faults, each with the tests of its room
-    python benchmarks/tools/planted_faults.py data tree    those of two rooms
-    python benchmarks/tools/planted_faults.py --check      only whether each can still be planted
-    python benchmarks/tools/planted_faults.py --tests DIR  with the tests of another checkout
+    python -m benchmarks.tools.planted_faults              all faults, each with the tests of its room
+    python -m benchmarks.tools.planted_faults data tree    those of two rooms
+    python -m benchmarks.tools.planted_faults --check      only whether each can still be planted
+    python -m benchmarks.tools.planted_faults --tests DIR  with the tests of another checkout
 
 A fault whose line is no longer there is an error: the list below is kept in step with the code. Kernels are among
 the faults where their tests compile few of them.
@@ -85,7 +85,7 @@ FAULTS = [
           "place = np.minimum(place, len(values))", "learn"),
     # --- forest: spanning forests
     Fault("forest/metrics.py", "rows -= rows.mean(axis=1, keepdims=True)", "pass", "forest/test_metrics.py"),
-    Fault("forest/linkage.py", "merges[i, 3] = -parent[root]", "merges[i, 3] = 1 - parent[root]",
+    Fault("forest/order/kruskal_kernels.py", "merges[i, 3] = -parent[root]", "merges[i, 3] = 1 - parent[root]",
           "forest/test_linkage.py"),
     Fault("forest/results.py", "bool(np.all(self.n_components == 1))", "bool(np.any(self.n_components == 1))",
           "forest/test_results.py forest/test_graph.py"),
@@ -113,7 +113,7 @@ FAULTS = [
           "agreeing = (counts * counts).sum(axis=1)", "floor/test_votes.py"),
     # --- classify
     Fault("classify/routing.py", "(n_right + 1.0) / (n_right + 2.0)", "1.0", "classify/test_routing.py"),
-    Fault("classify/hierarchical/dag.py", "first[rows] += scores > 0", "first[rows] += scores >= 0",
+    Fault("classify/hierarchical/dag.py", "first[some] += scores > 0", "first[some] += scores >= 0",
           "classify/test_dag.py"),
     Fault("classify/linear_decisions.py", "if not np.isfinite(scores).all():", "if False:",
           "classify/test_path_classifiers.py"),

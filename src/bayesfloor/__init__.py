@@ -27,8 +27,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `DAGClassifier`             a decision DAG over any binary classifier
 `linear_svm_path`           the solutions of a linear SVM for all C
 `class_affinity`            how much every two classes overlap
-`BayesErrorSelector`        features chosen by the floor they leave
-`NoiseVarianceSelector`     the same where the target is a number
+`FloorSelector`             features chosen by the floor they leave, for classes and for numbers
 `compare_transforms`        transforms ranked by the floor they leave
 `bayes_class_weight`        weights for hard classes; `bayes_cost_matrix` for hard pairs
 `read_table`                X and y from a file: CSV, Excel, JSON, SQLite, Parquet, …
@@ -46,14 +45,15 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.choose.class_weight import CostMatrix as CostMatrix
     from bayesfloor.choose.class_weight import bayes_class_weight as bayes_class_weight
     from bayesfloor.choose.class_weight import bayes_cost_matrix as bayes_cost_matrix
-    from bayesfloor.choose.noise_selection import NoiseVarianceSelector as NoiseVarianceSelector
-    from bayesfloor.choose.selection import BayesErrorSelector as BayesErrorSelector
+    from bayesfloor.choose.floor_selector import FloorSelector as FloorSelector
     from bayesfloor.choose.selection_path import SelectionPath as SelectionPath
     from bayesfloor.choose.transform_results import TransformComparison as TransformComparison
     from bayesfloor.choose.transforms import compare_transforms as compare_transforms
     from bayesfloor.classify.affinity import class_affinity as class_affinity
     from bayesfloor.classify.hierarchical.dag import DAGClassifier as DAGClassifier
-    from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier as HierarchicalClassifier
+    from bayesfloor.classify.hierarchical.hierarchical_classifier import (
+        HierarchicalClassifier as HierarchicalClassifier,
+    )
     from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier as LandmarkClassifier
     from bayesfloor.classify.landmarks.landmark_regressor import LandmarkRegressor as LandmarkRegressor
     from bayesfloor.classify.linear.linear_svm import LinearSVMPath as LinearSVMPath
@@ -111,9 +111,8 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.forest import Forests as Forests
     from bayesfloor.forest import class_forests as class_forests
     from bayesfloor.forest import spanning_forests as spanning_forests
-    from bayesfloor.report.difficulty import DifficultyReport as DifficultyReport
     from bayesfloor.report.difficulty import difficulty_report as difficulty_report
-    from bayesfloor.report.regression import RegressionReport as RegressionReport
+    from bayesfloor.report.result import DifficultyReport as DifficultyReport
     from bayesfloor.runtime.findings import Finding as Finding
     from bayesfloor.tables.datasets import DatasetInfo as DatasetInfo
     from bayesfloor.tables.datasets import list_datasets as list_datasets
@@ -129,14 +128,13 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
 #: The public names, by the module of this package that each is loaded from on first use.
 _PUBLIC = {
     "choose.class_weight": "bayes_class_weight bayes_cost_matrix CostMatrix",
-    "choose.noise_selection": "NoiseVarianceSelector",
-    "choose.selection": "BayesErrorSelector",
+    "choose.floor_selector": "FloorSelector",
     "choose.selection_path": "SelectionPath",
     "choose.transform_results": "TransformComparison",
     "choose.transforms": "compare_transforms",
     "classify.affinity": "class_affinity",
     "classify.hierarchical.dag": "DAGClassifier",
-    "classify.hierarchical.tree_classifier": "HierarchicalClassifier",
+    "classify.hierarchical.hierarchical_classifier": "HierarchicalClassifier",
     "classify.linear.linear_svm": "linear_svm_path LinearSVMPath",
     "classify.linear.linear_svm_cv": "LinearSVCCV",
     "classify.linear.one_vs_one": "OneVsOneSVC",
@@ -168,8 +166,8 @@ _PUBLIC = {
     "floor.votes.result": "SoftLabelFloor VoteFloor",
     "floor.votes.soft_labels": "soft_label_floor",
     "forest": "class_forests ClassForests Forests spanning_forests",
-    "report.difficulty": "difficulty_report DifficultyReport",
-    "report.regression": "RegressionReport",
+    "report.difficulty": "difficulty_report",
+    "report.result": "DifficultyReport",
     "runtime.findings": "Finding",
     "tables.datasets": "DatasetInfo list_datasets load_dataset",
     "tables.preparer": "TablePreparer",

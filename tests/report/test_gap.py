@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from bayesfloor import difficulty_report, floor_gap
 from bayesfloor.report import figures
-from bayesfloor.report.gap import gap_values, p_of, signed
+from bayesfloor.report.sections.gap import gap_values, p_of, signed
 
 pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
 

@@ -39,7 +39,7 @@ class SelectionStep:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SelectionPath(Result):
-    """Every step of a `BayesErrorSelector` or a `NoiseVarianceSelector`, from the start to where it stopped.
+    """Every step of a `FloorSelector`, from the start to where it stopped.
 
     The first entry is the start: no feature going forward, where the floor is that of naming the largest class or the
     mean, and all features going backward. Each floor after it is the lowest of all candidates of its step, and

@@ -70,11 +70,11 @@ class SelectionPathDisplay(Framed):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Any:
-        """Draw the path of a fitted `BayesErrorSelector` or `NoiseVarianceSelector`.
+        """Draw the path of a fitted `FloorSelector`.
 
         Parameters
         ----------
-        estimator : BayesErrorSelector, NoiseVarianceSelector or Pipeline
+        estimator : FloorSelector or Pipeline
             Fitted; of a pipeline, the last step.
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure.
