@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -47,6 +48,54 @@ def array_api_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     SciPy looks at it when it is imported, so that SciPy works as it does for a user who has not set it.
     """
     monkeypatch.setenv("SCIPY_ARRAY_API", "1")
+
+
+@pytest.fixture(scope="module")
+def coarse_curves() -> Iterator[None]:
+    """Fit learning curves on coarse grids, where only their last digits would change: half of a quick stack's time."""
+    from bayesfloor.floor.learned import learning_curve, rows_needed
+    from bayesfloor.floor.learned.regression import curve_end
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learning_curve, "_N_LEVELS", 20)
+        patch.setattr(learning_curve, "_N_RATES", 6)
+        patch.setattr(curve_end, "_N_BIAS", 12)
+        patch.setattr(curve_end, "_N_VARIANCE", 6)
+        patch.setattr(rows_needed, "_N_RATES", 20)
+        yield
+
+
+def _with_few_learners() -> Iterator[None]:
+    from bayesfloor.learn.families import CLASS_FAMILIES, NUMBER_FAMILIES
+
+    with pytest.MonkeyPatch.context() as patch:
+        for families, kept in ((CLASS_FAMILIES, "gaussian"), (NUMBER_FAMILIES, "linear")):
+            for name in families.keys() - {kept}:
+                patch.delitem(families, name)
+        yield
+
+
+# Where what a stack reaches is not the subject, it is made of Gaussian classes alone, or of lines for numbers: in one
+# test, or in all of a module, fixtures included.
+few_learners = pytest.fixture(_with_few_learners, name="few_learners")
+few_learners_in_module = pytest.fixture(_with_few_learners, name="few_learners_in_module", scope="module")
+
+
+@pytest.fixture(scope="session")
+def client() -> Iterator[Any]:
+    """A client of two worker processes, each with one thread and a nanny that starts it again should it die.
+
+    One small cluster for all tests that need one: workers take seconds to start.
+    """
+    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+    # ":0" lets the scheduler's web server take any port: the usual one may be taken, which Dask warns of
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
+        ) as local,
+        distributed.Client(local) as client,
+    ):
+        yield client
 
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

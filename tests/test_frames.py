@@ -17,6 +17,8 @@ import pytest
 import bayesfloor as bf
 from bayesfloor.runtime.frames import Framed, data_frame
 
+pytestmark = pytest.mark.usefixtures("few_learners_in_module")
+
 FEW_JOBS = {"n_jobs": 1}
 LABELS = ["<script>", "v", "w"]
 #: What a small table and a scale are made of; none of these loads or runs anything.

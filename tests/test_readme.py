@@ -1,52 +1,16 @@
-"""The examples of the README and of some pages of docs run as they stand, and say what they print."""
+"""Links and commands of the README and of the pages in docs lead somewhere; test_examples.py runs their examples."""
 
-import contextlib
-import io
 import re
 from pathlib import Path
 
-import pytest
-
-from printed_text import assert_same_text
-
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {page.name: page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
-# The other pages' examples are run beside the tests of their rooms.
-PAGES_WITH_EXAMPLES = (
-    "README",
-    "classify",
-    "clustering",
-    "data",
-    "gap",
-    "getting_started",
-    "groups",
-    "learned",
-    "metrics",
-    "python_api",
-    "regression",
-)
-WITH_EXAMPLES = [f"{name}.md" for name in PAGES_WITH_EXAMPLES]
 TEXTS = {name: page.read_text(encoding="utf-8") for name, page in PAGES.items()}
 README = TEXTS["README.md"]
-# A block of Python and, where one follows, the block of what it prints.
-BLOCK = re.compile(r"```python\n(.*?)```(?:\s*```text\n(.*?)```)?", flags=re.DOTALL)
 LINK = re.compile(r"\]\(((?!https?:|#)[^)]+)\)")
 LINKS = sorted({(name, link) for name, text in TEXTS.items() for link in LINK.findall(text)})
 #: What `make docs` writes before it reads the pages.
 WRITTEN = ("gallery/", "findings/")
-
-
-@pytest.mark.parametrize("page", WITH_EXAMPLES)
-def test_python_blocks_run(page, tmp_path, monkeypatch):
-    """One after the other: a block may use what those above it define."""
-    monkeypatch.chdir(tmp_path)  # pictures are saved where the reader is
-    namespace = {"__name__": "__main__"}
-    for source, printed in BLOCK.findall(TEXTS[page]):
-        output = io.StringIO()
-        with contextlib.redirect_stdout(output):
-            exec(compile(source, page, "exec"), namespace)
-        assert_same_text(output.getvalue().strip(), printed.strip())
-    assert len(namespace) > 1  # or the page has no examples
 
 
 def test_links_lead_somewhere():

@@ -1,6 +1,5 @@
 """Affinities against the records of the floor room, the authors' code, theory and the plain formula."""
 
-import doctest
 import json
 
 import numpy as np
@@ -209,9 +208,3 @@ def test_values_that_cannot_be_used(given, message):
 def test_one_class_is_refused():
     with pytest.raises(ValueError, match="needs two classes, got 1: 'a'"):
         class_affinity(np.eye(3), ["a"] * 3, affinity="bhattacharyya")
-
-
-def test_examples_run_as_they_stand():
-    outcome = doctest.testmod(affinity)
-    assert outcome.attempted > 2
-    assert outcome.failed == 0

@@ -1,6 +1,5 @@
 """The decision DAG: scikit-learn's checks, the room's contract, and the paper's procedure one row at a time."""
 
-import doctest
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +9,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesfloor.classify.hierarchical import dag
 from bayesfloor.classify.hierarchical.dag import DAGClassifier
 
 from .estimator_contract import (
@@ -122,9 +120,3 @@ def test_the_default_is_a_linear_svm():
     fitted = DAGClassifier().fit(X, y)
     assert type(fitted.estimators_[0]).__name__ == "LinearSVCCV"
     assert fitted.score(X, y) > 0.6
-
-
-def test_examples_run_as_they_stand():
-    outcome = doctest.testmod(dag)
-    assert outcome.attempted > 4
-    assert outcome.failed == 0

@@ -1,6 +1,5 @@
 """The classifier on a class tree: scikit-learn's checks, the room's contract, and what is its own."""
 
-import doctest
 from typing import ClassVar
 
 import numpy as np
@@ -504,12 +503,6 @@ def test_many_classes():
     fitted = HierarchicalClassifier(GaussianNB(), tree=nested).fit(X, y)
     assert fitted.tree_.depth == 99
     np.testing.assert_array_equal(fitted.decision_function(X).argmax(axis=1), fitted.predict(X))
-
-
-def test_examples_run_as_they_stand():
-    outcome = doctest.testmod(hierarchical)
-    assert outcome.attempted > 5
-    assert outcome.failed == 0
 
 
 class _Threads(LinearSVC):

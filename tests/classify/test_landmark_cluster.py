@@ -26,18 +26,6 @@ distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 N_CLASSES = 120
 
 
-@pytest.fixture(scope="module")
-def client():
-    """A client of two worker processes, each with one thread and a nanny that starts it again should it die."""
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs=50
-        ) as local,
-        distributed.Client(local) as client,
-    ):
-        yield client
-
-
 @pytest.fixture(autouse=True, scope="module")
 def small_blocks():
     """Several blocks to a lane, in this process alone: workers are told where blocks are."""

@@ -1,7 +1,5 @@
 """Routing against one row at a time, and Platt's sigmoid against general optimisers."""
 
-import doctest
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +11,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 
-from bayesfloor.classify import routing
 from bayesfloor.classify.routing import (
     fit_platt,
     leaf_margins,
@@ -256,9 +253,3 @@ def test_platt_with_one_row_on_a_side():
     a, b = fit_platt([-4.0, 1.0, 1.1, 1.2], [False, True, True, True])
     left, right = platt_probability([-4.0, 1.1], a, b)
     assert left < 0.5 < right
-
-
-def test_examples_run_as_they_stand():
-    outcome = doctest.testmod(routing)
-    assert outcome.attempted > 2
-    assert outcome.failed == 0

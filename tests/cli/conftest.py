@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pytest
 from jsonschema import Draft202012Validator
 
-from bayesfloor.cli import main
+from bayesfloor.cli import main, warmup
 from bayesfloor.cli.schemas import schema_of
 
 from .small_tables import three_classes, write_csv
@@ -23,6 +23,7 @@ def run(capsys, tmp_path, monkeypatch):
     """Run a command in an empty folder; arguments are one text, or several. JSON has to be what the schema says."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BAYESFLOOR_DATA", raising=False)
+    monkeypatch.setattr(warmup, "_is_compiled", lambda part: True)  # or a process would compile kernels beside
 
     def call(*arguments):
         tokens = arguments[0].split() if len(arguments) == 1 else arguments

@@ -49,7 +49,7 @@ def test_fast_floor(run, table):
     assert "a model may do better" in shown.err
 
 
-def test_learned_floor(run, table):
+def test_learned_floor(run, table, few_learners):
     expected = learned_floor(read_table(table))
     outcome = run("floor", "table.csv", "--json", "--rows-for", "0.1")
     found = parsed(outcome)["result"]

@@ -173,17 +173,18 @@ def test_warnings_are_one_line(run, table, monkeypatch):
     assert run("fit table.csv --out n.skops --quiet").err == ""
 
 
-HOSTILE = {"clear": "\x1b[2J", "script": "<script>", "markup": "[red]x[/red]", "turned": "a\u202eb"}
+#: Names that would act on a terminal or a page, and how they are shown.
+HOSTILE = {"\x1b[2J": "\\x1b[2J", "<script>": "<script>", "[red]x[/red]": "[red]x[/red]", "a\u202eb": "a\\u202eb"}
 
 
 @pytest.mark.filterwarnings("default:Graph is not fully connected:UserWarning")
-@pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("command", ["floor --fast", "pairs", "classes", "tree", "select", "weights", "transforms"])
-def test_names_with_control_characters(run, tmp_path, name, command):
-    text = HOSTILE[name]
+def test_names_with_control_characters(run, tmp_path, command):
     rng = np.random.default_rng(0)
-    rows = [f"{rng.normal() + 3 * (i % 2)},1,{text if i % 2 else 'plain'}" for i in range(24)]
-    (tmp_path / "t.csv").write_text("\n".join([f"{text},other,y", *rows]) + "\n", encoding="utf-8")
+    labels = ["plain", *HOSTILE]
+    rows = [[*map(str, rng.normal(size=len(HOSTILE)) + 3 * (i % 5)), labels[i % 5]] for i in range(60)]
+    text = "\n".join(map(",".join, [[*HOSTILE, "y"], *rows])) + "\n"
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
     first, *rest = command.split()
     for extra in ([], ["--json"]):
         outcome = run(first, "t.csv", "--target", "y", *rest, *extra)
@@ -191,8 +192,8 @@ def test_names_with_control_characters(run, tmp_path, name, command):
         shown = outcome.out + outcome.err
         assert all(character.isprintable() or character == "\n" for character in shown)
     if command in ("pairs", "classes", "tree", "weights"):
-        written_out = {"clear": "\\x1b[2J", "turned": "a\\u202eb"}.get(name, text)
-        assert written_out in run(first, "t.csv", "--target", "y").out
+        printed = run(first, "t.csv", "--target", "y").out
+        assert [written for written in HOSTILE.values() if written not in printed] == []
 
 
 def test_messages_with_control_characters(run):

@@ -12,6 +12,8 @@ from bayesfloor.cli.metrics import read_costs
 from .small_tables import write_csv
 from .test_exits import complaint
 
+pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+
 CLASSES = np.array(["bad", "good"])
 
 

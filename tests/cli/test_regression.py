@@ -10,6 +10,8 @@ from bayesfloor import noise_variance_from_trees, read_table, regression_floor
 
 from .test_exits import complaint
 
+pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+
 
 @pytest.fixture
 def houses(tmp_path):

@@ -12,6 +12,8 @@ import pytest
 from .small_tables import three_classes, write_csv
 from .test_exits import complaint
 
+pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+
 
 def test_a_page_and_the_answer(run, table, tmp_path):
     outcome = run("report table.csv")

@@ -64,7 +64,7 @@ def files(tmp_path, table):
         "floor visits.csv --target ill --time day --rows-for 0.001",
     ],
 )
-def test_output_is_as_published(run, files, call):
+def test_output_is_as_published(run, files, few_learners, call):
     # `run` validates whatever is printed with --json, here and in all tests of commands
     outcome = run(f"{call} --json")
     assert outcome.code == 0, outcome.err
@@ -127,11 +127,10 @@ def shortened(value):
 
 
 def spoilt(document):
-    """Every way to leave out, misspell or add one field, or to make a number text."""
+    """Every way to leave out or add one field, or to make a number text; one that is misspelt is left out and added."""
     for key, value in document.items():
         rest = {name: each for name, each in document.items() if name != key}
         yield rest
-        yield rest | {f"{key}s": value}
         yield document | {f"{key}s": value}
         if isinstance(value, int | float) and not isinstance(value, bool):
             yield document | {key: str(value)}
@@ -149,7 +148,7 @@ def test_a_missing_or_misspelt_field_is_found(name):
     valid = Draft202012Validator(schema_of("summary"))
     assert valid.is_valid(document)
     changed = list(spoilt(document))
-    assert len(changed) > 300
+    assert len(changed) > 200
     assert [document for document in changed if valid.is_valid(document)] == []
 
 

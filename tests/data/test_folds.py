@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 
-from bayesfloor.data.folds import check_folds, grouped_folds, time_blocks
+from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds, time_blocks
 
 
 def made_groups(n=600, n_groups=40, n_classes=3, seed=0):
@@ -17,6 +17,15 @@ def made_groups(n=600, n_groups=40, n_classes=3, seed=0):
 
 def folds_of_group(folds, groups):
     return [np.unique(folds[groups == group]) for group in np.unique(groups)]
+
+
+@pytest.mark.parametrize("n", [600, 4])
+def test_folds_differ_by_a_row_in_all_and_in_each_class(n):
+    codes, _, keys = made_groups(n)
+    folds = stratified_folds(codes, 5, keys)
+    assert sorted(np.unique(folds)) == [*range(min(n, 5))]
+    for rows in (codes >= 0, *(codes == code for code in range(3))):
+        assert np.ptp(np.bincount(folds[rows], minlength=min(n, 5))) <= 1
 
 
 def test_whole_groups_and_even_folds():

@@ -1,12 +1,10 @@
 """The picture of a model beside the floor: three errors on one scale, and bars for where it errs more."""
 
-import doctest
-
 import numpy as np
 import pytest
 from matplotlib import pyplot
 
-from bayesfloor.display import FloorGapDisplay, gap
+from bayesfloor.display import FloorGapDisplay
 from bayesfloor.display.gap import MOST_DRAWN, PALE
 from display.layout import assert_readable
 
@@ -70,9 +68,3 @@ def test_the_frame_has_what_is_drawn():
     frame = FloorGapDisplay(ERRORS, **VALUES).frame()
     assert frame["pair_of_classes"].tolist() == VALUES["names"]
     assert frame["gap"].tolist() == [0.015, 0.0, -0.006]
-
-
-def test_example():
-    results = doctest.testmod(gap)
-    assert results.attempted > 0
-    assert results.failed == 0

@@ -1,6 +1,5 @@
 """Floors with labels redrawn, beside the line on which they should lie."""
 
-import doctest
 import sys
 from dataclasses import replace
 
@@ -9,7 +8,6 @@ import pytest
 from matplotlib import pyplot
 
 from bayesfloor.display import LabelNoiseDisplay
-from bayesfloor.display import label_noise as noise_display
 from bayesfloor.floor.learned.label_noise import LabelNoiseCheck
 from display.layout import assert_readable
 
@@ -127,9 +125,3 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     with pytest.raises(ImportError, match=r"pip install 'bayesfloor\[plot\]'"):
         CASES["usual"].plot()
-
-
-def test_docstrings():
-    outcome = doctest.testmod(noise_display)
-    assert outcome.attempted > 2
-    assert outcome.failed == 0

@@ -1,6 +1,5 @@
 """A learned floor: the learning curve, what was reached, and where it ends."""
 
-import doctest
 import sys
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from matplotlib import pyplot
 
 from bayesfloor.display import LearnedFloorDisplay
-from bayesfloor.display import learned as learned_display
 from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
 from display.layout import assert_readable
 
@@ -178,9 +176,3 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     with pytest.raises(ImportError, match=r"pip install 'bayesfloor\[plot\]'"):
         USUAL.plot()
-
-
-def test_docstrings():
-    outcome = doctest.testmod(learned_display)
-    assert outcome.attempted > 2
-    assert outcome.failed == 0

@@ -1,10 +1,8 @@
 """Noise over predictions: each bin where its predictions are."""
 
-import doctest
-
 import numpy as np
 
-from bayesfloor.display import NoiseProfileDisplay, regression
+from bayesfloor.display import NoiseProfileDisplay
 from bayesfloor.floor.learned.regression.result import NoiseProfile
 from display.layout import assert_readable
 
@@ -55,9 +53,3 @@ def test_a_profile_draws_itself():
     np.testing.assert_array_equal(display.noise_marks_.get_ydata(), SD)
     mean_square = (40 * 1 + 40 * 4 + 41 * 25) / 121
     assert display.overall_line_.get_ydata()[0] == np.sqrt(mean_square)
-
-
-def test_example():
-    results = doctest.testmod(regression)
-    assert results.attempted > 0
-    assert results.failed == 0

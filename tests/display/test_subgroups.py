@@ -1,10 +1,8 @@
 """Floors of subgroups beside what was reached, each in the row of its subgroup."""
 
-import doctest
-
 import numpy as np
 
-from bayesfloor.display import SubgroupsDisplay, subgroups
+from bayesfloor.display import SubgroupsDisplay
 from display.layout import assert_readable
 
 VALUES = {
@@ -50,9 +48,3 @@ def test_twenty_one_subgroups_are_readable():
         np.full(n, 0.2), names=names, interval=ends, reached=np.full(n, 0.25), reached_interval=ends, confidence=0.95
     )
     assert_readable(display.plot().figure_)
-
-
-def test_example():
-    results = doctest.testmod(subgroups)
-    assert results.attempted > 0
-    assert results.failed == 0

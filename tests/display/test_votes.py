@@ -1,13 +1,10 @@
 """Error rates of votes, each in a row with its interval."""
 
-import doctest
-
 import numpy as np
 import pytest
 from matplotlib import pyplot
 
 from bayesfloor.display import VoteFloorDisplay
-from bayesfloor.display import votes as votes_display
 from display.layout import assert_readable
 
 MEASURES = {
@@ -31,9 +28,3 @@ def test_what_is_drawn_where(inches):
     assert display.ax_.get_xlabel() == "error, 90% interval"
     assert display.ax_.get_yticklabels()[0].get_text() == "floor"
     assert display.frame()["value"].tolist() == [0.1, 0.05, 0.18]
-
-
-def test_docstrings():
-    outcome = doctest.testmod(votes_display)
-    assert outcome.attempted > 2
-    assert outcome.failed == 0

@@ -17,15 +17,15 @@ def test_u_converges(prior):
     exact = GaussianPair.with_common_covariance([0, 0], [2, 0], prior=prior).mixture().u()
     rng = np.random.default_rng(0)
     errors = []
-    for n, repetitions in [(500, 40), (2000, 20), (8000, 10), (20_000, 6)]:
+    for n, repetitions in [(500, 40), (2000, 20), (8000, 10)]:
         values = []
         for _ in range(repetitions):
             X, y = gaussian_classes(rng, n, [prior, 1 - prior], [[0], [2]], 2)
             R = spanning_forests(X).cross_counts(y)[:, 0, 1].mean()
             values.append(hp.u_from_cross_edges(R - 1, n))
         errors.append(np.mean(np.abs(np.array(values) - exact)))
-    assert errors[0] > errors[1] > errors[2] > errors[3]
-    assert errors[3] < 0.01
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] < 0.01
 
 
 def test_whole_problem_lies_between_its_bounds():

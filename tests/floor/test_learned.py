@@ -1,6 +1,5 @@
 """The learned floor as users meet it: results, options, invariance, and what bad input leads to."""
 
-import doctest
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -15,8 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from tests.floor.samples import gaussian_classes, one_hot_table
 
 import bayesfloor
-from bayesfloor.floor.learned import copies, label_noise, rows_needed, subgroups
-from bayesfloor.floor.learned import estimate as learned
+from bayesfloor.floor.learned import copies, rows_needed, subgroups
 from bayesfloor.floor.learned import summary as learned_findings
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.label_noise import label_noise_check
@@ -63,7 +61,7 @@ def test_floor_of_two_gaussians():
 
 def test_floor_in_many_dimensions_where_neighbours_fail():
     X, y = two_gaussians(600, 3.0, n_features=60)  # floor 0.0668
-    floor = learned_floor(X, y)
+    floor = learned_floor(X, y, learners=[*QUICK, "logistic"])
     assert floor.interval[0] <= 0.0668 <= floor.interval[1]
     assert abs(floor.estimate - 0.0668) < 0.035
     assert bayesfloor.bayes_error(X, y).lower > 0.0668  # what spanning trees call a lower bound
@@ -89,12 +87,11 @@ def test_pure_noise():
 
 def test_order_of_rows_threads_and_names_change_nothing():
     rng = np.random.default_rng(0)
-    X, y = one_hot_table(rng, 200, 4, 3)
-    X = np.concatenate([X, np.round(rng.standard_normal((200, 1)), 1)], axis=1)
+    X, y = one_hot_table(rng, 120, 4, 3)
+    X = np.concatenate([X, np.round(rng.standard_normal((120, 1)), 1)], axis=1)
     floor = learned_floor(X, y, n_jobs=1)
-    order = rng.permutation(200)
-    same(learned_floor(X[order], y[order], n_jobs=2), floor, rtol=1e-12)
-    same(learned_floor(X, np.array(["a", "b", "c"])[y]), floor, rtol=1e-12)
+    order = rng.permutation(120)
+    same(learned_floor(X[order], np.array(["a", "b", "c"])[y[order]], n_jobs=2), floor, rtol=1e-12)
     renamed = learned_floor(X, np.array(["c", "a", "b"])[y], learners=QUICK)  # in another order
     same(renamed, learned_floor(X, y, learners=QUICK), rtol=5e-4)  # weights are found by steps that end somewhere
 
@@ -142,7 +139,7 @@ def test_signal_that_no_learner_caught():
     floor = learned_floor(X, y, learners=["gaussian"])
     assert floor.residual_z > 5
     assert "BF024" in codes_of(floor)
-    assert learned_floor(X, y).residual_z < floor.residual_z / 2
+    assert learned_floor(X, y, learners=["trees"]).residual_z < floor.residual_z / 2
 
 
 def test_a_curve_that_still_falls():
@@ -252,7 +249,7 @@ def test_hostile_but_usable_data():
 
 def test_progress_and_interrupt():
     calls = []
-    learned_floor(*two_gaussians(200), progress=lambda done, total: calls.append((done, total)))
+    learned_floor(*two_gaussians(200), learners=QUICK, progress=lambda done, total: calls.append((done, total)))
     assert calls[-1][0] == calls[-1][1]
     assert all(one[0] <= two[0] for one, two in pairwise(calls))
 
@@ -263,7 +260,7 @@ def test_progress_and_interrupt():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        learned_floor(*two_gaussians(200), progress=interrupt)
+        learned_floor(*two_gaussians(200), learners=QUICK, progress=interrupt)
     assert len(stopped) == 1  # at the first report, and not once more
 
 
@@ -293,7 +290,7 @@ def test_residuals_of_the_true_posterior_are_white():
 
 
 def test_label_noise_moves_the_floor_along_its_line():
-    X, y = two_gaussians(800)
+    X, y = two_gaussians(400)
     check = label_noise_check(X, y, shares=[0.5, 0.2], learners=QUICK)
     assert_allclose(check.share, [0, 0.2, 0.5])
     assert_allclose(check.expected, check.estimate[0] + check.share * (0.5 - check.estimate[0]))
@@ -303,7 +300,7 @@ def test_label_noise_moves_the_floor_along_its_line():
     assert np.all((check.interval[:, 0] <= check.estimate) & (check.estimate <= check.interval[:, 1]))
     assert len(check.frame()) == 3
     assert "mean deviation" in repr(check)
-    order = np.random.default_rng(1).permutation(800)
+    order = np.random.default_rng(1).permutation(400)
     again = label_noise_check(X[order], y[order], shares=[0.5, 0.2], learners=QUICK)
     assert_allclose(again.estimate, check.estimate, rtol=1e-12)
 
@@ -325,13 +322,6 @@ def test_label_noise_shows_an_estimate_that_is_wrong():
 def test_shares_that_cannot_be_used(shares):
     with pytest.raises(ValueError, match="'shares' parameter must be numbers above 0"):
         label_noise_check(*two_gaussians(100), shares=shares)
-
-
-@pytest.mark.parametrize("module", [learned, label_noise])
-def test_examples_in_docstrings(module):
-    results = doctest.testmod(module)
-    assert results.attempted > 0
-    assert results.failed == 0
 
 
 def test_modules_list_their_codes():

@@ -27,6 +27,8 @@ from bayesfloor.floor.learned.time_periods import time_scheme
 from bayesfloor.runtime.threads import WorkerPool
 from bayesfloor.tables.arguments import check_problem
 
+pytestmark = pytest.mark.usefixtures("coarse_curves")
+
 #: Learners that take milliseconds, for tests that are not about accuracy.
 QUICK = ["gaussian", "neighbours"]
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import binomtest
 
 from bayesfloor.floor.learned.certainty import proportion_interval
-from bayesfloor.floor.learned.learning_curve import EXCESS, RATES, curve_posterior, split_posterior
+from bayesfloor.floor.learned.learning_curve import EXCESS, RATES, covariance_of, curve_posterior, split_posterior
 from bayesfloor.floor.learned.metrics import of_error, one_hot
 from bayesfloor.floor.learned.stack_errors import middle_error
 
@@ -132,3 +132,14 @@ def test_calibrated_noise_cancels_to_first_order():
     deficit = floor - of_error(q, q, np.ones(len(q))).mean()
     assert excess > 0.001
     assert abs(excess - deficit) < 0.25 * excess
+
+
+def test_points_of_a_curve_share_at_least_the_variance_of_the_error():
+    """Rows whose errors are all alike tell nothing of how a mean of others would vary."""
+    apart = np.random.default_rng(0).integers(0, 2, (50, 3)).astype(float)
+    of_rows = np.cov(apart.T, bias=True) / 50
+    away = ~np.eye(3, dtype=bool)
+    assert_allclose(covariance_of(np.full((50, 3), 0.2), 0.04)[away], 0.04)
+    assert_allclose(covariance_of(apart, 0.0)[away], of_rows[away])
+    assert_allclose(covariance_of(apart, 0.04)[away], of_rows[away] + 0.04 - of_rows[0, 0])
+    assert np.all(np.diag(covariance_of(apart, 0.04)) > np.diag(of_rows) + 0.04 - of_rows[0, 0])

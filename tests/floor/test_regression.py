@@ -1,6 +1,5 @@
 """The floor for numbers: what is known is found, whatever the order of the rows, and what was noticed is said."""
 
-import doctest
 import re
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from sklearn.model_selection import KFold
 
 from bayesfloor import regression_floor
 from bayesfloor.floor.learned import row_plan, targets
-from bayesfloor.floor.learned.regression import estimate, findings
+from bayesfloor.floor.learned.regression import findings
 from bayesfloor.learn.families import NUMBER_FAMILIES
 from bayesfloor.tables.arguments import check_problem
 
@@ -460,12 +459,6 @@ def test_the_callers_arrays_stay_as_they_are():
     weight = np.linspace(1, 2, 60)
     weight.setflags(write=False)
     regression_floor(X, y, sample_weight=weight)
-
-
-def test_examples_in_docstrings():
-    results = doctest.testmod(estimate)
-    assert results.attempted > 0
-    assert results.failed == 0
 
 
 def test_the_module_lists_its_codes():

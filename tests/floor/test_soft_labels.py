@@ -1,8 +1,5 @@
 """The floor from rows of probabilities: as given, and calibrated by labels."""
 
-import doctest
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -127,9 +124,3 @@ def test_certain_probabilities():
 def test_what_cannot_be_used_is_named(P, options, message):
     with pytest.raises((ValueError, TypeError), match=message):
         soft_label_floor(P, **options)
-
-
-def test_docstrings():
-    outcome = doctest.testmod(sys.modules["bayesfloor.floor.votes.soft_labels"])
-    assert outcome.attempted > 2
-    assert outcome.failed == 0

@@ -1,10 +1,5 @@
 """The floor from votes: the model beside brute force, floors that are known, forms of input, findings."""
 
-import doctest
-import re
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -25,11 +20,6 @@ from bayesfloor.floor.votes.mixture import (
 )
 from bayesfloor.floor.votes.shared_columns import MOST_COLUMNS, with_shared_columns
 from bayesfloor.floor.votes.vote_table import check_votes
-
-DOCS = Path(__file__).parents[2] / "docs"
-BLOCKS = re.findall(
-    r"```python\n(.*?)```\s*```text\n(.*?)```", (DOCS / "votes.md").read_text(encoding="utf-8"), flags=re.DOTALL
-)
 
 
 def votes_of(rng, n, m, *, error=0.15, n_classes=3, annotators=None):
@@ -449,22 +439,3 @@ def test_the_record():
     with pytest.raises(AttributeError):
         found.estimate = 0.0
     assert "AnnotatorAgreement(2 annotators, " in repr(vote_floor([["a", "b"], ["a", "a"]] * 20).annotators)
-
-
-def test_docstrings():
-    outcome = doctest.testmod(sys.modules["bayesfloor.floor.votes.estimate"])
-    assert outcome.attempted > 3
-    assert outcome.failed == 0
-
-
-@pytest.mark.parametrize(("source", "printed"), BLOCKS)
-def test_page(source, printed, capsys):
-    exec(compile(source, "votes.md", "exec"), {"__name__": "__main__"})
-    assert capsys.readouterr().out.strip() == printed.strip()
-
-
-def test_page_has_examples_and_its_links_lead_somewhere():
-    page = (DOCS / "votes.md").read_text(encoding="utf-8")
-    assert BLOCKS
-    for target in re.findall(r"\]\(((?!https?:|#)[^)#]+)[^)]*\)", page):
-        assert (DOCS / target).exists()

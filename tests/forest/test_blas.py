@@ -29,21 +29,22 @@ def compute(at_progress=None):
         if at_progress is not None:
             at_progress()
 
-    spanning_forests(make_points("gaussian", 3000, 40), n_jobs=2, progress=look)
+    spanning_forests(make_points("gaussian", 1500, 40), n_jobs=2, progress=look)
     return meanwhile, blas_threads()
 
 
-def in_the_main_thread_then_in_others():
+def in_the_main_thread_then_in_others_for_classes_and_with_an_exception():
     first = compute()
     with ThreadPoolExecutor(1) as pool, ThreadPoolExecutor(1) as another_pool:
-        return [first, pool.submit(compute).result(), another_pool.submit(compute).result(), compute()]
+        others = [pool.submit(compute).result(), another_pool.submit(compute).result()]
+    return [first, *others, compute(), *for_classes(), *with_an_exception()]
 
 
 def for_classes():
     meanwhile = set()
     class_forests(
-        make_points("gaussian", 3000, 40),
-        make_labels(3000, 4),
+        make_points("gaussian", 1500, 40),
+        make_labels(1500, 4),
         progress=lambda done, total: meanwhile.update(blas_threads()),
     )
     return [(meanwhile, blas_threads())]
@@ -101,12 +102,10 @@ def with_an_exception():
 @pytest.mark.parametrize(
     "scenario",
     [
-        in_the_main_thread_then_in_others,
-        for_classes,
+        in_the_main_thread_then_in_others_for_classes_and_with_an_exception,
         with_calls_that_overlap,
         with_calls_that_overlap_after_one_in_the_main_thread,
         with_eight_calls_at_once,
-        with_an_exception,
     ],
 )
 def test_one_thread_meanwhile_and_as_before_afterwards(scenario, monkeypatch):

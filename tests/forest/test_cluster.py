@@ -197,25 +197,14 @@ def test_a_worker_killed_with_its_partitions(client, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-def test_a_worker_killed_half_way(client):
-    X, y = make_points("some_copies", 5000, 12), make_labels(5000, 5)
-    killer = Killer(client, 0.5)
+def test_a_worker_killed_half_way_that_read_a_part_of_a_file(client, tmp_path):
+    X, y = make_points("some_copies", 4000, 12), make_labels(4000, 5)
+    np.save(tmp_path / "X.npy", X)
+    killer = Killer(client, 0.4)
     with plan.override(partition_rows=700):
-        forests = class_forests(X, y, client=client, progress=killer)
+        forests = class_forests(tmp_path / "X.npy", y, client=client, progress=killer)
     assert killer.killed
     assert_same_class_forests(forests, local_classes(X, y))
-    restored(client)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
-def test_a_worker_killed_that_read_a_part_of_a_file(client, tmp_path):
-    X = make_points("some_copies", 5000, 12)
-    np.save(tmp_path / "X.npy", X)
-    killer = Killer(client, 0.3)
-    with plan.override(partition_rows=700):
-        forests = spanning_forests(tmp_path / "X.npy", client=client, progress=killer)
-    assert killer.killed
-    assert_same_forests(forests, local(X))
     restored(client)
 
 
@@ -511,9 +500,10 @@ def test_learners_are_trained_there(client, monkeypatch):
 def test_a_worker_killed_while_it_trains(client):
     X, y = load_iris(return_X_y=True)
     killer = Killer(client, 0.1)
-    floor = learned_floor(X, y, client=client, progress=killer)
+    learners = ["gaussian", "logistic", "trees"]
+    floor = learned_floor(X, y, learners=learners, client=client, progress=killer)
     assert killer.killed
-    assert_same_floor(floor, learned_floor(X, y))
+    assert_same_floor(floor, learned_floor(X, y, learners=learners))
     restored(client)
 
 

@@ -1,6 +1,5 @@
 """Forests that are extended equal those of all rows at once: every edge, every bit of a weight."""
 
-import doctest
 import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from bayesfloor import class_forests, spanning_forests
-from bayesfloor.forest import plan, results
+from bayesfloor.forest import plan
 from bayesfloor.forest.classes import joining
 from bayesfloor.forest.growing import batch, linked
 from bayesfloor.forest.growing import classes as growing_classes
@@ -294,12 +293,6 @@ def test_an_array_that_was_written_to_is_noticed(rows, change):
         forests.extend(X[:1])
     with pytest.raises(ValueError, match="rows of their X were changed"):
         of_classes.extend(X[:1], y[:1])
-
-
-def test_docstring():
-    outcome = doctest.testmod(results)
-    assert outcome.attempted >= 3
-    assert outcome.failed == 0
 
 
 def test_parts_of_class_forests_refuse():

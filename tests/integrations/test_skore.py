@@ -1,5 +1,7 @@
 """Checks in the reports of skore, by the released package."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,6 +15,8 @@ from bayesfloor.integrations import skore_checks
 from bayesfloor.integrations.skore_checks import floor_checks
 
 skore = pytest.importorskip("skore", reason="needs the extra 'skore'")
+
+pytestmark = pytest.mark.usefixtures("few_learners_in_module")
 
 CODES = ["BF-GAP", "BF-TARGET", "BF-LABELS", "BF-CLASSES"]
 
@@ -87,6 +91,12 @@ def test_a_fitted_model_without_its_training_rows(only_ours):
     fitted = DummyClassifier().fit(X, y)
     found = only_ours(skore.EstimatorReport(fitted, X_test=X, y_test=y))
     assert found["section"]["BF-GAP"] == "issue"
+
+
+@pytest.mark.parametrize(("sure_gap", "said"), [(0.1, "Your model errs."), (-0.1, None)])
+def test_a_model_that_is_surely_better_has_no_errors_to_avoid(sure_gap, said):
+    gap = SimpleNamespace(is_sure=True, sure_gap=sure_gap, sentence="Your model errs.")
+    assert skore_checks._gap(SimpleNamespace(gap=gap), None) == said
 
 
 def test_what_cannot_be_checked(only_ours):

@@ -22,6 +22,8 @@ from bayesfloor.report.sections.floor import note_on_trees
 from bayesfloor.report.sections.subgroups import answer_on_subgroups
 from bayesfloor.runtime.text import percent, percent_range
 
+pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+
 HOSTILE = "<script>alert(1)</script>\x1b[2J\u202e|*x*"
 
 

@@ -19,6 +19,8 @@ from bayesfloor.report.fast_model import FastModel, try_fast_model
 from bayesfloor.report.sections.answer import is_good, sentence_on_fast_model
 from bayesfloor.tables.arguments import check_problem
 
+pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+
 #: Learners that take milliseconds; the stack is not what these tests are about.
 QUICK = {"learners": [GaussianNB()]}
 

@@ -13,6 +13,8 @@ from bayesfloor import difficulty_report, floor_gap
 from bayesfloor.report import figures
 from bayesfloor.report.sections.gap import gap_values, p_of, signed
 
+pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+
 X, Y = make_blobs(150, centers=3, cluster_std=3.0, random_state=0)
 
 

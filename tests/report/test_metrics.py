@@ -17,6 +17,8 @@ from bayesfloor.report.sections.costs import notes_on_costs
 from bayesfloor.report.sections.floor import note_on_curve
 from bayesfloor.runtime.text import figure, percent
 
+pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+
 APART = 1.5
 COSTS = np.array([[0.0, 5.0, 0.3], [1.0, 0.0, 0.3]])  # true bad, good; decide bad, good, or not
 

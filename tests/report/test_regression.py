@@ -19,6 +19,8 @@ from bayesfloor.report.sections.suspects import number_text
 from bayesfloor.report.source import source_of
 from bayesfloor.runtime.text import percent
 
+pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+
 N, ODD_ROW = 200, 17
 
 

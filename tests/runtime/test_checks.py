@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesfloor.runtime.checks import ParameterError, check_n_trees, check_random_state_seed
+from bayesfloor.runtime.checks import ParameterError, check_float, check_int, check_n_trees, check_random_state_seed
 
 
 def test_n_trees():
@@ -15,6 +15,21 @@ def test_n_trees():
     for wrong in (2.0, "3", None, True):
         with pytest.raises(TypeError, match="'n_trees' parameter must be an int"):
             check_n_trees(wrong)
+
+
+def test_both_ends_of_a_range_of_ints_are_in_it():
+    assert [check_int("k", value, 2, 4) for value in (2, 4)] == [2, 4]
+    for wrong in (1, 5):
+        with pytest.raises(ValueError, match=r"'k' parameter must be an int in the range \[2, 4\]"):
+            check_int("k", wrong, 2, 4)
+
+
+def test_brackets_tell_which_ends_of_a_range_of_floats_are_in_it():
+    assert check_float("share", 1, "(0, 1]") == 1.0
+    assert check_float("share", 0, "[0, 1)") == 0.0
+    for wrong, allowed in ((0, "(0, 1]"), (1, "[0, 1)"), (1.5, "[0, 1]"), (-0.5, "[0, 1]"), (float("nan"), "[0, 1]")):
+        with pytest.raises(ValueError, match="'share' parameter must be a float in the range"):
+            check_float("share", wrong, allowed)
 
 
 @pytest.mark.parametrize("seed", [0, 1, np.int64(5), 2**64 - 1])

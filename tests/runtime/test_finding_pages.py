@@ -1,7 +1,6 @@
 """Every finding has a page, and the example on it triggers it."""
 
 import contextlib
-import doctest
 import io
 import re
 from pathlib import Path
@@ -9,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import bayesfloor
-from bayesfloor.runtime import findings
 from bayesfloor.runtime.finding_pages import (
     FOLDER,
     SECTIONS,
@@ -103,9 +101,3 @@ def test_a_finding_explains_itself():
     assert finding.explain().startswith("# BF006: Constant features\n")
     assert "From a file to X and y (docs/data.md)" in finding.explain()
     assert bayesfloor.Finding("BF999", "", "").title == ""
-
-
-def test_docstrings():
-    outcome = doctest.testmod(findings)
-    assert outcome.attempted > 2
-    assert outcome.failed == 0

@@ -134,7 +134,7 @@ def difficulty_report(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from bayesfloor import difficulty_report
-    >>> report = difficulty_report(*load_iris(return_X_y=True), fast=True, target_value=0.1)
+    >>> report = difficulty_report(*load_iris(return_X_y=True), fast=True, target_value=0.2)
     >>> report.summary["verdict"]["verdict"]
     'feasible'
     """

@@ -97,7 +97,7 @@ class SmartSVC(PathClassifier):
     >>> X, y = load_wine(return_X_y=True)
     >>> smart = SmartSVC().fit(scale(X), y)
     >>> smart.tree_.to_nested()
-    [0, [1, 2]]
+    [[0, 1], 2]
     """
 
     def __init__(

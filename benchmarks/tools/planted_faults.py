@@ -1,0 +1,212 @@
+"""Plant faults in a copy of the package, one at a time, and tell which tests find them.
+
+Each fault changes one line as a slip would: a sign, a bound, an index, a column, a case that is forgotten. What is
+planted must be found by the tests of its own room; a test that is made cheaper, merged or removed must leave it so::
+
+    python -m benchmarks.tools.planted_faults              all faults, each with the tests of its room
+    python -m benchmarks.tools.planted_faults data tree    those of two rooms
+    python -m benchmarks.tools.planted_faults --check      only whether each can still be planted
+    python -m benchmarks.tools.planted_faults --tests DIR  with the tests of another checkout
+
+A fault whose line is no longer there is an error: the list below is kept in step with the code. Kernels are among
+the faults where their tests compile few of them.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from bayesfloor.runtime.kernels import kernel_sources
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "bayesfloor"
+#: Seconds after which tests count as hanging, which finds a fault too.
+LIMIT_S = 600
+
+
+class Fault(NamedTuple):
+    """One line of a file, what it is changed to, and the tests of the room."""
+
+    file: str
+    old: str
+    new: str
+    tests: str
+
+    @property
+    def room(self) -> str:
+        """The folder of the package that the file is in."""
+        return self.file.partition("/")[0]
+
+
+# fmt: off
+FAULTS = [
+    # --- runtime: checks, words, files, limits, hashes
+    Fault("runtime/checks.py", "not low <= value <= high:", "not low <= value < high:", "runtime/test_checks.py"),
+    Fault("runtime/text.py", 'return f"{value:.1f}" if value >= 0.995', 'return f"{value:.1f}" if value >= 9.95',
+          "runtime/test_text.py"),
+    Fault("runtime/files.py", "                os.unlink(aside)\n", "                pass\n", "runtime/test_files.py"),
+    Fault("runtime/limits.py", "max(1, n_cores + 1 + int(n_jobs))", "max(1, n_cores + int(n_jobs))",
+          "runtime/test_limits.py"),
+    # --- data: what callers pass
+    Fault("data/folds.py", "order = np.lexsort((keys, codes))", "order = np.argsort(keys)", "data/test_folds.py"),
+    Fault("data/folds.py", "2 * np.cumsum(counts) - counts", "2 * np.cumsum(counts)", "data/test_folds.py"),
+    Fault("data/sampling.py", "quota[is_rare] = kept[is_rare]", "quota[is_rare] = counts[is_rare]",
+          "data/test_sampling.py"),
+    Fault("data/row_groups.py", "if len(moments) and moments.min() == moments.max():", "if not len(moments):",
+          "data"),
+    Fault("data/subgroups.py", 'np.searchsorted(cuts, codes), f"', 'np.searchsorted(cuts, codes, "right"), f"',
+          "data/test_subgroups.py"),
+    Fault("data/value_order.py", "mix64(keys ^ mix64(np.array([seed], np.uint64)))", "mix64(keys)",
+          "data/test_value_order.py"),
+    # --- tables: files and frames
+    Fault("tables/libsvm.py", "first >= second for", "first > second for", "tables/test_formats.py"),
+    Fault("tables/libsvm.py", "first = 0 if min(indices) == 0 else 1", "first = 1", "tables/test_formats.py"),
+    Fault("tables/date_features.py", "np.mod(days + 3, 7)", "np.mod(days + 4, 7)", "tables"),
+    Fault("tables/scaling.py", "return float(distinct[counts.argmax()])", "return float(distinct[0])", "tables"),
+    Fault("tables/joining.py", "found >= {TextColumn, NumberColumn}", "found > {TextColumn, NumberColumn}", "tables"),
+    # --- tree: cuts of classes
+    Fault("tree/cuts.py", "alone = 0 if tied[0] == 0 else tied[-1]", "alone = tied[0]", "tree"),
+    Fault("tree/cuts.py", "(abs(2 * size - n), size)", "(abs(2 * size - n), -size)", "tree"),
+    Fault("tree/class_tree.py", "node.index + len(node.left) if len(node.right) > 1",
+          "node.index + len(node.right) if len(node.right) > 1", "tree/test_class_tree.py"),
+    Fault("tree/split_kernels.py", "if size[a] + size[b] < smallest and", "if size[a] + size[b] > smallest and",
+          "tree/test_other_cuts.py"),
+    # --- learn: every learner once
+    Fault("learn/ridge.py", "explained = ((2.0 - shares) * power", "explained = ((1.0 - shares) * power", "learn"),
+    Fault("learn/nearest.py", "mass = 1.0 + weight.sum(axis=1)", "mass = 1.0 + weight.shape[1]", "learn"),
+    Fault("learn/discriminants.py", "- np.log(np.diag(factor)).sum()", "+ np.log(np.diag(factor)).sum()", "learn"),
+    Fault("learn/marginals.py", "place = np.where(values[place] == others, place, len(values))",
+          "place = np.minimum(place, len(values))", "learn"),
+    # --- forest: spanning forests
+    Fault("forest/metrics.py", "rows -= rows.mean(axis=1, keepdims=True)", "pass", "forest/test_metrics.py"),
+    Fault("forest/order/kruskal_kernels.py", "merges[i, 3] = -parent[root]", "merges[i, 3] = 1 - parent[root]",
+          "forest/test_linkage.py"),
+    Fault("forest/results.py", "bool(np.all(self.n_components == 1))", "bool(np.any(self.n_components == 1))",
+          "forest/test_results.py forest/test_graph.py"),
+    Fault("forest/metrics.py", "np.sqrt(2.0 * distances) if metric in", "np.sqrt(distances) if metric in",
+          "forest/test_metrics.py"),
+    # --- floor: trees
+    Fault("floor/trees/henze_penrose.py", "return 0.5 - 0.25 * np.sqrt(u) - 0.25 * u",
+          "return 0.5 - 0.5 * np.sqrt(u)", "floor/test_henze_penrose.py"),
+    Fault("floor/trees/uncertainty.py", "(B - 2.0 * A) * q3", "(B - A) * q3", "floor/test_uncertainty.py"),
+    Fault("floor/trees/cross_edges.py", "variance=cross_edge_variance(sums) * per_tree**2",
+          "variance=cross_edge_variance(sums) * per_tree", "floor/test_edge_sums.py floor/test_uncertainty.py"),
+    Fault("floor/trees/remote_points.py", "min(first + self._n_at_once, self.shape[1])", "first + self._n_at_once - 1",
+          "floor/test_remote_points.py"),
+    # --- floor: learned
+    Fault("floor/learned/learning_curve.py", "covariance += max(variance - covariance[0, 0], 0.0)",
+          "covariance += 0.0", "floor/test_learning_curve.py"),
+    Fault("floor/learned/paired.py", "(low, high), p_value, *counts)", "(low, high), p_value, *counts[::-1])",
+          "floor/test_paired.py"),
+    Fault("floor/learned/time_periods.py", "past = by_time[(period[by_time] < number) & others]",
+          "past = by_time[(period[by_time] <= number) & others]", "floor/test_learned_groups.py"),
+    Fault("floor/learned/copies.py", "n_different >= DIFFERENT_GAPS * len(gaps)", "n_different >= 0",
+          "floor/test_copies.py"),
+    # --- floor: votes
+    Fault("floor/votes/agreement.py", "agreeing = (counts * (counts - 1)).sum(axis=1)",
+          "agreeing = (counts * counts).sum(axis=1)", "floor/test_votes.py"),
+    # --- classify
+    Fault("classify/routing.py", "(n_right + 1.0) / (n_right + 2.0)", "1.0", "classify/test_routing.py"),
+    Fault("classify/hierarchical/dag.py", "first[some] += scores > 0", "first[some] += scores >= 0",
+          "classify/test_dag.py"),
+    Fault("classify/linear_decisions.py", "if not np.isfinite(scores).all():", "if False:",
+          "classify/test_path_classifiers.py"),
+    # --- choose
+    Fault("choose/search.py", "before.floor - after.floor > n_errors *", "before.floor - after.floor > 0 *",
+          "choose/test_search.py"),
+    Fault("choose/class_weight.py", "self.cost.sum(axis=1) / (len(self.classes) - 1)",
+          "self.cost.sum(axis=0) / (len(self.classes) - 1)", "choose/test_class_weight.py"),
+    # --- display
+    Fault("display/pair_heatmap.py", '"second": self.classes[second], "value": self.values[first, second]',
+          '"second": self.classes[second], "value": self.values[second, second]', "display/test_pair_heatmap.py"),
+    Fault("display/placement.py", "int(length) + 2), 1.0)", "2), 1.0)", "display"),
+    # --- report
+    Fault("report/look_alikes.py", "score = (word - own[row]) /", "score = word /", "report/test_look_alikes.py"),
+    Fault("report/ordered_classes.py", "np.abs(order[above[0]] - order[above[1]])",
+          "np.abs(order[above[0]] + order[above[1]])", "report/test_ordered_classes.py"),
+    # --- integrations
+    Fault("integrations/skore_checks.py", "if gap.is_sure and gap.sure_gap > 0.0 else None", "if gap.is_sure else None",
+          "integrations"),
+    # --- cli
+    Fault("cli/exits.py", "isinstance(error, ImportError | ConnectionError)", "isinstance(error, ImportError)",
+          "cli/test_exits.py"),
+    Fault("cli/predicted.py", "if STDIN_TOKEN in (given.model, given.predictions):",
+          "if STDIN_TOKEN == given.model:", "cli/test_gap.py"),
+]
+# fmt: on
+
+
+def planted(fault: Fault) -> str:
+    """Return the text of the file with the fault in it; an error where its line is not there exactly once."""
+    text = (PACKAGE / fault.file).read_text(encoding="utf-8")
+    if text.count(fault.old) != 1:
+        raise SystemExit(f"{fault.file}: {fault.old!r} is there {text.count(fault.old)} times, and must be there once")
+    return text.replace(fault.old, fault.new)
+
+
+def first_failure(fault: Fault, source: Path, tests: Path) -> str | None:
+    """Run the tests of a fault on a copy of the package; return the first that fails, or None."""
+    files = [str(tests / name) for name in fault.tests.split()]
+    options = ["-q", "-x", "-n", "0", "-p", "no:cacheprovider", "--no-header", "-r", "fE", "--tb=no"]
+    environment = os.environ | {"PYTHONPATH": str(source)}
+    if PACKAGE / fault.file in kernel_sources(PACKAGE):  # machine code of a fault is not kept among the right one
+        environment["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(dir=source.parent)
+    try:
+        ran = subprocess.run(
+            [sys.executable, "-m", "pytest", *options, *files],
+            cwd=tests.parent,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return "they hang"
+    if ran.returncode == 0:
+        return None
+    found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", ran.stdout, flags=re.MULTILINE)
+    if found is None:
+        raise SystemExit(f"pytest ended with {ran.returncode}:\n{ran.stdout[-2000:]}{ran.stderr[-2000:]}")
+    return found.group(1)
+
+
+def main() -> None:
+    """Plant each fault, run the tests, and print what was found; exit with 1 where a fault was not."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("rooms", nargs="*", help="rooms whose faults are planted; all by default")
+    parser.add_argument("--check", action="store_true", help="run no tests")
+    parser.add_argument("--tests", type=Path, default=ROOT / "tests", help="folder of the tests")
+    given = parser.parse_args()
+    unknown = set(given.rooms) - {fault.room for fault in FAULTS}
+    if unknown:
+        parser.error(f"no faults of {', '.join(sorted(unknown))}")
+    faults = [fault for fault in FAULTS if not given.rooms or fault.room in given.rooms]
+    texts = [planted(fault) for fault in faults]
+    print(f"{len(faults)} faults can be planted")
+    if given.check:
+        return
+    n_found = 0
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "src"
+        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+        for fault, text in zip(faults, texts, strict=True):
+            place = source / "bayesfloor" / fault.file
+            right = place.read_text(encoding="utf-8")
+            place.write_text(text, encoding="utf-8")
+            failure = first_failure(fault, source, given.tests.resolve())
+            place.write_text(right, encoding="utf-8")
+            n_found += failure is not None
+            print(f"{fault.file}: {fault.new.strip()!r}: {failure or 'NOT FOUND'}", flush=True)
+    print(f"{n_found} of {len(faults)} found")
+    sys.exit(n_found < len(faults))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""Every example of the documentation runs as it stands, and prints what is shown beside it.
+
+These are the docstrings of all modules, and the blocks of Python of the README and of the pages in docs.
+"""
+
+import contextlib
+import doctest
+import io
+import re
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import bayesfloor
+from printed_text import assert_same_text
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = Path(bayesfloor.__file__).parent
+MODULES = [
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+    for path in sorted(PACKAGE.rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+# A block of Python and, where one follows, the block of what it prints.
+BLOCK = re.compile(r"```python\n(.*?)```(?:\s*```text\n(.*?)```)?", flags=re.DOTALL)
+TEXTS = {
+    page.name: page.read_text(encoding="utf-8") for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+}
+# Calls of docs/scale.md need a GPU, a cluster and a file larger than memory.
+PAGES = [name for name, text in TEXTS.items() if BLOCK.search(text) and name != "scale.md"]
+# It trains all models of a report, as other pages do.
+SLOW = {"regression_report.md"}
+# Each block of these pages can be copied alone; on the others it may use what those above it define.
+BLOCKS_STAND_ALONE = {"choose.md", "floor.md", "pictures.md", "votes.md"}
+# No model is trained on these pages, so that no digit depends on the machine.
+TO_THE_LAST_DIGIT = {"class_trees.md", "floor.md", "votes.md"}
+EXTRAS = ("mlflow", "skore")
+
+
+@pytest.fixture(autouse=True)
+def _no_screen():
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib").use("Agg")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name):
+    outcome = doctest.testmod(import_module(name))
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.slow if page in SLOW else ()) for page in PAGES])
+def test_page(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # pictures are saved where the reader is
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "runs").as_uri())
+    namespace = {"__name__": "__main__"}
+    left_out = set()
+    for source, printed in BLOCK.findall(TEXTS[page]):
+        missing = {extra for extra in EXTRAS if f"import {extra}\n" in source and find_spec(extra) is None}
+        if missing:
+            left_out |= missing
+            continue
+        if page in BLOCKS_STAND_ALONE:
+            namespace = {"__name__": "__main__"}
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            exec(compile(source, page, "exec"), namespace)
+        assert_same_text(
+            *(re.sub(r" +$", "", text.strip(), flags=re.MULTILINE) for text in (output.getvalue(), printed)),
+            tolerance=0.0 if page in TO_THE_LAST_DIGIT else 0.01,
+        )
+    if page == "pictures.md":
+        drawn = {picture.name for picture in tmp_path.iterdir() if picture.stat().st_size > 5000}
+        assert drawn == set(re.findall(r"\]\(images/(pictures_\w+\.png)\)", TEXTS[page]))
+    if left_out:
+        pytest.skip(f"all blocks ran but those that need {' and '.join(sorted(left_out))}")
