@@ -29,9 +29,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from bayesfloor import OneVsRestBayesError, one_vs_rest_bayes_error
+from bayesfloor import one_vs_rest_bayes_error
 from bayesfloor.display import ClassFloorsDisplay
 from bayesfloor.floor.trees.henze_penrose import confusion_rate
+from bayesfloor.results import OneVsRestBayesError
 from study.joint.gensvm_cv import GenSVCCV
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -27,8 +27,9 @@ from sklearn.metrics import confusion_matrix
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from bayesfloor import PairwiseBayesError, pairwise_bayes_error
+from bayesfloor import pairwise_bayes_error
 from bayesfloor.display import PairwiseHeatmapDisplay
+from bayesfloor.results import PairwiseBayesError
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("BAYESFLOOR_DATA", ROOT.parent / "shared" / "data"))

@@ -144,7 +144,7 @@ def test_noise_alone():
     assert "BF048" in codes_of(floor)
     assert floor.interval[1] == 1.0
     assert floor.interval[0] <= 0.0
-    assert "Nothing in these rows rules out" in str(floor)
+    assert "Nothing in these rows rules out" in floor.sentence()
 
 
 def test_no_end_is_claimed_where_learners_have_only_begun():
@@ -396,7 +396,7 @@ def test_it_can_be_read():
         r"RegressionFloor\(r2 0\.\d{4}, 95% interval 0\.\d{4} to [01]\.\d{4}, reached 0\.\d{4}, 300 of 300 samples\)",
         repr(floor),
     )
-    assert str(floor).startswith("No model can explain more than about ")
+    assert floor.sentence().startswith("No model can explain more than about ")
     assert "The noise has a standard deviation of about" in floor.sentence()
     assert list(floor.frame()["metric"]) == ["r2", "rmse", "mae"]
     assert len(floor.noise.frame()) == len(floor.noise.sd)

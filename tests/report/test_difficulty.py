@@ -130,19 +130,25 @@ def test_labels_that_have_nothing_to_do_with_the_points():
     assert "Nothing that was tried surely beats" in report.summary["answer"][1]
 
 
+def with_first(learned, findings, **changes):
+    """The same floor with other figures of its first metric, and other findings."""
+    first = replace(learned.metrics[learned.metric], **changes)
+    return replace(learned, metrics=learned.metrics | {learned.metric: first}, findings=findings)
+
+
 def test_more_rows_would_help(learned):
     finding = SimpleNamespace(code="BF025")
-    falling = replace(learned, reached=0.135, estimate=0.044, interval=(0.003, 0.151), findings=(finding,))
+    falling = with_first(learned, (finding,), reached=0.135, estimate=0.044, interval=(0.003, 0.151))
     text = sentences._answer_of_models(falling, "4 against 9 is the hardest pair")
     assert text == [
         "The floor is about 4.4% (95% range 0.30–15.1%).",
         "The best model tried reaches 13.5% and is still improving with more data; 4 against 9 is the hardest pair.",
     ]
-    flat = replace(falling, estimate=0.130, findings=())
+    flat = with_first(falling, (), estimate=0.130)
     assert "more rows would change that little" in sentences._answer_of_models(flat, "")[1]
     few = replace(falling, findings=())
     assert "too few errors to tell" in sentences._answer_of_models(few, "")[1]
-    perfect = replace(falling, reached=0.0, estimate=0.0, findings=())
+    perfect = with_first(falling, (), reached=0.0, estimate=0.0)
     assert "makes no error on 150 rows" in sentences._answer_of_models(perfect, "")[1]
 
 
@@ -156,7 +162,7 @@ def test_more_rows_would_help(learned):
     ],
 )
 def test_what_the_lower_side_rests_on(learned, code, text):
-    found = replace(learned, interval=(0.003, 0.151), findings=(SimpleNamespace(code=code),))
+    found = with_first(learned, (SimpleNamespace(code=code),), interval=(0.003, 0.151))
     assert text in sentences._lower_side(found)
 
 

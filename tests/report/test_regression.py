@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesfloor import RegressionReport, difficulty_report, read_table, regression_floor
+from bayesfloor import difficulty_report, read_table, regression_floor
 from bayesfloor.floor.learned.regression.result import NoiseProfile
 from bayesfloor.floor.trees.problem import check_options
 from bayesfloor.report import regression_sentences as sentences
 from bayesfloor.report.regression_columns import explained_by_columns
 from bayesfloor.report.regression_summary import number_text
 from bayesfloor.report.source import source_of
+from bayesfloor.results import RegressionReport
 from bayesfloor.runtime.text import percent
 
 N, ODD_ROW = 200, 17
@@ -62,7 +63,7 @@ def test_figures_are_those_of_the_floor(report, houses):
     assert [each["sd"] for each in summary["noise"]["bins"]] == own.noise.sd.tolist()
     assert sum(each["share"] for each in summary["noise"]["bins"]) == pytest.approx(1.0)
     assert summary["curve"]["points"][0] == {"size": own.curve.size[0], "value": own.curve.value[0]}
-    assert {each["name"] for each in summary["learners"]} == {name for name, _ in own.learners}
+    assert {each["name"] for each in summary["learners"]} == set(own.weights)
 
 
 def test_every_format_begins_with_the_answer(report):

@@ -213,8 +213,8 @@ def worth(found: RegressionFloor) -> str:
 def _carriers(found: RegressionFloor) -> str:
     """Name the learners that weigh most, up to three, until they have half of the weight."""
     names: list[str] = []
-    so_far, total = 0.0, sum(weight for _, weight in found.learners)
-    for name, weight in sorted(found.learners, key=lambda each: -each[1]):
+    so_far, total = 0.0, sum(found.weights.values())
+    for name, weight in sorted(found.weights.items(), key=lambda each: -each[1]):
         if so_far >= 0.5 * total or len(names) == 3:
             break
         names.append(name)

@@ -80,7 +80,7 @@ def summarise_regression(
         "fast_model": None,
         "curve": curve_of(headline, found.residual_z > ERR_ALIKE),
         "noise": _noise(found, source.target),
-        "learners": [{"name": name, "weight": float(weight)} for name, weight in found.learners],
+        "learners": [{"name": name, "weight": float(weight)} for name, weight in found.weights.items()],
         "suspects": _odd_rows(source, found),
         "features": _features(source, figures),
         "how_to_read": sentences.how_to_read(found),
