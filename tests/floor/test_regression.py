@@ -36,7 +36,7 @@ def same(a, b):
     assert a.interval == b.interval
     assert a.reached_interval == b.reached_interval
     assert a.noise_variance_interval == b.noise_variance_interval
-    assert a.learners == b.learners
+    assert a.weights == b.weights
     assert np.array_equal(a.noise.sd, b.noise.sd)
     assert a.findings == b.findings
 
@@ -171,7 +171,7 @@ def test_neighbours_whose_residuals_are_alike():
 def test_own_learners():
     X, y = linear_rows(noise=1.0)
     floor = regression_floor(X, y, learners={"straight": LinearRegression()})
-    assert [name for name, _ in floor.learners] == ["straight"]
+    assert list(floor.weights) == ["straight"]
     assert floor.interval[0] < 2 / 3 < floor.interval[1]
 
 
@@ -400,10 +400,10 @@ def test_it_can_be_read():
     assert "The noise has a standard deviation of about" in floor.sentence()
     assert list(floor.frame()["metric"]) == ["r2", "rmse", "mae"]
     assert len(floor.noise.frame()) == len(floor.noise.sd)
-    assert "bins, sd" in repr(floor.noise)
+    assert repr(floor.noise).startswith("NoiseProfile(sd 0.")
     assert floor.rows_for(floor.reached - 0.01, "r2").verdict == "reached"
     assert floor.rows_for(0.01, "rmse").verdict == "below the floor"
-    assert floor.plot().frame()["floor"].iloc[0] == floor.estimate
+    assert floor.plot().frame()["estimate"].iloc[0] == floor.estimate
 
 
 def test_progress_and_stopping():

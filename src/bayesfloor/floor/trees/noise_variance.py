@@ -69,7 +69,7 @@ class Replicates(NamedTuple):
 class NoiseFromTrees(
     PlottedResult,
     says="r2 r2_interval rmse n_samples",
-    rows="mean_length=lengths half_mean_squared_difference=differences n_edges",
+    rows="tree mean_length=lengths half_mean_squared_difference=differences n_edges",
     display="NoiseFromTreesDisplay",
 ):
     """The noise variance of a number from spanning trees, and the best R² and RMSE that go with it.
@@ -125,6 +125,11 @@ class NoiseFromTrees(
     confidence: float
     feature_names: tuple[str, ...] | None = None
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def tree(self) -> Ints:
+        """Number of each tree, from 1."""
+        return np.arange(1, len(self.lengths) + 1)
 
     @property
     def rmse_interval(self) -> Range:

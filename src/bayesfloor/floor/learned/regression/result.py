@@ -35,7 +35,7 @@ class TargetSummary(Result, says="kind mean sd min max n_values"):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NoiseProfile(
-    PlottedResult, says="sd p_value n_samples", rows="low high n_rows sd sd_interval", display="NoiseProfileDisplay"
+    PlottedResult, says="sd p_value", rows="low high n_rows sd sd_interval", display="NoiseProfileDisplay"
 ):
     """The noise by quantile of the prediction.
 
