@@ -4,7 +4,6 @@
 PYTHON ?= python3
 VENV := .venv
 BENCH_VENV := .venv-bench
-FLOOR_VENV := .venv-floor
 DATA ?= ../shared/data
 DOCS_VENV := .venv-docs
 LOWEST_VENV := .venv-lowest
@@ -16,11 +15,12 @@ PIP_INSTALL := -m pip install --quiet --disable-pip-version-check --only-binary=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser test-slow test-lowest coverage lint dist bench bench-hierarchies bench-floor bench-history docs study venv clean
+.PHONY: help demo test browser test-bench test-slow test-lowest coverage lint dist bench bench-hierarchies bench-history docs study venv clean
 
 help:
 	@echo 'make demo       set up .venv and report on the digits: on the terminal, and in digits-report.html'
 	@echo 'make test       set up .venv with the test extras; ruff, mypy and the whole suite'
+	@echo 'make test-bench  the tests of the scripts in benchmarks/, the paper'\''s study among them'
 	@echo 'make test-slow  only the tests that take minutes or gigabytes'
 	@echo 'make test-lowest  the whole suite on the lowest versions that pyproject.toml allows, in .venv-lowest'
 	@echo 'make coverage   which lines the suite runs; htmlcov/index.html shows them'
@@ -28,7 +28,6 @@ help:
 	@echo 'make dist       build wheel and sdist into dist/, check what is in them, and try each in an empty environment'
 	@echo 'make bench      speed beside the peers, in .venv-bench, into benchmarks/results/'
 	@echo 'make bench-hierarchies  hierarchies of HDBSCAN beside the peers, in .venv-bench, an hour or more'
-	@echo 'make bench-floor  all floors beside dataeval, in .venv-floor, into benchmarks/results/'
 	@echo 'make bench-history  ten timings of this commit, by asv, into benchmarks/asv/history/; COMMITS=a..b for others'
 	@echo 'make docs       the pages of docs/, the gallery and the API reference as HTML, in .venv-docs'
 	@echo 'make study      the paper'\''s study in small, a few minutes, into study/; data sets from ../shared/data or DATA=…'
@@ -47,8 +46,11 @@ browser:
 	  echo 'installing chromium for the tests of the report (once)' >&2; \
 	  { apt-get -qq update && apt-get -qq install -y chromium chromium-driver; } >/dev/null 2>&1 || true; fi
 
+test-bench: $(VENV)/installed-test
+	$(VENV)/bin/python -m pytest benchmarks/tests -n 2
+
 test-slow: $(VENV)/installed-test
-	$(VENV)/bin/python -m pytest -m slow --timeout=3600
+	$(VENV)/bin/python -m pytest tests benchmarks/tests -m slow --timeout=3600
 
 # Old packages use what newer ones among them have deprecated. Whether we do, the newest versions show.
 test-lowest: $(LOWEST_VENV)/installed
@@ -68,13 +70,10 @@ lint: $(VENV)/installed-test
 	$(VENV)/bin/mypy
 
 bench: $(BENCH_VENV)/installed
-	$(BENCH_VENV)/bin/python benchmarks/forests.py
+	$(BENCH_VENV)/bin/python -m benchmarks.speed.forests
 
 bench-hierarchies: $(BENCH_VENV)/installed-hdbscan
-	$(BENCH_VENV)/bin/python benchmarks/hierarchies.py
-
-bench-floor: $(FLOOR_VENV)/installed
-	$(FLOOR_VENV)/bin/python benchmarks/floor.py
+	$(BENCH_VENV)/bin/python -m benchmarks.speed.hierarchies
 
 # A history is worth something on one quiet machine only, so that it is kept there and not in the repository.
 COMMITS ?= HEAD^!
@@ -90,10 +89,10 @@ docs: $(DOCS_VENV)/installed
 	@echo 'The pages are in docs/_build/html/index.html'
 
 study: $(VENV)/installed-study
-	$(VENV)/bin/python benchmarks/study run --profile quick --data $(DATA) --jobs -1 --out study
-	@$(VENV)/bin/python benchmarks/study table study > study/tables.md
-	@$(VENV)/bin/python benchmarks/study rank study > study/ranks.md
-	$(VENV)/bin/python benchmarks/study figures study
+	$(VENV)/bin/python -m benchmarks.study run --profile quick --data $(DATA) --jobs -1 --out study
+	@$(VENV)/bin/python -m benchmarks.study table study > study/tables.md
+	@$(VENV)/bin/python -m benchmarks.study rank study > study/ranks.md
+	$(VENV)/bin/python -m benchmarks.study figures study
 
 venv: $(VENV)/installed-test
 
@@ -112,7 +111,7 @@ endef
 $(VENV)/created:
 	$(create_venv)
 
-$(BENCH_VENV)/created $(FLOOR_VENV)/created $(DOCS_VENV)/created $(LOWEST_VENV)/created $(DIST_VENV)/created $(ASV_VENV)/created:
+$(BENCH_VENV)/created $(DOCS_VENV)/created $(LOWEST_VENV)/created $(DIST_VENV)/created $(ASV_VENV)/created:
 	$(create_venv)
 
 $(VENV)/installed: $(VENV)/created pyproject.toml
@@ -143,12 +142,12 @@ $(ASV_VENV)/installed: $(ASV_VENV)/created
 	@$(ASV_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --prefer-binary asv virtualenv
 	@touch $@
 
-$(VENV)/installed-study: $(VENV)/created pyproject.toml benchmarks/requirements-study.txt
-	@$(VENV)/bin/python $(PIP_INSTALL) --editable . --requirement benchmarks/requirements-study.txt
+$(VENV)/installed-study: $(VENV)/created pyproject.toml benchmarks/requirements/study.txt
+	@$(VENV)/bin/python $(PIP_INSTALL) --editable . --requirement benchmarks/requirements/study.txt
 	@touch $(VENV)/installed $@
 
-$(BENCH_VENV)/installed: $(BENCH_VENV)/created pyproject.toml benchmarks/requirements.txt
-	@$(BENCH_VENV)/bin/python $(PIP_INSTALL) --editable . --requirement benchmarks/requirements.txt
+$(BENCH_VENV)/installed: $(BENCH_VENV)/created pyproject.toml benchmarks/requirements/forests.txt
+	@$(BENCH_VENV)/bin/python $(PIP_INSTALL) --editable . --requirement benchmarks/requirements/forests.txt
 	@touch $@
 
 # where there is no wheel of hdbscan, pip builds it, and needs a compiler
@@ -156,15 +155,11 @@ $(BENCH_VENV)/installed-hdbscan: $(BENCH_VENV)/installed
 	@$(BENCH_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --prefer-binary hdbscan
 	@touch $@
 
-$(FLOOR_VENV)/installed: $(FLOOR_VENV)/created pyproject.toml benchmarks/requirements-floor.txt
-	@$(FLOOR_VENV)/bin/python $(PIP_INSTALL) --editable . --requirement benchmarks/requirements-floor.txt
-	@touch $@
-
 $(DOCS_VENV)/installed: $(DOCS_VENV)/created pyproject.toml
 	@$(DOCS_VENV)/bin/python $(PIP_INSTALL) --editable '.[docs]'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) $(FLOOR_VENV) $(DOCS_VENV) $(LOWEST_VENV) $(DIST_VENV) $(ASV_VENV) benchmarks/asv/env
+	rm -rf $(VENV) $(BENCH_VENV) $(DOCS_VENV) $(LOWEST_VENV) $(DIST_VENV) $(ASV_VENV) benchmarks/asv/env
 	rm -rf docs/_build docs/gallery docs/findings htmlcov .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 	find src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +

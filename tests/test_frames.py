@@ -80,8 +80,8 @@ def results(frame):
         "report on numbers": bf.difficulty_report(X, target),
         "BayesErrorEstimator": [estimator.bayes_error_, estimator.one_vs_rest_bayes_error_],
         "partial_fit": bf.BayesErrorEstimator().partial_fit(X, y).pairwise_bayes_error_,
-        "BayesErrorSelector": bf.BayesErrorSelector(1).fit(X, y).path_,
-        "NoiseVarianceSelector": bf.NoiseVarianceSelector(1).fit(X, target).path_,
+        "FloorSelector": bf.FloorSelector(1).fit(X, y).path_,
+        "FloorSelector of numbers": bf.FloorSelector(1).fit(X, target).path_,
         "SmartSVC": bf.SmartSVC(Cs=2).fit(X, y).tree_,
         "HierarchicalClassifier": bf.HierarchicalClassifier().fit(X, y).tree_,
     }
@@ -192,7 +192,7 @@ def test_arrays_and_files_give_the_default(tmp_path):
 
 def test_a_second_fit_replaces_the_library():
     numbers, y, _ = columns()
-    selector = bf.BayesErrorSelector(1)
+    selector = bf.FloorSelector(1)
     assert type(selector.fit(pl.DataFrame(numbers), y).path_.frame()) is pl.DataFrame
     assert type(selector.fit(pd.DataFrame(numbers), y).path_.frame()) is pd.DataFrame
 
@@ -232,7 +232,7 @@ def test_what_a_notebook_shows():
     assert "&lt;b&gt;site&lt;/b&gt;" in table
 
 
-@pytest.mark.parametrize("estimator", [bf.BayesErrorEstimator(), bf.BayesErrorSelector(1), bf.SmartSVC(Cs=2)])
+@pytest.mark.parametrize("estimator", [bf.BayesErrorEstimator(), bf.FloorSelector(1), bf.SmartSVC(Cs=2)])
 def test_estimators_keep_the_diagram_of_scikit_learn(estimator):
     numbers, y, _ = columns()
     html = estimator.fit(pd.DataFrame(numbers), y)._repr_html_()

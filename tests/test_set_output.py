@@ -9,7 +9,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline, make_union
 
-from bayesfloor import BayesErrorSelector, NoiseVarianceSelector, TablePreparer
+from bayesfloor import FloorSelector, TablePreparer
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
 Y = np.arange(60) % 2
@@ -23,12 +23,11 @@ def table():
 
 @pytest.mark.parametrize("kind", FRAMES)
 @pytest.mark.parametrize("given", ["pandas", "polars", "array"])
-@pytest.mark.parametrize(
-    "selector", [BayesErrorSelector(1), NoiseVarianceSelector(1)], ids=lambda each: type(each).__name__
-)
-def test_selectors(kind, given, selector):
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_selectors(kind, given, task):
+    selector = FloorSelector(1)
     X = table()[["noise", "size"]]
-    y = Y if isinstance(selector, BayesErrorSelector) else X["size"].to_numpy()
+    y = Y if task == "classification" else X["size"].to_numpy()
     X = {"pandas": X, "polars": pl.from_pandas(X), "array": X.to_numpy()}[given]
     found = selector.set_output(transform=kind).fit(X, y).transform(X)
     assert type(found) is FRAMES[kind]
@@ -56,7 +55,7 @@ def test_the_preparation_of_tables(kind, given):
 @pytest.mark.parametrize("kind", FRAMES)
 def test_a_pipeline(kind):
     X = table() if kind == "pandas" else pl.from_pandas(table())
-    pipeline = make_pipeline(TablePreparer(), BayesErrorSelector(1), LogisticRegression()).set_output(transform=kind)
+    pipeline = make_pipeline(TablePreparer(), FloorSelector(1), LogisticRegression()).set_output(transform=kind)
     pipeline.fit(X, Y)
     assert pipeline[-1].feature_names_in_.tolist() == pipeline[:-1].get_feature_names_out().tolist() == ["size"]
     assert type(pipeline[:-1].transform(X)) is FRAMES[kind]
@@ -69,6 +68,6 @@ def test_beside_other_columns():
     names = [f"tablepreparer__{name}" for name in ("size", "city=x", "city=y", "city=z")]
     assert list(found.columns) == [*names, "remainder__noise"]
     assert found.index.tolist() == table().index.tolist()
-    both = make_union(BayesErrorSelector(1), NoiseVarianceSelector(1)).set_output(transform="pandas")
+    both = make_union(FloorSelector(1), FloorSelector(1, task="regression")).set_output(transform="pandas")
     found = both.fit_transform(table()[["noise", "size"]], Y)
-    assert list(found.columns) == ["bayeserrorselector__size", "noisevarianceselector__size"]
+    assert list(found.columns) == ["floorselector-1__size", "floorselector-2__size"]

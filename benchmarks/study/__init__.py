@@ -1,6 +1,6 @@
 """The paper's simulation study: sixteen data sets, six methods, and any others beside them.
 
-``python benchmarks/study run|table|rank|figures`` (app, run, show).
+``python -m benchmarks.study run|table|rank|figures`` (app, run, show).
 
 ::
 
@@ -12,7 +12,7 @@
       │                                                        │              compared with fingerprints
       │                                                        └─ protocol: split, scale, fit, test once
       ▼
-    records ─────► one file for each cell, whole or not at all, with a checksum      (machine: where, with what)
+    records ─────► one line for each cell, with a checksum                           (machine: where, with what)
       │
       ├─ summary ──────► means over the splits, cell by cell
       ├─ tables ───────► the paper's Tables 1 to 4, ours beside the paper's (paper_figures)  ─► Markdown, CSV, LaTeX

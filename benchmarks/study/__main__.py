@@ -1,18 +1,13 @@
-"""``python benchmarks/study run``, ``table``, ``rank`` and ``figures``."""
+"""``python -m benchmarks.study run``, ``table``, ``rank`` and ``figures``."""
 
 import os
 import sys
-from pathlib import Path
 
-BENCHMARKS = str(Path(__file__).resolve().parents[1])
+from bayesfloor.cli.start import main
+from benchmarks.study.app import study
+from benchmarks.tools.pages import ROOT
 
 if __name__ == "__main__":
-    # Python puts this folder on the path. Its parent makes `study` a package, here and in every child process.
-    if not __package__:
-        sys.path[0] = BENCHMARKS
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (BENCHMARKS, os.environ.get("PYTHONPATH"))))
-
-    from bayesfloor.cli.start import main
-    from study.app import study
-
+    # for every process that is started from here
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     sys.exit(main(app=study))

@@ -29,11 +29,11 @@ _DEFAULTS = ShowOptions()
 
 
 def _examples(*commands: str) -> str:
-    return "\n  ".join(["Examples:", *(f"python benchmarks/study {command}" for command in commands)]) + "\n"
+    return "\n  ".join(["Examples:", *(f"python -m benchmarks.study {command}" for command in commands)]) + "\n"
 
 
 study = App(
-    name="python benchmarks/study",
+    name="python -m benchmarks.study",
     help="The paper's simulation study: run it, stop it, go on with it, and make its tables and pictures.",
     help_format="plaintext",
     version_flags=(),
@@ -100,7 +100,7 @@ def run(
 
     A run that was stopped goes on where it was. Seconds are those of one thread.
     """
-    from study.run import run_study
+    from benchmarks.study.run import run_study
 
     return run_study(
         out=out,
@@ -141,7 +141,7 @@ def table(
 
     They are written to FOLDER/tables as Markdown, CSV and LaTeX.
     """
-    from study.show import show_tables
+    from benchmarks.study.show import show_tables
 
     show_tables(folder, options, form=format, time=time, datasets=datasets, methods=methods)
 
@@ -161,7 +161,7 @@ def rank(
     Only data sets count on which all methods have results for all splits. They are
     written to FOLDER/tables.
     """
-    from study.show import show_ranks
+    from benchmarks.study.show import show_ranks
 
     show_ranks(folder, options, time=time, datasets=datasets, methods=methods)
 
@@ -177,6 +177,6 @@ def figures(
     options: ShowOptions = _DEFAULTS,
 ) -> None:
     """Draw rank plots and other pictures from records, into FOLDER/figures."""
-    from study.show import draw_figures
+    from benchmarks.study.show import draw_figures
 
     draw_figures(folder, options, time=time, datasets=datasets, methods=methods)

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from study.plan import Cell, Protocol
+from benchmarks.study.plan import Cell, Protocol
 
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -25,7 +25,7 @@ class CellChild:
         # The same modules as here, wherever they came from.
         path = os.pathsep.join(entry for entry in sys.path if entry)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "study.cell_process"],
+            [sys.executable, "-m", "benchmarks.study.cell_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -1,4 +1,4 @@
-"""The process in which cells are measured, one after the other: ``python -m study.cell_process``.
+"""The process in which cells are measured, one after the other: ``python -m benchmarks.study.cell_process``.
 
 It reads one JSON object per line from stdin and answers on stdout, ``{"event": "started"}`` when the clock starts and
 then a result or an error. It ends with its stdin, however the process at the other end came to its end, so none is
@@ -14,11 +14,11 @@ from functools import lru_cache
 from queue import SimpleQueue
 from typing import IO, Any
 
-from study.machine import describe_machine, describe_versions
-from study.methods import find_method
-from study.paper_sets import load_paper_set
-from study.plan import Protocol
-from study.protocol import measure_cell
+from benchmarks.study.machine import describe_machine, describe_versions
+from benchmarks.study.methods import find_method
+from benchmarks.study.paper_sets import load_paper_set
+from benchmarks.study.plan import Protocol
+from benchmarks.study.protocol import measure_cell
 
 
 def serve(requests: IO[str], answers: IO[str]) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from study import paper_figures
-from study.paper_figures import paper_figure
-from study.plan import LANDMARK_METHODS, LEAKING, PAPER_METHODS, PAPER_SETS, SEVENTH_METHOD
-from study.summary import Summary
+from benchmarks.study import paper_figures
+from benchmarks.study.paper_figures import paper_figure
+from benchmarks.study.plan import LANDMARK_METHODS, LEAKING, PAPER_METHODS, PAPER_SETS, SEVENTH_METHOD
+from benchmarks.study.summary import Summary
 
 #: Finds a method's figure on a data set.
 Find = Callable[[str, str], float | None]

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from statistics import mean, median
 
-from study.plan import Cell, work_of
-from study.records import Record
+from benchmarks.study.plan import Cell, work_of
+from benchmarks.study.records import Record
 
 
 def seconds_left(recorded: Iterable[Record], waiting: Sequence[Cell], n_jobs: int = 1) -> float | None:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.runtime.files import write_whole
-from study import paper_figures
-from study.paper_figures import paper_figure
-from study.plan import SEVENTH_METHOD
-from study.ranks import Ranking, all_rankings
-from study.summary import MEASURES, Summary, smaller_grids
+from benchmarks.study import paper_figures
+from benchmarks.study.paper_figures import paper_figure
+from benchmarks.study.plan import SEVENTH_METHOD
+from benchmarks.study.ranks import Ranking, all_rankings
+from benchmarks.study.summary import MEASURES, Summary, smaller_grids
 
 #: Colours that differ in every common kind of colour vision; SmartSVM's stands out.
 _COLOURS = {
@@ -26,7 +26,7 @@ _COLOURS = {
     "Landmarks": "#000000",
     "Landmarks-high": "#661100",
 }
-_INSTALL = "pip install -r benchmarks/requirements-study.txt"
+_INSTALL = "pip install -r benchmarks/requirements/study.txt"
 _OTHERS = ("#332288", "#117733", "#aa4499", "#44aa99", "#882255")
 _MARKERS = "osD^vP*Xh<>"
 

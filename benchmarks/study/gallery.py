@@ -12,10 +12,10 @@ IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
 ELSEWHERE = (
     ("floor_figure1.png", "The paper's Figure 1: what the bias correction does", "examples/paper/plot_figure1.py"),
     ("floor_figure2.png", "The paper's Figure 2: more trees, less variance", "examples/paper/plot_figure2.py"),
-    ("chess.png", "The paper's Chess example: which features the floor selects", "benchmarks/chess.py"),
-    ("mnist.png", "The paper's MNIST example: which digits are hard to tell apart", "benchmarks/mnist.py"),
+    ("chess.png", "The paper's Chess example: which features the floor selects", "benchmarks/real/chess.py"),
+    ("mnist.png", "The paper's MNIST example: which digits are hard to tell apart", "benchmarks/real/mnist.py"),
     ("class_tree_digits.png", "A class tree of the digits", "examples/models/plot_tree_of_classes.py"),
-    ("class_weights.png", "Class weights from floors", "benchmarks/class_weights.py"),
+    ("class_weights.png", "Class weights from floors", "benchmarks/real/class_weights.py"),
 )
 
 

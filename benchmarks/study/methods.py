@@ -10,9 +10,9 @@ from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
 from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
 from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
 from bayesfloor.classify.linear.smart_svc import SmartSVC
-from study.joint.crammer_singer import CrammerSingerSVC
-from study.joint.gensvm_cv import PAPER_GRID, GenSVCCV
-from study.plan import LANDMARK_METHODS, Protocol, UnknownNameError, unknown
+from benchmarks.study.joint.crammer_singer import CrammerSingerSVC
+from benchmarks.study.joint.gensvm_cv import PAPER_GRID, GenSVCCV
+from benchmarks.study.plan import LANDMARK_METHODS, Protocol, UnknownNameError, unknown
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,6 @@ class Method:
     ----------
     name : str
         Its name in tables.
-    slug : str
-        Its name in file names.
     grid : dict
         The values that it tries of each parameter; empty for one that is not tuned.
     settings : dict
@@ -36,7 +34,6 @@ class Method:
     """
 
     name: str
-    slug: str
     grid: dict[str, tuple[Any, ...]]
     settings: dict[str, Any]
     make: Callable[[int], Any] = field(repr=False)
@@ -51,18 +48,14 @@ class Method:
         return product
 
 
-#: Methods by the grid over C: class, name in file names, other parameters.
-_BY_C: dict[str, tuple[type, str, dict[str, Any]]] = {
-    "C&S": (CrammerSingerSVC, "cs", {}),
-    "DAG": (OneVsOneSVC, "dag", {"decision": "dag"}),
-    "OvO": (OneVsOneSVC, "ovo", {}),
-    "OvR": (LinearSVCCV, "ovr", {}),
-    "SmartSVM": (SmartSVC, "smartsvm", {}),
-    "SmartSVM+": (
-        SmartSVC,
-        "smartsvm-plus",
-        {"tree": "average-linkage", "affinity": "bhattacharyya", "routing": "soft"},
-    ),
+#: Methods by the grid over C: class, other parameters.
+_BY_C: dict[str, tuple[type, dict[str, Any]]] = {
+    "C&S": (CrammerSingerSVC, {}),
+    "DAG": (OneVsOneSVC, {"decision": "dag"}),
+    "OvO": (OneVsOneSVC, {}),
+    "OvR": (LinearSVCCV, {}),
+    "SmartSVM": (SmartSVC, {}),
+    "SmartSVM+": (SmartSVC, {"tree": "average-linkage", "affinity": "bhattacharyya", "routing": "soft"}),
 }
 
 #: What is smaller than in the paper, in words.
@@ -104,7 +97,7 @@ def find_method(name: str, protocol: Protocol) -> Method:
 
 
 def _tuned_by_c(name: str, protocol: Protocol) -> Method:
-    kind, slug, settings = _BY_C[name]
+    kind, settings = _BY_C[name]
 
     def make(seed: int) -> Any:
         return kind(Cs=list(protocol.values), cv=protocol.n_folds, n_jobs=1, random_state=seed, **settings)
@@ -112,7 +105,7 @@ def _tuned_by_c(name: str, protocol: Protocol) -> Method:
     def make_light() -> Any:
         return kind(Cs=[0.5, 1.0], cv=2, n_jobs=1, **settings)
 
-    return Method(name, slug, {"C": protocol.values}, settings, make, make_light)
+    return Method(name, {"C": protocol.values}, settings, make, make_light)
 
 
 def _gensvm(name: str, protocol: Protocol) -> Method:
@@ -128,7 +121,7 @@ def _gensvm(name: str, protocol: Protocol) -> Method:
     def make_light() -> Any:
         return GenSVCCV({"p": (1.0, 2.0), "lmd": (1.0, 0.5)}, cv=2, n_jobs=1)
 
-    return Method(name, name.lower(), grid, {}, make, make_light)
+    return Method(name, grid, {}, make, make_light)
 
 
 def _landmarks(name: str) -> Method:
@@ -137,7 +130,7 @@ def _landmarks(name: str) -> Method:
     def make(seed: int) -> Any:
         return LandmarkClassifier(LANDMARK_METHODS[name], n_jobs=1, random_state=seed)
 
-    return Method(name, name.lower(), {}, {"effort": LANDMARK_METHODS[name]}, make, lambda: make(0))
+    return Method(name, {}, {"effort": LANDMARK_METHODS[name]}, make, lambda: make(0))
 
 
 def _from_module(name: str) -> Method:
@@ -156,7 +149,7 @@ def _from_module(name: str) -> Method:
     def make(seed: int) -> Any:
         return kind(random_state=seed) if "random_state" in parameters else kind()
 
-    return Method(name, f"{module}.{attribute}", {}, {}, make)
+    return Method(name, {}, {}, make)
 
 
 def _parameters_of_classifier(name: str, kind: Any) -> set[str]:

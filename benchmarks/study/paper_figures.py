@@ -1,6 +1,6 @@
 """The figures of the paper's tables: what ours are set beside."""
 
-from study.plan import PAPER_METHODS
+from benchmarks.study.plan import PAPER_METHODS
 
 #: Table 1: rows, features, classes, and rows of the smallest and of the largest class.
 DATA_SETS: dict[str, tuple[int, int, int, int, int]] = {

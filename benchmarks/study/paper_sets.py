@@ -19,10 +19,11 @@ from bayesfloor.data.prepared_table import Table
 from bayesfloor.runtime.text import counted
 from bayesfloor.tables.columns import Column, NumberColumn, RawTable, text_column
 from bayesfloor.tables.datasets import BUILT_IN, DATA_VARIABLE, load_dataset, local_files
-from bayesfloor.tables.prepare import Wishes, make_table
-from study.fingerprints import FINGERPRINTS, Fingerprint
-from study.plan import find_dataset
-from study.recipes import RECIPES, follow
+from bayesfloor.tables.options import ReadOptions
+from bayesfloor.tables.prepare import make_table
+from benchmarks.study.fingerprints import FINGERPRINTS, Fingerprint
+from benchmarks.study.plan import find_dataset
+from benchmarks.study.recipes import RECIPES, follow
 
 
 def load_paper_set(name: str, *, data_dir: str | Path | None = None, download: bool = True) -> Table:
@@ -64,7 +65,9 @@ def load_paper_set(name: str, *, data_dir: str | Path | None = None, download: b
     if is_local:
         table = load_dataset(name, data_dir=data_dir)
     elif download:
-        table = make_table(_from_openml(name, data_dir), Wishes("class", strict=True, encode="onehot", scale="none"))
+        table = make_table(
+            _from_openml(name, data_dir), ReadOptions("class", strict=True, encode="onehot", scale="none")
+        )
     else:
         raise FileNotFoundError(_nowhere(name, data_dir))
     cautions = check_fingerprint(table.X, table.y, FINGERPRINTS[name], name, strict=is_local)
@@ -137,7 +140,7 @@ def from_bunch(bunch: Any, name: str) -> RawTable:
     distinct, codes = np.unique(np.asarray(bunch.target).astype(str), return_inverse=True)
     columns.append(text_column("class", distinct.tolist(), codes.astype(np.int64), frozenset({""})))
     n_rows = len(bunch.target)
-    return RawTable(name, columns, n_rows, np.arange(1, n_rows + 1), "class", unit="row")
+    return RawTable(name, columns, n_rows, np.arange(1, n_rows + 1), "class", row_word="row")
 
 
 def _from_openml(name: str, data_dir: str | Path | None) -> RawTable:

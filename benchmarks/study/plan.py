@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.tables.datasets import BUILT_IN
-from study.fingerprints import FINGERPRINTS
+from benchmarks.study.fingerprints import FINGERPRINTS
 
 #: The sets of the paper's Table 1, in its order.
 PAPER_SETS = (

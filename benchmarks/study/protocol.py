@@ -15,8 +15,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from threadpoolctl import threadpool_limits
 
-from study.methods import Method
-from study.plan import Protocol
+from benchmarks.study.methods import Method
+from benchmarks.study.plan import Protocol
 
 #: A fit that is shorter than this is timed a second time, and the second counts.
 _SHORT_S = 0.5

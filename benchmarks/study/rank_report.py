@@ -7,8 +7,8 @@ from io import StringIO
 
 import numpy as np
 
-from study.ranks import Ranking
-from study.summary import MEASURES
+from benchmarks.study.ranks import Ranking
+from benchmarks.study.summary import MEASURES
 
 
 def ranking_to_markdown(ranking: Ranking) -> str:

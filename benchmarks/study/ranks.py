@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import friedmanchisquare, rankdata, studentized_range, wilcoxon
 
-from study.plan import PAPER_SETS
-from study.summary import MEASURES, Summary
+from benchmarks.study.plan import PAPER_SETS
+from benchmarks.study.summary import MEASURES, Summary
 
 #: The measures that the paper ranks.
 RANKED = ("ari", "seconds", "seconds_per_configuration")

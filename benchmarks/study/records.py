@@ -1,4 +1,4 @@
-"""One file for each cell: what was measured, how, where and with what, and a checksum over all of it."""
+"""One line for each cell: what was measured, how, where and with what, and a checksum over all of it."""
 
 import hashlib
 import json
@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayesfloor.runtime.files import write_whole
-from study.methods import Method
-from study.plan import Cell, Protocol
+from benchmarks.study.methods import Method
+from benchmarks.study.plan import Cell, Protocol
+from benchmarks.tools.records import append_record
+from benchmarks.tools.records import read_records as read_lines
 
 #: Version of the form of the records; one of another version is not read.
 SCHEMA = 1
@@ -17,7 +18,7 @@ DONE, OVER_BUDGET = "done", "over budget"
 
 
 class BadRecordError(ValueError):
-    """A file that is not a whole record."""
+    """A line that is not a whole record."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +63,13 @@ def describe_protocol(method: Method, protocol: Protocol) -> dict[str, Any]:
     return {**protocol.as_dict(), "grid": grid, "settings": dict(method.settings)}
 
 
-def record_file(folder: Path, cell: Cell, slug: str) -> Path:
-    """Return where a cell is recorded."""
-    return folder / "records" / f"{cell.dataset}.{slug}.{cell.split}.json"
+def records_file(folder: Path) -> Path:
+    """Return where a study's cells are recorded."""
+    return folder / "records.jsonl"
 
 
-def write_record(file: Path, record: Record) -> None:
-    """Write a record, whole or not at all."""
+def write_record(folder: Path, record: Record) -> None:
+    """Append a record to those of a study; of several of one cell, the last counts."""
     cell = record.cell
     content = {
         "schema": SCHEMA,
@@ -80,51 +81,7 @@ def write_record(file: Path, record: Record) -> None:
         "protocol": record.protocol,
         "context": record.context,
     }
-    text = json.dumps({**content, "checksum": _checksum(content)}, indent=1, allow_nan=False)
-    write_whole(file, (text + "\n").encode())
-
-
-def read_record(file: Path) -> Record:
-    """Read a record.
-
-    Parameters
-    ----------
-    file : Path
-        Where it is.
-
-    Returns
-    -------
-    Record
-
-    Raises
-    ------
-    BadRecordError
-        If the file is cut off, was changed, or is of another version.
-    """
-    if not file.is_file():
-        raise BadRecordError(f"{file.name} is not a plain file")
-    try:
-        content = json.loads(file.read_bytes())
-    except ValueError as error:
-        raise BadRecordError(f"{file.name} is no JSON: it was cut off or overwritten") from error
-    if not isinstance(content, dict) or "checksum" not in content:
-        raise BadRecordError(f"{file.name} is not a record")
-    if content.get("schema") != SCHEMA:
-        raise BadRecordError(f"{file.name} is of version {content.get('schema')!r}, not {SCHEMA}")
-    if content.pop("checksum") != _checksum(content):
-        raise BadRecordError(f"{file.name} was changed: its checksum is another")
-    try:
-        return Record(
-            Cell(**content["cell"]),
-            content["protocol"],
-            content["status"],
-            content["result"],
-            content["budget_seconds"],
-            content["profile"],
-            content["context"],
-        )
-    except (KeyError, TypeError) as error:
-        raise BadRecordError(f"{file.name} lacks something: {error}") from error
+    append_record(records_file(folder), {**content, "checksum": _checksum(content)})
 
 
 def read_records(folder: Path) -> tuple[list[Record], list[str]]:
@@ -138,17 +95,48 @@ def read_records(folder: Path) -> tuple[list[Record], list[str]]:
     Returns
     -------
     records : list of Record
-        Those that are whole, in the order of their file names.
+        The last whole one of each cell, in the order of the cells.
     complaints : list of str
-        What is wrong with the others.
+        What is wrong with lines that are not whole, were changed, or are of another version; a cell that was measured
+        again is not among them.
     """
-    records, complaints = [], []
-    for file in sorted((folder / "records").glob("*.json")):
+    complaints: list[str] = []
+    found: dict[Cell, Record] = {}
+    broken: dict[str, str] = {}
+    for content in read_lines(records_file(folder), complaints.append):
+        name = str(content.get("cell"))
         try:
-            records.append(read_record(file))
+            record = _record_of(content)
         except BadRecordError as error:
-            complaints.append(str(error))
-    return records, complaints
+            broken[name] = str(error)
+        else:
+            found[record.cell] = record
+            broken.pop(name, None)
+    return [found[cell] for cell in sorted(found)], [*complaints, *broken.values()]
+
+
+def _record_of(content: dict[str, Any]) -> Record:
+    """Return the record that a line holds, or raise BadRecordError."""
+    cell = content.get("cell")
+    if not isinstance(cell, dict) or "checksum" not in content:
+        raise BadRecordError("a line without a cell or a checksum is not a record")
+    name = "{method} on {dataset}, split {split}".format_map({"method": "?", "dataset": "?", "split": "?", **cell})
+    if content.get("schema") != SCHEMA:
+        raise BadRecordError(f"the record of {name} is of version {content.get('schema')!r}, not {SCHEMA}")
+    if content.pop("checksum") != _checksum(content):
+        raise BadRecordError(f"the record of {name} was changed: its checksum is another")
+    try:
+        return Record(
+            Cell(**cell),
+            content["protocol"],
+            content["status"],
+            content["result"],
+            content["budget_seconds"],
+            content["profile"],
+            content["context"],
+        )
+    except (KeyError, TypeError) as error:
+        raise BadRecordError(f"the record of {name} lacks something: {error}") from error
 
 
 def differences(recorded: dict[str, Any], wanted: dict[str, Any]) -> str:

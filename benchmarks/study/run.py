@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from shutil import make_archive
 from tempfile import TemporaryDirectory
+from zipfile import ZipFile
 
 from joblib import effective_n_jobs, parallel_config
 
@@ -14,11 +14,12 @@ from bayesfloor.cli.exits import BAD_DATA, MISSING, OK, UsageError
 from bayesfloor.cli.input import check_folder
 from bayesfloor.cli.output import say, table_text, write, write_json
 from bayesfloor.runtime.text import visible
-from study.app import ShowOptions
-from study.estimate import seconds_left
-from study.methods import find_method
-from study.plan import Protocol, UnknownNameError, find_dataset, find_profile, plan_cells
-from study.runner import OtherProtocolError, Run, Standing, carry_out
+from benchmarks.study.app import ShowOptions
+from benchmarks.study.estimate import seconds_left
+from benchmarks.study.methods import find_method
+from benchmarks.study.plan import Protocol, UnknownNameError, find_dataset, find_profile, plan_cells
+from benchmarks.study.runner import OtherProtocolError, Run, Standing, carry_out
+from benchmarks.tools.pages import ROOT
 
 #: Errors of a cell that mean that something is missing, rather than wrong with the data.
 _MISSING_KINDS = {"ConnectionError", "ModuleNotFoundError", "ImportError"}
@@ -125,7 +126,11 @@ def _spread_over(cluster: str | None) -> Iterator[None]:
         from distributed.diagnostics.plugin import UploadFile
 
         # Workers have bayesfloor installed, but not the study. The scheduler, which may be this process, needs neither.
-        archive = make_archive(f"{folder}/study", "zip", Path(__file__).parents[1], "study")
+        archive = f"{folder}/study.zip"
+        package = ROOT / "benchmarks"
+        with ZipFile(archive, "w") as file:
+            for each in (package / "__init__.py", *package.glob("study/**/*.py"), *package.glob("tools/*.py")):
+                file.write(each, each.relative_to(ROOT))
         client.register_plugin(UploadFile(archive))
         yield
 

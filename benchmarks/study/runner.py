@@ -10,20 +10,18 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from study.cell_child import CellChild
-from study.machine import describe_machine, describe_revision, describe_versions
-from study.methods import Method, find_method
-from study.plan import Cell, Protocol
-from study.records import (
+from benchmarks.study.cell_child import CellChild
+from benchmarks.study.machine import describe_machine, describe_revision, describe_versions
+from benchmarks.study.methods import Method, find_method
+from benchmarks.study.plan import Cell, Protocol
+from benchmarks.study.records import (
     DONE,
     OVER_BUDGET,
-    BadRecordError,
     Record,
     describe_protocol,
     differences,
-    read_record,
     read_records,
-    record_file,
+    records_file,
     write_record,
 )
 
@@ -123,10 +121,14 @@ def look_up(run: Run, *, complain: Callable[[str], None] = lambda text: None) ->
         If a cell was recorded under another protocol.
     """
     methods = {cell.method: find_method(cell.method, run.protocol) for cell in run.cells}
-    _refuse_other_protocols(run, methods)
+    records, complaints = read_records(run.folder)
+    for complaint in complaints:
+        complain(f"{complaint}; what is missing is measured again")
+    _refuse_other_protocols(run, methods, records)
+    recorded = {record.cell: record for record in records}
     standing = Standing([], [], [])
     for cell in run.cells:
-        record = _recorded(run, cell, methods[cell.method], complain)
+        record = recorded.get(cell)
         if record is None or (not record.is_done and _is_larger(run.budget_seconds, record.budget_seconds)):
             standing.waiting.append(cell)
         else:
@@ -160,7 +162,8 @@ def carry_out(
         At the end of the run.
     """
     standing = look_up(run, complain=complain)
-    (run.folder / "records").mkdir(parents=True, exist_ok=True)
+    run.folder.mkdir(parents=True, exist_ok=True)
+    records_file(run.folder).touch()
     on_progress(standing)
     waiting = list(standing.waiting)
     outcomes = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")(
@@ -222,28 +225,13 @@ def _keep(run: Run, cell: Cell, answer: dict[str, Any]) -> Record:
         # a process that was killed says nothing of its machine
         {"machine": describe_machine(), "versions": describe_versions(), **answer.get("context", {}), **revision},
     )
-    write_record(record_file(run.folder, cell, method.slug), record)
+    write_record(run.folder, record)
     return record
 
 
-def _recorded(run: Run, cell: Cell, method: Method, complain: Callable[[str], None]) -> Record | None:
-    file = record_file(run.folder, cell, method.slug)
-    if not file.exists():
-        return None
-    try:
-        record = read_record(file)
-    except BadRecordError as error:
-        complain(f"{error}; it is measured again")
-        return None
-    if record.cell != cell:
-        complain(f"{file.name} is the record of another cell, {record.cell}; it is measured again")
-        return None
-    return record
-
-
-def _refuse_other_protocols(run: Run, methods: dict[str, Method]) -> None:
+def _refuse_other_protocols(run: Run, methods: dict[str, Method], records: Sequence[Record]) -> None:
     """Refuse a folder with a record that could not stand in one table with what this run measures."""
-    for record in read_records(run.folder)[0]:
+    for record in records:
         method = methods.get(record.cell.method)
         wanted = run.protocol.as_dict() if method is None else describe_protocol(method, run.protocol)
         if any(record.protocol.get(name) != value for name, value in wanted.items()):

@@ -8,15 +8,15 @@ from typing import Any
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.output import say, write, write_json
 from bayesfloor.runtime.files import write_whole
-from study.app import ShowOptions
-from study.comparison import describe_comparison, notable_differences, tally
-from study.plan import unknown
-from study.rank_report import ranking_to_markdown, rankings_to_csv
-from study.ranks import Ranking, all_rankings
-from study.records import read_records
-from study.summary import STAND_INS, Summary, summarise
-from study.table_formats import FORMATS, format_sheet
-from study.tables import Sheet, make_sheets
+from benchmarks.study.app import ShowOptions
+from benchmarks.study.comparison import describe_comparison, notable_differences, tally
+from benchmarks.study.plan import unknown
+from benchmarks.study.rank_report import ranking_to_markdown, rankings_to_csv
+from benchmarks.study.ranks import Ranking, all_rankings
+from benchmarks.study.records import read_records, records_file
+from benchmarks.study.summary import STAND_INS, Summary, summarise
+from benchmarks.study.table_formats import FORMATS, format_sheet
+from benchmarks.study.tables import Sheet, make_sheets
 
 _ENDINGS = {"markdown": "md", "csv": "csv", "latex": "tex"}
 
@@ -63,8 +63,8 @@ def show_ranks(folder: str, options: ShowOptions, *, time: str, **chosen: Sequen
 
 def draw_figures(folder: str, options: ShowOptions, *, time: str, **chosen: Sequence[str]) -> None:
     """Draw all pictures, and write a page of them."""
-    from study.figures import draw_all
-    from study.gallery import write_gallery
+    from benchmarks.study.figures import draw_all
+    from benchmarks.study.gallery import write_gallery
 
     summary = _summary(folder, options, time, **chosen)
     inner = _inner(folder, "figures")
@@ -80,8 +80,8 @@ def _summary(
     folder: str, options: ShowOptions, time: str, *, datasets: Sequence[str] = (), methods: Sequence[str] = ()
 ) -> Summary:
     place = Path(folder)
-    if not (place / "records").is_dir():
-        raise UsageError(f"{folder!r} has no records; 'python benchmarks/study run --out {folder}' makes them")
+    if not records_file(place).is_file():
+        raise UsageError(f"{folder!r} has no records; 'python -m benchmarks.study run --out {folder}' makes them")
     records, complaints = read_records(place)
     for complaint in complaints:
         say(f"{complaint}; it is left out, and 'run' measures it again")

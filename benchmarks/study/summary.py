@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import mean
 
-from study.methods import SMALLER_GRIDS
-from study.plan import LANDMARK_METHODS, PAPER_METHODS, PAPER_SETS, SEVENTH_METHOD
-from study.records import Record
+from benchmarks.study.methods import SMALLER_GRIDS
+from benchmarks.study.plan import LANDMARK_METHODS, PAPER_METHODS, PAPER_SETS, SEVENTH_METHOD
+from benchmarks.study.records import Record
 
 #: What can be compared: its name in words, and whether more is better.
 MEASURES = {

@@ -3,7 +3,7 @@
 import csv
 from io import StringIO
 
-from study.tables import Figure, Place, Sheet
+from benchmarks.study.tables import Figure, Place, Sheet
 
 #: Ending of the file -> what writes it.
 FORMATS = ("md", "csv", "tex")

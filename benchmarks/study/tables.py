@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesfloor.tables.datasets import BUILT_IN, load_dataset
-from study import paper_figures
-from study.fingerprints import FINGERPRINTS
-from study.paper_figures import paper_figure
-from study.plan import LEAKING, PAPER_METHODS
-from study.summary import MEASURES, Entry, Summary, smaller_grids
+from benchmarks.study import paper_figures
+from benchmarks.study.fingerprints import FINGERPRINTS
+from benchmarks.study.paper_figures import paper_figure
+from benchmarks.study.plan import LEAKING, PAPER_METHODS
+from benchmarks.study.summary import MEASURES, Entry, Summary, smaller_grids
 
 
 @dataclass(frozen=True)

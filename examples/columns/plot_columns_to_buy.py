@@ -12,7 +12,7 @@ import polars
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from bayesfloor import BayesErrorSelector, SelectionPathDisplay, learned_floor
+from bayesfloor import FloorSelector, SelectionPathDisplay, learned_floor
 
 wine = load_wine()
 X = polars.DataFrame(StandardScaler().fit_transform(wine.data), schema=wine.feature_names)
@@ -29,7 +29,7 @@ instruments = {
 # The search begins without any column and adds, again and again, the instrument that leaves the
 # lowest floor. It counts edges of spanning trees, so that it is fast.
 
-selector = BayesErrorSelector(len(instruments), feature_groups=list(instruments.values())).fit(
+selector = FloorSelector(len(instruments), feature_groups=list(instruments.values())).fit(
     X, wine.target
 )
 name_of = {columns[0]: name for name, columns in instruments.items()}
@@ -57,5 +57,5 @@ plt.show()
 # ---------------
 # Buy from the left, and stop where neither line falls any more. By default the search itself
 # stops, where the next step lowers the floor by no more than its standard error. ``lookahead=2``
-# also finds columns that say something only together, and
-# :class:`~bayesfloor.NoiseVarianceSelector` does the same for a number. More: :doc:`/choose`.
+# also finds columns that say something only together. The
+# same selector takes a target of numbers. More: :doc:`/choose`.

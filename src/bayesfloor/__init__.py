@@ -27,8 +27,7 @@ The public names are loaded on first use, so that ``import bayesfloor`` costs ne
 `DAGClassifier`             a decision DAG over any binary classifier
 `linear_svm_path`           the solutions of a linear SVM for all C
 `class_affinity`            how much every two classes overlap
-`BayesErrorSelector`        features chosen by the floor they leave
-`NoiseVarianceSelector`     the same where the target is a number
+`FloorSelector`             features chosen by the floor they leave, for classes and for numbers
 `compare_transforms`        transforms ranked by the floor they leave
 `bayes_class_weight`        weights for hard classes; `bayes_cost_matrix` for hard pairs
 `read_table`                X and y from a file: CSV, Excel, JSON, SQLite, Parquet, …
@@ -46,12 +45,13 @@ from bayesfloor.runtime.lazy_names import lazy_names
 if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ below
     from bayesfloor.choose.class_weight import bayes_class_weight as bayes_class_weight
     from bayesfloor.choose.class_weight import bayes_cost_matrix as bayes_cost_matrix
-    from bayesfloor.choose.noise_selection import NoiseVarianceSelector as NoiseVarianceSelector
-    from bayesfloor.choose.selection import BayesErrorSelector as BayesErrorSelector
+    from bayesfloor.choose.floor_selector import FloorSelector as FloorSelector
     from bayesfloor.choose.transforms import compare_transforms as compare_transforms
     from bayesfloor.classify.affinity import class_affinity as class_affinity
     from bayesfloor.classify.hierarchical.dag import DAGClassifier as DAGClassifier
-    from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier as HierarchicalClassifier
+    from bayesfloor.classify.hierarchical.hierarchical_classifier import (
+        HierarchicalClassifier as HierarchicalClassifier,
+    )
     from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier as LandmarkClassifier
     from bayesfloor.classify.landmarks.landmark_regressor import LandmarkRegressor as LandmarkRegressor
     from bayesfloor.classify.linear.linear_svm import linear_svm_path as linear_svm_path
@@ -85,12 +85,11 @@ else:
         __name__,
         {
             "choose.class_weight": "bayes_class_weight bayes_cost_matrix",
-            "choose.noise_selection": "NoiseVarianceSelector",
-            "choose.selection": "BayesErrorSelector",
+            "choose.floor_selector": "FloorSelector",
             "choose.transforms": "compare_transforms",
             "classify.affinity": "class_affinity",
             "classify.hierarchical.dag": "DAGClassifier",
-            "classify.hierarchical.tree_classifier": "HierarchicalClassifier",
+            "classify.hierarchical.hierarchical_classifier": "HierarchicalClassifier",
             "classify.landmarks.landmark_classifier": "LandmarkClassifier",
             "classify.landmarks.landmark_regressor": "LandmarkRegressor",
             "classify.linear.linear_svm": "linear_svm_path",

@@ -38,8 +38,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.floor.votes.result import VoteFloor as VoteFloor
     from bayesfloor.forest import ClassForests as ClassForests
     from bayesfloor.forest import Forests as Forests
-    from bayesfloor.report.difficulty import DifficultyReport as DifficultyReport
-    from bayesfloor.report.regression import RegressionReport as RegressionReport
+    from bayesfloor.report.result import DifficultyReport as DifficultyReport
     from bayesfloor.runtime.findings import Finding as Finding
     from bayesfloor.tables.datasets import DatasetInfo as DatasetInfo
     from bayesfloor.tree import ClassNode as ClassNode
@@ -65,8 +64,7 @@ else:
             "floor.votes.annotators": "AnnotatorAgreement",
             "floor.votes.result": "MajorityVote SoftLabelFloor VoteFloor",
             "forest": "ClassForests Forests",
-            "report.difficulty": "DifficultyReport",
-            "report.regression": "RegressionReport",
+            "report.result": "DifficultyReport",
             "runtime.findings": "Finding",
             "tables.datasets": "DatasetInfo",
             "tree": "ClassNode ClassTree",

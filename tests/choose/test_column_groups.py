@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bayesfloor.choose.selection import check_feature_groups
+from bayesfloor.choose.floor_selector import check_feature_groups
 
 
 def columns(groups, n_features=5, names=None):

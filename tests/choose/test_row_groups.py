@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from bayesfloor import BayesErrorSelector, compare_transforms
+from bayesfloor import FloorSelector, compare_transforms
 from bayesfloor.choose.floor_levels import pair_floors, whole_floor
 from bayesfloor.choose.row_influence import error_direction, group_error_directions
 from bayesfloor.floor.trees.problem import check_options
@@ -24,13 +24,13 @@ def patients(n_groups=60, size=5, seed=0):
 
 def test_a_column_that_tells_patients_apart_is_not_selected():
     X, y, groups = patients()
-    mixed = BayesErrorSelector(n_features_to_select=1).fit(X, y)
+    mixed = FloorSelector(n_features_to_select=1).fit(X, y)
     assert mixed.support_.tolist() == [True, False]
-    selector = BayesErrorSelector(n_features_to_select=1).fit(X, y, groups=groups)
+    selector = FloorSelector(n_features_to_select=1).fit(X, y, groups=groups)
     assert selector.support_.tolist() == [False, True]
     assert selector.floor_.interval[0] < 0.1587 < selector.floor_.interval[1]
     for criterion in ("mean", "worst"):
-        chosen = BayesErrorSelector(n_features_to_select=1, criterion=criterion).fit(X, y, groups=groups)
+        chosen = FloorSelector(n_features_to_select=1, criterion=criterion).fit(X, y, groups=groups)
         assert chosen.support_.tolist() == [False, True]
 
 
@@ -39,8 +39,8 @@ def test_a_sample_does_not_depend_on_order_or_names():
     X = np.round(X)  # equal rows in different groups
     order = np.random.default_rng(1).permutation(len(y))
     names = np.array([f"p{number}" for number in np.random.default_rng(2).permutation(60)])
-    one = BayesErrorSelector(max_rows=100).fit(X, y, groups=groups)
-    two = BayesErrorSelector(max_rows=100).fit(X[order], y[order], groups=names[groups[order]])
+    one = FloorSelector(max_rows=100).fit(X, y, groups=groups)
+    two = FloorSelector(max_rows=100).fit(X[order], y[order], groups=names[groups[order]])
     assert_allclose(one.path_.steps[0].level.floor, two.path_.steps[0].level.floor, rtol=1e-12)
     assert one.n_rows_ == 100
 
@@ -90,4 +90,4 @@ def test_groups_that_cannot_be_used():
     with pytest.raises(ValueError, match=r"halves of the groups.* too few of 2"):
         compare_transforms(X, y, groups=groups, transforms={"LDA": LinearDiscriminantAnalysis()})
     with pytest.raises(ValueError, match="groups holds one value only"):
-        BayesErrorSelector().fit(X, y, groups=np.zeros(len(y)))
+        FloorSelector().fit(X, y, groups=np.zeros(len(y)))

@@ -12,7 +12,7 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from bayesfloor import BayesErrorSelector, compare_transforms
+from bayesfloor import FloorSelector, compare_transforms
 from bayesfloor.choose.transform_inputs import default_transforms, needs_labels
 from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
 
@@ -129,7 +129,7 @@ SUPERVISED = {
     "inside a selector": SelectFromModel(LogisticRegression()),
     "inside a union": make_union(PCA(2), NeighborhoodComponentsAnalysis(n_components=2, max_iter=5)),
     "least squares": PLSRegression(),
-    "ours": BayesErrorSelector(),
+    "ours": FloorSelector(),
 }
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.classify.landmarks.feature_map import FeatureMap
-from bayesfloor.classify.landmarks.row_sums import RowSums
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.learn.landmarks.feature_map import FeatureMap
+from bayesfloor.learn.landmarks.row_sums import RowSums
+from bayesfloor.runtime.threads import WorkerPool
 
 
 def small_map(columns: Any, n_landmarks: int) -> FeatureMap:
@@ -25,4 +25,4 @@ def class_rows(n: int, n_classes: int, *, n_landmarks: int = 20, spread: float =
     codes = rng.permutation(np.arange(n) % n_classes)
     columns = ((centres[codes] + rng.standard_normal((n, d))) / spread).astype(np.float32)
     weight = rng.choice([0.5, 1.0, 2.0], n).astype(np.float32)
-    return RowSums(small_map(columns, n_landmarks), columns, codes, weight, Crew(1))
+    return RowSums(small_map(columns, n_landmarks), columns, codes, weight, WorkerPool(1))

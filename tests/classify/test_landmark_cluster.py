@@ -13,11 +13,10 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from bayesfloor import LandmarkClassifier
-from bayesfloor.classify.landmarks import row_sums, shortlists
-from bayesfloor.classify.landmarks.cluster_sums import ClusterSums, Lane, _sum_on_worker
-from bayesfloor.classify.landmarks.multinomial import Objective, descend, penalty_of
-from bayesfloor.floor.learned.cluster_fits import cluster_of
-from bayesfloor.forest.partitions.cluster import ClusterRun
+from bayesfloor.learn.landmarks import row_sums, shortlists
+from bayesfloor.learn.landmarks.cluster_sums import ClusterSums, Lane, _sum_on_worker
+from bayesfloor.learn.landmarks.multinomial import Objective, descend, penalty_of
+from bayesfloor.runtime.cluster import ClusterRun, cluster_of
 from bayesfloor.runtime.threads import supervise
 
 from .landmark_rows import class_rows
@@ -147,13 +146,13 @@ def tasks_of_ours(dask_scheduler):
 
 
 def test_work_that_is_stopped_is_taken_back_and_nothing_is_left(client, rows, coefficients):
-    def stopped(crew):
+    def stopped(pool):
         remote = on_cluster(rows, client)
         remote.gradient(coefficients)
         stopping = ClusterSums(
-            rows.feature_map, rows.columns, rows.codes, rows.weight, crew, cluster=cluster_of(client)
+            rows.feature_map, rows.columns, rows.codes, rows.weight, pool, cluster=cluster_of(client)
         )
-        crew.stop()
+        pool.stop()
         stopping.gradient(coefficients)
 
     with pytest.raises(InterruptedError):
@@ -180,7 +179,7 @@ def are_aligned(rows, numbers, coefficients):
 
 def test_arrays_are_aligned_on_a_worker(rows, coefficients):
     """NumPy multiplies others in another order, with other last bits."""
-    lane = ClusterSums(rows.feature_map, rows.columns, rows.codes, rows.weight, rows.crew, cluster=None)._lane([0, 1])
+    lane = ClusterSums(rows.feature_map, rows.columns, rows.codes, rows.weight, rows.pool, cluster=None)._lane([0, 1])
     arrived = Lane(
         replace(lane.feature_map, landmarks=off_its_address(lane.feature_map.landmarks)),
         *map(off_its_address, (lane.columns, lane.codes, lane.weight)),

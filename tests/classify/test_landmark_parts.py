@@ -9,16 +9,16 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 
-from bayesfloor.classify.landmarks.efforts import EFFORTS
-from bayesfloor.classify.landmarks.feature_choice import CONSTANT, Sample, choose_rules, ridge
-from bayesfloor.classify.landmarks.feature_map import LINEAR_SCALE, RULE_SCALE, FeatureMap
-from bayesfloor.classify.landmarks.fitting import order_rows
-from bayesfloor.classify.landmarks.kernels import to_probabilities, to_residuals
-from bayesfloor.classify.landmarks.local_rows import N_NEAREST, PENALTY, WIDTH, store_rows, weigh_opinions
-from bayesfloor.classify.landmarks.multinomial import Objective, descend, penalty_of
-from bayesfloor.classify.landmarks.row_sums import RowSums
-from bayesfloor.classify.landmarks.scaling import scale_rows, scaling_of
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.learn.landmarks.efforts import EFFORTS
+from bayesfloor.learn.landmarks.feature_choice import CONSTANT, Sample, choose_rules, ridge
+from bayesfloor.learn.landmarks.feature_kernels import to_probabilities, to_residuals
+from bayesfloor.learn.landmarks.feature_map import LINEAR_SCALE, RULE_SCALE, FeatureMap
+from bayesfloor.learn.landmarks.fitting import order_rows
+from bayesfloor.learn.landmarks.local_rows import N_NEAREST, PENALTY, WIDTH, fit_stack_weights, store_rows
+from bayesfloor.learn.landmarks.multinomial import Objective, descend, penalty_of
+from bayesfloor.learn.landmarks.row_sums import RowSums
+from bayesfloor.learn.landmarks.scaling import scale_rows, scaling_of
+from bayesfloor.runtime.threads import WorkerPool
 
 
 def small_map(d=3, n_landmarks=6, seed=0):
@@ -45,7 +45,7 @@ def some_rows(n=300, d=3, n_classes=4, seed=1):
 
 
 def sums_of(X, codes, feature_map, n_threads=1):
-    return RowSums(feature_map, X, codes, np.ones(len(X), np.float32), Crew(n_threads))
+    return RowSums(feature_map, X, codes, np.ones(len(X), np.float32), WorkerPool(n_threads))
 
 
 def test_features_are_columns_kernels_and_rules():
@@ -121,16 +121,16 @@ def test_rules_cut_a_column_where_classes_change():
 
 
 def test_sums_do_not_depend_on_threads(monkeypatch):
-    monkeypatch.setattr("bayesfloor.classify.landmarks.row_sums.BLOCK_VALUES", 512)
-    monkeypatch.setattr("bayesfloor.classify.landmarks.row_sums.BLOCK_ROWS", 32)
+    monkeypatch.setattr("bayesfloor.learn.landmarks.row_sums.BLOCK_VALUES", 512)
+    monkeypatch.setattr("bayesfloor.learn.landmarks.row_sums.BLOCK_ROWS", 32)
     from bayesfloor.runtime.threads import supervise
 
     X, codes = some_rows(1000)
     feature_map = small_map()
     W = np.random.default_rng(0).standard_normal((4, feature_map.n_features)).astype(np.float32)
 
-    def all_sums(crew):
-        sums = RowSums(feature_map, X, codes, np.linspace(0.5, 1.5, 1000).astype(np.float32), crew)
+    def all_sums(pool):
+        sums = RowSums(feature_map, X, codes, np.linspace(0.5, 1.5, 1000).astype(np.float32), pool)
         loss, gradient = sums.gradient(W)
         return loss, gradient, np.tril(sums.products(W)), sums.squares(), sums.probabilities(W)
 
@@ -201,8 +201,8 @@ def test_cells_find_nearly_all_that_a_full_search_finds(monkeypatch):
     X, codes = some_rows(3000)
     probabilities = np.full((3000, 4), 0.25, np.float32)
     full = store_rows(X, codes, probabilities, np.ones(3)).logarithms(X[:200], probabilities[:200])
-    monkeypatch.setattr("bayesfloor.classify.landmarks.local_rows.ONE_CELL", 1000)
-    monkeypatch.setattr("bayesfloor.classify.landmarks.local_rows.CELL_ROWS", 50)
+    monkeypatch.setattr("bayesfloor.learn.landmarks.local_rows.ONE_CELL", 1000)
+    monkeypatch.setattr("bayesfloor.learn.landmarks.local_rows.CELL_ROWS", 50)
     cells = store_rows(X, codes, probabilities, np.ones(3))
     assert len(cells.centres) == 60
     assert sorted(map(tuple, cells.rows.tolist())) == sorted(map(tuple, X.tolist()))
@@ -210,13 +210,13 @@ def test_cells_find_nearly_all_that_a_full_search_finds(monkeypatch):
     assert np.mean(np.abs(found - full).max(axis=(1, 2)) < 1e-3) > 0.9
 
 
-def test_opinions_are_weighed_by_their_held_out_loss():
+def test_stack_weights_are_fitted_to_the_held_out_loss():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, 500)
     sure = np.log(np.where(np.eye(3)[codes] > 0, 0.8, 0.1))
     noise = np.log(rng.dirichlet(np.ones(3), 500))
     logarithms = np.stack([noise, sure, noise[::-1]], axis=2).astype(np.float32)
-    coefficients, gain = weigh_opinions(logarithms, codes, np.ones(500, np.float32))
+    coefficients, gain = fit_stack_weights(logarithms, codes, np.ones(500, np.float32))
 
     def loss(c):
         scores = logarithms @ np.maximum(c, 0)

@@ -11,8 +11,9 @@ from sklearn.datasets import make_friedman1
 from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesfloor.classify.landmarks.landmark_regressor import LandmarkRegressor, solve_ridge
-from bayesfloor.classify.landmarks.multinomial import DAMPING, penalty_of
+from bayesfloor.classify.landmarks.landmark_regressor import LandmarkRegressor
+from bayesfloor.learn.landmarks.multinomial import DAMPING, penalty_of
+from bayesfloor.learn.landmarks.regression import solve_ridge
 
 from .landmark_rows import class_rows
 

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import log_softmax, softmax
 
 from bayesfloor import LandmarkClassifier
-from bayesfloor.classify.landmarks import row_sums, shortlists
-from bayesfloor.classify.landmarks.multinomial import Objective, descend, penalty_of
+from bayesfloor.learn.landmarks import row_sums, shortlists
+from bayesfloor.learn.landmarks.multinomial import Objective, descend, penalty_of
 from bayesfloor.runtime.threads import supervise
 
 from .landmark_rows import class_rows
@@ -142,8 +142,8 @@ def test_model_from_shortlists_is_as_good_as_that_of_all_classes():
     assert short > full - 0.01
 
 
-def fit_many(rows, crew, codes=None):
-    own = replace(rows, crew=crew, codes=rows.codes if codes is None else codes)
+def fit_many(rows, pool, codes=None):
+    own = replace(rows, pool=pool, codes=rows.codes if codes is None else codes)
     return shortlists.fit_many_classes(own, slice(2500, 3000), N_CLASSES, penalty_of(rows.feature_map), 0)
 
 
@@ -177,8 +177,8 @@ def test_classifier_of_as_many_classes_as_rows():
 def test_rows_of_which_none_can_be_held_out_judge_themselves(rows):
     everything = slice(0, rows.n_rows)
     fitted = supervise(
-        lambda crew: shortlists.fit_many_classes(
-            replace(rows, crew=crew), everything, N_CLASSES, penalty_of(rows.feature_map), 0
+        lambda pool: shortlists.fit_many_classes(
+            replace(rows, pool=pool), everything, N_CLASSES, penalty_of(rows.feature_map), 0
         ),
         1,
         False,

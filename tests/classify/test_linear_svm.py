@@ -20,7 +20,7 @@ from bayesfloor.classify.linear.linear_svm import (
 )
 from bayesfloor.classify.linear.newton_kernels import walk_path
 from bayesfloor.classify.linear.sparse_newton import walk_sparse_path
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import WorkerPool, supervise
 
 PAPER_CS = np.exp2(np.arange(-18.0, 19.0, 2.0))
 
@@ -210,7 +210,7 @@ def test_a_fold_is_the_problem_without_it(problem):
     folds = np.random.default_rng(0).integers(0, 4, len(y))
     rows = fold_rows(X, y.astype(np.int64), np.ones(len(y)), folds, np.arange(len(y), dtype=np.uint64))
     sides = np.array([[-1, 1]], np.int8)
-    found = supervise(lambda crew: solve_problems(rows, sides, PAPER_CS, crew), 1, False)[0][:, :, 0]
+    found = supervise(lambda pool: solve_problems(rows, sides, PAPER_CS, pool), 1, False)[0][:, :, 0]
     np.testing.assert_allclose(found[0], solutions(linear_svm_path(X, y, Cs=PAPER_CS)), rtol=1e-6, atol=1e-9)
     for fold in range(4):
         if len(np.unique(y[folds != fold])) < 2:
@@ -248,13 +248,13 @@ def test_few_sparse_features():
     np.testing.assert_array_equal(solutions(of_sparse), solutions(linear_svm_path(X, y)))
 
 
-def test_a_stopped_crew_gives_up():
+def test_a_stopped_pool_gives_up():
     X, y = noisy()
     rows = fold_rows(X, y.astype(np.int64), np.ones(len(y)), None, np.arange(len(y), dtype=np.uint64))
-    crew = Crew(1)
-    crew.stop()
+    pool = WorkerPool(1)
+    pool.stop()
     with pytest.raises(InterruptedError):
-        solve_problems(rows, np.array([[-1, 1]], np.int8), PAPER_CS, crew)
+        solve_problems(rows, np.array([[-1, 1]], np.int8), PAPER_CS, pool)
 
 
 def test_a_path_keeps_its_labels_and_shows_itself():

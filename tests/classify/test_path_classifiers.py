@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 from bayesfloor.classify.hierarchical.dag import DAGClassifier
-from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier
+from bayesfloor.classify.hierarchical.hierarchical_classifier import HierarchicalClassifier
 from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
 from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
 from bayesfloor.classify.linear.smart_svc import SmartSVC

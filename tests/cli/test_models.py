@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-import fuzz_models
 from bayesfloor import LandmarkClassifier, SmartSVC, read_table
-from bayesfloor.classify.landmarks.local_rows import LocalRows
 from bayesfloor.cli import main
 from bayesfloor.cli.model_file import Model, pack_model
 from bayesfloor.cli.models import as_csv
+from bayesfloor.learn.landmarks.local_rows import LocalRows
+from benchmarks.tools import fuzz_models
 
 from .small_tables import three_classes, write_csv
 
@@ -403,7 +403,7 @@ def with_local_rows(stored):
         "prior": np.full(3, 1 / 3, np.float32),
         "centres": rng.normal(size=(2, 2)).astype(np.float32),
         "starts": np.array([0, 15, 40]),
-        "opinions": np.array([0.5, 0.3, 0.4]),
+        "stack_weights": np.array([0.5, 0.3, 0.4]),
     }
     return with_part(stored, ("parts", "local"), local)
 
@@ -451,7 +451,7 @@ def test_fit_keeps_rows_that_help(run, tmp_path, monkeypatch):
         ("targets", np.zeros((40, 3), np.float32)),
         ("rows", np.zeros((40, 3), np.float32)),
         ("centres", np.zeros((0, 2), np.float32)),
-        ("opinions", np.zeros(2)),
+        ("stack_weights", np.zeros(2)),
         ("prior", np.zeros(2, np.float32)),
     ],
 )
@@ -515,7 +515,7 @@ def test_a_model_that_unpacks_to_too_much(run, model, tmp_path, monkeypatch):
         (("local", "centres"), 1e30),  # once, memory was read at random
         (("local", "rows"), 1e30),
         (("local", "targets"), 2.0),
-        (("local", "opinions"), -1.0),
+        (("local", "stack_weights"), -1.0),
         (("coef",), 1e30),
         (("feature_map", "landmarks"), 1e30),
         (("feature_map", "weights"), 0.0),
@@ -550,7 +550,7 @@ def test_a_class_of_a_million_letters(run, model, tmp_path):
 
 @of_both_kinds
 def test_edits_of_the_fuzzer(model, kind, tmp_path):
-    """A slice of benchmarks/fuzz_models.py."""
+    """A slice of benchmarks/tools/fuzz_models.py."""
     for number in range(25):
         _, where, contents = fuzz_models.make_case(number, 0, tmp_path, [model.name])
         (tmp_path / "case.skops").write_bytes(contents)

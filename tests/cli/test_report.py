@@ -184,7 +184,7 @@ def test_ctrl_c_leaves_nothing(run, table, tmp_path, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(difficulty, "compute_figures", interrupt)
+    monkeypatch.setattr(difficulty, "figures_of_classes", interrupt)
     assert "interrupted" in complaint(run("report table.csv --quiet"), 130)
     assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
 

@@ -112,13 +112,13 @@ def test_a_link_to_nothing_is_not_written_through(run, table, tmp_path, call):
 def test_a_report_that_appears_meanwhile_is_kept(run, table, tmp_path, monkeypatch):
     import bayesfloor.report.difficulty as difficulty
 
-    work = difficulty.compute_figures
+    work = difficulty.figures_of_classes
 
     def meanwhile(*arguments, **options):
         (tmp_path / "table-report.html").write_text("theirs")
         return work(*arguments, **options)
 
-    monkeypatch.setattr(difficulty, "compute_figures", meanwhile)
+    monkeypatch.setattr(difficulty, "figures_of_classes", meanwhile)
     assert "exists; --force replaces it" in complaint(run("report table.csv --fast"), 2)
     assert (tmp_path / "table-report.html").read_text() == "theirs"
 

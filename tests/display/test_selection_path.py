@@ -6,7 +6,7 @@ from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import StandardScaler
 
-from bayesfloor import BayesErrorSelector
+from bayesfloor import FloorSelector
 from bayesfloor.display import SelectionPathDisplay
 from display.layout import assert_readable
 
@@ -58,7 +58,7 @@ def test_frames_come_back(library):
 def test_of_a_selector():
     X, y = load_wine(return_X_y=True, as_frame=True)
     scaled = StandardScaler().set_output(transform="pandas").fit_transform(X[["proline", "ash", "alcohol"]])
-    selector = BayesErrorSelector(2, criterion="mean")
+    selector = FloorSelector(2, criterion="mean")
     with pytest.raises(NotFittedError):
         SelectionPathDisplay.from_estimator(selector)
     path = selector.fit(scaled, y).path_

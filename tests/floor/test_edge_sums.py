@@ -52,7 +52,7 @@ def test_sums_are_those_of_the_dense_graph(kind, n_classes, n_trees):
     whole, one_vs_rest = forests.edge_sums(y), forests.one_vs_rest_edge_sums(y)
     np.testing.assert_allclose(whole[:N_SUMS], dense_sums(A, y), rtol=1e-12, atol=1e-12)
     groups = groups_of_classes(X + 0.0, y)
-    assert whole.n_groups == len(groups)
+    assert whole.n_components == len(groups)
     assert whole.n_spanning == np.sum(forests.n_components == 1)
     for k in range(n_classes):
         sums = [field[k] for field in one_vs_rest]

@@ -20,7 +20,7 @@ from bayesfloor.floor.learned.splits import VIEWS, runs_of
 from bayesfloor.floor.learned.stacking import fit_stacks
 from bayesfloor.floor.learned.targets import fit_exponents
 from bayesfloor.learn.training_rows import Train, safe, standardised
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
 
 @pytest.mark.parametrize("n_folds", [5, 6, 9, 10])
@@ -55,7 +55,7 @@ def test_every_row_gets_the_predictions_of_models_that_have_not_seen_it():
         return {"place": softmax(test * [1.0, 0.0, -1.0], axis=1), "even": np.ones((len(test), 3))}
 
     problem = Problem(X, np.arange(3), codes)
-    fitted = cross_fit(problem, plan_of(folds), target_of(codes, 3), {"by place": by_place}, 0, Crew(1))
+    fitted = cross_fit(problem, plan_of(folds), target_of(codes, 3), {"by place": by_place}, 0, WorkerPool(1))
     assert fitted.names == ["place", "even"]
     assert [log_p.shape for log_p in fitted.predicted] == [(2, views, n, 3) for views in (*VIEWS, 4)]
     assert_allclose(fitted.sizes, [n * 0.8, n * 0.4, n * 0.2])
@@ -143,7 +143,7 @@ def test_the_stack_of_a_fold_does_not_depend_on_its_labels():
     log_p = [np.log(rng.dirichlet(np.ones(3), (9, views, n))).astype(np.float32) for views in VIEWS]
     fitted = cross_fitting.CrossFit([str(m) for m in range(9)], log_p, (160.0, 80.0, 40.0), folds)
     other = np.where(folds == 2, (codes + 1) % 3, codes)
-    before, after = (fit_stacks(fitted, target_of(labels, 3), 0, Crew(1)) for labels in (codes, other))
+    before, after = (fit_stacks(fitted, target_of(labels, 3), 0, WorkerPool(1)) for labels in (codes, other))
     for one, two in zip(before, after, strict=True):
         assert_array_equal(one.weights[2], two.weights[2])
         assert_array_equal(one.predicted[:, folds == 2], two.predicted[:, folds == 2])
@@ -185,18 +185,18 @@ def shares_of_values(train, test, seed):
 
 def test_weights_do_not_tell_how_well_their_fold_will_be_predicted(monkeypatch):
     """Of columns of noise, those whose values agree with the labels between folds would be chosen and would do well."""
-    n, codes, crew = 120, np.arange(120) % 2, Crew(1)
+    n, codes, pool = 120, np.arange(120) % 2, WorkerPool(1)
     folds = stratified_folds(codes, 5, np.arange(n))
     fits = []
     for seed in range(8):
         X = np.random.default_rng(seed).integers(0, 40, (n, 10)).astype(float)
         problem = Problem(X, np.arange(2), codes)
         families = {"shares": shares_of_values}
-        fits.append(cross_fit(problem, plan_of(folds), target_of(codes, 2), families, 0, crew))
+        fits.append(cross_fit(problem, plan_of(folds), target_of(codes, 2), families, 0, pool))
 
     def aucs():
         for fitted in fits:
-            score = fit_stacks(fitted, target_of(codes, 2), 0, crew)[0].predicted[0, :, 1]
+            score = fit_stacks(fitted, target_of(codes, 2), 0, pool)[0].predicted[0, :, 1]
             yield np.mean([roc_auc_score(codes[folds == fold], score[folds == fold]) for fold in range(5)])
 
     honest = np.array(list(aucs()))

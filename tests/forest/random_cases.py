@@ -40,9 +40,9 @@ from bayesfloor.forest.gpu import neighbors as device_neighbors
 from bayesfloor.forest.gpu import resident
 from bayesfloor.forest.gpu import sweep as device_sweep
 from bayesfloor.forest.growing import batch, classes
-from bayesfloor.forest.partitions import cluster, cluster_rows, dispatch, graph
+from bayesfloor.forest.partitions import cluster_rows, dispatch, graph
 from bayesfloor.forest.sweep import driver
-from bayesfloor.runtime import limits
+from bayesfloor.runtime import cluster, limits
 from bayesfloor.runtime.kernels import plainly
 from forest import point_sets
 from naive_forests import naive_cross_counts, naive_forests

@@ -30,8 +30,9 @@ from bayesfloor import (
 from bayesfloor.cli import main
 from bayesfloor.floor.learned import cross_fitting
 from bayesfloor.forest import api, plan
-from bayesfloor.forest.partitions import cluster, graph, tasks
+from bayesfloor.forest.partitions import graph, tasks
 from bayesfloor.report import figures
+from bayesfloor.runtime import cluster, task_graph
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 
@@ -286,7 +287,7 @@ def test_dask_is_told_how_large_results_are(client_that_spills, in_small_partiti
 
     def look(run, names):
         found = gather(run, names)
-        sizes.update({name: (dask.sizeof.sizeof(value), tasks.bytes_of(value)) for name, value in found.items()})
+        sizes.update({name: (dask.sizeof.sizeof(value), task_graph.bytes_of(value)) for name, value in found.items()})
         return found
 
     monkeypatch.setattr(cluster.ClusterRun, "_gather", look)

@@ -17,11 +17,11 @@ from bayesfloor.forest.gpu import device as device_module
 from bayesfloor.forest.gpu import edges, neighbors, resident, sweep, torch_kernels
 from bayesfloor.forest.gpu.engine import SweepDevice
 from bayesfloor.forest.gpu.rows import ROWS, DeviceRows
-from bayesfloor.forest.order.hashing import edge_hash
+from bayesfloor.forest.order.hash_kernels import edge_hash
 from bayesfloor.forest.order.points import Extent, rank_points
-from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.runtime.kernels import plainly
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 from forest.agreement import assert_same_forests as assert_same
 from forest.point_sets import KINDS, make_points
 
@@ -85,7 +85,7 @@ def test_any_chunks_and_ties(seed, n, d, levels, few, n_jobs):
 def test_rounded_distances_are_never_above_the_truth():
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(60, 300)) + shift for shift in (0, 30, -500)])
-    rows = DeviceRows(X, Extent.of(X), CPU, Crew(1))
+    rows = DeviceRows(X, Extent.of(X), CPU, WorkerPool(1))
     for first in range(0, 180, 60):
         own = torch.arange(first, first + 60)
         middle = rows.middle(own)

@@ -47,7 +47,7 @@ def test_equal_trees_over_many_tiles(kind, n, d):
 @pytest.mark.parametrize(("kind", "d"), [("integer_grid", 2), ("some_copies", 3), ("cauchy", 8)])
 def test_points_that_walk_down_the_tree_of_tiles_together(kind, d, monkeypatch):
     """Many small tiles, a sort shared by two threads, and sweeps that stop midway."""
-    monkeypatch.setattr(edges, "MANY_EDGES", 64)
+    monkeypatch.setattr(edges, "SORTED_BY_MANY", 64)
     X = make_points(kind, 500, d)
     expected = naive_forests(X, 2)
     for survivors, near in ((0.0, 1), (6.0, 14)):

@@ -160,7 +160,10 @@ def test_leading_axes():
     X, y = leading_axes(rng, 2000), rng.integers(0, 2, 2000)
     forests = class_forests(X[:1700], y[:1700])
     assert not forests._origin.axes.exact
-    light = [replace(own, side=own.side._replace(full=own.side.full[:0])) for own in forests._tiled]
+    light = []
+    for own in forests._tiled:
+        full = own.side.full._replace(points=own.side.full.points[:0])
+        light.append(replace(own, side=own.side._replace(full=full)))
     expected = class_forests(X, y)
     for one in (forests, replace(forests, _tiled=light)):  # as they come from the CPU, and as they come from a device
         assert_same_class_forests(one.extend(X[1700:], y[1700:]), expected)

@@ -9,7 +9,7 @@ import pytest
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import ForestEdges
 from bayesfloor.forest.partitions import graph, tasks
-from bayesfloor.forest.partitions.runs import RowsInMemory, call, plan_partitions
+from bayesfloor.forest.partitions.planning import RowsInMemory, plan_partitions
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 from naive_forests import naive_forests
@@ -37,7 +37,7 @@ def test_no_merge_of_a_worker_gets_more_edges_than_it_may(n_classes):
         if job.work in MERGES:
             found = [known[need] for need in job.names() if need in jobs]
             n_edges[name] = sum(len(edges.u) for part in found for edges in tasks.edges_in(part))
-        known[name] = call(job, known)
+        known[name] = job.work(*job.arguments(known))
     assert max(count for name, count in n_edges.items() if not jobs[name].here) <= 800
     assert any(job.here for job in jobs.values())
     assert max(n_edges.values()) > 800  # so that without a limit a worker would have had more

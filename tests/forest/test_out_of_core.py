@@ -15,8 +15,8 @@ from numpy.testing import assert_array_equal
 
 from bayesfloor import class_forests, spanning_forests
 from bayesfloor.forest import plan
-from bayesfloor.forest.partitions import chunks, cluster, cluster_rows, dispatch, out_of_core
-from bayesfloor.runtime import limits
+from bayesfloor.forest.partitions import chunks, cluster_rows, dispatch, out_of_core
+from bayesfloor.runtime import cluster, limits
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 from bayesfloor import class_forests, spanning_forests
 from bayesfloor.forest.classes.pair_kernels import join_block
-from bayesfloor.forest.order.kruskal import order_edges, walk_with
+from bayesfloor.forest.order.kruskal_kernels import order_edges, walk_with
 from bayesfloor.forest.sweep.tile_kernels import sweep_leaves
 from bayesfloor.runtime.kernels import plainly
 from forest.agreement import assert_same_forests

@@ -1,4 +1,4 @@
-"""A slice of benchmarks/fuzz_forests.py: whatever the points, their type and the way, the naive forests come out."""
+"""A slice of fuzz_forests.py: whatever the points, their type and the way, the naive forests come out."""
 
 import shlex
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import fuzz_forests
+from benchmarks.tools import fuzz_forests
 from forest import random_cases
 from forest.random_cases import INPUTS, WAYS, differences, draw_case, forests_differ, usable_ways
 from naive_forests import naive_forests
@@ -65,9 +65,9 @@ def test_the_script_tells_how_to_repeat_a_case(monkeypatch, capsys):
     monkeypatch.setattr(fuzz_forests, "differences", lambda case, folder: ["edges"] if case.number == 2 else [])
     assert fuzz_forests.fuzz(4, range(5), 60.0, ["at once"]) == 1
     (command,) = [line for line in capsys.readouterr().out.splitlines() if "python" in line]
-    assert command.strip() == 'python benchmarks/fuzz_forests.py --seed 4 --case 2 --way "at once"'
+    assert command.strip() == 'python -m benchmarks.tools.fuzz_forests --seed 4 --case 2 --way "at once"'
     monkeypatch.undo()
-    monkeypatch.setattr(sys, "argv", shlex.split(command)[1:])
+    monkeypatch.setattr(sys, "argv", shlex.split(command)[2:])
     with pytest.raises(SystemExit) as end:
         fuzz_forests.main()
     assert end.value.code == 0

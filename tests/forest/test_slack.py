@@ -6,9 +6,9 @@ import pytest
 from bayesfloor import class_forests, spanning_forests
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.points import rank_points
-from bayesfloor.forest.sweep.distances import localize_full
+from bayesfloor.forest.sweep.distance_kernels import localize_full
 from bayesfloor.forest.sweep.tiling import choose_axes, tile_points
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 from forest.agreement import assert_same_forests
 from naive_forests import naive_forests
 
@@ -41,9 +41,10 @@ def test_slack_covers_all_features(make, offset):
     axes = choose_axes(points, "auto")
     assert not axes.exact
     with plan.override(tile_size=16):
-        side = tile_points(points, points.order, axes, Crew(1)).side
+        side = tile_points(points, points.order, axes, WorkerPool(1)).side
     # of all features alone, and of the leading axes as well
-    own, centers, full, norms = np.zeros_like(side.slack), side.full_centers * 0, side.full * 0, side.full_norms * 0
+    own = np.zeros_like(side.slack)
+    full, norms, centers = (values * 0 for values in side.full)
     localize_full(side.rows, axes.scale, side.starts, centers, full, norms, own)
     leaf = np.repeat(np.arange(len(side.slack)), np.diff(side.starts))
     true = side.rows.astype(np.longdouble) * axes.scale

@@ -65,13 +65,13 @@ def test_a_failure_is_raised_while_earlier_tasks_run():
     """And these are told to stop, which is what ends them."""
     stops = []
 
-    def task(crew, number):
+    def task(pool, number):
         if number == 1:
             raise LookupError("of the second task")
-        stops.append(wait_until(lambda: crew.stopped[0]))
+        stops.append(wait_until(lambda: pool.stopped[0]))
 
-    def work(crew):
-        crew.run(task, [(crew, number) for number in range(5)])
+    def work(pool):
+        pool.run(task, [(pool, number) for number in range(5)])
 
     with pytest.raises(LookupError, match="of the second task"):
         supervise(work, 2, False)

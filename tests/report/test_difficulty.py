@@ -14,10 +14,14 @@ from sklearn.datasets import load_digits, load_iris, make_blobs
 
 from bayesfloor import bayes_error, difficulty_report, learned_floor, pairwise_bayes_error, read_table
 from bayesfloor.data.prepared_table import ColumnSummary, Table
-from bayesfloor.report import sentences
-from bayesfloor.report.difficulty import DifficultyReport
 from bayesfloor.report.figures import MOST_CLASSES_DRAWN
-from bayesfloor.report.metric_sentences import verdict_on_target
+from bayesfloor.report.metric_words import carriers_of, verdict_on
+from bayesfloor.report.sections.answer import answer_of_models, answer_of_ranking, lower_side
+from bayesfloor.report.sections.classes import more_of_class
+from bayesfloor.report.sections.floor import note_on_trees
+from bayesfloor.report.sections.subgroups import answer_on_subgroups
+from bayesfloor.results import DifficultyReport
+from bayesfloor.runtime.text import percent, percent_range
 
 HOSTILE = "<script>alert(1)</script>\x1b[2J\u202e|*x*"
 
@@ -55,7 +59,7 @@ def test_the_floor_of_a_known_problem_is_in_the_range():
     truth = norm.cdf(-1.5 * np.sqrt(2) / 2)
     floor = report.summary["floor"]
     assert floor["low"] <= truth <= floor["high"]
-    assert f"about {sentences.percent(floor['estimate'])}" in report.summary["answer"][0]
+    assert f"about {percent(floor['estimate'])}" in report.summary["answer"][0]
     assert "against" not in report.summary["answer"][1]  # there is one pair only
 
 
@@ -93,7 +97,7 @@ def test_nothing_is_called_impossible_that_was_done(learned, target, reached, be
         reached=reached,
         reached_interval=(max(reached - spread, 0.0), reached + spread),
     )
-    verdict, _ = verdict_on_target(moved, target)
+    verdict, _ = verdict_on(moved, target)
     if target >= reached + spread:
         assert verdict == "feasible"
     elif target >= reached:
@@ -117,11 +121,11 @@ def test_spanning_trees_alone_rule_nothing_out(target):
 def test_trees_above_what_was_reached_are_said_to_be_too_high(iris):
     assert iris.summary["floor"]["trees"]["note"] in iris.to_text(width=1000)
     high = replace(iris.trees, estimate=iris.learned.reached * 2)
-    note = sentences.note_on_trees(SimpleNamespace(trees=high, learned=iris.learned))
+    note = note_on_trees(high, iris.learned)
     assert "too high here" in note
-    assert sentences.percent(high.estimate) in note
+    assert percent(high.estimate) in note
     low = replace(iris.trees, estimate=iris.learned.reached / 2)
-    assert "too high here" not in sentences.note_on_trees(SimpleNamespace(trees=low, learned=iris.learned))
+    assert "too high here" not in note_on_trees(low, iris.learned)
 
 
 def test_labels_that_have_nothing_to_do_with_the_points():
@@ -139,17 +143,17 @@ def with_first(learned, findings, **changes):
 def test_more_rows_would_help(learned):
     finding = SimpleNamespace(code="BF025")
     falling = with_first(learned, (finding,), reached=0.135, estimate=0.044, interval=(0.003, 0.151))
-    text = sentences._answer_of_models(falling, "4 against 9 is the hardest pair")
+    text = answer_of_models(falling, "4 against 9 is the hardest pair")
     assert text == [
         "The floor is about 4.4% (95% range 0.30–15.1%).",
         "The best model tried reaches 13.5% and is still improving with more data; 4 against 9 is the hardest pair.",
     ]
     flat = with_first(falling, (), estimate=0.130)
-    assert "more rows would change that little" in sentences._answer_of_models(flat, "")[1]
+    assert "more rows would change that little" in answer_of_models(flat, "")[1]
     few = replace(falling, findings=())
-    assert "too few errors to tell" in sentences._answer_of_models(few, "")[1]
+    assert "too few errors to tell" in answer_of_models(few, "")[1]
     perfect = with_first(falling, (), reached=0.0, estimate=0.0)
-    assert "makes no error on 150 rows" in sentences._answer_of_models(perfect, "")[1]
+    assert "makes no error on 150 rows" in answer_of_models(perfect, "")[1]
 
 
 @pytest.mark.parametrize(
@@ -163,14 +167,14 @@ def test_more_rows_would_help(learned):
 )
 def test_what_the_lower_side_rests_on(learned, code, text):
     found = with_first(learned, (SimpleNamespace(code=code),), interval=(0.003, 0.151))
-    assert text in sentences._lower_side(found)
+    assert text in lower_side(found)
 
 
-def test_the_learners_that_carry_the_stack(learned):
+def test_the_learners_that_carry_the_stack():
     weights = {"trees": 0.4, "15 neighbours, scaled": 0.3, "LDA": 0.2, "prior": 0.1}
-    assert sentences._carriers(replace(learned, weights=weights)) == "trees; 15 neighbours, scaled"
+    assert carriers_of(weights) == "trees; 15 neighbours, scaled"
     even = dict.fromkeys("abcdefgh", 0.125)
-    assert sentences._carriers(replace(learned, weights=even)) == "a; b; c"
+    assert carriers_of(even) == "a; b; c"
 
 
 @pytest.mark.parametrize(
@@ -186,12 +190,12 @@ def test_the_learners_that_carry_the_stack(learned):
     ],
 )
 def test_percent(share, text):
-    assert sentences.percent(share) == text
+    assert percent(share) == text
 
 
 def test_ranges():
-    assert sentences.percent_range(0.003, 0.151) == "0.30–15.1%"
-    assert sentences.percent_range(1e-6, 0.02) == "0–2.0%"
+    assert percent_range(0.003, 0.151) == "0.30–15.1%"
+    assert percent_range(1e-6, 0.02) == "0–2.0%"
 
 
 def test_few_rows_are_not_trained_on():
@@ -356,7 +360,7 @@ def test_many_classes():
     assert sorted(names) == sorted(_leaves(summary["tree"]["nested"]))
     whole = summary["tree"]["whole"]
     assert (len(whole["classes"]), len(whole["children"]), len(whole["floors"])) == (n, n - 1, n - 1)
-    assert "Class tree of the 40 hardest of 80 classes" in report.to_text()
+    assert "The tree of the 40 hardest of 80 classes" in report.to_text()
     assert len(report.to_html().encode()) < 500_000
 
 
@@ -407,11 +411,11 @@ def test_subgroups_are_in_every_form(by_region):
 )
 def test_whether_subgroups_differ(by_region, reached_p, floor_p, said):
     found = replace(by_region.learned.subgroups, reached_p_value=reached_p, floor_p_value=floor_p)
-    assert sentences.answer_on_subgroups(found).endswith(said)
+    assert answer_on_subgroups(found).endswith(said)
 
 
 def test_one_subgroup_has_nothing_beside_it(by_region):
-    assert "nothing to compare" in sentences.answer_on_subgroups(replace(by_region.learned.subgroups, names=("all",)))
+    assert "nothing to compare" in answer_on_subgroups(replace(by_region.learned.subgroups, names=("all",)))
 
 
 def test_subgroups_need_models():
@@ -441,7 +445,7 @@ def test_a_rare_class_is_led_with(rare):
     assert (ranked["name"], ranked["n_rows"], ranked["n_used"]) == ("fraud", 30, 30)
     assert ranked["auc_low"] <= norm.cdf(3 / np.sqrt(2)) <= ranked["auc_high"]
     assert f"an ROC AUC of {found.auc:.3f}" in rare.summary["answer"][0]
-    assert f"hold {sentences.percent(found.recall_at_top)} of its 30 rows" in rare.summary["answer"][0]
+    assert f"hold {percent(found.recall_at_top)} of its 30 rows" in rare.summary["answer"][0]
     assert "The error says little here" in rare.summary["answer"][2]
     assert "about 120 would halve it" in ranked["needed"]
     assert "With 6, 12 and 24 of them in training" in ranked["needed"]
@@ -456,16 +460,14 @@ def test_a_rare_class_is_led_with(rare):
 def test_more_rows_of_a_rare_class_in_words(rare):
     ranking = replace(rare.learned.ranking[0], auc_by_size=(0.9, 0.86, 0.78), auc=0.9, is_rising=True)
     # gains of .08 and .04 halve each time, so that .02 come next
-    assert "it still rises, and twice as many would win about 0.020 more" in sentences.more_of_class(
-        ranking, rare.learned
-    )
+    assert "it still rises, and twice as many would win about 0.020 more" in more_of_class(ranking, rare.learned)
     flat = replace(ranking, is_rising=False)
-    assert sentences.more_of_class(flat, rare.learned).endswith("no gain that 30 rows could show.")
+    assert more_of_class(flat, rare.learned).endswith("no gain that 30 rows could show.")
 
 
 def test_a_rare_class_that_nothing_ranks(rare):
     unsure = replace(rare.learned.ranking[0], auc_interval=(0.45, 0.62))
-    first, _, _ = sentences._answer_of_ranking(rare.learned, [unsure])
+    first, _, _ = answer_of_ranking(rare.learned, [unsure])
     assert first.startswith("No model tried surely ranks fraud above the rest")
 
 

@@ -16,7 +16,7 @@ from bayesfloor.floor.learned.held_out import log_of_known
 from bayesfloor.floor.trees.problem import check_options
 from bayesfloor.learn.families import CLASS_FAMILIES
 from bayesfloor.report.fast_model import FastModel, try_fast_model
-from bayesfloor.report.metric_sentences import is_good, sentence_on_fast_model
+from bayesfloor.report.sections.answer import is_good, sentence_on_fast_model
 from bayesfloor.tables.arguments import check_problem
 
 #: Learners that take milliseconds; the stack is not what these tests are about.
@@ -90,8 +90,8 @@ def test_some_of_many_rows_are_held_out(monkeypatch):
     _, held_out = learned_floor_of(check_problem(X, y), metric="log_loss", max_rows=2000)
     assert len(held_out.splits) == 1
     ((train, places),) = held_out.splits
-    assert len(train) + len(places) == len(held_out.rows) == 2000
-    codes, trained = held_out.counted.codes, y[held_out.rows]
+    assert len(train) + len(places) == len(held_out.learned.plan.rows) == 2000
+    codes, trained = held_out.counted.codes, y[held_out.learned.plan.rows]
     assert trained.mean() > 2 * y.mean()
     log_p = judged(held_out)
     at_all = np.exp(log_p) * np.bincount(y) / np.bincount(trained)

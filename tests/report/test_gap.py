@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from bayesfloor import difficulty_report, floor_gap
 from bayesfloor.report import figures
-from bayesfloor.report.gap import gap_values, p_of, signed
+from bayesfloor.report.sections.gap import gap_values, p_of, signed
 
 X, Y = make_blobs(150, centers=3, cluster_std=3.0, random_state=0)
 

@@ -11,7 +11,10 @@ from scipy.stats import norm
 
 from bayesfloor import difficulty_report
 from bayesfloor.floor.learned.result import CostDecisions
-from bayesfloor.report import metric_sentences
+from bayesfloor.report.metric_words import verdict_on
+from bayesfloor.report.sections.answer import answer_of_metric
+from bayesfloor.report.sections.costs import notes_on_costs
+from bayesfloor.report.sections.floor import note_on_curve
 from bayesfloor.runtime.text import figure, percent
 
 APART = 1.5
@@ -82,7 +85,8 @@ def test_classes_and_pairs_stay_errors(report):
 
 def test_what_costs_add_up_to(report):
     costs, metric = report.summary["costs"], report.learned.metrics["cost"]
-    assert sum(each["cost_per_row"] for each in costs["rows"]) == pytest.approx(metric.reached)
+    # decisions are the stack's, also where what was reached is that of one decision for all rows
+    assert sum(each["cost_per_row"] for each in costs["rows"]) == pytest.approx(metric.curve.value[0])
     assert sum(each["share"] for each in costs["rows"]) == pytest.approx(1)
     paid = [each["cost_per_row"] for each in costs["rows"]]
     assert paid == sorted(paid, reverse=True)
@@ -105,19 +109,17 @@ def decided(costs, rows, weights=None):
 def test_the_dearest_decision_in_words(report):
     taking = decided([[0, 9], [1, 0]], [[0.4, 0.1], [0.1, 0.4]])
     moved = replace(report.learned, cost=taking)
-    assert "90.0% of the cost is for taking a for b." in metric_sentences.notes_on_costs(moved)
-    assert "depends on what a row is taken for" in metric_sentences.notes_on_costs(moved)[-1]
+    assert "90.0% of the cost is for taking a for b." in notes_on_costs(moved)
+    assert "depends on what a row is taken for" in notes_on_costs(moved)[-1]
     asking = decided([[0, 9, 1], [1, 0, 1]], [[0.5, 0.0, 0.0], [0.0, 0.2, 0.3]])
-    assert "100% of the cost is for not deciding on b." in metric_sentences.notes_on_costs(
-        replace(report.learned, cost=asking)
-    )
+    assert "100% of the cost is for not deciding on b." in notes_on_costs(replace(report.learned, cost=asking))
     right = decided([[2, 9], [1, 0]], [[0.5, 0.0], [0.1, 0.4]])
-    assert any("naming a rightly" in note for note in metric_sentences.notes_on_costs(replace(moved, cost=right)))
+    assert any("naming a rightly" in note for note in notes_on_costs(replace(moved, cost=right)))
 
 
 def test_gains_have_no_shares(report):
     gains = decided([[-3, 9], [1, 0]], [[0.4, 0.1], [0.1, 0.4]], np.array([1.8, 0.2]))
-    notes = metric_sentences.notes_on_costs(replace(report.learned, cost=gains))
+    notes = notes_on_costs(replace(report.learned, cost=gains))
     assert not any("of the cost is for" in note for note in notes)
     assert "with the class weights below" in notes[-1]
 
@@ -133,7 +135,7 @@ def test_nothing_is_called_impossible_that_was_done(report, target, reached, abo
         reached=reached,
         reached_interval=(reached - spread, min(reached + spread, 1.0)),
     )
-    verdict, _ = metric_sentences.verdict_on_target(moved, target)
+    verdict, _ = verdict_on(moved, target)
     if target <= reached - spread:
         assert verdict == "feasible"
     elif target > best:
@@ -157,20 +159,20 @@ def test_what_more_rows_would_bring(report, changes, says):
     own = replace(report.learned.metrics["roc_auc"], estimate=0.93, interval=(0.86, 0.97))
     own = replace(own, reached=0.9, reached_interval=(0.86, 0.94))
     moved = replace(report.learned, metrics=report.learned.metrics | {"roc_auc": replace(own, **changes)})
-    assert says in " ".join(metric_sentences.answer_of_metric(moved, "", []))
+    assert says in " ".join(answer_of_metric(moved, "", []))
 
 
 def test_the_gap_is_in_the_metrics_own_units(report):
     own = report.learned.metrics["roc_auc"]
     moved = replace(own, reached=0.9, estimate=0.95)
-    assert "lies 0.05." in metric_sentences.note_on_curve(moved, False)
-    same = metric_sentences.note_on_curve(replace(moved, reached=0.96), True)
+    assert "lies 0.05." in note_on_curve(moved, False)
+    same = note_on_curve(replace(moved, reached=0.96), True)
     assert "What was reached is about the ceiling." in same
     assert "a better model could win something" in same
-    assert metric_sentences.note_on_curve(replace(moved, reached=own.perfect), False) == "Nothing is left to win."
+    assert note_on_curve(replace(moved, reached=own.perfect), False) == "Nothing is left to win."
     balanced = replace(own, name="balanced_error", is_rate=True, larger_is_better=False, perfect=0.0)
     balanced = replace(balanced, reached=0.2, estimate=0.15)
-    assert "(20.0%) and the floor (15.0%) lie 5.0 points." in metric_sentences.note_on_curve(balanced, False)
+    assert "(20.0%) and the floor (15.0%) lie 5.0 points." in note_on_curve(balanced, False)
 
 
 def test_a_rare_class_is_judged_by_the_metric_that_was_asked_for():

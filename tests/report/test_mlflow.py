@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from bayesfloor import difficulty_report
-from bayesfloor.report.difficulty import DifficultyReport
-from bayesfloor.report.regression import RegressionReport
+from bayesfloor.report.result import DifficultyReport
 from report import sample_regression, sample_summary
 
 mlflow = pytest.importorskip("mlflow", reason="needs the extra 'mlflow'")
@@ -31,8 +30,8 @@ def opened(address):
     mlflow.set_tracking_uri(before)
 
 
-def of_classes(summary):
-    return DifficultyReport(summary, (), *[None] * 5)
+def report_of(summary):
+    return DifficultyReport(summary, ())
 
 
 def artifact(client, run_id, name):
@@ -78,9 +77,9 @@ def test_a_database(tmp_path, monkeypatch):
 def test_the_active_run_and_two_reports_in_it(store):
     summary = sample_summary.with_metrics() | {"gap": sample_summary.with_gap()["gap"]}
     with mlflow.start_run() as active:
-        assert of_classes(summary).log_to_mlflow() == active.info.run_id
+        assert report_of(summary).log_to_mlflow() == active.info.run_id
         assert mlflow.active_run().info.run_id == active.info.run_id
-        RegressionReport(sample_regression.houses(), (), None).log_to_mlflow(prefix="prices")
+        DifficultyReport(sample_regression.houses(), ()).log_to_mlflow(prefix="prices")
         run = store.get_run(active.info.run_id)
     assert run.info.status == "RUNNING"
     found = run.data.metrics
@@ -101,7 +100,7 @@ def test_text_that_is_hostile_or_too_long(store):
     summary = sample_summary.hostile() | {"metrics": [], "fast_model": None}
     summary["title"] = summary["data"]["target"] = "\x1b[31m" + "x" * 9000
     summary["answer"] = ["y" * 9000]
-    run = store.get_run(of_classes(summary).log_to_mlflow())
+    run = store.get_run(report_of(summary).log_to_mlflow())
     assert run.data.params["bayesfloor/target"].startswith("\\x1b[31mxxx")
     assert len(run.data.params["bayesfloor/target"]) == 250
     assert run.data.tags["bayesfloor.answer"].endswith("…")
@@ -117,4 +116,4 @@ def test_without_mlflow(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(ImportError, match=r"needs MLflow: pip install 'bayesfloor\[mlflow\]'"):
-        of_classes(sample_summary.digits()).log_to_mlflow()
+        report_of(sample_summary.digits()).log_to_mlflow()

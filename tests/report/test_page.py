@@ -13,10 +13,14 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from bayesfloor.report.page.charts import floor_scale, learning_curve, subgroup_chart
-from bayesfloor.report.page.gap import gap_chart
-from bayesfloor.report.page.page import FIRST_ROWS, heat_map, render_page, sorting_key, suspect_rows
-from bayesfloor.report.page.tree import class_tree, level_of
+from bayesfloor.report.page.charts import floor_scale, learning_curve
+from bayesfloor.report.page.class_charts import class_tree, heat_map, level_of
+from bayesfloor.report.page.page import render_page
+from bayesfloor.report.page.svg import NARROW, WIDE
+from bayesfloor.report.page.templating import FIRST_ROWS, sorting_key
+from bayesfloor.report.sections.gap import Gap
+from bayesfloor.report.sections.subgroups import Subgroups
+from bayesfloor.report.sections.suspects import cards_of
 from bayesfloor.runtime.text import (
     chosen,
     counted,
@@ -29,7 +33,7 @@ from bayesfloor.runtime.text import (
     visible,
     written_range,
 )
-from report import sample_summary
+from report import sample_regression, sample_summary
 
 SUMMARIES = {
     "digits": sample_summary.digits,
@@ -42,6 +46,9 @@ SUMMARIES = {
     "metrics": sample_summary.with_metrics,
     "costs": sample_summary.with_costs,
     "60 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(60)]),
+    "numbers": sample_regression.houses,
+    "numbers, hostile": sample_regression.hostile,
+    "shares": sample_regression.shares,
     "200 classes": lambda: sample_summary.with_names([f"class {place}" for place in range(200)]),
 }
 VOID = {"meta", "link", "input", "br", "img"}
@@ -184,8 +191,8 @@ def test_hostile_text_is_text():
     assert "{{ 7 * 7 }}{% raw %}" in outline.text  # no template in a template
 
 
-def test_no_invisible_character_reaches_the_page():
-    page = render_page(sample_summary.hostile())
+def test_no_invisible_character_reaches_the_page(case):
+    _, page = case
     assert all(character.isprintable() or character == "\n" for character in page)
 
 
@@ -211,8 +218,10 @@ def test_pairs_are_all_there_and_the_rest_is_folded():
     assert "The other 30 pairs" in section
 
 
-def test_more_pairs_than_are_listed_is_said(case):
-    summary, page = case
+@pytest.mark.parametrize("name", [name for name, make in SUMMARIES.items() if "pairs" in make()])
+def test_more_pairs_than_are_listed_is_said(name):
+    summary = SUMMARIES[name]()
+    page = render_page(summary)
     n_pairs, n_classes = summary["pairs"]["n_pairs"], len(summary["classes"])
     assert n_pairs == n_classes * (n_classes - 1) // 2
     assert (f"The 100 hardest of {n_pairs:,} pairs; the JSON has 500." in page) == (n_classes >= 60)
@@ -254,10 +263,13 @@ def test_subgroups_have_a_table_and_a_picture():
     assert 'id="subgroups"' not in render_page(sample_summary.digits())
 
 
-@pytest.mark.parametrize("width", [720.0, 335.0])
-def test_bars_of_subgroups_are_where_their_rates_are(width):
-    subgroups = sample_summary.with_subgroups()["subgroups"]
-    picture = subgroup_chart(subgroups, width)
+WIDTHS = pytest.mark.parametrize(("place", "width"), [(0, WIDE), (1, NARROW)])
+
+
+@WIDTHS
+def test_bars_of_subgroups_are_where_their_rates_are(place, width):
+    summary = sample_summary.with_subgroups()
+    subgroups, picture = summary["subgroups"], Subgroups().drawn(summary)["chart"][place]
     marks = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="(?:mark|floor-mark)"', picture)]
     grid = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="grid"', picture)]
     last = float(re.findall(r">(\d+)%</text>", picture)[len(grid) - 1]) / 100
@@ -267,16 +279,17 @@ def test_bars_of_subgroups_are_where_their_rates_are(width):
     assert max(marks) < width
 
 
-@pytest.mark.parametrize("width", [720.0, 335.0])
-def test_a_model_is_drawn_where_its_error_is(width):
-    gap = sample_summary.with_gap()["gap"]
-    picture = gap_chart(gap, width)
+@WIDTHS
+def test_a_model_is_drawn_where_its_error_is(place, width):
+    summary = sample_summary.with_gap()
+    gap, picture = summary["gap"], Gap().drawn(summary)["chart"][place]
     marks = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="(?:mark|floor-mark)"', picture)]
     grid = [float(x) for x in re.findall(r'<line x1="([\d.]+)"[^>]*class="grid"', picture)]
     last = float(re.findall(r">(\d+)%</text>", picture)[len(grid) - 1]) / 100
     at = [grid[0] + (grid[-1] - grid[0]) * each["value"] / last for each in gap["figures"]]
     assert marks == pytest.approx(at, abs=0.02)
     assert picture.count('class="solid"') == 2  # the floor alone is extrapolated
+    assert max(marks) < width
 
 
 def test_columns_say_what_was_done_and_what_each_tells_alone():
@@ -307,9 +320,9 @@ def test_heat_map_has_every_pair_once():
     hardest = cells["8", "1"]
     assert (hardest["rate"], hardest["level"]) == (0.0612, 10)
     assert cells["0", "6"]["level"] == 0
-    told = html.unescape(hardest["told"]).split("\n")
+    lines = html.unescape(hardest["tooltip"]).split("\n")
     # 0.0612 / 2 = 0.0306; 0.4 and 1.9 times that, and 0.6 times that, by the sample's own rule
-    assert told == [
+    assert lines == [
         "8 against 1",
         "6.1% of its maximum",
         "trees’ estimate 3.1% (95% range 1.2–6.0%)",
@@ -322,7 +335,7 @@ def test_heat_map_of_a_pair_that_is_not_listed_tells_what_is_known():
     pairs = sample_summary.digits()["pairs"]
     pairs["rows"] = pairs["rows"][:1]
     cells = [cell for row in heat_map(pairs, 0.95)["rows"] for cell in row["cells"]]
-    assert sorted(len(html.unescape(cell["told"]).split("\n")) for cell in cells) == [2] * 44 + [5]
+    assert sorted(len(html.unescape(cell["tooltip"]).split("\n")) for cell in cells) == [2] * 44 + [5]
 
 
 @pytest.mark.parametrize(
@@ -340,7 +353,7 @@ def test_values_that_differ_most_come_first():
             {"values": ["1", "100", "7", "red"], "other_values": ["5", "0", "7", "red"]},
         ],
     }
-    first, second = suspect_rows(suspects)
+    first, second = cards_of(suspects)
     # spreads are 4 and 100: in the first row 1/4 and 1/100 of them; text differs altogether
     assert [name for name, _, _ in first["first_values"]] == ["text", "small", "wide"]
     assert second["first_values"] == [("small", "1", "5"), ("wide", "100", "0")]
@@ -350,7 +363,7 @@ def test_values_that_differ_most_come_first():
 def test_many_differing_values_are_folded_and_then_counted():
     columns = [f"c{place}" for place in range(50)]
     row = {"values": ["0"] * 50, "other_values": ["1"] * 50}
-    (prepared,) = suspect_rows({"columns": columns, "rows": [row]})
+    (prepared,) = cards_of({"columns": columns, "rows": [row]})
     shown = len(prepared["first_values"]) + len(prepared["more_values"])
     assert shown + prepared["n_left_out"] == 50
     assert prepared["n_left_out"] == 20

@@ -10,11 +10,14 @@ import pytest
 from bayesfloor import difficulty_report, read_table, regression_floor
 from bayesfloor.floor.learned.regression.result import NoiseProfile
 from bayesfloor.floor.trees.problem import check_options
-from bayesfloor.report import regression_sentences as sentences
-from bayesfloor.report.regression_columns import explained_by_columns
-from bayesfloor.report.regression_summary import number_text
+from bayesfloor.report.columns import explained_by_columns
+from bayesfloor.report.figures import NumberFigures
+from bayesfloor.report.metric_words import sentence_on, verdict_on, worth_of
+from bayesfloor.report.sections.answer import answer_on_numbers
+from bayesfloor.report.sections.noise import noisy_part, place_of_noise, sentence_on_noise
+from bayesfloor.report.sections.suspects import number_text
 from bayesfloor.report.source import source_of
-from bayesfloor.results import RegressionReport
+from bayesfloor.results import DifficultyReport, RegressionFloor
 from bayesfloor.runtime.text import percent
 
 N, ODD_ROW = 200, 17
@@ -39,23 +42,25 @@ def report(houses):
 
 @pytest.fixture(scope="module")
 def floor(report):
-    return report.floor
+    return report.learned
 
 
 def test_a_continuous_target_gives_a_report_on_numbers(report, houses):
-    assert isinstance(report, RegressionReport)
+    assert isinstance(report, DifficultyReport)
+    assert isinstance(report.learned, RegressionFloor)
+    assert report.trees is report.classes is report.pairs is report.class_tree is report.gap is None
     summary = report.summary
     assert (summary["task"], summary["schema"]) == ("regression", "bayesfloor/summary/1")
     assert json.loads(report.to_json()) == summary
     assert (summary["data"]["target"], summary["data"]["n_rows"]) == ("price", N)
     assert summary["data"]["numbers"]["median"] == houses["price"].median()
     assert summary["command"] == "difficulty_report(X, y, target_value=0.99)"
-    assert repr(report).startswith("RegressionReport('No model can explain")
+    assert repr(report).startswith("DifficultyReport('No model can explain")
 
 
 def test_figures_are_those_of_the_floor(report, houses):
     own = regression_floor(read_table(houses, target="price"), n_jobs=1)
-    floor, summary = report.floor, report.summary
+    floor, summary = report.learned, report.summary
     assert (floor.estimate, floor.interval, floor.reached) == (own.estimate, own.interval, own.reached)
     assert (summary["floor"]["estimate"], summary["floor"]["low"]) == (own.estimate, own.interval[0])
     assert [each["metric"] for each in summary["metrics"]] == ["r2", "rmse", "mae"]
@@ -74,7 +79,7 @@ def test_every_format_begins_with_the_answer(report):
     for sentence in report.summary["answer"]:
         assert f"<span>{sentence}</span>" in page
     assert "<iframe" in report._repr_html_()
-    for part in ("The ceiling", "All metrics", "Where the noise is", "Rows to look at", "Columns"):
+    for part in ("The ceiling", "All metrics", "Where the noise is", "Rows to look at", "The data"):
         assert part in str(report)
         assert part in report.to_markdown()
 
@@ -122,7 +127,7 @@ def asked(floor, monkeypatch):
         names = dict.fromkeys([*metric, *floor.metrics])
         return replace(floor, metric=first.name, metrics={name: floor.metrics[name] for name in names})
 
-    monkeypatch.setattr("bayesfloor.report.regression_figures.regression_floor_of", answer)
+    monkeypatch.setattr("bayesfloor.report.figures.regression_floor_of", answer)
     return calls
 
 
@@ -198,9 +203,17 @@ def test_groups_time_and_how_to_compute_go_to_the_models(houses, asked):
 # --- sentences
 
 
+def figures(floor):
+    return NumberFigures(floor, None, [], None)
+
+
 def changed(floor, **values):
-    """The floor with another R²."""
-    return replace(floor, metrics=floor.metrics | {"r2": replace(floor.metrics["r2"], **values)})
+    """Figures of the floor with another R²."""
+    return figures(replace(floor, metrics=floor.metrics | {"r2": replace(floor.metrics["r2"], **values)}))
+
+
+def worth(floor, **values):
+    return worth_of(changed(floor, **values).headline, "ridge")
 
 
 KNOWN = {"estimate": 0.91, "interval": (0.84, 0.94), "reached": 0.86, "reached_interval": (0.84, 0.88)}
@@ -222,36 +235,36 @@ def test_the_headline(floor, values, says):
     curve = floor.metrics["r2"].curve
     risen = np.array([0.86, 0.82, 0.78])
     values = values | {"curve": replace(curve, value=risen[::-1] if "curve" in values else risen)}
-    told = " ".join(sentences.answer(changed(floor, **KNOWN | values), "price"))
+    told = " ".join(answer_on_numbers(changed(floor, **KNOWN | values), "price"))
     assert says in told
     assert ("No model can" in told) == ("interval" not in values and "reached" not in values)
 
 
 def test_what_is_proven_and_what_is_not(floor):
-    told = sentences.worth(changed(floor, **KNOWN))
+    told = worth(floor, **KNOWN)
     assert "That at least 84.0% of the variance can be explained is proven" in told
     assert "extrapolated" in told
-    assert "is open" in sentences.worth(changed(floor, **KNOWN | {"interval": (0.84, 1.0)}))
+    assert "is open" in worth(floor, **KNOWN | {"interval": (0.84, 1.0)})
     nothing = {"reached": 0.02, "reached_interval": (-0.1, 0.1), "interval": (-0.1, 1.0)}
-    assert "Nothing is proven" in sentences.worth(changed(floor, **KNOWN | nothing))
+    assert "Nothing is proven" in worth(floor, **KNOWN | nothing)
 
 
 @pytest.mark.parametrize(("target", "word"), [(0.8, "feasible"), (0.9, "undecided"), (0.97, "not feasible")])
 def test_the_verdict_on_a_share_of_the_variance(floor, target, word):
-    verdict = sentences.verdict(changed(floor, **KNOWN), target)
-    assert verdict["verdict"] == word
-    assert f"{percent(target).replace('.0%', '%')}" in verdict["sentence"]
+    verdict, sentence = verdict_on(changed(floor, **KNOWN).headline, target)
+    assert verdict == word
+    assert f"{percent(target).replace('.0%', '%')}" in sentence
 
 
 def test_a_constant_that_beats_the_models_is_said(floor):
     """The median of many zeros has a lower MAE than the best mean."""
     own = {"reached": 0.96, "reached_interval": (0.91, 1.01), "interval": (0.88, 1.0), "baseline": 0.7}
     mae = replace(floor.metrics["mae"], estimate=0.95, **own)
-    told = sentences.answer(replace(floor, metric="mae", metrics=floor.metrics | {"mae": mae}), "price")
-    assert told[0] == sentences.sentence_of(mae)
+    told = answer_on_numbers(figures(replace(floor, metric="mae", metrics=floor.metrics | {"mae": mae})), "price")
+    assert told[0] == sentence_on(mae)
     assert "Always predicting the same value has an MAE of 0.7, and the models, which predict means, 0.96" in told[0]
     assert "No model" not in told[0]
-    assert sentences.sentence_of(floor.metrics["mae"]) == floor.metrics["mae"].sentence()
+    assert sentence_on(floor.metrics["mae"]) == floor.metrics["mae"].sentence()
 
 
 def profile(sd, width=0.1):
@@ -283,22 +296,22 @@ def profile(sd, width=0.1):
 )
 def test_where_the_noise_is(floor, sd, width, bins):
     noise = profile(sd, width)
-    found = sentences.noisy_part(noise)
+    found = noisy_part(noise)
     assert (None if found is None else (found.first, found.last)) == bins
-    told = sentences.place_of_noise(replace(floor, noise=noise), "price")
+    told = place_of_noise(noise, "price")
     if bins is None:
         assert told == ""
         uneven = replace(floor, noise=noise)
         even = replace(floor, noise=replace(noise, p_value=0.2))
-        assert f"to {max(sd)} where" in sentences.note_on_noise(uneven, "price")
-        assert "as large everywhere" in sentences.note_on_noise(even, "price")
+        assert f"to {max(sd)} where" in sentence_on_noise(uneven, "price")
+        assert "as large everywhere" in sentence_on_noise(even, "price")
         return
     above = bins[1] == len(sd) - 1
     edge = f"above {100 * bins[0]}" if above else f"below {100 * (bins[1] + 1)}"
     assert told == f"Predictions of price {edge} are where the noise is."
     share = found.share_of_noise
     assert share == pytest.approx(sum(np.square(sd[bins[0] : bins[1] + 1])) / sum(np.square(sd)))
-    assert percent(share) in sentences.note_on_noise(replace(floor, noise=noise), "price")
+    assert percent(share) in sentence_on_noise(replace(floor, noise=noise), "price")
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ import bayesfloor
 from bayesfloor import TablePreparer, difficulty_report, learned_floor, read_table
 from bayesfloor.data.target_encoding import PRIOR_ROWS, class_shares, out_of_fold_shares
 from bayesfloor.tables.date_features import part_of_date
-from bayesfloor.tables.encoding import Preparation
 from bayesfloor.tables.formats import read_raw
+from bayesfloor.tables.preparation import Preparation
 
 N = 240
 
@@ -579,3 +579,10 @@ def test_nothing_in_a_table_becomes_markup(tmp_path):
         assert markup not in page
     lines = [line for line in report.to_markdown().splitlines() if not line.startswith("    ")]  # others are code
     assert not [line for line in lines if "<b>" in line or "<script" in line or "<svg" in line]
+
+
+@pytest.mark.parametrize("number", ["inf", "-Infinity"])
+def test_an_infinite_number_does_not_hide_the_target(number, tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text(f"a,b,kind\n1,{number},u\n2,3,v\n3,4,u\n4,1,v\n")
+    assert read_table(file).target == "kind"

@@ -11,7 +11,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MinMaxScaler, OrdinalEncoder, StandardScaler
 
 from bayesfloor.tables import read as tables_read
-from bayesfloor.tables.encoding import Preparation
+from bayesfloor.tables.preparation import Preparation
 
 #: The rules that decide nothing; tests of the automatic ones stand in test_automatic.py.
 read_table = partial(tables_read.read_table, prepare="strict")

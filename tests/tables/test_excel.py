@@ -33,7 +33,7 @@ def test_a_tidy_sheet(write):
     assert table.X.tolist() == [[1, 0], [2.5, 1], [3, 0]]
     assert table.feature_names == ("size", "kind=v")
     assert table.y.tolist() == ["p", "q", "p"]
-    assert (table.source, table.row_word, table.lines.tolist()) == ("book.xlsx", "row", [2, 3, 4])
+    assert (table.source, table.origin.row_word, table.lines.tolist()) == ("book.xlsx", "row", [2, 3, 4])
     assert table.notes[0] == "Excel file, sheet 'Sheet1', column names from row 1."
 
 

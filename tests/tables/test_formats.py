@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from scipy.io import arff as scipy_arff
 from sklearn.datasets import dump_svmlight_file
 
-from bayesfloor.tables import binary_tables
 from bayesfloor.tables import read as tables_read
-from bayesfloor.tables.columns import DateColumn, find_gaps
+from bayesfloor.tables import sizes
+from bayesfloor.tables.columns import DateColumn
 from bayesfloor.tables.formats import read_raw
 
 FRAME = pd.DataFrame(
@@ -142,7 +142,7 @@ def test_dates_are_seconds(tmp_path, kind):
         assert isinstance(column, DateColumn)
         np.testing.assert_array_equal(column.values, expected)
         assert column.type_name == str(DATES[column.name][0].dtype)
-        assert find_gaps(column).tolist() == [False, True, False]
+        assert column.gaps.tolist() == [False, True, False]
     assert table.take(np.array([2])).columns[0].values.tolist() == [-86400]
     # strict reading refuses them for what they are, gaps or no gaps
     with pytest.raises(ValueError, match="column 'date' holds Date, which is neither numbers nor text"):
@@ -190,7 +190,7 @@ def test_a_parquet_file_that_says_it_is_large_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "large.parquet"
     pl.DataFrame({"a": pl.repeat(1.0, 100_000, eager=True), "y": pl.repeat(1, 100_000, eager=True)}).write_parquet(path)
     assert path.stat().st_size < 20_000
-    monkeypatch.setattr(binary_tables, "UNPACKED_LIMIT", 2**20)
+    monkeypatch.setattr(sizes, "UNPACKED_LIMIT", 2**20)
     with pytest.raises(
         ValueError, match=r"large\.parquet unpacks to 100,000 rows of 2 columns, 1\.5 MiB; the limit is 1\.0"
     ):

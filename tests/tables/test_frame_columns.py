@@ -8,9 +8,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import bayesfloor as bf
-from bayesfloor.floor.trees.number_problem import check_number_problem
 from bayesfloor.runtime.frames import column_named, column_texts
-from bayesfloor.tables.arguments import subgroups_of, table_of
+from bayesfloor.tables.arguments import check_problem, subgroups_of, table_of
 from bayesfloor.tables.columns import UnknownColumnError
 
 FEW = {"learners": ["gaussian"], "n_jobs": 1}
@@ -61,7 +60,7 @@ def test_columns_are_found_by_whatever_names_them(kind):
     )
     assert_same(table_of(frame, y, time=time), table_of(plain, "y", time="when"))
     found, expected = (
-        check_number_problem(X, size, sample_weight=w)
+        check_problem(X, size, task="regression", sample_weight=w)
         for X, size, w in ((frame, names[0], weight), (plain, "size", "w"))
     )
     np.testing.assert_array_equal(found.X, expected.X)
@@ -144,12 +143,13 @@ def test_numbers_and_weights_go_with_the_rows_that_have_a_time():
     given = frame.assign(when=frame["when"].where(~gaps))
     rng = np.random.default_rng(1)
     y, weight = frame["w"].to_numpy() + rng.normal(size=N), 1.0 + rng.random(N)
-    found = check_number_problem(given, y, time="when", sample_weight=weight)
-    assert_same(found, check_number_problem(frame[~gaps], y[~gaps], time="when", sample_weight=weight[~gaps]))
+    found = check_problem(given, y, task="regression", time="when", sample_weight=weight)
+    expected = check_problem(frame[~gaps], y[~gaps], task="regression", time="when", sample_weight=weight[~gaps])
+    assert_same(found, expected)
     # rows without a target too
     target = frame.assign(y=np.where(gaps, np.nan, y)).drop(columns="when")
-    found = check_number_problem(target, "y", sample_weight=weight)
-    expected = check_number_problem(target[~gaps], "y", sample_weight=weight[~gaps])
+    found = check_problem(target, "y", task="regression", sample_weight=weight)
+    expected = check_problem(target[~gaps], "y", task="regression", sample_weight=weight[~gaps])
     assert_same(found, expected)
     np.testing.assert_array_equal(found.sample_weight, expected.sample_weight)
 

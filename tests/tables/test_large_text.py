@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from bayesfloor import read_table
 from bayesfloor.tables import text_rows, text_tables
-from bayesfloor.tables.columns import NumberBuilder, NumberColumn, TextColumn
+from bayesfloor.tables.column_builders import NumberBuilder
+from bayesfloor.tables.columns import NumberColumn, TextColumn
+from bayesfloor.tables.spellings import has_leading_zero
 from bayesfloor.tables.text_rows import split_plain_text
 from bayesfloor.tables.text_tables import read_text_table
 from bayesfloor.tables.unpacking import Contents
@@ -231,3 +233,35 @@ def test_two_million_rows_take_three_times_their_numbers(tmp_path):
         [sys.executable, "-c", PEAK, str(tmp_path / "large.csv")], capture_output=True, text=True, check=True
     )
     assert int(answer.stdout) <= 3 * 2_000_000 * 10 * 8
+
+
+@pytest.mark.parametrize(
+    ("row", "n_passes"),
+    [(None, 1), (0, 1), (150, 1), (250, 2)],
+    ids=["numbers alone", "first row", "among the first rows", "later"],
+)
+def test_columns_of_text_show_in_the_first_rows(row, n_passes, monkeypatch):
+    texts = [str(i) for i in range(400)]
+    if row is not None:
+        texts[row] = "unknown to numbers"
+    content = "a,b,y\n" + "".join(f"{text},{i}.5,u\n" for i, text in enumerate(texts))
+    passes = []
+    read_columns = text_tables._read_columns
+    monkeypatch.setattr(text_tables, "_read_columns", lambda *a, **k: passes.append(1) or read_columns(*a, **k))
+    table = read_text_table(Contents("a.csv", ".csv", content.encode()), strays="text")
+    assert [column.shown(i) for i, column in enumerate([table.column("a")] * 400)] == texts
+    assert isinstance(table.column("b"), NumberColumn)
+    assert len(passes) == n_passes
+
+
+def test_what_is_wrong_in_the_first_rows_is_reported_in_order():
+    content = b'a,y\n1,u\n2\n3,"v\n'  # a row that is too short, and below it an open quote
+    with pytest.raises(ValueError, match=r"a\.csv, line 3: 1 field, but line 1 has 2"):
+        read_text_table(Contents("a.csv", ".csv", content), strays="text")
+
+
+@given(st.lists(st.text(alphabet="0123 +-.,x", max_size=5), min_size=1, max_size=6))
+def test_leading_zeros_are_seen_among_all_texts(texts):
+    builder = NumberBuilder("a")
+    builder.add(tuple(texts))
+    assert builder.has_leading_zeros == any(has_leading_zero(text.strip()) for text in texts)

@@ -97,8 +97,8 @@ def test_several_files(write):
     assert table.X.tolist() == [[1, 2.5], [3, 4.5], [5, 6], [7, 1.5], [8, 2]]
     assert table.y.tolist() == ["u", "v", "u", "v", "u"]
     assert table.lines.tolist() == [2, 3, 4, 2, 3]
-    assert table.files == ("a.csv", "b.csv")
-    assert table.file_codes.tolist() == [0, 0, 0, 1, 1]
+    assert table.origin.files == ("a.csv", "b.csv")
+    assert table.origin.file_codes.tolist() == [0, 0, 0, 1, 1]
     assert table.source == "a.csv and 1 more"
     assert table.notes[0] == "2 files, one below the other: 'a.csv', 'b.csv'."
     assert "separator comma" in table.notes[1]
@@ -114,7 +114,7 @@ def test_rows_are_found_in_their_files(write):
     with pytest.raises(ValueError, match=r"b\.csv, line 3: 1 missing label in 'y'"):
         read_table(files, prepare="strict")
     table = read_table(files, drop_missing=True, prepare="strict")
-    assert table.file_codes.tolist() == [0, 0, 0]
+    assert table.origin.file_codes.tolist() == [0, 0, 0]
     with pytest.raises(ValueError, match=r"b\.csv, line 2: missing values in 1 rows"):
         read_table([files[0], write("a,b,y\n1,,u\n2,3,v\n", "b.csv")], prepare="strict")
 
@@ -161,7 +161,7 @@ def test_formats_may_differ(write, tmp_path):
     assert lists == OtherColumn("l", "List(Int64) and numbers")
     assert isinstance(s, TextColumn)
     assert n.categories == ("1", "2")  # the last column of a text table is kept as text
-    assert (table.unit, table.at(2)) == ("row", "c.csv, row 2")
+    assert (table.row_word, table.at(2)) == ("row", "c.csv, row 2")
 
 
 @pytest.mark.parametrize("pack", [bz2.compress, lzma.compress, gzip.compress])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesfloor.choose.selection import check_feature_groups
+from bayesfloor.choose.floor_selector import check_feature_groups
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.tables import read as tables_read

@@ -16,9 +16,9 @@ from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.caller_warnings import warn_caller
 from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
-from bayesfloor.runtime.threads import Crew, supervise
-from study.joint.crammer_singer_solver import MOST_UNKNOWNS, Solution, walk_path
-from study.joint.path_scores import check_effort, path_scores
+from bayesfloor.runtime.threads import WorkerPool, supervise
+from benchmarks.study.joint.crammer_singer_solver import MOST_UNKNOWNS, Solution, walk_path
+from benchmarks.study.joint.path_scores import check_effort, path_scores
 
 #: Sparse rows are made dense where Newton's system is solved directly and they take no more numbers than this.
 MOST_DENSE_NUMBERS = 2**25
@@ -82,7 +82,7 @@ class CrammerSingerSVC(LinearDecisions):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from study.joint.crammer_singer import CrammerSingerSVC
+    >>> from benchmarks.study.joint.crammer_singer import CrammerSingerSVC
     >>> X, y = load_wine(return_X_y=True)
     >>> svm = CrammerSingerSVC(Cs=[0.01, 0.1, 1.0], cv=5).fit(scale(X), y)
     >>> svm.coef_.shape, svm.cv_scores_.shape
@@ -143,15 +143,15 @@ class CrammerSingerSVC(LinearDecisions):
         X = _with_ones(training.X, n_classes)[order]
         codes, weight = training.codes[order], training.weight[order]
 
-        def walk(rows: I64 | slice, known: I64, n_present: int, Cs: F64, crew: Crew) -> Iterator[Solution]:
+        def walk(rows: I64 | slice, known: I64, n_present: int, Cs: F64, pool: WorkerPool) -> Iterator[Solution]:
             points, tol, max_iter = X[rows], self.tol, self.max_iter
-            return walk_path(points, known, weight[rows], n_present, Cs, tol=tol, max_iter=max_iter, check=crew.check)
+            return walk_path(points, known, weight[rows], n_present, Cs, tol=tol, max_iter=max_iter, check=pool.check)
 
         def held_out(
-            path: int, train: I64, known: I64, n_present: int, test: I64, crew: Crew
+            path: int, train: I64, known: I64, n_present: int, test: I64, pool: WorkerPool
         ) -> Iterator[tuple[F64, bool]]:
             points = X[test]
-            for solution in walk(train, known, n_present, Cs, crew):
+            for solution in walk(train, known, n_present, Cs, pool):
                 yield points @ solution.coefficients.T, solution.converged
 
         self.classes_ = training.classes
@@ -164,7 +164,7 @@ class CrammerSingerSVC(LinearDecisions):
             self.cv_scores_ = scores[0]
             chosen = int(np.argmax(self.cv_scores_.mean(axis=1)))
         self.C_ = float(Cs[chosen])
-        final = supervise(lambda crew: next(walk(slice(None), codes, n_classes, Cs[[chosen]], crew)), 1, False)
+        final = supervise(lambda pool: next(walk(slice(None), codes, n_classes, Cs[[chosen]], pool)), 1, False)
         self._adopt(final)
         return self
 

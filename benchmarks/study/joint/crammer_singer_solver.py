@@ -22,7 +22,7 @@ import numpy as np
 
 from bayesfloor.classify.linear.sparse_newton import conjugate_gradients
 from bayesfloor.classify.training import F64, I64
-from study.joint.crammer_singer_kernels import (
+from benchmarks.study.joint.crammer_singer_kernels import (
     curved_directions,
     gradient_in_scores,
     loss_along,
@@ -30,7 +30,7 @@ from study.joint.crammer_singer_kernels import (
     sum_hessian,
     times_curvature,
 )
-from study.joint.newton import cholesky_solve, line_search
+from benchmarks.study.joint.newton import cholesky_solve, line_search
 
 #: Most unknowns of a linear system that is factorised.
 MOST_UNKNOWNS = 3000

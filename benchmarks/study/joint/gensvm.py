@@ -17,9 +17,9 @@ from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.points import check_points
 from bayesfloor.runtime.caller_warnings import warn_caller
 from bayesfloor.runtime.checks import check_float, check_option
-from bayesfloor.runtime.threads import Crew, supervise
-from study.joint.gensvm_solver import ScaledRows, Solution, scale_rows, walk_path
-from study.joint.path_scores import check_effort
+from bayesfloor.runtime.threads import WorkerPool, supervise
+from benchmarks.study.joint.gensvm_solver import ScaledRows, Solution, scale_rows, walk_path
+from benchmarks.study.joint.path_scores import check_effort
 
 
 def simplex_vertices(n_classes: int) -> F64:
@@ -111,7 +111,7 @@ class GenSVC(SimplexClassifier):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from study.joint.gensvm import GenSVC
+    >>> from benchmarks.study.joint.gensvm import GenSVC
     >>> X, y = load_wine(return_X_y=True)
     >>> svm = GenSVC(p=1.5, kappa=0.5).fit(scale(X), y)
     >>> svm.coef_.shape, round(svm.loss_, 4)
@@ -176,8 +176,8 @@ def rows_of(training: Training, weights: str) -> ScaledRows:
 def solve(rows: ScaledRows, lmds: F64, p: float, kappa: float, tol: float, max_iter: int) -> list[Solution]:
     """Solve for each λ on one thread; Ctrl-C stops it."""
 
-    def work(crew: Crew) -> list[Solution]:
-        return list(walk_path(rows, lmds, p, kappa, tol=tol, max_iter=max_iter, check=crew.check))
+    def work(pool: WorkerPool) -> list[Solution]:
+        return list(walk_path(rows, lmds, p, kappa, tol=tol, max_iter=max_iter, check=pool.check))
 
     return supervise(work, 1, False)
 

@@ -13,10 +13,10 @@ from bayesfloor.classify.training import F64, I64, Training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.checks import ParameterError, check_random_state_seed
 from bayesfloor.runtime.limits import check_n_jobs
-from bayesfloor.runtime.threads import Crew
-from study.joint.gensvm import SimplexClassifier, check_dense_training, check_loss, rows_of, solve
-from study.joint.gensvm_solver import scale_rows, walk_path
-from study.joint.path_scores import check_effort, path_scores
+from bayesfloor.runtime.threads import WorkerPool
+from benchmarks.study.joint.gensvm import SimplexClassifier, check_dense_training, check_loss, rows_of, solve
+from benchmarks.study.joint.gensvm_solver import scale_rows, walk_path
+from benchmarks.study.joint.path_scores import check_effort, path_scores
 
 #: The 342 combinations that the paper tries.
 PAPER_GRID: dict[str, tuple[Any, ...]] = {
@@ -69,7 +69,7 @@ class GenSVCCV(SimplexClassifier):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from study.joint.gensvm_cv import GenSVCCV
+    >>> from benchmarks.study.joint.gensvm_cv import GenSVCCV
     >>> X, y = load_wine(return_X_y=True)
     >>> svm = GenSVCCV({"kappa": [-0.9, 5.0], "lmd": [0.25, 0.0625, 0.015625]}, cv=5).fit(scale(X), y)
     >>> svm.cv_results_["mean_test_score"].shape
@@ -137,12 +137,12 @@ class GenSVCCV(SimplexClassifier):
         tol = max(self.tol, TOL_OF_FOLDS)
 
         def walk(
-            number: int, train: I64, known: I64, n_classes: int, test: I64, crew: Crew
+            number: int, train: I64, known: I64, n_classes: int, test: I64, pool: WorkerPool
         ) -> Iterator[tuple[F64, bool]]:
             p, kappa, weights = losses[number]
             rows = scale_rows(X[train], known, n_classes, weight[train], weights, keys[train])
             held_out = rows.scaled(X[test])
-            for solution in walk_path(rows, lmds, p, kappa, tol=tol, max_iter=self.max_iter, check=crew.check):
+            for solution in walk_path(rows, lmds, p, kappa, tol=tol, max_iter=self.max_iter, check=pool.check):
                 yield held_out @ solution.coefficients.T, solution.converged
 
         return path_scores(training.codes, weight, folds, (len(losses), len(lmds)), walk, n_threads)

@@ -10,12 +10,12 @@ import numpy as np
 
 from bayesfloor.classify.training import F64, I64
 from bayesfloor.runtime.checks import check_float, check_int
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import WorkerPool, supervise
 
 #: Solves one path without one fold. Arguments: number of the path, training rows, their classes counted from 0 without
-#: gaps, how many classes these are, test rows, crew. Yields at each penalty the scores (n_test, n_classes) of the test
+#: gaps, how many classes these are, test rows, pool. Yields at each penalty the scores (n_test, n_classes) of the test
 #: rows, and whether the solver has converged.
-Walk = Callable[[int, I64, I64, int, I64, Crew], Iterator[tuple[F64, bool]]]
+Walk = Callable[[int, I64, I64, int, I64, WorkerPool], Iterator[tuple[F64, bool]]]
 
 
 def check_effort(max_iter: Any, tol: Any) -> None:
@@ -51,17 +51,17 @@ def path_scores(
     scores = np.empty((*shape, n_folds))
     converged = np.ones(scores.shape, bool)
 
-    def score(crew: Crew, path: int, fold: int) -> None:
+    def score(pool: WorkerPool, path: int, fold: int) -> None:
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         present, known = np.unique(codes[train], return_inverse=True)
         if len(present) == 1:
             scores[path, :, fold] = np.average(codes[test] == present[0], weights=weight[test])
             return
-        for level, (class_scores, has_converged) in enumerate(walk(path, train, known, len(present), test, crew)):
+        for level, (class_scores, has_converged) in enumerate(walk(path, train, known, len(present), test, pool)):
             decided = present[np.argmax(class_scores, axis=1)]
             scores[path, level, fold] = np.average(decided == codes[test], weights=weight[test])
             converged[path, level, fold] = has_converged
 
     tasks = list(product(range(shape[0]), range(n_folds)))
-    supervise(lambda crew: crew.run(lambda path, fold: score(crew, path, fold), tasks), n_threads, False)
+    supervise(lambda pool: pool.run(lambda path, fold: score(pool, path, fold), tasks), n_threads, False)
     return scores, int(np.count_nonzero(~converged))

@@ -2,10 +2,10 @@
 
 No classifier is trained here. The floor of each candidate says how well any classifier could do with it::
 
-    selection ─────────── BayesErrorSelector: columns of X, one group after the other
+    floor_selector ────── FloorSelector: columns of X, one group after the other, for classes and for numbers
       search                the greedy search, and its rule to stop
+      column_floors         the floor of some columns: cross edges of classes, noise variance of numbers
       selection_path        the floor after every step
-    noise_selection ───── NoiseVarianceSelector: the same where y is a number, by the noise that is left
     transforms ────────── compare_transforms: representations of the same rows, ranked
       transform_inputs      the default set, and what is accepted
       transform_results     the ranked table

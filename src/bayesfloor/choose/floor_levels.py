@@ -25,7 +25,7 @@ from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_for
 from bayesfloor.runtime.arrays import Floats, Ints
 
 CRITERIA = ("whole", "mean", "worst")
-#: The figure of a transform or a step that each criterion is about.
+#: Which floor each criterion compares, as displays name it.
 MEASURE_OF = {"whole": "whole", "mean": "mean_pair", "worst": "worst_pair", "noise": "noise"}
 
 

@@ -25,7 +25,7 @@ from bayesfloor.choose.floor_levels import FloorLevel
 Groups = tuple[int, ...]
 TryAll = Callable[[Sequence[Groups]], list[FloorLevel]]
 
-#: Standard errors of a fall that chance hardly ever explains, even for the best of a hundred useless groups.
+#: Minimum fall, in standard errors, that chance hardly explains even for the best of a hundred useless groups.
 CLEAR_FALL = 3
 
 

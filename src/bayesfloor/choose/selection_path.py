@@ -39,7 +39,7 @@ class SelectionStep:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SelectionPath(PlottedResult, display="SelectionPathDisplay"):
-    """Every step of a `BayesErrorSelector` or a `NoiseVarianceSelector`, from the start to where it stopped.
+    """Every step of a `FloorSelector`, from the start to where it stopped.
 
     `frame` has a row for each step, the start first.
 

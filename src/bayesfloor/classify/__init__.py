@@ -10,7 +10,7 @@ How X, y become a prediction::
     rows ─► linear_decisions               scores, by decode_kernels.linear_scores
          ─► routing                        from the root to one class, or probabilities of all classes (Platt)
 
-- `landmarks`: LandmarkClassifier, kernels of landmarks and rules under one multinomial model; LandmarkRegressor.
+- `landmarks`: LandmarkClassifier and LandmarkRegressor, on the models of `learn.landmarks`.
 - `linear`: LinearSVCCV (one class against the rest), OneVsOneSVC (all pairs), SmartSVC (the class tree).
 - `hierarchical`: any classifier at the nodes of a class tree, or for all pairs in a decision DAG.
 """

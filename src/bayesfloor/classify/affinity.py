@@ -27,7 +27,7 @@ from bayesfloor.tree.build import WEIGHTED_CUTS
 AFFINITIES = ("henze-penrose", "bhattacharyya")
 CUTS = (*WEIGHTED_CUTS, "random")
 
-#: A feature that varies this little within the classes, as a share of its range, counts as constant within them.
+#: Maximum deviation within classes, as a share of its range, of a feature that counts as constant within them.
 _CONSTANT = 1e-10
 
 
@@ -195,7 +195,7 @@ def normalized_floors(forests: ClassForests) -> F64:
     counts = forests.class_counts.astype(np.float64)
     n_points = counts[first] + counts[second]
     smaller_prior = np.minimum(counts[first], counts[second]) / n_points
-    forced = sums.n_spanning * (sums.n_groups - 1.0)
+    forced = sums.n_spanning * (sums.n_components - 1.0)
     cross = np.maximum(sums.cross - forced, 0.0)
     # The share of cross edges among all edges, so that trees that do not span count for what they have.
     per_tree = cross * (n_points - 1.0) / np.maximum(sums.total, 1.0)

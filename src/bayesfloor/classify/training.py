@@ -111,10 +111,7 @@ def check_training(
     -------
     Training
     """
-    points = _check_points(X, 2, accept_sparse, squares)
-    validate_data(classifier, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
-    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
-        y = column_or_1d(y, warn=True)
+    points, y = _check_fit(classifier, X, y, accept_sparse, squares)
     classes, codes = check_labels(y, points.shape[0])
     given_codes = codes
     weight = None if sample_weight is None else check_weights(sample_weight, points.shape[0])
@@ -150,40 +147,28 @@ class RegressionTraining(NamedTuple):
 
 
 def check_regression(
-    regressor: Any,
-    X: Any,
-    y: Any,
-    *,
-    sample_weight: Any = None,
-    groups: Any = None,
-    accept_sparse: bool = False,
-    squares: bool = False,
+    regressor: Any, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None
 ) -> RegressionTraining:
-    """Check what a regressor is fitted on, and note its features in the regressor.
+    """Check what a regressor is fitted on, sparse or not, and note its features in the regressor.
 
     Parameters
     ----------
     regressor : estimator
         Gets ``n_features_in_`` and, where X has names, ``feature_names_in_``.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The points.
+        The points. Values whose squares cannot be added up are refused.
     y : array-like of shape (n_samples,)
         The numbers to predict.
     sample_weight : array-like of shape (n_samples,), number or None, default=None
         Weights. Rows of weight zero are left out.
     groups : array-like of shape (n_samples,) or None, default=None
         Rows that belong together have the same value.
-    accept_sparse, squares : bool, default=False
-        As for `check_training`.
 
     Returns
     -------
     RegressionTraining
     """
-    points = _check_points(X, 2, accept_sparse, squares)
-    validate_data(regressor, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
-    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
-        y = column_or_1d(y, warn=True)
+    points, y = _check_fit(regressor, X, y, accept_sparse=True, squares=True)
     numbers = check_finite_numbers(y, points.shape[0])
     weight = check_weights(sample_weight, points.shape[0])
     codes = check_groups(groups, points.shape[0])
@@ -192,6 +177,13 @@ def check_regression(
         points, numbers, weight = points[rows], numbers[rows], weight[rows]
         codes = None if codes is None else codes[rows]
     return RegressionTraining(points, numbers, weight, codes)
+
+
+def _check_fit(estimator: Any, X: Any, y: Any, accept_sparse: bool, squares: bool) -> tuple[Any, Any]:
+    """Check points, note their features in the estimator, and make a column of labels one-dimensional."""
+    points = _check_points(X, 2, accept_sparse, squares)
+    validate_data(estimator, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
+    return points, column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1 else y
 
 
 def check_rows(classifier: Any, X: Any, *, accept_sparse: bool = False, reset: bool = False) -> Any:

@@ -63,13 +63,14 @@ def select(
     """
     import polars
 
-    from bayesfloor.choose.selection import BayesErrorSelector
+    from bayesfloor.choose.floor_selector import FloorSelector
 
     table = open_table(files, options)
     check_n_features(features, table)
     with progress_on_stderr(options.quiet) as progress:
-        selector = BayesErrorSelector(
+        selector = FloorSelector(
             "auto" if features is None else features,
+            task="classification",
             direction=direction,
             criterion=criterion,
             feature_groups=table.feature_groups,

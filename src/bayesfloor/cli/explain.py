@@ -12,9 +12,9 @@ from bayesfloor.cli.output import show, table_text
 from bayesfloor.runtime.finding_pages import finding_codes, finding_page, finding_sections, finding_title
 from bayesfloor.runtime.text import listed
 
-#: Letters of a line on a terminal, at the most: longer ones are hard to read.
+#: Maximum length of a line on a terminal.
 _WIDEST = 100
-#: Codes that are named where one is not known.
+#: Maximum number of similar codes that are suggested for an unknown one.
 _MOST_NEAR = 3
 
 

@@ -7,24 +7,13 @@ from cyclopts.validators import Number
 
 from bayesfloor.cli.exits import FAILED, OK, UsageError
 from bayesfloor.cli.input import engine, open_table, rows_to_use
-from bayesfloor.cli.metrics import (
-    check_for_numbers,
-    check_limits,
-    check_metric_options,
-    metric_arguments,
-    task_asked,
-)
+from bayesfloor.cli.metrics import check_metric_options, metric_arguments
 from bayesfloor.cli.options import (
+    METRIC_DEFAULTS,
     TABLE_DEFAULTS,
-    By,
-    Costs,
     FailAbove,
-    FailAboveValue,
-    FailBelowValue,
-    Fast,
     File,
-    Metrics,
-    Positive,
+    MetricOptions,
     RowsFor,
     TableOptions,
 )
@@ -43,13 +32,7 @@ _MOST_COSTS = 20
 
 def floor(
     *files: File,
-    fast: Fast = False,
-    by: By = None,
-    metric: Metrics = (),
-    costs: Costs = None,
-    positive: Positive = None,
-    fail_above: FailAboveValue = None,
-    fail_below: FailBelowValue = None,
+    given: MetricOptions = METRIC_DEFAULTS,
     rows_for: RowsFor = None,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
@@ -61,35 +44,22 @@ def floor(
     attains, the lower end assumes that the curve goes on as it does. Where larger
     is better, as for roc_auc, it is a ceiling, and the other way round.
     """
-    check_by(by, fast)
-    if fast and rows_for is not None:
+    if given.fast and rows_for is not None:
         raise UsageError("--rows-for needs a learning curve: leave --fast out")
-    limits = {"rows_for": rows_for, "fail_above": fail_above, "fail_below": fail_below}
-    task = task_asked(metric, options.task)
-    names = check_metric_options(metric, costs, fast=fast, task=task)
-    check_limits(names[0], **limits)
-    table = open_table(files, options, by, task=task)
-    if table.task == "regression":
-        names = check_for_numbers(table, metric, by=by, costs=costs, positive=positive)
-        if fast:
-            result, text, findings = _numbers_from_trees(table, options, names)
-        else:
-            result, text, findings = _of_numbers(table, options, names, rows_for)
-    elif fast:
+    task = check_metric_options(given, options.task, rows_for=rows_for)
+    table = open_table(files, options, given.by, task=task)
+    judged_by = metric_arguments(given, table)
+    if table.task == "regression" and given.fast:
+        result, text, findings = _numbers_from_trees(table, options, judged_by["metric"])
+    elif table.task == "regression":
+        result, text, findings = _of_numbers(table, options, judged_by["metric"], rows_for)
+    elif given.fast:
         result, text, findings = _from_trees(table, options)
     else:
-        result, text, findings = _from_learners(
-            table, options, {"by": by} | metric_arguments(table, names, costs, positive), rows_for
-        )
+        result, text, findings = _from_learners(table, options, {"by": given.by} | judged_by, rows_for)
     name = limit_name(result["metrics"][result["metric"]])
     show("floor", result, text, options, table=table, findings=findings)
-    return verdict_on(float(result["estimate"]), name, fail_above, fail_below)
-
-
-def check_by(by: str | None, fast: bool) -> None:
-    """Refuse subgroups where no model is trained."""
-    if by is not None and fast:
-        raise UsageError("--by and --fast exclude each other: figures of subgroups come from models")
+    return verdict_on(float(result["estimate"]), name, given.fail_above, given.fail_below)
 
 
 #: Fields of a subgroup, and what stands above them.
@@ -265,7 +235,7 @@ def _dependence(table: "Table", options: TableOptions) -> "list[Finding]":
 
     if not table.columns:
         return []
-    groups = table.possible_groups if table.groups is None else {}
+    groups = table.row_info.possible_groups if table.groups is None else {}
     how: dict[str, Any] = {
         "in_order": table.time is None and table.groups is None,
         "tabular": table.tabular,

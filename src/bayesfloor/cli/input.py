@@ -1,7 +1,7 @@
 """What a command was given -> what the library takes: a table, and the arguments that say where to compute."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
 
 if TYPE_CHECKING:
     from bayesfloor.data.prepared_table import Table
+    from bayesfloor.tables.columns import RawTable
 
 #: Options about columns. The sets known by name come prepared, and take none of them.
 _OF_COLUMNS = ("drop", "categorical", "numeric", "text", "date")
@@ -61,20 +62,26 @@ def open_table(
             if file != "-":
                 check_readable(file, known)
         given = {name: getattr(options, name) for name in (*_FOR_FILES, "scale", "max_rows")}
-        prepare = "strict" if options.strict else "auto"
-        source = files[0] if len(files) == 1 else list(files)
         with without_messages_of_libraries(), progress_on_stderr(options.quiet) as progress:
             table = read_table(
-                source,
+                list(files),
                 task=task,
                 by=by,
-                prepare=prepare,
+                prepare="strict" if options.strict else "auto",
                 **given,
                 random_state=options.seed,
                 progress=progress,
             )
     say_notes(table, options.quiet)
     return table
+
+
+def read_columns(files: Sequence[str], **how: Any) -> "RawTable":
+    """Read the columns of one table or several, as they are written; `read_text_table` says how that can be done."""
+    from bayesfloor.tables.formats import read_raw
+
+    with without_messages_of_libraries():
+        return read_raw(list(files), strays="text", **how)
 
 
 def check_readable(file: str, known: list[str]) -> None:

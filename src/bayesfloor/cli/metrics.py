@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesfloor.cli.exits import UsageError
+from bayesfloor.cli.options import MetricOptions
 from bayesfloor.runtime.text import listed, quoted, shown
 
 if TYPE_CHECKING:
@@ -16,152 +17,120 @@ if TYPE_CHECKING:
 
     from bayesfloor.data.prepared_table import Table
 
-#: Bytes of a file of costs, at the most: a thousand classes with figures of a dozen digits.
+#: Maximum size of a file of costs, in bytes: a thousand classes with a dozen digits each.
 _MOST_BYTES = 16 * 2**20
-#: What may stand between the costs of a line; the one that the first line has most of does.
+#: Possible separators of a file of costs; the most frequent one of the first line is used.
 _SEPARATORS = ",;\t"
 
 
-def task_asked(metric: tuple[str, ...], task: str) -> str:
-    """Return what the target is to be read as: what --task says, or else what the metrics are for.
+def check_metric_options(given: MetricOptions, task: str, **limits: float | None) -> str:
+    """Check what can be checked before a table is read.
 
     Parameters
     ----------
-    metric : tuple of str
-        Names of metrics; empty where none is asked for.
+    given : MetricOptions
+        What models are to be judged by.
     task : {"auto", "classification", "regression"}
         What --task says.
+    **limits : float or None
+        Options, by name, that must be values of the first metric.
 
     Returns
     -------
     {"auto", "classification", "regression"}
+        What the target is to be read as: what --task says, or else what the metrics are for.
     """
     from bayesfloor.data.metrics import NUMBER_METRICS
 
-    numbers = [name for name in metric if name in NUMBER_METRICS]
-    if numbers and len(numbers) < len(metric):
-        other = next(name for name in metric if name not in NUMBER_METRICS)
-        raise UsageError(f"--metric {numbers[0]} is for numbers, and --metric {other} for classes")
+    if given.by is not None and given.fast:
+        raise UsageError("--by and --fast exclude each other: figures of subgroups come from models")
+    numbers = [name for name in given.metric if name in NUMBER_METRICS]
+    others = [name for name in given.metric if name not in NUMBER_METRICS]
+    if numbers and others:
+        raise UsageError(f"--metric {numbers[0]} is for numbers, and --metric {others[0]} for classes")
     if numbers and task == "classification":
         raise UsageError(f"--metric {numbers[0]} is for numbers; leave out --task classification")
-    if metric and not numbers and task == "regression":
-        raise UsageError(f"--metric {metric[0]}: must be one of {', '.join(NUMBER_METRICS)} with --task regression")
-    return "regression" if numbers else task
-
-
-def check_for_numbers(table: "Table", metric: tuple[str, ...], **others: Any) -> list[str]:
-    """Refuse what needs classes where the target holds numbers; return the names of the metrics, the first one first.
-
-    Parameters
-    ----------
-    table : Table
-        What was read.
-    metric : tuple of str
-        Names of metrics; empty for R².
-    **others : object
-        Other options that need classes, by name, as they were given.
-
-    Returns
-    -------
-    list of str
-    """
-    from bayesfloor.data.metrics import NUMBER_METRICS
-
-    where = f"needs classes, and {table.target!r} holds numbers; --task classification reads them as classes"
-    for name, value in others.items():
-        if value is not None and value is not False:
-            raise UsageError(f"--{name.replace('_', '-')} {where}")
-    if metric and metric[0] not in NUMBER_METRICS:
-        raise UsageError(f"--metric {metric[0]} {where}, and for numbers it is one of {', '.join(NUMBER_METRICS)}")
-    return list(metric) or [NUMBER_METRICS[0]]
-
-
-def check_metric_options(metric: tuple[str, ...], costs: str | None, *, fast: bool, task: str = "auto") -> list[str]:
-    """Check what can be checked before a table is read; return the names of the metrics, the first one first.
-
-    Parameters
-    ----------
-    metric : tuple of str
-        Names; empty for the error, or for R² of numbers.
-    costs : str or None
-        A file of costs.
-    fast : bool
-        Whether nothing is trained.
-    task : {"auto", "classification", "regression"}
-        As from `task_asked`.
-
-    Returns
-    -------
-    list of str
-    """
+    if others and task == "regression":
+        raise UsageError(f"--metric {others[0]}: must be one of {', '.join(NUMBER_METRICS)} with --task regression")
+    task = "regression" if numbers else task
     if task == "regression":
-        from bayesfloor.data.metrics import NUMBER_METRICS
-
-        if len(set(metric)) < len(metric):
+        if len(set(numbers)) < len(numbers):
             raise UsageError("--metric: the same one is named twice")
-        if costs is not None:
+        if given.costs is not None:
             raise UsageError("--costs needs classes; leave it out for numbers")
-        return list(metric) or [NUMBER_METRICS[0]]
+        first = [*numbers, NUMBER_METRICS[0]][0]
+    else:
+        first = _names_for_classes(given)[0]
+    _check_limits(first, **limits, fail_above=given.fail_above, fail_below=given.fail_below)
+    return task
+
+
+def _names_for_classes(given: MetricOptions) -> list[str]:
+    """Return the names of metrics of classes, the first one first."""
     from bayesfloor.floor.learned.metrics import check_metric_names
 
+    costs = given.costs
     try:
-        names = check_metric_names(list(metric) or "error", has_costs=costs is not None)
+        names = check_metric_names(list(given.metric) or "error", has_costs=costs is not None)
     except ValueError as error:
         raise UsageError(f"--metric: {error}") from error
-    if fast and names != ["error"]:
-        given = "--costs" if names == ["cost"] else f"--metric {names[0]}"
-        raise UsageError(f"--fast trains nothing, and only the error can be told; leave out --fast, or {given}")
+    if given.fast and names != ["error"]:
+        named = "--costs" if names == ["cost"] else f"--metric {names[0]}"
+        raise UsageError(f"--fast trains nothing, and only the error can be told; leave out --fast, or {named}")
     if costs is not None and not Path(costs).is_file():
         raise UsageError(f"--costs {costs!r}: {'not a plain file' if Path(costs).exists() else 'no such file'}")
     return names
 
 
-def check_limits(first: str, **limits: float | None) -> None:
-    """Refuse limits and targets that no value of a metric can have.
+def _check_limits(first: str, **limits: float | None) -> None:
+    """Refuse limits and targets that no value of the first metric can have."""
+    from bayesfloor.data.metrics import metric_info
 
-    Parameters
-    ----------
-    first : str
-        Name of the metric that they are for.
-    **limits : float or None
-        Options by name.
-    """
-    low = -math.inf if first == "cost" else 0.0
-    high = math.inf if first in ("cost", "log_loss", "rmse", "mae") else 2.0 if first == "brier" else 1.0
+    low, high = metric_info(first).bounds
     for name, value in limits.items():
         if value is not None and not (low <= value <= high and math.isfinite(value)):
             allowed = f"from {low:g} to {high:g}" if math.isfinite(high) else "finite, and not negative"
-            allowed = "finite" if first == "cost" else allowed
+            allowed = allowed if math.isfinite(low) else "finite"
             raise UsageError(f"--{name.replace('_', '-')} {value:g}: must be {allowed} for the metric {first!r}")
 
 
-def metric_arguments(table: "Table", names: list[str], costs: str | None, positive: str | None) -> dict[str, Any]:
-    """Return the arguments of `learned_floor` and `difficulty_report` that say what models are judged by.
+def metric_arguments(given: MetricOptions, table: "Table", **others: Any) -> dict[str, Any]:
+    """Return the arguments of the library that say what models are judged by.
 
     Parameters
     ----------
+    given : MetricOptions
+        What models are to be judged by.
     table : Table
-        What was read; has the classes.
-    names : list of str
-        As from `check_metric_options`.
-    costs : str or None
-        A file of costs.
-    positive : str or None
-        Name of a class.
+        What was read. Where its target holds numbers, what needs classes is refused.
+    **others : object
+        Other options that need classes, by name, as they were given.
 
     Returns
     -------
     dict
+        "metric", and for classes "costs" and "positive".
     """
-    classes = [str(label) for label in table.classes]
+    if table.task == "regression":
+        from bayesfloor.data.metrics import NUMBER_METRICS
+
+        where = f"needs classes, and {table.target!r} holds numbers; --task classification reads them as classes"
+        for name, value in {"by": given.by, "costs": given.costs, "positive": given.positive, **others}.items():
+            if value is not None and value is not False:
+                raise UsageError(f"--{name.replace('_', '-')} {where}")
+        if given.metric and given.metric[0] not in NUMBER_METRICS:
+            known = ", ".join(NUMBER_METRICS)
+            raise UsageError(f"--metric {given.metric[0]} {where}, and for numbers it is one of {known}")
+        return {"metric": list(given.metric) or [NUMBER_METRICS[0]]}
+    classes, positive = [str(label) for label in table.classes], given.positive
     if positive is not None and positive not in classes:
         from difflib import get_close_matches
 
         close = get_close_matches(positive, classes, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"the classes are {listed([repr(name) for name in classes])}"
         raise UsageError(f"--positive {positive!r}: no class of {table.target!r} has that name; {hint}")
-    matrix = None if costs is None else read_costs(Path(costs), table.classes)
-    return {"metric": names, "costs": matrix, "positive": positive}
+    matrix = None if given.costs is None else read_costs(Path(given.costs), table.classes)
+    return {"metric": _names_for_classes(given), "costs": matrix, "positive": positive}
 
 
 def read_costs(path: Path, classes: "NDArray[Any]") -> "NDArray[np.float64]":

@@ -21,9 +21,9 @@ UNPACKED_MODEL_LIMIT = 2**30
 #: Bytes of its description. A value takes about 200, so that this is 300 000 values of categories; read, it takes up to
 #: 20 times as much memory.
 SCHEMA_LIMIT = 2**26
-#: Values in a file of ours, those that several places share counted at each.
+#: Maximum number of values in a model file; a shared value counts once per reference.
 MOST_VALUES = 2**20
-#: Letters of what is wrong with a file.
+#: Maximum length of a message about a damaged file.
 MOST_LETTERS = 200
 
 _SCHEMA = "schema.json"

@@ -22,14 +22,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.classify.landmarks.feature_choice import HEAVIEST, LIGHTEST
-from bayesfloor.classify.landmarks.feature_map import FARTHEST, FeatureMap
 from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
-from bayesfloor.classify.landmarks.local_rows import LocalRows
 from bayesfloor.classify.linear.smart_svc import SmartSVC
 from bayesfloor.cli.model_archive import UNPACKED_MODEL_LIMIT, no_model, pack, unpack
+from bayesfloor.learn.landmarks.feature_choice import HEAVIEST, LIGHTEST
+from bayesfloor.learn.landmarks.feature_map import FARTHEST, FeatureMap
+from bayesfloor.learn.landmarks.local_rows import LocalRows
 from bayesfloor.runtime.text import counted, listed
-from bayesfloor.tables.encoding import Preparation
+from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tree import ClassTree
 from bayesfloor.tree.class_tree import check_classes
 
@@ -271,7 +271,7 @@ def _local_rows_of(parts: Parts, n_axes: int, n_classes: int) -> LocalRows:
         prior=_array(parts, "prior", np.float32, (n_classes,), 0, whole),
         centres=centres,
         starts=starts,
-        opinions=_array(parts, "opinions", np.float64, (3,), 0, LARGEST_COEFFICIENT),
+        stack_weights=_array(parts, "stack_weights", np.float64, (3,), 0, LARGEST_COEFFICIENT),
     )
 
 

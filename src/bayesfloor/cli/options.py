@@ -19,33 +19,10 @@ File = Annotated[
     str, Parameter(name="FILE", help="A file, several with the same columns, - for stdin, or the name of a data set.")
 ]
 Force = Annotated[bool, flag("Replace a file that is there.")]
-Fast = Annotated[bool, flag("From spanning trees alone, without training anything.")]
-By = Annotated[
-    str | None,
-    Parameter(help="Column whose values get figures of their own, such as a region; it stays a feature."),
-]
 #: The largest floor that passes.
 FailAbove = Annotated[
     float | None,
     Parameter(help="Exit with 1 when an estimate is above this number.", validator=Number(gte=0, lte=1)),
-]
-#: The same where the metric says which numbers make sense.
-FailAboveValue = Annotated[float | None, Parameter(help="Exit with 1 when the floor or ceiling is above this number.")]
-FailBelowValue = Annotated[float | None, Parameter(help="Exit with 1 when the floor or ceiling is below this number.")]
-Metrics = Annotated[
-    tuple[str, ...],
-    flag(
-        "What models are judged by: error, balanced_error, log_loss, brier, roc_auc, average_precision, f1, "
-        "top_k_error (top_3_error), cost; for numbers r2, rmse, mae. The error or r2 by default. Several times for "
-        "several; the first is the headline."
-    ),
-]
-Costs = Annotated[
-    str | None,
-    Parameter(help="CSV of what decisions cost: a line for each true class, a column for each decision, by name."),
-]
-Positive = Annotated[
-    str | None, Parameter(help="The class of two that average_precision and f1 are about; by default the last one.")
 ]
 RowsFor = Annotated[
     float | None,
@@ -72,8 +49,8 @@ class RunOptions:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class TableOptions(RunOptions):
-    """How to read a table, beside the above."""
+class ValueOptions(RunOptions):
+    """What a table is about, and what becomes of its values."""
 
     target: Annotated[
         str | None,
@@ -105,6 +82,13 @@ class TableOptions(RunOptions):
     keep_missing_as_class: Annotated[
         bool, flag("Keep labels such as NA, ?, . or unknown as classes; else they are missing.", group=_TABLE)
     ] = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(ValueOptions):
+    """Which columns and rows of a table are used, what each column holds, and where to compute."""
+
     drop: Annotated[
         tuple[str, ...], flag("Column to leave out, such as an id; may be given several times.", group=_TABLE)
     ] = ()
@@ -136,5 +120,38 @@ class TableOptions(RunOptions):
     ] = None
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class MetricOptions:
+    """What models are judged by, and which answers make a command fail."""
+
+    fast: Annotated[bool, flag("From spanning trees alone, without training anything.")] = False
+    by: Annotated[
+        str | None,
+        Parameter(help="Column whose values get figures of their own, such as a region; it stays a feature."),
+    ] = None
+    metric: Annotated[
+        tuple[str, ...],
+        flag(
+            "What models are judged by: error, balanced_error, log_loss, brier, roc_auc, average_precision, f1, "
+            "top_k_error (top_3_error), cost; for numbers r2, rmse, mae. The error or r2 by default. Several times for "
+            "several; the first is the headline."
+        ),
+    ] = ()
+    costs: Annotated[
+        str | None,
+        Parameter(help="CSV of what decisions cost: a line for each true class, a column for each decision, by name."),
+    ] = None
+    positive: Annotated[
+        str | None, Parameter(help="The class of two that average_precision and f1 are about; by default the last one.")
+    ] = None
+    fail_above: Annotated[
+        float | None, Parameter(help="Exit with 1 when the floor or ceiling is above this number.")
+    ] = None
+    fail_below: Annotated[
+        float | None, Parameter(help="Exit with 1 when the floor or ceiling is below this number.")
+    ] = None
+
+
 #: What a command that is given none of these gets.
-RUN_DEFAULTS, TABLE_DEFAULTS = RunOptions(), TableOptions()
+RUN_DEFAULTS, TABLE_DEFAULTS, METRIC_DEFAULTS = RunOptions(), TableOptions(), MetricOptions()

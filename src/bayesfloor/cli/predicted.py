@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Group, Parameter
 
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.input import check_readable, is_file
+from bayesfloor.cli.input import check_readable, is_file, read_columns
 from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
 from bayesfloor.runtime.text import counted, listed, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bayesfloor.data.prepared_table import Table
+    from bayesfloor.data.prepared_table import Origin, Table
     from bayesfloor.runtime.arrays import Ints
     from bayesfloor.tables.columns import RawTable
-    from bayesfloor.tables.encoding import Preparation
+    from bayesfloor.tables.preparation import Preparation
 
 _MODEL = Group("The model", sort_key=0)
 #: What a column of predicted labels may be called, beside the name of the target.
@@ -112,12 +112,12 @@ def _from_file(given: ModelOptions, table: "Table", files: tuple[str, ...]) -> "
 
     assert given.predictions is not None
     path = given.predictions
-    raw = _read(path, "", [])
+    raw = read_columns([path], target="", least_columns=1)
     names = [str(each) for each in table.classes.tolist()]
     header = None
     if len(raw.columns) == 1 and raw.names[0] in names:  # the first label was taken for the name of the column
         header = False
-        raw = _read(path, "", [], header)
+        raw = read_columns([path], target="", header=header, least_columns=1)
     name = Path(path.partition("::")[0]).name
     apart = [given.id] if given.id is not None else [_LINE] if _has_lines(raw, table) else []
     for column in (given.id, given.column):
@@ -128,7 +128,7 @@ def _from_file(given: ModelOptions, table: "Table", files: tuple[str, ...]) -> "
     left = [column for column in raw.names if column not in apart]
     label = given.column or _label_column(left, table, name)
     if label is not None:  # again, with labels such as 007 and NA as they are written
-        raw = _read(path, label, apart, header)
+        raw = read_columns([path], target=label, categorical=apart, header=header, least_columns=1)
     places = _places_of_rows(raw, table, files, given.id, apart, name)
     if label is None:
         from bayesfloor.floor.learned.model_predictions import check_probabilities, classes_of_columns
@@ -144,17 +144,9 @@ def _from_file(given: ModelOptions, table: "Table", files: tuple[str, ...]) -> "
     return _in_terms_of(table, files, texts, f"{name}: {label!r} holds")
 
 
-def _read(file: str, target: str, categorical: list[str], header: bool | None = None) -> "RawTable":
-    """Read a table of predictions, which may have a single column."""
-    from bayesfloor.tables.formats import read_raw
-
-    with without_messages_of_libraries():
-        return read_raw(file, categorical=categorical, target=target, strays="text", least_columns=1, header=header)
-
-
 def _has_lines(raw: "RawTable", table: "Table") -> bool:
     """Tell whether a file of predictions says where each row stands, as 'bayesfloor predict' writes it."""
-    return _LINE in raw.names and len(raw.names) > 1 and not table.files
+    return _LINE in raw.names and len(raw.names) > 1 and not table.origin.files
 
 
 def _label_column(columns: list[str], table: "Table", name: str) -> str | None:
@@ -177,7 +169,7 @@ def _texts(raw: "RawTable", name: str) -> list[Any]:
     """Return a column as text; None where a value is missing."""
     from bayesfloor.tables.columns import TextColumn, as_text
 
-    column = as_text(next(column for column in raw.columns if column.name == name))
+    column = as_text(raw.column(name))
     if not isinstance(column, TextColumn):
         raise ValueError(f"{raw.source}: the column {name!r} holds neither text nor numbers")
     return [None if code < 0 else column.categories[code] for code in column.codes.tolist()]
@@ -206,11 +198,11 @@ def _places_of_rows(
         if id_column is None:
             wanted: list[Any] = [str(line) for line in table.lines.tolist()]
         else:
-            whole = _read_whole(files, table.target, [id_column])
+            whole = read_columns(files, target=table.target, categorical=[id_column])
             if id_column not in whole.names:
                 raise UsageError(f"{table.source} has no column {id_column!r}; --id names one of both files")
             ids = _texts(whole, id_column)
-            wanted = [ids[place] for place in _places_in_file(table, whole).tolist()]
+            wanted = [ids[place] for place in _places_in_file(table.origin, whole).tolist()]
         place_of = {key: place for place, key in enumerate(keys)}
         if len(place_of) < len(keys):
             twice = next(key for place, key in enumerate(keys) if place_of[key] != place)
@@ -229,32 +221,23 @@ def _places_of_rows(
         )
     if len(table.X) == table.n_samples:
         return np.arange(raw.n_rows)
-    if table.row_word == "row" and not table.files:  # counted from 1
+    if table.origin.row_word == "row" and not table.origin.files:  # counted from 1
         return table.lines - 1
     if STDIN_TOKEN in files:
         raise UsageError("stdin can be read once, and only a part of its rows is used: name a file")
-    return _places_in_file(table, _read_whole(files, table.target, []))
+    return _places_in_file(table.origin, read_columns(files, target=table.target))
 
 
-def _read_whole(files: tuple[str, ...], target: str, categorical: list[str]) -> "RawTable":
-    """Read all columns and rows of what a table was read from."""
-    from bayesfloor.tables.formats import read_raw
-
-    source: Any = files[0] if len(files) == 1 else list(files)
-    with without_messages_of_libraries():
-        return read_raw(source, categorical=categorical, target=target, strays="text")
-
-
-def _places_in_file(table: Any, whole: Any) -> "Ints":
+def _places_in_file(rows: "Origin | RawTable", whole: "Origin | RawTable") -> "Ints":
     """Return where each row of a table is among all rows of its file, or files."""
     import numpy as np
 
-    def keys(rows: Any) -> list[tuple[int, int]]:
+    def keys(rows: "Origin | RawTable") -> list[tuple[int, int]]:
         codes = np.zeros(len(rows.lines), np.int64) if rows.file_codes is None else rows.file_codes
         return list(zip(codes.tolist(), rows.lines.tolist(), strict=True))
 
     place_of = {key: place for place, key in enumerate(keys(whole))}
-    return np.array([place_of[key] for key in keys(table)])
+    return np.array([place_of[key] for key in keys(rows)])
 
 
 def _by_model(path: Path, table: "Table", files: tuple[str, ...]) -> "NDArray[Any]":
@@ -277,9 +260,9 @@ def _by_model(path: Path, table: "Table", files: tuple[str, ...]) -> "NDArray[An
             f"{table.source!r} is a data set that comes prepared, and {path.name} knows other columns; name a file, or "
             "pass --predictions"
         )
-    whole = _read_whole(files, table.target, [])
+    whole = read_columns(files, target=table.target)
     frame = _columns_for(trained, whole, table, path.name)
-    places = _places_in_file(table, whole)
+    places = _places_in_file(table.origin, whole)
     try:
         found = np.asarray(trained.predict(frame.iloc[places] if hasattr(frame, "iloc") else frame[places]))
     except Exception as error:
@@ -298,11 +281,10 @@ def _points_for(preparation: "Preparation", table: "Table", files: tuple[str, ..
             raise UsageError(f"{table.source!r} is a data set that comes prepared, in another way than the model knows")
         return table.X
     # as 'predict' does: in table.X, categories with many values are encoded by the labels of other rows
-    source: Any = files[0] if len(files) == 1 else list(files)
     with without_messages_of_libraries():
         # no column has this name: rows without a label are wanted too, and labels may be new
-        alike = read_table(source, preparation=replace(preparation, target=f"{preparation.target}\0"))
-    return alike.X[_places_in_file(table, alike)]
+        alike = read_table(list(files), preparation=replace(preparation, target=f"{preparation.target}\0"))
+    return alike.X[_places_in_file(table.origin, alike.origin)]
 
 
 def _are_equal(first: Any, second: Any) -> bool:
@@ -342,8 +324,8 @@ def _in_terms_of(table: "Table", files: tuple[str, ...], found: Any, what: str) 
     code_of = {str(label): code for code, label in enumerate(table.classes.tolist())}
     texts = [str(label) for label in np.ravel(found).tolist()]
     if not code_of.keys() >= set(texts) and table.columns and STDIN_TOKEN not in files:
-        whole = _read_whole(files, table.target, [])
-        spelled, places = _texts(whole, table.target), _places_in_file(table, whole).tolist()
+        whole = read_columns(files, target=table.target)
+        spelled, places = _texts(whole, table.target), _places_in_file(table.origin, whole).tolist()
         assert table.y is not None
         labels = map(str, table.y.tolist())
         code_of |= {spelled[place]: code_of[label] for place, label in zip(places, labels, strict=True)}

@@ -11,26 +11,15 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.cli.floors import check_by, limit_name, verdict_on
+from bayesfloor.cli.floors import limit_name, verdict_on
 from bayesfloor.cli.input import check_n_features, engine, open_table, rows_to_use
-from bayesfloor.cli.metrics import (
-    check_for_numbers,
-    check_limits,
-    check_metric_options,
-    metric_arguments,
-    task_asked,
-)
+from bayesfloor.cli.metrics import check_metric_options, metric_arguments
 from bayesfloor.cli.options import (
+    METRIC_DEFAULTS,
     TABLE_DEFAULTS,
-    By,
-    Costs,
-    FailAboveValue,
-    FailBelowValue,
-    Fast,
     File,
     Force,
-    Metrics,
-    Positive,
+    MetricOptions,
     RunOptions,
     TableOptions,
 )
@@ -49,11 +38,7 @@ _WIDTH, _NARROWEST, _WIDEST = 100, 60, 110
 
 def report(
     *files: File,
-    fast: Fast = False,
-    by: By = None,
-    metric: Metrics = (),
-    costs: Costs = None,
-    positive: Positive = None,
+    judged: MetricOptions = METRIC_DEFAULTS,
     target_value: Annotated[
         float | None, Parameter(help="An error, or value of the first metric, that you hope for: is it feasible?")
     ] = None,
@@ -64,8 +49,6 @@ def report(
         str | None, Parameter(help="Where to write: .html, .md, .json or .txt. NAME-report.html by default.")
     ] = None,
     force: Force = False,
-    fail_above: FailAboveValue = None,
-    fail_below: FailBelowValue = None,
     given: ModelOptions = NO_MODEL,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
@@ -80,32 +63,23 @@ def report(
     force = force or (place is not None and _is_own_page(place))
     if place is not None:
         check_output(str(place), force)
-    check_by(by, fast)
     check_model_options(given, files, needed=False)
-    if given.is_given and fast:
+    if given.is_given and judged.fast:
         raise UsageError("--fast trains nothing that a model could be compared with; leave out --fast, or the model")
-    task = task_asked(metric, options.task)
-    names = check_metric_options(metric, costs, fast=fast, task=task)
-    check_limits(names[0], target_value=target_value, fail_above=fail_above, fail_below=fail_below)
-    with compiling_beside(*(() if fast or task == "regression" else ("boosting",))):
-        table = open_table(files, options, by, task=task)
+    task = check_metric_options(judged, options.task, target_value=target_value)
+    with compiling_beside(*(() if judged.fast or task == "regression" else ("boosting",))):
+        table = open_table(files, options, judged.by, task=task)
         check_n_features(features, table)
-        if table.task == "regression":
-            others = {"by": by, "costs": costs, "positive": positive, "fast": fast}
-            others |= {"model": given.model, "predictions": given.predictions}
-            judged_by: dict[str, Any] = {"metric": check_for_numbers(table, metric, **others)}
-        else:
-            judged_by = metric_arguments(table, names, costs, positive)
+        judged_by = metric_arguments(judged, table, fast=judged.fast, model=given.model, predictions=given.predictions)
         labels = predicted_labels(given, table, files) if given.is_given else None
         from bayesfloor.report.difficulty import difficulty_report  # after what can go wrong: it takes a second to load
 
-        asked: dict[str, Any] = {"fast": fast, "by": by, "metric": metric, "costs": costs, "positive": positive}
-        asked |= {"target_value": target_value, "features": features, **vars(given)}
+        asked = {**vars(judged), "target_value": target_value, "features": features, **vars(given)}
         with engine(options) as how:
             found = difficulty_report(
                 table,
-                by=by,
-                fast=fast,
+                by=judged.by,
+                fast=judged.fast,
                 predictions=labels,
                 target_value=target_value,
                 n_features=features,
@@ -125,7 +99,7 @@ def report(
     if place is not None:
         say(f"The report is in {str(place)!r}.", quiet=options.quiet)
     found_floor = found.summary["floor"]
-    return verdict_on(float(found_floor["estimate"]), limit_name(found_floor), fail_above, fail_below)
+    return verdict_on(float(found_floor["estimate"]), limit_name(found_floor), judged.fail_above, judged.fail_below)
 
 
 def _write_text(summary: dict[str, Any]) -> None:
@@ -161,6 +135,7 @@ def _is_own_page(place: Path) -> bool:
 def _command(files: tuple[str, ...], options: TableOptions, asked: dict[str, Any]) -> str:
     """Write down what makes the same report again."""
     how_to_run = {*(field.name for field in fields(RunOptions)), "device", "cluster"}
+    asked = {name: value for name, value in asked.items() if name not in ("fail_above", "fail_below")}
     named = [field.name for field in fields(options) if field.name not in how_to_run]
     given = {name: getattr(options, name) for name in named if getattr(options, name) != getattr(TABLE_DEFAULTS, name)}
     words = ["bayesfloor", "report", *("-" if file == STDIN_TOKEN else file for file in files)]

@@ -8,10 +8,10 @@ from cyclopts.validators import Number
 
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.floors import verdict_on
-from bayesfloor.cli.input import check_readable
+from bayesfloor.cli.input import check_readable, read_columns
 from bayesfloor.cli.options import RUN_DEFAULTS, FailAbove, RunOptions, flag
 from bayesfloor.cli.output import say, show, table_text
-from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
+from bayesfloor.cli.streams import STDIN_TOKEN
 from bayesfloor.runtime.text import exact_percent, visible
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def votes(
         raise UsageError(f"--label and --annotator name columns of a long table, and exclude --form {form}")
     if file != "-":
         check_readable(file, [])
-    raw = _read(file, [], "")  # no column has an empty name: the last is read as any other, not as labels
+    raw = read_columns([file], target="")  # no column has an empty name: the last is read as any other, not as labels
     found = {
         "rows": row or find_name(raw.names, ROW_NAMES),
         "labels": label or find_name(raw.names, LABEL_NAMES),
@@ -64,7 +64,8 @@ def votes(
     if form is None and (is_named or (found["rows"] is not None and found["labels"] is not None)):
         form = "long"
     if form == "long" and file != "-":  # again, with labels such as 007 and NA as they are written
-        raw = _read(file, [each for each in (found["rows"], found["annotators"]) if each in raw.names], found["labels"])
+        named = [each for each in (found["rows"], found["annotators"]) if each in raw.names]
+        raw = read_columns([file], categorical=named, target=found["labels"])
     dropped = [] if form == "long" else [name for name in (found["rows"],) if name in raw.names]
     form = form or _form_of(raw, dropped)
     if form != "counts" and not keep_missing_as_class:
@@ -86,13 +87,6 @@ def votes(
     return verdict_on(result.estimate, "the floor", fail_above)
 
 
-def _read(file: str, categorical: list[str], target: str | None) -> "RawTable":
-    from bayesfloor.tables.formats import read_raw
-
-    with without_messages_of_libraries():
-        return read_raw(file, categorical=categorical, target=target, strays="text")
-
-
 def _frame(raw: "RawTable", text: set[str]) -> Any:
     """Return columns as a data frame; names of rows, annotators and labels as text."""
     from bayesfloor.tables.columns import as_text
@@ -103,20 +97,20 @@ def _frame(raw: "RawTable", text: set[str]) -> Any:
 
 def _form_of(raw: "RawTable", dropped: list[str]) -> Form:
     """Tell whether the columns of a wide table are counts or labels."""
-    from bayesfloor.tables.columns import NumberColumn, count_gaps
+    from bayesfloor.tables.columns import NumberColumn
 
     votes = [each for each in raw.columns if each.name not in dropped]
-    return "counts" if all(isinstance(each, NumberColumn) and not count_gaps(each) for each in votes) else "labels"
+    return "counts" if all(isinstance(each, NumberColumn) and not each.gaps.any() for each in votes) else "labels"
 
 
 def _leave_out_missing(raw: "RawTable", names: "list[str | None]") -> None:
     """Take labels that say that there is none for no votes, and note it."""
-    from bayesfloor.tables.targets import said_of_missing, without_missing_labels
+    from bayesfloor.tables.targets import counted_labels, without_missing_labels
 
     found = without_missing_labels(raw, *(name for name in names if name in raw.names))
     if found:
         hint = "--keep-missing-as-class keeps such labels as classes"
-        raw.notes.append(f"Missing labels, which are no votes: {said_of_missing(found)}; {hint}.")
+        raw.notes.append(f"Missing labels, which are no votes: {counted_labels(found)}; {hint}.")
 
 
 def _show(found: Any, options: RunOptions) -> None:

@@ -117,16 +117,16 @@ def _sample(n_rows: int, n_features: int, n_classes: int = 3) -> tuple["Floats",
 def _boosting() -> None:
     import numpy as np
 
-    from bayesfloor.classify.landmarks.efforts import EFFORTS
-    from bayesfloor.classify.landmarks.fitting import fit_model, order_rows
     from bayesfloor.learn.boosting import boosting
+    from bayesfloor.learn.landmarks.efforts import EFFORTS
+    from bayesfloor.learn.landmarks.fitting import fit_model, order_rows
     from bayesfloor.learn.training_rows import Train
-    from bayesfloor.runtime.threads import Crew
+    from bayesfloor.runtime.threads import WorkerPool
 
     X, y = _sample(90, 4)
     boosting(Train(X, y, 3), X[:10], 0)
     rows = order_rows(X, y, np.ones(len(y)), 0, None, EFFORTS["default"])
-    fit_model(rows, 3, EFFORTS["default"], 0, Crew(1))
+    fit_model(rows, 3, EFFORTS["default"], 0, WorkerPool(1))
 
 
 def _learners() -> None:
@@ -161,7 +161,7 @@ def _forests() -> None:
     import numpy as np
 
     from bayesfloor.forest import plan, spanning_forests
-    from bayesfloor.forest.order.kruskal import component_labels
+    from bayesfloor.forest.order.kruskal_kernels import component_labels
     from bayesfloor.forest.sweep.seed_kernels import chain_edges
 
     for n_features, projection in ((2, "none"), (30, "auto"), (40, "pca")):
@@ -199,7 +199,7 @@ def _landmarks() -> None:
 
     from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
     from bayesfloor.classify.landmarks.landmark_regressor import LandmarkRegressor
-    from bayesfloor.classify.landmarks.local_kernels import assign_cells
+    from bayesfloor.learn.landmarks.local_kernels import assign_cells
 
     X, y = _sample(1500, 5)
     for effort in ("fast", "default", "high"):
@@ -217,7 +217,7 @@ def _machines() -> None:
     from sklearn.linear_model import LogisticRegression
 
     from bayesfloor.classify.hierarchical.dag import DAGClassifier
-    from bayesfloor.classify.hierarchical.tree_classifier import HierarchicalClassifier
+    from bayesfloor.classify.hierarchical.hierarchical_classifier import HierarchicalClassifier
     from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
     from bayesfloor.classify.linear.smart_svc import SmartSVC
 

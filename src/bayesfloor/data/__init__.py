@@ -10,6 +10,7 @@
     columns in any order            ── column_order.column_keys ─ a number for each, from its values
     max_rows                        ── sampling.stratified_rows ─ some of the rows, the same share of each class
     Table in place of X and y       ── prepared_table.points_and_labels
+    all of these together           ── problem.Problem, made by tables.arguments.check_problem
     features that take labels       ── supervised_features ────── made anew in each training set
 
 Callers' arrays are never written to. Errors name the columns, labels or counts at fault.

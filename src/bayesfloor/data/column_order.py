@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.runtime.arrays import Floats
-from bayesfloor.runtime.hashing import mix64
+from bayesfloor.runtime.hash_kernels import mix64
 
 U64 = NDArray[np.uint64]
 

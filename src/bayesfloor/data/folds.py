@@ -10,7 +10,7 @@ from scipy import sparse
 
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import ParameterError, check_int, is_int
-from bayesfloor.runtime.hashing import hash_rows, mix64, sums_of_hashes
+from bayesfloor.runtime.hash_kernels import hash_rows, mix64, sums_of_hashes
 
 U64 = NDArray[np.uint64]
 

@@ -12,11 +12,11 @@ from bayesfloor.runtime.text import quoted
 
 #: Largest absolute value: sums of squares of so many rows as memory holds stay finite.
 LARGEST = 1e140
-#: Most different values of whole numbers that may as well be asked as classes.
+#: Maximum number of distinct whole numbers that may as well be classes.
 MOST_ORDERED = 20
-#: Different values that a count has at the least, as a multiple of the square root of the largest.
+#: Minimum number of distinct values of a count, as a multiple of the square root of the largest.
 COUNT_RUN = 1.0
-#: Share of the rows at an end of the range from which a target is bounded there.
+#: A target is bounded if at least this share of the rows is at an end of its range.
 AT_AN_END = 0.02
 
 

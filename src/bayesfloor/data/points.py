@@ -26,7 +26,7 @@ SPARSE_LIMIT = 2 * 2**30
 #: Names of the types that stand for a missing value: None, pandas.NA and pandas.NaT.
 MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})
 
-#: Numbers from which on several threads look for what is not finite.
+#: Arrays with more numbers than this are checked by several threads.
 _MANY_NUMBERS = 1 << 24
 #: Integers up to this are exact in float64.
 _LARGEST_EXACT_INTEGER = 2**53

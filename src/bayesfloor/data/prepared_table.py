@@ -14,7 +14,7 @@ from bayesfloor.runtime.notebooks import table_html
 from bayesfloor.runtime.results import Result, plain
 from bayesfloor.runtime.text import counted
 
-#: Columns that a notebook shows of a table, at the most.
+#: Maximum number of columns of a table that a notebook shows.
 _MOST_SHOWN = 12
 
 
@@ -72,6 +72,59 @@ class TabularView:
         return replace(self, values=self.values[rows])
 
 
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Where the rows of a table come from.
+
+    Attributes
+    ----------
+    source : str
+        Name of the file.
+    lines : ndarray of shape (n_rows,)
+        The line of the file on which each row begins, or the row's number from 1 where a file has no lines.
+    n_samples : int
+        Number of rows in the file.
+    row_word : str
+        What `lines` counts: "line" or "row".
+    files : tuple of str
+        Names of the files, where there are several; `lines` counts in each of them.
+    file_codes : ndarray of shape (n_rows,) or None
+        Each row's position among `files`.
+    kept : mapping of str to object
+        Columns whose values X does not tell, as they were read.
+    """
+
+    source: str
+    lines: Ints
+    n_samples: int
+    row_word: str = "row"
+    files: tuple[str, ...] = ()
+    file_codes: Ints | None = None
+    kept: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class RowInfo:
+    """What is known of rows beside their features and labels.
+
+    Attributes
+    ----------
+    groups : ndarray of shape (n_rows,) or None
+        Rows that belong together have the same number.
+    time : ndarray of shape (n_rows,) or None
+        When each row was seen, as a number that grows with time.
+    by : Subgroups or None
+        Subgroups that figures are wanted for.
+    possible_groups : mapping of str to ndarray
+        Columns, not named as groups, that may tell which rows belong together; -1 where a value is missing.
+    """
+
+    groups: Ints | None = None
+    time: Floats | None = None
+    by: Subgroups | None = None
+    possible_groups: Mapping[str, Ints] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Table(Result):
     """A table made ready: numbers, labels, and what was done to get there.
@@ -82,79 +135,82 @@ class Table(Result):
         Finite float64 values, read-only.
     y : ndarray of shape (n_rows,) or None
         The labels: classes, or float64 numbers; None where a table without its target was made ready as another was.
-    feature_names : tuple of str
-        Names of the columns of X; a dummy is called ``column=value``.
-    classes : ndarray
-        The distinct labels, sorted; empty where they are numbers.
     target : str
         Name of the column of labels.
+    classes : ndarray
+        The distinct labels, sorted; empty where they are numbers.
+    task : {"classification", "regression"}
+        Whether the labels are classes or numbers.
+    feature_names : tuple of str
+        Names of the columns of X; a dummy is called ``column=value``.
     feature_groups : tuple of tuples of int
-        For each column of the file, its columns in X, as ``BayesErrorSelector(feature_groups=...)`` takes them.
+        For each column of the file, its columns in X, as ``FloorSelector(feature_groups=...)`` takes them.
     column_names : tuple of str
         The columns of the file that `feature_groups` stand for.
-    source : str
-        Name of the file.
-    lines : ndarray of shape (n_rows,)
-        The line of the file on which each row begins, or the row's number from 1 where a file has no lines.
-    n_samples : int
-        Number of rows in the file.
+    preparation : Preparation
+        How the columns became X, to make another file ready in the same way.
+    origin : Origin
+        Where the rows come from; `source`, `lines` and `n_samples` are taken from there.
     notes : tuple of str
         Everything that was detected, assumed or done, in plain sentences.
     cautions : tuple of str
         What deserves a look before the results are trusted.
-    preparation : Preparation
-        How the columns became X, to make another file ready in the same way.
-    row_word : str
-        What `lines` counts: "line" or "row".
     columns : tuple of ColumnSummary
         What each column of the file holds, and what was done with it.
+    row_info : RowInfo
+        What else is known of the rows; `groups`, `time` and `by` are taken from there.
     tabular : TabularView or None
         The same rows for learners that take codes and gaps; None where X says it all.
-    possible_groups : mapping of str to ndarray
-        Columns, not named as groups, that may tell which rows belong together; -1 where a value is missing.
-    kept : mapping of str to object
-        Columns whose values X does not tell, as they were read.
-    groups : ndarray of shape (n_rows,) or None
-        Rows that belong together have the same number.
-    time : ndarray of shape (n_rows,) or None
-        When each row was seen, as a number that grows with time.
-    files : tuple of str
-        Names of the files, where there are several; `lines` counts in each of them.
-    file_codes : ndarray of shape (n_rows,) or None
-        Each row's position among `files`.
-    by : Subgroups or None
-        Groups of rows that figures are wanted for.
-    task : {"classification", "regression"}
-        Whether the labels are classes or numbers.
     supervised : SupervisedFeatures or None
         What makes the features of models in place of X, where that takes labels.
     """
 
     X: Floats
     y: NDArray[Any] | None
-    feature_names: tuple[str, ...]
-    classes: NDArray[Any]
     target: str
+    classes: NDArray[Any]
+    task: str
+    feature_names: tuple[str, ...]
     feature_groups: tuple[tuple[int, ...], ...]
     column_names: tuple[str, ...]
-    source: str
-    lines: Ints
-    n_samples: int
-    notes: tuple[str, ...]
-    cautions: tuple[str, ...]
     preparation: Any
-    row_word: str = "row"
+    origin: Origin
+    notes: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
     columns: tuple[ColumnSummary, ...] = ()
+    row_info: RowInfo = field(default_factory=RowInfo)
     tabular: TabularView | None = None
-    groups: Ints | None = None
-    time: Floats | None = None
-    possible_groups: Mapping[str, Ints] = field(default_factory=dict)
-    kept: Mapping[str, Any] = field(default_factory=dict)
-    files: tuple[str, ...] = ()
-    file_codes: Ints | None = None
-    by: Subgroups | None = None
-    task: str = "classification"
     supervised: SupervisedFeatures | None = None
+
+    @property
+    def source(self) -> str:
+        """Name of the file."""
+        return self.origin.source
+
+    @property
+    def lines(self) -> Ints:
+        """The line of the file on which each row begins, or the row's number."""
+        return self.origin.lines
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows in the file."""
+        return self.origin.n_samples
+
+    @property
+    def groups(self) -> Ints | None:
+        """Rows that belong together have the same number."""
+        return self.row_info.groups
+
+    @property
+    def time(self) -> Floats | None:
+        """When each row was seen."""
+        return self.row_info.time
+
+    @property
+    def by(self) -> Subgroups | None:
+        """Subgroups that figures are wanted for."""
+        return self.row_info.by
 
     def __repr__(self) -> str:
         n_rows, n_features = self.X.shape
@@ -166,14 +222,14 @@ class Table(Result):
 
     def values_of(self, row: int) -> tuple[str, ...]:
         """Return the values of a row as the file has them, one for each of `column_names`."""
-        kept = {name: column.shown(row) for name, column in self.kept.items()}
+        kept = {name: column.shown(row) for name, column in self.origin.kept.items()}
         written: tuple[str, ...] = self.preparation.as_in_file(self.X[row], kept)
         return written
 
     def column(self, name: str) -> list[str]:
         """Return the values of one of `column_names` as the file has them; empty text where one is missing."""
-        if name in self.kept:
-            return [self.kept[name].shown(row) for row in range(len(self.X))]
+        if name in self.origin.kept:
+            return [self.origin.kept[name].shown(row) for row in range(len(self.X))]
         place = self.column_names.index(name)
         members = list(self.feature_groups[place])
         _, first, which = np.unique(self.X[:, members], axis=0, return_index=True, return_inverse=True)

@@ -82,22 +82,19 @@ class Problem:
         """Rows per class."""
         return np.bincount(self.codes, minlength=len(self.classes))
 
-    @property
-    def without_target(self) -> "Problem":
-        """The same rows without the numbers: all are of one class."""
-        return replace(self, y=np.empty(0))
-
     def take(self, rows: Ints) -> "Problem":
         """Keep some of the rows; all classes stay."""
-        arrays = {name: getattr(self, name) for name in ("groups", "time", "sample_weight")}
-        records = {name: getattr(self, name) for name in ("tabular", "by", "supervised")}
         return replace(
             self,
             X=np.ascontiguousarray(self.X[rows]),
             codes=self.codes[rows],
+            groups=None if self.groups is None else self.groups[rows],
+            time=None if self.time is None else self.time[rows],
+            tabular=None if self.tabular is None else self.tabular.take(rows),
+            by=None if self.by is None else self.by.take(rows),
+            supervised=None if self.supervised is None else self.supervised.take(rows),
             y=self.y[rows] if len(self.y) else self.y,
-            **{name: None if value is None else value[rows] for name, value in arrays.items()},
-            **{name: None if value is None else value.take(rows) for name, value in records.items()},
+            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
         )
 
     def keys(self, seed: int) -> Keys:

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.hashing import GOLDEN, hash_rows, mix64, sums_of_hashes
+from bayesfloor.runtime.hash_kernels import GOLDEN, hash_rows, mix64, sums_of_hashes
 
 Keys = NDArray[np.uint64]
 

@@ -9,11 +9,12 @@ from bayesfloor.runtime.arrays import Floats, Ints
 
 #: What a target can be read as; "auto" decides by its values.
 TASKS = ("auto", "classification", "regression")
-#: Whole numbers up to which they are classes: codes, grades, digits. More of them are a number, unless they count up.
+#: Maximum number of distinct whole numbers that are classes: codes, grades, digits. More are an amount, unless they
+#: count up.
 MOST_CLASSES = 20
-#: Rows of each of more whole numbers, at the least, for them to be the numbers of classes.
+#: Minimum number of rows of each class where more whole numbers count up.
 _FEWEST_ROWS = 5
-#: Bins of about equally many rows that numbers are put into where classes are needed: for samples and folds.
+#: Number of bins of equally many rows that stand for classes in samples and folds.
 _N_BINS = 10
 
 

@@ -11,16 +11,12 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from bayesfloor.runtime.arrays import Ints
-from bayesfloor.runtime.hashing import GOLDEN, compiled_mix64, mix64, sums_of_hashes
-from bayesfloor.runtime.kernels import kernel
+from bayesfloor.runtime.hash_kernels import GOLDEN, add_hashes, mix64, sums_of_hashes
 
 U64 = NDArray[np.uint64]
 
 #: Rounds in which hashes of columns may still tell more of them apart, at the most.
 MOST_ROUNDS = 4
-#: Rows that are hashed at a time without compiled code.
-BLOCK_ROWS = 4096
-MINUS_ZERO = np.uint64(1) << np.uint64(63)
 
 
 def order_of_values(X: Any, seed: int) -> tuple[Ints, U64]:
@@ -73,25 +69,3 @@ def _hashes(X: Any, row_words: U64, column_words: U64) -> tuple[U64, U64]:
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     hashes = mix64(X.data.view(np.uint64) ^ row_words[rows] ^ column_words[X.indices])
     return sums_of_hashes(hashes, rows, len(of_rows)), sums_of_hashes(hashes, X.indices, len(of_columns))
-
-
-def _add_hashes(bits: Any, row_words: Any, column_words: Any, of_rows: Any, of_columns: Any) -> None:
-    for first in range(0, len(bits), BLOCK_ROWS):
-        rows = slice(first, first + BLOCK_ROWS)
-        hashes = mix64(bits[rows] ^ row_words[rows, np.newaxis] ^ column_words)
-        hashes[(bits[rows] == 0) | (bits[rows] == MINUS_ZERO)] = 0
-        of_rows[rows] += hashes.sum(axis=1, dtype=np.uint64)
-        of_columns += hashes.sum(axis=0, dtype=np.uint64)
-
-
-@kernel(plain=_add_hashes)
-def add_hashes(bits: Any, row_words: Any, column_words: Any, of_rows: Any, of_columns: Any) -> None:
-    """Add the hash of each value other than zero, given as the bits of a float64, to those of its row and column."""
-    zero = np.uint64(0)
-    for i in range(bits.shape[0]):
-        for j in range(bits.shape[1]):
-            b = bits[i, j]
-            if b != zero and b != MINUS_ZERO:
-                h = compiled_mix64(b ^ row_words[i] ^ column_words[j])
-                of_rows[i] += h
-                of_columns[j] += h

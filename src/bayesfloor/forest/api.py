@@ -35,7 +35,7 @@ from bayesfloor.runtime.checks import check_n_trees, check_random_state_seed
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.kernels import spare_compilation
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import WorkerPool, supervise
 from bayesfloor.tables.arguments import prepared_points, table_of
 
 if TYPE_CHECKING:
@@ -135,18 +135,18 @@ def spanning_forests(
             raise ValueError(f"core_distances are computed with on the CPU only; device={device!r} cannot be had.")
         device = "cpu"
 
-    def compute(crew: Crew, chosen: Any) -> Forests:
-        crew.expect(len(X) ** 2 // 2)
-        points, engine = rank_for(euclidean_points(X, metric, VI), chosen, crew)
+    def compute(pool: WorkerPool, chosen: Any) -> Forests:
+        pool.expect(len(X) ** 2 // 2)
+        points, engine = rank_for(euclidean_points(X, metric, VI), chosen, pool)
         if core is not None:
-            return reaching(points, core, crew)
+            return reaching(points, core, pool)
         task = Task.of(n_trees, seed, len(X), engine)
         if only_for_device(points, [points.order], task):
             tiled, axes = bare_tile(points, points.order), own_axes(points.extent, X.shape[1])
         else:
             axes = choose_axes(points, plan.current().projection)
-            tiled = tile_points(points, points.order, axes, crew)
-        tiled, grown = grow(points, tiled, task, axes, crew, len(X) ** 2 // 2)
+            tiled = tile_points(points, points.order, axes, pool)
+        tiled, grown = grow(points, tiled, task, axes, pool, len(X) ** 2 // 2)
         return to_forests(
             *grown,
             row_of=tiled.copy_rows,
@@ -156,9 +156,9 @@ def spanning_forests(
             origin=ForestsOrigin((lambda: X.X) if isinstance(X, Resident) else X, points.hashes, seed),
         )
 
-    def reaching(points: Points, core: int | F64, crew: Crew) -> Forests:
+    def reaching(points: Points, core: int | F64, pool: WorkerPool) -> Forests:
         given = core if isinstance(core, int) else scaled_core(in_points(core, metric), points)
-        tiled, grown, squares = grow_reaching(points, given, Task.of(n_trees, seed, len(X)), crew, len(X) ** 2 // 2)
+        tiled, grown, squares = grow_reaching(points, given, Task.of(n_trees, seed, len(X)), pool, len(X) ** 2 // 2)
         found = to_forests(
             *grown, row_of=tiled.copy_rows, sites=points.sites, exponent=points.exponent, n_trees_asked=n_trees
         )
@@ -166,7 +166,7 @@ def spanning_forests(
         return replace(found, core_distances=in_metric(lengths, metric) if isinstance(core, int) else core)
 
     def run(chosen: Any) -> Any:
-        return supervise(lambda crew: compute(crew, chosen), n_threads, progress)
+        return supervise(lambda pool: compute(pool, chosen), n_threads, progress)
 
     with spare_compilation(plain_seconds(X), sweep_leaves if core is None else sweep_reaching):
         found = on_device(device, X.shape, run)
@@ -216,16 +216,16 @@ def class_forests(
     X, n_trees, seed, n_threads = _check(X, n_trees, random_state, n_jobs)
     classes, codes = check_labels(y, len(X))
 
-    def compute(crew: Crew, chosen: Any) -> ClassForests:
-        points, engine = rank_for(X, chosen, crew)
+    def compute(pool: WorkerPool, chosen: Any) -> ClassForests:
+        points, engine = rank_for(X, chosen, pool)
         task = Task.of(n_trees, seed, len(X), engine)
         is_bare = only_for_device(points, rows_by_class(points, codes, len(classes)), task)
         axes = own_axes(points.extent, X.shape[1]) if is_bare else choose_axes(points, plan.current().projection)
         origin = ClassGrowth(axes, 0 if is_bare else len(X), RowBuffer())  # axes are chosen when it is extended
-        return forests_of_classes(points, classes, codes, axes, task, crew, origin)
+        return forests_of_classes(points, classes, codes, axes, task, pool, origin)
 
     def run(chosen: Any) -> Any:
-        return supervise(lambda crew: compute(crew, chosen), n_threads, progress)
+        return supervise(lambda pool: compute(pool, chosen), n_threads, progress)
 
     with spare_compilation(plain_seconds(X, len(classes)), join_block):
         return on_device(device, X.shape, run)

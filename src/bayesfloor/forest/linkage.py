@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.forest.order.arrays import F64, I64
-from bayesfloor.forest.order.kruskal import find, unite
-from bayesfloor.runtime.kernels import kernel, spare_compilation
+from bayesfloor.forest.order.kruskal_kernels import merge_components
+from bayesfloor.runtime.kernels import spare_compilation
 
 # Seconds that the interpreter takes for one merge.
 PLAIN_MERGE_S = 5e-6
@@ -17,30 +17,9 @@ PLAIN_MERGE_S = 5e-6
 def linkage_of(n_points: int, edges: I64, weights: F64) -> F64:
     """Return the single-linkage hierarchy of a spanning tree, whose edges come lightest first, as SciPy writes it."""
     merges = np.empty((n_points - 1, 4))
-    with spare_compilation(PLAIN_MERGE_S * n_points, merge_clusters):
-        merge_clusters(edges, weights, merges)
+    with spare_compilation(PLAIN_MERGE_S * n_points, merge_components):
+        merge_components(edges, weights, merges)
     return merges
-
-
-@kernel(plain=True)
-def merge_clusters(edges, weights, merges):
-    """Fill in a row for each merge: the two clusters, the smaller number first, their distance, and how many points.
-
-    Points are clusters 0 .. n - 1, and merge i makes cluster n + i.
-    """
-    n_points = len(edges) + 1
-    parent = np.full(n_points, -1, np.int64)
-    cluster = np.arange(n_points)  # by root
-    for i in range(len(edges)):
-        a = find(parent, edges[i, 0])
-        b = find(parent, edges[i, 1])
-        merges[i, 0] = min(cluster[a], cluster[b])
-        merges[i, 1] = max(cluster[a], cluster[b])
-        merges[i, 2] = weights[i]
-        unite(parent, a, b)
-        root = a if parent[a] < 0 else b
-        cluster[root] = n_points + i
-        merges[i, 3] = -parent[root]
 
 
 def sparse_graph(n_points: int, edges: I64, weights: F64) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from bayesfloor.data.labels import check_labels
 from bayesfloor.forest.linkage import linkage_of, networkx_graph, sparse_graph
 from bayesfloor.forest.order.arrays import F64, I32, I64
-from bayesfloor.forest.order.labels import count_classes_at_sites, count_cross_edges, group_classes, sum_edges
+from bayesfloor.forest.order.label_kernels import connect_classes, count_classes_at_sites, count_cross_edges, sum_edges
 from bayesfloor.runtime.checks import check_int
 from bayesfloor.runtime.kernels import spare_compilation
 from bayesfloor.runtime.results import Result
@@ -47,7 +47,7 @@ class EdgeSums(NamedTuple):
     cross_degree_squares: F64  #: Σ c_v²
     cross_degree_products: F64  #: Σ c_v d_v
     n_spanning: I64  #: trees that join all points
-    n_groups: I64  #: groups of classes connected through points they share: a tree needs one edge less to join all
+    n_components: I64  #: sets of classes connected through points they share: a tree needs one edge less to join all
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,8 +178,8 @@ class Forests(Result, says="n_samples n_trees spans"):
             Cross edges are those between any two classes.
         """
         classes, codes = check_labels(y, self.n_samples, min_classes=1)
-        graph, sums, group = self._sum(codes, len(classes), by_class=False)
-        return self._sums_of_whole(graph, sums, group)
+        graph, sums, component = self._sum(codes, len(classes), by_class=False)
+        return self._sums_of_whole(graph, sums, component)
 
     def one_vs_rest_edge_sums(self, y: ArrayLike) -> EdgeSums:
         """Do the same for each class against all others.
@@ -199,14 +199,14 @@ class Forests(Result, says="n_samples n_trees spans"):
 
     def _all_edge_sums(self, codes: I64, n_classes: int) -> tuple[EdgeSums, EdgeSums]:
         """Return `edge_sums` and `one_vs_rest_edge_sums` of labels that are places among the classes."""
-        graph, sums, group = self._sum(codes, n_classes, by_class=True)
-        is_alone = np.bincount(group)[group] == 1
-        graph_sums = np.broadcast_to(graph[:, None], (3, len(group)))
-        by_class = EdgeSums._make([*graph_sums, *sums[:-1].T, np.full(len(group), self._n_spanning), 1 + is_alone])
-        return self._sums_of_whole(graph, sums, group), by_class
+        graph, sums, component = self._sum(codes, n_classes, by_class=True)
+        is_alone = np.bincount(component)[component] == 1
+        graph_sums = np.broadcast_to(graph[:, None], (3, len(component)))
+        by_class = EdgeSums._make([*graph_sums, *sums[:-1].T, np.full(len(component), self._n_spanning), 1 + is_alone])
+        return self._sums_of_whole(graph, sums, component), by_class
 
-    def _sums_of_whole(self, graph: F64, sums: F64, group: I64) -> EdgeSums:
-        return EdgeSums._make([*graph, *sums[-1], self._n_spanning, np.asarray(len(np.unique(group)))])
+    def _sums_of_whole(self, graph: F64, sums: F64, component: I64) -> EdgeSums:
+        return EdgeSums._make([*graph, *sums[-1], self._n_spanning, np.asarray(len(np.unique(component)))])
 
     def to_linkage(self, *, tree: int = 0) -> F64:
         """Return the single-linkage hierarchy of a tree as SciPy writes it.
@@ -321,7 +321,7 @@ class Forests(Result, says="n_samples n_trees spans"):
         with spare_compilation(PLAIN_EDGE_S * len(first), sum_edges):
             start, label, count = count_classes_at_sites(self.sites, codes, int(self.sites.max()) + 1, n_classes)
             graph, sums = sum_edges(first, second, start, label, count, n_classes, by_class)
-            return graph, sums, group_classes(start, label, n_classes)
+            return graph, sums, connect_classes(start, label, n_classes)
 
     def _count(self, codes: I64, n_classes: int) -> F64:
         first, second = self._ends_as_sites()

@@ -9,7 +9,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from bayesfloor.report.difficulty import DifficultyReport, difficulty_report
+from bayesfloor.floor.learned.result import LearnedFloor
+from bayesfloor.report.difficulty import difficulty_report
+from bayesfloor.report.result import DifficultyReport
 from bayesfloor.runtime.checks import check_float
 from bayesfloor.runtime.frames import as_narwhals
 from bayesfloor.runtime.limits import check_n_jobs
@@ -253,6 +255,7 @@ def _target(found: DifficultyReport, rows: _Rows) -> str | None:
 
 def _labels(found: DifficultyReport, rows: _Rows) -> str | None:
     pairs = found.pairs
+    assert pairs is not None  # of classes, there always are
     codes = {str(label): code for code, label in enumerate(pairs.classes)}
     suspects = [
         each
@@ -277,7 +280,8 @@ def _classes(found: DifficultyReport, rows: _Rows) -> str | None:
     from scipy.stats import binomtest
 
     pairs, learned = found.pairs, found.learned
-    assert learned is not None
+    assert pairs is not None
+    assert isinstance(learned, LearnedFloor)
     same = []
     for a, b in pairs.by_hardness():
         n_first, n_second = int(pairs.class_counts[a]), int(pairs.class_counts[b])

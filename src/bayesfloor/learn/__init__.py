@@ -20,7 +20,9 @@ is written once for both::
       ├──── discriminants ─── of classes: Gaussians, and clusters of them
       ├──── marginals ─────── of classes: one column at a time, as numbers or as names
       ├──── interactions ──── of classes: pairs and triples of columns  (interaction_kernels)
-      └──── logistic, network
+      ├──── logistic, network
+      │
+      └──── landmarks ─────── Gaussian kernels of landmarks and rules under one multinomial or ridge penalty
 
 What is compiled is in …_kernels.
 """

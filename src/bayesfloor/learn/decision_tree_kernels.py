@@ -7,8 +7,8 @@ number is one stretch of all rows.
 
 import numpy as np
 
-from bayesfloor.runtime.hashing import GOLDEN
-from bayesfloor.runtime.hashing import compiled_mix64 as mix64
+from bayesfloor.runtime.hash_kernels import GOLDEN
+from bayesfloor.runtime.hash_kernels import compiled_mix64 as mix64
 from bayesfloor.runtime.kernels import kernel
 
 

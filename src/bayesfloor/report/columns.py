@@ -1,11 +1,18 @@
-"""How much each column tells about the label by itself: the floor of a problem that has this column alone."""
+"""How much each column tells about the target by itself.
+
+Of classes, it is the floor of a problem that has this column alone, by the cross edges of its spanning trees. Of
+numbers, it is the variance that the column leaves: rows that are next to each other in it have nearly the same best
+prediction from it, so half the mean squared difference of their values is that variance (Rice 1984). Rows with the same
+value are joined at random, which makes it the variance within that value.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri
 
-from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import Keys, keys_of_values, stratified_rows
+from bayesfloor.data.tasks import bins_of_numbers
 from bayesfloor.floor.trees.cross_edges import of_whole
 from bayesfloor.floor.trees.problem import Options, floors_of
 from bayesfloor.forest import Forests, spanning_forests
@@ -19,6 +26,9 @@ _MOST_VALUES = 1_000_000
 _FEWEST_ROWS = 200
 #: Rows of the largest class, at the least, however small the next one is.
 _FEWEST_OF_LARGEST = 20
+#: Variance of a mean over the edges of a path, as a multiple of that of as many independent terms: neighbouring edges
+#: share a row, and squared differences of normal numbers that share one have a correlation of 1/4.
+_SHARED_ROWS = 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +59,7 @@ class ColumnFloors:
     is_balanced: bool
 
 
-def measure_columns(source: Source[Problem], options: Options) -> ColumnFloors:
+def floors_of_columns(source: Source, options: Options) -> ColumnFloors:
     """Count cross edges in the trees of each column alone.
 
     Parameters
@@ -65,7 +75,7 @@ def measure_columns(source: Source[Problem], options: Options) -> ColumnFloors:
         In the order of `source.columns`.
     """
     problem, n_columns = source.problem, len(source.columns)
-    most = rows_for_columns(n_columns)
+    most = _rows_for_columns(n_columns)
     keys = keys_of_values(problem.X, problem.codes, options.random_state)
     pool = _without_excess(problem.codes, keys)
     rows = pool[stratified_rows(problem.codes[pool], max(most, len(problem.classes)), keys[pool])]
@@ -74,7 +84,7 @@ def measure_columns(source: Source[Problem], options: Options) -> ColumnFloors:
     largest = 1.0 - counts.max() / len(codes)
     floors, intervals = [], []
     for members in source.feature_groups:
-        forests = forests_of_columns(np.ascontiguousarray(points[:, list(members)]), options)
+        forests = _forests_of(np.ascontiguousarray(points[:, list(members)]), options)
         found = floors_of([of_whole(forests, codes, len(counts))], len(counts), largest, options)
         floors.append(float(found.estimate))
         intervals.append(found.interval)
@@ -88,7 +98,48 @@ def measure_columns(source: Source[Problem], options: Options) -> ColumnFloors:
     )
 
 
-def rows_for_columns(n_columns: int) -> int:
+def explained_by_columns(source: Source, options: Options) -> ColumnFloors:
+    """Compare the values of rows that are next to each other in each column.
+
+    Parameters
+    ----------
+    source : Source
+        What the report is about.
+    options : Options
+        How to grow trees, for columns that became several features.
+
+    Returns
+    -------
+    ColumnFloors
+        In the order of `source.columns`; `removed` is the share of the variance that a column explains, and `floor`
+        the standard deviation that it leaves.
+    """
+    problem = source.problem
+    bins = bins_of_numbers(problem.y)
+    keys = keys_of_values(np.column_stack([problem.X, problem.y]), bins, options.random_state)
+    most = max(_rows_for_columns(len(source.columns)), int(bins.max()) + 1)
+    rows = stratified_rows(bins, most, keys)
+    rows = rows[np.argsort(keys[rows], kind="stable")]  # equal values are then in a random order
+    points, y = problem.X[rows], problem.y[rows]
+    variance = float(y.var())
+    left, ends = [], []
+    for members in source.feature_groups:
+        forests = _forests_of(np.ascontiguousarray(points[:, list(members)]), options)
+        share, error = _share_left(y, forests.edges, variance)
+        left.append(share)
+        ends.append(ndtri(0.5 + options.confidence / 2) * error)
+    explained = 1.0 - np.array(left)
+    interval = np.column_stack([explained - ends, explained + ends])
+    return ColumnFloors(
+        floor=np.sqrt(np.clip(left, 0.0, 1.0) * variance),
+        removed=np.clip(explained, 0.0, 1.0),
+        interval=np.clip(interval, 0.0, 1.0),
+        n_rows=len(rows),
+        is_balanced=False,
+    )
+
+
+def _rows_for_columns(n_columns: int) -> int:
     """Return how many rows to compare columns by: fewer where there are very many columns."""
     return int(np.clip(_MOST_VALUES // max(n_columns, 1), _FEWEST_ROWS, MOST_ROWS))
 
@@ -102,7 +153,7 @@ def _without_excess(codes: Ints, keys: Keys) -> Ints:
     return np.sort(np.concatenate([np.flatnonzero(codes != largest), some]))
 
 
-def forests_of_columns(points: Floats, options: Options) -> Forests:
+def _forests_of(points: Floats, options: Options) -> Forests:
     """Grow the trees of some columns of X.
 
     Along a line the first tree joins each row to the next. Rows two and three places apart stand for the second and
@@ -125,3 +176,15 @@ def forests_of_columns(points: Floats, options: Options) -> Forests:
         n_components=len(order) - sizes,
         n_trees_asked=options.n_trees,
     )
+
+
+def _share_left(y: Floats, edges: Ints, variance: float) -> tuple[float, float]:
+    """Return the share of the variance that differences along edges leave, and its standard error."""
+    if not variance > 0:
+        return 1.0, 0.0
+    first, second = y[edges[:, 0]], y[edges[:, 1]]
+    half = np.square(first - second) / 2.0
+    around = (np.square(first - y.mean()) + np.square(second - y.mean())) / 2.0
+    share = float(half.mean()) / variance
+    error = float((half - share * around).std()) * (_SHARED_ROWS / len(y)) ** 0.5 / variance
+    return share, error

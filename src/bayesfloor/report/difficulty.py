@@ -1,76 +1,26 @@
 """`difficulty_report`: the answer, how sure it is, and where it will hurt."""
 
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from bayesfloor.data.metrics import NUMBER_METRICS
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import REPORT_VALUES, TREE_ROWS
 from bayesfloor.data.tasks import TASKS
-from bayesfloor.floor.learned.gap_result import FloorGap
-from bayesfloor.floor.learned.metrics import Metric, check_metric_names, check_metrics
+from bayesfloor.floor.learned.metrics import check_metric_names, check_metrics
 from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model, columns_named
-from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.learned.row_plan import rows_by_default
-from bayesfloor.floor.trees.number_problem import NumberProblem
-from bayesfloor.floor.trees.problem import Options, Progress, check_options
-from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
-from bayesfloor.report.figures import FEWEST_ROWS, compute_figures
-from bayesfloor.report.formats import Report
-from bayesfloor.report.regression import (
-    RegressionReport,
-    check_number_metrics,
-    is_of_numbers,
-    regression_report,
-)
+from bayesfloor.floor.trees.problem import Progress, check_options
+from bayesfloor.report.figures import FEWEST_ROWS, figures_of_classes, figures_of_numbers
+from bayesfloor.report.result import DifficultyReport
+from bayesfloor.report.sections import summarise
+from bayesfloor.report.sections.section import Facts
 from bayesfloor.report.source import Source, source_of
-from bayesfloor.report.summary import summarise
 from bayesfloor.runtime.checks import check_float, check_int, check_max_rows, check_option
 from bayesfloor.runtime.frames import like_input
-from bayesfloor.tree import ClassTree
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class DifficultyReport(Report):
-    """How good any classifier can get on some data, and where it will hurt.
-
-    Shows itself in notebooks. `print` gives the text of the terminal.
-
-    Attributes
-    ----------
-    summary : dict
-        Everything that is shown, as plain values.
-    learned : LearnedFloor or None
-        The learned floor; None where nothing was trained.
-    trees : BayesError
-        The floor from spanning trees.
-    classes : OneVsRestBayesError
-        The same for each class against the rest.
-    pairs : PairwiseBayesError
-        The same for each two classes.
-    class_tree : ClassTree
-        The tree of binary problems.
-    gap : FloorGap or None
-        The model that was passed beside the floor; None where none was.
-    findings : tuple of Finding
-        What was noticed in the data that bears on the floor.
-    """
-
-    learned: LearnedFloor | None
-    trees: BayesError
-    classes: OneVsRestBayesError
-    pairs: PairwiseBayesError
-    class_tree: ClassTree
-    gap: FloorGap | None = None
-
-    def frame(self) -> Any:
-        """Return a data frame of the rows that look like another class, the most suspicious first."""
-        names = ("row", "label", "looks_like", "score", "other_row", "other_label", "distance")
-        rows = self.summary["suspects"]["rows"]
-        return self._frame_of({name: [row[name] for row in rows] for name in names})
 
 
 @like_input
@@ -102,7 +52,7 @@ def difficulty_report(
     random_state: Any = 0,
     progress: Progress = False,
     client: Any = None,
-) -> DifficultyReport | RegressionReport:
+) -> DifficultyReport:
     """Report how good any model can get on some data, how sure that is, and where it will hurt.
 
     Where the labels are classes, it is about classifiers: how low their error can go, which classes are hard, which
@@ -172,7 +122,7 @@ def difficulty_report(
 
     Returns
     -------
-    DifficultyReport, or RegressionReport where the labels are numbers
+    DifficultyReport
         ``to_html``, ``to_json``, ``to_markdown``, ``to_text``; notebooks show it.
 
     See Also
@@ -189,7 +139,7 @@ def difficulty_report(
     'feasible'
     """
     check_option("task", task, TASKS)
-    if task == "auto" and is_of_numbers(metric):
+    if task == "auto" and _is_of_numbers(metric):
         task = "regression"
     started = perf_counter()
     options = check_options(
@@ -204,56 +154,64 @@ def difficulty_report(
         random_state=random_state,
         progress=progress,
     )
-    asked = {"metric": metric, "costs": costs, "positive": positive, "by": by, "fast": fast, "n_features": n_features}
+    asked = {"metric": metric, "costs": costs, "positive": positive, "by": by, "fast": fast}
     asked |= {"model": model, "predictions": predictions}
     if task != "regression":
-        _check_asked(asked)
+        _check_asked_of_classes(asked)
     source = source_of(X, y, title, groups, time, prepare, by, task)
-    if source.problem.task == "regression":
-        return _of_numbers(source, options, asked, target_value, max_rows, command, started)
-    names = _check_asked(asked)
-    problem = source.problem
-    n_classes = len(problem.classes)
-    if len(problem.X) < FEWEST_ROWS and names != ["error"]:
-        raise ValueError(
-            f"Fewer than {FEWEST_ROWS} rows are too few to train models, and only the error can be told without. Got "
-            f"{len(problem.X)} rows; leave out {_named(names)}."
-        )
-    metric = "error" if metric is None else metric
-    first = check_metrics(metric, costs, positive, problem.classes, problem.class_counts)[0]
-    if target_value is not None:
-        target_value = check_float("target_value", target_value, _range_of(first))
+    is_number = source.problem.task == "regression"
+    names = _check_asked_of_numbers(asked, source.target) if is_number else _check_asked_of_classes(asked)
+    target_value = _check_target_value(target_value, names, asked, source.problem)
     if n_features is not None:
         check_int("n_features", n_features, 1, len(source.columns))
-    compared = _compared(X, source, (y, groups, time), model, predictions)
-    figures = compute_figures(
-        source,
-        options,
-        fast=bool(fast),
-        asked={"metric": metric, "costs": costs, "positive": positive},
-        n_features=n_features,
-        max_rows=check_max_rows(max_rows, n_classes, rows_by_default(problem, REPORT_VALUES)),
-        max_tree_rows=check_max_rows(max_tree_rows, n_classes, TREE_ROWS),
-        compared=compared,
-    )
-    given = {
-        "metric": None if names in (["error"], ["cost"]) else names[0] if len(names) == 1 else names,
-        "positive": positive,
-        "fast": fast or None,
-        "target_value": target_value,
-        "n_features": n_features,
-        "random_state": options.random_state or None,
-        "by": by if isinstance(by, str) else None,
-    }
-    passed = {"costs": costs, "model": model, "predictions": predictions}
-    more = "".join(f", {name}={name}" for name, value in passed.items() if value is not None)
-    summary = summarise(source, figures, bool(fast), target_value, command or _call(given, more))
+    if is_number:
+        figures: Any = figures_of_numbers(
+            source, options, judged_by={"metric": names}, n_features=n_features, max_rows=max_rows
+        )
+    else:
+        n_classes = len(source.problem.classes)
+        figures = figures_of_classes(
+            source,
+            options,
+            fast=bool(fast),
+            judged_by={"metric": names, "costs": costs, "positive": positive},
+            n_features=n_features,
+            max_rows=check_max_rows(max_rows, n_classes, rows_by_default(source.problem, REPORT_VALUES)),
+            max_tree_rows=check_max_rows(max_tree_rows, n_classes, TREE_ROWS),
+            compared=_compared(X, source, (y, groups, time), model, predictions),
+        )
+    given = {"target_value": target_value, "n_features": n_features, "random_state": options.random_state or None}
+    facts: Facts[Any] = Facts(source, figures, bool(fast), target_value)
+    summary = summarise(facts, command or _call(names, asked, given))
     summary["seconds"] = perf_counter() - started
-    shared = ("learned", "trees", "classes", "pairs", "class_tree", "findings", "gap")
-    return DifficultyReport(summary, **{name: getattr(figures, name) for name in shared})
+    records = ("learned", "trees", "classes", "pairs", "class_tree", "gap")
+    return DifficultyReport(summary, figures.findings, **{name: getattr(figures, name, None) for name in records})
 
 
-def _check_asked(asked: dict[str, Any]) -> list[str]:
+def _is_of_numbers(metric: Any) -> bool:
+    """Tell whether all metrics that were asked for are of numbers."""
+    names = [metric] if isinstance(metric, str) else metric
+    return isinstance(names, list | tuple) and bool(names) and all(name in NUMBER_METRICS for name in names)
+
+
+def _check_asked_of_numbers(asked: dict[str, Any], target: str) -> list[str]:
+    """Check what a report on numbers is asked for; return the names of the metrics, the first one first."""
+    for name in ("costs", "positive", "by", "fast", "model", "predictions"):
+        if asked[name] is not None and asked[name] is not False:
+            raise ValueError(
+                f"{name} needs classes, and {target!r} holds numbers: leave out {name}, or ask for classes with "
+                "task='classification'."
+            )
+    metric = NUMBER_METRICS[0] if asked["metric"] is None else asked["metric"]
+    if not _is_of_numbers(metric):
+        raise ValueError(
+            f"{target!r} holds numbers, and metric must be one of {', '.join(map(repr, NUMBER_METRICS))}, or a list of "
+            f"these. Got {metric!r}; task='classification' asks for classes."
+        )
+    return [metric] if isinstance(metric, str) else list(dict.fromkeys(metric))
+
+
+def _check_asked_of_classes(asked: dict[str, Any]) -> list[str]:
     """Check what a report on classes is asked for; return the names of the metrics, the first one first."""
     if asked["model"] is not None or asked["predictions"] is not None:
         if asked["fast"]:
@@ -270,9 +228,7 @@ def _check_asked(asked: dict[str, Any]) -> list[str]:
     return names
 
 
-def _compared(
-    X: Any, source: Source[Problem], columns: tuple[Any, ...], model: Any, predictions: Any
-) -> Compared | None:
+def _compared(X: Any, source: Source, columns: tuple[Any, ...], model: Any, predictions: Any) -> Compared | None:
     """Check a model, or predictions, before anything is trained; None where there is nothing to compare."""
     if model is None and predictions is None:
         return None
@@ -283,52 +239,33 @@ def _compared(
     return check_compared(model, predictions, own, source.problem.classes)
 
 
-def _of_numbers(
-    source: Source[NumberProblem],
-    options: Options,
-    asked: dict[str, Any],
-    target_value: float | None,
-    max_rows: int | None,
-    command: str | None,
-    started: float,
-) -> RegressionReport:
-    """Report on a target of numbers, or say what of all that was asked for needs classes."""
-    for name in ("costs", "positive", "by", "fast", "model", "predictions"):
-        if asked[name] is not None and asked[name] is not False:
+def _check_target_value(value: float | None, names: list[str], asked: dict[str, Any], problem: Problem) -> float | None:
+    """Check what is hoped for, and what there are too few rows for; below the least cost, a value is not feasible."""
+    if problem.task == "regression":
+        bounds = (0.0, 1.0 if names[0] == "r2" else np.inf)
+    else:
+        if len(problem.X) < FEWEST_ROWS and names != ["error"]:
             raise ValueError(
-                f"{name} needs classes, and {source.target!r} holds numbers: leave out {name}, or ask for classes with "
-                "task='classification'."
+                f"Fewer than {FEWEST_ROWS} rows are too few to train models, and only the error can be told without. "
+                f"Got {len(problem.X)} rows; leave out {_named(names)}."
             )
-    names = check_number_metrics(asked["metric"], source.target)
-    given = {
-        "metric": None if names == ["r2"] else names[0] if len(names) == 1 else names,
-        "target_value": target_value,
-        "n_features": asked["n_features"],
-        "random_state": options.random_state or None,
-    }
-    return regression_report(
-        source,
-        options,
-        metric=names,
-        target_value=target_value,
-        n_features=asked["n_features"],
-        max_rows=max_rows,
-        command=command or _call(given),
-        started=started,
-    )
+        first = check_metrics(names, asked["costs"], asked["positive"], problem.classes, problem.class_counts)[0]
+        bounds = first.bounds if first.costs is None else (-np.inf, np.inf)
+    low, high = bounds
+    ends = f"{'(' if np.isinf(low) else '['}{low:g}, {high:g}{')' if np.isinf(high) else ']'}"
+    return None if value is None else check_float("target_value", value, ends)
 
 
-def _call(given: dict[str, Any], more: str = "") -> str:
+def _call(names: list[str], asked: dict[str, Any], given: dict[str, Any]) -> str:
     """Write the call that makes a report again."""
-    written = "".join(f", {name}={value!r}" for name, value in given.items() if value is not None)
-    return f"difficulty_report(X, y{written}{more})"
+    is_default = names in (["error"], ["cost"], ["r2"])
+    by = asked["by"] if isinstance(asked["by"], str) else None
+    first = {"metric": None if is_default else names[0] if len(names) == 1 else names, "positive": asked["positive"]}
+    words = {**first, "fast": asked["fast"] or None, **given, "by": by}
+    written = [f"{name}={value!r}" for name, value in words.items() if value is not None]
+    written += [f"{name}={name}" for name in ("costs", "model", "predictions") if asked[name] is not None]
+    return f"difficulty_report({', '.join(['X', 'y', *written])})"
 
 
 def _named(names: list[str]) -> str:
     return "costs" if names == ["cost"] else f"metric={names[0] if len(names) == 1 else names!r}"
-
-
-def _range_of(metric: Metric) -> str:
-    """Return the values that a target of a metric may have; below the least cost, it is not feasible."""
-    low, high = (-np.inf, np.inf) if metric.costs is not None else metric.bounds
-    return f"{'(' if np.isinf(low) else '['}{low:g}, {high:g}{')' if np.isinf(high) else ']'}"

@@ -6,10 +6,10 @@ from time import perf_counter
 
 import numpy as np
 
-from bayesfloor.classify.landmarks.efforts import EFFORTS
-from bayesfloor.classify.landmarks.fitting import LandmarkModel, fit_model, order_rows, probabilities_of, scores_of
 from bayesfloor.floor.learned.held_out import HeldOut, TrainingSet, log_of_known
 from bayesfloor.floor.trees.problem import Options
+from bayesfloor.learn.landmarks.efforts import EFFORTS
+from bayesfloor.learn.landmarks.fitting import LandmarkModel, fit_model, order_rows, probabilities_of, scores_of
 from bayesfloor.learn.training_rows import Train
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_random_state_seed
@@ -74,8 +74,8 @@ def _fit(rows: TrainingSet, options: Options) -> tuple[Floats, float]:
     model = _train(train.X, codes, len(classes), rows.groups, options)
     taken = perf_counter() - started
     scores = supervise(
-        lambda crew: scores_of(
-            np.asarray(others, np.float64), model.feature_map, model.coefficients, model.local, crew
+        lambda pool: scores_of(
+            np.asarray(others, np.float64), model.feature_map, model.coefficients, model.local, pool
         ),
         check_n_jobs(options.n_jobs),
         False,
@@ -88,4 +88,4 @@ def _train(X: Floats, codes: Ints, n_classes: int, groups: Ints | None, options:
     seed, effort = check_random_state_seed(options.random_state), EFFORTS["default"]
     X = np.ascontiguousarray(X, np.float64)
     rows = order_rows(X, codes, np.ones(len(codes)), seed, groups, effort)
-    return supervise(lambda crew: fit_model(rows, n_classes, effort, seed, crew), check_n_jobs(options.n_jobs), False)
+    return supervise(lambda pool: fit_model(rows, n_classes, effort, seed, pool), check_n_jobs(options.n_jobs), False)

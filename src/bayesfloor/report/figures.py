@@ -1,4 +1,7 @@
-"""Everything that a report is about, computed once: records of the other rooms, side by side."""
+"""Everything that a report is about, computed once: records of the other rooms, side by side.
+
+What a report reads from the learned floors of classes and of numbers alike goes through `Figures`.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -8,19 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.choose.selection_path import SelectionPath
-from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import keys_of_values, stratified_rows
-from bayesfloor.floor.learned.dependence import find_dependence
+from bayesfloor.floor.learned.dependence import find_dependence, find_dependence_of_numbers
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.gap import gap_of
 from bayesfloor.floor.learned.gap_result import FloorGap
 from bayesfloor.floor.learned.model_predictions import Compared
-from bayesfloor.floor.learned.result import LearnedFloor
+from bayesfloor.floor.learned.regression.estimate import regression_floor_of
+from bayesfloor.floor.learned.regression.result import RegressionFloor
+from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor
 from bayesfloor.floor.learned.row_plan import MIN_FOLDS
+from bayesfloor.floor.learned.rules import ERR_ALIKE
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
 from bayesfloor.floor.trees.problem import Options, Progress
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
-from bayesfloor.report.columns import ColumnFloors, measure_columns
+from bayesfloor.report.columns import ColumnFloors, explained_by_columns, floors_of_columns
 from bayesfloor.report.fast_model import FastModel, try_fast_model
 from bayesfloor.report.look_alikes import LookAlike, find_look_alikes
 from bayesfloor.report.ordered_classes import find_ordered_classes
@@ -32,13 +37,75 @@ from bayesfloor.tree import ClassTree, build_class_tree
 MOST_LOOK_ALIKES = 60
 #: Classes of the heat map and of the class tree, at the most: with more, neither can be read.
 MOST_CLASSES_DRAWN = 40
+#: Of the work on classes, what growing trees takes, in percent; models take the rest.
+_GROWING = 20
+#: Of the work on numbers, what training models takes, in percent; columns take the rest.
+_TRAINING = 95
 #: Fewer rows cannot be trained and tested on.
 FEWEST_ROWS = 4 * MIN_FOLDS
 
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """What was computed.
+    """What was computed on classes and on numbers alike.
+
+    Attributes
+    ----------
+    learned : LearnedFloor, RegressionFloor or None
+        The learned floor; None where nothing was trained.
+    columns : ColumnFloors
+        How much each column tells by itself.
+    dependence : list of Finding
+        Rows that belong together, by a column or by their order, where nobody said so.
+    selection : SelectionPath or None
+        The search for features.
+    """
+
+    learned: LearnedFloor | RegressionFloor | None
+    columns: ColumnFloors
+    dependence: list[Finding]
+    selection: SelectionPath | None
+
+    @property
+    def metrics(self) -> dict[str, MetricFloor]:
+        """What is known of each metric, the first one first: R² as a share of the variance, in percent."""
+        found = {} if self.learned is None else self.learned.metrics
+        return {name: replace(each, is_rate=True) if name == "r2" else each for name, each in found.items()}
+
+    @property
+    def headline(self) -> MetricFloor:
+        """What is known of the first metric that was asked for; only where models were trained."""
+        assert self.learned is not None
+        return self.metrics[self.learned.metric]
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """How much each learner weighs in the stack, the most first."""
+        if self.learned is None:
+            return {}
+        return {name: float(weight) for name, weight in sorted(self.learned.weights.items(), key=lambda each: -each[1])}
+
+    @property
+    def err_alike(self) -> bool:
+        """Whether rows next to each other err alike, so that a better model could win something."""
+        return self.learned is not None and self.learned.residual_z > ERR_ALIKE
+
+
+@dataclass(frozen=True, eq=False)
+class NumberFigures(Figures):
+    """What was computed on a target of numbers."""
+
+    learned: RegressionFloor
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was noticed in the data: first what may make every other figure too good."""
+        return (*self.dependence, *self.learned.findings)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassFigures(Figures):
+    """What was computed on classes.
 
     Attributes
     ----------
@@ -48,8 +115,6 @@ class Figures:
         The same for each class against the rest.
     pairs : PairwiseBayesError
         The same for each two classes.
-    learned : LearnedFloor or None
-        The learned floor; None where nothing was trained.
     fast_model : FastModel or None
         What a model that trains fast reaches on the same rows; None where nothing was trained.
     gap : FloorGap or None
@@ -58,56 +123,47 @@ class Figures:
         Min-cuts of the normalized floors.
     drawn_tree : ClassTree
         The same of the hardest classes alone, as many as can be drawn.
-    columns : ColumnFloors
-        How much each column tells by itself.
     look_alikes : list of LookAlike
         Rows that look like another class.
-    dependence : list of Finding
-        Rows that belong together, by a column or by their order, where nobody said so.
     order : list of Finding
         That the classes are numbers in an order.
-    selection : SelectionPath or None
-        The search for features.
     tree_rows : ndarray
         The rows that the trees were grown on.
     """
 
+    learned: LearnedFloor | None
     trees: BayesError
     classes: OneVsRestBayesError
     pairs: PairwiseBayesError
-    learned: LearnedFloor | None
     fast_model: FastModel | None
     gap: FloorGap | None
     class_tree: ClassTree
     drawn_tree: ClassTree
-    columns: ColumnFloors
     look_alikes: list[LookAlike]
-    dependence: list[Finding]
     order: list[Finding]
-    selection: SelectionPath | None
     tree_rows: NDArray[np.int64]
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was noticed in the data: first what may make every other figure too good."""
         learned = () if self.learned is None else self.learned.findings
-        said = {finding.code for finding in learned}  # rows that are nearly copies are found by both
-        trees = [each for each in self.trees.findings if each.code not in said]
+        known = {finding.code for finding in learned}  # rows that are nearly copies are found by both
+        trees = [each for each in self.trees.findings if each.code not in known]
         gap = () if self.gap is None else self.gap.findings
         return (*self.dependence, *trees, *learned, *self.order, *gap)
 
 
-def compute_figures(
-    source: Source[Problem],
+def figures_of_classes(
+    source: Source,
     options: Options,
     *,
     fast: bool,
-    asked: Mapping[str, Any],
+    judged_by: Mapping[str, Any],
     n_features: int | None,
     max_rows: int,
     max_tree_rows: int,
     compared: Compared | None = None,
-) -> Figures:
+) -> ClassFigures:
     """Grow trees, train models unless `fast`, and look for features if asked.
 
     Parameters
@@ -118,7 +174,7 @@ def compute_figures(
         How to grow trees. Models take confidence, threads, seed, progress and the cluster from it.
     fast : bool
         Whether to train nothing.
-    asked : mapping
+    judged_by : mapping
         What models are judged by: `metric`, `costs` and `positive` of `learned_floor`.
     n_features : int or None
         How many features to search for.
@@ -129,7 +185,7 @@ def compute_figures(
 
     Returns
     -------
-    Figures
+    ClassFigures
     """
     problem = source.problem
     rows, part = np.arange(len(problem.X)), problem
@@ -137,62 +193,97 @@ def compute_figures(
         keys = keys_of_values(problem.X, problem.codes, options.random_state)
         rows = np.sort(stratified_rows(problem.codes, max_tree_rows, keys))
         part = problem.take(rows)
-    growing = replace(options, progress=share_of(options.progress, 0, 100 if fast else 20))
+    growing = replace(options, progress=_share_of(options.progress, 0, 100 if fast else _GROWING))
     draws = count_cross_edges(part, growing, whole=True, classes=True, pairs=True)
     assert draws.forests is not None  # the first draw's are kept
     pairs = pairwise_result(draws, part, options, normalize=True)
-    labels = problem.classes[problem.codes]
-    how: dict[str, Any] = {"n_jobs": options.n_jobs, "random_state": options.random_state}
     learned = fast_model = gap = None
     if not fast and len(problem.X) >= FEWEST_ROWS:
-        progress = share_of(options.progress, 20, 100)
-        learned, held_out = learned_floor_of(
-            problem,
-            confidence=options.confidence,
-            max_rows=max_rows,
-            progress=progress,
-            client=options.client,
-            **asked,
-            **how,
-        )
+        how = _how_to_train(options, _GROWING, 100)
+        learned, held_out = learned_floor_of(problem, max_rows=max_rows, **judged_by, **how)
         fast_model = try_fast_model(held_out, options)
         gap = None if compared is None else gap_of(learned, held_out, compared.predict(held_out))
-    dependence: list[Finding] = []
-    if learned is not None and source.is_table:
-        dependence = find_dependence(
-            problem.X,
-            problem.codes,
-            source.possible_groups if problem.groups is None else {},
-            in_order=problem.time is None and problem.groups is None,
-            tabular=problem.tabular,
-            seed=options.random_state,
-            n_jobs=options.n_jobs,
-        )
-    selection = None
-    if n_features is not None:
-        from bayesfloor.choose.selection import BayesErrorSelector  # loads scikit-learn, which takes a second
-
-        together = source.feature_groups
-        selector = BayesErrorSelector(n_features, feature_groups=together, progress=options.progress, **how)
-        selection = selector.fit(problem.X, labels).path_
     classes = one_vs_rest_result(draws, part, options)
     class_tree = build_class_tree(pairs.normalized, problem.classes)
-    return Figures(
+    return ClassFigures(
+        learned=learned,
+        columns=floors_of_columns(source, options),
+        dependence=[] if learned is None else _dependence(source, options, find_dependence, problem.codes),
+        selection=_selection(source, options, n_features),
         trees=whole_result(draws, part, options, pairs),
         classes=classes,
         pairs=pairs,
-        learned=learned,
         fast_model=fast_model,
         gap=gap,
         class_tree=class_tree,
         drawn_tree=_tree_of_hardest(class_tree, classes, pairs),
-        columns=measure_columns(source, options),
         look_alikes=find_look_alikes(draws.forests, part.codes, len(problem.classes), MOST_LOOK_ALIKES),
-        dependence=dependence,
         order=find_ordered_classes(problem.classes, pairs.normalized, source.target),
-        selection=selection,
         tree_rows=rows,
     )
+
+
+def figures_of_numbers(
+    source: Source,
+    options: Options,
+    *,
+    judged_by: Mapping[str, Any],
+    n_features: int | None,
+    max_rows: int | None,
+) -> NumberFigures:
+    """Train models, compare rows along each column, and look for features if asked.
+
+    Parameters are those of `figures_of_classes`; `judged_by` holds the `metric` of `regression_floor`.
+    """
+    problem, how = source.problem, _how_to_train(options, 0, _TRAINING)
+    return NumberFigures(
+        learned=regression_floor_of(problem, max_rows=max_rows, **judged_by, **how),
+        columns=explained_by_columns(source, options),
+        dependence=_dependence(source, options, find_dependence_of_numbers, problem.y),
+        selection=_selection(source, options, n_features),
+    )
+
+
+def _how_to_train(options: Options, first: int, last: int) -> dict[str, Any]:
+    """Return what models take from the options; their progress goes from `first` to `last` percent."""
+    names = ("confidence", "n_jobs", "random_state", "client")
+    return {name: getattr(options, name) for name in names} | {"progress": _share_of(options.progress, first, last)}
+
+
+def _dependence(source: Source, options: Options, find: Callable[..., list[Finding]], y: Any) -> list[Finding]:
+    """Look for rows of a table that belong together, by a column or by their order, where nobody said so."""
+    problem = source.problem
+    if not source.is_table:
+        return []
+    return find(
+        problem.X,
+        y,
+        source.possible_groups if problem.groups is None else {},
+        in_order=problem.time is None and problem.groups is None,
+        tabular=problem.tabular,
+        seed=options.random_state,
+        n_jobs=options.n_jobs,
+    )
+
+
+def _selection(source: Source, options: Options, n_features: int | None) -> SelectionPath | None:
+    """Search for features, if asked."""
+    if n_features is None:
+        return None
+    from bayesfloor.choose.floor_selector import FloorSelector  # loads scikit-learn, which takes a second
+
+    problem = source.problem
+    selector = FloorSelector(
+        n_features,
+        task=problem.task,
+        feature_groups=source.feature_groups,
+        n_jobs=options.n_jobs,
+        random_state=options.random_state,
+        progress=options.progress,
+    )
+    labels = problem.y if problem.task == "regression" else problem.classes[problem.codes]
+    path: SelectionPath = selector.fit(problem.X, labels).path_
+    return path
 
 
 def _tree_of_hardest(tree: ClassTree, classes: OneVsRestBayesError, pairs: PairwiseBayesError) -> ClassTree:
@@ -203,7 +294,7 @@ def _tree_of_hardest(tree: ClassTree, classes: OneVsRestBayesError, pairs: Pairw
     return build_class_tree(pairs.normalized[np.ix_(hardest, hardest)], classes.classes[hardest])
 
 
-def share_of(progress: Progress, first: int, last: int) -> Progress:
+def _share_of(progress: Progress, first: int, last: int) -> Progress:
     """Let one part of the work move a bar from `first` to `last` percent."""
     if not callable(progress):
         return progress

@@ -2,26 +2,23 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.prepared_table import ColumnSummary, Table
 from bayesfloor.data.problem import Problem
-from bayesfloor.floor.trees.number_problem import NumberProblem
 from bayesfloor.tables.arguments import problem_and_table
-
-P = TypeVar("P", Problem, NumberProblem)
 
 
 @dataclass(frozen=True, eq=False)
-class Source(Generic[P]):
+class Source:
     """A problem with the names that its reader knows.
 
     Attributes
     ----------
-    problem : Problem or NumberProblem
+    problem : Problem
         Checked points, and labels or numbers.
     title, target : str
         What the data and the labels are called.
@@ -47,7 +44,7 @@ class Source(Generic[P]):
         Whether the rows come from a table that was made ready by itself.
     """
 
-    problem: P
+    problem: Problem
     title: str
     target: str
     rows: NDArray[np.int64]
@@ -63,10 +60,6 @@ class Source(Generic[P]):
     is_table: bool = False
 
 
-#: What a report may be about.
-AnySource = Source[Problem] | Source[NumberProblem]
-
-
 def source_of(
     X: Any,
     y: Any,
@@ -76,7 +69,7 @@ def source_of(
     prepare: Any = "auto",
     by: Any = None,
     task: str = "classification",
-) -> AnySource:
+) -> Source:
     """Take points and labels, a table that was read from a file, or a data frame, made ready where it needs it.
 
     With the task "auto", the values of the labels decide whether they are classes or numbers.
@@ -85,26 +78,26 @@ def source_of(
     return _of_arrays(y, title, problem) if table is None else _of_table(table, title, problem)
 
 
-def _of_table(table: Table, title: str | None, problem: P) -> Source[P]:
+def _of_table(table: Table, title: str | None, problem: Problem) -> Source:
     return Source(
         problem=problem,
         title=title or table.source,
         target=table.target,
         rows=table.lines,
-        row_word=table.row_word,
+        row_word=table.origin.row_word,
         columns=table.column_names,
         feature_groups=table.feature_groups,
         values=table.values_of,
         n_samples=table.n_samples,
         notes=table.notes,
-        possible_groups=table.possible_groups,
+        possible_groups=table.row_info.possible_groups,
         is_table=bool(table.columns),
         cautions=table.cautions,
         column_summaries=table.columns,
     )
 
 
-def _of_arrays(y: Any, title: str | None, problem: P) -> Source[P]:
+def _of_arrays(y: Any, title: str | None, problem: Problem) -> Source:
     n, n_features = problem.X.shape
     names = range(n_features) if problem.feature_names is None else problem.feature_names
     label_name = getattr(y, "name", None)

@@ -1,121 +1,26 @@
-"""The summary as text: for a terminal, and as Markdown for a wiki or a pull request.
+"""The sections of a report as text: for a terminal, and as Markdown for a wiki or a pull request."""
 
-Both show the same tables, with the same headings and cells.
-"""
+from io import StringIO
+from typing import Any
 
-from bayesfloor.report.gap import gap_places_table, gap_table
-from bayesfloor.report.regression_text import regression_markdown, regression_on_terminal
-from bayesfloor.report.text_tables import (
+from bayesfloor.report.blocks import (
+    MARKDOWN,
+    TERMINAL,
+    Block,
+    Bullets,
+    Lines,
+    Paragraph,
+    Subheading,
     Summary,
-    Terminal,
     TextTable,
-    markdown_curve,
-    markdown_findings,
-    markdown_foot,
-    markdown_head,
-    markdown_limit,
-    markdown_table,
-    range_of,
-    shown_of,
 )
-from bayesfloor.runtime.text import counted, figure, in_markdown, percent, percent_range, shortened, visible
+from bayesfloor.report.sections import sections_shown
+from bayesfloor.runtime.text import counted, in_markdown, shortened, visible
 
-#: Rare classes of which a paragraph says what more rows would bring.
-_MOST_NEEDED = 3
+#: Rows of a table on a terminal and in Markdown; JSON and HTML have more.
+_TERMINAL_ROWS, _MARKDOWN_ROWS = 8, 20
 #: Lines of the class tree on a terminal, about a screen.
-_TREE_LINES = 40
-
-_ESTIMATES = ("rows", "trees' estimate", "range", "of its maximum", "best model")
-
-
-def _cost_table(summary: Summary) -> TextTable:
-    """List what decisions cost, the dearest first."""
-    costs = summary["costs"]
-    rows = [
-        (
-            each["label"],
-            each["decision"],
-            figure(each["cost"]),
-            percent(each["rows"]),
-            figure(each["cost_per_row"]),
-            percent(each["share"]),
-        )
-        for each in costs["rows"]
-    ]
-    headings = ("true class", "decision", "cost", "of the rows", "cost per row", "of the cost")
-    return TextTable(headings, rows, (0, 1), costs["n_pairs"])
-
-
-def _weight_table(summary: Summary) -> TextTable:
-    """List the weights of the classes that follow from costs."""
-    rows = [(each["name"], figure(each["weight"])) for each in summary["costs"]["class_weights"]]
-    return TextTable(("class", "weight"), rows, n_rows=len(rows))
-
-
-def _rare_table(summary: Summary) -> TextTable:
-    """List the rare classes with how high their rows are ranked."""
-    rows = [
-        (
-            each["name"],
-            counted(each["n_rows"]),
-            percent(each["share"]),
-            f"{each['auc']:.3f}",
-            f"{each['auc_low']:.3f}–{each['auc_high']:.3f}",
-            percent(each["recall_at_top"]),
-            percent(each["recall_at_precision"]),
-            f"{each['average_precision']:.3f}",
-        )
-        for each in summary["rare"]["rows"]
-    ]
-    headings = ("class", "rows", "share", "ROC AUC", "range", "in the top 1%", "at precision 50%", "avg. precision")
-    return TextTable(headings, rows, n_rows=summary["rare"]["n_classes"])
-
-
-def _subgroup_table(summary: Summary) -> TextTable:
-    """List the subgroups, those that surely err most first."""
-    rows = [
-        (
-            each["name"],
-            counted(each["n_rows"]),
-            percent(each["share"]),
-            percent(each["share_of_errors"]),
-            percent(each["reached"]),
-            percent_range(each["reached_low"], each["reached_high"]),
-            "too few" if each["floor"] is None else percent(each["floor"]),
-            range_of(each),
-        )
-        for each in summary["subgroups"]["rows"]
-    ]
-    headings = ("subgroup", "rows", "of rows", "of errors", "reached", "range", "floor", "range")
-    return TextTable(headings, rows, n_rows=len(rows))
-
-
-def _class_table(summary: Summary) -> TextTable:
-    """List the classes, the hardest first."""
-    rows = [(each["name"], *_estimates(each, each["reached"])) for each in summary["classes"]]
-    return TextTable(("class", *_ESTIMATES), rows, n_rows=len(rows))
-
-
-def _pair_table(summary: Summary) -> TextTable:
-    """List pairs of classes, the hardest first."""
-    pairs = summary["pairs"]
-    rows = [(each["first"], each["second"], *_estimates(each, each["confused"])) for each in pairs["rows"]]
-    return TextTable(("first", "second", *_ESTIMATES), rows, (0, 1), pairs["n_pairs"])
-
-
-def _suspect_table(summary: Summary) -> TextTable:
-    """List rows that look like another class, each with the row of that class which is nearest."""
-    word = summary["suspects"]["row_word"]
-    rows = [
-        (str(each["row"]), each["label"], str(each["other_row"]), each["other_label"], f"{each['distance']:.3g}")
-        for each in summary["suspects"]["rows"]
-    ]
-    return TextTable((word, "label", f"looks like {word}", "labelled", "distance"), rows, (1, 3), len(rows))
-
-
-def _estimates(each: Summary, reached: float | None) -> tuple[str, ...]:
-    rates = percent(each["floor"]), range_of(each), percent(each["normalized"]), percent(reached)
-    return counted(each["n_rows"]), *rates
+_TERMINAL_LINES = 40
 
 
 def render_text(summary: Summary, width: int = 100, colour: bool = False) -> str:
@@ -124,7 +29,7 @@ def render_text(summary: Summary, width: int = 100, colour: bool = False) -> str
     Parameters
     ----------
     summary : dict
-        As from `summarise`.
+        What the report shows.
     width : int, default=100
         Letters in a line.
     colour : bool, default=False
@@ -134,80 +39,76 @@ def render_text(summary: Summary, width: int = 100, colour: bool = False) -> str
     -------
     str
     """
-    page = Terminal(width, colour)
-    page.head(summary)
-    body = regression_on_terminal if summary["task"] == "regression" else _classes_on_terminal
-    body(page, summary)
-    page.foot(summary)
+    page = _Terminal(width, colour)
+    page.write(Paragraph(summary["title"], "dim"))
+    for section in sections_shown(summary):
+        blocks = [block for block in section.text(summary) if block.only != MARKDOWN]
+        if blocks and section.title:
+            page.write(Subheading(section.heading(summary)))
+        for block in blocks:
+            page.write(block)
     return page.text()
 
 
-def _classes_on_terminal(page: Terminal, summary: Summary) -> None:
-    """Write what is between the answer and the columns."""
-    is_error = summary["floor"]["metric"] == "error"
-    if is_error:  # which says little of rare classes; another metric was asked for, and comes first
-        _rare_on_terminal(page, summary)
-    page.limit(summary)
-    if (gap := summary["gap"]) is not None:
-        places = gap_places_table(summary)
-        page.heading("Your model")
-        page.paragraph(gap["sentence"])
-        page.table(gap_table(summary))
-        if places.rows:
-            page.heading(f"Where it errs more{shown_of(places)}")
-            page.table(places)
-        page.paragraph(gap["note"])
-    if not is_error:
-        _rare_on_terminal(page, summary)
-    if summary["costs"] is not None:
-        costs = _cost_table(summary)
-        page.heading(f"Where the money goes{shown_of(costs)}")
-        page.table(costs)
-        for note in summary["costs"]["notes"]:
-            page.paragraph(note)
-        if summary["costs"]["class_weights"] is not None:
-            page.table(_weight_table(summary))
-    if (subgroups := summary["subgroups"]) is not None:
-        page.heading(f"Subgroups by {subgroups['column']}")
-        page.table(_subgroup_table(summary), None)
-        page.paragraph(subgroups["sentence"])
-    page.findings(summary)
+class _Terminal:
+    """Lines of text for a terminal, as wide as it is; with bold and colours where it has them."""
 
-    classes, pairs, suspects = _class_table(summary), _pair_table(summary), _suspect_table(summary)
-    page.heading(f"Hardest classes{shown_of(classes)}")
-    page.table(classes.without("rows"))
-    if len(classes.rows) > 2:
-        page.heading(f"Hardest pairs{shown_of(pairs)}")
-        page.table(pairs.without("rows"))
-    page.paragraph(summary["floor"]["trees"]["note"])
+    def __init__(self, width: int, colour: bool) -> None:
+        from rich.console import Console
 
-    page.heading(f"Rows to look at{shown_of(suspects)}")
-    if suspects.rows:
-        page.table(suspects)
-    page.paragraph(summary["suspects"]["note"])
+        self._width, self._buffer = width, StringIO()
+        # letters, not what a terminal might make of them: no markup, no highlighting, no emoji
+        self._console = Console(
+            file=self._buffer,
+            width=width,
+            force_terminal=colour,
+            no_color=not colour,
+            markup=False,
+            highlight=False,
+            emoji=False,
+        )
 
-    lines = summary["tree"]["text"].splitlines()
-    page.heading(f"Class tree{_hardest_of(summary)}")
-    for line in lines[:_TREE_LINES]:
-        page.paragraph(shortened(line, page.width))
-    if len(lines) > _TREE_LINES:
-        page.paragraph(f"... and {len(lines) - _TREE_LINES} more lines")
+    def write(self, block: Block) -> None:
+        """Write a block."""
+        match block:
+            case Paragraph(text, style):
+                self._print(text, style)
+            case Subheading(text):
+                self._console.print()
+                self._print(text, "bold")
+            case Bullets(items):
+                for lead, text in items:
+                    self._print(f"{lead}  {text}" if lead else text)
+            case Lines(lines):
+                for line in lines[:_TERMINAL_LINES]:
+                    self._print(shortened(line, self._width))
+                if len(lines) > _TERMINAL_LINES:
+                    self._print(f"... and {len(lines) - _TERMINAL_LINES} more lines")
+            case TextTable():
+                self._table(block.narrow())
 
+    def text(self) -> str:
+        """Return all lines."""
+        return "\n".join(line.rstrip() for line in self._buffer.getvalue().splitlines())
 
-def _rare_on_terminal(page: Terminal, summary: Summary) -> None:
-    if summary["rare"] is None:
-        return
-    rare = _rare_table(summary)
-    page.heading(f"Rare classes{shown_of(rare)}")
-    page.table(rare)
-    for each in summary["rare"]["rows"][:_MOST_NEEDED]:
-        page.paragraph(each["needed"])
+    def _print(self, text: str, style: str = "") -> None:
+        from rich.text import Text
 
+        self._console.print(Text(visible(text), style=style))
 
-def _hardest_of(summary: Summary) -> str:
-    """Say that a tree is of the hardest classes alone."""
-    drawn, n_classes = summary["tree"]["n_classes"], summary["data"]["n_classes"]
-    return f" of the {drawn} hardest of {counted(n_classes)} classes" if drawn < n_classes else ""
+    def _table(self, table: TextTable) -> None:
+        from rich.table import Table
+        from rich.text import Text
+
+        grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for number, name in enumerate(table.headings):
+            side: Any = "left" if number in table.names else "right"
+            grid.add_column(Text(visible(name), style="dim"), justify=side, no_wrap=True)
+        for row in table.rows[: None if table.is_whole else _TERMINAL_ROWS]:
+            grid.add_row(*(Text(shortened(cell, table.longest)) for cell in row))
+        self._console.print(grid)
+        if more := _more_rows(table, _TERMINAL_ROWS):
+            self._print(more, "dim")
 
 
 def render_markdown(summary: Summary) -> str:
@@ -216,42 +117,51 @@ def render_markdown(summary: Summary) -> str:
     Parameters
     ----------
     summary : dict
-        As from `summarise`.
+        What the report shows.
 
     Returns
     -------
     str
     """
-    body = regression_markdown if summary["task"] == "regression" else _classes_markdown
-    return "\n\n".join([*markdown_head(summary), *body(summary), *markdown_foot(summary)]) + "\n"
+    parts = [f"# {in_markdown(summary['title'])}"]
+    for section in sections_shown(summary):
+        blocks = [block for block in section.text(summary) if block.only != TERMINAL]
+        if blocks and section.title:
+            parts.append(f"## {in_markdown(section.heading(summary))}")
+        parts += map(_in_markdown, blocks)
+    return "\n\n".join(parts) + "\n"
 
 
-def _classes_markdown(summary: Summary) -> list[str]:
-    """Return what is between the answer and the columns."""
-    rare: list[str] = []
-    if summary["rare"] is not None:
-        rare = ["## Rare classes", in_markdown(summary["rare"]["note"]), markdown_table(_rare_table(summary))]
-        rare += [in_markdown(each["needed"]) for each in summary["rare"]["rows"][:_MOST_NEEDED]]
-    is_error = summary["floor"]["metric"] == "error"
-    parts = [*rare, *markdown_limit(summary)] if is_error else [*markdown_limit(summary), *rare]
-    if (gap := summary["gap"]) is not None:
-        parts += ["## Your model", in_markdown(gap["sentence"]), markdown_table(gap_table(summary))]
-        parts += [markdown_table(gap_places_table(summary)), in_markdown(gap["note"])]
-    if summary["costs"] is not None:
-        parts += ["## Where the money goes", *map(in_markdown, summary["costs"]["notes"])]
-        parts.append(markdown_table(_cost_table(summary)))
-        if summary["costs"]["class_weights"] is not None:
-            parts.append(markdown_table(_weight_table(summary)))
-    if summary["curve"] is not None:
-        parts += ["## Learning curve", markdown_curve(summary["curve"], summary["floor"])]
-    if (subgroups := summary["subgroups"]) is not None:
-        parts += [f"## Subgroups by {in_markdown(subgroups['column'])}", in_markdown(subgroups["sentence"])]
-        parts += [markdown_table(_subgroup_table(summary), None), in_markdown(subgroups["note"])]
-    parts += markdown_findings(summary)
-    parts += ["## Classes", in_markdown(summary["floor"]["trees"]["note"]), markdown_table(_class_table(summary))]
-    parts += ["## Hardest pairs", markdown_table(_pair_table(summary))]
-    parts += ["## Rows to look at", in_markdown(summary["suspects"]["note"])]
-    if summary["suspects"]["rows"]:
-        parts.append(markdown_table(_suspect_table(summary)))
-    lines = summary["tree"]["text"].splitlines()
-    return [*parts, f"## Class tree{_hardest_of(summary)}", "\n".join("    " + visible(line) for line in lines)]
+def _in_markdown(block: Block) -> str:
+    match block:
+        case Paragraph(text, style):
+            return f"**{in_markdown(text)}**" if style == "bold" else in_markdown(text)
+        case Subheading(text):
+            return f"### {in_markdown(text)}"
+        case Bullets(items):
+            leads = [f"**{in_markdown(lead)}** " if lead else "" for lead, _ in items]
+            return "\n".join(f"- {lead}{in_markdown(text)}" for lead, (_, text) in zip(leads, items, strict=True))
+        case Lines(lines):
+            return "\n".join("    " + visible(line) for line in lines)
+        case TextTable():
+            return _markdown_table(block)
+    raise TypeError(f"Markdown has no {type(block).__name__}.")
+
+
+def _markdown_table(table: TextTable) -> str:
+    sides = ["---" if column in table.names else "---:" for column in range(len(table.headings))]
+    shown = table.rows[: None if table.is_whole else _MARKDOWN_ROWS]
+    cells = [[in_markdown(cell) for cell in row] for row in (table.headings, *shown)]
+    written = "\n".join("| " + " | ".join(line) + " |" for line in (cells[0], sides, *cells[1:]))
+    more = _more_rows(table, _MARKDOWN_ROWS)
+    return f"{written}\n\n{more}" if more else written
+
+
+def _more_rows(table: TextTable, most: int) -> str:
+    """Say how many rows of a table are elsewhere, where it does not show all."""
+    more = max(table.n_rows, len(table.rows)) - most
+    return (
+        ""
+        if table.is_whole or more <= 0
+        else f"{counted(more)} more {'is' if more == 1 else 'are'} in the JSON and HTML."
+    )

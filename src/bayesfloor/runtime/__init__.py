@@ -2,7 +2,8 @@
 
 - `kernels`: how kernels are compiled, and where their machine code is cached
 - `threads`: threads over kernels, with progress, interrupts, and BLAS held to one thread
-- `hashing`: hashes of rows, for arrays and for kernels
+- `task_graph`: pure functions that need each other's results; `cluster` has the workers of a Dask cluster run them
+- `hash_kernels`: hashes of rows, for arrays and for kernels
 - `arrays`: types of arrays, as signatures name them
 - `checks`: parameters that mean the same everywhere, checked by one function for each kind
 - `limits`: how many threads and how much memory this machine and process may use

@@ -14,7 +14,7 @@ Here the folder is named by the version and a hash of the sources, so that an ed
     ~/.cache/bayesfloor/                  else the user's own (XDG_CACHE_HOME, macOS and Windows have theirs)
     /tmp/bayesfloor-1000/                 else a private one, with a warning; where that fails too, nothing is kept
         0.1.0-91c4f0e2b7d35a68/           version and hash
-            forest.order.kruskal.find-21-….bin  one file for each kernel and signature, with its checksum
+            forest.order.kruskal_kernels.find-21-….bin  one file for each kernel and signature, with its checksum
 
 A kernel defined elsewhere, as those of the study are, is kept there too. It may call kernels of this package and of its
 own file; the name of its file is a hash of that file as well.

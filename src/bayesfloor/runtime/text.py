@@ -50,6 +50,12 @@ def listed(items: Sequence[str], most: int = 5) -> str:
     return ", ".join(items[:most]) + more
 
 
+def listed_names(names: Sequence[str], most: int = 6) -> str:
+    """Join names by commas, quoted, the first few only."""
+    more = f" and {counted(len(names) - most)} more" if len(names) > most else ""
+    return ", ".join(quoted(name, 60) for name in names[:most]) + more
+
+
 def unique_names(names: Sequence[str]) -> list[str]:
     """Number names that come again, from the second on: ``a, a_2, a_3``."""
     taken, seen = set(names), Counter[str]()

@@ -24,12 +24,12 @@ T = TypeVar("T")
 GLANCE_S = 0.05
 
 
-class Crew:
+class WorkerPool:
     """A few threads that work through tasks; one thread works in place of a pool of one."""
 
-    def __init__(self, n_threads: int, pool: ThreadPoolExecutor | None = None):
+    def __init__(self, n_threads: int, executor: ThreadPoolExecutor | None = None):
         self.n_threads = n_threads
-        self._pool = pool
+        self._executor = executor
         self._lock = threading.Lock()
         #: Not 0 once the work has been given up: long kernels look at it.
         self.stopped = np.zeros(1, np.uint8)
@@ -37,11 +37,11 @@ class Crew:
         self.total = 1
 
     @property
-    def alone(self) -> Crew:
-        """A crew of one for a task that this crew runs. It stops when this one does."""
-        crew = Crew(1)
-        crew.stopped = self.stopped
-        return crew
+    def alone(self) -> WorkerPool:
+        """A pool of one for a task that this pool runs. It stops when this one does."""
+        pool = WorkerPool(1)
+        pool.stopped = self.stopped
+        return pool
 
     def expect(self, total: int) -> None:
         """Say how much work there is in all."""
@@ -76,15 +76,15 @@ class Crew:
 
         def do(number: int) -> Any:
             self.check()
-            with one_of_a_pool(1 if self._pool is None else self.n_threads):
+            with one_of_a_pool(1 if self._executor is None else self.n_threads):
                 result = task(*arguments[number])
             if amounts:
                 self.advance(amounts[number])
             return result
 
-        if self._pool is None or len(arguments) == 1:
+        if self._executor is None or len(arguments) == 1:
             return [do(number) for number in range(len(arguments))]
-        futures = [self._pool.submit(copy_context().run, do, number) for number in range(len(arguments))]
+        futures = [self._executor.submit(copy_context().run, do, number) for number in range(len(arguments))]
         try:
             done = wait(futures, return_when=FIRST_EXCEPTION).done
             for future in done:  # one that failed, before those that still run are waited for
@@ -97,25 +97,25 @@ class Crew:
             raise
 
 
-def supervise(work: Callable[[Crew], T], n_threads: int, progress: bool | Progress) -> T:
-    """Have a crew do some work, while the calling thread reports progress and listens for Ctrl-C.
+def supervise(work: Callable[[WorkerPool], T], n_threads: int, progress: bool | Progress) -> T:
+    """Have a pool do some work, while the calling thread reports progress and listens for Ctrl-C.
 
     No kernel runs in the calling thread: compiled code there would hold back an interrupt, or lose it.
     """
     report = reporter(progress)
-    with _one_blas_thread(), ThreadPoolExecutor(n_threads + 1, thread_name_prefix="bayesfloor") as pool:
-        crew = Crew(n_threads, pool if n_threads > 1 else None)
-        future = pool.submit(copy_context().run, work, crew)
+    with _one_blas_thread(), ThreadPoolExecutor(n_threads + 1, thread_name_prefix="bayesfloor") as executor:
+        pool = WorkerPool(n_threads, executor if n_threads > 1 else None)
+        future = executor.submit(copy_context().run, work, pool)
         try:
             while not wait((future,), timeout=GLANCE_S).done:
                 if report is not None:
-                    report(crew.done, crew.total)
+                    report(pool.done, pool.total)
             result = future.result()
             if report is not None:
-                report(crew.total, crew.total)
+                report(pool.total, pool.total)
             return result
         except BaseException:
-            crew.stop()
+            pool.stop()
             future.cancel()
             raise
 

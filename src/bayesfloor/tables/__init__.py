@@ -9,18 +9,22 @@
       │                        `text_rows` splits lines into rows
       │         binary_tables  Parquet and Arrow by polars, after a look at `parquet_sizes`; NPZ
       │         excel          sheets by fastexcel, after a look at their size
-      │         json_tables, sqlite_tables   values of any type, by `value_columns`
+      │         json_tables, sqlite_tables   values of any type
       │         arff, libsvm   the other text formats
       │         joining        several tables -> one; `parquet_folders` finds those of a folder
       │
-      ├────── columns ────── RawTable: columns of numbers, of text and of dates, from any of these
-      ├────── targets ────── which column holds the labels; y and classes
-      ├────── kinds ──────── what each column holds, and how its cells are read: `readings`, by `spellings`
-      └────── encoding ───── Preparation: text encoded, gaps filled, numbers scaled; X
+      ├────── columns ────── RawTable: columns of numbers, of text and of dates, from any of these; `column_builders`
+      │                        make them block by block, within the limits of `sizes`
+      ├────── labelled_rows  the rows that have a label, by `targets`, and the columns of groups and time
+      ├────── profiles ───── what each column holds, and how its cells are read: `readings`, by `spellings`
+      └────── prepare ────── Table: text encoded, gaps filled, numbers scaled, all kept in a `preparation`
                 automatic      what becomes of each column: `treatments` of numbers, `category_features`,
                                `date_features`, `text_features`; `scaling`
-                notes          the same in plain sentences
+                strict         the same as the caller says, and nothing else
+                transformers   a transformer of the caller's own in place of both
 
+`options` is what the caller says about all that. `arguments` is the door for functions of X and y: arrays, a data frame
+(`frames`) or a Table become a `Problem`. `preparer` is the preparation as a scikit-learn transformer.
 `datasets` loads data sets by name: those of scikit-learn, and the NPZ files of a folder.
 
 No value is changed silently. What cannot be used is refused with a message that names the columns, labels, lines or

@@ -7,24 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesfloor.runtime.text import quoted
-from bayesfloor.tables.columns import (
-    Column,
-    NumberBuilder,
-    OtherColumn,
-    RawTable,
-    TextBuilder,
-    TextColumn,
-    check_n_columns,
-    check_names,
-    without_unused,
-)
+from bayesfloor.tables.column_builders import BLOCK_ROWS, NumberBuilder, TextBuilder
+from bayesfloor.tables.columns import Column, OtherColumn, RawTable, TextColumn, check_names, without_unused
+from bayesfloor.tables.sizes import check_n_columns, check_size
 from bayesfloor.tables.sniffing import detect_encoding, open_text
 from bayesfloor.tables.unpacking import Contents
-from bayesfloor.tables.value_columns import check_size
 
-#: Rows that are split before they become columns: bounds the memory for Python strings.
-_BLOCK_ROWS = 20_000
-#: Values of these rows, at the most: sparse ones can be wide.
+#: Maximum number of values in a block of rows: sparse rows can be wide.
 _BLOCK_CELLS = 2_000_000
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_QUOTED}|[^\s{{]+)\s*(.*)", re.IGNORECASE)
@@ -94,7 +83,7 @@ def read_arff(contents: Contents) -> RawTable:
             raise ValueError(f"{name}, line {number}: {len(row)} values, but {len(attributes)} attributes are declared")
         rows.append(row)
         starts.append(number)
-        if len(rows) == _BLOCK_ROWS or len(rows) * len(attributes) > _BLOCK_CELLS:
+        if len(rows) == BLOCK_ROWS or len(rows) * len(attributes) > _BLOCK_CELLS:
             check_size(len(starts), len(attributes), name)  # two brackets can stand for any number of zeros
             _add(builders, rows)
             rows = []

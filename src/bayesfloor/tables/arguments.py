@@ -17,11 +17,12 @@ from bayesfloor.data.problem import Problem, check_row_weights
 from bayesfloor.data.row_groups import check_groups, check_time
 from bayesfloor.data.subgroups import as_numbers, check_subgroups
 from bayesfloor.data.tasks import task_of
-from bayesfloor.runtime.checks import check_option
 from bayesfloor.runtime.frames import as_narwhals, column_named, names_of, with_text_names, without_arrow
 from bayesfloor.tables.columns import NumberColumn, RawTable, UnknownColumnError
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
-from bayesfloor.tables.prepare import Wishes, make_table, subgroups_by
+from bayesfloor.tables.labelled_rows import subgroups_by
+from bayesfloor.tables.options import ReadOptions, check_prepare
+from bayesfloor.tables.prepare import make_table
 from bayesfloor.tables.targets import Labels, number_labels
 from bayesfloor.tables.transformers import transformed_table
 
@@ -151,8 +152,7 @@ def table_of(
     ValueError
         When a column is named that is not there, or X is no data frame.
     """
-    if isinstance(prepare, str) or not hasattr(prepare, "fit_transform"):
-        check_option("prepare", prepare, ("auto", "strict"))
+    check_prepare(prepare)
     given = {"y": y, "groups": groups, "time": time}
     texts = {name: column_named(X, value) for name, value in given.items()}
     named = {name: text for name, text in texts.items() if text is not None}
@@ -178,7 +178,7 @@ def table_of(
             assert checked is not None
             raw.columns.append(NumberColumn(column, checked.astype(np.float64)))
             named[name] = column
-    wishes = Wishes(
+    options = ReadOptions(
         target=named.get("y"),
         task=task,
         groups=named.get("groups"),
@@ -186,8 +186,8 @@ def table_of(
         strict=prepare == "strict",
     )
     if not isinstance(prepare, str):
-        return transformed_table(raw, wishes, prepare, labels)
-    return make_table(raw, wishes, labels=labels, is_labelled=y is not None)
+        return transformed_table(raw, options, prepare, labels)
+    return make_table(raw, options, labels=labels, is_labelled=y is not None)
 
 
 def subgroups_of(X: Any, by: Any) -> Any:

@@ -22,13 +22,12 @@ import numpy as np
 
 from bayesfloor.data.prepared_table import ColumnSummary
 from bayesfloor.runtime.arrays import Bools
-from bayesfloor.runtime.text import counted
+from bayesfloor.runtime.text import counted, listed_names
 from bayesfloor.tables.category_features import CategoryFeatures, learn_means, learn_shares, ordinal_codes
-from bayesfloor.tables.columns import DateColumn, NumberColumn, RawTable, TextColumn, count_gaps, find_gaps
+from bayesfloor.tables.columns import DateColumn, NumberColumn, RawTable, TextColumn
 from bayesfloor.tables.date_features import learn_date
-from bayesfloor.tables.encoding import Preparation, check_unique
-from bayesfloor.tables.kinds import Kind
-from bayesfloor.tables.notes import listed_names
+from bayesfloor.tables.preparation import Preparation, check_unique
+from bayesfloor.tables.profiles import ColumnProfile
 from bayesfloor.tables.readings import DateReading, LevelReading, TextReading
 from bayesfloor.tables.scaling import fill_number, learn_scale
 from bayesfloor.tables.spellings import truth_of
@@ -36,22 +35,22 @@ from bayesfloor.tables.targets import Labels
 from bayesfloor.tables.text_features import learn_text
 from bayesfloor.tables.treatments import NumberFeature, PresenceFeature, Treatment
 
-#: Most values of a category that all get their own dummy.
+#: Maximum number of values of a category for each to get its own dummy.
 MOST_DUMMIES = 30
-#: Share of rows that makes a value of a larger category frequent, and the most frequent values that get a dummy.
+#: In larger categories, values with at least this share of the rows get a dummy, up to this number of values.
 _FREQUENT, _MOST_FREQUENT = 0.01, 20
-#: Rows of a value below which it is one of the rare ones, and the same as a share of all rows.
+#: A value with fewer rows than this, or a smaller share of the rows, is rare.
 _FEWEST_ROWS, _RARE = 3, 0.0005
 #: Rows with a gap, and rows without, from which a column tells them apart; the same as a share of all rows. Labels have
 #: no part in it: a choice by the labels of all rows would tell each row something of its own.
 _FEWEST_GAPS, _GAP_SHARE = 5, 0.01
-#: Lines that tell about single columns, at the most.
+#: Maximum number of notes about single columns.
 _MOST_LINES = 30
 
 
 def learn_automatically(
     table: RawTable,
-    kinds: Sequence[Kind],
+    profiles: Sequence[ColumnProfile],
     target: str,
     labels: Labels | None,
     *,
@@ -64,8 +63,8 @@ def learn_automatically(
     Parameters
     ----------
     table : RawTable
-        The table; its columns are those of `kinds`, without the target.
-    kinds : sequence of Kind
+        The table; its columns are those of `profiles`, without the target.
+    profiles : sequence of ColumnProfile
         What each column holds.
     target : str
         Name of the column of labels.
@@ -87,14 +86,14 @@ def learn_automatically(
     treatments: list[Treatment] = []
     summaries: list[ColumnSummary] = []
     choose = _Chooser(table, labels, encode, scale, impute)
-    for each in kinds:
+    for each in profiles:
         treatment, what = choose.treatment(each)
         n_features = 0
         if treatment is not None and treatment.feature_names:
             treatments.append(treatment)
             n_features = len(treatment.feature_names)
         column = each.column
-        summaries.append(ColumnSummary(column.name, each.kind, what, count_gaps(column), each.n_values, n_features))
+        summaries.append(ColumnSummary(column.name, each.kind, what, int(column.gaps.sum()), each.n_values, n_features))
         table.notes += each.notes
         table.cautions += each.cautions
     if not treatments:
@@ -127,16 +126,16 @@ class _Chooser:
         self.encode = encode
         self.scale = scale
         self.impute = impute
-        self.told: set[bytes] = set()  # rows with gaps that a feature tells
+        self.known_gaps: set[bytes] = set()  # sets of rows that a feature marks as missing
 
-    def treatment(self, each: Kind) -> tuple[Treatment | None, str]:
+    def treatment(self, each: ColumnProfile) -> tuple[Treatment | None, str]:
         """Return how a column becomes features, None where it is left out, and a few words about it."""
         column, reading, reason = each.column, each.reading, f" ({each.reason})" if each.reason else ""
         if each.kind in ("constant", "empty", "other"):
             why = {"constant": "one value only", "empty": "no values", "other": each.reason}[each.kind]
             return None, f"left out: {why}"
         assert reading is not None
-        gaps = find_gaps(column)
+        gaps = column.gaps
         if each.kind == "id" or each.n_values == 1:
             if self._tells(gaps):
                 only = "" if each.kind == "id" else "one value only"
@@ -167,11 +166,11 @@ class _Chooser:
         if self.impute is not None or min(n_gaps, len(gaps) - n_gaps) < max(_FEWEST_GAPS, _GAP_SHARE * len(gaps)):
             return False
         rows = np.packbits(gaps).tobytes()
-        is_new = rows not in self.told
-        self.told.add(rows)
+        is_new = rows not in self.known_gaps
+        self.known_gaps.add(rows)
         return is_new or again
 
-    def _number(self, column: NumberColumn, each: Kind, gaps: Bools, reason: str) -> tuple[Treatment, str]:
+    def _number(self, column: NumberColumn, each: ColumnProfile, gaps: Bools, reason: str) -> tuple[Treatment, str]:
         tells_gaps = self._tells(gaps)
         impute = self.impute or "median"
         fill = fill_number(column.values, impute) if gaps.any() else None
@@ -189,7 +188,7 @@ class _Chooser:
     def _category(self, column: TextColumn, reading: LevelReading, gaps: Bools) -> tuple[Treatment, str]:
         categories, table = column.categories, self.table
         n_values = len(categories)
-        rows = np.bincount(column.codes[column.codes >= 0], minlength=n_values)
+        rows = column.counts
         usual = categories[int(rows.argmax())]
         if self.encode == "ordinal":
             fill = usual if gaps.any() else None

@@ -13,29 +13,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.runtime.limits import check_memory, in_gib
-from bayesfloor.runtime.text import counted
+from bayesfloor.runtime.limits import check_memory
 from bayesfloor.tables.columns import (
-    MISSING_TEXTS,
-    MOST_ROWS,
     Column,
     DateColumn,
     NumberColumn,
     OtherColumn,
     RawTable,
     TextColumn,
-    check_n_columns,
-    check_n_rows,
     check_names,
     codes_among,
     in_natural_order,
     text_column,
 )
 from bayesfloor.tables.parquet_sizes import unpacked_sizes
-from bayesfloor.tables.unpacking import UNPACKED_LIMIT, Contents
+from bayesfloor.tables.sizes import MOST_ROWS, check_n_columns, check_n_rows, check_size, check_unpacked
+from bayesfloor.tables.spellings import LARGEST_EXACT_INTEGER, MISSING_TEXTS
+from bayesfloor.tables.unpacking import Contents
 
-#: Integers up to this are exact in float64.
-_LARGEST_EXACT_INTEGER = 2**53
 #: Memory that polars takes to read a column of text, as a multiple of its unpacked bytes; measured.
 _COPIES_OF_TEXT = 4
 #: Ticks of each unit of time in a second, those of nanoseconds after they have become microseconds.
@@ -72,10 +67,7 @@ def read_frame(contents: Contents, kind: str) -> RawTable:
         schema = lazy.collect_schema()
         check_n_columns(len(schema), contents.name)
         n_rows = int(lazy.select(polars.len()).collect().item())
-        check_n_rows(n_rows, contents.name)
-        n_bytes = 8 * n_rows * len(schema)
-        _check_unpacked(n_bytes, contents.name, f"{counted(n_rows)} rows of {counted(len(schema))} columns, ")
-        check_memory(2 * n_bytes, contents.name)
+        check_size(n_rows, len(schema), contents.name, copies=2)
         # lists and structs cannot be used, and a few bytes can hold any number of values
         frame = lazy.select(name for name, dtype in schema.items() if not dtype.is_nested()).collect()
     except (polars.exceptions.PolarsError, OSError) as error:
@@ -91,7 +83,7 @@ def read_frame(contents: Contents, kind: str) -> RawTable:
     ]
     label = {"parquet": "Parquet", "arrow": "Arrow", "stream": "Arrow stream"}[kind]
     lines = np.arange(1, n_rows + 1)
-    return RawTable(contents.name, columns, n_rows, lines, None, [f"{label} file."], unit="row")
+    return RawTable(contents.name, columns, n_rows, lines, None, [f"{label} file."], row_word="row")
 
 
 def _polars(name: str) -> Any:
@@ -115,13 +107,8 @@ def _check_pages(contents: Contents) -> None:
         raise _unreadable(contents.name, "parquet", error) from error
     check_n_columns(n_columns, contents.name)
     check_n_rows(n_rows, contents.name)
-    _check_unpacked(n_text_bytes + n_other_bytes, contents.name)
+    check_unpacked(n_text_bytes + n_other_bytes, contents.name)
     check_memory(_COPIES_OF_TEXT * n_text_bytes + n_other_bytes, f"Reading {contents.name}")
-
-
-def _check_unpacked(n_bytes: int, name: str, what: str = "") -> None:
-    if n_bytes > UNPACKED_LIMIT:
-        raise ValueError(f"{name} unpacks to {what}{in_gib(n_bytes)}; the limit is {in_gib(UNPACKED_LIMIT)}")
 
 
 def column_of(series: Any) -> Column:
@@ -214,7 +201,7 @@ def read_npz(contents: Contents) -> RawTable:
     unused = sorted(arrays.keys() - {x_name, y_name, "feature_names", "classes"})
     if unused:
         notes.append(f"Arrays not used: {', '.join(map(repr, unused))}.")
-    return RawTable(name, columns, len(X), np.arange(1, len(X) + 1), target, notes, unit="row")
+    return RawTable(name, columns, len(X), np.arange(1, len(X) + 1), target, notes, row_word="row")
 
 
 def npz_sizes(path: Path) -> tuple[int | None, int | None, int | None]:
@@ -269,7 +256,7 @@ def _load_arrays(contents: Contents) -> dict[str, NDArray[Any]]:
                     f"{name}: {', '.join(map(repr, with_objects))} of type object hold pickles, which can run code "
                     "when they are loaded; they are refused. Save numbers, or text as type str"
                 )
-            _check_unpacked(total, name)
+            check_unpacked(total, name)
             check_memory(2 * total, name)
         with np.load(io.BytesIO(contents.data), allow_pickle=False) as stored:
             return {key: stored[key] for key in stored.files}
@@ -307,7 +294,7 @@ def _from_array(name: str, values: NDArray[Any], missing: frozenset[str] = MISSI
         numbers = np.ascontiguousarray(values, dtype=np.float64)
     rounded = 0
     if values.dtype.kind in "iu" and values.dtype.itemsize == 8:
-        large = np.abs(numbers) >= _LARGEST_EXACT_INTEGER
+        large = np.abs(numbers) >= LARGEST_EXACT_INTEGER
         rounded = sum(int(value) != int(number) for value, number in zip(values[large], numbers[large], strict=True))
     return NumberColumn(name, numbers, rounded, is_truth=values.dtype.kind == "b")
 

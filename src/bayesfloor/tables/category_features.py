@@ -23,7 +23,7 @@ from bayesfloor.tables.treatments import GAP, Treatment, are_texts, gap_error, i
 
 #: Name of the feature that tells that a value is rare.
 OTHER = "(other)"
-#: Largest number that a file may hold for a mean or a spread; what is larger has no square.
+#: Largest mean or spread that a model file may hold: the square of a larger one overflows.
 _LARGEST = 1e150
 
 

@@ -1,14 +1,14 @@
-"""The columns of a file before anything is done to them: numbers, or text.
+"""The columns of a file before anything is done to them: numbers, text or dates.
 
 Every format is read into a `RawTable`. Text is kept as a list of different values and a code for each row, so that a
-column of a million "yes" and "no" stays small.
+column of a million "yes" and "no" stays small. What a text column tells by its different values alone is computed once:
+how many rows have each, and which numbers they are.
 """
 
 import math
-import re
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,23 +16,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.subgroups import Subgroups
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
-from bayesfloor.runtime.text import counted, quoted
-
-#: Texts that stand for a missing value in a feature. In a target only empty text does: "NA" may be a class.
-MISSING_TEXTS = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "<null>"})
-
-#: Share of values that are no numbers, above which a column is text; up to it they are errors in a column of numbers.
-STRAY_SHARE = 0.1
-
-#: Most columns of a file: each is a Python object, and a million of them take minutes before the first distance.
-MOST_COLUMNS = 100_000
-
-#: Most rows of a file: models are trained on a million at the most, and a few kilobytes can unpack to any number.
-MOST_ROWS = 20_000_000
-
-#: Integers up to this are exact in float64.
-_LARGEST_EXACT_INTEGER = 2**53
-_LEADING_ZERO = re.compile(r"[+-]?0\d+")
+from bayesfloor.tables.spellings import MISSING_TEXTS, decimal_sign, folded_text, number_text, read_numbers, to_number
 
 
 class UnknownColumnError(ValueError):
@@ -49,6 +33,15 @@ class NumberColumn:
     is_truth: bool = False
     is_dummy: bool = False
 
+    @property
+    def gaps(self) -> Bools:
+        """Rows without a value."""
+        return np.isnan(self.values)
+
+    def take(self, rows: NDArray[Any]) -> "NumberColumn":
+        """Keep some of the rows."""
+        return replace(self, values=self.values[rows])
+
     def shown(self, row: int) -> str:
         """Write the value of a row."""
         return "" if math.isnan(self.values[row]) else f"{self.values[row]:.6g}"
@@ -62,6 +55,40 @@ class TextColumn:
     categories: tuple[str, ...]
     codes: Ints
     was_stripped: bool = False  # blanks around values were taken off
+    _numbers: dict[str, tuple[Floats, list[str]]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def gaps(self) -> Bools:
+        """Rows without a value."""
+        return self.codes < 0
+
+    @cached_property
+    def counts(self) -> Ints:
+        """Rows of each of the `categories`."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.categories))
+
+    @cached_property
+    def decimal(self) -> str | None:
+        """The decimal sign that its numbers show; None where each can be read either way, as 1.234 can."""
+        return decimal_sign(self.categories)
+
+    def numbers(self, decimal: str | None = None) -> tuple[Floats, list[str]]:
+        """Read the `categories` as numbers; the column's own decimal sign comes before the given one.
+
+        Returns the numbers, NaN for what is none, and the texts that are neither numbers nor gaps.
+        """
+        sign = self.decimal or decimal or "."
+        if sign not in self._numbers:
+            self._numbers[sign] = read_numbers(self.categories, sign)
+        return self._numbers[sign]
+
+    def by_row(self, values: Floats) -> Floats:
+        """Return the value of each row from those of the `categories`; NaN where text is missing."""
+        return np.append(values, np.nan)[self.codes]
+
+    def take(self, rows: NDArray[Any]) -> "TextColumn":
+        """Keep some of the rows, and the values that they have."""
+        return without_unused(replace(self, codes=self.codes[rows]))
 
     def shown(self, row: int) -> str:
         """Write the value of a row."""
@@ -75,6 +102,15 @@ class DateColumn:
     name: str
     values: Floats
     type_name: str
+
+    @property
+    def gaps(self) -> Bools:
+        """Rows without a value."""
+        return np.isnan(self.values)
+
+    def take(self, rows: NDArray[Any]) -> "DateColumn":
+        """Keep some of the rows."""
+        return replace(self, values=self.values[rows])
 
     def shown(self, row: int) -> str:
         """Write the value of a row."""
@@ -91,6 +127,15 @@ class OtherColumn:
 
     name: str
     type_name: str
+
+    @property
+    def gaps(self) -> Bools:
+        """No rows: nothing is known of them."""
+        return np.zeros(0, dtype=bool)
+
+    def take(self, rows: NDArray[Any]) -> "OtherColumn":
+        """Keep what there is."""
+        return self
 
 
 Column = NumberColumn | TextColumn | DateColumn | OtherColumn
@@ -114,7 +159,7 @@ class RawTable:
         The target that the file itself names.
     notes, cautions : list of str
         What was detected or assumed, and what to look at.
-    unit : str
+    row_word : str
         What `lines` counts: "line" or "row".
     files : tuple of str
         Names of the files, where there are several.
@@ -133,7 +178,7 @@ class RawTable:
     target: str | None = None
     notes: list[str] = field(default_factory=list)
     cautions: list[str] = field(default_factory=list)
-    unit: str = "line"
+    row_word: str = "line"
     files: tuple[str, ...] = ()
     file_codes: Ints | None = None
     by: Subgroups | None = None
@@ -144,20 +189,22 @@ class RawTable:
         """Names of the columns."""
         return [column.name for column in self.columns]
 
+    def column(self, name: str) -> Column:
+        """Return the column of a name."""
+        return next(column for column in self.columns if column.name == name)
+
+    def put(self, column: Column) -> None:
+        """Put a column in the place of that of the same name."""
+        self.columns[self.names.index(column.name)] = column
+
     def at(self, row: int) -> str:
         """Say where a row stands, as messages do: 'data.csv, line 17'."""
         source = self.source if self.file_codes is None else self.files[self.file_codes[row]]
-        return f"{source}, {self.unit} {int(self.lines[row])}"
+        return f"{source}, {self.row_word} {int(self.lines[row])}"
 
     def take(self, rows: NDArray[Any]) -> "RawTable":
         """Keep some of the rows."""
-        columns: list[Column] = []
-        for column in self.columns:
-            if isinstance(column, NumberColumn | DateColumn):
-                column = replace(column, values=column.values[rows])
-            elif isinstance(column, TextColumn):
-                column = without_unused(replace(column, codes=column.codes[rows]))
-            columns.append(column)
+        columns: list[Column] = [column.take(rows) for column in self.columns]
         lines = self.lines[rows]
         file_codes = None if self.file_codes is None else self.file_codes[rows]
         by = None if self.by is None else self.by.take(rows)
@@ -192,181 +239,6 @@ class RawTable:
         return matrix
 
 
-def to_number(text: str, decimal: str = ".") -> float | None:
-    """Read a number; None when the text is none. Underscores, which Python allows, are none."""
-    if "_" in text or not text.isascii():
-        return None
-    if decimal == ",":
-        if "." in text:
-            return None
-        text = text.replace(",", ".")
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-class GrowingArray:
-    """An array that gets more rows, column by column.
-
-    Room is made for as many rows as are expected. What is never written to takes no memory, and no second copy is made
-    at the end.
-
-    Parameters
-    ----------
-    dtype : type
-        Of its values.
-    n_expected : int
-        Number of rows, as far as it is known.
-    n_columns : int
-        Number of columns; they lie side by side, as in X.
-    """
-
-    def __init__(self, dtype: type, n_expected: int = 0, n_columns: int = 1):
-        self.room: NDArray[Any] = np.empty((n_expected, n_columns), dtype)
-
-    def write(self, start: int, values: NDArray[Any], column: int = 0) -> None:
-        """Write values below the first rows, which every column must have."""
-        end = start + len(values)
-        if end > len(self.room):
-            larger = np.empty((max(end, len(self.room) * 5 // 4), self.room.shape[1]), self.room.dtype)
-            larger[:start] = self.room[:start]
-            self.room = larger
-        self.room[start:end, column] = values
-
-
-class NumberBuilder:
-    """Collects a column of numbers block by block, with the values that are none."""
-
-    def __init__(self, name: str, decimal: str = ".", place: tuple[GrowingArray, int] | None = None):
-        self.name = name
-        self.decimal = decimal
-        self.array, self.place = place or (GrowingArray(np.float64), 0)  # an array that is shared, and a column of it
-        self.n_rows = 0
-        self.n_missing = 0
-        self.strays: list[tuple[int, str]] = []  # row, text
-        self.infinite: tuple[int, str] | None = None
-        self.rounded = 0
-        self.has_leading_zeros = False
-
-    def add(self, texts: Any) -> None:
-        """Read the next values: a sequence of str, or a polars Series of strings."""
-        values = self._read_all(texts) if isinstance(texts, Sequence) else self._read_series(texts)
-        self.n_missing += int(np.count_nonzero(np.isnan(values)))
-        self._look_at_large(values, texts)
-        self._look_at_zeros(texts)
-        self.array.write(self.n_rows, values, self.place)
-        self.n_rows += len(texts)
-
-    def _read_all(self, texts: Sequence[str]) -> Floats:
-        joined = "".join(texts)
-        if self.decimal == "." and "_" not in joined and joined.isascii():
-            with suppress(ValueError):  # missing, or no number: look at each
-                return np.array(list(map(float, texts)))
-        return np.array([self._read(text, self.n_rows + i) for i, text in enumerate(texts)])
-
-    def _read_series(self, texts: Any) -> Floats:
-        """Read texts by polars; whatever it takes for no number is looked at one by one."""
-        import polars
-
-        numbers = texts
-        if self.decimal == ",":
-            has_point = texts.str.contains(".", literal=True)
-            numbers = texts.set(has_point, "").str.replace_all(",", ".", literal=True)
-        read = numbers.cast(polars.Float64, strict=False)
-        if not read.null_count():
-            return read.to_numpy()
-        values: Floats = read.to_numpy(writable=True)
-        for place in np.flatnonzero(read.is_null().to_numpy()).tolist():
-            values[place] = self._read(texts[place], self.n_rows + place)
-        return values
-
-    def _read(self, text: str, row: int) -> float:
-        text = text.strip()
-        if text in MISSING_TEXTS:
-            return math.nan
-        value = to_number(text, self.decimal)
-        if value is None:
-            self.strays.append((row, text))
-            return math.nan
-        return value
-
-    def _look_at_large(self, values: Floats, texts: Any) -> None:
-        for place in np.flatnonzero(np.abs(values) >= _LARGEST_EXACT_INTEGER):
-            text = texts[int(place)].strip()
-            if np.isinf(values[place]):
-                self.infinite = self.infinite or (self.n_rows + int(place), text)
-            elif text.lstrip("+-").isdecimal() and int(text) != int(values[place]):
-                self.rounded += 1
-
-    def _look_at_zeros(self, texts: Any) -> None:
-        """Note numbers such as 02139: they may be codes."""
-        if self.has_leading_zeros:
-            return
-        if isinstance(texts, Sequence):
-            self.has_leading_zeros = any(text[:1] in "0+- " and has_leading_zero(text.strip()) for text in texts)
-        else:
-            self.has_leading_zeros = bool(texts.str.contains(r"^\s*[+-]?0\d+\s*$").any())
-
-    @property
-    def is_text(self) -> bool:
-        """Whether so many values are no numbers that this is a column of text."""
-        n_values = self.n_rows - self.n_missing + len(self.strays)
-        return len(self.strays) > STRAY_SHARE * n_values
-
-    def column(self) -> NumberColumn:
-        """Return the finished column."""
-        return NumberColumn(self.name, self.array.room[: self.n_rows, self.place], self.rounded)
-
-    def complain(self, table: RawTable, hint: str = "") -> None:
-        """Raise an error that names the first value that is no number, or is infinite."""
-        if self.strays:
-            row, text = self.strays[0]
-            n_others = self.n_rows - self.n_missing
-            more = f"; {counted(len(self.strays))} such values" if len(self.strays) > 1 else ""
-            raise ValueError(
-                f"{table.at(row)}, column {self.name!r}: {quoted(text)} is not a number "
-                f"(the other {counted(n_others)} values are{more}){hint}"
-            )
-        if self.infinite:
-            row, text = self.infinite
-            raise ValueError(
-                f"{table.at(row)}, column {self.name!r}: {quoted(text)} is infinite or too large for a float64"
-            )
-
-
-class TextBuilder:
-    """Collects a column of text block by block: the different values, and a code for each row."""
-
-    def __init__(self, name: str, missing: Iterable[str] = MISSING_TEXTS, n_expected: int = 0):
-        self.name = name
-        self.missing = frozenset(missing)
-        self.code_of: dict[str, int] = {}
-        self._codes = GrowingArray(np.int64, n_expected)
-        self.n_rows = 0
-
-    def add(self, texts: Any) -> None:
-        """Read the next values: a sequence of str, or a polars Series of strings."""
-        known = self.code_of
-        if isinstance(texts, Sequence):
-            codes = np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
-        else:
-            different = texts.unique().to_list()
-            code_of_each = [known.setdefault(text, len(known)) for text in different]
-            codes = texts.replace_strict(different, code_of_each).to_numpy()
-        self._codes.write(self.n_rows, codes)
-        self.n_rows += len(texts)
-
-    @property
-    def codes(self) -> Ints:
-        """Each row's position among `code_of`."""
-        return self._codes.room[: self.n_rows, 0]
-
-    def column(self) -> TextColumn:
-        """Return the finished column: blanks around values stripped, missing values coded as -1, values sorted."""
-        return text_column(self.name, list(self.code_of), self.codes, self.missing)
-
-
 def text_column(name: str, texts: Sequence[str], codes: Ints, missing: frozenset[str] = MISSING_TEXTS) -> TextColumn:
     """Make a column of the texts that codes point to (-1: missing); equal texts are merged, and all sorted."""
     stripped = [text.strip() for text in texts]
@@ -384,7 +256,7 @@ def codes_among(texts: Iterable[str], categories: Sequence[str], unknown: int = 
 
 def without_unused(column: TextColumn) -> TextColumn:
     """Leave out values that no row has."""
-    used = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories)) > 0
+    used = column.counts > 0
     if used.all():
         return column
     new_code = np.append(np.cumsum(used) - 1, -1)
@@ -401,71 +273,36 @@ def in_natural_order(texts: Iterable[str]) -> list[str]:
     return texts
 
 
-def count_gaps(column: Column) -> int:
-    """Count the missing values of a column."""
-    return int(np.count_nonzero(find_gaps(column)))
+def usual_spellings(column: TextColumn) -> list[str]:
+    """Return each value as most rows spell it, where values that differ by case and blanks alone are the same."""
+    spelled: dict[str, str] = {}
+    for code in np.argsort(-column.counts, kind="stable").tolist():
+        spelled.setdefault(folded_text(column.categories[code]), column.categories[code])
+    return [spelled[folded_text(text)] for text in column.categories]
 
 
-def find_gaps(column: Column) -> Bools:
-    """Mark the rows where a column has no value."""
-    if isinstance(column, NumberColumn | DateColumn):
-        return np.isnan(column.values)
-    if isinstance(column, TextColumn):
-        return column.codes < 0
-    return np.zeros(0, dtype=bool)
+def distinct_numbers(values: Floats) -> tuple[Floats, Ints]:
+    """Return the different numbers, sorted, and each row's position among them, -1 where a number is missing."""
+    known = ~np.isnan(values)
+    present, codes = values[known], np.full(len(values), -1, np.int64)
+    low, high = (float(present.min()), float(present.max())) if len(present) else (0.0, math.inf)
+    if high - low < 4 * len(present) and (present == np.floor(present)).all():  # a table of all whole numbers between
+        offsets = (present - low).astype(np.int64)
+        is_used = np.bincount(offsets) > 0
+        codes[known] = (np.cumsum(is_used) - 1)[offsets]
+        return np.flatnonzero(is_used).astype(np.float64) + low, codes
+    distinct, codes[known] = np.unique(present, return_inverse=True)
+    return distinct, codes
 
 
 def as_text(column: Column) -> Column:
     """Return a column of numbers as one of text: whole numbers without a point."""
     if not isinstance(column, NumberColumn):
         return column
-    known = ~np.isnan(column.values)
-    distinct, inverse = np.unique(column.values[known], return_inverse=True)
+    distinct, codes = distinct_numbers(column.values)
     texts = [number_text(value, column.is_truth) for value in distinct.tolist()]
     order = in_natural_order(texts)
-    codes = np.full(len(column.values), -1, dtype=np.int64)
-    codes[known] = codes_among(texts, order)[inverse]
-    return TextColumn(column.name, tuple(order), codes)
-
-
-def number_text(value: float, is_truth: bool = False) -> str:
-    """Write a number as a label."""
-    if is_truth:
-        return str(bool(value))
-    return str(int(value)) if math.isfinite(value) and value == int(value) else repr(value)
-
-
-def has_leading_zero(text: str) -> bool:
-    """Tell whether a whole number is written as codes often are, with more digits than it needs: 02139."""
-    return _LEADING_ZERO.fullmatch(text) is not None
-
-
-def is_rounded(value: int) -> bool:
-    """Tell whether float64 cannot hold an integer."""
-    return abs(value) > _LARGEST_EXACT_INTEGER and (abs(value) > 10**300 or int(float(value)) != value)
-
-
-def is_rounded_text(text: str) -> bool:
-    """Tell whether a text is an integer that float64 cannot hold."""
-    digits = text.lstrip("+-")
-    return len(digits) > 15 and digits.isdecimal() and (len(digits) > 300 or is_rounded(int(digits)))
-
-
-def check_n_columns(n_columns: int, name: str) -> None:
-    """Refuse a file with too many columns, before any work is done on each."""
-    if n_columns > MOST_COLUMNS:
-        raise ValueError(
-            f"{name} has {counted(n_columns)} columns; the limit is {counted(MOST_COLUMNS)}. Are rows and columns "
-            "exchanged?"
-        )
-
-
-def check_n_rows(n_rows: int, name: str) -> None:
-    """Refuse a file with too many rows, before its columns are unpacked."""
-    if n_rows > MOST_ROWS:
-        raise ValueError(
-            f"{name} has {counted(n_rows)} rows or more; the limit is {counted(MOST_ROWS)}. Draw a sample of them first"
-        )
+    return TextColumn(column.name, tuple(order), np.append(codes_among(texts, order), -1)[codes])
 
 
 def check_names(names: Sequence[str], where: str) -> None:

@@ -13,12 +13,12 @@ import numpy as np
 
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.checks import check_option, check_random_state_seed
+from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.kernels import cache_folder, keep, kept
 from bayesfloor.tables.binary_tables import npz_sizes, read_npz
 from bayesfloor.tables.columns import Column, NumberColumn, RawTable, text_column
-from bayesfloor.tables.prepare import Wishes, make_table
-from bayesfloor.tables.scaling import SCALES
+from bayesfloor.tables.options import ReadOptions
+from bayesfloor.tables.prepare import make_table
 from bayesfloor.tables.unpacking import read_contents
 
 #: The variable that names a local folder of data sets.
@@ -27,7 +27,7 @@ DATA_VARIABLE = "BAYESFLOOR_DATA"
 #: Sets that come with scikit-learn: rows, features and classes.
 BUILT_IN = {"breast_cancer": (569, 30, 2), "digits": (1797, 64, 10), "iris": (150, 4, 3), "wine": (178, 13, 3)}
 
-#: Where in the folder files are looked for; the first that has a name wins.
+#: Subfolders to search, in this order; the first file of a name wins.
 _FOLDERS = ("paper", "extra", "")
 
 
@@ -140,12 +140,11 @@ def load_dataset(
     >>> load_dataset("iris")
     Table('iris': 150 rows, 4 features, 3 classes of 'class')
     """
-    check_option("scale", scale, SCALES)
     seed = check_random_state_seed(random_state)
     if name in BUILT_IN:
         raw = _from_scikit_learn(name)
-        wishes = Wishes("class", strict=True, scale=scale, max_rows=max_rows, seed=seed)
-        return _without_target_note(make_table(raw, wishes))
+        options = ReadOptions("class", strict=True, scale=scale, max_rows=max_rows, seed=seed)
+        return _without_target_note(make_table(raw, options))
     # The name is looked up among the files found, never joined to a path: no name leads out of the folder.
     files = local_files(data_dir)
     if name not in files:
@@ -156,10 +155,11 @@ def load_dataset(
         if isinstance(column, NumberColumn):
             column.is_dummy = "=" in column.name
     assert raw.target is not None
-    wishes = Wishes(raw.target, strict=True, encode="onehot", scale=scale, max_rows=max_rows, seed=seed)
-    table = _without_target_note(make_table(raw, wishes))
+    options = ReadOptions(raw.target, strict=True, encode="onehot", scale=scale, max_rows=max_rows, seed=seed)
+    table = _without_target_note(make_table(raw, options))
     feature_groups, column_names = _groups_by_name(table.feature_names)
-    return replace(table, source=name, feature_groups=feature_groups, column_names=column_names)
+    origin = replace(table.origin, source=name)
+    return replace(table, origin=origin, feature_groups=feature_groups, column_names=column_names)
 
 
 def _without_target_note(table: Table) -> Table:
@@ -195,7 +195,7 @@ def _from_scikit_learn(name: str) -> RawTable:
     columns.append(text_column("class", texts, y, frozenset()))
     n_rows = len(y)
     notes = [f"{name} comes with scikit-learn."]
-    return RawTable(name, columns, n_rows, np.arange(1, n_rows + 1), "class", notes, unit="row")
+    return RawTable(name, columns, n_rows, np.arange(1, n_rows + 1), "class", notes, row_word="row")
 
 
 def _arrays_from_scikit_learn(name: str) -> tuple[Floats, Ints, list[str], list[str]]:

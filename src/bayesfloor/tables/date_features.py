@@ -10,9 +10,9 @@ from bayesfloor.tables.readings import FARTHEST, DateReading
 from bayesfloor.tables.scaling import fill_number, learn_scale
 from bayesfloor.tables.treatments import GAP, Treatment, are_texts, is_number
 
-#: Seconds in the units that parts of dates count.
+#: Seconds in an hour and in a day.
 _HOUR, _DAY = 3600.0, 86400.0
-#: Parts of a date that come round, and how often.
+#: Cyclic parts of a date, and their periods.
 _PERIODS = {"month": 12.0, "weekday": 7.0, "hour": 24.0}
 
 

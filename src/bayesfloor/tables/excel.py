@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.runtime.limits import check_memory, in_gib
-from bayesfloor.runtime.text import counted, quoted
+from bayesfloor.runtime.text import counted, listed_names, quoted
 from bayesfloor.tables.binary_tables import column_of
-from bayesfloor.tables.columns import Column, RawTable, check_n_columns, check_names, codes_among, text_column
-from bayesfloor.tables.notes import listed_names
+from bayesfloor.tables.column_builders import numbers_in_text
+from bayesfloor.tables.columns import Column, RawTable, check_names, codes_among, text_column
+from bayesfloor.tables.sizes import UNPACKED_LIMIT, check_n_columns
 from bayesfloor.tables.sniffing import has_header
 from bayesfloor.tables.text_tables import fill_names
-from bayesfloor.tables.unpacking import UNPACKED_LIMIT, Contents
-from bayesfloor.tables.value_columns import numbers_in_text
+from bayesfloor.tables.unpacking import Contents
 
-#: Rows among which the names of the columns are looked for.
+#: Search the names of the columns in the first rows only, this many.
 _TOP_ROWS = 100
-#: Bytes that the reader takes for a cell, whether it is empty or not.
+#: Bytes that fastexcel allocates for each cell, empty or not.
 _CELL_BYTES = 32
 #: Rows and columns of the largest sheet.
 _MOST_ROWS, _MOST_COLUMNS = 2**20, 2**14
@@ -174,7 +174,7 @@ def _read_sheet(workbook: Any, sheet: str, sheets: Sequence[str], name: str) -> 
     names = fill_names([names[place] for place in used], notes)
     check_names(names, f"{where}, row {header + 1}")
     columns = [_column(label, frame.to_series(place)) for label, place in zip(names, used, strict=True)]
-    return RawTable(where, columns, len(frame), kept + first + 1, None, notes, unit="row")
+    return RawTable(where, columns, len(frame), kept + first + 1, None, notes, row_word="row")
 
 
 def _header_row(rows: Sequence[Sequence[str]]) -> int | None:

@@ -14,9 +14,10 @@ from bayesfloor.tables.joining import join_tables, names_of_text_in_some
 from bayesfloor.tables.json_tables import looks_like_json, read_json
 from bayesfloor.tables.libsvm import looks_like_libsvm, read_libsvm
 from bayesfloor.tables.parquet_folders import find_parts, keys_as_numbers, keys_of, with_keys
+from bayesfloor.tables.sizes import UNPACKED_LIMIT
 from bayesfloor.tables.sqlite_tables import read_sqlite
 from bayesfloor.tables.text_tables import read_text_table
-from bayesfloor.tables.unpacking import STDIN, UNPACKED_LIMIT, Contents, read_contents
+from bayesfloor.tables.unpacking import STDIN, Contents, read_contents
 
 Source = str | os.PathLike[str]
 
@@ -28,9 +29,9 @@ _READERS: dict[str, Callable[[Contents], RawTable]] = {
     "libsvm": read_libsvm,
     "npz": read_npz,
 }
-#: Formats of which a file holds several tables.
+#: Formats whose files can hold several tables.
 _READERS_OF_PARTS: dict[str, Callable[[Contents, str | None], RawTable]] = {"excel": read_excel, "sqlite": read_sqlite}
-#: Endings that promise a format with first bytes of its own.
+#: File name extensions of formats that have a signature of their own.
 _PROMISES = (
     (".parquet", ".pq", ".arrow", ".feather", ".ipc"),
     (".xlsx", ".xlsm", ".sqlite", ".sqlite3", ".db"),

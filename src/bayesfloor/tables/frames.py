@@ -8,21 +8,9 @@ import numpy as np
 from bayesfloor.data.points import MISSING_TYPES
 from bayesfloor.runtime.frames import as_narwhals, column_texts, data_frame, with_text_names, without_arrow
 from bayesfloor.runtime.text import listed
-from bayesfloor.tables.columns import (
-    MISSING_TEXTS,
-    Column,
-    DateColumn,
-    NumberColumn,
-    OtherColumn,
-    RawTable,
-    TextColumn,
-    check_n_columns,
-    is_rounded,
-    text_column,
-)
-
-#: Integers up to this are exact in float64.
-_LARGEST_EXACT_INTEGER = 2**53
+from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn, text_column
+from bayesfloor.tables.sizes import check_n_columns
+from bayesfloor.tables.spellings import LARGEST_EXACT_INTEGER, MISSING_TEXTS, is_rounded
 
 
 def is_eager_frame(data: Any) -> bool:
@@ -66,7 +54,7 @@ def raw_of_frame(data: Any, target: Any = None) -> RawTable:
         target = names[target]
     empty = frozenset({""})
     columns = [_column(frame[name], narwhals, empty if name == target else MISSING_TEXTS) for name in names]
-    return RawTable("data frame", columns, len(frame), np.arange(len(frame)), None, notes, unit="row")
+    return RawTable("data frame", columns, len(frame), np.arange(len(frame)), None, notes, row_word="row")
 
 
 def _column(series: Any, narwhals: Any, missing: frozenset[str]) -> Column:
@@ -87,7 +75,7 @@ def _numbers(name: str, series: Any, kind: Any, narwhals: Any) -> Column:
     whole = series.drop_nulls()
     rounded = 0
     if kind.is_integer() and len(whole):
-        large = [value for value in (whole.min(), whole.max()) if abs(value) >= _LARGEST_EXACT_INTEGER]
+        large = [value for value in (whole.min(), whole.max()) if abs(value) >= LARGEST_EXACT_INTEGER]
         if large:
             rounded = sum(int(value) != int(float(value)) for value in whole.to_list())
     values = np.full(len(series), np.nan)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayesfloor.runtime.text import counted
+from bayesfloor.runtime.text import counted, listed_names
 from bayesfloor.tables.columns import (
     Column,
     DateColumn,
@@ -16,7 +16,6 @@ from bayesfloor.tables.columns import (
     codes_among,
     in_natural_order,
 )
-from bayesfloor.tables.notes import listed_names
 
 
 def join_tables(tables: Sequence[RawTable]) -> RawTable:
@@ -53,7 +52,7 @@ def join_tables(tables: Sequence[RawTable]) -> RawTable:
     columns = [_joined(name, [each.pop(name) for each in by_name], lengths) for name in names]
     notes = [f"{counted(len(tables))} files, one below the other: {listed_names([table.source for table in tables])}."]
     notes += dict.fromkeys(note for table in tables for note in table.notes)
-    units = {table.unit for table in tables}
+    words = {table.row_word for table in tables}
     return RawTable(
         f"{first.source} and {len(tables) - 1} more",
         columns,
@@ -62,7 +61,7 @@ def join_tables(tables: Sequence[RawTable]) -> RawTable:
         first.target,
         notes,
         list(dict.fromkeys(caution for table in tables for caution in table.cautions)),
-        units.pop() if len(units) == 1 else "row",
+        words.pop() if len(words) == 1 else "row",
         tuple(table.source for table in tables),
         np.repeat(np.arange(len(tables)), [table.n_rows for table in tables]),
     )

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.runtime.text import quoted
+from bayesfloor.tables.column_builders import BLOCK_ROWS, ValueBuilder
 from bayesfloor.tables.columns import RawTable
+from bayesfloor.tables.sizes import check_size
 from bayesfloor.tables.sniffing import detect_encoding
 from bayesfloor.tables.unpacking import Contents
-from bayesfloor.tables.value_columns import BLOCK_ROWS, ValueBuilder, check_size
 
 _BLANK = re.compile(r"\s*")
 _KINDS = {list: "an array", dict: "an object", str: "text", bool: "a truth value", type(None): "null"}
@@ -73,11 +74,12 @@ def read_json(contents: Contents) -> RawTable:
     n_rows = _add(builders, block, n_rows, name)
     if not n_rows or not builders:
         raise ValueError(f"{name} holds {n_rows} records and {len(builders)} keys")
-    unit = "row" if is_array else "line"
     what = "an array of records" if is_array else "a record on each line"
     note = f"JSON file, {what}, encoding {encoding}{f' ({reason})' * bool(reason)}."
     columns = [builder.column() for builder in builders.values()]
-    return RawTable(name, columns, n_rows, np.array(places, dtype=np.int64), None, [note], unit=unit)
+    return RawTable(
+        name, columns, n_rows, np.array(places, dtype=np.int64), None, [note], row_word="row" if is_array else "line"
+    )
 
 
 def _add(builders: dict[str, ValueBuilder], block: list[Record], n_before: int, name: str) -> int:

@@ -9,16 +9,11 @@ import numpy as np
 from bayesfloor.data.points import SPARSE_LIMIT
 from bayesfloor.runtime.limits import check_memory, in_gib
 from bayesfloor.runtime.text import counted, quoted
-from bayesfloor.tables.columns import (
-    Column,
-    NumberColumn,
-    RawTable,
-    TextBuilder,
-    check_n_columns,
-    check_n_rows,
-    to_number,
-)
+from bayesfloor.tables.column_builders import TextBuilder
+from bayesfloor.tables.columns import Column, NumberColumn, RawTable
+from bayesfloor.tables.sizes import check_n_columns, check_n_rows
 from bayesfloor.tables.sniffing import detect_encoding, open_text
+from bayesfloor.tables.spellings import to_number
 from bayesfloor.tables.unpacking import Contents
 
 _LINE = re.compile(rb"[^\s:]+(\s+(qid:\d+|\d+:[^\s:]+))+\s*(#.*)?")

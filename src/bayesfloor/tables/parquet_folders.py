@@ -8,12 +8,12 @@ import numpy as np
 
 from bayesfloor.runtime.limits import in_gib
 from bayesfloor.runtime.text import counted, quoted
+from bayesfloor.tables.column_builders import numbers_in_text
 from bayesfloor.tables.columns import Column, RawTable, TextColumn
-from bayesfloor.tables.value_columns import numbers_in_text
 
 #: Most files of a folder: each takes milliseconds to open.
 MOST_FILES = 10_000
-#: Deepest partition: folders below folders.
+#: Maximum depth of nested partition folders.
 _DEEPEST = 16
 #: Hive's name for a missing value.
 _MISSING = "__HIVE_DEFAULT_PARTITION__"

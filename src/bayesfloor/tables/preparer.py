@@ -13,14 +13,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayesfloor.data.labels import check_labels
 from bayesfloor.data.numbers import check_numbers
 from bayesfloor.runtime.arrays import Floats
-from bayesfloor.runtime.checks import check_option
 from bayesfloor.tables.columns import NumberColumn, RawTable
-from bayesfloor.tables.encoding import ENCODINGS
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
-from bayesfloor.tables.prepare import Wishes, make_table
-from bayesfloor.tables.read import as_names, kinds_given
+from bayesfloor.tables.options import ReadOptions, as_names, kinds_given
+from bayesfloor.tables.prepare import make_table
 from bayesfloor.tables.readings import UnseenValues
-from bayesfloor.tables.scaling import IMPUTATIONS, SCALES
 from bayesfloor.tables.targets import Labels, number_labels
 
 
@@ -126,8 +123,13 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n_samples, n_features_out)
         """
-        for name, known in (("encode", ENCODINGS), ("scale", SCALES), ("impute", IMPUTATIONS)):
-            check_option(name, getattr(self, name), known)
+        options = ReadOptions(
+            encode=self.encode,
+            scale=self.scale,
+            impute=self.impute,
+            drop=as_names(self.drop, "drop", X),
+            kinds=kinds_given(X, categorical=self.categorical, numeric=self.numeric, text=self.text, date=self.date),
+        )
         raw = self._columns_of(X, is_first=True)
         labels, kind = None, "unknown" if y is None else type_of_target(y)
         if kind in ("binary", "multiclass"):
@@ -135,14 +137,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             labels = Labels(classes[codes], classes, codes, "")
         elif kind == "continuous":
             labels = number_labels(check_numbers(y, raw.n_rows), "y")
-        wishes = Wishes(
-            encode=self.encode,
-            scale=self.scale,
-            impute=self.impute,
-            drop=as_names(self.drop, "drop", X),
-            kinds=kinds_given(X, categorical=self.categorical, numeric=self.numeric, text=self.text, date=self.date),
-        )
-        table = make_table(raw, wishes, labels=labels, is_labelled=labels is not None)
+        table = make_table(raw, options, labels=labels, is_labelled=labels is not None)
         self.preparation_, self.columns_, self.notes_ = table.preparation, table.columns, table.notes
         return table.X
 
@@ -203,4 +198,4 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self, X, reset=is_first, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=1 + is_first
         )
         columns = [NumberColumn(f"x{j}", np.ascontiguousarray(points[:, j])) for j in range(points.shape[1])]
-        return RawTable("the array", list(columns), len(points), np.arange(len(points)), unit="row")
+        return RawTable("the array", list(columns), len(points), np.arange(len(points)), row_word="row")

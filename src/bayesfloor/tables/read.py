@@ -1,20 +1,20 @@
 """A file -> its format, its columns, and from these X, y and names, with every assumption stated."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from bayesfloor.data.prepared_table import Table
-from bayesfloor.data.tasks import TASKS
-from bayesfloor.runtime.checks import ParameterError, Progress, check_option, check_random_state_seed, is_int
+from bayesfloor.runtime.checks import ParameterError, Progress, check_option, check_random_state_seed
 from bayesfloor.runtime.frames import column_named, like_input
 from bayesfloor.runtime.threads import reporter
-from bayesfloor.tables.encoding import ENCODINGS, Preparation, decimal_signs, text_columns
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
-from bayesfloor.tables.prepare import Wishes, make_table, prepare_alike, subgroups_by
-from bayesfloor.tables.scaling import IMPUTATIONS, SCALES
+from bayesfloor.tables.labelled_rows import subgroups_by
+from bayesfloor.tables.options import ReadOptions, as_names, check_prepare, kinds_given
+from bayesfloor.tables.preparation import Preparation, decimal_signs, text_columns
+from bayesfloor.tables.prepare import make_table, prepare_alike
+from bayesfloor.tables.sizes import UNPACKED_LIMIT
 from bayesfloor.tables.transformers import transformed_table
-from bayesfloor.tables.unpacking import UNPACKED_LIMIT
 
 
 @like_input
@@ -141,15 +141,15 @@ def read_table(
     >>> table.notes[0]
     'Text table: separator semicolon, encoding utf-8, decimal comma, column names from line 1.'
     """
-    check_option("task", task, TASKS)
+    check_prepare(prepare)
+    if separator is not None and (not isinstance(separator, str) or len(separator) != 1):
+        raise ParameterError("separator", "one character or None", separator)
+    check_option("decimal", decimal, (None, ".", ","))
     target, groups, time, by = (
         wanted if (name := column_named(source, wanted)) is None else name for wanted in (target, groups, time, by)
     )
-    _check_options(prepare, encode, scale, impute, separator, decimal, max_rows)
-    seed = check_random_state_seed(random_state)
-    kinds = kinds_given(source, categorical=categorical, numeric=numeric, text=text, date=date)
     is_strict = isinstance(prepare, str) and prepare == "strict"
-    wishes = Wishes(
+    options = ReadOptions(
         target=target,
         task=task,
         groups=groups,
@@ -160,23 +160,23 @@ def read_table(
         impute=impute,
         drop_missing=drop_missing,
         drop=as_names(drop, "drop", source),
-        kinds=kinds,
+        kinds=kinds_given(source, categorical=categorical, numeric=numeric, text=text, date=date),
         max_rows=max_rows,
-        seed=seed,
+        seed=check_random_state_seed(random_state),
         keep_missing_as_class=keep_missing_as_class,
     )
     if preparation is not None:
         is_strict = not any(column.lenient for column in preparation.columns)
-        wishes = Wishes(target=preparation.target, kinds=dict.fromkeys(text_columns(preparation), "category"))
+        options = ReadOptions(target=preparation.target, kinds=dict.fromkeys(text_columns(preparation), "category"))
     if is_eager_frame(source):
-        raw = raw_of_frame(source, -1 if wishes.target is None else wishes.target)
+        raw = raw_of_frame(source, -1 if options.target is None else options.target)
     else:
         raw = read_raw(
             source,
             max_bytes,
-            target=wishes.target,
-            categorical=[name for name, kind in wishes.kinds.items() if kind != "number"],
-            dropped=tuple(name for name in wishes.drop if name != by),
+            target=options.target,
+            categorical=[name for name, kind in options.kinds.items() if kind != "number"],
+            dropped=tuple(name for name in options.drop if name != by),
             strays="refuse" if is_strict else "text",
             separator=separator,
             decimal=decimal,
@@ -190,40 +190,5 @@ def read_table(
     if preparation is not None:
         return prepare_alike(raw, preparation, keep_missing_as_class=keep_missing_as_class)
     if not isinstance(prepare, str):
-        return transformed_table(raw, wishes, prepare)
-    return make_table(raw, wishes)
-
-
-def _check_options(
-    prepare: Any, encode: Any, scale: Any, impute: Any, separator: Any, decimal: Any, max_rows: Any
-) -> None:
-    if isinstance(prepare, str) or not hasattr(prepare, "fit_transform"):
-        check_option("prepare", prepare, ("auto", "strict"))
-    check_option("encode", encode, ENCODINGS)
-    check_option("scale", scale, SCALES)
-    check_option("impute", impute, IMPUTATIONS)
-    if separator is not None and (not isinstance(separator, str) or len(separator) != 1):
-        raise ParameterError("separator", "one character or None", separator)
-    check_option("decimal", decimal, (None, ".", ","))
-    if max_rows is not None and not is_int(max_rows):
-        raise ParameterError("max_rows", "an int or None", max_rows)
-
-
-def as_names(names: Any, what: str, source: Any = None) -> tuple[str, ...]:
-    """Return one name of a column or several as a tuple of texts, as the columns of a data frame are called."""
-    given = (names,) if column_named(source, names) is not None or not isinstance(names, Iterable) else tuple(names)
-    found = tuple(text for name in given if (text := column_named(source, name)) is not None)
-    if len(found) < len(given):
-        raise TypeError(f"The '{what}' parameter must name columns. Got {names!r} instead.")
-    return found
-
-
-def kinds_given(source: Any = None, **columns: Any) -> dict[str, str]:
-    """Return the kind of each column that the caller names."""
-    kinds: dict[str, str] = {}
-    for parameter, kind in (("categorical", "category"), ("numeric", "number"), ("text", "text"), ("date", "date")):
-        for name in as_names(columns[parameter], parameter, source):
-            if name in kinds:
-                raise ValueError(f"column {name!r} cannot be {kinds[name]} and {kind} at once")
-            kinds[name] = kind
-    return kinds
+        return transformed_table(raw, options, prepare)
+    return make_table(raw, options)

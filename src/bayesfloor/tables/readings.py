@@ -23,10 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.runtime.arrays import Bools, Floats, Ints
+from bayesfloor.runtime.arrays import Bools, Floats
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.columns import (
-    MISSING_TEXTS,
     Column,
     DateColumn,
     NumberColumn,
@@ -34,29 +33,30 @@ from bayesfloor.tables.columns import (
     RawTable,
     TextColumn,
     as_text,
-    has_leading_zero,
-    number_text,
+    distinct_numbers,
     text_column,
-    to_number,
 )
 from bayesfloor.tables.spellings import (
     DATE_FORMATS,
     GAP_TEXTS,
+    MISSING_TEXTS,
     TIME_FORMATS,
     decimal_sign,
     folded_text,
+    has_leading_zero,
     is_gap,
+    number_text,
     read_dates_alone,
-    read_numbers,
+    to_number,
     truth_of,
     truth_value,
 )
 
-#: Seconds from 1970 that a date may be away: what 64 bits of microseconds hold.
+#: Maximum distance of a date from 1970, in seconds: what 64 bits of microseconds hold.
 FARTHEST = 9.2e12
 #: Seconds in one unit of a clock that counts from 1970.
 UNITS = (1.0, 1e-3, 1e-6, 1e-9)
-#: Marks of gaps that one column can have.
+#: Maximum number of missing-value codes of a column, such as -999.
 _MOST_MARKS = 8
 
 
@@ -180,26 +180,13 @@ def _marked(values: Floats, marks: tuple[float, ...]) -> Floats:
     return np.where(gaps, np.nan, values) if gaps.any() else values
 
 
-def _rows_of(column: TextColumn) -> Ints:
-    """Count the rows of each text."""
-    return np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories))
-
-
-def _by_text(column: TextColumn, values: Floats) -> Floats:
-    """Return the number of each row, from those of the texts."""
-    return np.append(values, np.nan)[column.codes]
-
-
 def _texts_of(column: Column) -> Column:
     """Return any column as text: whole numbers without a point, dates with the year first."""
     if not isinstance(column, DateColumn):
         return as_text(column)
-    known = ~np.isnan(column.values)
-    _, first, inverse = np.unique(column.values[known], return_index=True, return_inverse=True)
-    codes = np.full(len(column.values), -1, np.int64)
-    codes[known] = inverse
-    rows = np.flatnonzero(known)[first]
-    return text_column(column.name, [column.shown(int(row)) for row in rows], codes)
+    distinct, codes = distinct_numbers(column.values)
+    written = replace(column, values=distinct)
+    return text_column(column.name, [written.shown(row) for row in range(len(distinct))], codes)
 
 
 @dataclass(frozen=True)
@@ -238,18 +225,17 @@ class NumberReading(Reading):
             return NumberColumn(name, np.full(len(column.values), np.nan))
         numbers, strays = self._numbers(column, table)
         if strays:
-            rows = _rows_of(column)[np.isin(column.categories, strays)]
+            rows = column.counts[np.isin(column.categories, strays)]
             unseen.add_unread(name, int(rows.sum()), quoted(strays[0]))
-        return NumberColumn(name, _marked(_by_text(column, numbers), self.gap_marks))
+        return NumberColumn(name, _marked(column.by_row(numbers), self.gap_marks))
 
     def _numbers(self, column: TextColumn, table: RawTable) -> tuple[Floats, list[str]]:
         """Read the different texts of a column; return their numbers, and the texts that are none."""
-        texts = column.categories
-        numbers, strays = read_numbers(texts, decimal_sign(texts) or self.decimal or table.decimal)
+        numbers, strays = column.numbers(self.decimal or table.decimal)
         if self.is_truth and strays:
-            truth = {text: truth_value(text) for text in strays}
+            numbers, truth = numbers.copy(), {text: truth_value(text) for text in strays}
             for place in np.flatnonzero(np.isnan(numbers)).tolist():
-                value = truth.get(texts[place])
+                value = truth.get(column.categories[place])
                 numbers[place] = math.nan if value is None else float(value)
             strays = [text for text in strays if truth[text] is None]
         return numbers, strays
@@ -289,7 +275,7 @@ class LevelReading(Reading):
         spelled, is_known = self._spelled(text.categories, table.decimal, lenient=lenient)
         unknown = [place for place, known in enumerate(is_known) if not known]
         if unknown:
-            unseen.unknown[column.name] += int(_rows_of(text)[unknown].sum())
+            unseen.unknown[column.name] += int(text.counts[unknown].sum())
         if spelled == list(text.categories):
             return text
         # an empty text marks a gap; no value is empty
@@ -398,7 +384,7 @@ class DateReading(Reading):
         texts = column.categories
         seconds, known = np.full(len(texts), np.nan), np.array([not is_gap(text) for text in texts], bool)
         if self.unit is not None or self.gap_marks:
-            numbers, _ = read_numbers(texts, decimal_sign(texts) or table.decimal)
+            numbers, _ = column.numbers(table.decimal)
             known &= ~np.isin(numbers, self.gap_marks)
             if self.unit is not None:
                 seconds = np.where(known, numbers * self.unit, np.nan)
@@ -406,7 +392,7 @@ class DateReading(Reading):
         if left:
             seconds[left] = read_dates_alone([texts[j] for j in left], self.date_format, is_time=self.is_time)
         is_known = np.append(known, False)[column.codes]
-        return self._within(column.name, _by_text(column, seconds), is_known, unseen)
+        return self._within(column.name, column.by_row(seconds), is_known, unseen)
 
     def _within(
         self, name: str, seconds: Floats, known: Bools, unseen: UnseenValues, type_name: str = "dates"

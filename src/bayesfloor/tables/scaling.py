@@ -10,9 +10,6 @@ import numpy as np
 
 from bayesfloor.runtime.arrays import Floats
 
-SCALES = ("standard", "minmax", "none")
-IMPUTATIONS = (None, "mean", "median", "most_frequent")
-
 
 def learn_scale(values: Floats, scale: str) -> tuple[float, float]:
     """Return what to subtract and what to divide by; a constant column is only moved to 0."""

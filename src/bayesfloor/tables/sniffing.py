@@ -14,14 +14,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO
 
-from bayesfloor.tables.columns import MISSING_TEXTS, to_number
+from bayesfloor.tables.spellings import MISSING_TEXTS, to_number
 
 SEPARATORS = ",;\t|"
 SEPARATOR_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 #: Lines from which the separator, the decimal sign and the header are detected.
 SAMPLE_ROWS = 2000
-#: Bytes of a file that are looked at at a time.
+#: Bytes to inspect at a time.
 _PIECE_BYTES = 2**22
 
 _BOMS = (
@@ -33,7 +33,7 @@ _BOMS = (
 _UNDEFINED_IN_CP1252 = frozenset(b"\x81\x8d\x8f\x90\x9d")
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d*|[1-9]\d{0,2}(\.\d{3})+),\d+([eE][+-]?\d+)?")
 _DECIMAL_POINT = re.compile(r"[+-]?(\d*|[1-9]\d{0,2}(,\d{3})+)\.\d+([eE][+-]?\d+)?")
-#: What may be a whole number in groups of three as well as one with a fraction.
+#: Ambiguous numbers: 1.234 is one with thousands separators, or one with a fraction.
 _MAYBE_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 
 
@@ -226,5 +226,7 @@ def has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
         return not any(cell not in MISSING_TEXTS for cell in first)
     others = [row for row in rows[1:] if row != rows[0]]
     texts = [column for column, known in enumerate(is_value) if not known]
-    again = sum(any(len(row) > column and row[column].strip() == first[column] for row in others) for column in texts)
+    again = 0
+    for column in texts:
+        again += first[column] in map(str.strip, [row[column] for row in others if len(row) > column])
     return again < (len(texts) + 1) // 2

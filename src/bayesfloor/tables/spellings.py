@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.runtime.arrays import Floats
-from bayesfloor.tables.columns import to_number
 
+#: Texts that stand for a missing value in a feature. In a target only empty text does: "NA" may be a class.
+MISSING_TEXTS = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "NAN", "null", "NULL", "Null", "<null>"})
 #: Texts that stand for a missing value in any column, beside those that every reader knows.
 GAP_TEXTS = frozenset(
     {"-", "--", "---", ".", "n/a", "#N/A", "#NA", "<NA>", "NaT", "(null)", "#VALUE!", "#REF!", "#DIV/0!", "#NULL!"}
@@ -37,6 +38,10 @@ TRUTH_WORDS = (
     ("y", "no"),
 )
 
+#: Integers up to this are exact in float64.
+LARGEST_EXACT_INTEGER = 2**53
+_LEADING_ZERO = re.compile(r"[+-]?0\d+")
+
 _YES, _NO = {yes for yes, _ in TRUTH_WORDS} | {"1.0"}, {no for _, no in TRUTH_WORDS} | {"0.0"}
 
 _CURRENCY = "$€£¥₹₽₩₺฿"
@@ -51,6 +56,43 @@ _THOUSANDS = {
     ".": re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?"),
     "'": re.compile(rf"\d{{1,3}}(?:['’{_SPACES}]\d{{3}})+(?:[.,]\d+)?"),
 }
+
+
+def to_number(text: str, decimal: str = ".") -> float | None:
+    """Read a number; None when the text is none. Underscores, which Python allows, are none."""
+    if "_" in text or not text.isascii():
+        return None
+    if decimal == ",":
+        if "." in text:
+            return None
+        text = text.replace(",", ".")
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def number_text(value: float, is_truth: bool = False) -> str:
+    """Write a number as a label."""
+    if is_truth:
+        return str(bool(value))
+    return str(int(value)) if math.isfinite(value) and value == int(value) else repr(value)
+
+
+def has_leading_zero(text: str) -> bool:
+    """Tell whether a whole number is written as codes often are, with more digits than it needs: 02139."""
+    return _LEADING_ZERO.fullmatch(text) is not None
+
+
+def is_rounded(value: int) -> bool:
+    """Tell whether float64 cannot hold an integer."""
+    return abs(value) > LARGEST_EXACT_INTEGER and (abs(value) > 10**300 or int(float(value)) != value)
+
+
+def is_rounded_text(text: str) -> bool:
+    """Tell whether a text is an integer that float64 cannot hold."""
+    digits = text.lstrip("+-")
+    return len(digits) > 15 and digits.isdecimal() and (len(digits) > 300 or is_rounded(int(digits)))
 
 
 def read_numbers(texts: Sequence[str], decimal: str | None = None) -> tuple[Floats, list[str]]:
@@ -225,7 +267,7 @@ DATE_FORMATS = (
     "%b %Y",
     "%B %Y",
 )
-#: Those that can be read in one way only, whatever the other dates of a column are.
+#: Unambiguous formats: the year comes first.
 _CERTAIN_FORMATS = tuple(each for each in DATE_FORMATS if each.startswith(("%Y-", "%Y/")))
 #: How times of day are written.
 TIME_FORMATS = ("%H:%M:%S%.f", "%H:%M", "%I:%M %p", "%I:%M:%S %p")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesfloor.runtime.text import quoted
+from bayesfloor.runtime.text import listed_names, quoted
+from bayesfloor.tables.column_builders import BLOCK_ROWS, ValueBuilder
 from bayesfloor.tables.columns import RawTable, check_names
-from bayesfloor.tables.notes import listed_names
+from bayesfloor.tables.sizes import check_size
 from bayesfloor.tables.unpacking import Contents
-from bayesfloor.tables.value_columns import BLOCK_ROWS, ValueBuilder, check_size
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -106,7 +106,7 @@ def _read(connection: "Connection", contents: Contents, wanted: str | None) -> R
         raise ValueError(f"{where} holds no rows")
     notes = [f"SQLite file, table {quoted(table)}."]
     columns = [builder.column() for builder in builders]
-    return RawTable(where, columns, n_rows, np.arange(1, n_rows + 1), None, notes, unit="row")
+    return RawTable(where, columns, n_rows, np.arange(1, n_rows + 1), None, notes, row_word="row")
 
 
 def _tables(connection: "Connection") -> dict[str, str]:

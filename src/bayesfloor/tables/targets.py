@@ -1,9 +1,9 @@
 """The column of labels: which it is, and whether its values are classes or numbers."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,38 +14,36 @@ from bayesfloor.data.tasks import MOST_CLASSES, bins_of_numbers, task_of_numbers
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.columns import (
-    MISSING_TEXTS,
     Column,
     NumberColumn,
     RawTable,
     TextColumn,
     UnknownColumnError,
     as_text,
-    find_gaps,
     text_column,
-    to_number,
+    usual_spellings,
 )
-from bayesfloor.tables.kinds import numbers_of
-from bayesfloor.tables.spellings import folded_text
+from bayesfloor.tables.profiles import numbers_of
+from bayesfloor.tables.spellings import MISSING_TEXTS, to_number
 
-#: Classes from which a target with few rows for each is reported as a possible number.
+#: A target with more classes than this, and few rows of each, gets a caution: it may be a number.
 MANY_CLASSES = 50
-#: Rows for each class, on average, that are few in this sense.
+#: Mean number of rows per class below which they are few.
 _FEW_ROWS = 10
-#: Labels that say that there is none: whatever the case where they are words, and as written, since Na is sodium.
+#: Labels that mean a missing one: words in any case, and others exactly as written, since Na is sodium.
 _MISSING_WORDS = frozenset({"nan", "null", "n/a", "n.a.", "<na>", "<null>", "(null)", "#n/a", "not available"})
 _MISSING_LABELS = MISSING_TEXTS | {"na", "#NA", "NaT", "#VALUE!", "#REF!", "#DIV/0!", "#NULL!"}
-#: Labels that say so unless there is but one other class: then they are the second.
+#: Labels that mean a missing one, unless there is only one other class.
 _MAYBE_MISSING = frozenset({".", "none", "unknown", "missing", "nil", "undefined"})
-#: Signs that say so unless a plus stands among the labels: then they are its counterparts.
+#: Signs that mean a missing label, unless a plus is among the labels.
 _MINUS_SIGNS = frozenset({"-", "--", "---"})
 #: Names of columns that are the target where none is named.
 _TARGET_NAMES = ("target", "label", "labels", "class", "y", "outcome", "diagnosis", "response", "survived", "churn")
-#: Values of a column from which it is not offered as a target.
+#: Columns with more values than this are not suggested as targets.
 _MOST_OFFERED = 30
 #: What to do with a target of numbers where classes are needed.
 _TAKE_NUMBERS = "difficulty_report and regression_floor (report, floor) take numbers"
-#: Rows of each number with a fraction, on average, for a few of them to be classes where that is asked for.
+#: Minimum mean number of rows per value for numbers with fractions to be read as classes, if asked for.
 _ROWS_OF_FRACTION = 5
 
 
@@ -160,13 +158,14 @@ def guess_target(table: RawTable, taken: Sequence[str] = (), task: str = "auto")
 
 def _n_labels(column: Column) -> int:
     """Count the values of a column that can hold classes; 0 for one that cannot."""
-    text = as_text(column)
-    if not isinstance(text, TextColumn):
+    if isinstance(column, NumberColumn):
+        distinct = np.unique(column.values[~column.gaps])
+        return 0 if (distinct != np.floor(distinct)).any() else len(distinct)
+    if not isinstance(column, TextColumn):
         return 0
-    numbers = [to_number(label) for label in text.categories]
-    if all(number is not None for number in numbers) and any(number != int(number) for number in numbers if number):
-        return 0
-    return len(text.categories)
+    numbers = [to_number(label) for label in column.categories]
+    has_fraction = any(math.isfinite(number) and not number.is_integer() for number in numbers if number is not None)
+    return 0 if has_fraction and None not in numbers else len(column.categories)
 
 
 def is_missing_label(label: str) -> bool:
@@ -190,17 +189,15 @@ def missing_labels(labels: Sequence[str]) -> list[str]:
 
 def without_missing_labels(table: RawTable, *targets: str) -> dict[str, int]:
     """Empty the cells of text targets that say that there is no label; return how often each of them stood there."""
-    columns = [column for column in map(partial(_column, table), targets) if isinstance(column, TextColumn)]
+    columns = [column for column in map(table.column, targets) if isinstance(column, TextColumn)]
     labels = list(dict.fromkeys(label for column in columns for label in column.categories))
     found = missing_labels(labels)
     n_rows = dict.fromkeys(found, 0)
     for column in columns:
-        counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories)).tolist()
-        for label, n_own in zip(column.categories, counts, strict=True):
+        for label, n_own in zip(column.categories, column.counts.tolist(), strict=True):
             if label in n_rows:
                 n_rows[label] += n_own
-        cleaned = text_column(column.name, column.categories, column.codes, frozenset(found))
-        table.columns[table.names.index(column.name)] = cleaned
+        table.put(text_column(column.name, column.categories, column.codes, frozenset(found)))
     kept = [label for label in labels if is_missing_label(label) and label not in n_rows]
     if kept:
         table.cautions.append(
@@ -210,7 +207,7 @@ def without_missing_labels(table: RawTable, *targets: str) -> dict[str, int]:
     return n_rows
 
 
-def said_of_missing(n_rows: Mapping[str, int]) -> str:
+def counted_labels(n_rows: Mapping[str, int]) -> str:
     """List the labels that were taken for missing, the most frequent first, with their numbers."""
     often = sorted(n_rows, key=lambda label: -n_rows[label])
     return listed([f"{quoted(label)} ({counted(n_rows[label])})" for label in often], 6)
@@ -224,23 +221,18 @@ def cleaned_target(table: RawTable, target: str) -> RawTable:
     ValueError
         When no row has a label.
     """
-    column = as_text(_column(table, target))
+    column = as_text(table.column(target))
     if not isinstance(column, TextColumn):
         return table  # read_target refuses it
-    spelled: dict[str, str] = {}
-    rows = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories))
-    for code in np.argsort(-rows, kind="stable").tolist():
-        label = column.categories[code]
-        spelled.setdefault(folded_text(label), label)
-    texts = [spelled[folded_text(label)] for label in column.categories]
-    if len(spelled) < len(texts):
+    texts = usual_spellings(column)
+    if len(set(texts)) < len(texts):
         odd = [label for label, text in zip(column.categories, texts, strict=True) if label != text]
         table.cautions.append(
             f"Labels of {target!r} that differ by case or blanks alone count as one class: "
             f"{listed(list(map(quoted, odd)), 4)}."
         )
-    if not isinstance(_column(table, target), NumberColumn):
-        table.columns[table.names.index(target)] = text_column(target, texts, column.codes, frozenset())
+    if not isinstance(table.column(target), NumberColumn):
+        table.put(text_column(target, texts, column.codes, frozenset()))
     no_label = find_missing_labels(table, target)
     if len(no_label) == table.n_rows:
         raise ValueError(
@@ -276,7 +268,7 @@ def choose_task(table: RawTable, target: str, task: str, *, strict: bool) -> str
     ValueError
         When a number is asked for and the column holds none.
     """
-    column = _column(table, target)
+    column = table.column(target)
     found = None if task == "classification" else _read_numbers(column, strict=strict)
     if task == "regression" and found is None:
         text = as_text(column)
@@ -329,7 +321,7 @@ def number_target(table: RawTable, target: str, *, strict: bool) -> RawTable:
     ValueError
         For infinite values, and when no row has a number.
     """
-    found = _read_numbers(_column(table, target), strict=strict)
+    found = _read_numbers(table.column(target), strict=strict)
     assert found is not None  # choose_task has looked
     values, strays = found
     infinite = np.flatnonzero(np.isinf(values))
@@ -338,7 +330,7 @@ def number_target(table: RawTable, target: str, *, strict: bool) -> RawTable:
             f"{table.at(int(infinite[0]))}: the target {target!r} is infinite in {counted(len(infinite))} "
             f"row{'s' * (len(infinite) > 1)}, the first here"
         )
-    table.columns[table.names.index(target)] = NumberColumn(target, values)
+    table.put(NumberColumn(target, values))
     if strict:
         return table
     if strays:
@@ -370,7 +362,7 @@ def choose_target(table: RawTable, target: str | int | None) -> str:
 
 def find_missing_labels(table: RawTable, target: str) -> Ints:
     """Return the rows without a label."""
-    return np.flatnonzero(find_gaps(_column(table, target)))
+    return np.flatnonzero(table.column(target).gaps)
 
 
 def read_target(table: RawTable, target: str, task: str) -> Labels:
@@ -399,7 +391,7 @@ def read_target(table: RawTable, target: str, task: str) -> Labels:
     """
     if task == "classification":
         return _read_classes(table, target)
-    column = _column(table, target)
+    column = table.column(target)
     assert isinstance(column, NumberColumn)
     y = column.values
     if y.min() == y.max():
@@ -409,7 +401,7 @@ def read_target(table: RawTable, target: str, task: str) -> Labels:
 
 def _read_classes(table: RawTable, target: str) -> Labels:
     where = f"{table.source}: the target {target!r}"
-    column = _column(table, target)
+    column = table.column(target)
     is_truth = isinstance(column, NumberColumn) and column.is_truth
     if isinstance(column, NumberColumn) and column.rounded:
         raise ValueError(f"{where} has integers beyond 2**53, which cannot be told apart here; is it an id?")
@@ -438,10 +430,6 @@ def _read_classes(table: RawTable, target: str) -> Labels:
             "average: is it a number rather than a class?"
         )
     return Labels(y, classes, codes, target)
-
-
-def _column(table: RawTable, name: str) -> Column:
-    return next(column for column in table.columns if column.name == name)
 
 
 def _check_continuous(labels: Sequence[str], where: str, n_rows: int) -> None:

@@ -11,15 +11,15 @@ from bayesfloor.tables.columns import Column, RawTable, TextColumn
 from bayesfloor.tables.readings import TextReading
 from bayesfloor.tables.treatments import Treatment, is_array
 
-#: Hash buckets of n-grams, the largest number of texts that directions are learnt from, and of directions.
+#: Hash buckets of n-grams, maximum number of texts to learn directions from, and maximum number of directions.
 _N_BUCKETS, _MOST_TEXTS, _N_DIRECTIONS = 4096, 4000, 30
-#: Letters of a text that are read, at the most.
+#: Maximum number of letters of a text to read.
 _MOST_LETTERS = 2000
-#: Letters of a text, on average, from which words are counted: short texts have too few of them.
+#: Mean length of texts, in letters, above which words are counted and not letters: short texts have too few words.
 _LONG_TEXT = 40
-#: Spread of the places of texts below which they are all in one place, up to rounding.
+#: Texts whose coordinates spread less than this coincide, up to rounding.
 _LEAST_SPREAD = 1e-9
-#: What is counted in texts.
+#: N-grams of letters and of words, as HashingVectorizer takes them.
 _N_GRAMS: dict[str, dict[str, Any]] = {
     "letters": {"analyzer": "char_wb", "ngram_range": (3, 4)},
     "words": {"analyzer": "word", "ngram_range": (1, 2)},

@@ -30,10 +30,11 @@ LONGEST_FIELD = 131_072
 #: Characters of the longest line: as many columns as a table may have, with some hundred characters each.
 LONGEST_LINE = 2**25
 
-#: Bytes of a file above which polars reads what is written plainly. Below, its import takes longer than the reading.
+#: Files larger than this, in bytes, are split by polars where they are written plainly. For smaller ones its import
+#: takes longer than the reading.
 FAST_BYTES = 4 * 2**20
 
-#: Bytes that are split at a time: bounds the memory for strings.
+#: Bytes to split at a time; limits the memory for strings.
 _PIECE_BYTES = 2**20
 
 _SPACE, _QUOTE, _LINE_END = b' "\n'

@@ -1,6 +1,7 @@
 """Tables in text with separators: CSV, TSV and their relatives."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 
 import numpy as np
@@ -8,17 +9,9 @@ import numpy as np
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import Progress
 from bayesfloor.runtime.text import counted, listed, unique_names
-from bayesfloor.tables.columns import (
-    MISSING_TEXTS,
-    GrowingArray,
-    NumberBuilder,
-    OtherColumn,
-    RawTable,
-    TextBuilder,
-    check_n_columns,
-    check_n_rows,
-    check_names,
-)
+from bayesfloor.tables.column_builders import GrowingArray, NumberBuilder, TextBuilder
+from bayesfloor.tables.columns import OtherColumn, RawTable, check_names
+from bayesfloor.tables.sizes import check_n_columns, check_n_rows
 from bayesfloor.tables.sniffing import (
     SEPARATOR_NAMES,
     SEPARATORS,
@@ -27,6 +20,7 @@ from bayesfloor.tables.sniffing import (
     detect_encoding,
     sample_rows,
 )
+from bayesfloor.tables.spellings import MISSING_TEXTS
 from bayesfloor.tables.text_rows import RowReader, Rows
 from bayesfloor.tables.unpacking import HEAD_BYTES, Contents
 
@@ -34,7 +28,9 @@ from bayesfloor.tables.unpacking import HEAD_BYTES, Contents
 #: column of it loads eight times as much memory as if it were an array of its own.
 _SIDE_BY_SIDE = 64
 
-#: Rows after which columns that are no numbers are told. Large files are read with it as small ones are.
+#: Number of first rows that are searched for columns of text.
+_FIRST_ROWS = 200
+#: After this many rows, and at the end, columns that turn out to be text are read again as such.
 _BLOCK_ROWS = 20_000
 
 
@@ -119,6 +115,8 @@ def read_text_table(
     elif isinstance(target, int) and -len(names) <= target < len(names):
         target = names[target]
     as_text = {target, *categorical}
+    if strays == "text":
+        as_text |= _text_in_first_rows(reader, names, {*as_text, *dropped}, decimals or {})
     while True:  # a column that turns out to be text is read again as such
         table, turned = _read_columns(
             reader,
@@ -139,6 +137,23 @@ def read_text_table(
         notes.append(f"{counted(reader.n_blank)} blank line{'s were' if reader.n_blank > 1 else ' was'} skipped.")
     table.notes, table.decimal = notes, dialect.decimal
     return table
+
+
+def _text_in_first_rows(
+    reader: RowReader, names: list[str], known: set[str | int], decimals: Mapping[str, str]
+) -> set[str]:
+    """Name the columns that the first rows show to be text, so that the file need not be read again for them."""
+    rows: list[list[str]] = []
+    with suppress(ValueError):  # the reading of all rows says what is wrong, and where
+        rows += (row for _, row in islice(reader.rows(), int(reader.dialect.has_header), _FIRST_ROWS))
+    columns = zip(*(row for row in rows if len(row) == len(names)), strict=True)
+    builders = [NumberBuilder(name, decimals.get(name, reader.dialect.decimal)) for name in names]
+    found = set()
+    for builder, texts in zip(builders, columns, strict=False):
+        if builder.name not in known:
+            builder.add(texts)
+            found |= {builder.name} if _is_text(builder, "text") else set()
+    return found
 
 
 def _is_text(builder: NumberBuilder, strays: str) -> bool:

@@ -10,10 +10,12 @@ from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.supervised_features import SupervisedFeatures, matrix_of
 from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.text import listed_names
 from bayesfloor.tables.columns import Column, OtherColumn, RawTable
 from bayesfloor.tables.frames import frame_of_raw
-from bayesfloor.tables.notes import listed_names
-from bayesfloor.tables.prepare import Wishes, labelled, prepared
+from bayesfloor.tables.labelled_rows import labelled
+from bayesfloor.tables.options import ReadOptions
+from bayesfloor.tables.prepare import prepared
 from bayesfloor.tables.targets import Labels
 
 
@@ -24,13 +26,24 @@ class OwnPreparation:
     transformer: Any
     columns: tuple[str, ...]
     target: str
+    feature_names: tuple[str, ...]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The features themselves: which columns went into each is not known."""
+        return self.feature_names
+
+    @property
+    def feature_groups(self) -> tuple[tuple[int, ...], ...]:
+        """Each feature by itself."""
+        return tuple((j,) for j in range(len(self.feature_names)))
 
     def as_in_file(self, row: Floats, kept: Mapping[str, str] | None = None) -> tuple[str, ...]:
         """Write the features of one row; what a transformer did cannot be undone."""
         return tuple(f"{value:.6g}" for value in row)
 
 
-def transformed_table(raw: RawTable, wishes: Wishes, transformer: Any, labels: Labels | None = None) -> Table:
+def transformed_table(raw: RawTable, options: ReadOptions, transformer: Any, labels: Labels | None = None) -> Table:
     """Make a table ready by a transformer, which is fitted to the columns as a data frame.
 
     One that makes the same features without the labels is fitted once, on all rows. Any other needs the labels, and
@@ -41,7 +54,7 @@ def transformed_table(raw: RawTable, wishes: Wishes, transformer: Any, labels: L
     ----------
     raw : RawTable
         The columns.
-    wishes : Wishes
+    options : ReadOptions
         Target, groups, time and columns to leave out.
     transformer : object
         With ``fit_transform(X, y)``; copies are fitted.
@@ -59,7 +72,7 @@ def transformed_table(raw: RawTable, wishes: Wishes, transformer: Any, labels: L
     """
     from sklearn.base import clone
 
-    rows = labelled(raw, wishes, labels)
+    rows = labelled(raw, options, labels)
     raw = rows.raw
     apart = {rows.target, rows.groups, rows.time}
     columns: list[Column] = [
@@ -78,17 +91,10 @@ def transformed_table(raw: RawTable, wishes: Wishes, transformer: Any, labels: L
             f"{name} learns from the labels, so it is fitted anew in each training set of a model. All else, spanning "
             "trees and what is told of columns, has the columns as they are made ready without it."
         )
-        return replace(prepared(rows, wishes), supervised=SupervisedFeatures(transformer, frame, y))
+        return replace(prepared(rows, options), supervised=SupervisedFeatures(transformer, frame, y))
     names = _feature_names(fitted, made, X.shape[1])
     raw.notes.append(f"{name} made {X.shape[1]} features of {listed_names(used)}.")
-    return Table(
-        X=check_points(X, min_rows=1),
-        feature_names=names,
-        feature_groups=tuple((j,) for j in range(X.shape[1])),
-        column_names=names,
-        preparation=OwnPreparation(fitted, used, rows.target),
-        **rows.for_table(),
-    )
+    return rows.table(check_points(X, min_rows=1), OwnPreparation(fitted, used, rows.target, names))
 
 
 def _needs_labels(transformer: Any, frame: Any, with_labels: Floats) -> bool:

@@ -33,7 +33,7 @@ import numpy as np
 
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.text import quoted
-from bayesfloor.tables.columns import Column, NumberColumn, RawTable, find_gaps
+from bayesfloor.tables.columns import Column, NumberColumn, RawTable
 from bayesfloor.tables.readings import NumberReading, Reading, UnseenValues, reading_from_dict
 from bayesfloor.tables.scaling import scaled
 
@@ -191,7 +191,7 @@ class PresenceFeature(Treatment):
 
     def apply(self, column: Column, table: RawTable) -> Floats:
         """Return whether the value is missing."""
-        return find_gaps(column).astype(np.float64)[:, np.newaxis]
+        return column.gaps.astype(np.float64)[:, np.newaxis]
 
     def tabular(self, column: Column, features: Floats) -> tuple[Floats, list[str], bool]:
         """Return the same."""

@@ -19,15 +19,12 @@ from typing import IO, Any
 
 from bayesfloor.runtime.limits import check_memory, in_gib
 from bayesfloor.runtime.text import counted, listed
-from bayesfloor.tables.columns import MOST_ROWS
+from bayesfloor.tables.sizes import MOST_ROWS, UNPACKED_LIMIT
 
-#: Bytes of the largest file, unpacked, that is read; larger ones are refused.
-UNPACKED_LIMIT = 4 * 2**30
-
-#: Bytes from which the format and the way of writing are told.
+#: Number of first bytes that are used to detect the format.
 HEAD_BYTES = 2**20
 
-#: Bytes that are unpacked at a time.
+#: Bytes to unpack at a time.
 _PIECE_BYTES = 2**22
 
 #: Lines of a packed file: two for each row that is read, since quoted text may have several. Fewer bytes of a file that
@@ -64,7 +61,7 @@ _STREAMS = {
     "bzip2": (tuple(b"BZh%d%s" % (level, mark) for level in range(1, 10) for mark in (b"1AY", b"\x17rE")), ".bz2"),
     "xz": ((b"\xfd7zXZ\0",), ".xz"),
 }
-#: Endings of zip files that are a table as they are.
+#: Extensions of zip files that are tables themselves.
 _ZIPS_OF_ONE_TABLE = (".npz", ".xlsx", ".xlsm")
 
 

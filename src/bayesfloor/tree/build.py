@@ -46,7 +46,7 @@ def build_class_tree(weights: Any, classes: Any = None, *, cut: Any = "min-cut",
           often splits off one class at a time.
         - "normalized-cut": where that sum is the smallest share of all weights on either side;
           exact up to 16 classes, along the second eigenvector of the normalized Laplacian beyond.
-        - "average-linkage": so that the two groups with the highest mean weight are joined first.
+        - "average-linkage": so that the two sets of classes with the highest mean weight are joined first.
         - "balanced": into halves with a low sum between them; exact up to 16 classes. The tree is
           as shallow as can be.
         - "random": at random, to compare with.

@@ -1,8 +1,8 @@
 """Compiled minimum cut of a dense graph, ties included; `cuts` says how the pieces fit together.
 
-Vertices that no minimum cut separates are merged into groups until nothing is left to find. H is the
-matrix of weights between the m groups, `group` tells each vertex's group, and `degree` the weight
-between a group and all others, which is the value of cutting that group off.
+Vertices that no minimum cut separates are merged into supervertices until nothing is left to find. H is the matrix of
+weights between the m supervertices, `supervertex` gives that of each vertex, and `degree` the weight between a
+supervertex and all others, which is the value of cutting it off.
 """
 
 import numpy as np
@@ -105,9 +105,11 @@ def offer(left: Bools, value: float, best: Bools, lowest: float, tie: float) -> 
 
 
 @kernel(plain=True)
-def offer_groups(H: Floats, m: int, group: Ints, degree: Floats, best: Bools, lowest: float, tie: float) -> float:
-    """Offer the cuts that split one group off all others."""
-    n = group.shape[0]
+def offer_supervertices(
+    H: Floats, m: int, supervertex: Ints, degree: Floats, best: Bools, lowest: float, tie: float
+) -> float:
+    """Offer the cuts that split one supervertex off all others."""
+    n = supervertex.shape[0]
     left = np.empty(n, np.bool_)
     for a in range(m):
         total = 0.0
@@ -117,14 +119,14 @@ def offer_groups(H: Floats, m: int, group: Ints, degree: Floats, best: Bools, lo
     for a in range(m):
         if degree[a] <= lowest * (1.0 + tie):
             for v in range(n):
-                left[v] = (group[v] == a) == (group[0] == a)
+                left[v] = (supervertex[v] == a) == (supervertex[0] == a)
             lowest = offer(left, degree[a], best, lowest, tie)
     return lowest
 
 
 @kernel(plain=True)
-def merge_groups(H: Floats, m: int, label: Ints, n_labels: int, group: Ints, spare: Floats) -> None:
-    """Merge groups of equal label."""
+def merge_supervertices(H: Floats, m: int, label: Ints, n_labels: int, supervertex: Ints, spare: Floats) -> None:
+    """Merge supervertices of equal label."""
     for a in range(n_labels):
         for b in range(n_labels):
             spare[a, b] = 0.0
@@ -136,13 +138,13 @@ def merge_groups(H: Floats, m: int, label: Ints, n_labels: int, group: Ints, spa
         for b in range(n_labels):
             H[a, b] = spare[a, b]
         H[a, a] = 0.0
-    for v in range(group.shape[0]):
-        group[v] = label[group[v]]
+    for v in range(supervertex.shape[0]):
+        supervertex[v] = label[supervertex[v]]
 
 
 @kernel(plain=True)
 def join(parent: Ints, a: int, b: int) -> bool:
-    """Join two sets, each of which has its smallest group as root; tell whether they were two."""
+    """Join two sets, each of which has its smallest supervertex as root; tell whether they were two."""
     while parent[a] != a:
         a = parent[a]
     while parent[b] != b:
@@ -166,9 +168,9 @@ def label_sets(parent: Ints, label: Ints) -> int:
 
 @kernel(plain=True)
 def label_majorities(H: Floats, m: int, degree: Floats, tie: float, label: Ints) -> int:
-    """Give a group the label of the one that has more than half its degree; return the number of labels.
+    """Give a supervertex the label of the one that has more than half its degree; return the number of labels.
 
-    A cut between the two gets lower if the group changes sides. Only cutting it off alone may be
+    A cut between the two gets lower if the supervertex changes sides. Only cutting it off alone may be
     minimal, and such cuts have been offered.
     """
     parent = np.arange(m)
@@ -184,9 +186,9 @@ def label_majorities(H: Floats, m: int, degree: Floats, tie: float, label: Ints)
 def label_adjacent(H: Floats, m: int, limit: float, label: Ints) -> int:
     """Give one label to neighbours in maximum adjacency order that every cut up to `limit` keeps together.
 
-    The order takes next the group with the highest weight to those before it. Stoer and Wagner: that
-    weight is the value of the minimum cut between the group and the one just before it, among the
-    groups so far. More groups can only raise it.
+    The order takes next the supervertex with the highest weight to those before it. Stoer and Wagner: that
+    weight is the value of the minimum cut between the supervertex and the one just before it, among the
+    supervertices so far. More supervertices can only raise it.
     """
     reach = np.zeros(m)
     last = 0
@@ -244,7 +246,7 @@ def send_flow(residual: Floats, m: int, source: int, sink: int, negligible: floa
 
 @kernel(plain=True)
 def find_leading_to(sink: int, residual: Floats, m: int, negligible: float) -> Bools:
-    """Mark the groups from which capacity is left to the sink."""
+    """Mark the supervertices from which capacity is left to the sink."""
     marked = np.zeros(m, np.bool_)
     marked[sink] = True
     stack = np.empty(m, np.int64)
@@ -263,16 +265,16 @@ def find_leading_to(sink: int, residual: Floats, m: int, negligible: float) -> B
 
 @kernel(plain=True)
 def offer_cuts_between(
-    H: Floats, m: int, source: int, sink: int, group: Ints, best: Bools, lowest: float, tie: float
+    H: Floats, m: int, source: int, sink: int, supervertex: Ints, best: Bools, lowest: float, tie: float
 ) -> float:
-    """Offer every minimum cut that separates two groups with a positive weight between them.
+    """Offer every minimum cut that separates two supervertices with a positive weight between them.
 
     Picard and Queyranne: after a maximum flow, these are the sets with the source and without the sink
     from which no capacity is left. If they are minimal in the whole graph, the weight between the two
-    groups keeps them from crossing, so each contains the one before. Then it is enough to add up strongly
+    supervertices keeps them from crossing, so each contains the one before. Then it is enough to add up strongly
     connected components as Tarjan finds them: each after all that it leads to.
     """
-    n = group.shape[0]
+    n = supervertex.shape[0]
     negligible = 1e-3 * tie * lowest
     residual = np.empty((m, m))
     for a in range(m):
@@ -326,7 +328,7 @@ def offer_cuts_between(
             if not closed[source]:
                 continue
             for v in range(n):
-                left[v] = closed[group[v]] == closed[group[0]]
+                left[v] = closed[supervertex[v]] == closed[supervertex[0]]
             if flow * (1.0 + tie) < lowest or comes_first(left, best):
                 value = 0.0
                 for c in range(m):
@@ -347,17 +349,17 @@ def minimum_cut(weights: Floats, tie: float) -> Bools:
     n = weights.shape[0]
     H, spare = weights, np.empty((n, n))
     m = n
-    group = np.arange(n)
+    supervertex = np.arange(n)
     label = np.empty(n, np.int64)
     degree = np.empty(n)
     best = np.ones(n, np.bool_)
-    lowest = offer_groups(H, m, group, degree, best, np.inf, tie)
+    lowest = offer_supervertices(H, m, supervertex, degree, best, np.inf, tie)
     while m > 2:
         n_labels = label_majorities(H, m, degree, tie, label)
         if n_labels == m:
             n_labels = label_adjacent(H, m, lowest * (1.0 + tie), label)
         if n_labels == m:
-            # The last group in adjacency order ties with the minimum, so at least one pair is joined here.
+            # The last supervertex in adjacency order ties with the minimum, so at least one pair is joined here.
             parent = np.arange(m)
             limit = lowest * (1.0 + 2.0 * tie)  # another order of summation may differ in the last digits
             for source in range(m):
@@ -367,10 +369,10 @@ def minimum_cut(weights: Floats, tie: float) -> Bools:
                         if H[source, a] > H[source, sink]:
                             sink = a
                     if join(parent, source, sink):
-                        lowest = offer_cuts_between(H, m, source, sink, group, best, lowest, tie)
+                        lowest = offer_cuts_between(H, m, source, sink, supervertex, best, lowest, tie)
             n_labels = label_sets(parent, label)
-        merge_groups(H, m, label, n_labels, group, spare)
+        merge_supervertices(H, m, label, n_labels, supervertex, spare)
         m = n_labels
         if m > 1:
-            lowest = offer_groups(H, m, group, degree, best, lowest, tie)
+            lowest = offer_supervertices(H, m, supervertex, degree, best, lowest, tie)
     return best

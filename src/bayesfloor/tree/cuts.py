@@ -11,11 +11,11 @@ each cut is found in a cheaper way that gives the same answer:
 
 1. A lower bound on all cuts with at least two classes on each side, from each class's smallest weights.
    If some single class costs less, it is split off. Dense graphs seldom need more. O(K²).
-2. Classes that share no weight at all are apart already: their components are grouped evenly. O(K²).
+2. Classes that share no weight at all are apart already: their components are shared out evenly. O(K²).
 3. Otherwise, classes are merged that no minimum cut separates: a class that has more than half its
    weight with one other; and neighbours in the maximum adjacency order of Stoer and Wagner whose
    connectivity is above the lowest cut so far (Nagamochi and Ibaraki 1992). A handful of rounds of O(K²).
-4. What neither can merge are cuts that tie. A maximum flow lists those between two of the groups
+4. What neither can merge are cuts that tie. A maximum flow lists those between two of the supervertices
    (Picard and Queyranne 1980) before the two are merged.
 
 Merging stops at ties, so every minimum cut is seen, whatever the order of the classes.
@@ -37,9 +37,9 @@ from bayesfloor.tree.split_kernels import (
 
 Split = Callable[[Ints], Bools]
 
-#: Relative difference up to which two cuts are equally good: sums of the same weights differ by rounding.
+#: Maximum relative difference of cuts that tie: sums of the same weights differ by rounding.
 TIE = 1e-10
-#: Classes up to which every cut is tried: 2^15 cuts take milliseconds.
+#: Maximum number of classes for which every cut is tried: 2^15 cuts take milliseconds.
 MOST_TO_TRY_ALL = 16
 
 
@@ -116,13 +116,13 @@ def random_cut(rng: np.random.Generator) -> Split:
 
 
 def average_linkage(weights: Floats) -> Split:
-    """Undo, from the last to the first, joins of the two groups with the highest mean weight between them."""
-    groups = {code: np.array([code]) for code in range(len(weights))}
+    """Undo, from the last to the first, joins of the two sets with the highest mean weight between them."""
+    sets = {code: np.array([code]) for code in range(len(weights))}
     halves = {}
     for first, second in join_by_mean_weight(weights, TIE).tolist():
-        joined = np.concatenate([groups[first], groups.pop(second)])
-        halves[first, len(joined)] = groups[first]
-        groups[first] = joined
+        joined = np.concatenate([sets[first], sets.pop(second)])
+        halves[first, len(joined)] = sets[first]
+        sets[first] = joined
     return known_cuts(halves)
 
 

@@ -149,14 +149,14 @@ def exchange_between_halves(weights: Floats, left: Bools, tie: float) -> float:
 
 @kernel
 def join_by_mean_weight(weights: Floats, tie: float) -> Ints:
-    """Join two groups at a time, those with the highest mean weight between them.
+    """Join two sets at a time, those with the highest mean weight between them.
 
-    Of equals the smaller groups go first, then those with the smaller codes.
+    Of equals the smaller sets go first, then those with the smaller codes.
 
     Returns
     -------
     ndarray of shape (n − 1, 2)
-        The smallest codes of the two groups joined in each step, the smaller one first.
+        The smallest codes of the two sets joined in each step, the smaller one first.
     """
     n = weights.shape[0]
     between = weights.copy()

@@ -1,12 +1,13 @@
 """Base of the classifiers made of binary ones: fits the parts, scores rows, and follows scikit-learn's protocol.
 
-A part tells one group of classes, its left side, from another, its right side. Its estimator sees the rows of these
+A part tells one set of classes, its left side, from another, its right side. Its estimator sees the rows of these
 classes only, with labels 0 (left) and 1 (right).
 """
 
+from abc import ABCMeta, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -16,10 +17,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import _check_method_params, has_fit_parameter
+from sklearn.utils.validation import _check_method_params, check_is_fitted, has_fit_parameter
 
 from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
-from bayesfloor.classify.training import F64, I64, Training, check_rows
+from bayesfloor.classify.training import F64, I64, Training, check_rows, check_training
+from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import one_of_a_pool
 from bayesfloor.runtime.text import listed
 
@@ -130,12 +132,72 @@ def _routing_is_on() -> bool:
     return bool(get_config()["enable_metadata_routing"])
 
 
-class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Base class of classifiers made of binary ones: scikit-learn's tags, metadata routing and sample weights."""
+class BinaryPartsClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+    """Base class of classifiers made of binary ones: scikit-learn's tags, metadata routing and sample weights.
+
+    A subclass says how its parts are fitted (`_fit_parts`) and how they decide (`_decide`).
+    """
 
     estimator: Any
+    class_weight: Any = None
     n_jobs: int | None
+    classes_: NDArray[Any]
     estimators_: list[Any]
+
+    @abstractmethod
+    def _fit_parts(self, training: Training, groups: I64 | None, fit_params: dict[str, Any]) -> None:
+        """Fit the parts, with the codes of groups and what each part's ``fit`` gets besides X and y."""
+
+    @abstractmethod
+    def _decide(self, rows: Any) -> I64:
+        """Return the code of the class of each checked row."""
+
+    @like_input
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any) -> Self:
+        """Fit the binary classifiers.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The points; sparse where the estimator takes it.
+        y : array-like of shape (n_samples,)
+            The labels, of any type that can be sorted.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows. Rows of weight zero are left out.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of one patient, have the same value. Estimators that cross-validate
+            get them, and no group is in two folds of a calibration.
+        **fit_params : dict
+            Passed on to the estimator where metadata routing is on and the estimator asks for them.
+
+        Returns
+        -------
+        Self
+            This estimator.
+        """
+        training = check_training(
+            self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=self._accepts_sparse
+        )
+        group_codes = training.groups_of(groups)
+        self._fit_parts(training, group_codes, self._part_params(training, X, group_codes, fit_params))
+        self.classes_ = training.classes
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
+        check_is_fitted(self)
+        return self.classes_[self._decide(self._rows(X))]
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return which metadata this classifier and its parts request.

@@ -1,9 +1,8 @@
 """A decision DAG over all pairs of classes: each test drops one class from a list, until one is left."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from bayesfloor.classify.hierarchical.binary_parts import (
@@ -14,7 +13,7 @@ from bayesfloor.classify.hierarchical.binary_parts import (
     take_rows,
 )
 from bayesfloor.classify.linear.one_vs_one import pair_sides
-from bayesfloor.classify.training import F64, I64, check_training
+from bayesfloor.classify.training import F64, I64, Training
 
 
 class DAGClassifier(BinaryPartsClassifier):
@@ -64,52 +63,10 @@ class DAGClassifier(BinaryPartsClassifier):
         self.estimator = estimator
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any) -> Self:
-        """Fit a classifier to each pair of classes.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The points; sparse where the estimator takes it.
-        y : array-like of shape (n_samples,)
-            The labels, of any type that can be sorted.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows. Rows of weight zero are left out.
-        groups : array-like of shape (n_samples,), default=None
-            Rows that belong together, such as those of one patient, have the same value. Estimators that cross-validate
-            get them.
-        **fit_params : dict
-            Passed on to the estimator where metadata routing is on and the estimator asks for them.
-
-        Returns
-        -------
-        DAGClassifier
-            This estimator.
-        """
-        training = check_training(self, X, y, sample_weight=sample_weight, accept_sparse=self._accepts_sparse)
-        group_codes = training.groups_of(groups)
-        params = self._part_params(training, X, group_codes, fit_params)
+    def _fit_parts(self, training: Training, groups: I64 | None, fit_params: dict[str, Any]) -> None:
         problems = (binary_problem(training, sides) for sides in pair_sides(len(training.classes)))
         estimator = self._part_estimator()
-        self.estimators_ = self._run(fit_part, ((estimator, training.X, each, params, None) for each in problems))
-        self.classes_ = training.classes
-        return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the label of each row.
-
-        Parameters
-        ----------
-        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            The points.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The labels.
-        """
-        check_is_fitted(self)
-        return self.classes_[self._descend(self._rows(X))]
+        self.estimators_ = self._run(fit_part, ((estimator, training.X, each, fit_params, None) for each in problems))
 
     def decision_function(self, X: Any) -> F64:
         """Score each class for each row.
@@ -128,27 +85,27 @@ class DAGClassifier(BinaryPartsClassifier):
         check_is_fitted(self)
         rows = self._rows(X)
         margins = np.full((rows.shape[0], len(self.classes_)), np.inf)
-        self._descend(rows, margins)
+        self._decide(rows, margins)
         return margins[:, 1] if len(self.classes_) == 2 else margins
 
-    def _descend(self, X: Any, margins: F64 | None = None) -> I64:
+    def _decide(self, rows: Any, margins: F64 | None = None) -> I64:
         """Run the tests that each row meets; return the codes of the classes left.
 
         The classes still on a row's list are neighbours, so after each test it is enough to know the first of them.
         Where ``margins`` (n_rows, n_classes) is given, it is lowered to the scores in these tests.
         """
         n_classes = len(self.classes_)
-        first = np.zeros(X.shape[0], np.int64)
+        first = np.zeros(rows.shape[0], np.int64)
         for width in range(n_classes - 1, 0, -1):
             order = np.argsort(first, kind="stable")
             lists, starts = np.unique(first[order], return_index=True)
-            for code, rows in zip(lists.tolist(), np.split(order, starts[1:]), strict=True):
+            for code, some in zip(lists.tolist(), np.split(order, starts[1:]), strict=True):
                 rival = code + width
-                scores = part_scores(self._part_of_pair(code, rival), take_rows(X, rows))
-                first[rows] += scores > 0
+                scores = part_scores(self._part_of_pair(code, rival), take_rows(rows, some))
+                first[some] += scores > 0
                 if margins is not None:
-                    margins[rows, rival] = np.minimum(margins[rows, rival], scores)
-                    margins[rows, code] = np.minimum(margins[rows, code], -scores)
+                    margins[some, rival] = np.minimum(margins[some, rival], scores)
+                    margins[some, code] = np.minimum(margins[some, code], -scores)
         return first
 
     def _part_of_pair(self, first: int, second: int) -> Any:

@@ -1,18 +1,1 @@
-"""Landmark models: near the accuracy of kernel methods at the cost of linear ones.
-
-How rows become a model::
-
-    X, y ─► training.check_training   checked rows, class codes and weights
-         ─► fitting.order_rows        an order by their values; the last rows are held out
-         ─► scaling                   columns on one scale, fewer where they are very many
-         ─► feature_choice            on a sample: the width of the kernel, weights of columns, rules ─► FeatureMap
-         ─► row_sums                  sums over blocks of rows: products of features, gradients of the loss
-            or cluster_sums           the same by the workers of a Dask cluster
-         ─► multinomial               coefficients along falling penalties, chosen on held-out rows; then on all rows
-            or shortlists             the same for very many classes
-         ─► local_rows                corrections by the nearest rows, for the highest effort
-    rows ─► FeatureMap ─► scores ─► corrections ─► probabilities
-
-- `efforts`: how much is spent on each of these.
-- `landmark_classifier`, `landmark_regressor`: the estimators. The latter has ridge regression instead of `multinomial`.
-"""
+"""Estimators on landmark models (`learn.landmarks`): a classifier and a regressor, on one base."""

@@ -1,37 +1,31 @@
 """A classifier of near-kernel accuracy at the cost of a linear one."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self, TypeVar
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bayesfloor.classify.landmarks.efforts import EFFORTS, Effort
-from bayesfloor.classify.landmarks.fitting import (
+from bayesfloor.classify.landmarks.landmark_estimator import LandmarkEstimator, Settings
+from bayesfloor.classify.training import F64, check_rows, check_training, class_weights, total_weights
+from bayesfloor.data.labels import check_labels, check_weights
+from bayesfloor.learn.landmarks.fitting import (
     LandmarkModel,
     Rows,
     fit_model,
     order_rows,
     probabilities_of,
-    scores_of,
     update_model,
 )
-from bayesfloor.classify.training import F64, check_rows, check_training, class_weights, total_weights
-from bayesfloor.data.labels import check_labels, check_weights
-from bayesfloor.floor.learned.cluster_fits import cluster_of
 from bayesfloor.runtime.arrays import Ints
-from bayesfloor.runtime.checks import check_int, check_option, check_random_state_seed
-from bayesfloor.runtime.limits import check_n_jobs
+from bayesfloor.runtime.cluster import cluster_of
 from bayesfloor.runtime.text import listed
-from bayesfloor.runtime.threads import Crew, supervise
-
-T = TypeVar("T")
 
 
-class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[misc]
     """Multinomial logistic regression on columns, kernels of landmarks, and rules.
 
     The accuracy is near that of kernel methods and boosting; the time that of a cross-validated linear SVM, or less.
@@ -46,7 +40,7 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Rows that become centres of Gaussian kernels; None for about the square root of rows times classes, at most 512
         ("default") or 1024 ("high").
     n_rules : int or None, default=None
-        Cuts of columns and pairs of them, at the most; None for a share of the landmarks.
+        Maximum number of rules, cuts of columns and pairs of them; None for a share of the landmarks.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn.
     n_jobs : int or None, default=None
@@ -109,14 +103,16 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         client: Any = None,
         random_state: Any = 0,
     ) -> None:
-        self.effort = effort
-        self.n_landmarks = n_landmarks
-        self.n_rules = n_rules
+        super().__init__(
+            effort,
+            n_landmarks=n_landmarks,
+            n_rules=n_rules,
+            n_jobs=n_jobs,
+            progress=progress,
+            random_state=random_state,
+        )
         self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.progress = progress
         self.client = client
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the classifier.
@@ -138,13 +134,15 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Self
             This estimator.
         """
-        effort, seed = self._check_effort(), check_random_state_seed(self.random_state)
+        settings = self._settings()
         training = check_training(
             self, X, y, sample_weight=sample_weight, class_weight=self.class_weight, accept_sparse=True, squares=True
         )
-        rows = order_rows(training.X, training.codes, training.weight, seed, training.groups_of(groups), effort)
+        rows = order_rows(
+            training.X, training.codes, training.weight, settings.seed, training.groups_of(groups), settings.effort
+        )
         self.classes_ = training.classes
-        self._fit(rows, effort, seed)
+        self._fit(rows, settings)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -171,8 +169,8 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Self
             This estimator.
         """
-        effort = replace(self._check_effort(), is_local=False)
-        seed = check_random_state_seed(self.random_state)
+        settings = self._settings()
+        settings = settings._replace(effort=replace(settings.effort, is_local=False))
         is_first = not hasattr(self, "classes_")
         if is_first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
@@ -191,29 +189,17 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if len(codes) < 2:
                 raise ValueError(f"The first call of partial_fit needs two rows, got {len(codes)}.")
             self.classes_ = known
-            self._fit(order_rows(points, codes, weight, seed, None, effort), effort, seed)
+            self._fit(order_rows(points, codes, weight, settings.seed, None, settings.effort), settings)
         elif len(codes):
             more = points, codes, weight
-            self._keep(self._supervised(lambda crew: update_model(self._model(), *more, effort.steps, crew)))
+            self._keep(self._supervised(lambda pool: update_model(self._model(), *more, settings.effort.steps, pool)))
         return self
 
-    def _check_effort(self) -> Effort:
-        return EFFORTS[check_option("effort", self.effort, EFFORTS)]
-
-    def _supervised(self, work: Callable[[Crew], T]) -> T:
-        return supervise(work, check_n_jobs(self.n_jobs), self.progress)
-
-    def _fit(self, rows: Rows, effort: Effort, seed: int) -> None:
-        n_landmarks = None if self.n_landmarks is None else check_int("n_landmarks", self.n_landmarks)
-        n_rules = None if self.n_rules is None else check_int("n_rules", self.n_rules, 0)
-        n_classes, cluster = len(self.classes_), cluster_of(self.client)
-
-        def work(crew: Crew) -> LandmarkModel:
-            return fit_model(
-                rows, n_classes, effort, seed, crew, n_landmarks=n_landmarks, n_rules=n_rules, cluster=cluster
-            )
-
-        self._keep(self._supervised(work))
+    def _fit(self, rows: Rows, settings: Settings) -> None:
+        effort, seed, n_landmarks, n_rules = settings
+        fit = partial(fit_model, n_landmarks=n_landmarks, n_rules=n_rules, cluster=cluster_of(self.client))
+        n_classes = len(self.classes_)
+        self._keep(self._supervised(lambda pool: fit(rows, n_classes, effort, seed, pool)))
 
     def _model(self) -> LandmarkModel:
         return LandmarkModel(
@@ -287,22 +273,12 @@ class LandmarkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _scores(self, X: Any) -> NDArray[np.float32]:
         check_is_fitted(self)
-        points = check_rows(self, X, accept_sparse=True)
-        return supervise(
-            lambda crew: scores_of(points, self.feature_map_, self.coef_, self.local_, crew),
-            check_n_jobs(self.n_jobs),
-            False,
-        )
+        return self._scores_by(X, self.coef_, self.local_)
 
     def __sklearn_clone__(self) -> Self:
         """Copy the parameters, but not the client: a connection to a cluster is shared."""
         params = self.get_params(deep=False)
         return type(self)(**{name: v if name == "client" else clone(v, safe=False) for name, v in params.items()})
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _codes_among(classes: NDArray[Any], y: Any, n_rows: int) -> Ints:

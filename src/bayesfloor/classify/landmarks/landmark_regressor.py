@@ -1,221 +1,19 @@
-"""Regression on columns, kernels of landmarks, and rules: the features of the classifier under a ridge penalty."""
+"""Regression on columns, Gaussian kernels of landmarks, and rules."""
 
 from functools import partial
-from itertools import pairwise
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from bayesfloor.classify.landmarks.efforts import EFFORTS, Effort
-from bayesfloor.classify.landmarks.feature_choice import FeaturePlan, Sample, choose_features
-from bayesfloor.classify.landmarks.feature_map import F32, FeatureMap
-from bayesfloor.classify.landmarks.fitting import Rows, order_rows, plan_features, scores_of
-from bayesfloor.classify.landmarks.multinomial import Penalty, cholesky, penalty_of, solve
-from bayesfloor.classify.landmarks.row_sums import RowSums, Sums
-from bayesfloor.classify.training import F64, check_regression, check_rows
-from bayesfloor.runtime.arrays import Floats
-from bayesfloor.runtime.checks import check_int, check_option, check_random_state_seed
-from bayesfloor.runtime.limits import check_n_jobs
-from bayesfloor.runtime.threads import Crew, supervise
-
-#: As many landmarks as for so many classes: one target costs no steps, so that there is time for more.
-LIKE_CLASSES = 10
-#: Penalties that are tried, falling, as multiples of that of ridge regression on a few rows.
-PATH = 10.0 ** np.arange(2.0, -7.0, -0.5)
-#: Rows up to which the penalty is chosen by so many folds; of more rows, a part is held out once.
-FEW_ROWS, N_FOLDS = 10_000, 5
-#: Share of the rows that features are chosen on, at the most. The penalty is chosen on others: rules fit the rows that
-#: they were chosen on too well.
-FEW_SHARE = 0.6
-#: Rows and landmarks on which the width of the kernel and the weights of the columns are chosen, and the power of the
-#: gradients. One target costs less than many classes do, and its gradients are less noisy.
-WIDTH_CHOICE = (1200, 192, 0.5)
-#: What the penalty of rules is multiplied by where held-out rows show that it helps, and the penalties tried with that.
-RULE_PENALTIES, NEARBY = (10.0, 1e4), (10.0**0.5, 1.0, 10.0**-0.5)
-#: Penalties in a row that are worse than the best one before the path ends.
-MOST_WORSE = 3
+from bayesfloor.classify.landmarks.landmark_estimator import LandmarkEstimator
+from bayesfloor.classify.training import F64, check_regression
+from bayesfloor.learn.landmarks.fitting import order_rows
+from bayesfloor.learn.landmarks.regression import fit_ridge
 
 
-class RidgeModel(NamedTuple):
-    """A fitted model of the standardised target.
-
-    Attributes
-    ----------
-    feature_map : FeatureMap
-        From rows to features.
-    coefficients : ndarray of shape (n_features,), float32
-        From features to the target.
-    penalty : float
-        The penalty in use.
-    held_out_mse : float
-        Mean squared error on held-out rows of the fit without them; the penalty was chosen on these rows.
-    """
-
-    feature_map: FeatureMap
-    coefficients: F32
-    penalty: float
-    held_out_mse: float
-
-
-def fit_ridge(
-    rows: Rows,
-    targets: F32,
-    effort: Effort,
-    seed: int,
-    crew: Crew,
-    *,
-    has_groups: bool = False,
-    n_landmarks: int | None = None,
-    n_rules: int | None = None,
-) -> RidgeModel:
-    """Choose features and a penalty, and regress a standardised target on all rows.
-
-    Parameters
-    ----------
-    rows : Rows
-        Rows in order; their classes are not read.
-    targets : ndarray of shape (n,), float32
-        The target of each row.
-    effort : Effort
-        How much to spend.
-    seed : int
-        Draws pairs of rows.
-    crew : Crew
-        Threads.
-    has_groups : bool, default=False
-        Whether rows belong together, so that no others than the held-out ones can be left out.
-    n_landmarks, n_rules : int or None, default=None
-        How many; None for what the rows are worth.
-
-    Returns
-    -------
-    RidgeModel
-    """
-    n, n_kept = len(targets), rows.n_kept
-    scaling, columns, plan = plan_features(rows, LIKE_CLASSES, effort, seed, n_landmarks, n_rules)
-    plan = FeaturePlan(*plan[:3], *WIDTH_CHOICE)
-    parts = _parts(n, n_kept, has_groups)
-    n_few = min(effort.n_tune, max(2, int(FEW_SHARE * n)), n_kept)
-    few = slice(0, n_few)
-    root = np.sqrt(rows.weight[few] / rows.weight[few].mean())[:, np.newaxis]
-    sample = Sample(columns[few], targets[few, np.newaxis] * root, None if (root == root[0]).all() else root)
-    feature_map, strength = choose_features(
-        scaling, sample, columns[: plan.n_landmarks], plan, np.random.default_rng(seed)
-    )
-    crew.check()
-    crew.expect(2)
-    penalty = penalty_of(feature_map)
-    sums = [RowSums(feature_map, columns[part], rows.codes[part], rows.weight[part], crew) for part in parts]
-    products = [each.products() for each in sums]
-    moments = [_moments(each, targets[part]) for each, part in zip(sums, parts, strict=True)]
-    crew.advance(1)
-    all_products, all_moments = np.sum(products, axis=0), np.sum(moments, axis=0)
-    judged = [number for number, part in enumerate(parts) if part.start >= n_few] or [len(parts) - 1]
-
-    def error(strength: float, of_rules: float) -> float:
-        """Return the mean squared error on parts that had no say in the choice of features, each left out in turn."""
-        total = weight = 0.0
-        for number in judged:
-            crew.check()
-            fitted = solve_ridge(
-                all_products - products[number],
-                all_moments - moments[number],
-                _with_rules(penalty, feature_map, of_rules),
-                strength,
-            )
-            total += _sum_of_squares(sums[number], fitted, targets[parts[number]])
-            weight += float(sums[number].weight.sum(dtype=np.float64))
-        return total / weight
-
-    best, lowest, n_worse = strength, np.inf, 0
-    for factor in PATH:
-        tried = error(strength * factor, 1.0)
-        if tried < lowest:
-            best, lowest, n_worse = strength * float(factor), tried, 0
-        else:
-            n_worse += 1
-            if n_worse == MOST_WORSE:
-                break
-    of_rules = 1.0
-    if len(feature_map.rule_first):
-        middle = best
-        for heavier in RULE_PENALTIES:
-            for factor in NEARBY:
-                tried = error(middle * factor, heavier)
-                if tried < lowest:
-                    best, of_rules, lowest = middle * factor, heavier, tried
-    crew.advance(1)
-    fitted = solve_ridge(all_products, all_moments, _with_rules(penalty, feature_map, of_rules), best)
-    return RidgeModel(feature_map, fitted, best, lowest)
-
-
-def _with_rules(penalty: Penalty, feature_map: FeatureMap, times: float) -> Penalty:
-    """Return the penalty with that of rules multiplied."""
-    diagonal = penalty.diagonal.copy()
-    diagonal[feature_map.n_features - len(feature_map.rule_first) :] *= times
-    return penalty._replace(diagonal=diagonal)
-
-
-def _parts(n: int, n_kept: int, has_groups: bool) -> list[slice]:
-    """Return parts of the rows; some of the last ones are left out in turn to choose the penalty."""
-    if n > FEW_ROWS or has_groups:
-        return [slice(0, n_kept), slice(n_kept, n)] if n_kept < n else [slice(0, n)]
-    cuts = np.linspace(0, n, min(N_FOLDS, n) + 1).astype(np.int64).tolist()
-    return [slice(*ends) for ends in pairwise(cuts)]
-
-
-def solve_ridge(products: Floats, moments: F32, penalty: Penalty, strength: float) -> F32:
-    """Return the minimiser of ½ Σ_i w_i (y_i - f_i'b)² + (λ/2) b'Rb.
-
-    Parameters
-    ----------
-    products : ndarray of shape (n_features, n_features)
-        Σ_i w_i f_i f_i', the lower triangle.
-    moments : ndarray of shape (n_features,), float32
-        Σ_i w_i y_i f_i.
-    penalty : Penalty
-        R.
-    strength : float
-        λ.
-
-    Returns
-    -------
-    ndarray of shape (n_features,), float32
-    """
-    return solve(cholesky(products, penalty, strength), moments[np.newaxis])[0]
-
-
-def _moments(sums: RowSums, targets: F32) -> F32:
-    """Return the sum over rows of weight times target times features."""
-    total: F32 = sums.add_up(_moments_of_lane, targets)[0]
-    return total
-
-
-def _moments_of_lane(rows: RowSums, numbers: list[int], targets: F32) -> Sums:
-    total = np.zeros(rows.feature_map.n_features, np.float32)
-    for number in numbers:
-        block = rows.block(number)
-        total += (rows.weight[block] * targets[block]) @ rows.features(block)
-    return [total]
-
-
-def _sum_of_squares(sums: RowSums, coefficients: F32, targets: F32) -> float:
-    """Return the weighted sum of squared residuals."""
-    return float(sums.add_up(_squares_of_lane, coefficients, targets)[0])
-
-
-def _squares_of_lane(rows: RowSums, numbers: list[int], coefficients: F32, targets: F32) -> Sums:
-    total = 0.0
-    for number in numbers:
-        block = rows.block(number)
-        residuals = targets[block] - rows.features(block) @ coefficients
-        total += float(rows.weight[block] @ (residuals * residuals))
-    return [np.array(total)]
-
-
-class LandmarkRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc]
     """Ridge regression on columns, kernels of landmarks, and rules.
 
     The accuracy is near that of kernel ridge regression, the time linear in the rows. Everything is chosen by the data:
@@ -226,10 +24,10 @@ class LandmarkRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     effort : {"fast", "default", "high"}, default="default"
         How many landmarks, and how many widths of the kernel to choose from.
     n_landmarks : int or None, default=None
-        Rows that become centres of Gaussian kernels; None for what rows and columns are worth, at most 512
+        Rows that become centres of Gaussian kernels; None for a number that grows with rows and columns, at most 512
         ("default").
     n_rules : int or None, default=None
-        Cuts of columns and pairs of them, at the most; None for a share of the landmarks.
+        Maximum number of rules, cuts of columns and pairs of them; None for a share of the landmarks.
     n_jobs : int or None, default=None
         Threads; None for every core.
     progress : bool or callable, default=False
@@ -270,23 +68,6 @@ class LandmarkRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    def __init__(
-        self,
-        effort: str = "default",
-        *,
-        n_landmarks: int | None = None,
-        n_rules: int | None = None,
-        n_jobs: int | None = None,
-        progress: Any = False,
-        random_state: Any = 0,
-    ) -> None:
-        self.effort = effort
-        self.n_landmarks = n_landmarks
-        self.n_rules = n_rules
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit the regressor.
 
@@ -307,14 +88,8 @@ class LandmarkRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Self
             This estimator.
         """
-        effort = EFFORTS[check_option("effort", self.effort, EFFORTS)]
-        n_landmarks = None if self.n_landmarks is None else check_int("n_landmarks", self.n_landmarks)
-        n_rules = None if self.n_rules is None else check_int("n_rules", self.n_rules, 0)
-        n_threads = check_n_jobs(self.n_jobs)
-        seed = check_random_state_seed(self.random_state)
-        data = check_regression(
-            self, X, y, sample_weight=sample_weight, groups=groups, accept_sparse=True, squares=True
-        )
+        effort, seed, n_landmarks, n_rules = self._settings()
+        data = check_regression(self, X, y, sample_weight=sample_weight, groups=groups)
         values, ranks = np.unique(data.y, return_inverse=True)  # equal rows are in the order of their targets
         rows = order_rows(data.X, ranks, data.weight, seed, data.groups, effort)
         numbers, share = values[rows.codes], rows.weight / rows.weight.sum(dtype=np.float64)
@@ -323,7 +98,7 @@ class LandmarkRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.target_deviation_ = float(np.sqrt(share @ (numbers - self.target_mean_) ** 2))
         targets = ((numbers - self.target_mean_) / (self.target_deviation_ or 1.0)).astype(np.float32)
         fit = partial(fit_ridge, has_groups=data.groups is not None, n_landmarks=n_landmarks, n_rules=n_rules)
-        model = supervise(lambda crew: fit(rows, targets, effort, seed, crew), n_threads, self.progress)
+        model = self._supervised(lambda pool: fit(rows, targets, effort, seed, pool))
         self.feature_map_ = model.feature_map
         self.coef_ = model.coefficients
         self.penalty_ = model.penalty
@@ -344,14 +119,5 @@ class LandmarkRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             The numbers.
         """
         check_is_fitted(self)
-        points = check_rows(self, X, accept_sparse=True)
-        n_threads = check_n_jobs(self.n_jobs)
-        scores: F32 = supervise(
-            lambda crew: scores_of(points, self.feature_map_, self.coef_[np.newaxis], None, crew), n_threads, False
-        )
+        scores = self._scores_by(X, self.coef_[np.newaxis])
         return self.target_mean_ + self.target_deviation_ * scores[:, 0].astype(np.float64)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -31,14 +31,14 @@ from bayesfloor.runtime.checks import ParameterError, check_int, is_int
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import check_memory
 from bayesfloor.runtime.results import Result
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import WorkerPool, supervise
 from bayesfloor.tables.arguments import prepared_points
 
-#: Tolerance of the solution on all rows, and of those without a fold: largest component of the gradient, as a part of
-#: the largest one at zero.
+#: Tolerance of the solution on all rows, and of those without a fold: the largest component of the gradient, relative
+#: to the largest at zero.
 TOLERANCES = np.array([1e-11, 1e-6])
 
-#: Most features for which Newton's system is factorised. Beyond, conjugate gradients take less time.
+#: Maximum number of features for which Newton's system is factorised; conjugate gradients are faster beyond.
 MOST_FEATURES = 3000
 
 
@@ -129,7 +129,7 @@ def fold_rows(X: Any, codes: I64, weight: F64, folds: I64 | None, keys: NDArray[
     return FoldedRows(rows, codes[order], weight[order], fold_start, basis)
 
 
-def solve_problems(rows: FoldedRows, code_matrix: NDArray[np.int8], Cs: F64, crew: Crew) -> tuple[F64, int]:
+def solve_problems(rows: FoldedRows, code_matrix: NDArray[np.int8], Cs: F64, pool: WorkerPool) -> tuple[F64, int]:
     """Solve binary problems on parts of a training set.
 
     Parameters
@@ -140,7 +140,7 @@ def solve_problems(rows: FoldedRows, code_matrix: NDArray[np.int8], Cs: F64, cre
         What each class is in each problem: -1, +1, or 0 for classes that take no part.
     Cs : ndarray of shape (n_Cs,)
         Rising values of C.
-    crew : Crew
+    pool : WorkerPool
         The threads.
 
     Returns
@@ -158,7 +158,7 @@ def solve_problems(rows: FoldedRows, code_matrix: NDArray[np.int8], Cs: F64, cre
     width = d if rows.basis is None else len(rows.basis)
     system = 0 if wide else 8 * d * d
     check_memory(
-        8.0 * n_parts * len(Cs) * n_problems * width + crew.n_threads * n_parts * (system + 20.0 * len(rows.codes)),
+        8.0 * n_parts * len(Cs) * n_problems * width + pool.n_threads * n_parts * (system + 20.0 * len(rows.codes)),
         f"{n_problems} linear problems of {width} coefficients, {len(Cs)} values of C and {rows.n_folds} folds,",
     )
     coefficients = np.empty((n_parts, len(Cs), n_problems, width))
@@ -170,15 +170,15 @@ def solve_problems(rows: FoldedRows, code_matrix: NDArray[np.int8], Cs: F64, cre
         fold_start = np.searchsorted(chosen, rows.fold_start)
         signed = _signed(rows.X, chosen, sign[chosen].astype(np.float64))
         weight = rows.weight[chosen]
-        found, _, n_failed[problem] = walk(signed, weight, fold_start, penalties, TOLERANCES, crew.stopped)
-        crew.check()
+        found, _, n_failed[problem] = walk(signed, weight, fold_start, penalties, TOLERANCES, pool.stopped)
+        pool.check()
         coefficients[:, :, problem] = found if rows.basis is None else found @ rows.basis.T
 
     class_sizes = np.bincount(rows.codes, minlength=code_matrix.shape[1])
     sizes = (code_matrix != 0) @ class_sizes
     largest_first = np.argsort(-sizes, kind="stable")
-    crew.expect(int(sizes.sum()))
-    crew.run(solve, [(int(problem),) for problem in largest_first], sizes[largest_first].tolist())
+    pool.expect(int(sizes.sum()))
+    pool.run(solve, [(int(problem),) for problem in largest_first], sizes[largest_first].tolist())
     if not np.isfinite(coefficients).all():
         raise ValueError("The features are on such scales that rounding leaves no solution. Scale them first.")
     return coefficients, int(n_failed.sum())
@@ -272,7 +272,7 @@ def linear_svm_path(X: Any, y: Any = None, *, Cs: Any = 19, sample_weight: Any =
     points = dense_where_narrow(points[kept])
     rows = fold_rows(points, codes[kept], weight[kept], None, fold_keys(points, 0))
     sides = np.array([[-1, 1]], np.int8)
-    coefficients, n_failed = supervise(lambda crew: solve_problems(rows, sides, values, crew), 1, False)
+    coefficients, n_failed = supervise(lambda pool: solve_problems(rows, sides, values, pool), 1, False)
     warn_of_failures(n_failed, len(values))
     solved = coefficients[0, :, 0]
     return LinearSVMPath(classes, values, solved[:, :-1].copy(), solved[:, -1].copy())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,12 +18,12 @@ class LinearSVCCV(PathClassifier):
 
     Parameters
     ----------
+    C : "cv" or float, default="cv"
+        "cv" chooses the C with the best cross-validated accuracy; a number is taken as it is.
     Cs : int or array-like, default=19
         How many values from 2^-18 to 2^18, or the values themselves.
     cv : int, splitter or iterable, default=10
         Folds of the cross-validation. Each row must be tested once.
-    C : "cv" or float, default="cv"
-        A number is taken as it is, without cross-validation.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn. The accuracy by which C is chosen is weighted by them too.
     n_jobs : int or None, default=None
@@ -67,23 +65,6 @@ class LinearSVCCV(PathClassifier):
     >>> svm.coef_.shape, svm.cv_scores_.shape
     ((1, 30), (19, 10))
     """
-
-    def __init__(
-        self,
-        Cs: Any = 19,
-        *,
-        cv: Any = 10,
-        C: Any = "cv",
-        class_weight: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.Cs = Cs
-        self.cv = cv
-        self.C = C
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _divide(self, training: Training) -> NDArray[np.int8]:
         n_classes = len(self.classes_)

@@ -19,11 +19,11 @@ from bayesfloor.runtime.kernels import kernel
 #: Fast-math flags that let the compiler reorder sums, for SIMD.
 REORDER = {"reassoc", "nsz", "contract"}
 
-#: Most Newton steps for one problem. A handful is enough; the limit ends cycles by rounding errors.
+#: Maximum number of Newton steps for one problem. A handful is enough; the limit ends cycles by rounding errors.
 MOST_STEPS = 100
 
-#: A solution counts as failed where its gradient is above this part of the gradient at zero. Solutions that rounding
-#: spoils were above 1e-3, all others below 1e-6.
+#: A solution counts as failed where its gradient, relative to the one at zero, is above this. Solutions spoilt by
+#: rounding were above 1e-3, all others below 1e-6.
 LOOSE_TOL = 1e-5
 
 

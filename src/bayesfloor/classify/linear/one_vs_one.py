@@ -86,13 +86,8 @@ class OneVsOneSVC(PathClassifier):
         n_jobs: int | None = None,
         random_state: Any = 0,
     ) -> None:
-        self.C = C
-        self.Cs = Cs
-        self.cv = cv
+        super().__init__(C, Cs=Cs, cv=cv, class_weight=class_weight, n_jobs=n_jobs, random_state=random_state)
         self.decision = decision
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _divide(self, training: Training) -> NDArray[np.int8]:
         check_option("decision", self.decision, ("vote", "dag"))

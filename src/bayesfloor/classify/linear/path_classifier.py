@@ -22,7 +22,7 @@ from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.checks import check_random_state_seed
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import check_n_jobs
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import WorkerPool, supervise
 
 
 class PathClassifier(LinearDecisions, metaclass=ABCMeta):
@@ -33,12 +33,22 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
     chosen, the smallest of them where several are equally good.
     """
 
-    C: Any
-    Cs: Any
-    cv: Any
-    class_weight: Any
-    n_jobs: int | None
-    random_state: Any
+    def __init__(
+        self,
+        C: Any = "cv",
+        *,
+        Cs: Any = 19,
+        cv: Any = 10,
+        class_weight: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.C = C
+        self.Cs = Cs
+        self.cv = cv
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
     @abstractmethod
     def _divide(self, training: Training) -> NDArray[np.int8]:
@@ -87,9 +97,9 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
         code_matrix = self._divide(training)
         rows = fold_rows(X, training.codes, training.weight, folds, keys)
 
-        def compute(crew: Crew) -> tuple[F64, int, F64]:
-            coefficients, n_failed = solve_problems(rows, code_matrix, Cs, crew)
-            return coefficients, n_failed, self._cross_validate(rows, coefficients, crew)
+        def compute(pool: WorkerPool) -> tuple[F64, int, F64]:
+            coefficients, n_failed = solve_problems(rows, code_matrix, Cs, pool)
+            return coefficients, n_failed, self._cross_validate(rows, coefficients, pool)
 
         coefficients, n_failed, cv_scores = supervise(compute, n_threads, False)
         warn_of_failures(n_failed, coefficients[..., 0].size)
@@ -105,7 +115,7 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
     def _after_fit(self, rows: FoldedRows, coefficients: F64, code_matrix: NDArray[np.int8]) -> None:
         """Use the chosen C's coefficients, of all rows and without each fold, (1 + n_folds, n_problems, d + 1)."""
 
-    def _cross_validate(self, rows: FoldedRows, coefficients: F64, crew: Crew) -> F64:
+    def _cross_validate(self, rows: FoldedRows, coefficients: F64, pool: WorkerPool) -> F64:
         """Return the accuracy at each C on each fold by the classifier fitted without it, (n_Cs, n_folds)."""
         n_Cs = coefficients.shape[1]
         accuracy = np.empty((n_Cs, rows.n_folds))
@@ -114,9 +124,9 @@ class PathClassifier(LinearDecisions, metaclass=ABCMeta):
             held = rows.fold(fold)
             truth, weight = rows.codes[held], rows.weight[held]
             for level in range(n_Cs):
-                crew.check()
+                pool.check()
                 right = self._decide(rows.scores(held, coefficients[1 + fold, level])) == truth
                 accuracy[level, fold] = np.average(right, weights=weight)
 
-        crew.run(test, [(fold,) for fold in range(rows.n_folds)])
+        pool.run(test, [(fold,) for fold in range(rows.n_folds)])
         return accuracy

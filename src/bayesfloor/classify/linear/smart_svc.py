@@ -114,16 +114,11 @@ class SmartSVC(PathClassifier):
         n_jobs: int | None = None,
         random_state: Any = 0,
     ) -> None:
-        self.C = C
-        self.Cs = Cs
-        self.cv = cv
+        super().__init__(C, Cs=Cs, cv=cv, class_weight=class_weight, n_jobs=n_jobs, random_state=random_state)
         self.tree = tree
         self.affinity = affinity
         self.routing = routing
         self.n_trees = n_trees
-        self.class_weight = class_weight
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     @property
     def _needs_folds(self) -> bool:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from bayesfloor.classify.linear.newton_kernels import LOOSE_TOL, MOST_STEPS, best_step
 from bayesfloor.classify.training import F64, I64
 
-#: Most products with the Hessian for one Newton step.
+#: Maximum number of products with the Hessian per Newton step.
 MOST_PRODUCTS = 500
 
-#: Part of the gradient that a Newton step may leave.
+#: Relative size of the gradient at which conjugate gradients stop.
 INNER_TOL = 1e-4
 
 

@@ -1,24 +1,19 @@
 """Fits of learners: on the threads of this process, or as tasks on the workers of a Dask cluster, with equal results.
 
 What all fits share is scattered to every worker once. A task is one call of a pure function, so that one that is lost
-with its worker is done again elsewhere; `bayesfloor.forest.partitions.cluster` sees to that.
+with its worker is done again elsewhere; `bayesfloor.runtime.cluster` sees to that.
 """
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from bayesfloor.forest.partitions.cluster import Cluster, ClusterRun, check_client
-from bayesfloor.forest.partitions.graph import Graph, Job
+from bayesfloor.runtime.cluster import Cluster, ClusterRun
 from bayesfloor.runtime.limits import one_of_a_pool
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.task_graph import Graph, Job
+from bayesfloor.runtime.threads import WorkerPool, supervise
 
 T = TypeVar("T")
-
-
-def cluster_of(client: Any) -> Cluster | None:
-    """Check a client, and wait for the workers of its cluster; None for None."""
-    return None if client is None else Cluster(check_client(client))
 
 
 def run_fits(
@@ -26,7 +21,7 @@ def run_fits(
     shared: Any,
     arguments: Sequence[tuple[Any, ...]],
     amounts: Sequence[int],
-    crew: Crew,
+    pool: WorkerPool,
     cluster: Cluster | None = None,
 ) -> list[T]:
     """Call a function for each of the arguments and return the results in that order.
@@ -34,33 +29,33 @@ def run_fits(
     Parameters
     ----------
     fit : callable
-        A pure function ``(shared, crew, *arguments)`` of a module, so that it can be sent to a worker.
+        A pure function ``(shared, pool, *arguments)`` of a module, so that it can be sent to a worker.
     shared : object
         What all calls need.
     arguments : sequence of tuple
         What each call needs beside that.
     amounts : sequence of int
         How much work each call is, for progress.
-    crew : Crew
+    pool : WorkerPool
         Threads to work with; on a cluster, whom to tell about progress, and who says when to stop.
     cluster : Cluster or None, default=None
-        Where the calls are made; None for the threads of the crew.
+        Where the calls are made; None for the threads of the pool.
 
     Returns
     -------
     list
     """
     if cluster is None:
-        return crew.run(partial(fit, shared, crew), arguments, amounts)
+        return pool.run(partial(fit, shared, pool), arguments, amounts)
     jobs = {
         f"fit {number}": Job(partial(_fit_on_worker, fit, own), ("shared",), amount)
         for number, (own, amount) in enumerate(zip(arguments, amounts, strict=True))
     }
-    before = crew.done
+    before = pool.done
 
     def report(done: int, _: int) -> None:
-        crew.check()
-        crew.advance(before + done - crew.done)
+        pool.check()
+        pool.advance(before + done - pool.done)
 
     results = ClusterRun(cluster, Graph({"shared": shared}, jobs, list(jobs))).run(report)
     return [results[name] for name in jobs]
@@ -69,4 +64,4 @@ def run_fits(
 def _fit_on_worker(fit: Callable[..., T], own: tuple[Any, ...], shared: Any) -> T:
     """Call the function with one thread, BLAS held to one: the order of sums decides about their last bits."""
     with one_of_a_pool(2):  # a worker may run several tasks at a time
-        return supervise(lambda crew: fit(shared, crew, *own), 1, False)
+        return supervise(lambda pool: fit(shared, pool, *own), 1, False)

@@ -15,7 +15,7 @@ from bayesfloor.data.column_order import U64, bits_of, column_keys, hash_of_rows
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.problem import Problem
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
-from bayesfloor.runtime.hashing import mix64
+from bayesfloor.runtime.hash_kernels import mix64
 
 Columns = Sequence[Callable[[], U64]]
 

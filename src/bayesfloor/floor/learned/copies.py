@@ -26,7 +26,7 @@ from bayesfloor.forest import spanning_forests
 from bayesfloor.learn.training_rows import standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.hashing import hash_rows
+from bayesfloor.runtime.hash_kernels import hash_rows
 from bayesfloor.runtime.text import listed, percent, shown
 
 #: Share of different rows whose value in a column must be that of no other, for it to be nearly all distinct.

@@ -14,10 +14,10 @@ from bayesfloor.floor.learned.splits import VIEWS, folds_seen, n_views_of
 from bayesfloor.floor.learned.targets import Target
 from bayesfloor.floor.learned.time_periods import RECENT
 from bayesfloor.floor.learned.training_sets import training_set
-from bayesfloor.forest.partitions.cluster import Cluster
 from bayesfloor.learn.families import Family
 from bayesfloor.runtime.arrays import Bools, Ints
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.cluster import Cluster
+from bayesfloor.runtime.threads import WorkerPool
 
 #: Tasks that the families of learners of one training set are dealt out to: each standardises the rows anew.
 N_BUNDLES = 4
@@ -73,7 +73,7 @@ def cross_fit(
     target: Target,
     families: Mapping[str, Family],
     seed: int,
-    crew: Crew,
+    pool: WorkerPool,
     cluster: Cluster | None = None,
 ) -> CrossFit:
     """Train every learner on every training set and collect the predictions.
@@ -90,10 +90,10 @@ def cross_fit(
         Learners, as in `bayesfloor.learn.families`.
     seed : int
         Seeds what learners draw at random.
-    crew : Crew
+    pool : WorkerPool
         Threads to work with.
     cluster : Cluster or None, default=None
-        Whose workers train; None for the threads of the crew. The result is the same.
+        Whose workers train; None for the threads of the pool. The result is the same.
 
     Returns
     -------
@@ -104,8 +104,8 @@ def cross_fit(
     bundles = _bundles_of(families, problem, is_many=plan.is_many)
     tasks = [(number, bundle) for number in range(len(splits)) for bundle in bundles]
     amounts = [len(splits[number].train) * len(bundle) for number, bundle in tasks]
-    crew.expect(sum(amounts))
-    outputs = run_fits(_fit_families, _FitInputs(problem, plan, target, seeds), tasks, amounts, crew, cluster)
+    pool.expect(sum(amounts))
+    outputs = run_fits(_fit_families, _FitInputs(problem, plan, target, seeds), tasks, amounts, pool, cluster)
     of_splits = [outputs[first : first + len(bundles)] for first in range(0, len(outputs), len(bundles))]
     found = [{family: fits for of_bundle in of_split for family, fits in of_bundle.items()} for of_split in of_splits]
     learners = [(family, name) for family in families for name in found[0][family]]
@@ -140,17 +140,17 @@ class _FitInputs(NamedTuple):
 
 
 def _fit_families(
-    inputs: _FitInputs, crew: Crew, number: int, families: Sequence[tuple[str, Family]]
+    inputs: _FitInputs, pool: WorkerPool, number: int, families: Sequence[tuple[str, Family]]
 ) -> dict[str, dict[str, NDArray[np.float32]]]:
     """Train families of learners on one training set, and return what they predict."""
     problem, plan, target, seeds = inputs
     split = plan.splits[number]
     others = plan.predicted[np.concatenate([rows for rows, _ in split.tests])]
     train, test = training_set(problem, split.train, others, is_many=plan.is_many and target.takes_single)
-    train = train._replace(check=crew.check)
+    train = train._replace(check=pool.check)
     found = {}
     for name, family in families:
-        crew.check()
+        pool.check()
         outputs = family(train, test, seeds[number])
         found[name] = {
             learner: target.predictions(values, train, problem, split.train) for learner, values in outputs.items()

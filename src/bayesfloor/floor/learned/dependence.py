@@ -35,7 +35,7 @@ from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.text import percent, shown
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import WorkerPool, supervise
 
 #: Rows that the model is tried on, at the most: enough to see what matters, at a tenth of the cost of a learned floor.
 MOST_ROWS = 1500
@@ -164,9 +164,9 @@ def find_dependence(
     if len(X) < FEWEST_ROWS or X.shape[1] == 0 or len(np.unique(codes)) < 2:
         return []
 
-    def look(crew: Crew) -> list[Finding]:
-        found = list(_about_columns(X, codes, possible_groups, seed, crew, words))
-        return found or (list(_about_order(X, codes, seed, crew, words)) if in_order else [])
+    def look(pool: WorkerPool) -> list[Finding]:
+        found = list(_about_columns(X, codes, possible_groups, seed, pool, words))
+        return found or (list(_about_order(X, codes, seed, pool, words)) if in_order else [])
 
     return supervise(look, check_n_jobs(n_jobs), False)
 
@@ -185,7 +185,7 @@ class _Candidate(NamedTuple):
 
 
 def _about_columns(
-    X: Floats, codes: Ints, possible_groups: Mapping[str, Ints], seed: int, crew: Crew, words: Words
+    X: Floats, codes: Ints, possible_groups: Mapping[str, Ints], seed: int, pool: WorkerPool, words: Words
 ) -> Iterator[Finding]:
     candidates = [_candidate(name, X, codes, groups, seed) for name, groups in possible_groups.items()]
     close = sorted((each for each in candidates if each is not None), key=lambda each: -each.closeness)[:MOST_COLUMNS]
@@ -193,7 +193,7 @@ def _about_columns(
         keys = [fold_keys(each.X, seed + repeat) for repeat in range(_n_repeats(each.X))]
         at_random = [(each.X, stratified_folds(each.codes, N_FOLDS, of_repeat)) for of_repeat in keys]
         apart = [(each.X, grouped_folds(each.codes, each.groups, N_FOLDS, of_repeat)) for of_repeat in keys]
-        errors = compare(at_random, apart, each.codes, each.groups, seed, crew)
+        errors = compare(at_random, apart, each.codes, each.groups, seed, pool)
         is_clear = errors.rise > CLEAR_BY_ROWS and errors.is_clear_by_clusters(LEVEL_BY_GROUPS)
         if is_clear and errors.high - errors.low >= SMALL_DIFFERENCE:
             yield Finding(
@@ -269,7 +269,7 @@ def closeness(X: Floats, groups: Ints) -> float:
 # --- the order of the rows
 
 
-def _about_order(X: Floats, codes: Ints, seed: int, crew: Crew, words: Words) -> Iterator[Finding]:
+def _about_order(X: Floats, codes: Ints, seed: int, pool: WorkerPool, words: Words) -> Iterator[Finding]:
     counts = np.bincount(codes)
     n_changes, by_chance = int(np.count_nonzero(np.diff(codes))), len(codes) - float(counts @ counts) / len(codes)
     if n_changes < FEW_CHANGES * by_chance:
@@ -289,7 +289,7 @@ def _about_order(X: Floats, codes: Ints, seed: int, crew: Crew, words: Words) ->
     folds = stratified_folds(labels, N_FOLDS, fold_keys(points, seed))
     blocks = np.arange(len(rows)) * N_BLOCKS // len(rows)
     with_place = np.column_stack([points, rows])
-    errors = compare([(with_place, folds)], [(points, folds)], labels, blocks, seed, crew)
+    errors = compare([(with_place, folds)], [(points, folds)], labels, blocks, seed, pool)
     is_clear = errors.is_clear_by_clusters(LEVEL) and errors.high - errors.low >= SMALL_DIFFERENCE
     if is_clear and errors.low <= (1.0 - SAVED_BY_PLACE) * errors.high:
         what = (
@@ -301,9 +301,9 @@ def _about_order(X: Floats, codes: Ints, seed: int, crew: Crew, words: Words) ->
         halves = np.arange(len(rows)) * 2 // len(rows)
         keys = [fold_keys(points, seed + 1 + repeat) for repeat in range(_n_repeats(points))]
         at_random = [(points, stratified_folds(labels, 2, of_repeat)) for of_repeat in keys]
-        aged = compare(at_random, [(points, halves)], labels, blocks, seed, crew)
+        aged = compare(at_random, [(points, halves)], labels, blocks, seed, pool)
         matters = aged.rise > CLEAR_BY_HALVES and aged.high - aged.low >= SMALL_DIFFERENCE
-        if not matters or not _depends_on_place(points, labels, errors.q_high, seed, crew):
+        if not matters or not _depends_on_place(points, labels, errors.q_high, seed, pool):
             return
         what = (
             f"What tells {words.classes} apart changes along the file: a quick model of one half errs in "
@@ -317,7 +317,7 @@ def _about_order(X: Floats, codes: Ints, seed: int, crew: Crew, words: Words) ->
     )
 
 
-def _depends_on_place(X: Floats, codes: Ints, q: Floats, seed: int, crew: Crew) -> bool:
+def _depends_on_place(X: Floats, codes: Ints, q: Floats, seed: int, pool: WorkerPool) -> bool:
     """Tell whether the label depends on the place of a row, given its features.
 
     If not, then (y_k - P(y_k | x)) (t - E(t | x)) w(x) has mean 0 for each class k and any w. With w = 1 and each
@@ -333,7 +333,7 @@ def _depends_on_place(X: Floats, codes: Ints, q: Floats, seed: int, crew: Crew) 
         Probabilities of the classes, from models that had not seen the row.
     seed : int
         Seeds the folds and the model.
-    crew : Crew
+    pool : WorkerPool
         Threads to work with.
 
     Returns
@@ -344,7 +344,7 @@ def _depends_on_place(X: Floats, codes: Ints, q: Floats, seed: int, crew: Crew) 
     part, place = np.arange(n) * N_PARTS // n, np.arange(n) / n
     folds = stratified_folds(part, N_FOLDS, fold_keys(X, seed))
     of_parts = np.bincount(part, place) / np.bincount(part)
-    (expected,) = _predict([(X, folds)], part, seed, crew)
+    (expected,) = _predict([(X, folds)], part, seed, pool)
     labels = np.eye(n_classes)[:, 1:] if n_classes == 2 else np.eye(n_classes)  # of two classes one says it all
     residuals = labels[codes] - q[:, -labels.shape[1] :]
     weights = np.column_stack([np.ones(n), standardised(X, X[:1])[0]])
@@ -396,7 +396,7 @@ Way = tuple[Floats, Ints]
 
 
 def compare(
-    first: Sequence[Way], second: Sequence[Way], codes: Ints, clusters: Ints, seed: int, crew: Crew
+    first: Sequence[Way], second: Sequence[Way], codes: Ints, clusters: Ints, seed: int, pool: WorkerPool
 ) -> Comparison:
     """Cross-validate one model in two ways.
 
@@ -412,7 +412,7 @@ def compare(
         Groups or blocks, from 0 without gaps; rows of different ones are taken to be independent.
     seed : int
         Seeds the model.
-    crew : Crew
+    pool : WorkerPool
         Threads to work with.
 
     Returns
@@ -420,7 +420,7 @@ def compare(
     Comparison
     """
     classes, codes = np.unique(codes, return_inverse=True)
-    q = _predict([*first, *second], codes, seed, crew)
+    q = _predict([*first, *second], codes, seed, pool)
     squares = ((q - np.eye(len(classes))[codes]) ** 2).sum(axis=2)
     errors = (q.argmax(axis=2) != codes).mean(axis=1)
     n_first = len(first)
@@ -438,7 +438,7 @@ def compare(
     )
 
 
-def _predict(ways: Sequence[Way], codes: Ints, seed: int, crew: Crew) -> Floats:
+def _predict(ways: Sequence[Way], codes: Ints, seed: int, pool: WorkerPool) -> Floats:
     """Return the probabilities of the classes of every row in each way, from models that had not seen it."""
     n_classes = int(codes.max()) + 1
     tasks = [(way, fold) for way, (_, folds) in enumerate(ways) for fold in np.unique(folds).tolist()]
@@ -447,10 +447,10 @@ def _predict(ways: Sequence[Way], codes: Ints, seed: int, crew: Crew) -> Floats:
         X, folds = ways[way]
         is_test = folds == fold
         points, others = standardised(X[~is_test], X[is_test])
-        return quick_model(Train(points, codes[~is_test], n_classes, crew.check), others, seed)
+        return quick_model(Train(points, codes[~is_test], n_classes, pool.check), others, seed)
 
     q = np.empty((len(ways), len(codes), n_classes))
-    for (way, fold), output in zip(tasks, crew.run(predict, tasks), strict=True):
+    for (way, fold), output in zip(tasks, pool.run(predict, tasks), strict=True):
         q[way, ways[way][1] == fold] = output
     return q
 

@@ -14,15 +14,15 @@ import numpy as np
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.caller_choices import check_learners
-from bayesfloor.floor.learned.cluster_fits import cluster_of
 from bayesfloor.floor.learned.cross_fitting import CrossFit, cross_fit
 from bayesfloor.floor.learned.row_plan import RowPlan, plan_rows
 from bayesfloor.floor.learned.splits import VIEWS
 from bayesfloor.floor.learned.stacking import Stack, fit_stacks
 from bayesfloor.floor.learned.targets import target_of
 from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.cluster import cluster_of
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import WorkerPool, supervise
 
 
 class Learned(NamedTuple):
@@ -100,10 +100,10 @@ def learn(
     check_memory(_training_bytes(used, n_threads), f"training on {len(used.X)} rows")
     cluster = cluster_of(client)
 
-    def fit(crew: Crew) -> tuple[CrossFit, list[Stack]]:
-        fitted = cross_fit(used, plan, target, families, seed, crew, cluster)
+    def fit(pool: WorkerPool) -> tuple[CrossFit, list[Stack]]:
+        fitted = cross_fit(used, plan, target, families, seed, pool, cluster)
         fitted = fitted.with_recent() if used.time is not None else fitted
-        return fitted, fit_stacks(fitted, target, seed, crew)
+        return fitted, fit_stacks(fitted, target, seed, pool)
 
     fitted, stacks = supervise(fit, n_threads, progress)
     if len(plan.counted) < len(plan.predicted):

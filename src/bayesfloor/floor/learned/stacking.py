@@ -8,7 +8,7 @@ from bayesfloor.floor.learned.cross_fitting import CrossFit
 from bayesfloor.floor.learned.splits import VIEWS, unseen
 from bayesfloor.floor.learned.targets import Target
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Stack:
         return Stack(self.predicted[:, rows], self.weights[np.unique(folds[rows])])
 
 
-def fit_stacks(fitted: CrossFit, target: Target, seed: int, crew: Crew) -> list[Stack]:
+def fit_stacks(fitted: CrossFit, target: Target, seed: int, pool: WorkerPool) -> list[Stack]:
     """Fit one stack for each size and fold.
 
     Which learners take part in the stack for a fold, and with which weights, is decided by rows of the other folds
@@ -47,7 +47,7 @@ def fit_stacks(fitted: CrossFit, target: Target, seed: int, crew: Crew) -> list[
         source, views, rows = unseen(fitted.seen, n_views, fitted.folds, fitted.outside(fold), fold, size)
         return target.fit_stack(fitted.predicted[source], views, rows, [seed, size, fold])
 
-    fits = dict(zip(tasks, crew.run(fit, tasks), strict=True))
+    fits = dict(zip(tasks, pool.run(fit, tasks), strict=True))
     stacks = []
     for size, predicted in enumerate(fitted.predicted[: len(VIEWS)]):
         combined = np.full(predicted.shape[1:], np.nan)

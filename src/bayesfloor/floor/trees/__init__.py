@@ -17,7 +17,6 @@
               findings       what a reader should know about the data  (finding_kernels)
 
     X, y of numbers ── noise_variance   what no model can predict of y
-                         number_problem     checked points and a target of numbers
                          smooth_part        what a linear smoother explains, and how much each column matters
                          edge_differences   what is left over edges, and how sure its means are
 

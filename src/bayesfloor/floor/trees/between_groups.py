@@ -13,8 +13,8 @@ right:
   group and of each two groups take the place of sums over rows and edges in `uncertainty.cross_edge_variance`.
 
 Where every row is a group of its own, all of this is what it is without groups. Both choices were made by simulation
-(benchmarks/groups.py): random intercepts, copies with noise, groups of one label, groups whose size depends on the
-class.
+(benchmarks/truth/groups.py): random intercepts, copies with noise, groups of one label, groups whose size depends on
+the class.
 """
 
 from dataclasses import dataclass

@@ -134,7 +134,7 @@ def _measure(sums: EdgeSums, class_counts: Ints) -> CrossEdges:
     per_tree = (n_points - 1.0) / sums.total
     return CrossEdges(
         count=sums.cross * per_tree,
-        forced=sums.n_spanning * (sums.n_groups - 1) * per_tree,
+        forced=sums.n_spanning * (sums.n_components - 1) * per_tree,
         variance=cross_edge_variance(sums) * per_tree**2,
         null_mean=null_mean * per_tree,
         null_variance=null_variance * per_tree**2,
@@ -152,7 +152,7 @@ def _of_new_groups(
     """
     edges = edges_between_groups(forests, codes, groups)
     n_edges = len(codes) - 1.0
-    n_forced = np.atleast_1d(sums.n_spanning * (sums.n_groups - 1))
+    n_forced = np.atleast_1d(sums.n_spanning * (sums.n_components - 1))
     forced = np.where(n_forced < edges.n_edges - 0.5, n_forced / max(edges.n_edges, 1.0), 0.0)
     measured = []
     for labels, forced_share in zip(problems, forced, strict=True):

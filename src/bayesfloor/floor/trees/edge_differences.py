@@ -37,8 +37,8 @@ class EdgeDifferences:
         The number that differs, for each row.
     place : ndarray of shape (n,)
         The place of each row.
-    cluster : ndarray of shape (n,) or None
-        Rows that are not independent.
+    groups : ndarray of shape (n,) or None
+        Rows that are not independent have the same number.
     """
 
     first: Ints
@@ -49,7 +49,7 @@ class EdgeDifferences:
     weight: Floats
     values: Floats
     place: Ints
-    cluster: Ints | None
+    groups: Ints | None
 
     def __post_init__(self) -> None:
         n_places = int(self.place.max()) + 1
@@ -88,7 +88,7 @@ class EdgeDifferences:
         return total / kept, length / weight, kept
 
     def row_terms(self, coefficient: Floats, level: Floats) -> tuple[Floats, float]:
-        """Return S_v of a figure for each row, or cluster, and the sum of squares of its terms.
+        """Return S_v of a figure for each row, or group, and the sum of squares of its terms.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class EdgeDifferences:
 
         Returns
         -------
-        sums : ndarray of shape (n,), or (n_clusters,)
+        sums : ndarray of shape (n,), or (n_groups,)
         squares : float
         """
         count, mean, (variance, third, fourth) = self._count, self._mean, self._moments  # type: ignore[attr-defined]
@@ -134,5 +134,5 @@ class EdgeDifferences:
         return self.by_unit(sums), squares
 
     def by_unit(self, values: Floats) -> Floats:
-        """Sum values of rows over each cluster, if there are any."""
-        return values if self.cluster is None else np.bincount(self.cluster, values).astype(np.float64)
+        """Sum values of rows over each group, if there are any."""
+        return values if self.groups is None else np.bincount(self.groups, values).astype(np.float64)

@@ -34,26 +34,26 @@ from bayesfloor.data.problem import Problem
 from bayesfloor.floor.trees.finding_kernels import two_nearest
 from bayesfloor.floor.trees.near_copies import find_near_copies, near_copies
 from bayesfloor.forest import Forests
-from bayesfloor.forest.order.labels import count_classes_at_sites
+from bayesfloor.forest.order.label_kernels import count_classes_at_sites
 from bayesfloor.forest.results import PLAIN_EDGE_S
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.kernels import spare_compilation
 from bayesfloor.runtime.text import listed, shown
 
-#: Rows below which a class is reported as tiny (BF001): its floor rests on a handful of edges.
+#: Report a class of fewer rows as tiny (BF001): its floor rests on a handful of edges.
 TINY_CLASS = 10
-#: Share of edges that have the length of another one, above which ties are reported (BF002).
+#: Report ties (BF002) above this share of edges that have the length of another one.
 MANY_TIES = 0.1
-#: Ratio of the widest to the narrowest range of a feature, above which scales are reported (BF007).
+#: Report scales (BF007) above this ratio of the widest to the narrowest range of a feature.
 WIDE_SCALES = 100.0
-#: Dimensions per doubling of the rows, d / log2 n, above which the dimension is reported (BF008).
+#: Report the dimension (BF008) above this number of dimensions per doubling of the rows, d / log2 n.
 HIGH_DIMENSION = 0.8
-#: Distinct values of a feature up to which it is searched for leaks (BF009), each on five rows on average.
+#: Maximum number of distinct values of a feature that is searched for leaks (BF009), each on five rows on average.
 MOST_CODES = 256
-#: Ratio of cross edges in the last tree to those in the first, above which a rise is reported (BF012).
+#: Report a rise (BF012) above this ratio of cross edges in the last spanning tree to those in the first.
 RISING = 1.25
-#: Level of the permutation test above which the classes are reported not to differ (BF011).
+#: Report classes that do not differ (BF011) above this p-value of the permutation test.
 CHANCE_LEVEL = 0.05
 
 
@@ -234,7 +234,7 @@ def _about_dimension(shape: tuple[int, ...], forests: Forests) -> Iterator[Findi
 def excess_at_a_tenth(per_doubling: float) -> float:
     """How much too high the estimate of a floor of 0.1 comes out, as a share.
 
-    Measured on two Gaussian classes (benchmarks/floor_bias.py): from 500 to 20 000 rows and 8 to 64
+    Measured on two Gaussian classes (benchmarks/truth/floor_bias.py): from 500 to 20 000 rows and 8 to 64
     features the excess depends on little else than the dimension per doubling of the rows, d / log2 n,
     and is about a third of it.
     """

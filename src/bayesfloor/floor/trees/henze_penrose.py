@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from bayesfloor.runtime.arrays import Floats
 
-#: What may be left of 1 − 1 after rounding. Its root would be off by 1e-7, so it is read as 0 where a root is taken.
+#: Maximum rounding error of 1 − 1. Values below are read as 0 before a root is taken, which would be off by 1e-7.
 ROUNDING = 1e-14
 
 

@@ -8,7 +8,7 @@ sorted lengths::
     ▏▏▏▏▏▏▏▏▏▏▏                      ▏  ▏ ▏▏ ▏▏▏▏ ▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏ ▏▏▏▏▏ ▏▏   ▏
     └ copies  ┘ └── at least 10 × ──┘└ all other rows, on a logarithmic scale
 
-Dense clusters have short edges too. They have many rows each, where copies are few, and there are few of them.
+Dense regions have short edges too. They have many rows each, where copies are few, and there are few of them.
 """
 
 import numpy as np
@@ -18,13 +18,13 @@ from scipy.sparse.csgraph import connected_components
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.findings import Finding
 
-#: How many times longer the next edge must be than the longest between copies.
+#: Minimum ratio of the next edge to the longest between copies.
 GAP = 10.0
 #: Logarithm of the improbability of such a gap among rows of a smooth density: one data set in a million has it.
 IMPROBABLE = float(np.log(1e6))
-#: Rows of one place, on average, up to which they are copies and not a cluster.
+#: Maximum mean number of rows at a place that are copies and not a dense region.
 MOST_COPIES = 10.0
-#: Places for each class, at the least: fewer are what classes look like that lie far apart.
+#: Minimum number of places per class: with fewer, classes may just lie far apart.
 FEWEST_PLACES = 5
 
 

@@ -18,7 +18,7 @@ The interval has the sampling error of the figure, and allowances for what a sam
 the estimate: twice the degrees of freedom for each row towards 0 and once away from it, because a smoother that needs
 many of them has not come to its end; and, where columns are many and edges nearly as long as any distance, up to all of
 it towards 0. Rows with equal features give σ² without any model: the estimate stays within the interval of these
-replicates. The constants were found on the design half of benchmarks/regression_problems.py.
+replicates. The constants were found on the design half of benchmarks/problems/regression_problems.py.
 """
 
 from collections.abc import Iterator
@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from bayesfloor.data.problem import Problem
 from bayesfloor.data.row_groups import in_order_of_appearance
 from bayesfloor.floor.trees.edge_differences import EdgeDifferences
-from bayesfloor.floor.trees.number_problem import NumberProblem, check_number_problem
 from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.floor.trees.smooth_part import SmoothPart, kept_share, linear_part, smooth_part
 from bayesfloor.forest import Forests, spanning_forests
@@ -40,20 +40,21 @@ from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.results import PlottedResult
 from bayesfloor.runtime.text import counted
 from bayesfloor.runtime.threads import supervise
+from bayesfloor.tables.arguments import check_problem
 
-#: Most rows that are used: with more of them, seconds grow and the error hardly falls.
+#: Maximum number of rows in use: with more, time grows and the error hardly falls.
 NOISE_ROWS = 20_000
-#: Standard errors that differences must grow by with the length before they are extrapolated.
+#: Minimum slope of differences over lengths, in standard errors, for an extrapolation.
 CLEAR_SLOPE = 2.0
-#: Mean edge of the first tree, as a share of the typical distance, from which edges are too long to tell, and twice
-#: whose excess the lower end of the interval opens by.
+#: Maximum mean edge of the first spanning tree, as a share of the typical distance. The lower end of the interval opens
+#: by twice the excess.
 LONG_EDGES = 0.35
-#: Most columns for levels of nominal columns that have many.
+#: Maximum number of columns for the levels of nominal columns.
 MOST_LEVEL_COLUMNS = 500
-#: Rows of equal features are copies where their targets agree: with odds so many times those of any two rows, and
-#: nearly all of them or, where two targets are rarely the same, any; and where they are few on average.
+#: Rows of equal features are copies where their targets agree with odds above this multiple of those of any two rows,
+#: where nearly all of them agree or two targets rarely do by chance, and where they are few on average.
 AGREE_MORE, NEARLY_ALL, RARELY, MOST_COPIES = 5.0, 0.9, 0.05, 10.0
-#: Degrees of freedom of replicates from which their own interval bounds the estimate.
+#: Minimum degrees of freedom of replicates whose interval bounds the estimate.
 ENOUGH_REPLICATES = 20
 
 
@@ -211,7 +212,7 @@ def noise_variance_from_trees(
     >>> print(f"{noise.rmse:.2f}")
     0.30
     """
-    problem = check_number_problem(X, y, groups, None, "auto", sample_weight)
+    problem = check_problem(X, y, task="regression", groups=groups, sample_weight=sample_weight)
     options = check_options(
         n_trees=n_trees,
         confidence=confidence,
@@ -231,7 +232,7 @@ def noise_variance_from_trees(
         raise ValueError("y is the same in all rows that count: there is nothing to predict")
     target = (used.y - used.y.mean()) / scale_of_y
     n_units = len(target) if used.groups is None else int(used.groups.max()) + 1
-    part: SmoothPart = supervise(lambda crew: smooth_part(Z, target, seed, n_units), 1, False)
+    part: SmoothPart = supervise(lambda pool: smooth_part(Z, target, seed, n_units), 1, False)
     forests = spanning_forests(Z * part.scale, **options.engine(seed))
     edges = _edges(forests, part, used)
     replicates = _replicates(used, points, target)
@@ -286,7 +287,7 @@ def quick_noise(Z: Floats, y: Floats, groups: Ints | None, options: Options) -> 
     """
     part = linear_part(Z, y)
     forests = spanning_forests(Z, **options.engine(options.random_state))
-    edges = _edges(forests, part, NumberProblem.of_numbers(Z, y, groups=groups))
+    edges = _edges(forests, part, Problem.of_numbers(Z, y, groups=groups))
     if not edges.n_trees:
         return 1.0, 0.0
     level, _, share = edges.tree_means()
@@ -294,7 +295,7 @@ def quick_noise(Z: Floats, y: Floats, groups: Ints | None, options: Options) -> 
     return float(pooled @ level), _error(edges, pooled, level)
 
 
-def _rows_in_order(problem: NumberProblem, seed: int) -> tuple[Ints, int]:
+def _rows_in_order(problem: Problem, seed: int) -> tuple[Ints, int]:
     """Choose rows, in an order that depends on their values only; also return how many copies were left out."""
     X, y = problem.X, problem.y
     weight = np.ones(len(y)) if problem.sample_weight is None else problem.sample_weight
@@ -330,7 +331,7 @@ def are_copies(is_same: Bools, is_copy: Bools, y: Floats) -> bool:
     return odds > AGREE_MORE * by_chance / (1.0 - by_chance) and (agree > NEARLY_ALL or by_chance < RARELY)
 
 
-def _points(problem: NumberProblem) -> tuple[Floats, Ints]:
+def _points(problem: Problem) -> tuple[Floats, Ints]:
     """Return the points that distances are taken between, and the column of X that each of theirs stands for.
 
     A nominal column of many levels has a column for each of them. What was computed from the target of other rows is
@@ -376,18 +377,18 @@ def standard_columns(X: Floats) -> tuple[Floats, Floats]:
     return np.where(is_constant, 0.0, unit / np.where(spread > 0, spread, 1.0)), is_constant
 
 
-def _edges(forests: Forests, part: SmoothPart, problem: NumberProblem) -> EdgeDifferences:
+def _edges(forests: Forests, part: SmoothPart, problem: Problem) -> EdgeDifferences:
     """Return the edges that count: all, or those between groups."""
     i, j = forests.edges.T
     kept = kept_share(part, i, j)
     n = len(part.residual)
-    places, cluster = forests.sites, None
+    places, groups = forests.sites, None
     weight = np.ones(len(i))
     chosen = np.ones(len(i), bool)
     if problem.groups is not None or problem.sample_weight is not None:
         places = np.arange(n)  # rows of equal values differ in what they count
     if problem.groups is not None:
-        cluster = in_order_of_appearance(problem.groups)
+        groups = in_order_of_appearance(problem.groups)
         chosen = problem.groups[i] != problem.groups[j]
     if problem.sample_weight is not None:
         weight = 0.5 * (problem.sample_weight[i] + problem.sample_weight[j])
@@ -402,11 +403,11 @@ def _edges(forests: Forests, part: SmoothPart, problem: NumberProblem) -> EdgeDi
         weight[chosen],
         part.residual,
         places,
-        cluster,
+        groups,
     )
 
 
-def _replicates(problem: NumberProblem, points: Floats, target: Floats) -> Replicates:
+def _replicates(problem: Problem, points: Floats, target: Floats) -> Replicates:
     """Measure the variance among rows of equal features; none where rows of a group may have more in common."""
     if problem.groups is not None or problem.sample_weight is not None:
         return Replicates(np.nan, np.nan, 0)
@@ -553,14 +554,14 @@ def _error(
         at = edges.by_unit(rows)
         total += float(at @ at + 2.0 * sums @ at)
         both, shared = sums + at, edges.by_unit(spread)
-        if edges.cluster is None:
+        if edges.groups is None:
             both, shared = (np.bincount(edges.place, each).astype(np.float64) for each in (both, shared))
         total += float(shared @ shared - 2.0 * both @ shared)
     return float(np.sqrt(max(total, 0.5 * squares, 0.0)))
 
 
 def _findings(
-    problem: NumberProblem, forests: Forests, n_trees: int, n_copies: int, figures: NoiseFigures
+    problem: Problem, forests: Forests, n_trees: int, n_copies: int, figures: NoiseFigures
 ) -> Iterator[Finding]:
     n_constant = int(np.count_nonzero(problem.X.min(axis=0) == problem.X.max(axis=0)))
     if n_constant:

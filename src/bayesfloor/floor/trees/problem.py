@@ -16,22 +16,15 @@ from bayesfloor.floor.trees.remote_points import RemotePoints, is_remote
 from bayesfloor.floor.trees.results import Floors
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_confidence, check_int, check_n_trees, check_option, check_random_state_seed
-from bayesfloor.tables import arguments
+from bayesfloor.tables.arguments import check_problem
 
 Progress = bool | Callable[[int, int], None]
-
-
-def check_problem(
-    X: Any, y: Any, groups: Any = None, time: Any = None, prepare: Any = "auto", by: Any = None
-) -> Problem:
-    """Check points and labels, or a table that holds both."""
-    return arguments.check_problem(X, y, groups=groups, time=time, prepare=prepare, by=by)
 
 
 def check_problem_anywhere(X: Any, y: Any, client: Any, groups: Any = None) -> Problem:
     """Check labels, and points unless they are in a file or a Dask collection; the engine checks those part by part."""
     if not is_remote(X):
-        return check_problem(X, y, groups)
+        return check_problem(X, y, groups=groups)
     points: Any = RemotePoints(X, client)
     classes, codes = check_labels(y, len(points))
     return Problem(points, classes, codes, points.columns, check_groups(groups, len(points)))

@@ -19,31 +19,30 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
+from bayesfloor.learn.ridge import PENALTIES
 from bayesfloor.runtime.arrays import Floats, Ints
 
-#: Most rows that scales, widths and shares are chosen on.
+#: Maximum number of rows on which scales, widths and shares are chosen.
 SEARCH_ROWS = 2000
-#: Most rows that have a bump, while choosing and in the end.
+#: Maximum number of bumps, while choosing and in the final fit.
 SEARCH_BUMPS, BUMPS = 200, 300
-#: Widths of the bumps as shares of the median distance, each with the weights of curves beside them.
+#: Width of the bumps, as a share of the median distance: weights of curves to try with it.
 CANDIDATES = {0.5: (0.0, 1.0), 1.0: (0.0, 1.0), 2.0: (0.0, 10.0)}
-#: Most curves in all, and for one column.
+#: Maximum number of curves, in all and for one column.
 CURVES, CURVES_OF_COLUMN = 300, 7
-#: Rows, or groups of rows, below which nothing is fitted but the mean.
+#: Minimum number of rows, or groups of rows, to fit more than the mean.
 FEWEST_TO_FIT = 20
-#: Scale below which a column has no curves.
+#: Minimum scale of a column that has curves.
 NEGLIGIBLE = 0.02
-#: Rows for each column from which the linear part has no penalty.
+#: Minimum number of rows per column for a linear part without penalty.
 ROWS_PER_COLUMN = 10
-#: Most degrees of freedom of the smoother, as a share of the rows.
+#: Maximum degrees of freedom of the smoother, as a share of the rows.
 MOST_FREEDOM = 0.5
 #: Factor of the degrees of freedom in cross-validation: 1 fits noise now and then (Kim and Gu 2004).
 CAUTION = 1.1
-#: Penalties that are tried, for each row.
-PENALTIES = np.geomspace(1e-7, 10.0, 25)
-#: Share of an axis in the fit below which it is left out.
+#: Minimum share of an axis that is kept.
 FAINT = 1e-5
-#: Edges that are looked at together, to bound memory.
+#: Edges in a block, which bounds memory.
 EDGES_AT_ONCE = 4096
 
 

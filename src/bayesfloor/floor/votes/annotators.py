@@ -18,7 +18,7 @@ _PRIOR_VOTES = 4.0
 _MAX_STEPS = 100
 #: EM has converged when no probability of a hidden class moves by more than this.
 _TOLERANCE = 1e-4
-#: Votes beside others' votes that an annotator needs to be called an outlier.
+#: Minimum number of votes, on rows with votes of others, of an annotator who is tested for being an outlier.
 _MIN_SHARED = 20
 #: Level of the test for each annotator, divided by their number.
 _LEVEL = 0.01

@@ -13,7 +13,7 @@ from bayesfloor.data.sampling import keys_of_values
 from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.result import LearnedFloor
-from bayesfloor.floor.trees.problem import Progress, check_problem
+from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.floor.votes.agreement import floor_bounds, row_agreement
 from bayesfloor.floor.votes.annotators import AnnotatorAgreement, compare_annotators, hidden_classes
 from bayesfloor.floor.votes.mixture import Mixture, draw_probabilities, expected_probabilities, patterns_of
@@ -33,15 +33,16 @@ from bayesfloor.runtime.checks import check_confidence, check_int, check_random_
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import as_narwhals, like_input
 from bayesfloor.runtime.text import counted, listed, percent, percent_range, shown
+from bayesfloor.tables.arguments import check_problem
 from bayesfloor.tables.frames import is_eager_frame
 
 #: Numbers of votes whose majority a model may be measured against.
 _MAJORITIES = (1, 3, 5, 9)
-#: Rows drawn from the model for that; the standard error is .002.
+#: Rows drawn from the model for these; the standard error is .002.
 _N_DRAWS = 40_000
-#: Rows with two votes or more below which figures are rough.
+#: Report fewer rows with two votes or more: figures are rough.
 _FEW_ROWS = 50
-#: Share of the rows that must have three votes for the model to tell more than the agreement does.
+#: Minimum share of rows with three votes; with fewer, the model says no more than the agreement.
 _THIRD_VOTES = 0.25
 
 

@@ -22,18 +22,18 @@ from scipy.special import digamma, gammainc, gammaln
 
 from bayesfloor.runtime.arrays import Floats, Ints
 
-#: Votes that are added to each hidden class, spread as all votes are: no probability becomes zero. At most so many, and
-#: so large a share of what a class has on average: with many classes and few rows they would be errors of their own.
+#: Votes added to each hidden class, spread as all votes are, so that no probability becomes zero: the maximum number,
+#: and the maximum share of the mean number per class. With many classes and few rows, more would bias the fit.
 _PSEUDO_VOTES, _PSEUDO_SHARE = 0.5, 0.005
 #: Rows that are added to each hidden class.
 _PSEUDO_ROWS = 0.5
-#: Accelerated steps of EM at the most; each takes three plain ones.
+#: Maximum number of accelerated steps of EM; each takes three plain ones.
 _MAX_STEPS = 150
 #: A fit has converged when no parameter moves by more than this in one step of EM.
 _TOLERANCE = 1e-4
-#: Largest count for which logarithms are added one by one, which is exact and faster than gamma functions.
+#: Maximum count for which logarithms are added one by one, which is exact and faster than gamma functions.
 _MOST_ADDED = 20
-#: Probabilities of hidden classes, over patterns and fits, that are held at once: 32 MB.
+#: Maximum number of probabilities of hidden classes, over patterns and fits, in memory: 32 MB.
 _MOST_VALUES = 4_000_000
 #: Nodes of the integral for the mean of the largest probability.
 _NODES = 48

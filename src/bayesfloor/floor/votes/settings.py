@@ -19,9 +19,9 @@ from bayesfloor.runtime.arrays import Bools, Floats
 _PRECISIONS = (np.inf, 20.0, 6.0, 2.5, 1.0)
 #: Shares of clear rows of the first grid, as multiples of the largest that the agreement of the annotators allows.
 _CLEAR = (0.0, 0.3, 0.55, 0.75, 0.9, 0.98)
-#: A setting whose log-likelihood is so far below the best is given up, with all that differ more.
+#: Give up a setting whose log-likelihood is this far below the best, and all that differ more.
 _HOPELESS = 12.0
-#: Rounds of settings around the best one.
+#: Number of rounds of settings around the best one.
 _REFINEMENTS = 2
 #: Weight of the prior against each way in which rows may differ, in units of log-likelihood.
 _PRIOR = 8.0

@@ -13,7 +13,7 @@ from scipy import sparse
 from bayesfloor.floor.votes.vote_table import VoteTable
 from bayesfloor.runtime.arrays import Ints
 
-#: Columns up to which each class has its own; a fit takes about a second with so many.
+#: Maximum number of classes that have a column each; a fit of that size takes about a second.
 MOST_COLUMNS = 32
 
 

@@ -25,15 +25,15 @@ from bayesfloor.runtime.frames import as_narwhals, like_input
 from bayesfloor.runtime.text import listed, percent, shown
 from bayesfloor.tables.frames import is_eager_frame
 
-#: How far the sum of a row may be from 1: probabilities written with three digits for each of a few classes.
+#: Maximum distance of the sum of a row from 1: probabilities of a few classes are often written with three digits.
 _ROUNDING = 0.02
-#: Folds of the calibration; each is calibrated by the others.
+#: Number of folds of the calibration; each is calibrated by the others.
 _FOLDS = 5
-#: Fewest rows with a label that probabilities are calibrated with.
+#: Minimum number of labelled rows for a calibration.
 _MIN_LABELLED = 50
 #: Level of the test of calibration.
 _LEVEL = 0.01
-#: Difference between floors before and after calibration that is worth a word.
+#: Minimum change of the floor by calibration that is reported.
 _CLEAR_SHIFT = 0.005
 
 

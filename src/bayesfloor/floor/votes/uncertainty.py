@@ -17,9 +17,9 @@ from bayesfloor.floor.votes.settings import FittedSettings
 from bayesfloor.floor.votes.vote_table import VoteTable, count_votes
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 
-#: Most parts that the annotators are cut into; each is left out once.
+#: Maximum number of parts of the annotators; each is left out once.
 _MOST_PARTS = 20
-#: Fewest annotators of whom one can be left out: two must remain.
+#: Minimum number of annotators to leave one out: two must remain.
 _MIN_ANNOTATORS = 3
 #: Degrees of freedom where annotators do not matter.
 _MANY = 1e6

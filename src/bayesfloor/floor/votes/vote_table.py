@@ -21,7 +21,7 @@ FORMS = ("counts", "labels", "long")
 ROW_NAMES = ("row", "row_id", "item", "item_id", "task", "task_id", "sample", "example", "id")
 ANNOTATOR_NAMES = ("annotator", "annotator_id", "worker", "worker_id", "rater", "rater_id", "user", "user_id")
 LABEL_NAMES = ("label", "vote", "class", "answer", "response", "rating", "annotation")
-#: More votes at one row than this are no votes but something else.
+#: Maximum number of votes at one row; more are no votes but something else.
 _MOST_VOTES = 1_000_000
 
 
@@ -81,7 +81,9 @@ def check_votes(
         if annotators is not None:
             raise ValueError("counts do not tell who voted: leave annotators out, or pass labels or a long table")
         return _from_counts(votes, classes, is_frame)
-    return (_from_matrix if form == "labels" else _from_long)(votes, rows, annotators, labels, is_frame)
+    if form == "labels":
+        return _from_matrix(votes, annotators, is_frame)
+    return _from_long(votes, rows, annotators, labels, is_frame)
 
 
 def _form_of(votes: Any, rows: Any, labels: Any, is_frame: bool) -> str:
@@ -178,7 +180,7 @@ def _check_most(n_votes: Any) -> None:
         raise ValueError(f"row {row} has {n_votes[row]:g} votes; more than {_MOST_VOTES:,} are refused")
 
 
-def _from_matrix(votes: Any, rows: Any, annotators: Any, labels: Any, is_frame: bool) -> VoteTable:
+def _from_matrix(votes: Any, annotators: Any, is_frame: bool) -> VoteTable:
     matrix = _matrix(votes, is_frame).astype(object)
     flat = matrix.ravel()
     known = np.array([not _is_gap(value) for value in flat.tolist()], dtype=bool)

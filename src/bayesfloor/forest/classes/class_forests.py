@@ -21,12 +21,12 @@ from bayesfloor.forest.results import EdgeSums, Forests, number_anew, to_forests
 from bayesfloor.forest.sweep.grow import grow, only_for_device
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, bare_tile, tile_points
 from bayesfloor.runtime.results import Result
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# Edges between classes that are settled at once for the whole set.
+# Maximum number of edges between classes that are settled at once for the whole set.
 MANY_EDGES = 1_000_000
 
 
@@ -170,7 +170,7 @@ def rows_by_class(points: Points, codes: I64, n_classes: int) -> list[I32]:
 
 
 def grow_classes(
-    points: Points, codes: I64, n_classes: int, axes: Axes, task: Task, crew: Crew
+    points: Points, codes: I64, n_classes: int, axes: Axes, task: Task, pool: WorkerPool
 ) -> list[tuple[Tiled, ForestEdges]]:
     """Cut each class into tiles and grow its forests."""
     rows_of = rows_by_class(points, codes, n_classes)
@@ -180,29 +180,29 @@ def grow_classes(
         if only_for_device(points, rows_of, task):
             tiles = {c: bare_tile(points, rows) for c, rows in enumerate(rows_of)}
         else:
-            tiles = {c: tile_points(points, rows, axes, crew) for c, rows in enumerate(rows_of)}
+            tiles = {c: tile_points(points, rows, axes, pool) for c, rows in enumerate(rows_of)}
         task.device.look_around(list(tiles.values()), task.n_trees)
 
-    def grow_class(c: int, its_crew: Crew) -> None:
-        tiled = tiles.get(c) or tile_points(points, rows_of[c], axes, its_crew)
-        grown[c] = grow(points, tiled, task, axes, its_crew, len(rows_of[c]) ** 2 // 2)
+    def grow_class(c: int, its_pool: WorkerPool) -> None:
+        tiled = tiles.get(c) or tile_points(points, rows_of[c], axes, its_pool)
+        grown[c] = grow(points, tiled, task, axes, its_pool, len(rows_of[c]) ** 2 // 2)
 
     sizes = [len(rows) ** 2 // 2 for rows in rows_of]
-    in_turn(grow_class, [(c,) for c in range(n_classes)], sizes, crew, task.device is not None)
+    in_turn(grow_class, [(c,) for c in range(n_classes)], sizes, pool, task.device is not None)
     return [grown[c] for c in range(n_classes)]
 
 
 def forests_of_classes(
-    points: Points, classes: np.ndarray, codes: I64, axes: Axes, task: Task, crew: Crew, origin: ClassOrigin
+    points: Points, classes: np.ndarray, codes: I64, axes: Axes, task: Task, pool: WorkerPool, origin: ClassOrigin
 ) -> ClassForests:
     """Grow every class, join every pair, and sum over the edges between; the origin is for `extend`."""
     class_counts = np.bincount(codes, minlength=len(classes))
-    crew.expect((len(codes) ** 2 + int(np.sum(class_counts**2))) // 2)
-    grown_classes = grow_classes(points, codes, len(classes), axes, task, crew)
+    pool.expect((len(codes) ** 2 + int(np.sum(class_counts**2))) // 2)
+    grown_classes = grow_classes(points, codes, len(classes), axes, task, pool)
     tiled = [tiled for tiled, _ in grown_classes]
     grown = [grown for _, grown in grown_classes]
     joining = Joining(points, tiled, grown, axes, task)
-    joining.run(crew)
+    joining.run(pool)
     counts = np.zeros((task.n_trees, len(classes), len(classes)))
     first, second = joining.classes
     counts[:, first, second] = counts[:, second, first] = joining.tree_cross.T

@@ -17,8 +17,8 @@ from bayesfloor.forest import plan
 from bayesfloor.forest.classes.pair_kernels import join_block, join_small_pairs
 from bayesfloor.forest.order.arrays import F64, I32, I64, U64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, merged, no_edges, settle, settle_all, shifted
-from bayesfloor.forest.order.kruskal import saturation_size, site_forests
-from bayesfloor.forest.order.labels import record_pair
+from bayesfloor.forest.order.kruskal_kernels import saturation_size, site_forests
+from bayesfloor.forest.order.label_kernels import record_pair
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.results import EdgeSums
 from bayesfloor.forest.sweep.driver import SMALL_CHUNK, Part, Sweep, device_for
@@ -26,17 +26,17 @@ from bayesfloor.forest.sweep.grow import neighbors_of
 from bayesfloor.forest.sweep.records import Side, Work
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, new_work
 from bayesfloor.runtime.kernels import is_plain
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
-# Distances from which the threads may share one block instead of taking one each.
+# Minimum number of distances in a block that threads share; they take one smaller block each.
 LARGE_BLOCK = 4_000_000
-# Distances between two classes beyond which they are never joined in one call of one thread.
+# Maximum number of distances between two classes that one thread joins in one call.
 AT_ONCE = 20_000_000
-# Distances up to which every edge of a block is a candidate.
+# Maximum number of distances in a block of which every edge is a candidate.
 SMALL_BLOCK = 4_096
-# Axes beyond which matrix products win over joining two classes in one call.
+# Maximum number of axes for joining two classes in one call; matrix products are faster beyond.
 MANY_AXES = 100
-# Cost of a pair of small classes beside its distances, in distances.
+# Fixed cost of a pair of small classes, in distances.
 PAIR_COST = 300
 
 
@@ -69,25 +69,25 @@ def in_turn(
     work: Callable[..., None],
     arguments: list[tuple[Any, ...]],
     sizes: list[int],
-    crew: Crew,
+    pool: WorkerPool,
     on_device: bool = False,
 ) -> None:
-    """Do large pieces of work one after the other with the whole crew, then small ones a thread each.
+    """Do large pieces of work one after the other with the whole pool, then small ones a thread each.
 
     A device shares its time by itself: there, every piece has a thread where there are enough pieces.
     """
     order = sorted(range(len(sizes)), key=lambda number: -sizes[number])
     n_large = sum(size > LARGE_BLOCK for size in sizes)
-    if on_device and 2 * len(sizes) > crew.n_threads:
+    if on_device and 2 * len(sizes) > pool.n_threads:
         n_large = 0
     for number in order[:n_large]:
-        work(*arguments[number], crew)
+        work(*arguments[number], pool)
     small = order[n_large:]
-    if crew.n_threads == 1:
+    if pool.n_threads == 1:
         for number in small:
-            work(*arguments[number], crew)
+            work(*arguments[number], pool)
     elif small:
-        crew.run(work, [(*arguments[number], crew.alone) for number in small], [sizes[number] for number in small])
+        pool.run(work, [(*arguments[number], pool.alone) for number in small], [sizes[number] for number in small])
 
 
 class SharedSites:
@@ -117,16 +117,16 @@ class SharedSites:
 
 def coinciding_edges(a: Tiled, b: Tiled, points_a: I64, points_b: I64, ends: Ends, n_trees: int) -> Edges:
     """Return the edges of length zero between two classes that the forests of their common sites keep."""
-    copies, groups = [], []
+    copies, sites = [], []
     for side, points, first in ((a.side, points_a, 0), (b.side, points_b, a.n_copies)):
         counts = np.diff(side.copy_start)[points]
-        group = np.repeat(np.arange(len(points)), counts)
-        within = np.arange(len(group)) - np.repeat(np.cumsum(counts) - counts, counts)
-        copies.append(side.copy_start[points][group] + within + first)
-        groups.append(group)
-    copy, group = np.concatenate(copies), np.concatenate(groups)
-    ordered = copy[np.lexsort((ends.ranks[copy], group))]
-    starts = np.concatenate(([0], np.cumsum(np.bincount(group))))
+        site = np.repeat(np.arange(len(points)), counts)
+        within = np.arange(len(site)) - np.repeat(np.cumsum(counts) - counts, counts)
+        copies.append(side.copy_start[points][site] + within + first)
+        sites.append(site)
+    copy, site = np.concatenate(copies), np.concatenate(sites)
+    ordered = copy[np.lexsort((ends.ranks[copy], site))]
+    starts = np.concatenate(([0], np.cumsum(np.bincount(site))))
     place_u, place_v = site_forests(starts, n_trees)
     u, v = ordered[place_u], ordered[place_v]
     between = (u < a.n_copies) != (v < a.n_copies)
@@ -141,7 +141,7 @@ def join(
     coinciding: list[Edges],
     task: Task,
     axes: Axes,
-    crew: Crew,
+    pool: WorkerPool,
     amount: int,
 ) -> ForestEdges:
     """Return the forests of two classes together, given what their own forests keep."""
@@ -155,16 +155,16 @@ def join(
         return settle(ends, task, known, [edges, *coinciding])
     device = device_for(task, n_a * n_b)
     if device is not None:
-        return device.join(a, b, known, ends, coinciding, task, crew, amount)
+        return device.join(a, b, known, ends, coinciding, task, pool, amount)
     n_wanted = 1 if min(n_a, n_b) > 8 * task.n_trees else task.n_trees + 1
-    near = neighbors_of(a, b, n_wanted, crew, n_near=1)
+    near = neighbors_of(a, b, n_wanted, pool, n_near=1)
     is_found = near.ravel() >= 0  # the nearest tile may hold fewer
     i, j = np.repeat(np.arange(n_a), near.shape[1])[is_found], near.ravel()[is_found].astype(np.int64)
     u = a.side.copy_start[i].astype(np.int32)
     v = (b.side.copy_start[j] + a.n_copies).astype(np.int32)
     seeds = Edges(u, v, lengths_of(a, b, i, j))
     grown = settle(ends, task, known, [seeds, *coinciding])
-    return Sweep([(Part(a), Part(b, a.n_copies))], ends, task, axes).run(grown, crew, amount)
+    return Sweep([(Part(a), Part(b, a.n_copies))], ends, task, axes).run(grown, pool, amount)
 
 
 class Looking(NamedTuple):
@@ -251,12 +251,12 @@ class Joining:
         self.found: list[tuple[I64, I64, Edges]] = []
         self._buffers = threading.local()
 
-    def run(self, crew: Crew) -> None:
+    def run(self, pool: WorkerPool) -> None:
         """Join all pairs."""
         n_copies = np.array([own.n_copies for own in self.tiled])
         sizes = n_copies[self.classes[0]] * n_copies[self.classes[1]]
         # A block that would keep one thread busy for longer than the others is shared by all of them.
-        fair = max(LARGE_BLOCK, int(sizes.sum()) // crew.n_threads)
+        fair = max(LARGE_BLOCK, int(sizes.sum()) // pool.n_threads)
         at_once = sizes <= self.most_at_once(fair)
         if self.task.device is not None:
             at_once &= sizes < plan.current().device_pairs
@@ -265,17 +265,17 @@ class Joining:
         is_small = at_once & (sizes <= SMALL_BLOCK)
         large = np.flatnonzero(~at_once)
         pairs, on_device = [(int(pair),) for pair in large], self.task.device is not None
-        in_turn(self.join_large, pairs, self.work(large, sizes), crew, on_device)
+        in_turn(self.join_large, pairs, self.work(large, sizes), pool, on_device)
         in_blocks = np.flatnonzero(at_once & ~is_small)
         in_blocks = in_blocks[np.argsort(-sizes[in_blocks], kind="stable")]
         if is_small.any():
             self.in_a_row = in_a_row(self.points, self.tiled, self.grown)
         batches = [
-            *((self.join_blocks, pairs) for pairs in in_batches(in_blocks, sizes, crew)),
-            *((self.join_small, pairs) for pairs in in_batches(np.flatnonzero(is_small), sizes, crew)),
+            *((self.join_blocks, pairs) for pairs in in_batches(in_blocks, sizes, pool)),
+            *((self.join_small, pairs) for pairs in in_batches(np.flatnonzero(is_small), sizes, pool)),
         ]
         amounts = [int(sizes[pairs].sum()) for _, pairs in batches]
-        crew.run(lambda work, pairs: work(pairs, crew), batches, amounts)
+        pool.run(lambda work, pairs: work(pairs, pool), batches, amounts)
 
     def most_at_once(self, fair: int) -> int:
         """Return up to how many distances a pair is joined in one call."""
@@ -285,7 +285,7 @@ class Joining:
         """Return how many distances it takes to join each of some pairs."""
         return list(map(int, sizes[pairs]))
 
-    def join_large(self, pair: int, crew: Crew) -> None:
+    def join_large(self, pair: int, pool: WorkerPool) -> None:
         """Join one pair by a sweep."""
         a, b = int(self.classes[0][pair]), int(self.classes[1][pair])
         tiled, task = (self.tiled[a], self.tiled[b]), self.task
@@ -293,13 +293,13 @@ class Joining:
         known = merged(self.grown[a], self.grown[b], ends, tiled[0].n_copies, task)
         coinciding, twin = self.meeting(pair, a, b)
         size = tiled[0].n_copies * tiled[1].n_copies
-        both = join(*tiled, known, ends, [coinciding], task, self.axes, crew, size)
+        both = join(*tiled, known, ends, [coinciding], task, self.axes, pool, size)
         self.record(pair, a, b, both, twin)
 
-    def join_blocks(self, pairs: I64, crew: Crew) -> None:
+    def join_blocks(self, pairs: I64, pool: WorkerPool) -> None:
         """Join pairs one after the other, each in one call."""
         for pair in pairs:
-            crew.check()
+            pool.check()
             a, b = int(self.classes[0][pair]), int(self.classes[1][pair])
             if self.tiled[a].n_copies < self.tiled[b].n_copies:  # the larger class finds neighbours in the smaller
                 a, b = b, a
@@ -347,9 +347,9 @@ class Joining:
         """Tell which points of two classes look for edges in the other, and which edges are candidates in any case."""
         return (all_of(self.tiled[a]), none_of(self.tiled[b])), Candidates(coinciding, True)
 
-    def join_small(self, pairs: I64, crew: Crew) -> None:
+    def join_small(self, pairs: I64, pool: WorkerPool) -> None:
         """Join many pairs of small classes in one call."""
-        crew.check()
+        pool.check()
         X, n_trees, key = self.points.X, self.task.n_trees, self.task.key
         touch, sums = np.zeros(len(pairs), np.bool_), np.zeros((len(pairs), 7))
         tree_edges, tree_cross = np.zeros((len(pairs), n_trees), np.int64), np.zeros((len(pairs), n_trees))
@@ -410,10 +410,10 @@ class Joining:
         return EdgeSums._make([*self.sums.T.copy(), n_spanning, np.where(self.touch, 1, 2)])
 
 
-def in_batches(pairs: I64, sizes: I64, crew: Crew) -> Iterator[I64]:
+def in_batches(pairs: I64, sizes: I64, pool: WorkerPool) -> Iterator[I64]:
     """Cut a list of pairs into parts of some milliseconds' work, but not into more than keep every thread busy."""
     if len(pairs) == 0:
         return
     costs = np.cumsum(sizes[pairs] + PAIR_COST)
-    batch = max(SMALL_CHUNK, int(costs[-1]) // (32 * crew.n_threads))
+    batch = max(SMALL_CHUNK, int(costs[-1]) // (32 * pool.n_threads))
     yield from np.split(pairs, np.flatnonzero(np.diff(costs // batch)) + 1)

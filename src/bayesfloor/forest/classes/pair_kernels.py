@@ -12,24 +12,23 @@ stands apart: each pair of tiles is met once, in one direction, and compared as 
 
 import numpy as np
 
-from bayesfloor.forest.order.bottleneck import heaviest_gap, tree_line
-from bayesfloor.forest.order.kruskal import merge_forests, order_edges, precedes, walk_with
-from bayesfloor.forest.order.labels import measure_pair
-from bayesfloor.forest.sweep.bounds import bound_side, empty_bounds
-from bayesfloor.forest.sweep.distances import (
+from bayesfloor.forest.order.bottleneck_kernels import heaviest_gap, tree_line
+from bayesfloor.forest.order.kruskal_kernels import merge_forests, order_edges, precedes, walk_with
+from bayesfloor.forest.order.label_kernels import measure_pair
+from bayesfloor.forest.sweep.bound_kernels import bound_side, empty_bounds
+from bayesfloor.forest.sweep.distance_kernels import (
     count_within,
-    full_products,
+    full_block,
     points_to_box,
-    shift_full,
     squared_distance,
     tile_rows,
 )
-from bayesfloor.forest.sweep.kdtree import box_distance, nearest_leaves
+from bayesfloor.forest.sweep.kdtree_kernels import box_distance, box_span, nearest_leaves
 from bayesfloor.forest.sweep.records import Line
 from bayesfloor.forest.sweep.tile_kernels import DENSE_SHARE, F32_ROUNDING, settle_candidates, widened
 from bayesfloor.runtime.kernels import kernel
 
-# Edges up to which insertion sorts faster than radix.
+# Maximum number of edges for which insertion sorts faster than radix.
 FEW_EDGES = 96
 
 
@@ -142,23 +141,18 @@ def gather_across(tile_a, from_tile, a, bounds_a, b, bounds_b, line, work, norms
     node_a = (1 << a.height) + tile_a
     box_low_a, box_high_a, box_low_b, box_high_b = a.box_low, a.box_high, b.box_low, b.box_high
     starts_b, slacks_b, centers_a = b.starts, b.slack, a.centers
-    full_a, full_centers_a, full_b, full_norms_b, full_centers_b = (
-        a.full,
-        a.full_centers,
-        b.full,
-        b.full_norms,
-        b.full_centers,
-    )
+    full_a, full_b = a.full, b.full
     tiles_b = (b.centers, b.columns, b.norms, b.local)
     reach_a, reach_b, low_a, high_a = bounds_a.reach, bounds_b.reach, bounds_a.place_low, bounds_a.place_high
     node_low_b, node_high_b, node_reach_b = bounds_b.node_low, bounds_b.node_high, bounds_b.node_reach
     table, logs, lengths = line.table, line.logs, line.lengths
-    rows, points, gaps, block, low_box, high_box = work.rows, work.points, work.gaps, work.block, work.low, work.high
+    rows, points, gaps, block = work.rows, work.points, work.gaps, work.block
+    low_box, high_box = work.box[0], work.box[1]
     chosen, limit_of, limits = work.chosen, work.limit, work.column_limit
     full_points, full_norms, product = work.full_points, work.norms, work.product
     candidate_i, candidate_j, pending = work.candidate_i, work.candidate_j, work.pending
     least_distance = least.view(np.float32)
-    two_stages = len(full_a) > 0
+    two_stages = len(full_a.points) > 0
     place_low, place_high = bounds_a.node_low[node_a], bounds_a.node_high[node_a]
     node_reach_a, slack_a = bounds_a.node_reach[node_a], a.slack[tile_a]
     column_a, local_a = a.columns[tile_a], a.local
@@ -168,10 +162,7 @@ def gather_across(tile_a, from_tile, a, bounds_a, b, bounds_b, line, work, norms
         if pending[1] + len(chosen) ** 2 > len(candidate_i):
             return tile_b
         node_b = n_tiles_b + tile_b
-        span = 0.0
-        for f in range(n_axes):
-            wide = max(box_high_a[node_a, f], box_high_b[node_b, f]) - min(box_low_a[node_a, f], box_low_b[node_b, f])
-            span += wide * wide
+        span = box_span(box_low_a, box_high_a, node_a, box_low_b, box_high_b, node_b)
         slack = slack_a + slacks_b[tile_b] + F32_ROUNDING * np.sqrt(span)
         edge = heaviest_gap(table, logs, min(place_low, node_low_b[node_b]), max(place_high, node_high_b[node_b]))
         between = 0.0 if edge < 0 else lengths[edge]
@@ -208,11 +199,8 @@ def gather_across(tile_a, from_tile, a, bounds_a, b, bounds_b, line, work, norms
                 if least_distance[p] <= max(limit_of[p], most):
                     hits += count_within(block, p, 0, size_b, limit_of[p], limits)
             if hits > DENSE_SHARE * n_rows * size_b:
-                for p in range(n_rows):
-                    full_norms[p] = shift_full(
-                        full_a, start_a + chosen[p], full_centers_a, tile_a, full_centers_b, tile_b, full_points, p
-                    )
-                full_products(full_points, n_rows, full_norms, full_b, full_norms_b, start_b, size_b, product, block)
+                buffers = full_points, full_norms, product, block
+                full_block(full_a, tile_a, start_a, chosen, n_rows, full_b, tile_b, start_b, size_b, *buffers)
         at = pending[1]
         for p in range(n_rows):
             limit = limit_of[p]

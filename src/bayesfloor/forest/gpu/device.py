@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Multiplications from which "auto" takes a GPU: below, starting one costs more than it saves.
+#: Minimum number of multiplications for which "auto" takes a GPU: below, starting one costs more than it saves.
 WORTH_A_GPU = 2e11
 _DEVICES = "'auto', 'cpu', 'cuda' or a torch.device"
 

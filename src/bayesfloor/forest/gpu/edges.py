@@ -12,15 +12,15 @@ from bayesfloor.forest.gpu import torch_kernels
 from bayesfloor.forest.gpu.rows import DeviceRows
 from bayesfloor.forest.order.arrays import Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, settle
-from bayesfloor.forest.order.kruskal import walk_with
+from bayesfloor.forest.order.kruskal_kernels import walk_with
 from bayesfloor.forest.sweep.tiling import Tiled
 
 if TYPE_CHECKING:
     import torch
 
-# Threads that have the device do something at the same time.
+# Maximum number of threads that use the device at the same time.
 AT_ONCE = 2
-# Edges from which on they are sorted on the device.
+# Minimum number of edges that are sorted on the device.
 MANY_EDGES = 1 << 20
 
 

@@ -23,14 +23,14 @@ from bayesfloor.forest.gpu.rows import DeviceRows, Rounded
 from bayesfloor.forest.gpu.sweep import DeviceSweep, Listed
 from bayesfloor.forest.order.arrays import F32, F64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, no_forests
-from bayesfloor.forest.order.kruskal import site_forests
+from bayesfloor.forest.order.kruskal_kernels import site_forests
 from bayesfloor.forest.order.points import Points, rank_points
 from bayesfloor.forest.sweep.chaining import chain_components
 from bayesfloor.forest.sweep.seed_kernels import neighbor_edges, sample_trees
 from bayesfloor.forest.sweep.tiling import Tiled
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
-# Points in the sample whose trees join far clusters.
+# Points in the sample whose spanning trees join parts that lie far apart.
 SAMPLE = 1024
 # Dimensions in which the sample's trees are grown.
 FEW_AXES = 64
@@ -70,14 +70,14 @@ class SweepDevice(DeviceEdges):
         projected: F32 = coordinates.cpu().numpy()
         return projected
 
-    def grow(self, tiled: Tiled, task: Task, crew: Crew, amount: int) -> ForestEdges:
+    def grow(self, tiled: Tiled, task: Task, pool: WorkerPool, amount: int) -> ForestEdges:
         """Return the exact forests of one set of points, numbered as copies."""
         if id(tiled) not in self._around:
             self.look_around([tiled], task.n_trees)
         with self.memory():
             ends, grown = self.seeded(tiled, task)
             listed = [Listed(self.rows, tiled, 0, self.around(tiled).rounded)]
-            return DeviceSweep(self, listed, ends, task).run(grown, crew, amount)
+            return DeviceSweep(self, listed, ends, task).run(grown, pool, amount)
 
     def seeded(self, tiled: Tiled, task: Task) -> tuple[Ends, ForestEdges]:
         """Return the forests of near neighbours and of a sample, joined as far as that is easy."""
@@ -102,7 +102,7 @@ class SweepDevice(DeviceEdges):
         return ends, chain_components(ends, task, grown, squared_lengths)
 
     def join(
-        self, a: Tiled, b: Tiled, known: ForestEdges, ends: Ends, coinciding: list[Edges], task: Task, crew: Crew,
+        self, a: Tiled, b: Tiled, known: ForestEdges, ends: Ends, coinciding: list[Edges], task: Task, pool: WorkerPool,
         amount: int,
     ) -> ForestEdges:  # fmt: skip
         """Return the forests of two sets together, given what their own forests keep."""
@@ -114,17 +114,17 @@ class SweepDevice(DeviceEdges):
             grown = self.settle(ends, task, known, [seeds], coinciding)
             sides = ((a, 0), (b, a.n_copies))
             listed = [Listed(self.rows, tiled, first, self.around(tiled).rounded) for tiled, first in sides]
-            return DeviceSweep(self, listed, ends, task).run(grown, crew, amount)
+            return DeviceSweep(self, listed, ends, task).run(grown, pool, amount)
 
 
-def rank_for(X: F64 | Resident, device: Any, crew: Crew) -> tuple[Points, SweepDevice | None]:
+def rank_for(X: F64 | Resident, device: Any, pool: WorkerPool) -> tuple[Points, SweepDevice | None]:
     """Rank the rows of X, and put them on a device; None is the CPU."""
     if device is not None and isinstance(X, Resident):
-        engine = SweepDevice(DeviceRows(X.tensor, X.extent, device, crew), None)
+        engine = SweepDevice(DeviceRows(X.tensor, X.extent, device, pool), None)
         points = X.rank(engine.rows, engine.hashes)
         if points is not None:
             return points, engine
-    points = rank_points(X.X if isinstance(X, Resident) else X, crew)
+    points = rank_points(X.X if isinstance(X, Resident) else X, pool)
     if device is None:
         return points, None
-    return points, SweepDevice(DeviceRows(points.X, points.extent, device, crew), points.hashes)
+    return points, SweepDevice(DeviceRows(points.X, points.extent, device, pool), points.hashes)

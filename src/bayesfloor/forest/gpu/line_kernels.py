@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bayesfloor.forest.order.bottleneck import heaviest_gap
-from bayesfloor.forest.sweep.bounds import point_places
+from bayesfloor.forest.order.bottleneck_kernels import heaviest_gap
+from bayesfloor.forest.sweep.bound_kernels import point_places
 from bayesfloor.runtime.kernels import kernel
 
 

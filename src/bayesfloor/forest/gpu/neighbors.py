@@ -11,11 +11,11 @@ from bayesfloor.forest.gpu.rows import ROWS, DeviceRows, Rounded
 from bayesfloor.forest.order.arrays import I32
 from bayesfloor.forest.sweep.tiling import Tiled
 
-# Points up to which near neighbours come from all distances at once.
+# Maximum number of points whose near neighbours come from all distances at once.
 FEW_POINTS = 1024
-# Slabs of a set in each of which the nearest point is searched.
+# Number of slabs of a set; the nearest point of each is kept.
 SLABS = 64
-# Bytes of near neighbours that are searched at a time.
+# Bytes of near neighbours that are computed at a time.
 _PIECE = 1 << 30
 
 

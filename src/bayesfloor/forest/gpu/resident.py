@@ -12,13 +12,13 @@ from bayesfloor.data.points import host_array
 from bayesfloor.forest.gpu.device import choose_device
 from bayesfloor.forest.gpu.rows import DeviceRows
 from bayesfloor.forest.order.arrays import F64
-from bayesfloor.forest.order.hashing import order_of_hashes
+from bayesfloor.forest.order.hash_kernels import order_of_hashes
 from bayesfloor.forest.order.points import Extent, Points
 
 if TYPE_CHECKING:
     import torch
 
-# Bytes of a tensor that are looked at at a time.
+# Bytes of a tensor that are checked at a time.
 _PIECE = 1 << 27
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from bayesfloor.forest.gpu.device import DeviceError
 from bayesfloor.forest.order.arrays import F64
 from bayesfloor.forest.order.points import Extent
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
 if TYPE_CHECKING:
     import torch
@@ -45,7 +45,7 @@ def to_tf32(values: torch.Tensor) -> torch.Tensor:
 class DeviceRows:
     """All points on a device, by the number of their row."""
 
-    def __init__(self, X: F64 | torch.Tensor, extent: Extent, device: torch.device, crew: Crew):
+    def __init__(self, X: F64 | torch.Tensor, extent: Extent, device: torch.device, pool: WorkerPool):
         import torch
 
         self.torch, self.device = torch, device
@@ -56,11 +56,11 @@ class DeviceRows:
         self.scale = float(np.ldexp(1.0, -int(np.frexp(span)[1]))) if span > 0 else 1.0
         self.keep = 1.0 - (2 * self.width + 32) * F32_ROUNDING
         try:
-            self.exact = self._sent(X, crew) if isinstance(X, np.ndarray) else X.to(device, torch.float64).contiguous()
+            self.exact = self._sent(X, pool) if isinstance(X, np.ndarray) else X.to(device, torch.float64).contiguous()
         except torch.OutOfMemoryError as error:
             raise DeviceError(f"{device} has no room for {n} x {self.n_features} numbers") from error
 
-    def _sent(self, X: F64, crew: Crew) -> torch.Tensor:
+    def _sent(self, X: F64, pool: WorkerPool) -> torch.Tensor:
         """Send rows through memory that the device reads by itself, one piece while the next is copied there."""
         torch = self.torch
         exact = torch.empty(X.shape, dtype=torch.float64, device=self.device)
@@ -73,7 +73,7 @@ class DeviceRows:
             if sent[number % 2] is not None:
                 sent[number % 2].synchronize()
             target = piece.numpy()
-            crew.run(lambda a, b, target=target, part=part: np.copyto(target[a:b], part[a:b]), crew.shares(len(part)))
+            pool.run(lambda a, b, target=target, part=part: np.copyto(target[a:b], part[a:b]), pool.shares(len(part)))
             exact[start : start + len(part)].copy_(piece[: len(part)], non_blocking=is_gpu)
             if is_gpu:
                 sent[number % 2] = torch.cuda.Event()

@@ -18,16 +18,16 @@ from bayesfloor.forest.order.edges import Ends, Task, settle
 from bayesfloor.forest.sweep.driver import last_line
 from bayesfloor.forest.sweep.records import Line
 from bayesfloor.forest.sweep.tiling import Tiled, between_copies
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
 if TYPE_CHECKING:
     import torch
 
-# Blocks of one side in a chunk; up to so many, all blocks are one chunk.
+# Blocks of one side in a chunk, and the number of blocks up to which all are one chunk.
 CHUNK, ONE_CHUNK = 128, 512
-# Candidates that one chunk may have, and from which on it matters how many of them survive.
+# Maximum number of candidates in a chunk, and the number above which the share that survives matters.
 CAPACITY, MANY = 1 << 25, 1 << 20
-# Candidates to one survivor from which the points of each chunk are rounded around a middle of their own.
+# Round the points of each chunk around its own middle above this number of candidates per survivor.
 IMPRECISE = 16
 
 
@@ -110,7 +110,7 @@ class DeviceSweep:
         self.has_copies = any(side.tiled.n_copies != side.n for side in sides)
         self.is_imprecise = False
 
-    def run(self, forests: ForestEdges, crew: Crew, amount: int) -> ForestEdges:
+    def run(self, forests: ForestEdges, pool: WorkerPool, amount: int) -> ForestEdges:
         """Return the exact forests, given those of a graph on the same points."""
         a, b = self.sides[0], self.sides[-1]
         settings = plan.current()
@@ -130,7 +130,7 @@ class DeviceSweep:
                     side.set_bounds(*its_bounds)
             found: list[Found] = []
             while chunks and sum(map(len, found)) < limit:
-                crew.check()
+                pool.check()
                 chunk = chunks.popleft()
                 with self.device.turn:
                     survivors, rest = self.look_through(chunk)
@@ -139,7 +139,7 @@ class DeviceSweep:
                 if any(again.is_again for again in rest):
                     break
                 if not chunk.is_part:
-                    crew.advance(share)
+                    pool.advance(share)
             forests = self.settle(forests, found)
         return forests
 

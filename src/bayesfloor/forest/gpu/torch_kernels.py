@@ -10,7 +10,7 @@ import numpy as np
 from bayesfloor.forest.gpu.device import full_precision
 from bayesfloor.forest.gpu.records import DeviceLine, Places
 from bayesfloor.forest.gpu.rows import ROWS, Rounded
-from bayesfloor.runtime.hashing import GOLDEN, MIX_FACTOR_1, MIX_FACTOR_2, ROW_FACTOR
+from bayesfloor.runtime.hash_kernels import GOLDEN, MIX_FACTOR_1, MIX_FACTOR_2, ROW_FACTOR
 
 if TYPE_CHECKING:
     import torch
@@ -102,7 +102,7 @@ def nearest(points: Rounded, slab_start: torch.Tensor, first: int, last: int) ->
 
 
 def hash_rows(exact: torch.Tensor) -> torch.Tensor:
-    """Return the rows' hashes, as `runtime.hashing.hash_rows` does."""
+    """Return the rows' hashes, as `runtime.hash_kernels.hash_rows` does."""
     import torch
 
     bits = (exact + 0.0).view(torch.int64)  # -0.0 is read as 0.0
@@ -114,7 +114,7 @@ def hash_rows(exact: torch.Tensor) -> torch.Tensor:
 
 
 def mix64(z: torch.Tensor) -> torch.Tensor:
-    """Scramble 64 bits, as `runtime.hashing.mix64` does."""
+    """Scramble 64 bits, as `runtime.hash_kernels.mix64` does."""
     z = (z ^ shifted(z, 30)) * signed(MIX_FACTOR_1)
     z = (z ^ shifted(z, 27)) * signed(MIX_FACTOR_2)
     return z ^ shifted(z, 31)

@@ -332,7 +332,7 @@ def decide(
 
 
 def hash_rows(exact: torch.Tensor) -> torch.Tensor:
-    """Return the rows' hashes, as `runtime.hashing.hash_rows` does."""
+    """Return the rows' hashes, as `runtime.hash_kernels.hash_rows` does."""
     import torch
 
     hashes = torch.empty(len(exact), dtype=torch.int64, device=exact.device)

@@ -15,23 +15,23 @@ import numpy as np
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F64, I32, I64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, settle
-from bayesfloor.forest.order.kruskal import site_forests
+from bayesfloor.forest.order.kruskal_kernels import site_forests
 from bayesfloor.forest.order.points import Points
-from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.forest.sweep.driver import Part, Sweep, last_line
 from bayesfloor.forest.sweep.grow import grow, neighbors_of, tiles_are_mixed
 from bayesfloor.forest.sweep.records import Line
 from bayesfloor.forest.sweep.seed_kernels import near_in_side, neighbor_edges
 from bayesfloor.forest.sweep.tiling import Axes, choose_axes, tile_along, tile_points
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
-# Points up to which all forests are grown anew; parts are joined until they have as many.
+# Grow all forests anew up to this number of points; parts are joined until they have as many.
 FEW_POINTS = 512
-# Points in a tile of new points: few, since they lie far apart.
+# Maximum number of points in a tile of new points: few, since they lie far apart.
 BATCH_TILE = 32
 # Tiles searched in each part for neighbours of a new point.
 NEAR_TILES = 4
-# Scaled coordinate from which new points are too far out for axes chosen without them.
+# Choose axes anew when a new point has a scaled coordinate above this.
 FAR_OUT = 2.0**10
 
 
@@ -43,7 +43,7 @@ class TiledForests:
     axes: Axes
     parts: tuple[Part, ...]
     forests: ForestEdges
-    place: I32  # (n,) in the line of a tree in which points of a cluster are together
+    place: I32  # (n,) in the line of a tree, where near points are together
 
 
 def ends_of(points: Points, rows: np.ndarray) -> Ends:
@@ -56,11 +56,11 @@ def by_rank(points: Points, rows: np.ndarray) -> I32:
     return points.order.take(np.sort(points.ranks.take(rows)))
 
 
-def grow_tiled(points: Points, rows: I64, task: Task, crew: Crew, amount: int) -> TiledForests:
+def grow_tiled(points: Points, rows: I64, task: Task, pool: WorkerPool, amount: int) -> TiledForests:
     """Grow the forests of some rows from nothing; numbers are places in `rows`, which ascend."""
     axes = choose_axes(points, plan.current().projection)
-    tiled = tile_points(points, by_rank(points, rows), axes, crew)
-    tiled, grown = grow(points, tiled, task, axes, crew, amount)
+    tiled = tile_points(points, by_rank(points, rows), axes, pool)
+    tiled, grown = grow(points, tiled, task, axes, pool, amount)
     number = np.searchsorted(rows, tiled.copy_rows).astype(np.int32)
     place = np.empty(len(rows), np.int32)
     place[number] = last_line(Ends(tiled.copy_hashes, tiled.copy_ranks), task, grown, axes.scale)[0]
@@ -69,17 +69,17 @@ def grow_tiled(points: Points, rows: I64, task: Task, crew: Crew, amount: int) -
 
 
 def extend_tiled(
-    points: Points, known: TiledForests, new_rows: I64, task: Task, crew: Crew, amount: int
+    points: Points, known: TiledForests, new_rows: I64, task: Task, pool: WorkerPool, amount: int
 ) -> TiledForests:
     """Add new rows, which get the next numbers, to forests; all rows ascend."""
     rows = np.concatenate((known.rows, new_rows))
     if grows_anew(len(known.rows), len(new_rows)):
-        return grow_tiled(points, rows, task, crew, amount)
+        return grow_tiled(points, rows, task, pool, amount)
     ranked = by_rank(points, new_rows)
     if is_far_out(points, ranked, known.axes):
-        known = tile_anew(points, known, crew)
-    joined = join_batch(points, known, new_rows, ranked, task, crew, amount)
-    axes, parts = carry(points, known.axes, [*known.parts, joined.batch], joined.place, joined.line, crew)
+        known = tile_anew(points, known, pool)
+    joined = join_batch(points, known, new_rows, ranked, task, pool, amount)
+    axes, parts = carry(points, known.axes, [*known.parts, joined.batch], joined.place, joined.line, pool)
     return TiledForests(rows, axes, parts, joined.forests, joined.place)
 
 
@@ -93,10 +93,10 @@ def is_far_out(points: Points, ranked: I32, axes: Axes) -> bool:
     return bool(np.abs((points.X.take(ranked, axis=0) - axes.center) * axes.scale).max() > FAR_OUT)
 
 
-def tile_anew(points: Points, known: TiledForests, crew: Crew) -> TiledForests:
+def tile_anew(points: Points, known: TiledForests, pool: WorkerPool) -> TiledForests:
     """Cut all points of some forests into tiles along axes chosen anew."""
     axes = choose_axes(points, plan.current().projection)
-    tiled = tile_points(points, by_rank(points, known.rows), axes, crew)
+    tiled = tile_points(points, by_rank(points, known.rows), axes, pool)
     number = np.searchsorted(known.rows, tiled.copy_rows).astype(np.int32)
     return replace(known, axes=axes, parts=(Part(tiled, number=number),))
 
@@ -111,7 +111,7 @@ class Joined(NamedTuple):
 
 
 def join_batch(
-    points: Points, known: TiledForests, new_rows: I64, ranked: I32, task: Task, crew: Crew, amount: int
+    points: Points, known: TiledForests, new_rows: I64, ranked: I32, task: Task, pool: WorkerPool, amount: int
 ) -> Joined:
     """Join new rows, which get the next numbers and come by rank as well, to a known."""
     n_old = len(known.rows)
@@ -119,29 +119,29 @@ def join_batch(
     site = points.sites.take(ranked)
     is_first = np.concatenate(([True], site[1:] != site[:-1]))
     coords = known.axes.coordinates(points.X.take(ranked[is_first], axis=0))[0]
-    neighbors = near_in_parts(coords, known.parts, task.n_trees + 2, crew)
+    neighbors = near_in_parts(coords, known.parts, task.n_trees + 2, pool)
     # Points whose neighbours are close to each other in the tree make a tile: they are of one cluster.
     order = np.argsort(known.place.take(neighbors[:, 0]), kind="stable").astype(np.int32)
     settings = plan.current()
     products = settings.use_products(known.axes.n_axes, known.axes.exact)
     with plan.override(tile_size=settings.tile_size or (None if products else BATCH_TILE)):
-        tiled = tile_points(points, ranked, known.axes, crew, order)
+        tiled = tile_points(points, ranked, known.axes, pool, order)
     batch = Part(tiled, number=(n_old + np.searchsorted(new_rows, tiled.copy_rows)).astype(np.int32))
     ends = ends_of(points, rows)
-    seeds = batch_seeds(points, rows, ends, batch, neighbors[order], n_old, task, crew)
+    seeds = batch_seeds(points, rows, ends, batch, neighbors[order], n_old, task, pool)
     grown = settle(ends, task, known.forests, [seeds])
     place, line = last_line(ends, task, grown, known.axes.scale)
     blocks = [(batch, part) for part in (batch, *known.parts)]
-    grown = Sweep(blocks, ends, task, known.axes).run(grown, crew, amount, (place, line))
+    grown = Sweep(blocks, ends, task, known.axes).run(grown, pool, amount, (place, line))
     return Joined(batch, grown, place, line)
 
 
-def near_in_parts(coords: F64, parts: tuple[Part, ...], n_wanted: int, crew: Crew) -> I32:
+def near_in_parts(coords: F64, parts: tuple[Part, ...], n_wanted: int, pool: WorkerPool) -> I32:
     """Return the numbers of near neighbours of new points in all parts, -1 where there are too few."""
     n = len(coords)
     neighbors = np.full((n, n_wanted), -1, np.int32)
     best = np.full((n, n_wanted), np.inf, np.float32)
-    size = max(1, -(-n // (4 * crew.n_threads)))
+    size = max(1, -(-n // (4 * pool.n_threads)))
     pieces = [(first, min(first + size, n)) for first in range(0, n, size)]
 
     def search(first: int, last: int) -> None:
@@ -151,7 +151,7 @@ def near_in_parts(coords: F64, parts: tuple[Part, ...], n_wanted: int, crew: Cre
             near_in_side(first, last, coords, side, part.flat_centers, NEAR_TILES, offset, best, neighbors)
             offset += len(side.hashes)
 
-    crew.run(search, pieces)
+    pool.run(search, pieces)
     offset, found = 0, np.full_like(neighbors, -1)
     for part in parts:
         n = len(part.tiled.side.hashes)
@@ -169,13 +169,13 @@ def batch_seeds(
     neighbors: I32,
     n_old: int,
     task: Task,
-    crew: Crew,
+    pool: WorkerPool,
 ) -> Edges:
     """Return edges from new points to near ones, old and new, and those inside sites that have new copies."""
     new, at = np.nonzero(neighbors >= 0)
     u, v = [batch.first_copies(new)], [neighbors[new, at]]
     if len(batch.tiled.side.hashes) > 1:
-        near = neighbor_edges(neighbors_of(batch.tiled, batch.tiled, task.n_trees + 2, crew))
+        near = neighbor_edges(neighbors_of(batch.tiled, batch.tiled, task.n_trees + 2, pool))
         u.append(batch.first_copies(near[0]))
         v.append(batch.first_copies(near[1]))
     site_u, site_v = edges_in_sites(points.sites.take(rows), ends, n_old, task)
@@ -202,7 +202,7 @@ def edges_in_sites(sites: I64, ends: Ends, n_old: int, task: Task) -> tuple[I32,
 
 
 def carry(
-    points: Points, axes: Axes, parts: list[Part], place: I32, line: Line, crew: Crew
+    points: Points, axes: Axes, parts: list[Part], place: I32, line: Line, pool: WorkerPool
 ) -> tuple[Axes, tuple[Part, ...]]:
     """Join parts into one as long as the last is no smaller than the one before, or small at all."""
     n_joined = 1
@@ -219,9 +219,9 @@ def carry(
     number_of_row = np.empty(len(points.order), np.int32)
     for part in joined:
         number_of_row[part.tiled.copy_rows] = part.numbers(np.arange(part.tiled.n_copies))
-    tiled = tile_points(points, rows, axes, crew)
+    tiled = tile_points(points, rows, axes, pool)
     if axes.n_axes > 3 and tiled.side.height > 0:
         own_place = place.take(number_of_row.take(tiled.copy_rows))
         if tiles_are_mixed(tiled.side, own_place, line):
-            tiled, _ = tile_along(points, tiled, own_place, axes, crew)
+            tiled, _ = tile_along(points, tiled, own_place, axes, pool)
     return axes, (*parts[:-n_joined], Part(tiled, number=number_of_row.take(tiled.copy_rows)))

@@ -34,17 +34,17 @@ from bayesfloor.forest.order.arrays import F64, I32, I64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Task, merged, settle, shifted, together
 from bayesfloor.forest.order.points import Points, rank_points
 from bayesfloor.forest.results import EdgeSums
-from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.forest.sweep.driver import Part, Sweep
 from bayesfloor.forest.sweep.grow import grow
 from bayesfloor.forest.sweep.records import Side
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, choose_axes, tile_points
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import WorkerPool, supervise
 
-# Rows of a class up to which its forests are grown anew.
+# Grow the forests of a class anew up to this number of rows.
 FEW_POINTS = 128
-# New distances in a class up to which one call beats a sweep, which skips whole groups of tiles.
+# Maximum number of new distances in a class for one call; a sweep, which skips many tiles at once, is faster beyond.
 IN_ONE_CALL = 250_000
 
 
@@ -68,10 +68,10 @@ class ClassGrowth:
         if n_bytes > MUCH_MEMORY:
             check_memory(n_bytes, f"the forests of {n} points in {n_features} dimensions")
 
-        def compute(crew: Crew) -> ClassForests:
+        def compute(pool: WorkerPool) -> ClassForests:
             try:
                 X = self.buffer.append(X_old, X_new)
-                return self._forests_of(forests, X, classes, old_codes, codes_of_new[new_codes], crew)
+                return self._forests_of(forests, X, classes, old_codes, codes_of_new[new_codes], pool)
             except BaseException:
                 self.buffer.truncate(len(X_old))
                 raise
@@ -85,11 +85,11 @@ class ClassGrowth:
         classes: np.ndarray,
         old_codes: I64,
         new_codes: I64,
-        crew: Crew,
+        pool: WorkerPool,
     ) -> ClassForests:
         """Return the class forests of X, which begins with the rows of the forests."""
         n_old, n = forests.n_samples, len(X)
-        points = rank_points(X, crew)
+        points = rank_points(X, pool)
         if not np.array_equal(points.hashes[:n_old], forests._points.hashes):
             raise ValueError(ROWS_CHANGED)
         task = replace(forests._task, n_trees=min(forests._task.n_trees_asked, n - 1))
@@ -101,10 +101,12 @@ class ClassGrowth:
         if points.exponent != forests._points.exponent or task.n_trees != forests.n_trees:
             axes = choose_axes(points, plan.current().projection)
             origin = ClassGrowth(axes, n, self.buffer)
-            return forests_of_classes(points, classes, codes, axes, task, crew, origin)
+            return forests_of_classes(points, classes, codes, axes, task, pool, origin)
         # Tiles that only a device can compare lack a part.
         origin = self
-        tiles_stay = origin.axes.exact or all(len(own.side.full) == len(own.side.hashes) for own in forests._tiled)
+        tiles_stay = origin.axes.exact or all(
+            len(own.side.full.points) == len(own.side.hashes) for own in forests._tiled
+        )
         if n >= 2 * origin.chosen_at or is_far_out(points, ranked, origin.axes):
             origin = ClassGrowth(choose_axes(points, plan.current().projection), n, self.buffer)
             tiles_stay = False
@@ -113,13 +115,13 @@ class ClassGrowth:
         has_new = np.bincount(new_codes, minlength=len(classes)) > 0
         first, second = np.triu_indices(len(classes), 1)
         touched = np.flatnonzero(has_new[first] | has_new[second])
-        crew.expect((n - n_old) * n)
+        pool.expect((n - n_old) * n)
         known = zip(old_codes, zip(forests._tiled, forests._grown, strict=True), strict=True)
         before = {int(c): own for c, own in known}
-        extended = extend_classes(points, before, codes, n_old, len(classes), origin.axes, tiles_stay, task, crew)
+        extended = extend_classes(points, before, codes, n_old, len(classes), origin.axes, tiles_stay, task, pool)
         old_pairs = OldPairs(forests, old_codes, len(classes), extended)
         joining = Rejoining(points, extended, origin.axes, task, (first[touched], second[touched]), old_pairs)
-        joining.run(crew)
+        joining.run(pool)
         counts, sums, cross = old_pairs.with_joined(joining, touched, task.n_trees)
         result = ClassForests(
             classes,
@@ -174,17 +176,17 @@ def extend_classes(
     axes: Axes,
     tiles_stay: bool,
     task: Task,
-    crew: Crew,
+    pool: WorkerPool,
 ) -> list[ExtendedClass]:
     """Add new rows to each class that has some."""
     new_rows = np.arange(n_old, len(codes))
     extended: dict[int, ExtendedClass] = {}
     new_of = [new_rows[codes[n_old:] == c] for c in range(n_classes)]
 
-    def grow_class(c: int, its_crew: Crew) -> None:
+    def grow_class(c: int, its_pool: WorkerPool) -> None:
         if c not in before:
-            tiled = tile_points(points, by_rank(points, new_of[c]), axes, its_crew)
-            tiled, grown = grow(points, tiled, task, axes, its_crew, len(new_of[c]) ** 2 // 2)
+            tiled = tile_points(points, by_rank(points, new_of[c]), axes, its_pool)
+            tiled, grown = grow(points, tiled, task, axes, its_pool, len(new_of[c]) ** 2 // 2)
             extended[c] = ExtendedClass(tiled, grown, np.empty(0, np.int32), Part(tiled))
             return
         tiled, grown = before[c]
@@ -193,12 +195,12 @@ def extend_classes(
             same = np.arange(tiled.n_copies, dtype=np.int32)
             extended[c] = ExtendedClass(replace(tiled, copy_ranks=ranks), grown, same, None)
         elif len(new_of[c]) == 0:
-            extended[c] = renumbered(points, tiled.copy_rows, tiled.n_copies, grown, None, axes, its_crew)
+            extended[c] = renumbered(points, tiled.copy_rows, tiled.n_copies, grown, None, axes, its_pool)
         else:
-            extended[c] = add_rows(points, tiled, grown, new_of[c], axes, tiles_stay, task, its_crew)
+            extended[c] = add_rows(points, tiled, grown, new_of[c], axes, tiles_stay, task, its_pool)
 
     sizes = [len(rows) * (len(rows) + (before[c][0].n_copies if c in before else 0)) for c, rows in enumerate(new_of)]
-    in_turn(grow_class, [(c,) for c in range(n_classes)], sizes, crew)
+    in_turn(grow_class, [(c,) for c in range(n_classes)], sizes, pool)
     return [extended[c] for c in range(n_classes)]
 
 
@@ -210,7 +212,7 @@ def add_rows(
     axes: Axes,
     tiles_stay: bool,
     task: Task,
-    crew: Crew,
+    pool: WorkerPool,
 ) -> ExtendedClass:
     """Add new rows to a class."""
     n_old = tiled.n_copies
@@ -218,33 +220,33 @@ def add_rows(
     ranked = by_rank(points, new_rows)
     if n_old < max(len(new_rows), FEW_POINTS):
         every, anew = grow(
-            points, tile_points(points, by_rank(points, rows), axes, crew), task, axes, crew, len(rows) ** 2 // 2
+            points, tile_points(points, by_rank(points, rows), axes, pool), task, axes, pool, len(rows) ** 2 // 2
         )
         number = numbers_of(points, every, rows)
-        batch = tile_points(points, ranked, axes, crew)
+        batch = tile_points(points, ranked, axes, pool)
         new_part = Part(batch, number=numbers_of(points, every, batch.copy_rows))
         return ExtendedClass(every, anew, number[:n_old], new_part)
     if not tiles_stay:
-        own = renumbered(points, tiled.copy_rows, n_old, grown, None, axes, crew)
-        again = add_rows(points, own.tiled, own.grown, new_rows, axes, True, task, crew)
+        own = renumbered(points, tiled.copy_rows, n_old, grown, None, axes, pool)
+        again = add_rows(points, own.tiled, own.grown, new_rows, axes, True, task, pool)
         return replace(again, number=again.number.take(own.number))
     if n_old * len(new_rows) <= IN_ONE_CALL and axes.n_axes <= MANY_AXES and task.device is None:
-        return join_rows(points, tiled, grown, ranked, axes, task, crew)
+        return join_rows(points, tiled, grown, ranked, axes, task, pool)
     same = np.arange(n_old, dtype=np.int32)
     known = TiledForests(tiled.copy_rows.astype(np.int64), axes, (Part(tiled),), grown, same)
-    joined = join_batch(points, known, new_rows, ranked, task, crew, len(new_rows) * len(rows))
-    return renumbered(points, rows, n_old, joined.forests, joined.batch, axes, crew)
+    joined = join_batch(points, known, new_rows, ranked, task, pool, len(new_rows) * len(rows))
+    return renumbered(points, rows, n_old, joined.forests, joined.batch, axes, pool)
 
 
 def join_rows(
-    points: Points, tiled: Tiled, grown: ForestEdges, ranked: I32, axes: Axes, task: Task, crew: Crew
+    points: Points, tiled: Tiled, grown: ForestEdges, ranked: I32, axes: Axes, task: Task, pool: WorkerPool
 ) -> ExtendedClass:
     """Add new rows to a class in one call, as if they were another class that is joined with it."""
     old = replace(tiled, copy_ranks=points.ranks.take(tiled.copy_rows))
     n_old, n_new = old.n_copies, len(ranked)
-    new, own = grow(points, tile_points(points, ranked, axes, crew), task, axes, crew, n_new**2 // 2)
+    new, own = grow(points, tile_points(points, ranked, axes, pool), task, axes, pool, n_new**2 // 2)
     joining = Joining(points, [old, new], [grown, own], axes, task)
-    neighbors = near_in_parts(axes.coordinates(new.side.rows)[0], (Part(old),), task.n_trees + 2, crew)
+    neighbors = near_in_parts(axes.coordinates(new.side.rows)[0], (Part(old),), task.n_trees + 2, pool)
     i, at = np.nonzero(neighbors >= 0)
     u, v = neighbors[i, at], new.side.copy_start.take(i)
     d2 = np.empty(len(u))
@@ -253,7 +255,7 @@ def join_rows(
     candidates = Candidates(together(seeds, joining.meeting(0, 0, 1)[0]), need_seeds=False)
     both = joining.block(0, 1, (none_of(old), all_of(new)), candidates)
     rows = np.concatenate((old.copy_rows, new.copy_rows))
-    return renumbered(points, rows, n_old, both, Part(new, n_old), axes, crew)
+    return renumbered(points, rows, n_old, both, Part(new, n_old), axes, pool)
 
 
 def renumbered(
@@ -263,10 +265,10 @@ def renumbered(
     grown: ForestEdges,
     batch: Part | None,
     axes: Axes,
-    crew: Crew,
+    pool: WorkerPool,
 ) -> ExtendedClass:
     """Cut the numbered rows of a class into tiles anew, and number them by these; those from n_old on are new."""
-    tiled = tile_points(points, by_rank(points, rows), axes, crew)
+    tiled = tile_points(points, by_rank(points, rows), axes, pool)
     number = numbers_of(points, tiled, rows)
     grown = grown._replace(u=number.take(grown.u), v=number.take(grown.v))
     if batch is not None:
@@ -377,12 +379,12 @@ class Rejoining(Joining):
         a, b = self.classes[0][pairs], self.classes[1][pairs]
         return list(map(int, n_all[a] * n_all[b] - n_old[a] * n_old[b]))
 
-    def join_large(self, pair: int, crew: Crew) -> None:
+    def join_large(self, pair: int, pool: WorkerPool) -> None:
         """Join one pair, given the edges between its classes before."""
         a, b = int(self.classes[0][pair]), int(self.classes[1][pair])
         between = self.before.between(a, b)
         if between is None:
-            super().join_large(pair, crew)
+            super().join_large(pair, pool)
             return
         one, other, task = self.tiled[a], self.tiled[b], self.task
         n_a = one.n_copies
@@ -394,17 +396,17 @@ class Rejoining(Joining):
         if batch_b is not None:
             batch_b = batch_b.shifted(n_a)
         blocks = [(new, old) for new, old in ((self.extended[a].batch, side_b), (batch_b, side_a)) if new is not None]
-        seeds = [self.near((a, b), new, old, crew) for new, old in blocks]
+        seeds = [self.near((a, b), new, old, pool) for new, old in blocks]
         grown = settle(ends, task, known, [shifted(between, 0, n_a), *seeds, coinciding])
         amount = sum(new.tiled.n_copies * old.tiled.n_copies for new, old in blocks)
-        both = Sweep(blocks, ends, task, self.axes).run(grown, crew, amount)
+        both = Sweep(blocks, ends, task, self.axes).run(grown, pool, amount)
         self.record(pair, a, b, both, twin)
 
-    def near(self, pair: tuple[int, int], new: Part, old: Part, crew: Crew) -> Edges:
+    def near(self, pair: tuple[int, int], new: Part, old: Part, pool: WorkerPool) -> Edges:
         """Return edges from the new points of a class to near ones of another."""
         rows = new.tiled.side.rows
         n_wanted = 1 if len(old.tiled.side.hashes) > 8 * self.task.n_trees else self.task.n_trees + 1
-        neighbors = near_in_parts(self.axes.coordinates(rows)[0], (old,), n_wanted, crew)
+        neighbors = near_in_parts(self.axes.coordinates(rows)[0], (old,), n_wanted, pool)
         i, at = np.nonzero(neighbors >= 0)
         u, v = new.first_copies(i), neighbors[i, at]
         row_of = np.concatenate([self.tiled[c].copy_rows for c in pair])

@@ -33,19 +33,19 @@ from bayesfloor.forest.growing.linked import (
 )
 from bayesfloor.forest.order.arrays import F64, U64, ForestEdges
 from bayesfloor.forest.order.edges import Task
-from bayesfloor.forest.order.kruskal import order_edges
+from bayesfloor.forest.order.kruskal_kernels import order_edges
 from bayesfloor.forest.order.points import Extent, Points, rank_points
 from bayesfloor.forest.results import Forests, to_forests
-from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.forest.sweep.driver import Part, last_line
 from bayesfloor.forest.sweep.tiling import choose_axes, tile_points
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import WorkerPool, supervise
 
 ROWS_CHANGED = "These forests cannot be extended: rows of their X were changed after they were computed."
-# Bytes from which it is worth a look whether there are as many: that takes a millisecond.
+# Check the free memory, which takes a millisecond, for buffers above this number of bytes.
 MUCH_MEMORY = 1 << 28
-# Share of the rows that a buffer has spare capacity for.
+# Spare capacity of a buffer, as a share of its rows.
 SPARE = 0.5
 
 
@@ -134,11 +134,11 @@ class ForestsOrigin:
         if n_all * per_point > MUCH_MEMORY:
             check_memory(n_all * per_point, f"the forests of {n_all} points in {n_features} dimensions")
 
-        def compute(crew: Crew) -> Forests:
+        def compute(pool: WorkerPool) -> Forests:
             before = self.take_tiles()
             buffer = before.buffer if before is not None else RowBuffer()
             try:
-                return self._forests_of(forests, before, buffer.append(self.X, X_new), buffer, crew)
+                return self._forests_of(forests, before, buffer.append(self.X, X_new), buffer, pool)
             except BaseException:
                 buffer.truncate(len(self.X))
                 if before is not None:
@@ -148,15 +148,15 @@ class ForestsOrigin:
         return supervise(compute, n_threads, progress)
 
     def _forests_of(
-        self, forests: Forests, before: Extendable | None, X: F64, buffer: RowBuffer, crew: Crew
+        self, forests: Forests, before: Extendable | None, X: F64, buffer: RowBuffer, pool: WorkerPool
     ) -> Forests:
         """Return the forests of X, which begins with the rows of the forests."""
         n_old, n_all = forests.n_samples, len(X)
         amount = (n_all - n_old) * (n_all + n_old) // 2
-        crew.expect(amount)
+        pool.expect(amount)
         task = Task.of(forests.n_trees_asked, self.seed, n_all)
         if not grows_anew(n_old, n_all - n_old) and X.shape[1] <= FEW_FEATURES:
-            extended = self._linked(forests, before, X, task, crew)
+            extended = self._linked(forests, before, X, task, pool)
             if extended is not None:
                 linked, record = extended
                 n_trees = task.n_trees
@@ -173,17 +173,17 @@ class ForestsOrigin:
                         X, linked.points.hashes, self.seed, Extendable(linked.points, linked, buffer)
                     ),
                 )
-        points = rank_points(X, crew)
+        points = rank_points(X, pool)
         if not np.array_equal(points.hashes[:n_old], self.hashes):
             raise ValueError(ROWS_CHANGED)
         exponent = before.points.exponent if before is not None else Extent.of(X[:n_old]).exponent
         if points.exponent == exponent:
             tiled = before.known if before is not None else None
             if not isinstance(tiled, TiledForests):
-                tiled = tile_forests(forests, points, task, crew)
-            tiled = extend_tiled(points, tiled, np.arange(n_old, n_all), task, crew, amount)
+                tiled = tile_forests(forests, points, task, pool)
+            tiled = extend_tiled(points, tiled, np.arange(n_old, n_all), task, pool, amount)
         else:  # lengths are kept in units of another power of two now
-            tiled = grow_tiled(points, np.arange(n_all), task, crew, amount)
+            tiled = grow_tiled(points, np.arange(n_all), task, pool, amount)
         return to_forests(
             *tiled.forests,
             row_of=tiled.rows,
@@ -194,20 +194,20 @@ class ForestsOrigin:
         )
 
     def _linked(
-        self, forests: Forests, before: Extendable | None, X: F64, task: Task, crew: Crew
+        self, forests: Forests, before: Extendable | None, X: F64, task: Task, pool: WorkerPool
     ) -> tuple[LinkedForests, Record] | None:
         """Return the forests of X as link trees; None where that is not possible."""
         if before is not None and isinstance(before.known, LinkedForests):
-            return extend_linked(before.known, X, task, crew)
-        old = before.points if before is not None else rank_points(X[: forests.n_samples], crew)
+            return extend_linked(before.known, X, task, pool)
+        old = before.points if before is not None else rank_points(X[: forests.n_samples], pool)
         if not np.array_equal(old.hashes, self.hashes):
             raise ValueError(ROWS_CHANGED)
         if not can_be_linked(forests, old):
             return None
-        return extend_linked(link_forests(forests, old, crew), X, task, crew)
+        return extend_linked(link_forests(forests, old, pool), X, task, pool)
 
 
-def tile_forests(forests: Forests, points: Points, task: Task, crew: Crew) -> TiledForests:
+def tile_forests(forests: Forests, points: Points, task: Task, pool: WorkerPool) -> TiledForests:
     """Cut the points of forests into tiles, and put the edges of all trees into the strict order."""
     n = forests.n_samples
     rows = np.arange(n)
@@ -218,6 +218,6 @@ def tile_forests(forests: Forests, points: Points, task: Task, crew: Crew) -> Ti
     order = order_edges(u, v, d2, ends.hashes, ends.ranks, task.key)
     grown = ForestEdges(u.take(order), v.take(order), d2.take(order), forests.tree.take(order).astype(np.int32))
     axes = choose_axes(points, plan.current().projection)
-    tiled = tile_points(points, by_rank(points, rows), axes, crew)
+    tiled = tile_points(points, by_rank(points, rows), axes, pool)
     place = last_line(ends, Task.of(task.n_trees_asked, 0, n), grown, axes.scale)[0]
     return TiledForests(rows, axes, (Part(tiled, number=tiled.copy_rows),), grown, place)

@@ -1,8 +1,9 @@
 """Rows that arrive in few dimensions: new points search for their edges one by one, and trees exchange a few links.
 
 In few dimensions the forests of all points take little more time than a few passes over them, so that a batch must do
-with less: `nearby` finds the edges that can enter in one search per new point, and `links` lets each tree take what it
-is offered and hand what it gives up to the next. What is left per batch and point is a few steps of copying.
+with less: `nearby_kernels` finds the edges that can enter in one search per new point, and `link_kernels` lets each
+tree take what it is offered and hand what it gives up to the next. What is left per batch and point is a few steps of
+copying.
 
 Points lie in k-d trees, which are joined as the parts of `batch` are. Rows must be distinct, and the spanning trees
 must span them; otherwise `batch` takes over.
@@ -18,27 +19,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesfloor.forest.growing.links import attach, exchange, keep_links, link_tree, merge_ranks
-from bayesfloor.forest.growing.nearby import choose_attachments, fill_reach, nearest_points, points_in_reach
+from bayesfloor.forest.growing.link_kernels import attach, exchange, keep_links, link_tree, merge_ranks
+from bayesfloor.forest.growing.nearby_kernels import choose_attachments, fill_reach, nearest_points, points_in_reach
 from bayesfloor.forest.order.arrays import F64, I32, I64, Edges
 from bayesfloor.forest.order.edges import Task, together
-from bayesfloor.forest.order.kruskal import order_edges
+from bayesfloor.forest.order.kruskal_kernels import order_edges
 from bayesfloor.forest.order.points import Extent, Points
 from bayesfloor.forest.results import Forests
-from bayesfloor.forest.sweep.distances import edge_lengths
-from bayesfloor.forest.sweep.kdtree import leaf_boxes, leaf_starts, node_boxes, split_points
-from bayesfloor.runtime.hashing import hash_rows
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.forest.sweep.distance_kernels import edge_lengths
+from bayesfloor.forest.sweep.kdtree_kernels import leaf_boxes, leaf_starts, node_boxes, split_points
+from bayesfloor.runtime.hash_kernels import hash_rows
+from bayesfloor.runtime.threads import WorkerPool
 
-# Features up to which a search per new point is faster than a sweep.
+# Maximum number of features for which a search per new point is faster than a sweep.
 FEW_FEATURES = 3
-# Trees up to which a search per new point is worth its look at the nearest ones.
+# Maximum number of spanning trees for which a search per new point is faster.
 FEW_TREES = 8
-# Points in a leaf of a k-d tree.
+# Maximum number of points in a leaf of a k-d tree.
 LEAF = 16
-# Edges per new point that a search may find; there are more where many new points lie far from all others.
+# Maximum number of edges per new point that a search may find; more occur where many new points lie far from others.
 MANY_EDGES = 64
-# New points that are joined at once where there are more edges than that.
+# Join this number of new points at a time where there are more edges than that.
 FEW_NEW = 32
 
 
@@ -103,7 +104,7 @@ def can_be_linked(forests: Forests, points: Points) -> bool:
     )
 
 
-def link_forests(forests: Forests, points: Points, crew: Crew) -> LinkedForests:
+def link_forests(forests: Forests, points: Points, pool: WorkerPool) -> LinkedForests:
     """Make forests ready for more points."""
     n = forests.n_samples
     u, v = (np.ascontiguousarray(end, np.int32) for end in forests.edges.T)
@@ -112,7 +113,7 @@ def link_forests(forests: Forests, points: Points, crew: Crew) -> LinkedForests:
     cuts = pairwise(range(0, len(u) + 1, n - 1))
     trees = [Edges(u[a:b], v[a:b], d2[a:b]) for a, b in cuts]
     links = Links.empty(len(trees), n)
-    crew.run(link_tree, [(np.int64(t), *tree, points.hashes, links) for t, tree in enumerate(trees)])
+    pool.run(link_tree, [(np.int64(t), *tree, points.hashes, links) for t, tree in enumerate(trees)])
     kdtree = build_kdtree(points.X, np.arange(n, dtype=np.int32))
     fill_reach(kdtree, links.parent, links.weight, np.int64(len(trees) - 1))
     return LinkedForests(points, trees, links, (kdtree,))
@@ -179,16 +180,16 @@ class Record(NamedTuple):
         self.tree[own] = t
 
 
-def extend_linked(known: LinkedForests, X: F64, task: Task, crew: Crew) -> tuple[LinkedForests, Record] | None:
+def extend_linked(known: LinkedForests, X: F64, task: Task, pool: WorkerPool) -> tuple[LinkedForests, Record] | None:
     """Add the rows of X that are not there yet; None where rows are equal, or too many edges could enter."""
     n = len(X)
-    joined = join_new(known, X, task, crew)
+    joined = join_new(known, X, task, pool)
     if isinstance(joined, tuple) or joined is Obstacle.EQUAL_ROWS:
         return joined if isinstance(joined, tuple) else None
     # Once some are there, the others have them near.
     at_once = FEW_NEW
     while known.n_points < n:
-        joined = join_new(known, X[: min(known.n_points + at_once, n)], task, crew)
+        joined = join_new(known, X[: min(known.n_points + at_once, n)], task, pool)
         if not isinstance(joined, tuple):
             return None
         known = joined[0]
@@ -197,10 +198,10 @@ def extend_linked(known: LinkedForests, X: F64, task: Task, crew: Crew) -> tuple
     return joined
 
 
-def join_new(known: LinkedForests, X: F64, task: Task, crew: Crew) -> tuple[LinkedForests, Record] | Obstacle:
+def join_new(known: LinkedForests, X: F64, task: Task, pool: WorkerPool) -> tuple[LinkedForests, Record] | Obstacle:
     """Add the rows of X that are not there yet, unless there is an obstacle."""
     n_old, n, last = known.n_points, len(X), task.n_trees - 1
-    found, points = edges_of_new(known, X, task, crew)
+    found, points = edges_of_new(known, X, task, pool)
     if points is None:
         return Obstacle.EQUAL_ROWS
     if found is None:
@@ -234,8 +235,8 @@ def join_new(known: LinkedForests, X: F64, task: Task, crew: Crew) -> tuple[Link
         return join_kdtrees([*known.kdtrees, batch], links)
 
     for t in range(task.n_trees):
-        edges = crew.run(lambda step, *args: step(*args), [(add_edges, t), *([(finish, t - 1)] if t else [])])[0]
-    kdtrees = crew.run(lambda step, *args: step(*args), [(finish_last,), (record.write, last, trees[last])])[0]
+        edges = pool.run(lambda step, *args: step(*args), [(add_edges, t), *([(finish, t - 1)] if t else [])])[0]
+    kdtrees = pool.run(lambda step, *args: step(*args), [(finish_last,), (record.write, last, trees[last])])[0]
     return LinkedForests(points, trees, links, kdtrees), record
 
 
@@ -245,7 +246,7 @@ def empty_edges(n: int) -> Edges:
 
 
 def edges_of_new(
-    known: LinkedForests, X: F64, task: Task, crew: Crew
+    known: LinkedForests, X: F64, task: Task, pool: WorkerPool
 ) -> tuple[tuple[list[Edges], KDTree] | None, Points | None]:
     """Return the edges from new points that can enter, the new points in a k-d tree, and all points ranked.
 
@@ -257,7 +258,7 @@ def edges_of_new(
     m = len(rows)
     # Neighbours one after the other look at the same boxes and links.
     batch = build_kdtree(rows, np.arange(n_old, n_old + m, dtype=np.int32))
-    pieces = crew.shares(m)
+    pieces = pool.shares(m)
     n_near = 3 * task.n_trees + 3
     attached_to, attached_d2 = np.empty(m, np.int32), np.empty(m)
     while True:
@@ -265,7 +266,7 @@ def edges_of_new(
         enters = np.full((m, n_near), task.n_trees, np.int8)
         out = near, best, enters, attached_to, attached_d2
         tasks = [(find_attachments, *piece, batch.rows, kdtrees, links, *out) for piece in pieces]
-        points, *chosen = crew.run(lambda step, *args: step(*args), [(rank_more, known.points, X), *tasks])
+        points, *chosen = pool.run(lambda step, *args: step(*args), [(rank_more, known.points, X), *tasks])
         if all(chosen) or points is None:
             break
         if n_near > MANY_EDGES:
@@ -301,7 +302,7 @@ def edges_of_new(
                 return None
         return Edges(out.u[:count], out.v[:count], out.d2[:count])
 
-    found = crew.run(search, pieces)
+    found = pool.run(search, pieces)
     if any(edges is None for edges in found):
         return None, points
     by_tree = []

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.forest.order.arrays import F64, I32, U64, Edges, ForestEdges
-from bayesfloor.forest.order.hashing import seed_key
-from bayesfloor.forest.order.kruskal import merge_forests, sorted_between, walk_with
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.forest.order.hash_kernels import seed_key
+from bayesfloor.forest.order.kruskal_kernels import merge_forests, sorted_between, walk_with
+from bayesfloor.runtime.threads import WorkerPool
 
-# Edges from which several threads sort them.
-MANY_EDGES = 1 << 15
-
-#: Edges up to which one walk over all of them takes less time than a walk over few of them before.
-MANY_EDGES = 2_000
-#: Entries of a matrix of all ends for each edge, up to which there is one: of many copies few have edges.
+# Minimum number of edges that several threads sort.
+SORTED_BY_MANY = 1 << 15
+# Maximum number of edges for one walk over all of them; of more, the shortest are walked first.
+ONE_WALK = 2_000
+# Maximum number of entries per edge in the dense matrix of lengths that this takes; with more, one walk takes all.
 MOST_SPARSE = 8
 
 
@@ -53,20 +52,20 @@ class Ends:
 
 
 def settle(
-    ends: Ends, task: Task, forests: ForestEdges, edges: Sequence[Edges], crew: Crew | None = None
+    ends: Ends, task: Task, forests: ForestEdges, edges: Sequence[Edges], pool: WorkerPool | None = None
 ) -> ForestEdges:
     """Run Kruskal's walk over the edges of some forests and over new ones, which are in no order.
 
-    The threads of a crew sort the new ones.
+    The threads of a pool sort the new ones.
     """
     u, v, d2 = (np.concatenate(field) for field in zip(*edges, strict=True))
     cuts = [0.0, np.inf]
-    if crew is not None and len(d2) >= MANY_EDGES:
+    if pool is not None and len(d2) >= SORTED_BY_MANY:
         sample = np.sort(d2[:: max(1, len(d2) // 1024)])
-        cuts[1:1] = [float(sample[first]) for first, _ in crew.shares(len(sample))[1:]]
+        cuts[1:1] = [float(sample[first]) for first, _ in pool.shares(len(sample))[1:]]
     ranges = [(u, v, d2, low, high, ends.hashes, ends.ranks, task.key) for low, high in pairwise(cuts)]
     # Sorted once: of many edges, the walk would wait for memory at each one that it picks out.
-    some = crew.run(sorted_between, ranges) if crew is not None else [sorted_between(*ranges[0])]
+    some = pool.run(sorted_between, ranges) if pool is not None else [sorted_between(*ranges[0])]
     found = [np.concatenate(field) for field in zip(*some, strict=True)] if len(some) > 1 else some[0]
     in_order = np.arange(len(found[0]), dtype=np.int32)
     return ForestEdges(
@@ -82,7 +81,7 @@ def settle_all(ends: Ends, task: Task, forests: ForestEdges, others: Sequence[Ed
     are refused by all trees.
     """
     n = len(ends)
-    if len(edges.u) <= MANY_EDGES or n * n > MOST_SPARSE * len(edges.u):
+    if len(edges.u) <= ONE_WALK or n * n > MOST_SPARSE * len(edges.u):
         return settle(ends, task, forests, [*others, edges])
     u, v, d2 = edges
     lengths = np.full((n, n), np.inf)

@@ -10,20 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesfloor.forest.order.arrays import F64, I32, I64, U64
-from bayesfloor.forest.order.hashing import number_sites, order_of_hashes
-from bayesfloor.runtime.hashing import hash_rows
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.forest.order.hash_kernels import number_sites, order_of_hashes
+from bayesfloor.runtime.hash_kernels import hash_rows
+from bayesfloor.runtime.threads import WorkerPool
 
-# Points stay as they are up to this magnitude.
+# Maximum magnitude of points that are not rescaled.
 LARGEST = 2.0**300
-# The exponent of the largest magnitude in points that do not: sums of 2^40 squared differences are finite.
+# Exponent of the largest magnitude after rescaling: sums of 2^40 squared differences are finite.
 TOP = 490
 # Values from here on differ by 2^-511 or more, if they do, and the square of that is a normal number.
 LEAST = 2.0**-458
 # Where there are values below LEAST, rows must differ in values from here on: then their squared distance is
 # 2^-946 or more, and what is lost of the squares of smaller differences is far below its last bit.
 DUST = 2.0**-420
-# Numbers that are looked at at a time, so that they stay in the processor's cache.
+# Numbers in a block that stays in the processor's cache.
 AT_ONCE = 1 << 15
 ONE = np.uint64(1)
 
@@ -86,6 +86,13 @@ class Extent(NamedTuple):
         return Extent(*(float(np.ldexp(value, -self.exponent)) for value in self))
 
 
+def ranks_of(order: I32) -> I32:
+    """Return the rank of each row, given the rows by rank."""
+    ranks = np.empty(len(order), np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    return ranks
+
+
 @dataclass(frozen=True)
 class Points:
     """The rows of X with their place in the strict order."""
@@ -108,9 +115,7 @@ class Points:
     @cached_property
     def ranks(self) -> I32:
         """The rank of each row."""
-        ranks = np.empty(len(self.order), np.int32)
-        ranks[self.order] = np.arange(len(self.order), dtype=np.int32)
-        return ranks
+        return ranks_of(self.order)
 
     @property
     def n_sites(self) -> int:
@@ -123,8 +128,8 @@ class Points:
         return Extent.of(self.X)
 
 
-def rank_points(X: F64, crew: Crew | None = None) -> Points:
-    """Hash and rank the rows of a checked array, with the threads of a crew where there is one."""
+def rank_points(X: F64, pool: WorkerPool | None = None) -> Points:
+    """Hash and rank the rows of a checked array, with the threads of a pool where there is one."""
     n = len(X)
     hashes = np.empty(n, np.uint64)
 
@@ -132,8 +137,8 @@ def rank_points(X: F64, crew: Crew | None = None) -> Points:
         hash_rows(X.view(np.uint64), start, stop, hashes)
         return Extent.of(X[start:stop])
 
-    crew = crew or Crew(1)
-    extent = Extent.union(crew.run(look_at, crew.shares(n)))
+    pool = pool or WorkerPool(1)
+    extent = Extent.union(pool.run(look_at, pool.shares(n)))
     extent.check_lengths(X.shape[1])
     order = order_of_hashes(hashes)
     site_of_rank = np.empty(n, np.int64)

@@ -23,14 +23,14 @@ import numpy as np
 from bayesfloor.data.points import read_points
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F64, I64, U64
-from bayesfloor.forest.order.hashing import order_of_hashes
+from bayesfloor.forest.order.hash_kernels import order_of_hashes
 from bayesfloor.forest.order.points import Extent, Points, hashes_without
 from bayesfloor.forest.partitions.files import as_points
 from bayesfloor.forest.partitions.graph import RankedRows
-from bayesfloor.forest.partitions.tasks import WithArrays
 from bayesfloor.forest.sweep.tiling import Axes, choose_axes
 from bayesfloor.runtime.caller_warnings import warn_caller
-from bayesfloor.runtime.hashing import hash_rows
+from bayesfloor.runtime.hash_kernels import hash_rows
+from bayesfloor.runtime.task_graph import WithArrays
 
 # Bytes of points that are read at a time.
 CHUNK_BYTES = 8 * 2**20

@@ -20,16 +20,17 @@ from bayesfloor.forest.partitions.chunks import (
     rough_hashes,
     rows_of_chunk,
 )
-from bayesfloor.forest.partitions.cluster import Cluster, ClusterRun, Computed
 from bayesfloor.forest.partitions.files import StoredRows
-from bayesfloor.forest.partitions.graph import Graph, Job, RankedRows
+from bayesfloor.forest.partitions.graph import RankedRows
 from bayesfloor.forest.partitions.layout import SPLIT_AXES, Layout, rows_per_partition
 from bayesfloor.forest.partitions.tasks import PartitionEnds, PartitionInMemory
 from bayesfloor.forest.results import Origin
 from bayesfloor.forest.sweep.tiling import Axes
+from bayesfloor.runtime.cluster import Cluster, ClusterRun, Computed
+from bayesfloor.runtime.task_graph import Graph, Job
 from bayesfloor.runtime.threads import supervise
 
-# Chunks for each few megabytes of a Dask array from which they are too small.
+# Maximum number of chunks of a Dask array per chunk of our own size; more are merged first.
 SMALL_CHUNKS = 8
 
 
@@ -51,7 +52,7 @@ class RowsOnCluster:
             raise ValueError(f"Found array with {self.starts[-1]} sample(s) while a minimum of 2 is required.")
         self.ranked: RankedRows
         self.axes: Axes
-        self.ranked, self.axes, extent = supervise(lambda crew: rank_chunks(known), 1, False)
+        self.ranked, self.axes, extent = supervise(lambda pool: rank_chunks(known), 1, False)
         if extent.dust > 0:
             hashes = self._of_every_chunk([partial(rough_hashes, dust=extent.dust)] * len(chunks))
             check_apart(extent, self.ranked.sites, np.concatenate(hashes))

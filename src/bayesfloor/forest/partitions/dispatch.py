@@ -21,15 +21,16 @@ from bayesfloor.data.points import check_points
 from bayesfloor.forest import plan
 from bayesfloor.forest.classes.class_forests import ClassForests
 from bayesfloor.forest.order.arrays import I64
-from bayesfloor.forest.partitions.cluster import Cluster, ClusterRun, check_client, import_distributed
 from bayesfloor.forest.partitions.cluster_rows import is_collection, rows_of_collection, rows_of_file
 from bayesfloor.forest.partitions.files import RowsOfMap, StoredRows, open_rows
 from bayesfloor.forest.partitions.out_of_core import RowsOnDisk, working_folder
-from bayesfloor.forest.partitions.runs import PartitionPlan, RowsInMemory, RowSource, plan_partitions, run_in_threads
+from bayesfloor.forest.partitions.planning import PartitionPlan, RowsInMemory, RowSource, plan_partitions
 from bayesfloor.forest.results import Forests
 from bayesfloor.runtime.checks import Progress
+from bayesfloor.runtime.cluster import Cluster, ClusterRun, check_client, import_distributed
 from bayesfloor.runtime.limits import available_memory, check_memory
-from bayesfloor.runtime.threads import Crew, reporter, supervise
+from bayesfloor.runtime.task_graph import run_in_threads
+from bayesfloor.runtime.threads import WorkerPool, reporter, supervise
 
 Labels = Callable[[int], tuple[np.ndarray, I64]]  # of a number of rows: the classes, and each row's code
 
@@ -82,7 +83,7 @@ def forests_of_partitions(X: Any, client: Any, device: Any, request: Request) ->
     check_memory(bytes_for(n, 0, request.n_trees), f"the edges of the forests of {n} points")
     classes, codes = (None, None) if request.labels is None else request.labels(n)
     planned = supervise(
-        lambda crew: plan_partitions(rows, codes, request.n_trees, request.seed, cluster.n_slots), 1, False
+        lambda pool: plan_partitions(rows, codes, request.n_trees, request.seed, cluster.n_slots), 1, False
     )
     results = ClusterRun(cluster, planned.graph).run(reporter(request.progress))
     return _record(planned, results, classes)
@@ -99,7 +100,7 @@ def _rows_for(cluster: Cluster, X: Any, request: Request) -> RowSource:
         return rows_of_file(cluster, stored)
     array = check_points(X)
     check_memory(bytes_for(len(array), array.shape[1], request.n_trees), f"the forests of {len(array)} points")
-    return supervise(lambda crew: RowsInMemory.of(array, request.seed), 1, False)
+    return supervise(lambda pool: RowsInMemory.of(array, request.seed), 1, False)
 
 
 def _on_disk(stored: StoredRows, request: Request) -> Forests | ClassForests:
@@ -109,10 +110,10 @@ def _on_disk(stored: StoredRows, request: Request) -> Forests | ClassForests:
     check_memory(bytes_for(n, 0, request.n_trees), f"the edges of the forests of {n} points")
     classes, codes = (None, None) if request.labels is None else request.labels(n)
 
-    def compute(folder: Path, crew: Crew) -> Forests | ClassForests:
-        rows = RowsOnDisk(stored, folder, crew)
-        planned = plan_partitions(rows, codes, request.n_trees, request.seed, crew.n_threads)
-        return _record(planned, run_in_threads(planned.graph, crew), classes)
+    def compute(folder: Path, pool: WorkerPool) -> Forests | ClassForests:
+        rows = RowsOnDisk(stored, folder, pool)
+        planned = plan_partitions(rows, codes, request.n_trees, request.seed, pool.n_threads)
+        return _record(planned, run_in_threads(planned.graph, pool), classes)
 
     with working_folder(8 * n * n_features) as folder:
         return supervise(partial(compute, Path(folder)), request.n_threads, request.progress)

@@ -17,7 +17,7 @@ holds the forests in the end anyhow, some parts at a time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ import numpy as np
 from bayesfloor.forest.classes.class_forests import ClassForests
 from bayesfloor.forest.classes.joining import PairEdges
 from bayesfloor.forest.order.arrays import I32, I64, Edges, ForestEdges
-from bayesfloor.forest.order.points import Points
+from bayesfloor.forest.order.points import Points, ranks_of
 from bayesfloor.forest.partitions.layout import Layout, Unit
 from bayesfloor.forest.partitions.tasks import (
     JoinedPairs,
@@ -41,67 +41,12 @@ from bayesfloor.forest.partitions.tasks import (
 )
 from bayesfloor.forest.results import EdgeSums, Forests, Origin, to_forests
 from bayesfloor.forest.sweep.tiling import Tiled
+from bayesfloor.runtime.task_graph import Graph, Job, Lazy
 
-# Results merged at once.
+# Maximum number of results merged at once.
 FAN_IN = 8
-# Edges that a worker's task may be given to merge: 16 MiB, of which a walk makes five times as much.
+# Maximum number of edges that a worker merges in one task: 16 MiB, of which a walk makes five times as much.
 MERGE_EDGES = 1 << 20
-
-
-@dataclass(frozen=True)
-class Job:
-    """A call of a pure function; its arguments are names of data or of other jobs, or lists of these."""
-
-    work: Callable[..., Any]
-    needs: tuple[str | list[str], ...]
-    amount: int = 0  # distances, for progress
-    here: bool = False  # done by the calling process, because the result may be as large as all forests
-
-    def names(self) -> Iterator[str]:
-        """Yield the names of all that is needed."""
-        for need in self.needs:
-            yield from need if isinstance(need, list) else [need]
-
-
-@dataclass(frozen=True)
-class Lazy:
-    """Data that is made when it is handed out, and again when it was lost: there is no second copy of X here."""
-
-    make: Callable[[], Any]
-
-
-@dataclass(eq=False)
-class Graph:
-    """Data, jobs in an order in which they can be done, and whose results are wanted."""
-
-    data: dict[str, Any] = field(default_factory=dict)
-    jobs: dict[str, Job] = field(default_factory=dict)
-    wanted: list[str] = field(default_factory=list)
-
-    @property
-    def amount(self) -> int:
-        """The distances of all jobs."""
-        return sum(job.amount for job in self.jobs.values())
-
-    def depth_first(self) -> list[str]:
-        """Return all jobs in an order in which each comes soon after what it needs, so that little has to be kept."""
-        order: dict[str, None] = {}
-        stack = [*reversed(self.jobs), *reversed(self.wanted)]
-        while stack:
-            missing = [name for name in self.jobs[stack[-1]].names() if name in self.jobs and name not in order]
-            if missing:
-                stack += reversed(missing)
-            else:
-                order[stack.pop()] = None
-        return list(order)
-
-    def users(self) -> dict[str, list[str]]:
-        """Return, for every name, the jobs that need it."""
-        users: dict[str, list[str]] = {name: [] for name in (*self.data, *self.jobs)}
-        for name, job in self.jobs.items():
-            for need in job.names():
-                users[need].append(name)
-        return users
 
 
 class Part(NamedTuple):
@@ -132,9 +77,7 @@ class RankedRows:
     @property
     def ranks(self) -> I32:
         """The rank of each row."""
-        ranks = np.empty(len(self.order), np.int32)
-        ranks[self.order] = np.arange(len(self.order), dtype=np.int32)
-        return ranks
+        return ranks_of(self.order)
 
 
 def partition_ends(layout: Layout, ranked: RankedRows) -> list[PartitionEnds]:
@@ -281,10 +224,10 @@ class Merging:
         """Merge parts on workers, level by level, until there is one or no two have few enough edges."""
         mine = [part for part in parts if part.here]
         parts, level = sorted((part for part in parts if not part.here), key=lambda part: part.place), 0
-        while len(groups := in_groups(parts, FAN_IN, MERGE_EDGES)) < len(parts):
+        while len(runs := in_runs(parts, FAN_IN, MERGE_EDGES)) < len(parts):
             parts = [
                 some[0] if len(some) == 1 else self._add(f"{name} {level} {number}", some, work, job_of, here=False)
-                for number, some in enumerate(groups)
+                for number, some in enumerate(runs)
             ]
             level += 1
         return parts + mine
@@ -292,9 +235,9 @@ class Merging:
     def _chained(self, name: str, parts: list[Part], work: Callable[..., Any], job_of: JobOf) -> Part:
         """Merge parts in the calling process, as many at a time as have about as many edges as the result."""
         here = len(parts) > 1 or parts[0].here
-        groups = in_groups(parts, len(parts), max(MERGE_EDGES, job_of(parts)[1]))
+        runs = in_runs(parts, len(parts), max(MERGE_EDGES, job_of(parts)[1]))
         known: list[Part] = []
-        for number, some in enumerate(groups):
+        for number, some in enumerate(runs):
             known = [self._add(f"{name} last {number}", [*known, *some], work, job_of, here)]
         return known[0]
 
@@ -305,18 +248,18 @@ class Merging:
         return Part(name, partitions, min(most_edges, sum(part.n_edges for part in parts)), here)
 
 
-def in_groups(parts: list[Part], most_parts: int, most_edges: int) -> list[list[Part]]:
-    """Put parts that follow each other into groups of at most so many parts, and edges where these are several."""
-    groups: list[list[Part]] = []
+def in_runs(parts: list[Part], most_parts: int, most_edges: int) -> list[list[Part]]:
+    """Put parts that follow each other into runs of at most so many parts, and edges where these are several."""
+    runs: list[list[Part]] = []
     n_edges = 0
     for part in parts:
-        if groups and len(groups[-1]) < most_parts and n_edges + part.n_edges <= most_edges:
-            groups[-1].append(part)
+        if runs and len(runs[-1]) < most_parts and n_edges + part.n_edges <= most_edges:
+            runs[-1].append(part)
             n_edges += part.n_edges
         else:
-            groups.append([part])
+            runs.append([part])
             n_edges = part.n_edges
-    return groups
+    return runs
 
 
 def whole_forests(

@@ -18,17 +18,17 @@ import numpy as np
 
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F64, I32, I64
-from bayesfloor.forest.sweep.kdtree import leaf_starts, split_points
+from bayesfloor.forest.sweep.kdtree_kernels import leaf_starts, split_points
 
 # Partitions per task that can run at a time. Every two are joined, so that there are enough tasks for all workers.
 PARTITIONS_PER_SLOT = 2
-# Rows of the smallest partition that is cut: below, tasks cost more than their distances do.
+# Minimum number of rows in a partition that is cut: below, tasks cost more than their distances.
 FEWEST_ROWS = 2_000
 # Bytes of points in a partition: a task of about a second, which holds a few times as much in memory.
 PARTITION_BYTES = 8 * 2**20
 # Rows that a partition may have beyond PARTITION_BYTES where rows have many features.
 LEAST_FULL_ROWS = 8_192
-# Bytes of points that no partition exceeds.
+# Maximum number of bytes of points in a partition.
 MOST_PARTITION_BYTES = 64 * 2**20
 # Leading axes along which partitions are cut.
 SPLIT_AXES = 8

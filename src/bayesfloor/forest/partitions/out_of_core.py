@@ -23,13 +23,14 @@ from bayesfloor.forest.partitions.chunks import (
     rows_of_chunk,
 )
 from bayesfloor.forest.partitions.files import StoredRows
-from bayesfloor.forest.partitions.graph import Graph, RankedRows
+from bayesfloor.forest.partitions.graph import RankedRows
 from bayesfloor.forest.partitions.layout import Layout
 from bayesfloor.forest.partitions.tasks import PartitionEnds
 from bayesfloor.forest.results import Origin
 from bayesfloor.forest.sweep.tiling import Axes
 from bayesfloor.runtime.limits import in_gib
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.task_graph import Graph
+from bayesfloor.runtime.threads import WorkerPool
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +54,13 @@ class PartitionOnDisk:
 class RowsOnDisk:
     """Rows of a file, and the folder in which they are sorted into partitions."""
 
-    def __init__(self, stored: StoredRows, folder: Path, crew: Crew):
-        self.stored, self.crew = stored, crew
+    def __init__(self, stored: StoredRows, folder: Path, pool: WorkerPool):
+        self.stored, self.pool = stored, pool
         self.path = folder / "partitions"
         self.starts = chunk_starts(*stored.shape)
         self.origin: Origin | None = None
         n_sampled = -(-SAMPLE_ROWS // (len(self.starts) - 1))
-        facts = crew.run(
+        facts = pool.run(
             lambda first, last: look_at(stored.read(first, last), f"rows {first} to {last - 1}", n_sampled),
             self._chunks(),
         )
@@ -67,7 +68,7 @@ class RowsOnDisk:
         self.axes: Axes
         self.ranked, self.axes, extent = rank_chunks(facts)
         if extent.dust > 0:
-            hashes = crew.run(lambda first, last: rough_hashes(stored.read(first, last), extent.dust), self._chunks())
+            hashes = pool.run(lambda first, last: rough_hashes(stored.read(first, last), extent.dust), self._chunks())
             check_apart(extent, self.ranked.sites, np.concatenate(hashes))
 
     def _chunks(self) -> list[tuple[int, int]]:
@@ -80,7 +81,7 @@ class RowsOnDisk:
         def fill(first: int, last: int) -> None:
             out[first:last] = coordinates_of(self.stored.read(first, last), self.axes, self.ranked.exponent, n_axes)
 
-        self.crew.run(fill, self._chunks())
+        self.pool.run(fill, self._chunks())
         return out
 
     def partition_of(self, layout: Layout, number: int, ends: PartitionEnds, part_starts: I64) -> PartitionOnDisk:
@@ -98,7 +99,7 @@ class RowsOnDisk:
         written = layout.partition_starts[:-1].copy()
         with self.path.open("wb") as file:
             for first, last in self._chunks():
-                self.crew.check()
+                self.pool.check()
                 partitions = partition_of_row[first:last]
                 order = np.argsort(partitions, kind="stable")
                 X = rows_of_chunk(self.stored.read(first, last), order, self.ranked.exponent)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -17,29 +17,14 @@ from bayesfloor.forest import plan
 from bayesfloor.forest.classes.joining import Joining
 from bayesfloor.forest.order.arrays import F64, I32, I64, U64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, no_edges, no_forests, settle
-from bayesfloor.forest.order.labels import measure_pair
+from bayesfloor.forest.order.label_kernels import measure_pair
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.sweep.grow import grow
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, tile_points
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.task_graph import WithArrays
+from bayesfloor.runtime.threads import WorkerPool, supervise
 
 T = TypeVar("T")
-
-
-def bytes_of(value: Any) -> int:
-    """Return the bytes of all arrays in a value."""
-    if isinstance(value, np.ndarray):
-        return value.nbytes
-    if isinstance(value, list | tuple):
-        return sum(map(bytes_of, value))
-    return bytes_of(list(vars(value).values())) if isinstance(value, WithArrays) else 0
-
-
-class WithArrays:
-    """A value that says how large it is: Dask, which cannot see, would take it for a few bytes and never spill it."""
-
-    def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + bytes_of(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +118,7 @@ class PartitionForests(WithArrays):
 TaskResult = Edges | ForestEdges | PartitionForests | JoinedPairs
 
 
-def with_settings(shared: SharedInputs, work: Callable[[Crew], T]) -> T:
+def with_settings(shared: SharedInputs, work: Callable[[WorkerPool], T]) -> T:
     """Do a task's work off its thread, with one thread, BLAS held to one, and the caller's settings."""
     with plan.override(**vars(shared.settings)):
         return supervise(work, 1, False)
@@ -156,14 +141,14 @@ def part_rows(part_starts: I64, part: int, first: int) -> I32:
 def grow_partition(shared: SharedInputs, partition: Partition) -> PartitionForests:
     """Grow the forests of every class in a partition, and join all pairs of them."""
 
-    def work(crew: Crew) -> PartitionForests:
+    def work(pool: WorkerPool) -> PartitionForests:
         points = points_of([partition])
         first = partition.ends.first
         tiled, grown, forests = [], [], []
         for part in range(len(partition.part_starts) - 1):
             rows = part_rows(partition.part_starts, part, 0)
-            cut = tile_points(points, rows, shared.axes, crew)
-            cut, own = grow(points, cut, shared.task, shared.axes, crew, 0)
+            cut = tile_points(points, rows, shared.axes, pool)
+            cut, own = grow(points, cut, shared.task, shared.axes, pool, 0)
             tiled.append(cut)
             grown.append(own)
             u, v = (cut.copy_rows[end] + np.int32(first) for end in (own.u, own.v))
@@ -172,7 +157,7 @@ def grow_partition(shared: SharedInputs, partition: Partition) -> PartitionFores
             return PartitionForests(forests, None)
         pairs = np.triu_indices(len(tiled), 1)
         numbers = np.arange(first, first + len(partition.ends))
-        return PartitionForests(forests, join_pairs(shared, points, tiled, grown, pairs, numbers, (0, 0), crew))
+        return PartitionForests(forests, join_pairs(shared, points, tiled, grown, pairs, numbers, (0, 0), pool))
 
     return with_settings(shared, work)
 
@@ -182,14 +167,14 @@ def join_partitions(
 ) -> JoinedPairs:
     """Join every class of one partition with every class of another; both may hold parts of the same class."""
 
-    def work(crew: Crew) -> JoinedPairs:
+    def work(pool: WorkerPool) -> JoinedPairs:
         points = points_of([a, b])
         tiled, grown = [], []
         first = 0
         for partition, known in ((a, grown_a), (b, grown_b)):
             for part, forest in enumerate(known.forests):
                 rows = part_rows(partition.part_starts, part, first)
-                cut = tile_points(points, rows, shared.axes, crew, forest.tile_order)
+                cut = tile_points(points, rows, shared.axes, pool, forest.tile_order)
                 number = np.empty(len(rows), np.int32)  # of each row's copy
                 number[cut.copy_rows - rows[0]] = np.arange(len(rows), dtype=np.int32)
                 own = forest.edges
@@ -201,7 +186,7 @@ def join_partitions(
         n_a, n_b = len(grown_a.forests), len(grown_b.forests)
         pairs = np.repeat(np.arange(n_a), n_b), n_a + np.tile(np.arange(n_b), n_a)
         numbers = np.concatenate([np.arange(len(partition.ends)) + partition.ends.first for partition in (a, b)])
-        return join_pairs(shared, points, tiled, grown, pairs, numbers, (0, n_a), crew)
+        return join_pairs(shared, points, tiled, grown, pairs, numbers, (0, n_a), pool)
 
     return with_settings(shared, work)
 
@@ -221,11 +206,11 @@ def join_pairs(
     pairs: tuple[I64, I64],
     numbers: I64,
     first_parts: tuple[int, int],
-    crew: Crew,
+    pool: WorkerPool,
 ) -> JoinedPairs:
     """Join pairs of classes and return the edges between by their numbers, which `numbers` has for each row."""
     joining = Joining(points, tiled, grown, shared.axes, shared.task, pairs)
-    joining.run(crew)
+    joining.run(pool)
     found = joining.edges()
     # The edges of pair 0, then those of pair 1, and so on.
     starts = np.concatenate(([0], np.cumsum(found.count)))
@@ -261,7 +246,7 @@ def edges_in(part: TaskResult) -> list[Edges]:
 def merge_parts(shared: SharedInputs, ends: list[PartitionEnds], parts: list[TaskResult]) -> ForestEdges:
     """Return the forests of all edges that some tasks found, among the rows of the given partitions."""
 
-    def work(crew: Crew) -> ForestEdges:
+    def work(pool: WorkerPool) -> ForestEdges:
         return settle_numbers(shared.task, ends, [edges for part in parts for edges in edges_in(part)])
 
     return with_settings(shared, work)
@@ -309,7 +294,7 @@ def merge_between(
     Edges
     """
 
-    def work(crew: Crew) -> Edges:
+    def work(pool: WorkerPool) -> Edges:
         edges = Edges(*map(np.concatenate, zip(*(own for part in found for own in edges_in(part)), strict=True)))
         is_b = (class_starts[0] <= edges.u) & (edges.u < class_starts[-1])
         class_b = np.searchsorted(class_starts, np.where(is_b, edges.u, edges.v), side="right") - 1
@@ -352,7 +337,7 @@ def finish_pairs(
     JoinedPairs
     """
 
-    def work(crew: Crew) -> JoinedPairs:
+    def work(pool: WorkerPool) -> JoinedPairs:
         n_pairs = len(class_starts) - 1
         first_a = ends_a[0].first
         last_a = ends_a[-1].first + len(ends_a[-1])

@@ -22,8 +22,8 @@ from bayesfloor.forest.reachability.reach_kernels import (
     keep_neighbors,
     sweep_neighbors,
 )
-from bayesfloor.forest.sweep.bounds import bound_nodes, empty_bounds
-from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.forest.sweep.bound_kernels import bound_nodes, empty_bounds
+from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.forest.sweep.driver import NOTHING_KNOWN, Chunk, Survivors, cut_tiles, work_through
 from bayesfloor.forest.sweep.grow import neighbors_of
 from bayesfloor.forest.sweep.records import Hops, Line, Side, Work
@@ -31,13 +31,13 @@ from bayesfloor.forest.sweep.tile_kernels import WITHIN
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, lengths_of, new_work
 from bayesfloor.runtime.checks import ParameterError, is_int
 from bayesfloor.runtime.kernels import is_plain
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
-# Pairs found for each point from which the lists of near points are brought up to date.
+# Update the lists of near points after this number of pairs per point.
 PAIRS_PER_POINT = 4
-# The largest core distance, in units of the points' largest coordinate, and the largest whose square is finite.
+# Maximum core distance, in units of the points' largest coordinate, and absolute: its square is finite.
 LARGEST_CORE, LARGEST_SQUARED = 2.0**200, 2.0**511
-# The least core distance other than 0: its square is a normal number.
+# Minimum core distance other than 0: its square is a normal number.
 LEAST_SQUARED = 2.0**-511
 
 Kernel = Callable[..., tuple[int, int, int]]
@@ -112,7 +112,7 @@ class NearPoints:
     near: I32  # (n, n_near) nearest first, -1 where there are too few
 
 
-def nearest_points(tiled: Tiled, k: int, axes: Axes, crew: Crew, amount: int) -> NearPoints:
+def nearest_points(tiled: Tiled, k: int, axes: Axes, pool: WorkerPool, amount: int) -> NearPoints:
     """Return the distance of each point to the k-th nearest other copy, exactly, and its nearest points."""
     side = tiled.side
     n = len(side.hashes)
@@ -123,9 +123,9 @@ def nearest_points(tiled: Tiled, k: int, axes: Axes, crew: Crew, amount: int) ->
     if n <= plan.current().all_pairs_below or is_plain():
         return nearest_of_all(tiled, k, n_wanted)
     tile = int(np.diff(side.starts).max())
-    near = neighbors_of(tiled, tiled, n_wanted, crew, max(4, -(-3 * n_wanted // tile)))
+    near = neighbors_of(tiled, tiled, n_wanted, pool, max(4, -(-3 * n_wanted // tile)))
     near_d2 = np.full(near.shape, np.inf)
-    shares = crew.shares(n)
+    shares = pool.shares(n)
 
     def measure(first: int, last: int) -> None:
         own, at = np.nonzero(near[first:last] >= 0)
@@ -136,14 +136,14 @@ def nearest_points(tiled: Tiled, k: int, axes: Axes, crew: Crew, amount: int) ->
         near_d2[first:last] = np.take_along_axis(near_d2[first:last], by_length, axis=1)
         near[first:last] = np.take_along_axis(near[first:last], by_length, axis=1)
 
-    crew.run(measure, shares)
+    pool.run(measure, shares)
     bounds = empty_bounds(side, True)
     for places in (bounds.node_low, bounds.node_high, bounds.rank_low, bounds.rank_high):
         places.fill(0)  # one place for all: no tree says how far apart tiles may be
     nowhere = Line(np.zeros((1, 1), np.int32), np.zeros(2, np.int8), np.zeros(1), np.zeros(1), np.zeros(1, np.uint64))
     no_hops = Hops(np.zeros((1, 1), np.float32), NOTHING_KNOWN)
     products = plan.current().use_products(axes.n_axes, axes.exact)
-    chunks = deque(whole_chunks(side, crew.n_threads))
+    chunks = deque(whole_chunks(side, pool.n_threads))
     share = amount // len(chunks)
     resumed = False
     while chunks:
@@ -152,11 +152,11 @@ def nearest_points(tiled: Tiled, k: int, axes: Axes, crew: Crew, amount: int) ->
         bound_nodes(side, bounds)
         found = Survivors()
         arguments = (side, bounds, nowhere, no_hops, core, resumed, products)
-        workers = [chunk_worker(side, sweep_neighbors, arguments) for _ in range(crew.n_threads)]
-        crew.run(work_through, [(worker, chunks, found, PAIRS_PER_POINT * n, crew, share) for worker in workers])
+        workers = [chunk_worker(side, sweep_neighbors, arguments) for _ in range(pool.n_threads)]
+        pool.run(work_through, [(worker, chunks, found, PAIRS_PER_POINT * n, pool, share) for worker in workers])
         if found.edges:
             pairs = tuple(np.concatenate(field) for field in zip(*found.edges, strict=True))
-            crew.run(keep_neighbors, [(*part, *pairs, near, near_d2) for part in shares])
+            pool.run(keep_neighbors, [(*part, *pairs, near, near_d2) for part in shares])
         resumed = True
     count_to_core(k, near, near_d2, side.copy_start, core)
     return NearPoints(squares_of(np.sqrt(core)), near)

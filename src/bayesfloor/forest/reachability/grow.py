@@ -9,25 +9,25 @@ import numpy as np
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, no_forests, settle
-from bayesfloor.forest.order.kruskal import saturation_size, site_forests
+from bayesfloor.forest.order.kruskal_kernels import saturation_size, site_forests
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.reachability.core import NearPoints, chunk_worker, nearest_points, told_apart
 from bayesfloor.forest.reachability.reach_kernels import copies_of_pairs, sweep_reaching
 from bayesfloor.forest.sweep.chaining import chain_components
-from bayesfloor.forest.sweep.distances import edge_lengths
-from bayesfloor.forest.sweep.driver import Chunk, Part, Sweep, TileKernels, last_line
-from bayesfloor.forest.sweep.grow import FEW_AXES, SAMPLE, neighbors_of, tiles_are_mixed
+from bayesfloor.forest.sweep.distance_kernels import edge_lengths
+from bayesfloor.forest.sweep.driver import Chunk, Part, Sweep, TileKernels
+from bayesfloor.forest.sweep.grow import SAMPLE, cut_along_last_tree, neighbors_of
 from bayesfloor.forest.sweep.seed_kernels import neighbor_edges, sample_trees
-from bayesfloor.forest.sweep.tiling import Axes, Tiled, choose_axes, lengths_of, tile_along, tile_points
+from bayesfloor.forest.sweep.tiling import Axes, Tiled, choose_axes, lengths_of, tile_points
 from bayesfloor.runtime.kernels import is_plain
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
-# Near points of each point that edges to start from lead to: at least, where there is no list, and at most.
+# Near points per point in the seed graph: the number where there is no list of them, and the maximum.
 FEW_NEAR, MANY_NEAR = 12, 32
 
 
 def grow_reaching(
-    points: Points, core: int | F64, task: Task, crew: Crew, amount: int
+    points: Points, core: int | F64, task: Task, pool: WorkerPool, amount: int
 ) -> tuple[Tiled, ForestEdges, F64]:
     """Return the forests of mutual reachability distances, numbered as copies, and the tiles they are in.
 
@@ -37,16 +37,16 @@ def grow_reaching(
     if not isinstance(core, int):
         points = told_apart(points, core)
     axes = choose_axes(points, plan.current().projection)
-    tiled = tile_points(points, points.order, axes, crew)
+    tiled = tile_points(points, points.order, axes, pool)
     side = tiled.side
     n = len(side.hashes)
     small = n <= plan.current().all_pairs_below or is_plain()
     if isinstance(core, int):
-        found = nearest_points(tiled, core, axes, crew, amount // 2)
+        found = nearest_points(tiled, core, axes, pool, amount // 2)
         amount -= amount // 2
     else:
         n_near = 0 if small else max(2 * task.n_trees + 2, FEW_NEAR)
-        near = neighbors_of(tiled, tiled, n_near, crew) if n_near else np.empty((n, 0), np.int32)
+        near = neighbors_of(tiled, tiled, n_near, pool) if n_near else np.empty((n, 0), np.int32)
         found = NearPoints(core.take(tiled.point_rows), near)
     site = np.repeat(np.arange(n), np.diff(side.copy_start))
     by_row = np.empty(tiled.n_copies)
@@ -58,16 +58,11 @@ def grow_reaching(
         first, second = np.triu_indices(n, 1)
         edges = copies_between(tiled, found.core, first, second, task)
         return tiled, settle(ends, task, no_forests(), [inside, edges]), by_row
-    grown = settle(ends, task, no_forests(), [inside, seed_edges(tiled, found, task, axes, crew)])
+    grown = settle(ends, task, no_forests(), [inside, seed_edges(tiled, found, task, axes, pool)])
     grown = chain_components(ends, task, grown, lambda u, v: weights_of(tiled, found.core, site[u], site[v]))
-    if axes.n_axes > FEW_AXES:
-        place, line = last_line(ends, task, grown, axes.scale)
-        if tiles_are_mixed(side, place, line):
-            tiled, number = tile_along(points, tiled, place, axes, crew)
-            grown = ForestEdges(number[grown.u], number[grown.v], grown.d2, grown.tree)
-            ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
+    tiled, grown, ends = cut_along_last_tree(points, tiled, grown, ends, task, axes, pool)
     sweep = ReachSweep(tiled, by_row.take(tiled.point_rows), ends, task, axes)
-    return tiled, sweep.run(grown, crew, amount), by_row
+    return tiled, sweep.run(grown, pool, amount), by_row
 
 
 def weights_of(tiled: Tiled, core: F64, i: np.ndarray, j: np.ndarray) -> F64:
@@ -85,7 +80,7 @@ def copies_between(tiled: Tiled, core: F64, i: np.ndarray, j: np.ndarray, task: 
     return Edges(*copies_of_pairs(i, j, d2, core, copy_start, saturation))
 
 
-def seed_edges(tiled: Tiled, found: NearPoints, task: Task, axes: Axes, crew: Crew) -> Edges:
+def seed_edges(tiled: Tiled, found: NearPoints, task: Task, axes: Axes, pool: WorkerPool) -> Edges:
     """Return edges to near points, and the trees of a sample."""
     side = tiled.side
     n = len(side.hashes)
@@ -96,7 +91,7 @@ def seed_edges(tiled: Tiled, found: NearPoints, task: Task, axes: Axes, crew: Cr
     u = np.concatenate((u, sample[sample_u].astype(np.int32)))
     v = np.concatenate((v, sample[sample_v].astype(np.int32)))
     d2 = np.empty(len(u))
-    crew.run(edge_lengths, [(side.rows, side.rows, u[a:b], v[a:b], d2[a:b]) for a, b in crew.shares(len(u))])
+    pool.run(edge_lengths, [(side.rows, side.rows, u[a:b], v[a:b], d2[a:b]) for a, b in pool.shares(len(u))])
     d2 = np.maximum(d2, np.maximum(found.core.take(u), found.core.take(v)))
     return Edges(side.copy_start[u].astype(np.int32), side.copy_start[v].astype(np.int32), d2)
 

@@ -6,10 +6,10 @@ no longer than the core distance of an end, as both are rounded, has exactly tha
 
 import numpy as np
 
-from bayesfloor.forest.order.bottleneck import heaviest_gap
-from bayesfloor.forest.order.hashing import edge_hash
-from bayesfloor.forest.sweep.bounds import insert_by_reach
-from bayesfloor.forest.sweep.distances import roughly_within, squared_distance
+from bayesfloor.forest.order.bottleneck_kernels import heaviest_gap
+from bayesfloor.forest.order.hash_kernels import edge_hash
+from bayesfloor.forest.sweep.bound_kernels import insert_by_reach
+from bayesfloor.forest.sweep.distance_kernels import roughly_within, squared_distance
 from bayesfloor.forest.sweep.tile_kernels import WITHIN, search_leaf, sweep_leaf
 from bayesfloor.runtime.kernels import kernel
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from bayesfloor.forest.order.arrays import F64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, settle
-from bayesfloor.forest.order.kruskal import component_labels
+from bayesfloor.forest.order.kruskal_kernels import component_labels
 from bayesfloor.forest.sweep.seed_kernels import chain_edges
 
-# Rounds of joining; the sweep finds what is still apart then.
+# Maximum number of rounds of joining; the sweep finds what is still apart then.
 ROUNDS = 4
 
 

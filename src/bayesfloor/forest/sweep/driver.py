@@ -22,20 +22,27 @@ import numpy as np
 
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F32, I32, Edges, ForestEdges
-from bayesfloor.forest.order.bottleneck import tree_line
+from bayesfloor.forest.order.bottleneck_kernels import tree_line
 from bayesfloor.forest.order.edges import Ends, Task, settle
-from bayesfloor.forest.order.kruskal import saturation_size
-from bayesfloor.forest.sweep.bounds import bound_nodes, bound_tiles, empty_bounds, hop_table, point_places, rank_nodes
+from bayesfloor.forest.order.kruskal_kernels import saturation_size
+from bayesfloor.forest.sweep.bound_kernels import (
+    bound_nodes,
+    bound_tiles,
+    empty_bounds,
+    hop_table,
+    point_places,
+    rank_nodes,
+)
 from bayesfloor.forest.sweep.records import Bounds, Hops, Line, Side, Work
 from bayesfloor.forest.sweep.tile_kernels import BACKWARD, FORWARD, WITHIN, sweep_leaves
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, new_work
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
-# Distances in the smallest chunk: a few milliseconds of work.
+# Minimum number of distances in a chunk: a few milliseconds of work.
 SMALL_CHUNK = 1 << 20
 # Cost of bounding one point, in distances.
 LOOK_UPS = 50
-# Near neighbours of no points.
+# An empty array of near neighbours.
 NOTHING_KNOWN: I32 = np.empty((0, 1), np.int32)
 
 
@@ -81,14 +88,14 @@ class Part:
         """Return the numbers of points' first copies."""
         return self.numbers(self.tiled.side.copy_start.take(points))
 
-    def draw_bounds(self, place: I32, line: Line, bounds: Bounds, choose: bool, crew: Crew) -> None:
+    def draw_bounds(self, place: I32, line: Line, bounds: Bounds, choose: bool, pool: WorkerPool) -> None:
         """Say how far every point, tile and node has to look; `choose` also chooses the tiles' representatives."""
         side, first = self.tiled.side, self.first
         if self.number is not None:
             place, first = place.take(self.number), 0
         point_places(place, side.copy_start, first, bounds.place_low, bounds.place_high)
-        shares = cut_tiles(side, crew.n_threads, LOOK_UPS)
-        crew.run(bound_tiles, [(*share, side, line, bounds, choose) for share in shares])
+        shares = cut_tiles(side, pool.n_threads, LOOK_UPS)
+        pool.run(bound_tiles, [(*share, side, line, bounds, choose) for share in shares])
         bound_nodes(side, bounds)
         # one copy of each representative, always the same: bounds drawn anew must not be wider
         bounds.rank_low[len(bounds.representative) :] = place.take(first + side.copy_start.take(bounds.representative))
@@ -138,11 +145,11 @@ class Device(Protocol):
     def look_around(self, sets: list[Tiled], n_trees: int) -> None:
         """Find the near neighbours of all points of some sets, in their own set and in each of the others."""
 
-    def grow(self, tiled: Tiled, task: Task, crew: Crew, amount: int) -> ForestEdges:
+    def grow(self, tiled: Tiled, task: Task, pool: WorkerPool, amount: int) -> ForestEdges:
         """Return the exact forests of one set of points, numbered as copies."""
 
     def join(
-        self, a: Tiled, b: Tiled, known: ForestEdges, ends: Ends, coinciding: list[Edges], task: Task, crew: Crew,
+        self, a: Tiled, b: Tiled, known: ForestEdges, ends: Ends, coinciding: list[Edges], task: Task, pool: WorkerPool,
         amount: int,
     ) -> ForestEdges:  # fmt: skip
         """Return the forests of two sets together, given what their own forests keep."""
@@ -174,9 +181,11 @@ class Sweep:
         self.saturation = saturation_size(task.n_trees, most_copies + 1)
         self.settings = plan.current()
 
-    def run(self, forests: ForestEdges, crew: Crew, amount: int, last: tuple[I32, Line] | None = None) -> ForestEdges:
+    def run(
+        self, forests: ForestEdges, pool: WorkerPool, amount: int, last: tuple[I32, Line] | None = None
+    ) -> ForestEdges:
         """Return the exact forests, given those of a graph on the same points; `last` is their last tree as a line."""
-        backend = self.backend(crew.n_threads)
+        backend = self.backend(pool.n_threads)
         chunks = deque(backend.chunks())
         share = amount // len(chunks)
         limit = int(self.settings.survivors_per_point * len(self.ends) * self.task.n_trees) + self.settings.buffer_edges
@@ -184,13 +193,13 @@ class Sweep:
         while chunks:
             place, line = last or last_line(self.ends, self.task, forests, self.axes.scale)
             for part in self.parts:
-                part.draw_bounds(place, line, self.bounds[id(part)], not resumed, crew)
+                part.draw_bounds(place, line, self.bounds[id(part)], not resumed, pool)
             backend.set_bounds(line, resumed)
             found = Survivors()
             workers = [backend.worker() for _ in range(backend.n_workers)]
-            crew.run(work_through, [(worker, chunks, found, limit, crew, share) for worker in workers])
+            pool.run(work_through, [(worker, chunks, found, limit, pool, share) for worker in workers])
             if found.edges:
-                forests = settle(self.ends, self.task, forests, found.edges, crew)
+                forests = settle(self.ends, self.task, forests, found.edges, pool)
             resumed, last = True, None
         return forests
 
@@ -204,7 +213,7 @@ def work_through(
     chunks: deque[Chunk],
     found: Survivors,
     limit: int,
-    crew: Crew,
+    pool: WorkerPool,
     share: int,
 ) -> None:
     """Take chunks until none is left, or until too much has been found; one thread's part of a sweep."""
@@ -213,14 +222,14 @@ def work_through(
             chunk = chunks.popleft()
         except IndexError:
             return
-        crew.check()
+        pool.check()
         for edges, rest in sweep_chunk(chunk):
-            crew.check()
+            pool.check()
             found.add(edges)
             if rest is not None and found.count >= limit:
                 chunks.appendleft(rest)
                 return
-        crew.advance(share)
+        pool.advance(share)
 
 
 class TileKernels:

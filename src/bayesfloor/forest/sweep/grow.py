@@ -11,31 +11,33 @@ import numpy as np
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F64, I32, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, no_forests, settle, settle_all
-from bayesfloor.forest.order.kruskal import site_forests
+from bayesfloor.forest.order.kruskal_kernels import site_forests
 from bayesfloor.forest.order.points import Points
-from bayesfloor.forest.sweep.bounds import bound_tiles, empty_bounds, point_places
+from bayesfloor.forest.sweep.bound_kernels import bound_tiles, empty_bounds, point_places
 from bayesfloor.forest.sweep.chaining import chain_components
-from bayesfloor.forest.sweep.distances import edge_lengths
+from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.forest.sweep.driver import NOTHING_KNOWN, Part, Sweep, cut_tiles, device_for, last_line
 from bayesfloor.forest.sweep.records import Line, Side
 from bayesfloor.forest.sweep.seed_kernels import near_neighbors, neighbor_edges, sample_trees
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, new_work, tile_along
 from bayesfloor.runtime.kernels import is_plain
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
 # Tiles are mixed when many points reach their representative only by edges this many times as long as the median edge.
 MIXED = 3.5
-# Points from which on two sets are compared by a sweep.
+# Minimum number of points for a sweep; all distances of smaller sets are computed.
 MANY_POINTS = 64
-# Points in the sample whose trees join far clusters.
+# Points in the sample whose spanning trees join parts that lie far apart.
 SAMPLE = 1024
-# Axes up to which there are few.
+# Maximum number of axes that count as few.
 FEW_AXES = 3
-# Tiles in which a tile's points look for neighbours, by the number of axes up to which it is so many.
+# Maximum number of axes: number of tiles in which a tile's points look for neighbours.
 NEAR_TILES = ((FEW_AXES, 5), (8, 14), (20, 7), (np.inf, 4))
 
 
-def grow(points: Points, tiled: Tiled, task: Task, axes: Axes, crew: Crew, amount: int) -> tuple[Tiled, ForestEdges]:
+def grow(
+    points: Points, tiled: Tiled, task: Task, axes: Axes, pool: WorkerPool, amount: int
+) -> tuple[Tiled, ForestEdges]:
     """Return the exact forests of one set of points, numbered as copies, and the tiles that they ended up in."""
     side = tiled.side
     n = len(side.hashes)
@@ -50,26 +52,34 @@ def grow(points: Points, tiled: Tiled, task: Task, axes: Axes, crew: Crew, amoun
         return tiled, settle(ends, task, no_forests(), [sites, edges])
     device = device_for(task, n * n)
     if device is not None:
-        return tiled, device.grow(tiled, task, crew, amount)
-    known, seeds = seed_edges(tiled, task, axes, crew)
-    grown = settle(ends, task, no_forests(), [sites, seeds], crew)
+        return tiled, device.grow(tiled, task, pool, amount)
+    known, seeds = seed_edges(tiled, task, axes, pool)
+    grown = settle(ends, task, no_forests(), [sites, seeds], pool)
 
     def squared_lengths(u: I32, v: I32) -> F64:
         site = np.repeat(np.arange(n), np.diff(side.copy_start))
         return lengths_of(tiled, tiled, site[u], site[v])
 
     grown = chain_components(ends, task, grown, squared_lengths)
+    cut, grown, ends = cut_along_last_tree(points, tiled, grown, ends, task, axes, pool)
+    if cut is not tiled or n < len(ends):
+        known = NOTHING_KNOWN
+    tiled = cut
+    part = Part(tiled)
+    return tiled, Sweep([(part, part)], ends, task, axes, known).run(grown, pool, amount)
+
+
+def cut_along_last_tree(
+    points: Points, tiled: Tiled, grown: ForestEdges, ends: Ends, task: Task, axes: Axes, pool: WorkerPool
+) -> tuple[Tiled, ForestEdges, Ends]:
+    """Cut tiles anew, along the line of the last tree, where they are mixed; return all that is numbered by them."""
     if axes.n_axes > FEW_AXES:
         place, line = last_line(ends, task, grown, axes.scale)
-        if tiles_are_mixed(side, place, line):
-            tiled, number = tile_along(points, tiled, place, axes, crew)
+        if tiles_are_mixed(tiled.side, place, line):
+            tiled, number = tile_along(points, tiled, place, axes, pool)
             grown = ForestEdges(number[grown.u], number[grown.v], grown.d2, grown.tree)
             ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
-            known = NOTHING_KNOWN
-    if n < len(ends):
-        known = NOTHING_KNOWN
-    part = Part(tiled)
-    return tiled, Sweep([(part, part)], ends, task, axes, known).run(grown, crew, amount)
+    return tiled, grown, ends
 
 
 def only_for_device(points: Points, sets: list[I32], task: Task) -> bool:
@@ -84,8 +94,8 @@ def only_for_device(points: Points, sets: list[I32], task: Task) -> bool:
 def tiles_are_mixed(side: Side, place: I32, line: Line) -> bool:
     """Tell whether many points reach their tile's representative only by edges far longer than is usual.
 
-    Their tiles hold parts of several clusters, and would have to look as far as from one cluster to the next. Tiles
-    cut along the line of the last tree hold one cluster each.
+    Their tiles hold parts of several dense regions, and would have to look as far as from one region to the next. Tiles
+    cut along the line of the last tree hold one region each.
     """
     bounds = empty_bounds(side, False)
     point_places(place, side.copy_start, 0, bounds.place_low, bounds.place_high)
@@ -98,12 +108,12 @@ def tiles_are_mixed(side: Side, place: I32, line: Line) -> bool:
     return bool(many_reach > MIXED * line.lengths[len(line.lengths) // 2])
 
 
-def seed_edges(tiled: Tiled, task: Task, axes: Axes, crew: Crew) -> tuple[I32, Edges]:
+def seed_edges(tiled: Tiled, task: Task, axes: Axes, pool: WorkerPool) -> tuple[I32, Edges]:
     """Return near neighbours, and their edges with the trees of a sample."""
     side = tiled.side
     n = len(side.hashes)
     n_wanted = 2 * task.n_trees + (1 if axes.n_axes <= FEW_AXES else 2)
-    near = neighbors_of(tiled, tiled, n_wanted, crew)
+    near = neighbors_of(tiled, tiled, n_wanted, pool)
     u, v = neighbor_edges(near)
     sample = np.unique(np.linspace(0, n - 1, min(SAMPLE, n)).astype(np.int64))
     coordinates = axes.coordinates(side.rows[sample])[0].astype(np.float32)
@@ -111,16 +121,16 @@ def seed_edges(tiled: Tiled, task: Task, axes: Axes, crew: Crew) -> tuple[I32, E
     u = np.concatenate((u, sample[sample_u].astype(np.int32)))
     v = np.concatenate((v, sample[sample_v].astype(np.int32)))
     d2 = np.empty(len(u))
-    shares = crew.shares(len(u))
-    crew.run(edge_lengths, [(side.rows, side.rows, u[a:b], v[a:b], d2[a:b]) for a, b in shares])
+    shares = pool.shares(len(u))
+    pool.run(edge_lengths, [(side.rows, side.rows, u[a:b], v[a:b], d2[a:b]) for a, b in shares])
     return near, Edges(side.copy_start[u].astype(np.int32), side.copy_start[v].astype(np.int32), d2)
 
 
-def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, crew: Crew, n_near: int | None = None) -> I32:
+def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, pool: WorkerPool, n_near: int | None = None) -> I32:
     """Return near neighbours in b of the points of a."""
     within = a is b
     n_axes = a.side.centers.shape[1]
-    products = plan.current().use_products(n_axes, len(a.side.full) == 0)
+    products = plan.current().use_products(n_axes, len(a.side.full.points) == 0)
     neighbors = np.empty((len(a.side.hashes), min(n_wanted, len(b.side.hashes) - within)), np.int32)
     n_near = plan.current().near_tiles or n_near or next(n for most, n in NEAR_TILES if n_axes <= most)
 
@@ -129,5 +139,5 @@ def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, crew: Crew, n_near: int | No
         near_neighbors(first, last, a.side, b.side, within, n_near, products, work, neighbors)
 
     n_others = min(n_near * len(b.side.hashes) >> b.side.height, len(b.side.hashes))
-    crew.run(search, cut_tiles(a.side, crew.n_threads, n_others))
+    pool.run(search, cut_tiles(a.side, pool.n_threads, n_others))
     return neighbors

@@ -8,6 +8,14 @@ from numpy.typing import NDArray
 from bayesfloor.forest.order.arrays import F32, F64, I32, I64, U64
 
 
+class FullCoordinates(NamedTuple):
+    """All features of points in tile order, relative to their tile's centre; no points where tiles hold them anyway."""
+
+    points: F32  # (n, n_features)
+    norms: F32  # (n,) squared norms of the points
+    centers: F64  # (n_leaves, n_features)
+
+
 class Side(NamedTuple):
     """A set of distinct points in tile order. `local`, `norms`, `centers` and the boxes are scaled coordinates."""
 
@@ -19,12 +27,10 @@ class Side(NamedTuple):
     columns: I64  # (n_leaves + 1,) first column of each tile; tiles are padded to whole vectors of columns
     local: F32  # tile after tile, axis by axis, relative to the tile's centre
     norms: F32  # (n_columns,) squared norms of `local`
-    group_low: F32  # boxes of VECTOR columns each, relative to the tile's centre, n_axes padded to LANES; may be empty
-    group_high: F32
+    vector_low: F32  # boxes of VECTOR columns each, relative to the tile's centre, n_axes padded to LANES; may be empty
+    vector_high: F32
     slack: F64  # (n_leaves,) how far a point's float32 coordinates may be off, of `local` or of `full`
-    full: F32  # (n, n_features) all features relative to the tile's centre; no rows where `local` has them all
-    full_norms: F32
-    full_centers: F64
+    full: FullCoordinates
     rows: F64  # (n, n_features) the points themselves
     hashes: U64  # (n,)
     copy_start: I64  # (n + 1,) copies of point i are numbered copy_start[i] .. copy_start[i + 1]
@@ -70,8 +76,7 @@ class Work(NamedTuple):
     norms: F64
     full_points: F32  # (largest tile, n_features), no rows where there are no `full` coordinates
     gaps: F32  # (largest tile,) distances of a tile's points to a box
-    low: F32  # (n_axes,) the box
-    high: F32
+    box: F32  # (2, n_axes) its low and its high sides
     chosen: I64  # points of the one tile that look at the other
     limit: F32
     column_limit: F32

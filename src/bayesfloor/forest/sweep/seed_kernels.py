@@ -5,19 +5,18 @@ Nothing here needs to be exact; the better the graph, the fewer edges survive th
 
 import numpy as np
 
-from bayesfloor.forest.sweep.distances import (
+from bayesfloor.forest.sweep.distance_kernels import (
     block_products,
     count_within,
-    full_products,
+    full_block,
     row_distances,
     shift,
-    shift_full,
     tile_rows,
 )
-from bayesfloor.forest.sweep.kdtree import insert_nearest, nearest_leaves, point_to_box
+from bayesfloor.forest.sweep.kdtree_kernels import insert_nearest, nearest_leaves, point_to_box
 from bayesfloor.runtime.kernels import kernel
 
-# Axes up to which the tree leaves out most tiles; beyond, it is faster to look at the centres of all.
+# Maximum number of axes for which the k-d tree leaves out most tiles; beyond, all centres are compared.
 FEW_AXES = 8
 
 
@@ -32,7 +31,7 @@ def near_neighbors(first, last, a, b, same, n_near, products, work, neighbors):
     box_low, box_high, centers = b.box_low, b.box_high, b.centers
     rows, points, full_points, norms = work.rows, work.points, work.full_points, work.norms
     chosen, block, no_limits = work.chosen, work.block, work.column_limit
-    full = len(a.full) > 0
+    full = len(a.full.points) > 0
     no_limits[:] = -np.inf
     found = np.empty(min(n_near, 1 << b.height), np.int64)
     found_distances = np.empty(len(found))
@@ -60,20 +59,31 @@ def near_neighbors(first, last, a, b, same, n_near, products, work, neighbors):
                 continue
             column_b = b.columns[leaf_b]
             width_b = b.columns[leaf_b + 1] - column_b
-            for p in range(n_rows):
-                if full:
-                    norms[p] = shift_full(
-                        a.full, start_a + chosen[p], a.full_centers, leaf_a, b.full_centers, leaf_b, full_points, p
-                    )
-                else:
-                    norms[p] = shift(rows, chosen[p], centers, leaf_b, points, p)
             if full:
-                full_products(full_points, n_rows, norms, b.full, b.full_norms, start_b, size_b, work.product, block)
-            elif products:
-                block_products(points, n_rows, norms, b.local, b.norms, column_b, width_b, work.product, block)
+                one, other, spare = a.full, b.full, work.product
+                full_block(
+                    one,
+                    leaf_a,
+                    start_a,
+                    chosen,
+                    n_rows,
+                    other,
+                    leaf_b,
+                    start_b,
+                    size_b,
+                    full_points,
+                    norms,
+                    spare,
+                    block,
+                )
             else:
                 for p in range(n_rows):
-                    row_distances(points, p, b.local, column_b * n_axes, width_b, block)
+                    norms[p] = shift(rows, chosen[p], centers, leaf_b, points, p)
+                if products:
+                    block_products(points, n_rows, norms, b.local, b.norms, column_b, width_b, work.product, block)
+                else:
+                    for p in range(n_rows):
+                        row_distances(points, p, b.local, column_b * n_axes, width_b, block)
             for p in range(n_rows):
                 r = chosen[p]
                 if same and leaf_a == leaf_b:

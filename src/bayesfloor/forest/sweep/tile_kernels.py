@@ -8,31 +8,30 @@ exactly, and decided in float64.
 
 import numpy as np
 
-from bayesfloor.forest.order.bottleneck import heaviest_gap
-from bayesfloor.forest.order.hashing import edge_hash
-from bayesfloor.forest.sweep.distances import (
+from bayesfloor.forest.order.bottleneck_kernels import heaviest_gap
+from bayesfloor.forest.order.hash_kernels import edge_hash
+from bayesfloor.forest.sweep.distance_kernels import (
     block_products,
     count_within,
-    full_products,
+    full_block,
     points_to_box,
     roughly_within,
     row_distances,
     shift,
-    shift_full,
     squared_distance,
     tile_rows,
 )
-from bayesfloor.forest.sweep.kdtree import box_distance, point_to_box
+from bayesfloor.forest.sweep.kdtree_kernels import box_distance, box_span, point_to_box
 from bayesfloor.forest.sweep.vectors import LANES, VECTOR, box_gap, sixteen_distances
 from bayesfloor.runtime.kernels import kernel
 
 # Largest relative error of one float32 operation, rounded up.
 F32_ROUNDING = 6.0e-8
-# Points of a tile from which distances to a box are computed for a whole tile at once, with vectors.
+# Minimum number of points of a tile for which distances to a box are computed for the whole tile at once, with vectors.
 MANY_ROWS = 8
-# Rows below which a matrix product does not pay.
+# Minimum number of rows for a matrix product.
 FEW_ROWS = 8
-# Share of a block's pairs that pass from which the whole block is compared in all features at once.
+# Compare a whole block in all features at once above this share of pairs that pass.
 DENSE_SHARE = 0.05
 
 WITHIN, FORWARD, BACKWARD = 0, 1, 2
@@ -97,6 +96,7 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
     Returns the leaf to go on with: the number of leaves when done, an earlier one when there is no capacity for more
     candidates.
     """
+    # Longer than other functions: handing its many local arrays to parts of it would cost more than the arithmetic.
     n_leaves = 1 << b.height
     node_a = (1 << a.height) + leaf_a
     n_axes = a.centers.shape[1]
@@ -108,22 +108,16 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
     box_low_a, box_high_a, centers_a, local_a = a.box_low, a.box_high, a.centers, a.local
     starts_b, columns_b, slacks_b = b.starts, b.columns, b.slack
     box_low_b, box_high_b, centers_b, local_b, norms_b = b.box_low, b.box_high, b.centers, b.local, b.norms
-    full_a, full_centers_a, full_b, full_norms_b, full_centers_b = (
-        a.full,
-        a.full_centers,
-        b.full,
-        b.full_norms,
-        b.full_centers,
-    )
+    full_a, full_b = a.full, b.full
     reaches_a, by_reach_a = bounds_a.reach, bounds_a.by_reach
     reaches_b, by_reach_b = bounds_b.reach, bounds_b.by_reach
     node_reach_b, node_low_b, node_high_b = bounds_b.node_reach, bounds_b.node_low, bounds_b.node_high
     table, logs, lengths = line.table, line.logs, line.lengths
     rows, points, norms, full_points = work.rows, work.points, work.norms, work.full_points
-    gaps, low_box, high_box = work.gaps, work.low, work.high
+    gaps, low_box, high_box = work.gaps, work.box[0], work.box[1]
     chosen, limit_of, limits, product, block = work.chosen, work.limit, work.column_limit, work.product, work.block
     stack, pending, candidate_i, candidate_j = work.stack, work.pending, work.candidate_i, work.candidate_j
-    two_stages = len(full_a) > 0
+    two_stages = len(full_a.points) > 0
 
     place_low, place_high = bounds_a.node_low[node_a], bounds_a.node_high[node_a]
     reach_a = bounds_a.node_reach[node_a]
@@ -156,10 +150,7 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
         forward = kind == FORWARD or (kind == WITHIN and leaf_a <= leaf_b)
         diagonal = kind == WITHIN and leaf_a == leaf_b
         # Coordinates are off by the slack, and by the rounding of their shift to the other tile's centre.
-        span = 0.0
-        for f in range(n_axes):
-            wide = max(box_high_a[node_a, f], box_high_b[node, f]) - min(box_low_a[node_a, f], box_low_b[node, f])
-            span += wide * wide
+        span = box_span(box_low_a, box_high_a, node_a, box_low_b, box_high_b, node)
         slack = slack_a + slacks_b[leaf_b] + F32_ROUNDING * np.sqrt(span)
         whole = diagonal or (resumed and forward)
         if not whole:
@@ -218,10 +209,8 @@ def sweep_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, line, kind, resumed,
             for p in range(n_rows):
                 hits += count_within(block, p, 0, size_b, limit_of[p], limits)
             if hits > DENSE_SHARE * n_rows * size_b:
-                for p in range(n_rows):
-                    i = start_a + chosen[p]
-                    norms[p] = shift_full(full_a, i, full_centers_a, leaf_a, full_centers_b, leaf_b, full_points, p)
-                full_products(full_points, n_rows, norms, full_b, full_norms_b, start_b, size_b, product, block)
+                buffers = full_points, norms, product, block
+                full_block(full_a, leaf_a, start_a, chosen, n_rows, full_b, leaf_b, start_b, size_b, *buffers)
         for p in range(n_rows):
             r = chosen[p]
             first = r + 1 if diagonal else 0
@@ -241,13 +230,14 @@ def search_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, hops, logs, kind, r
     """Do the same by differences: the tile's points walk down the tree of tiles together.
 
     At every node those points stay behind that cannot find anything in its box. So of the pairs of tiles whose boxes
-    are near each other, few are met. In a tile that they arrive at, each is held against the boxes of groups of points
-    first, and compared with those of near groups. Tiles in the second direction look as far as their own reach and no
+    are near each other, few are met. In a tile that they arrive at, each is held against the boxes of vectors of points
+    first, and compared with those of near vectors. Tiles in the second direction look as far as their own reach and no
     further. When the sweep is resumed, the first direction looks for both.
 
     Every second tile walks the other way, so that it begins with what is still in the processor's cache. `from_leaf`
     counts leaves in the order of the walk.
     """
+    # Longer than other functions: handing its many local arrays to parts of it would cost more than the arithmetic.
     n_leaves = 1 << b.height
     node_a = (1 << a.height) + leaf_a
     n_axes = a.centers.shape[1]
@@ -261,17 +251,17 @@ def search_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, hops, logs, kind, r
     reaches_a, reaches_b, node_reach_b = bounds_a.reach, bounds_b.reach, bounds_b.node_reach
     rank_low_b, rank_high_b = bounds_b.rank_low, bounds_b.rank_high
     table, known = hops.table, hops.known
-    group_low, group_high = b.group_low, b.group_high
+    vector_low, vector_high = b.vector_low, b.vector_high
     chosen, limit_of, rows = work.chosen, work.limit, work.rows
     pending, candidate_i, candidate_j = work.pending, work.candidate_i, work.candidate_j
     n_known = known.shape[1] if len(known) > 0 else 0
-    grouped = len(group_low) > 0
+    has_boxes = len(vector_low) > 0
     mirrored = leaf_a % 2 == 1
 
     # All tests here are in float32, and none of them may turn away a pair that lies within its length. The distance of
     # float32 coordinates is at most that length plus the slack, and a gap to a box around them is no larger. Each
     # difference, square and sum adds a relative error of one rounding at most, in any order: n_axes + 3 in all, for
-    # which `widened` leaves room. The box of a group is that of its float32 coordinates, without any rounding.
+    # which `widened` leaves room. The box of a vector is that of its float32 coordinates, without any rounding.
     # Rounding of a box's sides relative to the tile's centre counts only for the part inside the tile: what is
     # beyond is a part of the gap, and relative to it.
     extent = 0.0
@@ -283,16 +273,16 @@ def search_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, hops, logs, kind, r
     tile_limit = widened(bounds_a.node_reach[node_a], box_slack, n_axes)
     row_limit = np.empty(size_a, np.float32)
     no_limits = np.full(len(chosen), -np.inf, np.float32)
-    no_group_limits = np.full(len(chosen) // VECTOR, -np.inf, np.float32)
-    group_limits = np.empty(len(chosen) // VECTOR, np.float32)
+    no_vector_limits = np.full(len(chosen) // VECTOR, -np.inf, np.float32)
+    vector_limits = np.empty(len(chosen) // VECTOR, np.float32)
     # The tile's points, its box, and other boxes and points beside them, relative to a centre. Padding is 0 in all.
     n_lanes = -(-n_axes // LANES) * LANES
     own = np.zeros(size_a * n_lanes, np.float32)
     own_low, own_high = np.zeros(n_lanes, np.float32), np.zeros(n_lanes, np.float32)
     low_box, high_box = np.zeros(n_lanes, np.float32), np.zeros(n_lanes, np.float32)
     points, distances = np.zeros(size_a * n_lanes, np.float32), np.empty(VECTOR, np.float32)
-    near_row = np.empty(size_a * len(no_group_limits) + 1, np.int64)
-    near_group = np.empty(size_a * len(no_group_limits) + 1, np.int64)
+    near_row = np.empty(size_a * len(no_vector_limits) + 1, np.int64)
+    near_vector = np.empty(size_a * len(no_vector_limits) + 1, np.int64)
     for f in range(n_axes):
         own_low[f] = own_high[f] = local_a[column_a * n_axes + f * width_a]
         for r in range(size_a):
@@ -364,10 +354,7 @@ def search_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, hops, logs, kind, r
         if pending[1] + (stop - end) * size_b > len(candidate_i):
             return n_leaves - 1 - leaf_b if mirrored else leaf_b
         # Coordinates are off by the slack, and by the rounding of their shift to the other tile's centre.
-        span = 0.0
-        for f in range(n_axes):
-            wide = max(box_high_a[node_a, f], box_high_b[node, f]) - min(box_low_a[node_a, f], box_low_b[node, f])
-            span += wide * wide
+        span = box_span(box_low_a, box_high_a, node_a, box_low_b, box_high_b, node)
         slack = slack_a + slacks_b[leaf_b] + F32_ROUNDING * np.sqrt(span)
         n_rows = 0
         for p in range(end, stop):
@@ -381,35 +368,35 @@ def search_leaf(leaf_a, from_leaf, a, bounds_a, b, bounds_b, hops, logs, kind, r
         diagonal = kind == WITHIN and leaf_a == leaf_b
         column_b = columns_b[leaf_b]
         width_b = columns_b[leaf_b + 1] - column_b
-        limits, limits_of_groups = no_limits, no_group_limits
+        limits, limits_of_vectors = no_limits, no_vector_limits
         if diagonal or (resumed and not second):
-            limits, limits_of_groups = work.column_limit, group_limits
-            group_limits[:] = -np.inf
+            limits, limits_of_vectors = work.column_limit, vector_limits
+            vector_limits[:] = -np.inf
             for c in range(size_b):
                 limits[c] = widened(reaches_b[start_b + c], slack, n_axes)
-                group_limits[c // VECTOR] = max(group_limits[c // VECTOR], limits[c])
-        # Which groups of the tile each point is near, in a loop of its own that goes the same way for all of them.
-        n_groups, n_near = width_b // VECTOR, 0
+                vector_limits[c // VECTOR] = max(vector_limits[c // VECTOR], limits[c])
+        # Which vectors of the tile each point is near, in a loop of its own that goes the same way for all of them.
+        n_vectors, n_near = width_b // VECTOR, 0
         for p in range(n_rows):
             r = chosen[p]
             for f in range(n_axes):
                 points[p * n_lanes + f] = rows[r, f] - centers_b[leaf_b, f]
-            for group in range((r + 1) // VECTOR if diagonal else 0, n_groups):
-                near_row[n_near], near_group[n_near] = p, group
-                at = (column_b // VECTOR + group) * n_lanes
-                limit = max(limit_of[p], limits_of_groups[group])
-                gap = box_gap(points, points, p * n_lanes, group_low, group_high, at, n_lanes) if grouped else limit
+            for vector in range((r + 1) // VECTOR if diagonal else 0, n_vectors):
+                near_row[n_near], near_vector[n_near] = p, vector
+                at = (column_b // VECTOR + vector) * n_lanes
+                limit = max(limit_of[p], limits_of_vectors[vector])
+                gap = box_gap(points, points, p * n_lanes, vector_low, vector_high, at, n_lanes) if has_boxes else limit
                 n_near += gap <= limit
         for pair in range(n_near):
-            p, group = near_row[pair], near_group[pair]
-            at = column_b * n_axes + group * VECTOR
+            p, vector = near_row[pair], near_vector[pair]
+            at = column_b * n_axes + vector * VECTOR
             least = sixteen_distances(points, p * n_lanes, n_axes, local_b, at, width_b, distances, 0)
-            if least <= max(limit_of[p], limits_of_groups[group]):
+            if least <= max(limit_of[p], limits_of_vectors[vector]):
                 r = chosen[p]
                 i = start_a + r
                 first = r + 1 if diagonal else 0
-                for c in range(max(first, group * VECTOR), min((group + 1) * VECTOR, size_b)):
-                    distance = distances[c - group * VECTOR]
+                for c in range(max(first, vector * VECTOR), min((vector + 1) * VECTOR, size_b)):
+                    distance = distances[c - vector * VECTOR]
                     if distance <= limit_of[p] or distance <= limits[c]:
                         j = start_b + c
                         is_new = True

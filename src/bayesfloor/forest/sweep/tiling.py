@@ -8,20 +8,26 @@ import numpy as np
 
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F64, I32, I64, U64, Edges
-from bayesfloor.forest.order.kruskal import saturation_size
+from bayesfloor.forest.order.kruskal_kernels import saturation_size
 from bayesfloor.forest.order.points import Extent, Points
-from bayesfloor.forest.sweep.distances import FLOAT64_ROUNDING, edge_lengths, group_boxes, localize, localize_full
-from bayesfloor.forest.sweep.kdtree import leaf_boxes, leaf_starts, node_boxes, split_points, split_tiles
-from bayesfloor.forest.sweep.records import Side, Work
+from bayesfloor.forest.sweep.distance_kernels import (
+    FLOAT64_ROUNDING,
+    edge_lengths,
+    localize,
+    localize_full,
+    vector_boxes,
+)
+from bayesfloor.forest.sweep.kdtree_kernels import leaf_boxes, leaf_starts, node_boxes, split_points, split_tiles
+from bayesfloor.forest.sweep.records import FullCoordinates, Side, Work
 from bayesfloor.forest.sweep.vectors import LANES, VECTOR
 from bayesfloor.runtime.kernels import is_plain
-from bayesfloor.runtime.threads import Crew
+from bayesfloor.runtime.threads import WorkerPool
 
-# Axes up to which tiles are so small that groups of their points would not pay.
-UNGROUPED_AXES = 3
-# Features up to which all principal axes are computed; of more, only the leading ones.
+# Maximum number of axes without boxes of vectors: tiles are so small there that boxes would not pay.
+AXES_WITHOUT_VECTORS = 3
+# Maximum number of features for which all principal axes are computed; of more, only the leading ones.
 MANY_FEATURES = 96
-# Principal axes computed where there are more features than that.
+# Number of principal axes computed where there are more features than that.
 LEADING_AXES = 64
 
 
@@ -134,10 +140,9 @@ class Tiled:
         return self.copy_rows[self.side.copy_start[:-1]]
 
 
-def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order: I32 | None = None) -> Tiled:
+def tile_points(points: Points, ranked_rows: I32, axes: Axes, pool: WorkerPool, order: I32 | None = None) -> Tiled:
     """Cut the points of the given rows, which come by rank, into tiles: by median splits, or along a given order."""
-    sites = points.sites.take(ranked_rows)
-    first_copy = np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
+    first_copy = _first_copies(points, ranked_rows)
     n = len(first_copy)
     copies = np.diff(np.append(first_copy, len(ranked_rows)))
     own_rows = ranked_rows[first_copy]
@@ -147,65 +152,38 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order:
     def turn(start: int, stop: int) -> None:
         coords[start:stop], off[start:stop] = axes.coordinates(points.X.take(own_rows[start:stop], axis=0))
 
-    chunks = crew.shares(n)
-    crew.run(turn, chunks)
+    pool.run(turn, pool.shares(n))
     height = 0
     while n > plan.current().tile_points(n_axes, axes.exact) << height and n >= 2 << height:
         height += 1
     starts = leaf_starts(n, height)
     n_leaves = 1 << height
-    items = np.arange(n, dtype=np.int32) if order is None else order
     keys = np.empty(n if order is None else 0)
-    if order is None:
-        n_splits = min(crew.n_threads.bit_length() - 1, height)  # enough for every thread to have a part
-        split_points(coords, items, keys, starts, 0, n_leaves, n_splits)
-        part = n_leaves >> n_splits
-        parts = [(coords, items, keys, starts, first, first + part, height) for first in range(0, n_leaves, part)]
-        crew.run(split_points, parts)
-    box_low = np.empty((2 * n_leaves, n_axes))
-    box_high = np.empty((2 * n_leaves, n_axes))
+    items = _split(coords, keys, starts, height, pool) if order is None else order
+    box_low, box_high = np.empty((2 * n_leaves, n_axes)), np.empty((2 * n_leaves, n_axes))
     centers = np.empty((n_leaves, n_axes))
     columns = np.concatenate(([0], np.cumsum(-(-np.diff(starts) // VECTOR) * VECTOR)))
-    local = np.empty(columns[-1] * n_axes, np.float32)
-    norms = np.empty(columns[-1], np.float32)
+    local, norms = np.empty(columns[-1] * n_axes, np.float32), np.empty(columns[-1], np.float32)
     slack = np.empty(n_leaves)
     products = plan.current().use_products(n_axes, axes.exact)
-    has_groups = n_axes > UNGROUPED_AXES and not products and not is_plain()
+    has_vectors = n_axes > AXES_WITHOUT_VECTORS and not products and not is_plain()
     n_lanes = -(-n_axes // LANES) * LANES
-    group_low, group_high = np.zeros((2, columns[-1] // VECTOR * n_lanes if has_groups else 0), np.float32)
+    vector_low, vector_high = np.zeros((2, columns[-1] // VECTOR * n_lanes if has_vectors else 0), np.float32)
 
     def place_tiles(first: int, last: int) -> None:
         some, more = slice(first, last), slice(first, last + 1)
         boxes = box_low[n_leaves + first : n_leaves + last], box_high[n_leaves + first : n_leaves + last]
-        if has_groups and order is None:
+        if has_vectors and order is None:
             split_tiles(coords, items, keys, starts, first, last)
         leaf_boxes(coords, items, starts[more], *boxes)
         localize(coords, off, items, starts[more], columns[more], centers[some], local, norms, slack[some])
-        if has_groups:
-            group_boxes(local, starts[more], columns[more], n_axes, group_low, group_high)
+        if has_vectors:
+            vector_boxes(local, starts[more], columns[more], n_axes, vector_low, vector_high)
 
-    crew.run(place_tiles, crew.shares(n_leaves))
+    pool.run(place_tiles, pool.shares(n_leaves))
     node_boxes(box_low, box_high)
-    copy_start = np.concatenate(([0], np.cumsum(copies[items])))
-    if n == len(ranked_rows):
-        copy_rows = ranked_rows[items]
-    else:
-        within = np.arange(len(ranked_rows)) - np.repeat(copy_start[:-1], copies[items])
-        copy_rows = ranked_rows[np.repeat(first_copy[items], copies[items]) + within]
     tile_rows = own_rows.take(items)
-    rows = np.empty((n, points.X.shape[1]))
-
-    def copy(start: int, stop: int) -> None:
-        points.X.take(tile_rows[start:stop], axis=0, out=rows[start:stop], mode="clip")
-
-    crew.run(copy, chunks)
-    has_full = not axes.exact
-    full_size = n if has_full else 0
-    full = np.empty((full_size, rows.shape[1]), np.float32)
-    full_norms = np.empty(full_size, np.float32)
-    full_centers = np.empty((n_leaves, rows.shape[1]))
-    if has_full:
-        localize_full(rows, axes.scale, starts, full_centers, full, full_norms, slack)
+    rows = _taken(points.X, tile_rows, pool)
     side = Side(
         height=height,
         starts=starts,
@@ -215,17 +193,62 @@ def tile_points(points: Points, ranked_rows: I32, axes: Axes, crew: Crew, order:
         columns=columns,
         local=local,
         norms=norms,
-        group_low=group_low,
-        group_high=group_high,
+        vector_low=vector_low,
+        vector_high=vector_high,
         slack=slack,
-        full=full,
-        full_norms=full_norms,
-        full_centers=full_centers,
+        full=_full_coordinates(rows, axes, starts, slack),
         rows=rows,
         hashes=points.hashes.take(tile_rows),
-        copy_start=copy_start,
+        copy_start=np.concatenate(([0], np.cumsum(copies[items]))),
     )
+    copy_rows = _rows_of_copies(ranked_rows, first_copy[items], copies[items])
     return Tiled(side, len(ranked_rows), copy_rows, points.hashes.take(copy_rows), points.ranks.take(copy_rows))
+
+
+def _first_copies(points: Points, ranked_rows: I32) -> I64:
+    """Return where among rows, which come by rank, each site has its first copy."""
+    sites = points.sites.take(ranked_rows)
+    return np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
+
+
+def _split(coords: F64, keys: F64, starts: I64, height: int, pool: WorkerPool) -> I32:
+    """Return the points in the order of their tiles, by median splits."""
+    items, n_leaves = np.arange(len(coords), dtype=np.int32), 1 << height
+    n_splits = min(pool.n_threads.bit_length() - 1, height)  # enough for every thread to have a part
+    split_points(coords, items, keys, starts, 0, n_leaves, n_splits)
+    part = n_leaves >> n_splits
+    parts = [(coords, items, keys, starts, first, first + part, height) for first in range(0, n_leaves, part)]
+    pool.run(split_points, parts)
+    return items
+
+
+def _taken(X: F64, numbers: I32, pool: WorkerPool) -> F64:
+    """Return some rows, copied by all threads."""
+    rows = np.empty((len(numbers), X.shape[1]))
+
+    def copy(start: int, stop: int) -> None:
+        X.take(numbers[start:stop], axis=0, out=rows[start:stop], mode="clip")
+
+    pool.run(copy, pool.shares(len(rows)))
+    return rows
+
+
+def _full_coordinates(rows: F64, axes: Axes, starts: I64, slack: F64) -> FullCoordinates:
+    """Return all features relative to the tiles' centres, where axes leave some out; the slack then covers both."""
+    n_full, n_features = 0 if axes.exact else len(rows), rows.shape[1]
+    points, norms = np.empty((n_full, n_features), np.float32), np.empty(n_full, np.float32)
+    centers = np.empty((len(starts) - 1, n_features))
+    if not axes.exact:
+        localize_full(rows, axes.scale, starts, centers, points, norms, slack)
+    return FullCoordinates(points, norms, centers)
+
+
+def _rows_of_copies(ranked_rows: I32, first_copy: I64, copies: I64) -> I32:
+    """Return the row of each copy, point by point, copies by rank."""
+    if len(first_copy) == len(ranked_rows):
+        return ranked_rows[first_copy]
+    within = np.arange(len(ranked_rows)) - np.repeat(np.cumsum(copies) - copies, copies)
+    return ranked_rows[np.repeat(first_copy, copies) + within]
 
 
 def bare_tile(points: Points, ranked_rows: I32) -> Tiled:
@@ -233,8 +256,7 @@ def bare_tile(points: Points, ranked_rows: I32) -> Tiled:
 
     Only a device can compare them.
     """
-    sites = points.sites.take(ranked_rows)
-    first_copy = np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
+    first_copy = _first_copies(points, ranked_rows)
     none, numbers = np.empty((0, 0)), np.empty(0, np.float32)
     side = Side(
         height=0,
@@ -245,12 +267,10 @@ def bare_tile(points: Points, ranked_rows: I32) -> Tiled:
         columns=np.zeros(2, np.int64),
         local=numbers,
         norms=numbers,
-        group_low=numbers,
-        group_high=numbers,
+        vector_low=numbers,
+        vector_high=numbers,
         slack=np.empty(0),
-        full=np.empty((0, 0), np.float32),
-        full_norms=numbers,
-        full_centers=none,
+        full=FullCoordinates(np.empty((0, 0), np.float32), numbers, none),
         rows=none,
         hashes=points.hashes.take(ranked_rows[first_copy]),
         copy_start=np.append(first_copy, len(ranked_rows)),
@@ -259,17 +279,16 @@ def bare_tile(points: Points, ranked_rows: I32) -> Tiled:
     return Tiled(side, len(ranked_rows), ranked_rows, hashes, ranks)
 
 
-def tile_along(points: Points, tiled: Tiled, place: I32, axes: Axes, crew: Crew) -> tuple[Tiled, I32]:
+def tile_along(points: Points, tiled: Tiled, place: I32, axes: Axes, pool: WorkerPool) -> tuple[Tiled, I32]:
     """Cut the same points into tiles anew, in the order of the places of their copies.
 
     Returns the tiles, and the new number of each copy.
     """
     by_rank = np.argsort(tiled.copy_ranks)
     rows = tiled.copy_rows[by_rank]
-    sites = points.sites[rows]
-    first_copy = np.flatnonzero(np.concatenate(([True], sites[1:] != sites[:-1])))
+    first_copy = _first_copies(points, rows)
     order = np.argsort(place[by_rank][first_copy], kind="stable").astype(np.int32)
-    along = tile_points(points, rows, axes, crew, order)
+    along = tile_points(points, rows, axes, pool, order)
     number_of_rank = np.empty(len(points.order), np.int32)
     number_of_rank[along.copy_ranks] = np.arange(along.n_copies, dtype=np.int32)
     return along, number_of_rank[tiled.copy_ranks]
@@ -279,15 +298,14 @@ def new_work(*sides: Side) -> Work:
     """Return one thread's buffers for pairs of tiles of some sides."""
     largest = max(int(np.diff(side.columns).max()) for side in sides)
     n_axes = sides[0].centers.shape[1]
-    n_full = largest if len(sides[0].full) else 0
+    full = sides[0].full.points
     return Work(
         rows=np.empty((largest, n_axes)),
         points=np.empty((largest, n_axes), np.float32),
         norms=np.empty(largest),
-        full_points=np.empty((n_full, sides[0].full.shape[1]), np.float32),
+        full_points=np.empty((largest if len(full) else 0, full.shape[1]), np.float32),
         gaps=np.empty(largest, np.float32),
-        low=np.empty(n_axes, np.float32),
-        high=np.empty(n_axes, np.float32),
+        box=np.empty((2, n_axes), np.float32),
         chosen=np.empty(largest, np.int64),
         limit=np.empty(largest, np.float32),
         column_limit=np.empty(largest, np.float32),

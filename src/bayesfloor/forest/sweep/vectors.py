@@ -12,9 +12,9 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
-# Points that are compared with one at a time; tiles are padded to a multiple of it.
+# Points that are compared with one point at a time; tiles are padded to a multiple of it.
 VECTOR = 16
-# Axes of a box that are looked at at a time; its sides are padded to a multiple of it.
+# Axes of a box that are compared at a time; its sides are padded to a multiple of it.
 LANES = 4
 
 

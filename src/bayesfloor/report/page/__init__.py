@@ -1,9 +1,9 @@
 """The report as one HTML page: no network, no script from elsewhere, light and dark.
 
-- `page`: `render_page` fills the templates beside it from the summary, and says how names and figures are written
-- `charts`: the scale and the learning curve as SVG, and the elements that all SVG here is made of
-- `gap`: the reader's own model beside the floor, as SVG
-- `tree`: the class tree as SVG
-- `noise`: the noise of a number over what is predicted, as SVG
-- ``templates/``: the page from top to bottom, its macros, style sheet and script
+- `page`: `render_page` puts the sections of a report into one page
+- `templating`: fills a template, and says how names and figures are written
+- `svg`: the elements that all pictures here are made of
+- `charts`: the scale, the learning curve, ranges of rates beside each other, the noise of a number
+- `class_charts`: the class tree, and how hard every two classes are to tell apart
+- ``templates/``: the page, a template for each section, their macros, style sheet and script
 """

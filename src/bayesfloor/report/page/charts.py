@@ -1,68 +1,34 @@
-"""Pictures of the page as inline SVG: where the floor stands, and the learning curve.
-
-Colours come from the page's style sheet, so that they follow light, dark and print. Each picture is drawn for a width
-in pixels; the page holds a wide and a narrow one and shows what fits, for letters that shrink with the screen cannot
-be read on a phone.
-"""
+"""Pictures of the page: the scale, the learning curve, ranges beside each other, and the noise over predictions."""
 
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
+from bayesfloor.report.blocks import Summary
+from bayesfloor.report.metric_words import limit_word
+from bayesfloor.report.page.svg import LETTER, SIZE, block, hatching, label, picture, tag, ticks_between
 from bayesfloor.runtime.text import (
     chosen,
     counted,
     cut_middle,
     difference,
     exact_percent,
+    figure,
     percent,
     visible,
     written,
     written_range,
 )
 
-#: Width of an average letter as a multiple of its size, with a little to spare.
-LETTER = 0.56
-#: Size of letters in pixels, as in the style sheet.
-SIZE = 13.0
 #: The range that matters takes at least this share of a bar, or is shown enlarged.
 _SMALLEST_SHARE = 0.4
-
-Summary = dict[str, Any]
-
-
-def tag(name: str, *inside: Any, **attributes: Any) -> Markup:
-    """Write an element: text in it is escaped, ``class_`` means class, ``stroke_width`` stroke-width."""
-    written = Markup("").join(
-        Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), _coordinate(value))
-        for key, value in attributes.items()
-        if value is not None
-    )
-    return Markup("<{0}{1}>{2}</{0}>").format(Markup(name), written, Markup("").join(map(_escaped, inside)))
-
-
-def picture(width: float, height: float, name: str, description: str, *inside: Any, class_: str) -> Markup:
-    """Write an SVG of a size in pixels, with a name and a description for those who do not see it."""
-    return tag(
-        "svg",
-        tag("title", name),
-        tag("desc", description),
-        *inside,
-        class_=class_,
-        role="img",
-        aria_label=visible(f"{name}. {description}"),
-        viewBox=f"0 0 {_coordinate(width)} {_coordinate(height)}",
-        width=width,
-        height=height,
-    )
-
-
-def label(x: float, y: float, text: str, anchor: str = "start", class_: str | None = None) -> Markup:
-    """Write a line of text."""
-    return tag("text", visible(text), x=x, y=y, text_anchor=None if anchor == "start" else anchor, class_=class_)
+#: Letters of a name.
+_LONGEST_NAME = 26
+#: Largest prediction as a multiple of the smallest from which the axis is logarithmic.
+_WIDE_RANGE = 50.0
 
 
 def floor_scale(floor: Summary, width: float) -> Markup | None:
@@ -112,32 +78,29 @@ def floor_scale(floor: Summary, width: float) -> Markup | None:
     bracket = f"M{at(low):.1f} {top - 5:.1f}V{ceiling:.1f}H{at(high):.1f}V{top - 5:.1f}"
     parts.append(tag("path", d=bracket, class_="bracket"))
     parts.append(tag("line", x1=at(estimate), x2=at(estimate), y1=ceiling - 5, y2=top + thick, class_="floor-mark"))
-    confidence, word = exact_percent(floor["confidence"]), limit_word(floor)
+    confidence, word = exact_percent(floor["confidence"]), limit_word(floor["larger_is_better"])
     interval = f"{confidence} range {written_range(low, high, is_rate)}"
     name = f"{word} {written(estimate, is_rate)}, {interval}"
     parts.append(_clamped(at(estimate), ceiling - 12, name, left, right, "floor-label"))
 
     line = top + thick + 24
-    said = [f"The {word} is estimated at {written(estimate, is_rate)}, {interval}."]
+    sentences = [f"The {word} is estimated at {written(estimate, is_rate)}, {interval}."]
     if reached is not None:
         own = floor["reached"]
         shown = written(reached, is_rate)
         parts.append(_clamped(at(reached), line, f"reached {shown}", left, right, "strong"))
         interval = written_range(own["low"], own["high"], is_rate)
-        said.append(f"The best model tried reaches {shown} ({interval}) on rows it was not trained on.")
+        sentences.append(f"The best model tried reaches {shown} ({interval}) on rows it was not trained on.")
         line += 20
     last = floor["perfect"] + (-end if larger else end)
     parts += _ends(floor, line, written(last, is_rate) if enlarged else _without_features(floor), left, right)
     if floor["metric"] == "error":
-        said.append(f"Naming the largest class always errs at {percent(baseline)}.")
+        sentences.append(f"Naming the largest class always errs at {percent(baseline)}.")
     else:
-        said.append(f"What needs no features has {written(baseline, is_rate)}.")
-    return picture(width, line + 8, f"Where the {word} stands", " ".join(said), hatching(hatch), *parts, class_="scale")
-
-
-def limit_word(floor: Summary) -> str:
-    """Name the best value that any model can attain."""
-    return "ceiling" if floor["larger_is_better"] else "floor"
+        sentences.append(f"What needs no features has {written(baseline, is_rate)}.")
+    return picture(
+        width, line + 8, f"Where the {word} stands", " ".join(sentences), hatching(hatch), *parts, class_="scale"
+    )
 
 
 def _behind(floor: Summary, value: float) -> float:
@@ -237,69 +200,25 @@ def learning_curve(curve: Summary, floor: Summary, width: float) -> Markup | Non
             parts += _gap(texts, y(reached), y(limit), x(largest), right)
         else:
             parts += _gap_below(texts, left, right, height)
-    said = ", ".join(
+    values = ", ".join(
         f"{written(value, is_rate)} with {counted(round(size))} training rows" for size, value in (max(dots), min(dots))
     )
-    said = f"{floor['title']}: {said}."
+    description = f"{floor['title']}: {values}."
     if limit is not None:
-        said += f" The fitted line leads to {written(limit, is_rate)}, range {written_range(low, high, is_rate)}."
-    return picture(width, height, "Learning curve", said, *parts, class_="curve-chart")
-
-
-def subgroup_chart(subgroups: Summary, width: float) -> Markup:
-    """Draw two bars for each subgroup: the range of what was reached, solid, and that of its floor, hatched.
-
-    Parameters
-    ----------
-    subgroups : dict
-        The part "subgroups" of a summary.
-    width : float
-        Width in pixels.
-
-    Returns
-    -------
-    Markup
-    """
-    rows = subgroups["rows"]
-    names = [cut_middle(visible(row["name"]), 26) for row in rows]
-    spacious = width > 500
-    left = 12.0 + max(map(len, names)) * LETTER * SIZE * 1.08 if spacious else 11.0
-    right, pitch, first = width - 16.0, (40.0 if spacious else 58.0), (14.0 if spacious else 32.0)
-    bottom = first + pitch * len(rows)
-    # ranges of a few rows would leave no space for the others
-    highest = [row["high"] for row in rows if row["floor"] is not None] or [1.0]
-    ticks = ticks_between(0.0, max(*highest, 1e-4), 5 if spacious else 3)
-
-    def x(rate: float) -> float:
-        return left + (right - left) * min(max(rate / ticks[-1], 0.0), 1.0)
-
-    hatch = f"hatch-groups-{width:.0f}"
-    parts = [hatching(hatch)]
-    for value in ticks:
-        parts.append(tag("line", x1=x(value), x2=x(value), y1=first - 10, y2=bottom - 8, class_="grid"))
-        parts.append(label(x(value), bottom + 8, exact_percent(value), "middle", "quiet"))
-    for place, (row, name) in enumerate(zip(rows, names, strict=True)):
-        top = first + pitch * place
-        told = f"{row['name']}: reached {percent(row['reached'])}, floor {percent(row['floor'])}"
-        inside = [
-            tag("title", told),
-            label(left - 12, top + 14, name, "end") if spacious else label(left, top - 6, name),
-            block(x(row["reached_low"]), x(row["reached_high"]), top, 9.0, class_="solid"),
-            block(x(row["low"]), x(row["high"]), top + 11, 9.0, class_="soft", fill=f"url(#{hatch})"),
-        ]
-        for rate, begin, class_ in ((row["reached"], top - 3, "mark"), (row["floor"], top + 11, "floor-mark")):
-            if rate is not None:
-                inside.append(tag("line", x1=x(rate), x2=x(rate), y1=begin, y2=begin + 12, class_=class_))
-        parts.append(tag("g", *inside))
-    said = f"What was reached, and the floor, with their ranges, of {len(rows)} subgroups by {subgroups['column']}."
-    return picture(width, bottom + 14, "Subgroups", f"{said} In the table below.", *parts, class_="group-chart")
+        description += (
+            f" The fitted line leads to {written(limit, is_rate)}, range {written_range(low, high, is_rate)}."
+        )
+    return picture(width, height, "Learning curve", description, *parts, class_="curve-chart")
 
 
 def _gap_texts(reached: float, limit: float, floor: Summary) -> tuple[str, str, str]:
     """Say what was reached, where the line leads to, and what is left to win; nothing where nothing is."""
     is_rate = floor["is_rate"]
     gap = _behind(floor, reached) - _behind(floor, limit)
-    shown = (f"reached {written(reached, is_rate)}", f"{limit_word(floor)} {written(limit, is_rate)}")
+    shown = (
+        f"reached {written(reached, is_rate)}",
+        f"{limit_word(floor['larger_is_better'])} {written(limit, is_rate)}",
+    )
     return *shown, f"{difference(gap, is_rate)} left to win" if gap > 0 else ""
 
 
@@ -341,18 +260,6 @@ def _row_marks(first: float, last: float, x: Any, bottom: float) -> list[Markup]
     return written + [label(x(mark), bottom + 18, counted(round(mark)), "middle", "quiet") for mark in marks]
 
 
-def hatching(key: str) -> Markup:
-    """Define the pattern of what is extrapolated; one for each picture, as one that is hidden lends none."""
-    ground = tag("rect", width=8, height=8, class_="hatch-ground")
-    lines = tag("path", d="M-2 2L2 -2M0 8L8 0M6 10L10 6", class_="hatch")
-    return tag("defs", tag("pattern", ground, lines, id=key, width=8, height=8, patternUnits="userSpaceOnUse"))
-
-
-def block(start: float, stop: float, top: float, thick: float, **style: str) -> Markup:
-    """Draw a bar between two places, whichever is first."""
-    return tag("rect", x=min(start, stop), y=top, width=abs(stop - start), height=thick, **style)
-
-
 def _clamped(x: float, y: float, text: str, left: float, right: float, class_: str) -> Markup:
     """Write text centred at x, or as near to that as the picture allows."""
     half = LETTER * SIZE * len(text) / 2
@@ -378,23 +285,162 @@ def _apart(rows: Sequence[float], least: float) -> list[float]:
     return [row - shift for row in placed]
 
 
-def ticks_between(least: float, most: float, n: int) -> list[float]:
-    """Return round numbers from `least` or a little less to `most` or a little more, about n of them."""
-    step = _round_up(max(most - least, 1e-4 * max(abs(most), 1.0)) / n)
-    first = math.floor(least / step + 1e-9)
-    last = max(math.ceil(most / step - 1e-9), first + 1)
-    return [place * step for place in range(first, last + 1)]
+class Bar(NamedTuple):
+    """A rate, or None where it is not known, with its range; hatched where it is extrapolated."""
+
+    value: float | None
+    low: float
+    high: float
+    is_extrapolated: bool
 
 
-def _round_up(value: float) -> float:
-    """Return the next 1, 2, 2.5 or 5 times a power of ten."""
-    power = 10.0 ** math.floor(math.log10(value))
-    return next(step * power for step in (1.0, 2.0, 2.5, 5.0, 10.0) if value <= step * power * (1 + 1e-9))
+class Ranges(NamedTuple):
+    """A name, its tooltip, and one bar or two."""
+
+    name: str
+    tooltip: str
+    bars: tuple[Bar, ...]
 
 
-def _escaped(part: Any) -> Markup:
-    return escape(part if isinstance(part, Markup) else visible(part))
+def range_chart(key: str, title: str, description: str, rows: Sequence[Ranges], width: float) -> Markup:
+    """Draw the ranges of rates: solid where shown, hatched where extrapolated.
+
+    One bar in a row is thick, and its figure stands beside it; two are thin.
+
+    Parameters
+    ----------
+    key : str
+        Begins the class of the picture.
+    title, description : str
+        For those who do not see it.
+    rows : sequence of Ranges
+        What to draw, the first at the top; as many bars in each.
+    width : float
+        Width in pixels.
+
+    Returns
+    -------
+    Markup
+    """
+    single, spacious = len(rows[0].bars) == 1, width > 500
+    names = [cut_middle(visible(row.name), _LONGEST_NAME) for row in rows]
+    left = 12.0 + max(map(len, names)) * LETTER * SIZE * 1.08 if spacious else 11.0
+    right, thick, pitch = (width - 90.0, 14.0, 34.0) if single else (width - 16.0, 9.0, 40.0)
+    first, pitch = (14.0, pitch) if spacious else (32.0, pitch + 18.0)
+    bottom = first + pitch * len(rows)
+    # ranges of a few rows, where nothing is known, would leave no space for the others
+    known = [bar.high for row in rows if row.bars[-1].value is not None for bar in row.bars] or [1.0]
+    ticks = ticks_between(0.0, max(*known, 1e-4), 5 if spacious else 3)
+
+    def x(rate: float) -> float:
+        return left + (right - left) * min(max(rate / ticks[-1], 0.0), 1.0)
+
+    hatch = f"hatch-{key}-{width:.0f}"
+    parts = [hatching(hatch)]
+    for value in ticks:
+        parts.append(tag("line", x1=x(value), x2=x(value), y1=first - 10, y2=bottom - 8, class_="grid"))
+        parts.append(label(x(value), bottom + 8, exact_percent(value), "middle", "quiet"))
+    for place, (row, name) in enumerate(zip(rows, names, strict=True)):
+        top = first + pitch * place
+        beside = top + (12.0 if single else 14.0)
+        inside = [tag("title", row.tooltip)]
+        inside.append(label(left - 12, beside, name, "end") if spacious else label(left, top - 6, name))
+        for number, bar in enumerate(row.bars):
+            y = top + number * (thick + 2)
+            style = {"class_": "soft", "fill": f"url(#{hatch})"} if bar.is_extrapolated else {"class_": "solid"}
+            inside.append(block(x(bar.low), x(bar.high), y, thick, **style))
+            if bar.value is not None:
+                mark = "floor-mark" if bar.is_extrapolated else "mark"
+                at, start, stop = x(bar.value), y - 3 * (number == 0), y + thick + 3 * (bar is row.bars[-1])
+                inside.append(tag("line", x1=at, x2=at, y1=start, y2=stop, class_=mark))
+            if single:
+                inside.append(label(x(bar.high) + 8, beside, percent(bar.value)))
+        parts.append(tag("g", *inside))
+    return picture(width, bottom + 14, title, description, *parts, class_=f"{key}-chart")
 
 
-def _coordinate(value: Any) -> Any:
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
+def noise_chart(noise: dict[str, Any], target: str, width: float) -> Markup | None:
+    """Draw the noise of each bin of predictions: a line as wide as the bin, in a band that is its interval.
+
+    Parameters
+    ----------
+    noise : dict
+        The part "noise" of a summary.
+    target : str
+        What is predicted.
+    width : float
+        Width in pixels.
+
+    Returns
+    -------
+    Markup or None
+        The picture; None where there is no bin.
+    """
+    bins = noise["bins"]
+    if not bins:
+        return None
+    lowest, highest = bins[0]["low"], bins[-1]["high"]
+    ticks = ticks_between(0.0, max(max(each["sd_high"] for each in bins), noise["sd"], 1e-300), 5)
+    marks = [chosen(value, False) for value in ticks]
+    spacious = width > 500
+    height, top = (300.0 if spacious else 280.0), 26.0
+    left, right, bottom = max(46.0, LETTER * SIZE * max(map(len, marks)) + 12.0), width - 12.0, height - 46.0
+    is_log = lowest > 0 and highest > _WIDE_RANGE * lowest
+
+    def place(value: float) -> float:
+        low, high, at = (math.log(each) if is_log else each for each in (lowest, highest, value))
+        return left + (right - left) * ((at - low) / (high - low) if high > low else 0.5)
+
+    def y(value: float) -> float:
+        return bottom - (bottom - top) * min(max(value / ticks[-1], 0.0), 1.0)
+
+    hatch = f"hatch-noise-{width:.0f}"
+    parts = [hatching(hatch)]
+    for value, mark in zip(ticks, marks, strict=True):
+        parts.append(tag("line", x1=left, x2=right, y1=y(value), y2=y(value), class_="grid"))
+        parts.append(label(left - 8, y(value) + 4, mark, "end", "quiet"))
+    for each in bins:
+        start, stop = place(each["low"]), place(each["high"])
+        if stop - start < 2.0:  # a bin of one value
+            start, stop = (start + stop) / 2 - 1.0, (start + stop) / 2 + 1.0
+        tooltip = (
+            f"predicted {written_range(each['low'], each['high'], False)}: noise {figure(each['sd'])} "
+            f"({written_range(each['sd_low'], each['sd_high'], False)}), {counted(each['n_rows'])} rows"
+        )
+        thick = y(each["sd_low"]) - y(each["sd_high"])
+        band = block(start, stop, y(each["sd_high"]), thick, class_="soft", fill=f"url(#{hatch})")
+        line = tag("line", x1=start, x2=stop, y1=y(each["sd"]), y2=y(each["sd"]), class_="floor-mark")
+        parts.append(tag("g", tag("title", tooltip), band, line))
+    parts.append(tag("line", x1=left, x2=right, y1=y(noise["sd"]), y2=y(noise["sd"]), class_="curve beyond"))
+    parts.append(label(right, y(noise["sd"]) - 6, f"all rows {figure(noise['sd'])}", "end", "quiet halo"))
+    parts += _prediction_marks(lowest, highest, is_log, place, bottom, right)
+    name = cut_middle(visible(target), _LONGEST_NAME)
+    parts.append(label((left + right) / 2, bottom + 38, f"predicted {name}", "middle", "quiet"))
+    parts.append(label(left, 12, "noise, standard deviation", class_="quiet"))
+    description = (
+        f"Standard deviation of the noise where small and large values of {target} are predicted, in {len(bins)} bins: "
+        f"from {figure(min(each['sd'] for each in bins))} to {figure(max(each['sd'] for each in bins))}. In the table."
+    )
+    return picture(width, height, "Noise over predictions", description, *parts, class_="noise-chart")
+
+
+def _prediction_marks(
+    lowest: float, highest: float, is_log: bool, place: Any, bottom: float, right: float
+) -> list[Markup]:
+    """Write round numbers below the axis of predictions, as many as fit."""
+    if is_log:
+        powers = range(math.floor(math.log10(lowest)), math.ceil(math.log10(highest)) + 1)
+        values = [step * 10.0**power for power in powers for step in (1, 2, 5)]
+    else:
+        values = ticks_between(lowest, highest, 6)
+    written: list[Markup] = []
+    free_from = -math.inf
+    for value in values:
+        at, text = place(value), figure(value)
+        half = LETTER * SIZE * len(text) / 2
+        if not lowest <= value <= highest or at - half < free_from or at + half > right + 12:
+            continue
+        free_from = at + half + 12.0
+        written.append(tag("line", x1=at, x2=at, y1=bottom, y2=bottom + 4, class_="axis"))
+        written.append(label(at, bottom + 18, text, "middle", "quiet"))
+    return written

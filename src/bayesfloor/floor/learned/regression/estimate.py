@@ -33,7 +33,7 @@ from bayesfloor.runtime.checks import (
 )
 from bayesfloor.runtime.findings import in_order
 from bayesfloor.runtime.frames import like_input
-from bayesfloor.runtime.threads import Crew, supervise
+from bayesfloor.runtime.threads import WorkerPool, supervise
 from bayesfloor.tables.arguments import check_problem
 
 
@@ -170,7 +170,7 @@ def regression_floor_of(
         client=client,
     )
 
-    def conclude(_: Crew) -> RegressionFloor:
+    def conclude(_: WorkerPool) -> RegressionFloor:
         return _conclude(problem, learned, tested_rows(learned, n_jobs, seed), asked, confidence, seed, started)
 
     return supervise(

@@ -19,7 +19,7 @@ import numpy as np
 from bayesfloor.forest import spanning_forests
 from bayesfloor.learn.training_rows import standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
-from bayesfloor.runtime.hashing import hash_rows
+from bayesfloor.runtime.hash_kernels import hash_rows
 
 #: Spanning trees in each space.
 N_TREES = 3

@@ -1,0 +1,1 @@
+"""Points, tables and problems that several scripts measure on."""

@@ -1,0 +1,1 @@
+"""Time and memory, beside other packages and by size."""

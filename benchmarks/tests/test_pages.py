@@ -1,0 +1,32 @@
+"""Tables and pages."""
+
+from benchmarks.tools import pages
+from benchmarks.tools.measuring import in_own_process, median_seconds, timed
+
+
+def test_table():
+    assert pages.as_table(["a", "b"], [[1, "x"], [2.5, ""]]) == "| a | b |\n| --- | --- |\n| 1 | x |\n| 2.5 |  |"
+
+
+def test_page_with_notes(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "RESULTS", tmp_path)
+    (tmp_path / "some_notes.md").write_text("\nBy hand.\n")
+    pages.write_page("some", "# Title", pages.notes_of("some"), "", pages.notes_of("other"), "end\n")
+    assert (tmp_path / "some.md").read_text() == "# Title\n\nBy hand.\n\nend\n"
+
+
+def test_timing():
+    clock = iter([1.0, 4.0])
+    seconds, cpu, result = timed(lambda: "done", lambda: next(clock))
+    assert (cpu, result) == (3.0, "done")
+    assert 0 <= seconds < 60
+    runs = []
+    assert median_seconds(lambda: runs.append(1), runs=5, enough=0.0) >= 0
+    assert len(runs) == 1
+    median_seconds(lambda: runs.append(1), runs=3)
+    assert len(runs) == 4
+
+
+def test_a_measurement_in_its_own_process():
+    found = in_own_process("benchmarks.speed.incremental", "mixture [-3, 3] x 2", 400, 200, 1)
+    assert (found["rows"], found["batches"]) == (400, 2)

@@ -1,0 +1,146 @@
+"""Are two versions of the package equally fast? Both take turns in one sitting, each in a process of its own.
+
+    python -m benchmarks.tools.compare_speed OLD/src NEW/src
+    python -m benchmarks.tools.compare_speed OLD/src NEW/src --only letter --rounds 9
+
+Each round runs a task in the one version, then in the other, on two threads. A row has the medians over the rounds and
+the median of the ratios new / old, round by round, so that slow drifts of a shared machine cancel.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.problems.point_sets import SETS, mixture
+from benchmarks.problems.stored_sets import stored_set
+from benchmarks.tools.command_line import parser_of
+from benchmarks.tools.measuring import THREAD_VARIABLES, timed
+from benchmarks.tools.pages import ROOT, table_head, table_row
+
+THREADS = 2
+CLASS_SETS = ("pendigits 10 992 x 16", "letter 20 000 x 16", "first 10 000 MNIST digits x 784")
+
+
+def tasks() -> dict[str, Callable[[], Callable[[], object]]]:
+    """Return what is timed, by name; each entry loads its data and returns the work."""
+    import bayesfloor as bf
+
+    def forests(X: Any) -> Callable[[], object]:
+        return lambda: bf.spanning_forests(X, n_jobs=THREADS)
+
+    def classes(X: Any, y: Any) -> Callable[[], object]:
+        return lambda: bf.class_forests(X, y, n_jobs=THREADS)
+
+    def floor(X: Any, y: Any) -> Callable[[], object]:
+        return lambda: bf.learned_floor(X, y, n_jobs=THREADS)
+
+    def fit(make: Callable[[], Any], X: Any, y: Any) -> Callable[[], object]:
+        return lambda: make().fit(X, y)
+
+    def batches(X: Any, n_batches: int) -> Callable[[], object]:
+        parts = np.array_split(X, n_batches)
+
+        def work() -> object:
+            forests = bf.spanning_forests(parts[0], n_jobs=THREADS)
+            for part in parts[1:]:
+                forests = forests.extend(part, n_jobs=THREADS)
+            return forests
+
+        return work
+
+    named: dict[str, Callable[[], Callable[[], object]]] = {
+        f"forests: {name}": lambda load=load: forests(load()[0]) for name, load in SETS.items()
+    }
+    for name in CLASS_SETS:
+        named[f"classes: {name}"] = lambda load=SETS[name]: classes(*load())
+    named["classes: satimage"] = lambda: classes(*stored_set("paper/satimage", standardize=True))
+    named["extend: 20 batches, 20 000 x 16"] = lambda: batches(mixture(20_000, 16, 3)[0], 20)
+    named["learned_floor: segment"] = lambda: floor(*stored_set("paper/segment", standardize=True))
+    classifiers = {
+        "SmartSVC": lambda: bf.SmartSVC(n_jobs=THREADS),
+        "LinearSVCCV": lambda: bf.LinearSVCCV(n_jobs=THREADS),
+        "OneVsOneSVC": lambda: bf.OneVsOneSVC(n_jobs=THREADS),
+    }
+    for name in ("segment", "satimage", "pendigits"):
+        load = partial(stored_set, f"paper/{name}", standardize=True)
+        for kind, make in classifiers.items():
+            named[f"fit {kind}: {name}"] = lambda make=make, load=load: fit(make, *load())
+    return named
+
+
+def serve() -> None:
+    """Answer each name on stdin with the seconds that its task takes, wall clock and CPU."""
+    known = tasks()
+    for line in sys.stdin:
+        work = known[line.strip()]()
+        work()  # compiled, and in the cache
+        print("ready", flush=True)
+        for _ in iter(sys.stdin.readline, "next\n"):
+            print(*timed(work)[:2], flush=True)
+
+
+class Version:
+    """A version of the package in a process of its own."""
+
+    def __init__(self, source: Path) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(source)}
+        environment |= dict.fromkeys(THREAD_VARIABLES, str(THREADS))
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.tools.compare_speed", "--serve"],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+
+    def ask(self, line: str) -> list[str]:
+        """Send a line and return the words of the answer."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(line, file=self.process.stdin, flush=True)
+        return self.process.stdout.readline().split()
+
+    def say(self, line: str) -> None:
+        """Send a line."""
+        assert self.process.stdin is not None
+        print(line, file=self.process.stdin, flush=True)
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("sources", nargs="*", type=Path)
+    parser.add_argument("--only", default="", help="tasks whose name contains this")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.serve:
+        serve()
+        return
+    versions = [Version(source.resolve()) for source in arguments.sources]
+    print(*table_head("task", "old s", "new s", "new / old, wall", "new / old, CPU"), sep="\n")
+    for name in tasks():
+        if arguments.only not in name:
+            continue
+        for version in versions:
+            version.ask(name)
+        taken = np.array(
+            [[list(map(float, version.ask("go"))) for version in versions] for _ in range(arguments.rounds)]
+        )
+        for version in versions:
+            version.say("next")
+        middle = np.median(taken, axis=0)
+        ratio = np.median(taken[:, 1] / taken[:, 0], axis=0)
+        figures = [f"{middle[0, 0]:.3f}", f"{middle[1, 0]:.3f}", f"{ratio[0]:.2f}", f"{ratio[1]:.2f}"]
+        print(table_row([name, *figures]), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Time and memory of a call, and of a process of its own."""
+
+import json
+import os
+import resource
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.tools.pages import ROOT
+
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+class Timed(NamedTuple):
+    """Seconds by the clock and of the processor, and what came of it."""
+
+    seconds: float
+    cpu_seconds: float
+    result: Any
+
+
+def timed(work: Callable[[], Any], processor_time: Callable[[], float] = time.process_time) -> Timed:
+    """Time a call."""
+    started, used = time.perf_counter(), processor_time()
+    result = work()
+    return Timed(time.perf_counter() - started, processor_time() - used, result)
+
+
+def median_seconds(work: Callable[[], Any], runs: int = 3, enough: float = float("inf")) -> float:
+    """Return the median time of a few runs by the clock, fewer where they add up to `enough` seconds."""
+    times: list[float] = []
+    while not times or (len(times) < runs and sum(times) < enough):
+        times.append(timed(work).seconds)
+    return statistics.median(times)
+
+
+def run_timed(command: Sequence[str | Path], **options: Any) -> Timed:
+    """Run a command; processor seconds are those of it and of all processes that it starts."""
+
+    def processor_time() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    return timed(lambda: subprocess.run(command, **options), processor_time)
+
+
+def in_own_process(module: str, *arguments: object, cpu_limit: int | None = None) -> Any:
+    """Return the JSON that ``python -m module --measure …`` prints last; None where it used up its CPU seconds."""
+
+    def limit() -> None:
+        if cpu_limit is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu_limit, cpu_limit + 5))
+
+    command = [sys.executable, "-m", module, "--measure", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, preexec_fn=limit)
+    if cpu_limit is not None and done.returncode == -signal.SIGXCPU:
+        return None
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command[2:])} failed:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def memory_mib(field: str) -> float:
+    """Return VmRSS or VmHWM, this process's memory now or at its peak; getrusage would count its parent's."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith(f"{field}:"):
+            return int(line.split()[1]) / 1024
+    raise OSError(f"the system does not tell {field} of a process")
+
+
+def reset_peak() -> None:
+    """Let the peak be counted anew from here on."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def set_threads(n: int) -> None:
+    """Let libraries that are loaded from here on, and in processes started from here on, take so many threads."""
+    for variable in THREAD_VARIABLES:
+        os.environ.setdefault(variable, str(n))

@@ -1,0 +1,253 @@
+"""How near the truth? Estimates of the floor on problems whose floor is known.
+
+    python -m benchmarks.truth.truth run [--problems smooth new] [--half design|held-out] [--sizes 500 2000 8000]
+                                         [--repeats 5 3 1] [--workers 2] [--records FILE]
+    python -m benchmarks.truth.truth cost      seconds that a learned floor takes, on all cores, and for six metrics
+    python -m benchmarks.truth.truth table     write benchmarks/results/truth.md from what was recorded
+
+The problems are in problems/truth_scenarios.py ("smooth") and problems/truth_families.py ("new"), each in two halves.
+Every choice in the library was made on the first, "design"; the second, "held-out", was looked at once they were made.
+Each cell is recorded in benchmarks/results/truth.jsonl, or in FILE, as soon as it is measured; a cell that is there is
+not measured again. Cells run in processes of one thread each. What is said of other metrics is recorded too, for
+truth_metrics.py.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import binomtest
+
+from bayesfloor import bayes_error, learned_floor
+from benchmarks.problems.truth_families import FAMILIES
+from benchmarks.problems.truth_scenarios import SCENARIOS
+from benchmarks.tools.command_line import parser_of
+from benchmarks.tools.measuring import timed
+from benchmarks.tools.pages import HALVES, RESULTS, as_table, notes_of, write_page
+from benchmarks.tools.records import measure_all, read_records
+
+RECORDS = RESULTS / "truth.jsonl"
+PROBLEMS = {"smooth": SCENARIOS, "new": FAMILIES}
+KINDS = {"smooth": "Smooth problems", "new": "New kinds of problems"}
+BY_NAME = {scenario.name: scenario for scenarios in PROBLEMS.values() for scenario in scenarios}
+CONFIDENCE = 0.95
+#: The error first. From three classes on, the error of two guesses is asked for as well.
+METRICS = ("error", "balanced_error", "log_loss", "brier", "roc_auc", "average_precision", "f1", "cost")
+ESTIMATORS = (
+    *("trees on x", "trees on the learned posterior", "what was reached", "learned floor", "true Bayes classifier"),
+)
+
+
+def metrics_of(n_classes: int) -> tuple[list[str], np.ndarray]:
+    """Return the metrics of a problem, and costs: random whole numbers from 1 to 9 for each mistake."""
+    costs = np.random.default_rng(n_classes).integers(1, 10, (n_classes, n_classes)).astype(float)
+    np.fill_diagonal(costs, 0.0)
+    return [*METRICS, *(["top_2_error"] if n_classes > 2 else [])], costs
+
+
+def measure(name: str, n: int, repeat: int) -> dict:
+    """Estimate the floor of one sample in every way."""
+    scenario = BY_NAME[name]
+    X, y = scenario.sample(n, 1000 * repeat + n)
+    record: dict = {
+        "scenario": name,
+        "problems": next(kind for kind, scenarios in PROBLEMS.items() if scenario in scenarios),
+        "family": scenario.family,
+        "half": scenario.half,
+        "n": n,
+        "repeat": repeat,
+        "truth": scenario.bayes_error,
+    }
+    scale = X.std(axis=0)
+    points = (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
+    _, seconds, trees = timed(lambda: bayes_error(points, y, n_jobs=1))
+    record["trees on x"] = cell(trees.estimate, trees.lower_interval[0], trees.upper_interval[1], seconds)
+
+    own = float((scenario.posterior(X).argmax(axis=1) != y).mean())
+    interval = binomtest(round(own * n), n).proportion_ci(CONFIDENCE)
+    record["true Bayes classifier"] = cell(own, *interval, seconds)
+
+    names, costs = metrics_of(len(np.unique(y)))
+    _, seconds, floor = timed(lambda: learned_floor(X, y, metric=names, costs=costs, n_jobs=1))
+    low, high = floor.tree_bounds
+    record["learned floor"] = cell(floor.estimate, *floor.interval, seconds)
+    record["trees on the learned posterior"] = cell((low + high) / 2, low, high, seconds)
+    record["what was reached"] = cell(floor.reached, *floor.reached_interval, seconds)
+    record["residual_z"] = round(floor.residual_z, 2)
+    record["findings"] = [finding.code for finding in floor.findings]
+    record["metrics"] = {each: as_loss(floor.metrics[each]) for each in names}
+    return record
+
+
+def cell(estimate: float, low: float, high: float, seconds: float) -> dict:
+    return {
+        "estimate": round(float(estimate), 5),
+        "interval": [round(float(low), 5), round(float(high), 5)],
+        "seconds": round(seconds, 3),
+    }
+
+
+def as_loss(found: Any) -> list[float]:
+    """Return estimate, both ends of the interval and what was reached of a metric, all as losses."""
+    values = [found.estimate, *found.interval, found.reached]
+    if found.larger_is_better:
+        estimate, low, high, reached = (1.0 - value for value in values)
+        values = [estimate, high, low, reached]
+    return [round(float(value), 5) for value in values]
+
+
+def run(problems: list[str], half: str | None, sizes: list[int], repeats: list[int], workers: int, file: Path) -> None:
+    """Measure the cells that were not measured yet."""
+    done = {(record["scenario"], record["n"], record["repeat"]) for record in read_records(file)}
+    wanted = [
+        (scenario.name, n, repeat)
+        for n, n_repeats in zip(sizes, repeats, strict=True)
+        for repeat in range(n_repeats)
+        for kind in problems
+        for scenario in PROBLEMS[kind]
+        if half in (None, scenario.half)
+    ]
+    measure_all(measure, [key for key in wanted if key not in done], file, workers)
+
+
+def show_cost() -> None:
+    """Print the seconds of `learned_floor` on Gaussian classes of a few sizes."""
+    for n, n_features, n_classes in ((2000, 20, 4), (10_000, 64, 4), (10_000, 64, 10)):
+        rng = np.random.default_rng(0)
+        means = 0.5 * rng.standard_normal((n_classes, n_features))
+        y = rng.integers(0, n_classes, n)
+        X = means[y] + rng.standard_normal((n, n_features))
+        one = timed(lambda X=X, y=y: learned_floor(X, y))
+        six = timed(lambda X=X, y=y: learned_floor(X, y, metric=METRICS[:6]))
+        print(
+            f"{n} x {n_features}, {n_classes} classes: {one.seconds:.1f} s, {one.cpu_seconds:.1f} CPU seconds; "
+            f"{six.cpu_seconds:.1f} for six metrics",
+            flush=True,
+        )
+
+
+# --- tables
+
+
+def write_tables(records: list[dict]) -> None:
+    """Write the page."""
+    parts = [
+        "# How near the truth",
+        "Made by `python -m benchmarks.truth.truth run` and `… table`. Each of the problems has a known floor. Choices "
+        "in the library were made on the design halves. *s* is CPU seconds.",
+        notes_of("truth"),
+    ]
+    of_each = []
+    for kind, title in KINDS.items():
+        for half in HALVES:
+            chosen = [record for record in records if (record["problems"], record["half"]) == (kind, half)]
+            if chosen:
+                n_problems = len({record["scenario"] for record in chosen})
+                parts += [f"## {title}: the {half} half, {n_problems} problems", of_estimators(chosen)]
+                if kind == "new":
+                    parts += ["By family, the learned floor:", of_families(chosen)]
+                of_each += [f"## The learned floor on each problem. {title}: {half}", of_problems(chosen)]
+    write_page("truth", *parts, *of_each)
+
+
+def of_families(records: list[dict]) -> str:
+    """One row for each family and size, and one for all families together."""
+    rows = []
+    sizes = sorted({record["n"] for record in records})
+    for family in (*dict.fromkeys(record["family"] for record in records), "all"):
+        for n in sizes:
+            chosen = [r for r in records if r["n"] == n and family in ("all", r["family"])]
+            errors, covered, above, widths = figures(chosen, "learned floor")
+            rows.append(
+                [
+                    family,
+                    n,
+                    len(chosen),
+                    f"{np.abs(errors).mean():.4f}",
+                    f"{covered.mean():.0%}",
+                    f"{above.mean():.0%}",
+                    f"{widths.mean():.3f}",
+                ]
+            )
+    return as_table(["family", "n", "samples", "mean abs. error", "covers", "lower end above", "width"], rows)
+
+
+def of_estimators(records: list[dict]) -> str:
+    """One row for each estimator and size."""
+    rows = []
+    for n in (*sorted({record["n"] for record in records}), None):
+        of_size = [record for record in records if n in (None, record["n"])]
+        for name in ESTIMATORS:
+            errors, covered, above, widths = figures(of_size, name)
+            by_problem = defaultdict(list)
+            for record, error in zip(of_size, errors, strict=True):
+                by_problem[record["scenario"]].append(abs(error))
+            worst = max(by_problem, key=lambda problem: np.mean(by_problem[problem]))
+            seconds = np.median([record[name]["seconds"] for record in of_size])
+            rows.append(
+                [
+                    "all" if n is None else n,
+                    f"**{name}**" if name == "learned floor" else name,
+                    f"{np.abs(errors).mean():.4f}",
+                    f"{np.mean(by_problem[worst]):.3f} ({worst})",
+                    f"{errors.mean():+.4f}",
+                    f"{covered.mean():.1%}",
+                    f"{above.mean():.1%}",
+                    f"{widths.mean():.3f}",
+                    "–" if name == "true Bayes classifier" else f"{seconds:.1f}",
+                ]
+            )
+    header = ["n", "estimator", "mean abs. error", "worst problem", "bias", "covers", "lower end above", "width", "s"]
+    return as_table(header, rows)
+
+
+def of_problems(records: list[dict]) -> str:
+    """One row for each problem, with the learned floor's figures at each size."""
+    sizes = sorted({record["n"] for record in records})
+    rows = []
+    for problem in dict.fromkeys(record["scenario"] for record in records):
+        of_problem = [record for record in records if record["scenario"] == problem]
+        _, covered, above, _ = figures(of_problem, "learned floor")
+        row = [problem, f"{of_problem[0]['truth']:.4f}"]
+        for n in sizes:
+            of_size = [record for record in of_problem if record["n"] == n]
+            errors = figures(of_size, "learned floor")[0] if of_size else np.array([])
+            row.append(f"{np.abs(errors).mean():.4f} ({errors.mean():+.4f})" if of_size else "–")
+        rows.append([*row, f"{covered.sum():.0f} of {len(covered)}", f"{above.sum():.0f}"])
+    header = ["problem", "floor", *(f"n = {n}: mean abs. error (bias)" for n in sizes), "covered", "lower end above"]
+    return as_table(header, rows)
+
+
+def figures(records: Iterable[dict], name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return errors, whether the interval covers, whether its lower end is above the truth, and widths."""
+    records = list(records)
+    truth = np.array([record["truth"] for record in records])
+    estimate = np.array([record[name]["estimate"] for record in records])
+    low, high = np.array([record[name]["interval"] for record in records]).T
+    # A truth of 0 or one that is written with five decimals is met by the same decimals.
+    is_above = low > truth + 1e-5
+    return estimate - truth, ~is_above & (truth <= high + 1e-5), is_above, high - low
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("what", choices=["run", "cost", "table"])
+    parser.add_argument("--problems", nargs="+", choices=list(PROBLEMS), default=list(PROBLEMS))
+    parser.add_argument("--half", choices=HALVES)
+    parser.add_argument("--sizes", nargs="+", type=int, default=[500, 2000, 8000])
+    parser.add_argument("--repeats", nargs="+", type=int, default=[5, 3, 1])
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--records", type=Path, default=RECORDS)
+    chosen = parser.parse_args()
+    if chosen.what == "run":
+        run(chosen.problems, chosen.half, chosen.sizes, chosen.repeats, chosen.workers, chosen.records)
+    elif chosen.what == "cost":
+        show_cost()
+    else:
+        write_tables(read_records(chosen.records))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,294 @@
+"""Which features carry the information: selection by the floor, as a scikit-learn selector."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from bayesfloor.choose.column_floors import ClassColumns, NumberColumns
+from bayesfloor.choose.floor_levels import CRITERIA, FloorLevel
+from bayesfloor.choose.search import Groups, Step, n_candidates_at_most, search_backward, search_forward
+from bayesfloor.choose.selection_path import SelectionPath, SelectionStep
+from bayesfloor.data.tasks import TASKS
+from bayesfloor.floor.trees.problem import Options, Progress, check_options
+from bayesfloor.runtime.arrays import Bools, Ints
+from bayesfloor.runtime.checks import ParameterError, check_option, is_int
+from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.limits import check_n_jobs
+from bayesfloor.runtime.text import shown
+from bayesfloor.runtime.threads import WorkerPool, supervise
+from bayesfloor.tables.arguments import check_problem
+
+
+class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Select the features with which the floor is lowest.
+
+    Forward selection starts from nothing and adds the feature with the smallest resulting floor (Berisha, Wisler, Hero
+    and Spanias 2016); backward selection starts from all and removes the one without which the floor is smallest. The
+    floor is the Bayes error where y holds classes and the noise variance where it holds numbers. No model is trained.
+
+    Parameters
+    ----------
+    n_features_to_select : int or "auto", default="auto"
+        How many features to select, a group counting as one. "auto" adds features as long as each lowers the floor by
+        more than its standard error, and removes them as long as the floor does not rise above the lowest so far by
+        more than that. At least one feature is selected.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or numbers; "auto" decides by its values.
+    direction : {"forward", "backward"}, default="forward"
+        Whether to add features or to remove them.
+    criterion : {"whole", "mean", "worst"}, default="whole"
+        The floor to lower: of the whole problem, the mean over all pairs of classes, or that of the worst pair. Numbers
+        have only the first.
+    feature_groups : sequence of sequences or None, default=None
+        Columns that enter or leave together, such as the dummies of one categorical variable: names, or numbers
+        from 0. A column in no group is on its own.
+    lookahead : {1, 2}, default=1
+        2 lets forward selection add two features at once where no single one lowers the floor enough. It then
+        tries all pairs, and finds features that say nothing by themselves, as in an exclusive or.
+    max_rows : int or None, default=None
+        Use at most so many rows, chosen by the seed, with the same share of each class; None for 5000
+        (`data.sampling.CHOICE_ROWS`).
+    n_trees : int, default=3
+        How many edge-disjoint spanning trees to use.
+    confidence : float, default=0.95
+        Level of the intervals on the path.
+    n_jobs : int or None, default=None
+        How many sets of features to try at once, in threads; None for every core.
+    random_state : int, None or random generator, default=0
+        Seed of the choice of rows and of how ties are broken. None of it depends on the order of the rows.
+    progress : bool or callable, default=False
+        Show progress on a terminal, or call ``progress(done, total)``. "auto" may be done before the total.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (`n_features_in_`,)
+        Which features are selected.
+    n_features_ : int
+        How many are.
+    path_ : SelectionPath
+        The floor after every step, with ``frame()`` and ``plot()``. For numbers it is a share of the variance of y, one
+        minus the best R².
+    floor_ : BayesError or NoiseFromTrees
+        The floor of the whole problem with the selected features, and findings.
+    task_ : {"classification", "regression"}
+        What y holds.
+    n_rows_ : int
+        How many rows were used.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted; with classes only.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, when X has names that are all strings.
+
+    See Also
+    --------
+    bayes_error : The floor of one set of features, for classes.
+    noise_variance_from_trees : The same for numbers.
+
+    Notes
+    -----
+    The floors on the path are those of the best of many candidates, and so a little too low. And features that all
+    help raise the floor when there are too many for the number of rows (finding BF008): this looks for a small set.
+
+    Distances are Euclidean. For classes, scale the features as you would for neighbours. For numbers, features are
+    standardised, and candidates are compared by a quick estimate: half the mean squared difference of what a linear
+    function leaves, over the edges of all trees. It is above the noise where edges are long, and so prefers few
+    features. ``floor_`` is the full estimate.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes, load_wine
+    >>> from bayesfloor import FloorSelector
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> selector = FloorSelector().fit((X - X.mean()) / X.std(), y)
+    >>> selector.get_feature_names_out().tolist()
+    ['flavanoids', 'color_intensity', 'proline']
+
+    y may hold numbers:
+
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> FloorSelector().fit(X, y).get_feature_names_out().tolist()
+    ['bmi', 's5', 's6']
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: Any = "auto",
+        *,
+        task: str = "auto",
+        direction: str = "forward",
+        criterion: str = "whole",
+        feature_groups: Sequence[Sequence[Any]] | None = None,
+        lookahead: int = 1,
+        max_rows: int | None = None,
+        n_trees: int = 3,
+        confidence: float = 0.95,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        progress: Progress = False,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.task = task
+        self.direction = direction
+        self.criterion = criterion
+        self.feature_groups = feature_groups
+        self.lookahead = lookahead
+        self.max_rows = max_rows
+        self.n_trees = n_trees
+        self.confidence = confidence
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    @like_input
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+        """Search for features.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The points.
+        y : array-like or series of shape (n_samples,)
+            The target: labels of any type that can be sorted, or finite numbers.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of one patient, have the same value. The floor is then that of rows
+            of new groups.
+
+        Returns
+        -------
+        FloorSelector
+            This selector.
+        """
+        options = check_options(
+            n_trees=self.n_trees, confidence=self.confidence, n_jobs=1, random_state=self.random_state
+        )
+        floors = self._floors(X, y, groups, options)
+        validate_data(self, X, skip_check_array=True)  # only n_features_in_, feature_names_in_
+        columns_of = check_feature_groups(self.feature_groups, self.n_features_in_, floors.sample.feature_names)
+        steps = self._search(floors, columns_of)
+        selected = next(step.in_use for step in reversed(steps) if step.selected)
+        columns = np.sort(np.concatenate([columns_of[group] for group in selected]))
+        self.support_ = np.isin(np.arange(self.n_features_in_), columns)
+        self.n_features_ = len(columns)
+        self.floor_ = floors.floor(columns, self.n_jobs)
+        self.n_rows_ = len(floors.sample.X)
+        names = getattr(self, "feature_names_in_", [f"x{column}" for column in range(self.n_features_in_)])
+        self.path_ = SelectionPath(
+            tuple(_with_names(step, columns_of, names) for step in steps),
+            direction=self.direction,
+            criterion=self.criterion if self.task_ == "classification" else "noise",
+            n_rows=self.n_rows_,
+            n_samples=floors.n_samples,
+            confidence=options.confidence,
+        )
+        return self
+
+    def _floors(self, X: Any, y: Any, groups: Any, options: Options) -> ClassColumns | NumberColumns:
+        """Check the data and choose the rows to search on."""
+        check_option("task", self.task, TASKS)
+        check_option("criterion", self.criterion, CRITERIA)
+        problem = check_problem(X, y, task=self.task, groups=groups, prepare="strict")
+        self.task_ = problem.task
+        self.__dict__.pop("classes_", None)
+        if problem.task == "classification":
+            self.classes_ = problem.classes
+            return ClassColumns.choose(problem, self.criterion, self.max_rows, options)
+        if self.criterion != "whole":
+            raise ValueError(f"criterion={self.criterion!r} compares pairs of classes, and y holds numbers")
+        return NumberColumns.choose(problem, self.max_rows, options)
+
+    def _search(self, floors: ClassColumns | NumberColumns, columns_of: list[Ints]) -> list[Step]:
+        """Search for groups of columns, candidates in threads."""
+        n_groups, n_wanted = len(columns_of), self._n_groups_wanted(len(columns_of))
+        check_option("direction", self.direction, ("forward", "backward"))
+        check_option("lookahead", self.lookahead, (1, 2))
+
+        def level_of(in_use: Groups) -> FloorLevel:
+            return floors.level(np.sort(np.concatenate([columns_of[group] for group in in_use])))
+
+        def work(pool: WorkerPool) -> list[Step]:
+            pool.expect(n_candidates_at_most(n_groups, n_wanted, self.direction, self.lookahead))
+
+            def try_all(candidates: Sequence[Groups]) -> list[FloorLevel]:
+                return pool.run(level_of, [(each,) for each in candidates], [1] * len(candidates))
+
+            if self.direction == "backward":
+                return search_backward(try_all, n_groups, n_wanted)
+            return search_forward(try_all, floors.start, n_groups, n_wanted, lookahead=self.lookahead)
+
+        return supervise(work, check_n_jobs(self.n_jobs), self.progress)
+
+    def _n_groups_wanted(self, n_groups: int) -> int | None:
+        wanted = self.n_features_to_select
+        if isinstance(wanted, str) and wanted == "auto":
+            return None
+        if is_int(wanted) and 1 <= wanted <= n_groups:
+            return int(wanted)
+        of_what = "features and groups" if self.feature_groups is not None else "features"
+        expected = f"'auto' or an int from 1 to the number of {of_what}, {n_groups}"
+        raise ParameterError("n_features_to_select", expected, wanted)
+
+    def _get_support_mask(self) -> Bools:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _with_names(step: Step, groups: list[Ints], names: Sequence[Any]) -> SelectionStep:
+    features = tuple(str(names[column]) for group in step.changed for column in groups[group])
+    n_features = sum(len(groups[group]) for group in step.in_use)
+    return SelectionStep(features, n_features, step.level, step.selected, step.n_candidates, step.seconds)
+
+
+def check_feature_groups(feature_groups: Any, n_features: int, names: Sequence[Any] | None) -> list[Ints]:
+    """Return the columns of each group, groups in the order of their first column.
+
+    Parameters
+    ----------
+    feature_groups : sequence of sequences or None
+        Columns that belong together, by name or by number. A column in none is a group of its own.
+    n_features : int
+        Number of columns.
+    names : sequence or None
+        Names of the columns.
+
+    Returns
+    -------
+    list of ndarray
+    """
+    if feature_groups is None:
+        return [np.array([column]) for column in range(n_features)]
+    if isinstance(feature_groups, str) or not all(isinstance(group, Sequence | np.ndarray) for group in feature_groups):
+        raise ParameterError("feature_groups", "a sequence of sequences of columns, or None", feature_groups)
+    numbers = {} if names is None else {name: column for column, name in enumerate(names)}
+    group_of: dict[int, int] = {}
+    for number, group in enumerate(feature_groups):
+        if isinstance(group, str) or len(group) == 0:
+            raise ValueError(f"Each group must name its columns; got {group!r}.")
+        for column in group:
+            place = _number_of(column, numbers, n_features)
+            if place in group_of:
+                raise ValueError(f"Column {shown(column)} is in more than one group, or twice in one.")
+            group_of[place] = number
+    members: dict[Any, list[int]] = {}
+    for column in range(n_features):
+        members.setdefault(group_of.get(column, ("alone", column)), []).append(column)
+    return [np.array(columns) for columns in members.values()]
+
+
+def _number_of(column: Any, numbers: dict[Any, int], n_features: int) -> int:
+    if column in numbers:
+        return numbers[column]
+    if is_int(column) and 0 <= column < n_features:
+        return int(column)
+    raise ValueError(f"feature_groups names column {shown(column)}, which is not among the {n_features} columns of X.")

@@ -1,0 +1,17 @@
+"""Landmark models: near the accuracy of kernel methods at the cost of linear ones.
+
+How rows become a model::
+
+    X, y ─► fitting.order_rows   an order by their values; the last rows are held out
+         ─► scaling              columns on one scale, fewer where they are very many
+         ─► feature_choice       on a sample: the width of the Gaussians, weights of columns, rules ─► FeatureMap
+         ─► row_sums             sums over blocks of rows: products of features, gradients of the loss
+            or cluster_sums      the same by the workers of a Dask cluster
+         ─► multinomial          coefficients along falling penalties, chosen on held-out rows; then on all rows
+            or shortlists        the same for very many classes
+            or regression        of numbers: ridge regression
+         ─► local_rows           corrections by the nearest rows, for the highest effort
+    rows ─► FeatureMap ─► scores ─► corrections ─► probabilities
+
+`efforts` says how much is spent on each of these. The estimators are in `classify.landmarks`.
+"""

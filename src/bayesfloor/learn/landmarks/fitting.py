@@ -1,0 +1,485 @@
+"""From rows and classes to a landmark model: choices on a few rows, the fit on all, and scores of new rows."""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+
+from bayesfloor.data.value_order import order_of_values
+from bayesfloor.learn.landmarks.cluster_sums import ClusterSums
+from bayesfloor.learn.landmarks.efforts import Effort
+from bayesfloor.learn.landmarks.feature_choice import FeaturePlan, Sample, Scaling, choose_features
+from bayesfloor.learn.landmarks.feature_kernels import to_probabilities
+from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
+from bayesfloor.learn.landmarks.local_rows import LocalRows, fit_stack_weights, store_rows
+from bayesfloor.learn.landmarks.multinomial import Memory, Objective, Penalty, descend, penalty_of
+from bayesfloor.learn.landmarks.row_sums import RowSums
+from bayesfloor.learn.landmarks.scaling import by_share_of_zeros, scale_rows, scaling_of
+from bayesfloor.learn.landmarks.shortlists import MANY_CLASSES, fit_many_classes
+from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.cluster import Cluster
+from bayesfloor.runtime.hash_kernels import mix64
+from bayesfloor.runtime.threads import WorkerPool
+
+#: Rows in a block of predictions. The last block is padded, so that no prediction depends on how many rows there are.
+PREDICTED_ROWS = 256
+#: Minimum number of rows whose products precondition the steps.
+FEWEST_PRODUCT_ROWS = 4000
+#: Factor that lifts products of sampled rows above those of all rows, and the minimum share of each square.
+SAMPLED_MARGIN, LEAST_SHARE = 1.1, 0.2
+#: Stop the path of penalties at a held-out loss above this multiple of the best, or after two in a row above the best.
+HOPELESS = 1.1
+#: Minimum probability in the held-out loss.
+LEAST_PROBABILITY = 1e-7
+#: Maximum number of residuals (rows times classes) that are kept for local corrections.
+MOST_LOCAL_VALUES = 5e7
+#: Take half of the steps where all rows number fewer than this multiple of those that the penalty was chosen on.
+FEW_MORE = 2
+#: Steps on all rows after a fit without the held-out rows.
+STEPS_ON_ALL = 4
+#: Minimum and maximum weight, relative to the mean, so that no sum is 0 or infinite in float32.
+LIGHTEST_ROW, HEAVIEST_ROW = 1e-12, 1e12
+
+
+class Rows(NamedTuple):
+    """Training rows and columns in orders that depend on their values alone; the rows held out come last.
+
+    Attributes
+    ----------
+    X : ndarray or CSR array of shape (n, n_columns)
+        Rows.
+    columns : ndarray of shape (n_columns,)
+        Where the columns of X stand in the caller's rows.
+    codes : ndarray of shape (n,)
+        Classes.
+    weight : ndarray of shape (n,), float32
+        Weights of mean 1.
+    mean_weight : float
+        The mean of the caller's weights.
+    n_kept : int
+        Rows that are not held out.
+    """
+
+    X: Any
+    columns: Ints
+    codes: Ints
+    weight: F32
+    mean_weight: float
+    n_kept: int
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkModel:
+    """A fitted model.
+
+    Attributes
+    ----------
+    feature_map : FeatureMap
+        From rows to features.
+    coefficients : ndarray of shape (n_classes, n_features), float32
+        From features to scores.
+    local : LocalRows or None
+        Rows that correct the scores.
+    penalty : float
+        The penalty in use.
+    held_out_error, held_out_log_loss : float
+        Error and loss on the held-out rows of the fit without them; the penalty was chosen on these rows.
+    curvature : ndarray of shape (n_features, n_features), float32
+        Products of features of all rows, weighted by the curvature of the loss; the lower triangle.
+    mean_weight : float
+        The mean of the caller's weights, which is the unit of those in use.
+    """
+
+    feature_map: FeatureMap
+    coefficients: F32
+    local: LocalRows | None
+    penalty: float
+    held_out_error: float
+    held_out_log_loss: float
+    curvature: F32
+    mean_weight: float
+
+
+def order_rows(X: Any, codes: Ints, weight: Floats, seed: int, groups: Ints | None, effort: Effort) -> Rows:
+    """Put rows in a random order that depends on their values and not on where they stand, held-out rows last.
+
+    Columns are put in an order by their values, too, so that where they stand has no part in any choice.
+
+    Parameters
+    ----------
+    X : ndarray or CSR array of shape (n, n_columns)
+        Rows, float64.
+    codes : ndarray of shape (n,)
+        Classes.
+    weight : ndarray of shape (n,)
+        Weights.
+    seed : int
+        Of the random order.
+    groups : ndarray of shape (n,) or None
+        Rows that belong together; whole groups are held out.
+    effort : Effort
+        How many rows are held out.
+
+    Returns
+    -------
+    Rows
+    """
+    n = len(codes)
+    X = by_share_of_zeros(X)
+    columns, keys = order_of_values(X, seed)
+    n_held = effort.n_held if n >= effort.n_tune + effort.n_held else n // 4
+    if groups is None:
+        order = np.lexsort((weight, codes, keys))
+        n_kept = n - n_held
+    else:
+        _, groups = np.unique(groups, return_inverse=True)
+        of_groups = np.zeros(int(groups.max()) + 1, np.uint64)
+        np.add.at(of_groups, groups, mix64(keys ^ mix64(codes.astype(np.uint64))))
+        by_key = np.argsort(of_groups, kind="stable")
+        before = np.cumsum(np.bincount(groups)[by_key])
+        is_held = np.zeros(len(of_groups), bool)
+        is_held[by_key[(before <= n_held) & (np.arange(len(by_key)) < len(by_key) - 1)]] = True
+        order = np.lexsort((weight, codes, keys, is_held[groups]))
+        n_kept = n - int(is_held[groups].sum())
+    weight = weight[order]
+    largest = weight.max()
+    mean_weight = float((weight / largest).mean() * largest)
+    relative = relative_weights(weight, mean_weight)
+    return Rows(_part_of(X, order, columns), columns, codes[order], relative, mean_weight, max(n_kept, 1))
+
+
+def _part_of(X: Any, rows: Ints, columns: Ints) -> Any:
+    """Return some rows with the columns in another order."""
+    if not issparse(X):
+        return X[np.ix_(rows, columns)]
+    part = X[rows][:, columns]
+    part.sort_indices()  # sums over a row are in the order of its columns
+    return part
+
+
+def relative_weights(weight: Floats, mean_weight: float) -> F32:
+    """Return weights in units of their mean."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.clip(weight / mean_weight, LIGHTEST_ROW, HEAVIEST_ROW).astype(np.float32)
+
+
+def plan_features(
+    rows: Rows, n_classes: int, effort: Effort, seed: int, n_landmarks: int | None, n_rules: int | None
+) -> tuple[Scaling, F32, FeaturePlan]:
+    """Return what scales columns, the scaled columns, and how many landmarks and rules there are to be."""
+    n = len(rows.codes)
+    scaling = scaling_of(rows.X, rows.columns, rows.weight, seed)
+    columns = scale_rows(rows.X, scaling)
+    default_landmarks, default_rules = effort.n_features(
+        n, n_classes, columns.shape[1], float(scaling.is_binary.mean())
+    )
+    plan = FeaturePlan(
+        default_landmarks if n_landmarks is None else min(n_landmarks, n),
+        default_rules if n_rules is None else n_rules,
+        effort.widths,
+    )
+    return scaling, columns, plan
+
+
+def fit_model(
+    rows: Rows,
+    n_classes: int,
+    effort: Effort,
+    seed: int,
+    pool: WorkerPool,
+    *,
+    n_landmarks: int | None = None,
+    n_rules: int | None = None,
+    cluster: Cluster | None = None,
+) -> LandmarkModel:
+    """Choose features and a penalty, and fit the model to all rows.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows in order.
+    n_classes : int
+        How many classes.
+    effort : Effort
+        How much to spend.
+    seed : int
+        Draws pairs of rows.
+    pool : WorkerPool
+        Threads.
+    n_landmarks, n_rules : int or None, default=None
+        How many; None for the default of the effort.
+    cluster : Cluster or None, default=None
+        Whose workers take the sums over all rows; None for the threads of the pool.
+
+    Returns
+    -------
+    LandmarkModel
+    """
+    n = len(rows.codes)
+    scaling, columns, plan = plan_features(rows, n_classes, effort, seed, n_landmarks, n_rules)
+    few = RowsOfModel(columns, rows, slice(0, min(effort.n_tune, rows.n_kept)))
+    feature_map, strength = _choose_features(few, scaling, columns, plan, n_classes, seed)
+    pool.expect(2 * effort.steps + (STEPS_ON_ALL if effort.is_local else 0))
+    pool.check()
+    penalty = penalty_of(feature_map)
+    held = slice(rows.n_kept, n) if rows.n_kept < n else slice(0, n)
+    everything = RowsOfModel(columns, rows, slice(0, n), cluster)
+    if n_classes >= MANY_CLASSES:
+        sums = everything.sums(feature_map, pool)
+        many = fit_many_classes(sums, held, n_classes, penalty, seed)
+        fitted, curvature = many.coefficients, many.curvature.astype(np.float32)
+        return LandmarkModel(
+            feature_map, fitted, None, many.penalty, many.error, many.log_loss, curvature, rows.mean_weight
+        )
+    tuned = _choose_penalty(few, held, feature_map, penalty, strength, n_classes, effort, pool)
+    if not effort.is_local or n * n_classes > MOST_LOCAL_VALUES or rows.n_kept == n:
+        sums = everything.sums(feature_map, pool)
+        n_steps = effort.steps if n > FEW_MORE * len(few.codes) else effort.steps // 2 + 1
+        fitted, curvature = _fit_all(sums, penalty, tuned.strength, tuned.coefficients, effort, n_steps)
+        return LandmarkModel(
+            feature_map, fitted, None, tuned.strength, tuned.error, tuned.log_loss, curvature, rows.mean_weight
+        )
+    return _fit_with_local(everything, feature_map, penalty, tuned, effort, pool)
+
+
+class RowsOfModel(NamedTuple):
+    """Some of the rows, scaled."""
+
+    columns: F32
+    all_rows: Rows
+    part: slice
+    cluster: Cluster | None = None
+
+    @property
+    def codes(self) -> Ints:
+        """Classes."""
+        return self.all_rows.codes[self.part]
+
+    @property
+    def weight(self) -> F32:
+        """Weights."""
+        return self.all_rows.weight[self.part]
+
+    def sums(self, feature_map: FeatureMap, pool: WorkerPool) -> RowSums:
+        """Return sums over these rows."""
+        mine = (feature_map, self.columns[self.part], self.codes, self.weight, pool)
+        return RowSums(*mine) if self.cluster is None else ClusterSums(*mine, cluster=self.cluster)
+
+
+def _choose_features(
+    few: RowsOfModel, scaling: Scaling, columns: F32, plan: FeaturePlan, n_classes: int, seed: int
+) -> tuple[FeatureMap, float]:
+    weight = few.weight
+    root = None if (weight == weight[0]).all() else np.sqrt(weight / weight.mean())[:, np.newaxis]
+    targets = np.eye(n_classes, dtype=np.float32)[few.codes]
+    if root is not None:
+        targets *= root
+    sample = Sample(columns[few.part], targets, root)
+    return choose_features(scaling, sample, columns[: plan.n_landmarks], plan, np.random.default_rng(seed))
+
+
+class Tuned(NamedTuple):
+    """The best penalty, the fit with it on a few rows, and how well that does on held-out rows."""
+
+    strength: float
+    coefficients: F32
+    error: float
+    log_loss: float
+
+
+def _choose_penalty(
+    few: RowsOfModel,
+    held: slice,
+    feature_map: FeatureMap,
+    penalty: Penalty,
+    strength: float,
+    n_classes: int,
+    effort: Effort,
+    pool: WorkerPool,
+) -> Tuned:
+    """Fit the model along falling penalties, each from the one before, and choose by the loss of held-out rows."""
+    sums = few.sums(feature_map, pool)
+    products = sums.products()
+    # A class that the fit has not seen tells nothing about the penalty, and its loss would outweigh all others.
+    is_known = np.bincount(few.codes, minlength=n_classes)[few.all_rows.codes[held]] > 0
+    judges = np.arange(held.start, held.stop)[is_known if is_known.any() else slice(None)]
+    features = feature_map.features(few.columns[judges])
+    codes, weight = few.all_rows.codes[judges], few.all_rows.weight[judges]
+    nothing = np.zeros((n_classes, feature_map.n_features), np.float32)
+    best, n_worse = Tuned(strength, nothing, 1.0, np.inf), 0
+    coefficients, of_loss = nothing, sums.gradient(nothing)
+    memory: Memory = []
+    for factor in effort.path:
+        objective = Objective(sums.gradient, products, penalty, strength * factor)
+        start = objective.at(coefficients, of_loss)
+        coefficients, _, _, of_loss = descend(objective, start, effort.path_steps, float(few.weight.sum()), memory)
+        probabilities: F32 = features @ coefficients.T
+        to_probabilities(probabilities)
+        error, loss = _error_and_loss(probabilities, codes, weight)
+        if loss < best.log_loss:
+            best, n_worse = Tuned(strength * factor, coefficients, error, loss), 0
+            continue
+        n_worse += 1
+        if n_worse == 2 or loss > HOPELESS * best.log_loss:
+            break
+    return best
+
+
+def _error_and_loss(probabilities: F32, codes: Ints, weight: F32) -> tuple[float, float]:
+    """Return the weighted error and mean logarithmic loss."""
+    own = probabilities[np.arange(len(codes)), codes].astype(np.float64)
+    shares = weight.astype(np.float64) / float(weight.sum())
+    error = float(shares @ (probabilities.argmax(axis=1) != codes))
+    return error, float(-(shares @ np.log(np.maximum(own, LEAST_PROBABILITY))))
+
+
+def _fit_all(
+    sums: RowSums, penalty: Penalty, strength: float, start: F32, effort: Effort, n_steps: int
+) -> tuple[F32, F32]:
+    """Return coefficients, and products of features."""
+    m = sums.feature_map.n_features
+    most_rows = int(max(effort.product_rows * m, FEWEST_PRODUCT_ROWS))
+    if sums.n_rows <= 1.5 * most_rows:
+        products = sums.products(start)
+    else:
+        products = sums.products(start, most_rows)
+        products *= SAMPLED_MARGIN
+        diagonal = np.diag_indices(m)
+        products[diagonal] = np.maximum(products[diagonal], LEAST_SHARE * sums.squares())
+    objective = Objective(sums.gradient, products, penalty, strength)
+    found = descend(objective, objective.at(start), n_steps, float(sums.weight.sum()))
+    return found.coefficients, products.astype(np.float32)
+
+
+def _fit_with_local(
+    everything: RowsOfModel, feature_map: FeatureMap, penalty: Penalty, tuned: Tuned, effort: Effort, pool: WorkerPool
+) -> LandmarkModel:
+    """Fit the model without the held-out rows, weigh local corrections on these, and then fit it to all rows."""
+    columns, rows, whole, _ = everything
+    n_kept = rows.n_kept
+    kept, held = everything._replace(part=slice(0, n_kept)), RowsOfModel(columns, rows, slice(n_kept, whole.stop))
+    kept_sums, held_sums = kept.sums(feature_map, pool), held.sums(feature_map, pool)
+    coefficients, _ = _fit_all(kept_sums, penalty, tuned.strength, tuned.coefficients, effort, effort.steps)
+    weighted = columns * feature_map.weights
+    not_weighed = np.zeros(3)
+    local = store_rows(weighted[:n_kept], kept.codes, kept_sums.probabilities(coefficients), not_weighed)
+    probabilities = held_sums.probabilities(coefficients)
+    logarithms = local_logarithms(local, weighted[n_kept:], probabilities, pool)
+    stack_weights, gain = fit_stack_weights(logarithms, held.codes, held.weight)
+    error, log_loss = _error_and_loss(probabilities, held.codes, held.weight)
+    sums = everything.sums(feature_map, pool)
+    coefficients, curvature = _fit_all(sums, penalty, tuned.strength, coefficients, effort, STEPS_ON_ALL)
+    corrected = None
+    if gain > 0 and stack_weights[1:].any():
+        scores = (logarithms @ stack_weights).astype(np.float32)
+        to_probabilities(scores)
+        error, log_loss = _error_and_loss(scores, held.codes, held.weight)
+        corrected = store_rows(weighted, rows.codes, sums.probabilities(coefficients), stack_weights)
+    return LandmarkModel(
+        feature_map, coefficients, corrected, tuned.strength, error, log_loss, curvature, rows.mean_weight
+    )
+
+
+def update_model(
+    model: LandmarkModel, X: Any, codes: Ints, weight: Floats, n_steps: int, pool: WorkerPool
+) -> LandmarkModel:
+    """Go on fitting a model to more rows, with the same features and penalty.
+
+    The loss of the rows before is taken for a quadratic function around the coefficients so far: its slope there is
+    that of the penalty, with the other sign, and its curvature is bounded by the products of features.
+
+    Parameters
+    ----------
+    model : LandmarkModel
+        The model so far.
+    X : ndarray or CSR array of shape (n, n_columns)
+        More rows.
+    codes : ndarray of shape (n,)
+        Classes.
+    weight : ndarray of shape (n,)
+        Weights, on the scale of those of earlier rows.
+    n_steps : int
+        Steps on these rows.
+    pool : WorkerPool
+        Threads.
+
+    Returns
+    -------
+    LandmarkModel
+    """
+    feature_map, before = model.feature_map, model.coefficients
+    order = np.lexsort((weight, codes, order_of_values(by_share_of_zeros(X), 0)[1]))
+    relative = relative_weights(weight[order], model.mean_weight)
+    sums = RowSums(feature_map, feature_map.scaled(X[order]), codes[order], relative, pool)
+    penalty = penalty_of(feature_map)
+    lower = np.tril(model.curvature)
+    curvature = 0.5 * (lower + np.tril(lower, -1).T)
+    slope = penalty.times(model.penalty).pull(before)
+
+    def gradient(coefficients: F32) -> tuple[float, F32]:
+        loss, of_loss = sums.gradient(coefficients)
+        change = coefficients - before
+        bent: F32 = change @ curvature
+        value = loss + float(np.vdot(change, 0.5 * bent - slope))
+        return value, of_loss + bent - slope
+
+    products = sums.products(before)
+    objective = Objective(gradient, products + model.curvature, penalty, model.penalty)
+    found = descend(objective, objective.at(before), n_steps, float(relative.sum(dtype=np.float64)))
+    return replace(
+        model,
+        coefficients=found.coefficients,
+        local=None,
+        curvature=(model.curvature + sums.products(found.coefficients)).astype(np.float32),
+    )
+
+
+def local_logarithms(local: LocalRows, weighted: F32, probabilities: F32, pool: WorkerPool) -> F32:
+    """Return the logarithms of the three predictions for many rows, several blocks at a time."""
+    blocks = [slice(first, first + PREDICTED_ROWS) for first in range(0, len(weighted), PREDICTED_ROWS)]
+    found = pool.run(lambda rows: local.logarithms(weighted[rows], probabilities[rows]), [(rows,) for rows in blocks])
+    return np.concatenate(found)
+
+
+def scores_of(X: Any, feature_map: FeatureMap, coefficients: F32, local: LocalRows | None, pool: WorkerPool) -> F32:
+    """Return the scores of the classes of checked rows, (n, n_classes)."""
+    n = X.shape[0]
+    out = np.empty((n, len(coefficients)), np.float32)
+    transposed = np.ascontiguousarray(coefficients.T)
+
+    def score(first: int) -> None:
+        pool.check()
+        part = X[first : first + PREDICTED_ROWS]
+        block = np.zeros((PREDICTED_ROWS, feature_map.n_axes), np.float32)
+        size = part.shape[0]
+        if issparse(part) or feature_map.axes is not None:
+            block[:size] = _projected(part, feature_map)
+        else:
+            block[:size] = feature_map.scaled(part)
+        scores: F32 = feature_map.features(block) @ transposed
+        if local is not None:
+            to_probabilities(scores)
+            scores[:size] = local.scores(block[:size] * feature_map.weights, scores[:size])
+        out[first : first + size] = scores[:size]
+
+    pool.run(score, [(first,) for first in range(0, n, PREDICTED_ROWS)])
+    return out
+
+
+def probabilities_of(scores: F32) -> Floats:
+    """Return the probabilities of the classes, (n, n_classes)."""
+    shifted = scores.astype(np.float64)
+    shifted -= shifted.max(axis=1, keepdims=True)
+    odds = np.exp(shifted)
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+def _projected(part: Any, feature_map: FeatureMap) -> F32:
+    """Return projected rows of a block that is filled up, so that each row is multiplied in the same way."""
+    if issparse(part) and feature_map.axes is not None:
+        return feature_map.scaled(part)  # products of sparse rows are taken row by row
+    dense = part.toarray() if issparse(part) else part
+    filled = np.zeros((PREDICTED_ROWS, dense.shape[1]))
+    filled[: len(dense)] = dense
+    return feature_map.scaled(filled)[: len(dense)]

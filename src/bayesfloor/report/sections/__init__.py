@@ -1,0 +1,100 @@
+"""The sections of a report: each knows its data, its text and its HTML.
+
+`sections_for` decides by the task which there are, and in which order. `summarise` walks that list to make the summary;
+`bayesfloor.report.text` and `bayesfloor.report.page` walk it to show the summary.
+
+- `section`: what a section is, and what it takes its data from
+- `answer`: the sentences on top
+- `floor`: the floor or the ceiling, and the learning curve
+- `classes`, `gap`, `costs`, `subgroups`: of classes alone
+- `noise`: of numbers alone
+- `suspects`: rows that look like another class, or whose number does not fit
+- `data`: the data, and a search for features
+- `notes`: findings, the models tried, how to read a report and make it again
+"""
+
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+from bayesfloor.report.blocks import Summary
+from bayesfloor.report.sections.answer import Answer
+from bayesfloor.report.sections.classes import Classes, Pairs, Rare, Tree
+from bayesfloor.report.sections.costs import Costs
+from bayesfloor.report.sections.data import Data, Features
+from bayesfloor.report.sections.floor import Curve, Floor
+from bayesfloor.report.sections.gap import Gap
+from bayesfloor.report.sections.noise import Noise
+from bayesfloor.report.sections.notes import Again, Findings, Learners, Reading
+from bayesfloor.report.sections.section import Facts, Section
+from bayesfloor.report.sections.subgroups import Subgroups
+from bayesfloor.report.sections.suspects import LookAlikes, OddRows
+
+#: Name and version of the layout of the summary, as in cli/schemas.json.
+SCHEMA = "bayesfloor/summary/1"
+
+
+def sections_for(task: str, metric: str) -> list[Section[Any]]:
+    """Return the sections of a report, in their order.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+        Whether the target is a class or a number.
+    metric : str
+        What the report is about.
+
+    Returns
+    -------
+    list of Section
+    """
+    closing = [Features(), Data(), Learners(), Reading(), Again()]
+    if task == "regression":
+        return [Answer(), Floor(), Findings(), Curve(), Noise(), OddRows(), *closing]
+    # an error says little of rare classes; another metric was asked for, and comes first
+    floor = [Rare(), Floor(), Gap()] if metric == "error" else [Floor(), Gap(), Rare()]
+    of_classes = [Subgroups(), Classes(), Pairs(), LookAlikes(), Tree()]
+    return [Answer(), *floor, Costs(), Findings(), Curve(), *of_classes, *closing]
+
+
+def sections_shown(summary: Summary) -> list[Section[Any]]:
+    """Return the sections of a report that have something to show."""
+    sections = sections_for(summary["task"], summary["floor"]["metric"])
+    return [section for section in sections if section.is_shown(summary)]
+
+
+def summarise(facts: Facts[Any], command: str) -> Summary:
+    """Put everything that a report shows into one dict of plain values.
+
+    Rates are shares from 0 to 1; names are text as it is, and each renderer escapes it.
+
+    Parameters
+    ----------
+    facts : Facts
+        What the report is about, and what was computed.
+    command : str
+        What makes this report again.
+
+    Returns
+    -------
+    dict
+    """
+    task, learned = facts.source.problem.task, facts.figures.learned
+    summary: Summary = {
+        "schema": SCHEMA,
+        "version": version("bayesfloor"),
+        "title": facts.source.title,
+        "created": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "task": task,
+        "how_to_read": [],
+        "command": command,
+        "seconds": 0.0,
+    }
+    sections = sections_for(task, "error" if learned is None else learned.metric)
+    for section in sections:
+        summary |= section.data(facts)
+    for section in sections:
+        if section.is_shown(summary):
+            words = section.words(facts).items()
+            summary["how_to_read"] += [{"heading": heading, "text": text} for heading, text in words]
+    return summary

@@ -1,0 +1,437 @@
+"""The answer that a report begins with, what it rests on, the verdict on a target, and what to train.
+
+Three kinds of figures meet in a report, and each is called what it is. What a model reached on rows that it was not
+trained on is proven, up to sampling. The end of a learning curve is extrapolated. A figure from spanning trees is an
+estimate that tends to be too high in high dimension and small samples; it ranks, and proves nothing. So nothing is
+called impossible because of spanning trees, and nothing at all that a model on the same page has done.
+"""
+
+from typing import Any
+
+from bayesfloor.floor.learned.findings import STILL_FALLING
+from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor, MetricFloor
+from bayesfloor.floor.learned.strata import leads_with_ranking
+from bayesfloor.floor.trees.results import BayesError, PairwiseBayesError
+from bayesfloor.report.blocks import Block, Paragraph, Summary
+from bayesfloor.report.fast_model import FastModel
+from bayesfloor.report.figures import FEWEST_ROWS, ClassFigures, NumberFigures
+from bayesfloor.report.metric_words import (
+    beats_nothing,
+    carriers_of,
+    in_text,
+    is_beaten,
+    limit_word,
+    sentence_on,
+    verdict_on,
+    with_more_rows,
+    worth_of,
+)
+from bayesfloor.report.sections.classes import rare_classes
+from bayesfloor.report.sections.costs import dearest_decision
+from bayesfloor.report.sections.noise import place_of_noise
+from bayesfloor.report.sections.section import Facts, Section
+from bayesfloor.runtime.text import chosen, counted, exact_percent, figure, percent, percent_range, written_range
+
+#: Share of the stack's lead over what needs no features from which a model is called good.
+NEARLY_ALL = 0.9
+#: A pair is called hard from this share of its largest possible floor on.
+_HARD = 0.005
+
+
+class Answer(Section[Any]):
+    """The answer in a few sentences."""
+
+    key = "answer"
+
+    def data(self, facts: Facts[Any]) -> Summary:
+        """Return the sentences, and the fast model."""
+        figures, target = facts.figures, facts.target_value
+        if isinstance(figures, NumberFigures):
+            answer = answer_on_numbers(figures, facts.source.target)
+            worth, fast = worth_of(figures.headline, carriers_of(figures.weights)), None
+        else:
+            answer, worth = answer_on_classes(figures), worth_on_classes(figures, facts.fast)
+            fast = _fast_model(figures)
+        verdict = None
+        if target is not None:
+            is_of_trees = figures.learned is None
+            word, sentence = (
+                _verdict_of_trees(figures.trees, target) if is_of_trees else verdict_on(figures.headline, target)
+            )
+            verdict = {"target": target, "verdict": word, "sentence": sentence}
+        return {"answer": answer, "worth": worth, "verdict": verdict, "fast_model": fast}
+
+    def words(self, facts: Facts[Any]) -> dict[str, str]:
+        """Explain the limit, its range and what was reached."""
+        figures = facts.figures
+        if figures.learned is None:
+            return {
+                "The floor": _meaning_of_limit(None, is_number=False),
+                "The range": (
+                    "What sampling alone may change. It knows nothing of the estimate's bias, which is upwards in high "
+                    "dimension and small samples."
+                ),
+            }
+        metric, is_number = figures.headline, isinstance(figures, NumberFigures)
+        worse, better = ("lower", "upper") if metric.larger_is_better else ("upper", "lower")
+        words = {
+            f"The {limit_word(metric.larger_is_better)}": _meaning_of_limit(metric, is_number=is_number),
+            "The range": (
+                f"Its {worse} end is {'an error' if metric.name == 'error' else 'a value'} that a model attains on "
+                f"rows it has not seen, allowing for sampling. Its {better} end assumes that the learning curve goes "
+                "on as it does. It is not a bound: structure finer than the distances between rows cannot be seen in "
+                "them."
+            ),
+            "Reached": (
+                "What the best model tried attains: a stack of fast learners, each row predicted by models that were "
+                "not trained on it."
+            ),
+        }
+        if isinstance(figures, ClassFigures) and figures.fast_model is not None:
+            words["The fast model"] = (
+                f"{figures.fast_model.name}, trained on {counted(figures.fast_model.n_rows)} rows at a time and tested "
+                "on the same rows as the stack; 'bayesfloor fit' trains it. It is called good where it wins at least "
+                f"{exact_percent(NEARLY_ALL)} of what the stack wins over what needs no features."
+            )
+        return words
+
+    def text(self, summary: Summary) -> list[Block]:
+        """Return the sentences."""
+        blocks: list[Block] = [Paragraph(" ".join(summary["answer"]), "bold"), Paragraph(summary["worth"])]
+        if summary["fast_model"] is not None:
+            blocks.append(Paragraph(summary["fast_model"]["sentence"]))
+        if (verdict := summary["verdict"]) is not None:
+            goal = chosen(verdict["target"], summary["floor"]["is_rate"])
+            blocks.append(Paragraph(f"Target {goal}: {verdict['verdict']}. {verdict['sentence']}", "bold"))
+        return blocks
+
+
+def _meaning_of_limit(metric: MetricFloor | None, *, is_number: bool) -> str:
+    """Say what the best value of a metric is; by default of the error."""
+    if metric is None or metric.name == "error":
+        return (
+            "The lowest error that any classifier can reach on data like these, also called the Bayes error rate. What "
+            "is left below it is chance: rows that look the same and have different labels."
+        )
+    most = "highest" if metric.larger_is_better else "lowest"
+    left = "noise: rows that look the same and have different values"
+    if not is_number:
+        left = "chance: rows that look the same and have different labels"
+    return f"The {most} {metric.title} that any model can attain on data like these. What is left beyond it is {left}."
+
+
+def _verdict_of_trees(trees: BayesError, target: float) -> tuple[str, str]:
+    """Hold what spanning trees say against a target; they rule nothing out."""
+    goal = exact_percent(target)
+    if trees.upper_interval[1] <= target:
+        return "feasible", (
+            f"The spanning trees' upper bound, {percent(trees.upper_interval[1])} at its highest, is not above {goal}. "
+            "No model was trained: this says that such a classifier exists, not which."
+        )
+    return "undecided", (
+        f"The spanning trees' bounds are {percent_range(trees.lower, trees.upper)}. They tend to be too high, so they "
+        f"cannot rule {goal} out; train models (leave out fast) to learn more."
+    )
+
+
+def _fast_model(figures: ClassFigures) -> Summary | None:
+    """List what a fast model reaches beside the stack, by each metric."""
+    fast, learned = figures.fast_model, figures.learned
+    if fast is None or learned is None:
+        return None
+    metrics = [
+        {
+            "metric": name,
+            "title": each.title,
+            "is_rate": each.is_rate,
+            "value": fast.values[name],
+            "stack": each.reached,
+        }
+        for name, each in learned.metrics.items()
+    ]
+    return {
+        "name": fast.name,
+        "seconds": fast.seconds,
+        "n_rows": fast.n_rows,
+        "is_good": is_good(fast, figures.headline),
+        "metrics": metrics,
+        "sentence": sentence_on_fast_model(fast, learned),
+    }
+
+
+def is_good(fast: FastModel, metric: MetricFloor) -> bool:
+    """Tell whether a fast model wins nearly all of what the stack wins over what needs no features."""
+    value = fast.values[metric.name]
+    lead, of_stack = (abs(each - metric.baseline) for each in (value, metric.reached))
+    is_worse = value < metric.baseline if metric.larger_is_better else value > metric.baseline
+    return not beats_nothing(metric) and not is_worse and lead >= NEARLY_ALL * of_stack
+
+
+def sentence_on_fast_model(fast: FastModel, learned: LearnedFloor) -> str:
+    """Say what a fast model reaches, what the stack does, and how long it trains."""
+    metric, reached = learned.metrics[learned.metric], learned.metrics["error"].reached
+    if is_good(fast, metric):
+        what = "The fastest good model"
+    else:
+        what = "A fast model" if beats_nothing(metric) else "A fast model, not as good as the stack"
+    words = f"errs on {percent(fast.values['error'])} (the stack: {percent(reached)})"
+    if metric.name != "error":
+        of_stack = metric.written(metric.reached)
+        words = f"reaches {metric.said(fast.values[metric.name])} (the stack: {of_stack}), {words}"
+    return f"{what}: {fast.name} {words} and trains in {_in_seconds(fast.seconds)}."
+
+
+def _in_seconds(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds >= 9.5 else f"{seconds:.1f} s" if seconds >= 0.095 else f"{seconds:.2f} s"
+
+
+def answer_on_classes(figures: ClassFigures) -> list[str]:
+    """Return the two or three sentences that a report begins with."""
+    hardest = hardest_pairs(figures.pairs)
+    if figures.learned is None:
+        return _answer_of_trees(figures.trees, hardest)
+    if figures.learned.metric != "error":
+        rare = rare_classes(figures.learned) if leads_with_ranking(figures.classes.class_counts) else []
+        return answer_of_metric(figures.learned, hardest, rare)
+    if leads_with_ranking(figures.classes.class_counts) and (rare := rare_classes(figures.learned)):
+        return answer_of_ranking(figures.learned, rare)
+    return answer_of_models(figures.learned, hardest)
+
+
+def answer_of_models(learned: LearnedFloor, hardest: str) -> list[str]:
+    """Answer on the error, by what models reached."""
+    level = exact_percent(learned.confidence)
+    first = f"The floor is about {percent(learned.estimate)} ({level} range {percent_range(*learned.interval)})."
+    codes = {finding.code for finding in learned.findings}
+    if "BF023" in codes:
+        second = (
+            "Nothing that was tried surely beats always naming the largest class "
+            f"({percent(learned.majority_error)} error)"
+        )
+    elif learned.reached == 0.0:
+        second = f"The best model tried makes no error on {learned.n_rows} rows that it was not trained on"
+    elif "BF025" in codes:
+        second = f"The best model tried reaches {percent(learned.reached)} and is still improving with more data"
+    elif learned.reached - learned.estimate <= STILL_FALLING * learned.reached:
+        second = f"The best model tried reaches {percent(learned.reached)}, and more rows would change that little"
+    else:
+        second = (
+            f"The best model tried reaches {percent(learned.reached)}, with too few errors to tell whether more rows "
+            "would help"
+        )
+    return [first, f"{second}; {hardest}." if hardest else f"{second}."]
+
+
+def answer_of_ranking(learned: LearnedFloor, rare: list[ClassRanking]) -> list[str]:
+    """Answer where nearly all rows are of one class: what the error says is little, and comes last."""
+    largest = max(rare, key=lambda each: each.n_samples)
+    name, (low, high) = in_text(largest.label), largest.auc_interval
+    measured = f"ROC AUC of {largest.auc:.3f} ({exact_percent(learned.confidence)} range {low:.3f}–{high:.3f})"
+    if low > 0.5:
+        first = (
+            f"The best model tried ranks {name} above the rest with an {measured}: the 1% of rows ranked highest hold "
+            f"{percent(largest.recall_at_top)} of its {counted(largest.n_rows)} rows."
+        )
+    else:
+        first = f"No model tried surely ranks {name} above the rest: an {measured}, where chance has 0.5."
+    others = ""
+    if len(rare) > 1:
+        others = f" {len(rare) - 1} more rare {'classes are' if len(rare) > 2 else 'class is'} in the table."
+    second = (
+        f"With at most one false alarm for each hit, {percent(largest.recall_at_precision)} of {name} can be found; "
+        f"the average precision is {largest.average_precision:.3f}, by chance {largest.share:.3g}.{others}"
+    )
+    third = (
+        f"The error says little here: naming the largest class always errs on {percent(learned.majority_error)} of the "
+        f"rows, and the floor is about {percent(learned.estimate)} (range {percent_range(*learned.interval)})."
+    )
+    return [first, second, third]
+
+
+def answer_of_metric(learned: LearnedFloor, hardest: str, rare: list[ClassRanking]) -> list[str]:
+    """Return the sentences that a report on another metric than the error begins with."""
+    metric = learned.metrics[learned.metric]
+    level, word = exact_percent(learned.confidence), limit_word(metric.larger_is_better)
+    side, extreme = ("above", "high") if metric.larger_is_better else ("below", "low")
+    interval = f"{level} range {written_range(*metric.interval, metric.is_rate)}"
+    if metric.best == metric.perfect:
+        first = (
+            f"The {word} is about {metric.said(metric.estimate)} ({interval}); how {extreme} it can get cannot be told "
+            "from these rows."
+        )
+    else:
+        first = (
+            f"No model is likely to get {side} {metric.said(metric.best)}; the {word} is about "
+            f"{metric.written(metric.estimate)} ({interval})."
+        )
+    second = f"The best model tried {_reaches(metric)}"
+    sentences = [first, f"{second}; {hardest}." if hardest else f"{second}."]
+    if learned.metric == "cost" and learned.cost is not None and (dearest := dearest_decision(learned.cost)):
+        sentences.append(f"{dearest}.")
+    if rare:
+        sentences.append(_found(max(rare, key=lambda each: each.n_samples)))
+    error = learned.metrics["error"]
+    sentences.append(
+        f"The floor of the error is about {percent(error.estimate)} (range {percent_range(*error.interval)}); "
+        f"{percent(error.reached)} was reached, and always naming the largest class has "
+        f"{percent(learned.majority_error)}."
+    )
+    return sentences
+
+
+def _reaches(metric: MetricFloor) -> str:
+    """Say what was reached, and whether more rows would change it."""
+    reached, without = metric.written(metric.reached), metric.written(metric.baseline)
+    if beats_nothing(metric):
+        return f"reaches {reached}, which is not surely better than what needs no features ({without})"
+    if metric.reached == metric.perfect:
+        return f"reaches {reached} on rows that it was not trained on, and nothing is left to win"
+    return f"reaches {reached} ({without} without features), {with_more_rows(metric)}"
+
+
+def _found(ranking: ClassRanking) -> str:
+    """Say how many rows of a rare class can be found."""
+    name = in_text(ranking.label)
+    return (
+        f"The 1% of rows that it ranks highest hold {percent(ranking.recall_at_top)} of the {counted(ranking.n_rows)} "
+        f"rows of {name}; with at most one false alarm for each hit, {percent(ranking.recall_at_precision)} of them "
+        "can be found."
+    )
+
+
+def _answer_of_trees(trees: BayesError, hardest: str) -> list[str]:
+    level = exact_percent(trees.confidence)
+    first = (
+        f"Spanning trees alone put the floor at about {percent(trees.estimate)} "
+        f"({level} range {percent_range(*trees.interval)} for sampling alone)."
+    )
+    second = "No model was trained, and such figures tend to be too high, so a model may do better than this"
+    sentences = [first, f"{second}; {hardest}." if hardest else f"{second}."]
+    if leads_with_ranking(trees.class_counts):
+        sentences.append(
+            "Nearly all rows are of one class, so that an error says little of the others; models show how high they "
+            "can be ranked."
+        )
+    return sentences
+
+
+def hardest_pairs(pairs: PairwiseBayesError) -> str:
+    """Name the one or two hardest pairs of three or more classes."""
+    if len(pairs.classes) < 3:
+        return ""
+    hard = [(a, b) for a, b in pairs.by_hardness()[:2] if pairs.normalized[a, b] >= _HARD]
+    if not hard:
+        return "no two classes look alike to the spanning trees"
+    named = " and ".join(f"{in_text(pairs.classes[a])} against {in_text(pairs.classes[b])}" for a, b in hard)
+    return f"{named} {'are the hardest pairs' if len(hard) > 1 else 'is the hardest pair'}"
+
+
+def worth_on_classes(figures: ClassFigures, fast: bool) -> str:
+    """Say which side is proven and which is extrapolated."""
+    if figures.learned is None:
+        why = "" if fast else f"Fewer than {FEWEST_ROWS} rows are too few to train and test models. "
+        return (
+            f"{why}Nothing here is proven: the range covers sampling only, and the bounds from spanning trees hold as "
+            "rows are added without end. In high dimension and small samples they come out too high."
+        )
+    learned = figures.learned
+    if learned.metric != "error":
+        return worth_of(figures.headline, carriers_of(figures.weights))
+    if leads_with_ranking(figures.classes.class_counts) and rare_classes(learned):
+        return (
+            f"AUC, recall, precision and the error of {percent(learned.reached)} that was reached are measured on rows "
+            "that the models were not trained on; ranges are for sampling. The floor below is extrapolated from a "
+            "learning curve."
+        )
+    return (
+        f"Proven, up to sampling, is the upper side: a stack of models (above all {carriers_of(figures.weights)}) was "
+        f"wrong on {percent(learned.reached)} of rows that it was not trained on. {lower_side(learned)}"
+    )
+
+
+def lower_side(learned: LearnedFloor) -> str:
+    """Say what the lower end of the range rests on."""
+    codes = {finding.code for finding in learned.findings}
+    low = percent(learned.interval[0])
+    if "BF023" in codes:
+        return "The lower side is open: where nothing beats the largest class, nothing tells how low the floor may be."
+    if "BF039" in codes:
+        return (
+            f"The lower side ({low}) is open: the models' lead over the largest class still grows fast with more rows, "
+            "so how far it goes cannot be told."
+        )
+    if "BF040" in codes:
+        return (
+            f"The lower side ({low}) is open: each doubling of the rows still lowers the error as much as the one "
+            "before."
+        )
+    return (
+        "The lower side is extrapolated from a learning curve: no method can prove, from data alone, that no better "
+        "classifier exists."
+    )
+
+
+def answer_on_numbers(figures: NumberFigures, target: str) -> list[str]:
+    """Return the sentences that a report begins with."""
+    where = place_of_noise(figures.learned.noise, target)
+    is_of_variance = figures.learned.metric == "r2"
+    first = _answer_of_variance(figures, target) if is_of_variance else _answer_of_error(figures, target)
+    return [*first, where] if where else first
+
+
+def _answer_of_variance(figures: NumberFigures, target: str) -> list[str]:
+    metric, name = figures.headline, in_text(target)
+    interval = f"{exact_percent(metric.confidence)} range {percent_range(*metric.interval)}"
+    if beats_nothing(metric):
+        return [
+            f"Nothing that was tried surely explains any of the variance of {name}: the best model tried explains "
+            f"{percent(max(metric.reached, 0.0))}.",
+            f"The ceiling is about {percent(metric.estimate)} ({interval}).",
+        ]
+    reached = f"the best model tried explains {percent(metric.reached)}{_more_rows(metric)}"
+    if metric.best >= metric.perfect:
+        return [
+            f"About {percent(metric.estimate)} of the variance of {name} can be explained ({interval}): these rows do "
+            f"not tell how much more; {reached}."
+        ]
+    return [
+        f"No model can explain more than about {percent(metric.estimate)} of the variance of {name} ({interval}); "
+        f"{reached}."
+    ]
+
+
+def _more_rows(metric: MetricFloor) -> str:
+    """Say whether more rows would help; a curve that does not rise tells nothing of that."""
+    more, value = with_more_rows(metric), metric.curve.value
+    rises = value[0] > value[-1] if metric.larger_is_better else value[0] < value[-1]
+    if not rises and more.startswith("and is"):
+        more = "on too few rows to tell whether more would help"
+    return f" {more}" if more.startswith("and is") else f", {more}"
+
+
+def _answer_of_error(figures: NumberFigures, target: str) -> list[str]:
+    metric, name = figures.headline, in_text(target)
+    title = metric.title
+    interval = f"{exact_percent(metric.confidence)} range {written_range(*metric.interval, False)}"
+    reached, without = figure(metric.reached), figure(metric.baseline)
+    if is_beaten(metric):
+        first = sentence_on(metric)
+    elif beats_nothing(metric):
+        first = (
+            f"Nothing that was tried surely predicts {name}: the best model's {title} is {reached}, and {without} "
+            f"needs no features; the floor is about {figure(metric.estimate)} ({interval})."
+        )
+    else:
+        start = f"No model can get the {title} of {name} below about {figure(metric.estimate)} ({interval})"
+        if metric.best <= metric.perfect:
+            start = (
+                f"The {title} of {name} can get down to about {figure(metric.estimate)} ({interval}), and these rows "
+                "do not tell how much lower"
+            )
+        first = f"{start}; the best model tried has {reached} ({without} without features){_more_rows(metric)}."
+    explained = figures.metrics["r2"]
+    second = (
+        f"It explains {percent(max(explained.reached, 0.0))} of the variance, and about {percent(explained.estimate)} "
+        f"can be explained (range {percent_range(*explained.interval)})."
+    )
+    return [first, second]

@@ -1,0 +1,208 @@
+"""The data: sizes, what was done to them, what each column tells alone, and those that a search chose."""
+
+from typing import Any
+
+import numpy as np
+
+from bayesfloor.choose.selection_path import SelectionPath
+from bayesfloor.data.prepared_table import ColumnSummary
+from bayesfloor.report.blocks import (
+    LONG_NAME,
+    MARKDOWN,
+    TERMINAL,
+    Block,
+    Bullets,
+    Paragraph,
+    Subheading,
+    Summary,
+    TextTable,
+    range_of,
+)
+from bayesfloor.report.columns import ColumnFloors
+from bayesfloor.report.figures import ClassFigures, NumberFigures
+from bayesfloor.report.sections.section import Facts, Section
+from bayesfloor.report.source import Source
+from bayesfloor.runtime.text import counted, percent
+
+#: Columns that are listed, the most telling first, and as many that were left out.
+_MOST_LISTED = 100
+
+
+class Data(Section[Any]):
+    """The rows and columns."""
+
+    key = "data"
+    title = "The data"
+
+    def data(self, facts: Facts[Any]) -> Summary:
+        """List what is known of the data: sizes, what was done to them, the target and the columns."""
+        source, figures = facts.source, facts.figures
+        n_rows, n_features = source.problem.X.shape
+        is_number = isinstance(figures, NumberFigures)
+        data = {
+            "source": source.title,
+            "target": source.target,
+            "n_rows": n_rows,
+            "n_samples": source.n_samples,
+            "n_features": n_features,
+            "notes": [*source.notes, *([] if is_number else _rows_of_trees(figures, n_rows))],
+            "cautions": list(source.cautions),
+            "columns": _columns(source, figures.columns),
+            "n_columns": len(source.columns),
+            "columns_note": _note_on_columns(figures.columns, len(source.columns), is_number=is_number),
+        }
+        if is_number:
+            data["numbers"] = _numbers(source.problem.y, figures.learned.y_summary.kind)
+        else:
+            data["n_classes"] = len(source.problem.classes)
+        return {"data": data}
+
+    def text(self, summary: Summary) -> list[Block]:
+        """Return the size, what was done, and the columns."""
+        data = summary["data"]
+        notes = [("", each) for each in data["notes"]] + [("Caution:", each) for each in data["cautions"]]
+        blocks: list[Block] = [
+            Paragraph(f"{_size(data)}; {summary['seconds']:.1f} s", "dim", only=TERMINAL),
+            Paragraph(f"{_size(data)}.", only=MARKDOWN),
+        ]
+        if notes:
+            blocks.append(Bullets(notes, only=MARKDOWN))
+        note = Paragraph(data["columns_note"], only=MARKDOWN)
+        return [*blocks, Subheading("Columns", only=MARKDOWN), note, _column_table(data)]
+
+
+def _rows_of_trees(figures: ClassFigures, n_rows: int) -> list[str]:
+    if len(figures.tree_rows) == n_rows:
+        return []
+    return [f"Spanning trees were grown on {len(figures.tree_rows)} of the rows, as large a share of each class."]
+
+
+def _numbers(y: Any, kind: str) -> Summary:
+    """Describe a target of numbers."""
+    return {
+        "mean": float(y.mean()),
+        "sd": float(y.std()),
+        "low": float(y.min()),
+        "median": float(np.median(y)),
+        "high": float(y.max()),
+        "n_values": len(np.unique(y)),
+        "kind": kind,
+    }
+
+
+def _size(data: Summary) -> str:
+    """Say how many rows and features there are, and classes of which name."""
+    sizes = [(data["n_rows"], "rows"), (data["n_features"], "features")]
+    if "n_classes" in data:
+        sizes.append((data["n_classes"], "classes"))
+    return f"{', '.join(f'{counted(n)} {what}' for n, what in sizes)} of {data['target']!r}"
+
+
+def _columns(source: Source, measured: ColumnFloors) -> list[dict[str, Any]]:
+    """List the columns, the most telling first, and then those that were left out."""
+    known = {column.name: column for column in source.column_summaries}
+    rows = []
+    for place in np.argsort(-measured.removed, kind="stable")[:_MOST_LISTED].tolist():
+        name = source.columns[place]
+        alone = {
+            "floor": float(measured.floor[place]),
+            "removed": float(measured.removed[place]),
+            "low": float(measured.interval[place, 0]),
+            "high": float(measured.interval[place, 1]),
+        }
+        rows.append(_column(name, known.get(name)) | {"n_features": len(source.feature_groups[place])} | alone)
+    nothing = dict.fromkeys(("floor", "removed", "low", "high"))
+    left_out = [column for column in source.column_summaries if column.name not in set(source.columns)]
+    return rows + [_column(column.name, column) | {"n_features": 0} | nothing for column in left_out[:_MOST_LISTED]]
+
+
+def _column(name: str, column: ColumnSummary | None) -> dict[str, Any]:
+    if column is None:
+        return {"name": name} | dict.fromkeys(("kind", "treatment", "n_missing", "n_values"))
+    return {key: getattr(column, key) for key in ("name", "kind", "treatment", "n_missing", "n_values")}
+
+
+def _note_on_columns(columns: ColumnFloors, n_columns: int, *, is_number: bool) -> str:
+    """Say what the figures of single columns are."""
+    n_rows = counted(columns.n_rows)
+    if is_number:
+        note = (
+            "What a column tells alone is the share of the variance that it can explain by itself, from differences "
+            f"between rows that are next to each other in it; {n_rows} rows were used."
+        )
+    else:
+        note = (
+            "What a column tells alone is the share of the error of always naming the largest class that it removes, "
+            f"from spanning trees of {n_rows} rows. It comes out a little low: the order says more than the figure."
+        )
+    note += " Columns may tell more together than each alone."
+    if columns.is_balanced:
+        note += " For this, the largest class was cut down to the size of the next."
+    if n_columns > _MOST_LISTED:
+        note += f" Listed are the {_MOST_LISTED} most telling of {counted(n_columns)} columns."
+    return note
+
+
+def _column_table(data: Summary) -> TextTable:
+    """List the columns with what was done and what each tells by itself; what is not known of any is left out."""
+    columns = data["columns"]
+    described = any(each["kind"] is not None for each in columns)
+    rows = [
+        (each["name"], *(_treatment(each) if described else ()), percent(each["removed"]), range_of(each))
+        for each in columns
+    ]
+    of_treatment = ("kind", "what was done", "missing", "values") if described else ()
+    headings = ("column", *of_treatment, "tells alone", "range")
+    names = (0, 1, 2) if described else (0,)
+    return TextTable(headings, rows, names, data["n_columns"], LONG_NAME, wide_only="range")
+
+
+def _treatment(each: Summary) -> tuple[str, ...]:
+    return each["kind"] or "", each["treatment"] or "", counted(each["n_missing"]), counted(each["n_values"])
+
+
+class Features(Section[Any]):
+    """A search for features."""
+
+    key = "features"
+    title = "Features"
+
+    def data(self, facts: Facts[Any]) -> Summary:
+        """List the columns that a search added; None where it was not asked for.
+
+        Of classes, each has the floor that is left by then; of numbers, the share of the variance that is explained.
+        """
+        path: SelectionPath | None = facts.figures.selection
+        if path is None:
+            return {"features": None}
+        is_number = isinstance(facts.figures, NumberFigures)
+        rows = []
+        for step in path.steps[1:]:
+            floor, low, high = step.level.floor, step.level.low, step.level.high
+            if is_number:
+                floor, low, high = 1.0 - floor, max(1.0 - high, 0.0), 1.0 - low
+            rows.append({"name": _column_of(facts.source, step.features), "floor": floor, "low": low, "high": high})
+        note = (
+            "Columns added one after the other, each the one that leaves the lowest floor of the error; from "
+            f"{path.n_rows} rows. Each floor is the lowest of many candidates, and so a little too low."
+        )
+        if is_number:
+            note = (
+                "Columns added one after the other, each the one with which the most of the variance can be explained; "
+                f"from {path.n_rows} rows, by differences over spanning trees. Each figure is the largest of many "
+                "candidates."
+            )
+        return {"features": {"rows": rows, "note": note}}
+
+    def text(self, summary: Summary) -> list[Block]:
+        """Return how they were chosen, and the table."""
+        features, heading = summary["features"], "R²" if summary["task"] == "regression" else "floor"
+        rows = [(each["name"], percent(each["floor"]), range_of(each)) for each in features["rows"]]
+        return [Paragraph(features["note"]), TextTable(("added", heading, "range"), rows, is_whole=True)]
+
+
+def _column_of(source: Source, features: tuple[str, ...]) -> str:
+    """Name what a step added as the reader knows it: dummies by the column that they come from."""
+    place = int(features[0].removeprefix("x"))  # the search knows columns by number
+    columns = zip(source.columns, source.feature_groups, strict=True)
+    return next(column for column, members in columns if place in members)

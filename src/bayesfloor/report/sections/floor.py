@@ -1,0 +1,231 @@
+"""The floor, or the ceiling, of each metric that was asked for, and whether more rows would help."""
+
+from typing import Any
+
+import numpy as np
+
+from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor
+from bayesfloor.floor.trees.results import BayesError
+from bayesfloor.report.blocks import LONG_NAME, MARKDOWN, Block, Bullets, Paragraph, Subheading, Summary, TextTable
+from bayesfloor.report.figures import ClassFigures
+from bayesfloor.report.metric_words import limit_word, meanings, sentence_on, title_of
+from bayesfloor.report.page.charts import floor_scale, learning_curve
+from bayesfloor.report.page.svg import both_widths
+from bayesfloor.report.sections.section import Facts, Section
+from bayesfloor.runtime.text import counted, difference, exact_percent, percent, written, written_range
+
+#: A learning curve is drawn up to this many times the largest training size.
+_AHEAD = 8.0
+
+
+class Floor(Section[Any]):
+    """The whole problem, by each metric."""
+
+    key = "floor"
+    title = "The floor"
+
+    def data(self, facts: Facts[Any]) -> Summary:
+        """List what is known of the first metric and of all, and of classes what spanning trees say of the error."""
+        figures = facts.figures
+        learned, trees = figures.learned, figures.trees if isinstance(figures, ClassFigures) else None
+        metrics = [_metric(each) for each in figures.metrics.values()]
+        if learned is None:
+            assert trees is not None  # numbers always have models
+            floor = _floor_of_trees(trees)
+        else:
+            more = {"method": "learned", "confidence": learned.confidence, "n_rows": learned.n_rows}
+            floor = _metric(figures.headline) | more
+        if trees is not None:
+            floor["trees"] = {
+                "estimate": trees.estimate,
+                "low": trees.interval[0],
+                "high": trees.interval[1],
+                "lower": trees.lower,
+                "upper": trees.upper,
+                "p_value": trees.p_value,
+                "note": note_on_trees(trees, learned),
+            }
+        return {"floor": floor, "metrics": metrics}
+
+    def words(self, facts: Facts[Any]) -> dict[str, str]:
+        """Explain the metrics, unless there is nothing but the error."""
+        return meanings(facts.figures.metrics)
+
+    def heading(self, summary: Summary) -> str:
+        """Return what the best value is called."""
+        return f"The {limit_word(summary['floor']['larger_is_better'])}"
+
+    def text(self, summary: Summary) -> list[Block]:
+        """Return the floor beside what it compares with, and all metrics."""
+        blocks: list[Block] = [_floor_table(summary["floor"])]
+        if len(metrics := summary["metrics"]) > 1:
+            sentences = [(f"{each['title']}:", each["sentence"]) for each in metrics]
+            blocks += [Subheading("All metrics"), _metric_table(metrics), Bullets(sentences, only=MARKDOWN)]
+        return blocks
+
+    def drawn(self, summary: Summary) -> dict[str, Any]:
+        """Draw the scale."""
+        return {"scale": both_widths(floor_scale, summary["floor"])}
+
+
+def _metric(metric: MetricFloor) -> Summary:
+    """List what is known of a metric."""
+    low, high = metric.reached_interval
+    return {
+        "metric": metric.name,
+        "title": title_of(metric),
+        "is_rate": metric.is_rate,
+        "larger_is_better": metric.larger_is_better,
+        "estimate": metric.estimate,
+        "low": metric.interval[0],
+        "high": metric.interval[1],
+        "reached": {"value": metric.reached, "low": low, "high": high},
+        "baseline": metric.baseline,
+        "perfect": metric.perfect,
+        "sentence": sentence_on(metric),
+    }
+
+
+def _floor_of_trees(trees: BayesError) -> Summary:
+    """List the same of the error where nothing was trained."""
+    return {
+        "metric": "error",
+        "title": "error",
+        "is_rate": True,
+        "larger_is_better": False,
+        "estimate": trees.estimate,
+        "low": trees.interval[0],
+        "high": trees.interval[1],
+        "reached": None,
+        "baseline": 1.0 - float(trees.class_counts.max()) / trees.n_samples,
+        "perfect": 0.0,
+        "sentence": None,
+        "method": "trees",
+        "confidence": trees.confidence,
+        "n_rows": trees.n_samples,
+    }
+
+
+def note_on_trees(trees: BayesError, learned: LearnedFloor | None) -> str:
+    """Say how far the figures from spanning trees can be believed here."""
+    note = (
+        "Figures of classes and pairs come from spanning trees. They say which are hard; in high dimension and small "
+        "samples they tend to be too high."
+    )
+    if learned is None:
+        return note
+    reached = learned.metrics["error"].reached
+    if trees.estimate > reached:
+        note = (
+            f"The spanning trees' own estimate, {percent(trees.estimate)}, is above the {percent(reached)} that a "
+            "model reached, so it is too high here. The figures of classes and pairs come from the same trees: they "
+            "say which are hard, not how low an error can go."
+        )
+    return note if learned.metric == "error" else f"{note} They are errors, whatever metric the report is about."
+
+
+def _floor_table(floor: Summary) -> TextTable:
+    """List the floor, what was reached, and what it compares with."""
+    is_rate, is_error = floor["is_rate"], floor["metric"] == "error"
+
+    def row(name: str, value: float, ends: Summary) -> tuple[str, str, str]:
+        return name, written(value, is_rate), written_range(ends["low"], ends["high"], is_rate)
+
+    rows = [row(f"the {limit_word(floor['larger_is_better'])}", floor["estimate"], floor)]
+    if floor["reached"] is not None:
+        rows.append(row("reached by the best model", floor["reached"]["value"], floor["reached"]))
+        if is_error:
+            rows.append(row("spanning trees' estimate", floor["trees"]["estimate"], floor["trees"]))
+    baseline = "naming the largest class" if is_error else "without features"
+    rows.append((baseline, written(floor["baseline"], is_rate), ""))
+    return TextTable(("", floor["title"], f"{exact_percent(floor['confidence'])} range"), rows)
+
+
+def _metric_table(metrics: list[Summary]) -> TextTable:
+    """List all metrics that were asked for, and the error."""
+    rows = [
+        (
+            each["title"],
+            written(each["estimate"], each["is_rate"]),
+            written_range(each["low"], each["high"], each["is_rate"]),
+            written(each["reached"]["value"], each["is_rate"]),
+            written_range(each["reached"]["low"], each["reached"]["high"], each["is_rate"]),
+            written(each["baseline"], each["is_rate"]),
+        )
+        for each in metrics
+    ]
+    headings = ("metric", "best value", "range", "reached", "range", "without features")
+    return TextTable(headings, rows, longest=LONG_NAME, is_whole=True)
+
+
+class Curve(Section[Any]):
+    """The learning curve of the first metric."""
+
+    key = "curve"
+    title = "Would more rows help?"
+
+    def data(self, facts: Facts[Any]) -> Summary:
+        """List what was attained at each training size, the fitted line, and where it leads; None without models."""
+        if facts.figures.learned is None:
+            return {"curve": None}
+        metric: MetricFloor = facts.figures.headline
+        curve = metric.curve
+        sizes = np.geomspace(0.8 * curve.size.min(), _AHEAD * curve.size.max(), 60)
+        points = zip(curve.size.tolist(), curve.value.tolist(), strict=True)
+        shown = {
+            "points": [{"size": size, "value": value} for size, value in points],
+            "line": [[float(size), float(value)] for size, value in zip(sizes, curve.at(sizes), strict=True)],
+            "limit": metric.estimate,
+            "low": metric.interval[0],
+            "high": metric.interval[1],
+            "note": note_on_curve(metric, facts.figures.err_alike),
+        }
+        return {"curve": shown}
+
+    def is_shown(self, summary: Summary) -> bool:
+        """Tell whether there is a point."""
+        return summary["curve"] is not None and bool(summary["curve"]["points"])
+
+    def text(self, summary: Summary) -> list[Block]:
+        """Return what more rows would win, and the points."""
+        curve, floor = summary["curve"], summary["floor"]
+        values = [(counted(round(point["size"])), point["value"]) for point in reversed(curve["points"])]
+        values.append(("in the limit", curve["limit"]))
+        rows = [(name, written(value, floor["is_rate"])) for name, value in values]
+        table = TextTable(("rows trained on", floor["title"]), rows, (), only=MARKDOWN)
+        return [Paragraph(curve["note"]), table]
+
+    def drawn(self, summary: Summary) -> dict[str, Any]:
+        """Draw the curve."""
+        return {"chart": both_widths(learning_curve, summary["curve"], summary["floor"])}
+
+
+def note_on_curve(metric: MetricFloor, err_alike: bool) -> str:
+    """Say whether more rows or a better model would close the gap; the latter where near rows err alike."""
+    is_rate, word = metric.is_rate, limit_word(metric.larger_is_better)
+    is_error = metric.name == "error"
+    if metric.reached == metric.perfect:
+        return "No error is left to win." if is_error else "Nothing is left to win."
+    sign = -1.0 if metric.larger_is_better else 1.0
+    gap = sign * (metric.reached - metric.estimate)
+    size = float(metric.curve.size[0])
+    now, doubled = (float(metric.curve.at(n)) for n in (size, 2 * size))
+    gained = max(min(sign * (now - doubled), gap), 0.0)
+    if is_error:
+        left = f"lie {percent(gap)} of the rows"
+    else:
+        left = f"{'lie' if is_rate else 'lies'} {difference(gap, is_rate)}"
+    parts = [
+        f"Between what was reached ({written(metric.reached, is_rate)}) and the {word} "
+        f"({written(metric.estimate, is_rate)}) {left}."
+        if gap > 0
+        else f"What was reached is about the {word}."
+    ]
+    if gap > 0 and gained > 0:
+        won = percent(gained) if is_error else difference(gained, is_rate)
+        parts.append(f"If the curve goes on as it does, twice as many rows would win about {won}.")
+    if err_alike:
+        parts.append("Rows next to each other err alike: a better model could win something with these rows as well.")
+    else:
+        parts.append("No structure was found that the models missed: a better model has nothing obvious to win here.")
+    return " ".join(parts)

@@ -1,0 +1,130 @@
+"""The reader's own model beside the floor."""
+
+from typing import Any
+
+from bayesfloor.floor.learned.gap_result import FloorGap, p_text
+from bayesfloor.report.blocks import Block, Paragraph, Subheading, Summary, TextTable
+from bayesfloor.report.figures import ClassFigures
+from bayesfloor.report.page.charts import Bar, Ranges, range_chart
+from bayesfloor.report.page.svg import both_widths
+from bayesfloor.report.sections.section import Facts, Section
+from bayesfloor.runtime.text import NOTHING, exact_percent, percent, percent_range, points
+
+#: Pairs of classes that are listed, at the most.
+_MOST_PAIRS = 500
+
+
+class Gap(Section[ClassFigures]):
+    """A model that was passed, beside the best one tried and the floor."""
+
+    key = "gap"
+    title = "Your model"
+
+    def data(self, facts: Facts[ClassFigures]) -> Summary:
+        """List what is known of the model; None where none was passed."""
+        return {"gap": None if facts.figures.gap is None else gap_values(facts.figures.gap)}
+
+    def text(self, summary: Summary) -> list[Block]:
+        """Return what can be won, and where."""
+        gap = summary["gap"]
+        rows = [
+            (each["name"], percent(each["value"]), percent_range(each["low"], each["high"])) for each in gap["figures"]
+        ]
+        rows += [(each["name"], *_in_points(each)) for each in (gap["sure"], gap["possible"])]
+        table = TextTable(("", "error", f"{exact_percent(gap['confidence'])} range"), rows)
+        blocks: list[Block] = [Paragraph(gap["sentence"]), table]
+        if (places := _places(gap)).rows:
+            blocks += [Subheading("Where it errs more"), places]
+        return [*blocks, Paragraph(gap["note"])]
+
+    def drawn(self, summary: Summary) -> dict[str, Any]:
+        """Draw the ranges of model, reached and floor."""
+        figures = summary["gap"]["figures"]
+        tooltips = [
+            f"{each['name']} {percent(each['value'])}, range {percent_range(each['low'], each['high'])}"
+            for each in figures
+        ]
+        rows = [
+            Ranges(each["name"], tooltip, (Bar(each["value"], each["low"], each["high"], each is figures[-1]),))
+            for each, tooltip in zip(figures, tooltips, strict=True)
+        ]
+        chart = both_widths(range_chart, "gap", "Your model", f"{'; '.join(tooltips)}.", rows)
+        return {"chart": chart, "signed": signed, "p_of": p_of}
+
+
+def gap_values(gap: FloorGap) -> Summary:
+    """List what is known of a model beside the floor, as plain values.
+
+    Parameters
+    ----------
+    gap : FloorGap
+        The comparison.
+
+    Returns
+    -------
+    dict
+    """
+    plain = gap.to_dict()
+    figures = [
+        _figure("your model", gap.error, gap.error_interval),
+        _figure("best model tried", gap.reached, gap.reached_interval),
+        _figure("the floor", gap.estimate, gap.interval),
+    ]
+    kept = ("sentence", "name", "origin", "n_tested", "confidence", "is_sure", "p_value")
+    return {
+        **{name: plain[name] for name in kept},
+        "figures": figures,
+        "sure": _figure("more than the best model", gap.sure_gap, gap.sure_gap_interval),
+        "possible": _figure("from there to the floor", gap.possible_gap, gap.possible_gap_interval),
+        "classes": [each | {"label": str(each["label"])} for each in plain["by_class"]],
+        "pairs": [
+            each | {"first": str(each["first"]), "second": str(each["second"])}
+            for each in plain["by_pair"][:_MOST_PAIRS]
+        ],
+        "n_pairs": len(plain["by_pair"]),
+        "note": _note(gap),
+    }
+
+
+def _figure(name: str, value: float, interval: tuple[float, float]) -> Summary:
+    return {"name": name, "value": value, "low": interval[0], "high": interval[1]}
+
+
+def _note(gap: FloorGap) -> str:
+    """Say what the comparison rests on."""
+    how = {
+        "cross-fitted": "The model was trained anew on each training set of the stack, and judged on the same rows.",
+        "fitted": "The model predicted the rows as it is; that it has not seen them is taken on trust.",
+        "predictions": "That the predictions are by models that had not seen the rows is taken on trust.",
+    }
+    return (
+        f"{how[gap.origin]} The best model tried is the stack of learners. P-values are of McNemar’s exact test, by "
+        "groups where rows belong together; those of classes and pairs are corrected together by Holm’s method."
+    )
+
+
+def _in_points(each: Summary) -> tuple[str, str]:
+    return f"{signed(each['value'])} points", f"{signed(each['low'])} to {signed(each['high'])}"
+
+
+def signed(rate: float) -> str:
+    """Write a difference of rates in points, with its sign where it is below 0."""
+    return f"-{points(-rate)}" if rate < 0.0 else points(rate)
+
+
+def _places(gap: Summary) -> TextTable:
+    """List where the model errs more: pairs of classes; of two classes, the classes."""
+    if len(gap["classes"]) <= 2:
+        rows: list[Any] = [(each["label"], *_row_of(each)) for each in gap["classes"]]
+        return TextTable(("true class", "your model", "best tried", "more", "p"), rows, n_rows=len(rows))
+    rows = [(each["first"], each["second"], *_row_of(each)) for each in gap["pairs"]]
+    return TextTable(("first", "second", "your model", "best tried", "more", "p"), rows, (0, 1), gap["n_pairs"])
+
+
+def _row_of(each: Summary) -> tuple[str, ...]:
+    return percent(each["error"]), percent(each["reached"]), signed(each["gap"]), p_of(each["p_adjusted"])
+
+
+def p_of(p_value: float | None) -> str:
+    """Write a p-value without its letter."""
+    return NOTHING if p_value is None else p_text(p_value).removeprefix("p ").removeprefix("= ")

@@ -1,0 +1,360 @@
+"""A graph of tasks, run by the workers of a Dask cluster.
+
+::
+
+    this process: graph ──scatter──▶ data on the workers ──submit──▶ tasks ──gather──▶ results in this process
+
+What lies on a worker is data and results that say how large they are, so that Dask spills them to disk at its limits
+of memory. Data is handed out some megabytes at a time, tasks in an order in which a result is soon used, and results
+that no task needs any more are let go. The memory of a worker is then that of its tasks, each of which is bounded, and
+whatever Dask is set to keep.
+
+A worker may die at any time. Dask runs its tasks again elsewhere, as long as what they need can be had: results of
+other tasks are computed anew, but what was scattered to the worker is lost, and with it every task that needs it. So
+this process keeps, or makes again, what it scattered, and hands out again what was lost, with the tasks that it takes.
+Dask tells what was lost, but not always: a worker that dies while its data is being scattered has it marked as there.
+So the scheduler is also asked what it knows.
+
+A scheduler that does not answer for `PATIENCE_S` is taken for gone; so is a cluster that has no workers for so long.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+import uuid
+from collections.abc import Callable, Set
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bayesfloor.runtime.checks import ParameterError, Progress
+from bayesfloor.runtime.task_graph import Graph, Job, Lazy, bytes_of
+from bayesfloor.runtime.threads import GLANCE_S
+
+if TYPE_CHECKING:
+    from dask.typing import Key
+    from distributed import Client, Future
+
+T = TypeVar("T")
+
+# Seconds without an answer, or without workers, after which the cluster is taken for gone.
+PATIENCE_S = 30.0
+# Seconds between two questions to the scheduler.
+ASK_EVERY_S = 2.0
+# Seconds for which the scheduler may not know a task that it was given; then the task is taken for lost.
+UNKNOWN_S = 10.0
+# Times that lost work is submitted again before giving up.
+MOST_REPAIRS = 100
+# Attempts to scatter data while workers come and go.
+MOST_TRIES = 5
+# Bytes of data that are handed out at a time: a worker has a message in memory as a whole before it can spill.
+SCATTER_BYTES = 32 * 2**20
+
+
+def check_client(client: Any) -> Client:
+    """Return a client that work can be given to."""
+    distributed = import_distributed()
+    if not isinstance(client, distributed.Client):
+        raise ParameterError("client", "a dask.distributed.Client or None", client)
+    if client.asynchronous:
+        raise TypeError("The 'client' parameter must not be an asynchronous client: results are waited for.")
+    return client
+
+
+def import_distributed() -> Any:
+    """Import dask.distributed, which an extra of this package installs."""
+    try:
+        import distributed
+    except ImportError as error:
+        raise ImportError("a cluster needs dask.distributed: pip install 'bayesfloor[dask]'") from error
+    return distributed
+
+
+def cluster_of(client: Any) -> Cluster | None:
+    """Check a client, and wait for the workers of its cluster; None for None."""
+    return None if client is None else Cluster(check_client(client))
+
+
+class Cluster:
+    """A scheduler and its workers, as this process sees them."""
+
+    def __init__(self, client: Client):
+        self.client = client
+        asked_for = getattr(client, "_start_arg", None)  # a closed client knows no scheduler any more
+        known = asked_for if isinstance(asked_for, str) else getattr(asked_for, "scheduler_address", None)
+        self.address = client.scheduler.address if client.scheduler is not None else known or "an unknown address"
+        self._answered = time.monotonic()  # when the scheduler last did
+        self._had_workers = self._answered
+        self.n_slots = 0
+        while True:
+            self.n_slots = sum(self.ask().values())
+            if self.n_slots > 0:
+                break
+            time.sleep(GLANCE_S)
+
+    def check(self) -> None:
+        """Ask the scheduler, now and then, whether it is there; raise when it or all workers are gone for too long."""
+        if self.client.status != "running" or time.monotonic() - self._answered > ASK_EVERY_S:
+            self.ask()
+
+    def ask(self) -> dict[str, int]:
+        """Return the number of threads of every worker."""
+        while True:
+            waited_s = time.monotonic() - self._answered
+            status, scheduler = self.client.status, self.client.scheduler
+            if status not in ("running", "connecting") or scheduler is None:
+                raise self._gone("the connection is closed")
+            if status == "running":
+                with contextlib.suppress(OSError, TimeoutError):  # no answer, or a connection that just broke
+                    limit_s = max(PATIENCE_S - waited_s, GLANCE_S)
+                    threads = self.client.sync(scheduler.ncores, callback_timeout=limit_s)
+                    break
+            if waited_s > PATIENCE_S:
+                raise self._gone(f"no answer for {waited_s:.0f} s")
+            time.sleep(GLANCE_S)
+        self._answered = time.monotonic()
+        if threads:
+            self._had_workers = self._answered
+        elif self._answered - self._had_workers > PATIENCE_S:
+            raise ConnectionError(f"the Dask scheduler at {self.address} has had no workers for {PATIENCE_S:g} s")
+        return threads
+
+    def unknown(self, keys: list[Key]) -> set[Key]:
+        """Return those of some keys that the scheduler does not know."""
+
+        def ask() -> dict[Key, str | None]:
+            if (scheduler := self.client.scheduler) is not None:
+                with contextlib.suppress(OSError):
+                    return self.client.sync(scheduler.get_task_status, keys=keys)
+            return {}  # the connection is closed or just broke: `check` finds out whether it stays so
+
+        return {key for key, state in self.patiently(ask).items() if state is None}
+
+    def _gone(self, why: str) -> ConnectionError:
+        return ConnectionError(f"the Dask scheduler at {self.address} is gone: {why}")
+
+    def patiently(self, call: Callable[[], T]) -> T:
+        """Call something that waits for the cluster, and give it up when the scheduler is gone."""
+        outcome: list[tuple[T | None, BaseException | None]] = []
+
+        def do() -> None:
+            try:
+                outcome.append((call(), None))
+            except BaseException as error:  # raised below, where the caller waits
+                outcome.append((None, error))
+
+        thread = threading.Thread(target=do, name="bayesfloor-cluster", daemon=True)
+        thread.start()
+        while thread.is_alive():
+            thread.join(GLANCE_S)
+            self.check()
+        result, error = outcome[0]
+        if error is not None:
+            raise error
+        return result  # type: ignore[return-value]
+
+
+class Computed:
+    """A part of a Dask collection: a future on the workers, computed again when it is needed after it was let go."""
+
+    def __init__(self, client: Client, part: Any, future: Future[Any]):
+        self._client, self._part = client, part
+        self._future: Future[Any] | None = future
+
+    @property
+    def future(self) -> Future[Any]:
+        """The part on the workers."""
+        if self._future is None:
+            self._future = self._client.compute(self._part)
+        return self._future
+
+    def let_go(self) -> None:
+        """Drop the future; a part that somebody else holds, as whoever persisted it, stays where it is."""
+        self._future = None
+
+
+class ClusterRun:
+    """One graph on its way through a cluster."""
+
+    def __init__(self, cluster: Cluster, graph: Graph):
+        self.cluster, self.graph = cluster, graph
+        self.token = uuid.uuid4().hex[:12]
+        self.futures: dict[str, Future[Any]] = {}
+        self.here: dict[str, Any] = {}  # results of the jobs that are done here
+        self.used_up: set[str] = set()  # done, and let go of because nothing needs it any more
+        self.users = graph.users()
+        self.n_repairs = 0
+        self._asked = time.monotonic()  # when the scheduler was last asked what it knows
+        self._unknown_since: dict[Key, float] = {}
+
+    def run(self, report: Progress | None) -> dict[str, Any]:
+        """Have all jobs done and return the wanted results."""
+        from distributed import CancelledError
+
+        done, total = 0, max(self.graph.amount, 1)
+        try:
+            self._hand_out(set(self.graph.data) | set(self.graph.jobs))
+            while True:
+                self.cluster.check()
+                states = {name: future.status for name, future in self.futures.items()}
+                failed = [name for name, state in states.items() if state == "error"]
+                if failed:
+                    self._raise(failed)
+                finished = {name for name, state in states.items() if state == "finished"} | self.here.keys()
+                try:
+                    if finished.issuperset(self.graph.wanted):
+                        results = self._gather(self.graph.wanted)
+                        if report is not None:
+                            report(total, total)
+                        return results
+                    self._work_here(finished)
+                except CancelledError:  # lost on the way
+                    time.sleep(GLANCE_S)
+                    continue
+                self._let_go(finished)
+                lost = {name for name, state in states.items() if state in ("cancelled", "lost")}
+                if lost or time.monotonic() - self._asked > ASK_EVERY_S:
+                    lost |= self._unnoticed()
+                if lost:
+                    self._repair(lost)
+                elif report is not None:
+                    amounts = (job.amount for name, job in self.graph.jobs.items() if name in finished | self.used_up)
+                    done = max(done, sum(amounts))  # what was lost is done again
+                    report(done, total)
+                time.sleep(GLANCE_S / 2)
+        except BaseException:
+            self._cancel()
+            raise
+        finally:
+            self.futures.clear()
+
+    def _hand_out(self, names: set[str]) -> None:
+        """Scatter data and submit jobs."""
+        from distributed import Future
+
+        client = self.cluster.client
+        suffix = f"{self.token}-{self.n_repairs}"
+        kinds: dict[str, dict[str, Any]] = {}
+        for name, value in self.graph.data.items():
+            if name in names and isinstance(value, Future | Computed):
+                self.futures[name] = value.future if isinstance(value, Computed) else value
+            elif name in names:
+                kinds.setdefault(name.split()[0], {})[name] = value
+        for kind, data in kinds.items():  # one kind after the other, so that each is spread evenly
+            self.futures.update(self._scatter(data, suffix, to_all=kind == "shared"))
+        for place, name in enumerate(self.graph.depth_first()):
+            job = self.graph.jobs[name]
+            if name in names and not job.here:
+                needs = job.arguments(self.futures)
+                key = f"bayesfloor-{name}-{suffix}"
+                self.futures[name] = client.submit(job.work, *needs, key=key, priority=-place)
+
+    def _work_here(self, finished: Set[str]) -> None:
+        """Do the jobs of this process whose needs are there."""
+        for name, job in self.graph.jobs.items():
+            is_ready = job.here and name not in self.here and name not in self.used_up
+            if is_ready and all(need in finished or self._is_here(need) for need in job.names()):
+                self.here[name] = self._do(job)
+
+    def _is_here(self, name: str) -> bool:
+        from distributed import Future
+
+        known = self.graph.data.get(name)
+        return name in self.here or (known is not None and not isinstance(known, Future | Lazy | Computed))
+
+    def _do(self, job: Job) -> Any:
+        """Gather what a job needs and do it in this process."""
+        known = self._gather(list(job.names()))
+        return self.cluster.patiently(lambda: job.work(*job.arguments(known)))
+
+    def _let_go(self, finished: Set[str]) -> None:
+        """Drop data and results that all jobs which need them have had; Dask removes them from the workers."""
+        done = finished | self.used_up
+        for names in (self.futures, self.here):
+            for name in [name for name in names if name not in self.graph.wanted]:
+                if self.users[name] and all(user in done for user in self.users[name]):
+                    del names[name]
+                    self.used_up.add(name)
+                    if isinstance(part := self.graph.data.get(name), Computed):
+                        part.let_go()
+
+    def _scatter(self, data: dict[str, Any], suffix: str, to_all: bool) -> dict[str, Future[Any]]:
+        """Hand out data to the workers in turn, or to all of them."""
+        futures: dict[str, Future[Any]] = {}
+        batch: dict[str, Any] = {}
+        for name, value in data.items():
+            batch[name] = value.make() if isinstance(value, Lazy) else value
+            if sum(map(bytes_of, batch.values())) > SCATTER_BYTES:
+                futures |= self._scatter_at_once(batch, suffix, to_all)
+                batch = {}
+        return futures | self._scatter_at_once(batch, suffix, to_all) if batch else futures
+
+    def _scatter_at_once(self, data: dict[str, Any], suffix: str, to_all: bool) -> dict[str, Future[Any]]:
+        keyed = {f"bayesfloor-{name}-{suffix}": value for name, value in data.items()}
+        client = self.cluster.client
+        for left in reversed(range(MOST_TRIES)):
+            try:
+                scattered = self.cluster.patiently(lambda: client.scatter(keyed, broadcast=to_all, timeout=PATIENCE_S))
+                break
+            except (OSError, TimeoutError):
+                self.cluster.ask()  # raises when it was not only a worker that went away
+                if left == 0:
+                    raise
+        return dict(zip(data, (scattered[key] for key in keyed), strict=True))
+
+    def _repair(self, lost: set[str]) -> None:
+        """Hand out again what was lost with a worker, and what needs it and is not there yet."""
+        self.n_repairs += 1
+        if self.n_repairs > MOST_REPAIRS:
+            raise RuntimeError(f"{len(lost)} pieces of work were lost again and again; see the workers' logs")
+        from distributed import Future
+
+        if any(isinstance(self.graph.data.get(name), Future) for name in lost):
+            raise RuntimeError("a part of X was lost with its worker, and Dask cannot compute it again")
+        anew = set(lost)
+        for name in lost:
+            if isinstance(part := self.graph.data.get(name), Computed):
+                part.let_go()
+        for name, job in self.graph.jobs.items():
+            is_done = name in self.used_up or (name in self.futures and self.futures[name].status == "finished")
+            if not job.here and not is_done and not anew.isdisjoint(job.names()):
+                anew.add(name)
+        for name, job in reversed(self.graph.jobs.items()):
+            if name in anew:
+                anew.update(need for need in job.names() if need not in self.futures)
+        self.used_up -= anew
+        self._hand_out(anew)
+
+    def _unnoticed(self) -> set[str]:
+        """Return what is lost although Dask has not told so: what the scheduler had, or should have, and has not."""
+        states = {future.key: future.status for future in self.futures.values()}
+        unknown = self.cluster.unknown([key for key, state in states.items() if state in ("pending", "finished")])
+        self._asked = now = time.monotonic()
+        since = self._unknown_since = {key: self._unknown_since.get(key, now) for key in unknown}
+        lost = {key for key in unknown if states[key] == "finished" or now - since[key] > UNKNOWN_S}
+        return {name for name, future in self.futures.items() if future.key in lost}
+
+    def _gather(self, names: list[str]) -> dict[str, Any]:
+        """Return results and data by name."""
+        known = {name: self.here.get(name, self.graph.data.get(name)) for name in names if self._is_here(name)}
+        futures = {name: self.futures[name] for name in names if name not in known}
+        return known | self.cluster.patiently(lambda: self.cluster.client.gather(futures))
+
+    def _raise(self, failed: list[str]) -> None:
+        """Raise what went wrong first."""
+        from distributed import KilledWorker
+
+        name = next(name for name in (*self.graph.data, *self.graph.jobs) if name in failed)
+        error = self.cluster.patiently(self.futures[name].exception)
+        if isinstance(error, KilledWorker):
+            raise RuntimeError(
+                f"workers died again and again at the task {name!r}, perhaps for want of memory: {error}"
+            ) from error
+        raise error
+
+    def _cancel(self) -> None:
+        """Take back what is not done yet."""
+        client = self.cluster.client
+        if client.status == "running":
+            with contextlib.suppress(Exception):  # there is something else to raise
+                self.cluster.patiently(lambda: client.cancel(list(self.futures.values())))

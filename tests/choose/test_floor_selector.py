@@ -1,0 +1,275 @@
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.feature_selection import f_classif
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from bayesfloor import FloorSelector
+from bayesfloor.floor import bayes_error, pairwise_bayes_error
+
+from .samples import exclusive_or, shifted_classes, table_of_dummies
+
+
+@pytest.mark.usefixtures("array_api_checks")
+@parametrize_with_checks([FloorSelector(1)])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def chosen(selector, X, y):
+    return selector.fit(X, y).get_support(indices=True).tolist()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_finds_the_features_that_matter(seed):
+    X, y = shifted_classes(seed, 200, n_useful=3, n_features=8, n_classes=3, shift=1.5)
+    X = X[:, ::-1]
+    assert chosen(FloorSelector(3), X, y) == [5, 6, 7]
+    assert set(chosen(FloorSelector(), X, y)) <= {5, 6, 7}
+
+
+@pytest.mark.slow
+def test_finds_five_of_fifty():
+    found = []
+    for seed in range(10):
+        X, y = shifted_classes(seed, 1000, n_useful=5, n_features=50, n_classes=3, shift=1.0)
+        found.append(sum(column < 5 for column in chosen(FloorSelector(5), X, y)))
+    print(found)
+    assert np.sum(np.array(found) >= 4) >= 9
+
+
+@pytest.mark.parametrize("options", [{"lookahead": 2}, {"direction": "backward"}])
+@pytest.mark.parametrize("wanted", ["auto", 2])
+def test_finds_a_pair_that_says_nothing_one_by_one(options, wanted):
+    X, y = exclusive_or(1)
+    assert set(np.argsort(-f_classif(X, y)[0])[:2]) != {1, 3}
+    assert chosen(FloorSelector(wanted, **options), X, y) == [1, 3]
+
+
+def test_without_pairs_forward_misses_it():
+    assert chosen(FloorSelector(2), *exclusive_or(1)) != [1, 3]
+
+
+@pytest.mark.parametrize("criterion", ["whole", "mean", "worst"])
+def test_path_holds_the_floors_of_what_was_chosen(criterion):
+    X, y = shifted_classes(0, 100, n_features=4, n_classes=3, shift=1.0)
+    selector = FloorSelector(3, criterion=criterion).fit(X, y)
+    frame = selector.path_.frame()
+    assert frame["n_features"].tolist() == [0, 1, 2, 3]
+    columns = []
+    for name, floor in zip(frame["features"][1:], frame["floor"][1:], strict=True):
+        columns.append(int(name.removeprefix("x")))
+        by_hand = {}
+        for j in set(range(4)) - set(columns[:-1]):
+            part = X[:, [*columns[:-1], j]]
+            pairs = pairwise_bayes_error(part, y).estimate[np.triu_indices(3, 1)]
+            by_hand[j] = {"whole": bayes_error(part, y).estimate, "mean": pairs.mean(), "worst": pairs.max()}[criterion]
+        assert floor == pytest.approx(min(by_hand.values()))
+        assert floor == pytest.approx(by_hand[columns[-1]])
+    assert sorted(columns) == selector.get_support(indices=True).tolist()
+    assert selector.n_features_ == 3
+
+
+def test_path_has_intervals_and_says_where_it_stopped():
+    X, y = shifted_classes(1, 120, n_features=4)
+    selector = FloorSelector(confidence=0.8).fit(X, y)
+    path, frame = selector.path_, selector.path_.frame()
+    assert frame["selected"].tolist() == [True] * (len(frame) - 1) + [False]
+    assert (frame["interval_low"] <= frame["floor"]).all()
+    assert (frame["floor"] <= frame["interval_high"]).all()
+    assert (frame["standard_error"][1:] > 0).all()
+    assert frame["n_rows"].tolist() == [120] * len(frame)
+    expected = bayes_error(X[:, selector.support_], y, confidence=0.8)
+    assert selector.floor_.estimate == expected.estimate == frame["floor"].iloc[-2]
+    last = path.steps[-2].level
+    assert (last.low, last.high) == pytest.approx(expected.interval)
+    assert repr(path).startswith("SelectionPath(added x")
+    backward = FloorSelector(3, direction="backward").fit(X, y)
+    assert backward.path_.steps[0].level.floor == bayes_error(X, y).estimate
+    assert repr(backward.path_).startswith("SelectionPath(removed x")
+
+
+def test_the_picture():
+    pytest.importorskip("matplotlib")
+    from matplotlib import pyplot
+
+    display = FloorSelector(2).fit(*shifted_classes(0, 60, n_features=3)).path_.plot()
+    assert len(display.frame()) == 3
+    pyplot.close(display.figure_)
+
+
+def test_groups_enter_together():
+    X, y = table_of_dummies(0)
+    selector = FloorSelector(1, feature_groups=[[0, 1, 2], [3, 4, 5]]).fit(X, y)
+    assert selector.get_support(indices=True).tolist() == [3, 4, 5]
+    assert selector.path_.steps[1].features == ("x3", "x4", "x5")
+    assert selector.path_.steps[1].level.floor == bayes_error(X[:, 3:], y).estimate
+    backward = FloorSelector(feature_groups=[[0, 1, 2], [3, 4, 5]], direction="backward").fit(X, y)
+    assert backward.get_support(indices=True).tolist() == [3, 4, 5]
+
+
+def test_groups_by_name_and_names_of_features():
+    pandas = pytest.importorskip("pandas")
+    X, y = table_of_dummies(1)
+    frame = pandas.DataFrame(X, columns=["a0", "a1", "a2", "b0", "b1", "b2"])
+    selector = FloorSelector(feature_groups=[["b0", "b1", "b2"]], n_features_to_select=1).fit(frame, y)
+    assert selector.get_feature_names_out().tolist() == ["b0", "b1", "b2"]
+    assert selector.path_.frame()["features"].tolist() == ["", "b0, b1, b2"]
+    out = selector.set_output(transform="pandas").transform(frame)
+    assert out.columns.tolist() == ["b0", "b1", "b2"]
+    with pytest.raises(ValueError, match="Feature names"):
+        selector.transform(frame[["b0", "a1", "a2", "a0", "b1", "b2"]])
+
+
+def test_max_rows_is_kept_and_stated():
+    X, y = shifted_classes(0, 300, n_features=3, n_classes=3)
+    selector = FloorSelector(1, max_rows=100).fit(X, y)
+    assert selector.n_rows_ == selector.path_.n_rows == selector.floor_.n_samples == 100
+    assert selector.path_.n_samples == 300
+    counts = np.bincount(y)
+    assert np.abs(selector.floor_.class_counts - counts / 3).max() < 2
+    assert FloorSelector(1, max_rows=None).fit(X, y).n_rows_ == 300
+    with pytest.raises(ValueError, match="max_rows=5 is less than two rows for each of the 3 classes"):
+        FloorSelector(max_rows=5).fit(X, y)
+
+
+def test_neither_threads_nor_the_order_of_rows_matter():
+    X, y = shifted_classes(2, 150, n_features=4)
+    X = np.round(X, 1)
+    shuffled = np.random.default_rng(0).permutation(150)
+    expected = FloorSelector(3, max_rows=100, n_jobs=1).fit(X, y).path_.frame().drop(columns="seconds")
+    for n_jobs, rows in ((3, slice(None)), (2, shuffled)):
+        other = FloorSelector(3, max_rows=100, n_jobs=n_jobs).fit(X[rows], y[rows]).path_.frame()
+        assert other.drop(columns="seconds").equals(expected)
+
+
+def test_seed_chooses_the_rows():
+    X, y = shifted_classes(2, 150, n_features=2)
+    floors = {FloorSelector(1, max_rows=40, random_state=seed).fit(X, y).floor_.estimate for seed in range(4)}
+    assert len(floors) > 1
+
+
+def test_in_a_pipeline_and_a_grid_search():
+    X, y = shifted_classes(0, 120, n_features=4)
+    pipeline = make_pipeline(StandardScaler(), FloorSelector(), KNeighborsClassifier())
+    search = GridSearchCV(pipeline, {"floorselector__n_features_to_select": [1, 2]}, cv=2)
+    alone, pool = clone(search).fit(X, y), clone(search).set_params(n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(pool.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
+    assert alone.best_estimator_[:-1].get_feature_names_out().tolist() == ["x0", "x1"]
+
+
+def test_kinds_of_input():
+    X, y = shifted_classes(0, 80, n_features=3)
+    X = np.where(np.abs(X) < 0.5, 0.0, np.round(X, 1))
+    read_only = X.copy()
+    read_only.flags.writeable = False
+    expected = FloorSelector(2).fit(X, y)
+    for points in (read_only, np.asfortranarray(X), X.astype(">f8"), sparse.csr_array(X), X.tolist()):
+        selector = FloorSelector(2).fit(points, np.array(["u", "v"])[y])
+        assert selector.classes_.tolist() == ["u", "v"]
+        assert selector.get_support().tolist() == expected.get_support().tolist()
+        assert selector.floor_.estimate == expected.floor_.estimate
+    assert selector.transform(sparse.csr_array(X)).shape == (80, 2)
+
+
+def test_polars_frames():
+    polars = pytest.importorskip("polars")
+    X, y = shifted_classes(0, 80, n_features=3)
+    selector = FloorSelector(2).fit(polars.DataFrame(X, schema=["a", "b", "c"]), polars.Series(y))
+    assert selector.get_feature_names_out().tolist() == ["a", "b"]
+
+
+def test_useless_and_constant_features():
+    X, y = shifted_classes(0, 80, n_useful=0, n_features=2)
+    X[:, 0] = 7.0
+    selector = FloorSelector().fit(X, y)
+    assert selector.n_features_ == 1
+    both_constant = FloorSelector().fit(np.ones((80, 2)), y)
+    assert both_constant.get_support(indices=True).tolist() == [0]
+    assert both_constant.floor_.estimate == pytest.approx(min(np.bincount(y)) / 80)
+    assert "BF005" in [finding.code for finding in both_constant.floor_.findings]
+
+
+def test_second_fit_forgets_the_first():
+    pandas = pytest.importorskip("pandas")
+    X, y = shifted_classes(0, 60, n_features=3)
+    selector = FloorSelector().fit(pandas.DataFrame(X, columns=list("abc")), y)
+    selector.fit(X[:, :2], np.array(["u", "v"])[y])
+    assert not hasattr(selector, "feature_names_in_")
+    assert selector.n_features_in_ == len(selector.support_) == 2
+    assert selector.classes_.tolist() == ["u", "v"]
+
+
+def test_clone_and_pickle():
+    X, y = shifted_classes(0, 60, n_features=3)
+    selector = FloorSelector(2, feature_groups=[[0, 1]]).fit(X, y)
+    again = pickle.loads(pickle.dumps(selector))
+    assert again.path_.frame().equals(selector.path_.frame())
+    assert clone(selector).get_params() == selector.get_params()
+
+
+def test_progress_and_callers_in_several_threads():
+    X, y = shifted_classes(0, 60, n_features=4)
+    reports = []
+    FloorSelector(2, progress=lambda done, total: reports.append((done, total))).fit(X, y)
+    assert reports[-1] == (7, 7)
+    fitted = [FloorSelector(2) for _ in range(3)]
+    threads = [threading.Thread(target=each.fit, args=(X, y)) for each in fitted]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({tuple(each.get_support(indices=True)) for each in fitted}) == 1
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"n_features_to_select": 0}, ValueError, "'auto' or an int from 1 to the number of features, 3. Got 0"),
+        ({"n_features_to_select": 4}, ValueError, "number of features, 3. Got 4"),
+        ({"n_features_to_select": 3, "feature_groups": [[0, 1]]}, ValueError, "features and groups, 2. Got 3"),
+        ({"n_features_to_select": True}, ValueError, "Got True"),
+        ({"n_features_to_select": "all"}, ValueError, "Got 'all'"),
+        ({"direction": "sideways"}, ValueError, "'direction' parameter must be one of 'forward', 'backward'"),
+        ({"criterion": "best"}, ValueError, "'criterion' parameter must be one of 'whole', 'mean', 'worst'"),
+        ({"lookahead": 3}, ValueError, "'lookahead' parameter must be one of 1, 2. Got 3"),
+        ({"n_trees": 0}, ValueError, "n_trees"),
+        ({"confidence": 1.5}, ValueError, "confidence"),
+        ({"n_jobs": 0}, ValueError, "n_jobs"),
+        ({"progress": 1}, TypeError, "progress"),
+        ({"feature_groups": [[7]]}, ValueError, "column 7"),
+    ],
+)
+def test_parameters_are_checked(parameters, error, message):
+    with pytest.raises(error, match=message):
+        FloorSelector(**parameters).fit(*shifted_classes(0, 40, n_features=3))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda X, y: (np.where(np.arange(3) == 1, np.nan, X), y), "NaN in 40 rows, column 1"),
+        (lambda X, y: (X, ["a"] * 40), "needs two classes, got 1: 'a'"),
+        (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
+        (lambda X, y: (X.astype(str), y), "could not convert to float"),
+        (lambda X, y: (X, None), "requires y to be passed"),
+    ],
+)
+def test_data_are_checked(spoil, message):
+    with pytest.raises(ValueError, match=message):
+        FloorSelector().fit(*spoil(*shifted_classes(0, 40, n_features=3)))
+
+
+def test_a_class_with_one_row():
+    X, y = shifted_classes(0, 40, n_features=3)
+    y[5] = 9
+    selector = FloorSelector(1).fit(X, y)
+    assert "BF001" in [finding.code for finding in selector.floor_.findings]

@@ -1,0 +1,151 @@
+"""Selection of features for a target of numbers, by the noise variance."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from bayesfloor import FloorSelector, noise_variance_from_trees
+
+
+def sample(n=300, d=6, seed=0):
+    """Return rows of which columns 2 and 4 matter."""
+    rng = np.random.default_rng(seed)
+    Z = rng.standard_normal((n, d))
+    return Z * np.arange(1, d + 1), np.sin(2 * Z[:, 2]) + Z[:, 2] + Z[:, 4] + 0.3 * rng.standard_normal(n)
+
+
+def chosen(selector, X, y):
+    return selector.fit(X, y).get_support(indices=True).tolist()
+
+
+@pytest.mark.parametrize("options", [{}, {"n_features_to_select": 2}, {"direction": "backward"}])
+def test_finds_the_features_that_matter(options):
+    assert chosen(FloorSelector(**options), *sample()) == [2, 4]
+
+
+def test_finds_a_product_by_pairs():
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((300, 6))
+    y = X[:, 1] * X[:, 3] + 0.2 * rng.standard_normal(300)
+    assert chosen(FloorSelector(lookahead=2), X, y) == [1, 3]
+    assert chosen(FloorSelector(direction="backward"), X, y) == [1, 3]
+
+
+def test_path_and_noise():
+    X, y = sample(200)
+    selector = FloorSelector(confidence=0.8).fit(X, y)
+    frame = selector.path_.frame()
+    assert frame["floor"].iloc[0] == 1.0
+    assert frame["selected"].tolist() == [True, True, True, False]
+    assert (frame["interval_low"] <= frame["floor"]).all()
+    assert (frame["floor"] <= frame["interval_high"]).all()
+    assert selector.n_rows_ == selector.path_.n_rows == 200
+    alone = noise_variance_from_trees(X[:, [2, 4]], y, confidence=0.8)
+    assert selector.floor_.estimate == alone.estimate
+    assert 1 - alone.r2 < frame["floor"].iloc[2] < frame["floor"].iloc[1]  # quick, and above the full estimate
+
+
+def test_the_task_is_told_from_y_or_by_the_caller():
+    X, y = sample(80)
+    classes = (y > 0).astype(int)
+    assert FloorSelector(1).fit(X, y).task_ == "regression"
+    selector = FloorSelector(1).fit(X, classes)
+    assert selector.task_ == "classification"
+    assert selector.classes_.tolist() == [0, 1]
+    selector.set_params(task="regression").fit(X, classes)
+    assert selector.path_.criterion == "noise"
+    assert not hasattr(selector, "classes_")
+    with pytest.raises(ValueError, match="regression"):
+        FloorSelector(1, task="classification").fit(X, y)
+
+
+def test_one_feature_equals_differences_in_its_order():
+    # In one dimension the first tree is the order of the values, and the figure is Rice's estimator of the residuals.
+    rng = np.random.default_rng(2)
+    x = np.sort(rng.random(100))
+    y = 3 * x + rng.standard_normal(100)
+    path = FloorSelector(1, n_trees=1).fit(x[:, None], y).path_
+    design = np.column_stack([np.ones(100), x])
+    H = design @ np.linalg.pinv(design)
+    residual = (np.eye(100) - H) @ y
+    D = np.diff(np.eye(100), axis=0)
+    left = D @ (np.eye(100) - H)
+    rice = np.sum(np.diff(residual) ** 2) / np.sum(left**2)
+    assert path.steps[1].level.floor == pytest.approx(rice / y.var())
+
+
+def test_the_picture():
+    display = FloorSelector(1).fit(*sample(60)).path_.plot()
+    assert "noise" in display.ax_.get_ylabel()
+
+
+def test_groups_of_columns_and_names():
+    pandas = pytest.importorskip("pandas")
+    X, y = sample(150, 5)
+    frame = pandas.DataFrame(X, columns=list("abcde"))
+    selector = FloorSelector(1, feature_groups=[["c", "e"]]).fit(frame, y)
+    assert selector.get_feature_names_out().tolist() == ["c", "e"]
+
+
+def test_groups_of_rows():
+    rng = np.random.default_rng(3)
+    patient = np.repeat(np.arange(50), 6)
+    effect = rng.standard_normal(50)[patient]
+    X = np.column_stack([rng.standard_normal(50)[patient] + 1e-3 * rng.standard_normal(300), rng.standard_normal(300)])
+    y = 2 * effect + X[:, 1] + 0.1 * rng.standard_normal(300)  # the first column tells patients apart, and no more
+    assert chosen(FloorSelector(1), X, y) == [0]
+    assert FloorSelector(1).fit(X, y, groups=patient).get_support(indices=True).tolist() == [1]
+
+
+def test_neither_threads_nor_the_order_of_rows_matter():
+    X, y = sample(150)
+    X = np.round(X)
+    shuffled = np.random.default_rng(0).permutation(150)
+    expected = FloorSelector(2, max_rows=100, n_jobs=1).fit(X, y)
+    other = FloorSelector(2, max_rows=100, n_jobs=2).fit(X[shuffled], y[shuffled])
+    assert other.path_.frame().drop(columns="seconds").equals(expected.path_.frame().drop(columns="seconds"))
+    assert other.floor_.interval == expected.floor_.interval
+    assert expected.n_rows_ == 100
+
+
+def test_pipeline_sparse_input_clone_and_pickle():
+    X, y = sample(120)
+    pipeline = make_pipeline(FloorSelector(), LinearRegression())
+    search = GridSearchCV(pipeline, {"floorselector__n_features_to_select": [1, 2]}, cv=2).fit(X, y)
+    assert search.best_params_ == {"floorselector__n_features_to_select": 2}
+    selector = FloorSelector(2).fit(sparse.csr_array(X), y)
+    assert selector.transform(sparse.csr_array(X)).shape == (120, 2)
+    again = pickle.loads(pickle.dumps(selector))
+    assert again.path_.frame().equals(selector.path_.frame())
+    assert clone(selector).get_params() == selector.get_params()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_features_to_select": 7}, "number of features, 6. Got 7"),
+        ({"direction": "sideways"}, "'direction' parameter"),
+        ({"lookahead": 3}, "'lookahead' parameter"),
+        ({"n_trees": 0}, "n_trees"),
+        ({"max_rows": 1}, "max_rows"),
+        ({"criterion": "mean"}, "criterion='mean' compares pairs of classes, and y holds numbers"),
+        ({"task": "ranking"}, "'task' parameter"),
+    ],
+)
+def test_parameters_are_checked(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        FloorSelector(**parameters).fit(*sample(40))
+
+
+def test_constant_features_and_target():
+    rng = np.random.default_rng(4)
+    X = np.column_stack([np.full(60, 7.0), rng.standard_normal(60)])
+    assert chosen(FloorSelector(), X, X[:, 1]) == [1]
+    with pytest.raises(ValueError, match="nothing to predict"):
+        FloorSelector(task="regression").fit(X, np.ones(60))
