@@ -1,16 +1,18 @@
 """The pages of docs: each can be reached, and the API reference has every public name. Sphinx is not needed here."""
 
 import re
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 
 import bayesfloor
+from bayesfloor import display, results
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 API = DOCS / "api"
-DIRECTIVE = re.compile(r"^\.\. auto(class|function):: (\w+)$", flags=re.MULTILINE)
-SUMMARY = re.compile(r"^\.\. autosummary::\n   :nosignatures:\n\n((?:   \w+\n)+)", flags=re.MULTILINE)
+DIRECTIVE = re.compile(r"^\.\. auto(class|function):: ([\w.]+)$", flags=re.MULTILINE)
+SUMMARY = re.compile(r"^\.\. autosummary::\n   :nosignatures:\n\n((?:   [\w.]+\n)+)", flags=re.MULTILINE)
 TOCTREE = re.compile(r"```\{toctree\}\n(.*?)```", flags=re.DOTALL)
 REFERENCE = {page.name: page.read_text(encoding="utf-8") for page in sorted(API.glob("*.rst"))}
 
@@ -32,19 +34,27 @@ def test_every_page_is_in_the_navigation_once():
     assert sorted(listed) == sorted(there - {"index.md"})
 
 
+def described_on(page):
+    """Kind and name of what a page describes, the names as they follow ``bayesfloor.``."""
+    module = re.findall(r"^\.\. currentmodule:: bayesfloor\.?(\w*)$", REFERENCE[page], flags=re.MULTILINE)[0]
+    for kind, name in DIRECTIVE.findall(REFERENCE[page]):
+        yield kind, name.removeprefix("bayesfloor.") if not module else f"{module}.{name}"
+
+
 def test_the_reference_has_every_public_name_once():
-    described = [name for text in REFERENCE.values() for _, name in DIRECTIVE.findall(text)]
-    assert sorted([*described, "__version__"]) == sorted(bayesfloor.__all__)
+    described = [name for page in REFERENCE for _, name in described_on(page)]
+    public = [*bayesfloor.__all__, *(f"results.{name}" for name in results.__all__)]
+    assert sorted([*described, "__version__"]) == sorted([*public, *(f"display.{name}" for name in display.__all__)])
     assert "`bayesfloor.__version__`" in (API / "index.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", REFERENCE)
 def test_a_page_of_the_reference_begins_with_what_is_on_it(page):
     (summary,) = SUMMARY.findall(REFERENCE[page])
-    found = DIRECTIVE.findall(REFERENCE[page])
-    assert summary.split() == [name for _, name in found]
+    found = list(described_on(page))
+    assert summary.split() == [name.removeprefix("display.") for _, name in found]
     for kind, name in found:
-        assert isinstance(getattr(bayesfloor, name), type) == (kind == "class")
+        assert isinstance(attrgetter(name)(bayesfloor), type) == (kind == "class")
     (row,) = re.findall(rf"^\| \[[^\]]+\]\({page}\) \| (.*) \|$", (API / "index.md").read_text("utf-8"), re.MULTILINE)
     assert row == ", ".join(f"`{name}`" for _, name in found)
 
@@ -54,7 +64,7 @@ def test_what_the_package_says_of_itself_is_in_the_same_order():
     told = re.findall(r"`(\w+)`", bayesfloor.__doc__)
     index = (API / "index.md").read_text(encoding="utf-8")
     pages = re.findall(r"^\| \[[^\]]+\]\((\w+\.rst)\)", index, flags=re.MULTILINE)
-    rank = {name: place for place, page in enumerate(pages) for _, name in DIRECTIVE.findall(REFERENCE[page])}
+    rank = {name: place for place, page in enumerate(pages) for _, name in described_on(page)}
     order = [rank[name] for name in told]
     assert order == sorted(order)
 

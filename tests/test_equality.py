@@ -5,9 +5,10 @@ import dataclasses
 import numpy as np
 
 import bayesfloor
+from bayesfloor import results
 
 #: Records of plain numbers and text alone.
-BY_VALUE = {bayesfloor.ClassNode, bayesfloor.DatasetInfo, bayesfloor.Finding}
+BY_VALUE = {results.ClassNode, results.DatasetInfo, results.Finding}
 
 
 def test_two_readings_of_a_table_can_be_compared(tmp_path):
@@ -20,7 +21,7 @@ def test_two_readings_of_a_table_can_be_compared(tmp_path):
 
 
 def test_records_that_hold_arrays_compare_by_identity():
-    public = [getattr(bayesfloor, name) for name in bayesfloor.__all__]
+    public = [getattr(results, name) for name in results.__all__]
     records = {kind for kind in public if isinstance(kind, type) and dataclasses.is_dataclass(kind)}
     assert records > BY_VALUE
     for kind in records - BY_VALUE:

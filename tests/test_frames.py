@@ -1,6 +1,7 @@
 """Every `.frame()` is a data frame of the library that the caller's own data came in."""
 
 import copy
+import json
 import pickle
 from collections.abc import Mapping
 from html import escape as html_escape
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 import bayesfloor as bf
+from bayesfloor import display
 from bayesfloor.runtime.frames import Framed, data_frame
 
 pytestmark = pytest.mark.usefixtures("few_learners_in_module")
@@ -72,7 +74,7 @@ def results(frame):
         "vote_floor": bf.vote_floor(frame(votes), rows="row", annotators="who", labels="label"),
         "soft_label_floor": bf.soft_label_floor(frame(shares)),
         "spanning_forests": bf.spanning_forests(X),
-        "class_forests": [forests.whole, forests.pair("w", "v")],
+        "class_forests": [forests, forests.whole, forests.pair("w", "v")],
         "linear_svm_path": bf.linear_svm_path(X, y == "w", Cs=2),
         "compare_transforms": bf.compare_transforms(X, y, transforms={"raw": "passthrough"}),
         "bayes_cost_matrix": bf.bayes_cost_matrix(X, y),
@@ -122,7 +124,7 @@ class Tags(HTMLParser):
 
 
 def check_html(result):
-    if isinstance(result, bf.DifficultyReport) or type(result).__name__.endswith("Display"):
+    if type(result).__name__.endswith(("Display", "Report")):
         return  # a page of its own, and pictures
     parser, html = Tags(), result._repr_html_()
     parser.feed(html)
@@ -134,9 +136,9 @@ def check_html(result):
 
 
 def every_kind_of_result(kind=Framed):
+    """The classes that results and pictures are of: those from which no other is derived."""
     below = [each for direct in kind.__subclasses__() for each in every_kind_of_result(direct)]
-    is_own = kind.__module__.startswith("bayesfloor.") and not getattr(kind, "__abstractmethods__", None)
-    return below + [kind] * (is_own and hasattr(kind, "frame"))
+    return below or [kind] * kind.__module__.startswith("bayesfloor.")
 
 
 def test_all_frames_are_of_the_callers_library():
@@ -150,9 +152,11 @@ def test_all_frames_are_of_the_callers_library():
         assert {type(frame) for _, frame in frames} == {pl.DataFrame}, name
         for each in inside(found):
             check_html(each)
+            if hasattr(each, "to_dict"):
+                json.dumps(each.to_dict(), allow_nan=False)
         seen |= {type(each) for each, _ in frames}
     # pictures of parts of a result
-    drawn = {bf.SubgroupsDisplay, bf.NoiseProfileDisplay}
+    drawn = {display.SubgroupsDisplay, display.NoiseProfileDisplay}
     assert set(every_kind_of_result()) - seen == drawn
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import bayesfloor
+from bayesfloor import results
 from bayesfloor.runtime.checks import ParameterError, check_float, check_int, check_option
 
 DEFAULTS = {
@@ -32,11 +33,11 @@ DEFAULTS = {
 TOGETHER = {"n_trees": {"n_jobs", "random_state"}, "client": {"device", "n_jobs"}, "device": {"client", "n_jobs"}}
 
 
-def public(kind):
-    return {name: obj for name in bayesfloor.__all__ if kind(obj := getattr(bayesfloor, name))}
+def public(kind, module=bayesfloor):
+    return {name: obj for name in module.__all__ if kind(obj := getattr(module, name))}
 
 
-RECORDS = public(lambda obj: inspect.isclass(obj) and is_dataclass(obj))
+RECORDS = public(is_dataclass, results)
 ESTIMATORS = public(lambda obj: inspect.isclass(obj) and hasattr(obj, "get_params"))
 FUNCTIONS = public(inspect.isfunction)
 CALLED = {name: inspect.signature(obj).parameters for name, obj in (FUNCTIONS | ESTIMATORS).items()}

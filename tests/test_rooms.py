@@ -11,6 +11,8 @@ import networkx
 import pytest
 
 import bayesfloor
+from bayesfloor import results
+from bayesfloor.runtime.results import Result
 
 PACKAGE = Path(bayesfloor.__file__).parent
 
@@ -30,65 +32,21 @@ BELOW = {
     "report": {*GROUND, "learn", "forest", "floor", "tree", "classify", "choose"},
     "integrations": {*GROUND, "learn", "forest", "floor", "tree", "classify", "choose", "report"},
     "cli": {*GROUND, "learn", "forest", "floor", "tree", "classify", "choose", "report"},
+    "results": {*GROUND, "forest", "floor", "tree", "classify", "choose", "report"},
     "__main__": {"cli"},
 }
 
 PUBLIC = {
-    "AnnotatorAgreement",
-    "BayesError",
     "BayesErrorEstimator",
-    "ClassFloorsDisplay",
-    "ClassForests",
-    "ClassNode",
-    "ClassTree",
-    "ClassTreeDisplay",
-    "CostMatrix",
     "DAGClassifier",
-    "DatasetInfo",
-    "DifficultyReport",
-    "Finding",
-    "FloorGap",
-    "FloorGapDisplay",
     "FloorSelector",
-    "Forests",
-    "HenzePenroseDivergence",
     "HierarchicalClassifier",
     "LandmarkClassifier",
     "LandmarkRegressor",
-    "LabelNoiseCheck",
-    "LabelNoiseDisplay",
-    "LearnedFloor",
-    "LearnedFloorDisplay",
-    "LearningCurve",
-    "ClassRanking",
-    "CostDecisions",
-    "MetricFloor",
-    "NoiseProfileDisplay",
     "LinearSVCCV",
-    "LinearSVMPath",
-    "NoiseFromTrees",
-    "NoiseFromTreesDisplay",
-    "NoiseProfile",
-    "OddRows",
     "OneVsOneSVC",
-    "OneVsRestBayesError",
-    "PairwiseBayesError",
-    "PairwiseHeatmapDisplay",
-    "RegressionFloor",
-    "RowsNeeded",
-    "SelectionPath",
-    "SelectionPathDisplay",
     "SmartSVC",
-    "SoftLabelFloor",
-    "SubgroupFloors",
-    "SubgroupsDisplay",
-    "Table",
     "TablePreparer",
-    "TargetSummary",
-    "TransformComparison",
-    "TransformComparisonDisplay",
-    "VoteFloor",
-    "VoteFloorDisplay",
     "__version__",
     "bayes_class_weight",
     "bayes_cost_matrix",
@@ -114,6 +72,48 @@ PUBLIC = {
     "spanning_forests",
     "vote_floor",
 }
+
+#: In `bayesfloor.results`.
+RECORDS = {
+    "AnnotatorAgreement",
+    "BayesError",
+    "ClassForests",
+    "ClassNode",
+    "ClassRanking",
+    "ClassTree",
+    "CostDecisions",
+    "CostMatrix",
+    "DatasetInfo",
+    "DifficultyReport",
+    "Finding",
+    "FloorGap",
+    "Forests",
+    "HenzePenroseDivergence",
+    "LabelNoiseCheck",
+    "LearnedFloor",
+    "LearningCurve",
+    "LinearSVMPath",
+    "MajorityVote",
+    "MetricFloor",
+    "NoiseFromTrees",
+    "NoiseProfile",
+    "OddRows",
+    "OneVsRestBayesError",
+    "PairwiseBayesError",
+    "RegressionFloor",
+    "RowsNeeded",
+    "SelectionPath",
+    "SoftLabelFloor",
+    "StackFloor",
+    "SubgroupFloors",
+    "Table",
+    "TargetSummary",
+    "TransformComparison",
+    "VoteFloor",
+}
+
+#: Parts of results: a node of a tree, a data set by name, something noticed.
+NOT_RESULTS = ["ClassNode", "DatasetInfo", "Finding"]
 
 
 def module_name(path: Path) -> str:
@@ -206,27 +206,37 @@ def test_every_room_is_known():
     assert {room_of(name) for name in MODULES if name != "bayesfloor"} == BELOW.keys()
 
 
-def test_public_names_are_these_and_all_can_be_imported():
-    assert set(bayesfloor.__all__) == PUBLIC
-    assert len(bayesfloor.__all__) == len(PUBLIC)
-    for name in PUBLIC:
-        assert name in dir(bayesfloor)
-        assert getattr(bayesfloor, name) is not None
+@pytest.mark.parametrize(("module", "names"), [(bayesfloor, PUBLIC), (results, RECORDS)])
+def test_public_names_are_these_and_all_can_be_imported(module, names):
+    assert set(module.__all__) == names
+    assert len(module.__all__) == len(names)
+    for name in names:
+        assert name in dir(module)
+        assert getattr(module, name) is not None
 
 
-def test_type_checkers_see_the_same_names():
-    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+def test_the_package_itself_has_functions_and_estimators_alone():
+    assert len(PUBLIC) <= 45
+    named = {name: getattr(bayesfloor, name) for name in PUBLIC - {"__version__"}}
+    assert [name for name, kind in named.items() if isinstance(kind, type) and not hasattr(kind, "get_params")] == []
+    assert [name for name in sorted(RECORDS) if not issubclass(getattr(results, name), Result)] == NOT_RESULTS
+
+
+@pytest.mark.parametrize(("module", "names"), [(bayesfloor, PUBLIC - {"__version__"}), (results, RECORDS)])
+def test_type_checkers_see_the_same_names(module, names):
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
     guarded = next(node for node in tree.body if isinstance(node, ast.If))
     imports = [node for node in guarded.body if isinstance(node, ast.ImportFrom)]
     seen = {alias.name: node.module for node in imports for alias in node.names}
-    assert seen.keys() | {"__version__"} == PUBLIC
-    for name, module in seen.items():
-        assert getattr(import_module(module), name) is getattr(bayesfloor, name)
+    assert seen.keys() == names
+    for name, home in seen.items():
+        assert getattr(import_module(home), name) is getattr(module, name)
 
 
-def test_unknown_names_are_refused():
-    with pytest.raises(AttributeError, match="module 'bayesfloor' has no attribute 'nonsense'"):
-        bayesfloor.nonsense  # noqa: B018
+@pytest.mark.parametrize("module", [bayesfloor, results])
+def test_unknown_names_are_refused(module):
+    with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute 'nonsense'"):
+        module.nonsense  # noqa: B018
 
 
 def test_importing_the_package_loads_nothing_else():

@@ -27,9 +27,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from bayesfloor import OneVsRestBayesError, one_vs_rest_bayes_error
+from bayesfloor import one_vs_rest_bayes_error
 from bayesfloor.display import ClassFloorsDisplay
 from bayesfloor.floor.trees.henze_penrose import confusion_rate
+from bayesfloor.results import OneVsRestBayesError
 from benchmarks.problems.stored_sets import stored_arrays
 from benchmarks.study.joint.gensvm_cv import GenSVCCV
 from benchmarks.tools.command_line import parser_of

@@ -25,8 +25,9 @@ from sklearn.metrics import confusion_matrix
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from bayesfloor import PairwiseBayesError, pairwise_bayes_error
+from bayesfloor import pairwise_bayes_error
 from bayesfloor.display import PairwiseHeatmapDisplay
+from bayesfloor.results import PairwiseBayesError
 from benchmarks.problems.stored_sets import stored_arrays
 from benchmarks.tools.command_line import parser_of
 

@@ -147,7 +147,7 @@ def measure(half: str, done: set[int]) -> Iterator[list[dict[str, float | str]]]
                     "missing": problem.missing,
                     "truth": round(floor, 5),
                     "error": round(found.estimate - floor, 5),
-                    "naive": round(found.naive - floor, 5),
+                    "naive": round(found.majority.naive - floor, 5),
                     "covered": float(found.interval[0] <= floor <= found.interval[1]),
                     "width": round(found.interval[1] - found.interval[0], 5),
                     "agreement": round(found.agreement - agreement, 5),

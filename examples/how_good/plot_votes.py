@@ -26,7 +26,7 @@ for comment in range(800):
         votes[comment, annotator] = names[rng.choice(3, p=chance)]
 
 floor = vote_floor(votes)
-print(floor.sentence)
+print(floor.sentence())
 
 # %%
 # The share of votes outside the majority of their row is the natural guess, and too low: of three
@@ -47,9 +47,9 @@ print(f"true floor {np.where(is_clear, 0.04, 0.5).mean():.3f}, estimate {floor.e
 # ---------------
 # A model that comes near ``1 - estimate`` is as good as can be measured. To see more, have each
 # comment labelled by more annotators, and measure against their majority;
-# ``floor.majority_ceiling`` says how high that goes:
+# ``floor.majority.ceiling`` says how high that goes:
 
-for n_votes, ceiling in floor.majority_ceiling.items():
+for n_votes, ceiling in floor.majority.ceiling.items():
     print(f"against the majority of {n_votes}: at most {ceiling:.1%}")
 
 # %%

@@ -20,7 +20,7 @@ X, y = load_digits(return_X_y=True)
 # others. A model that is fitted already is taken as it is: give rows that it has not seen.
 
 gap = floor_gap(GaussianNB(), X[:700], y[:700])
-print(gap.sentence)
+print(gap.sentence())
 
 # %%
 # On the left, three errors on one scale: the distance from the model to what was reached can

@@ -48,7 +48,7 @@ def test_costs_follow_the_formula(sample):
         assert share == pytest.approx(costs.cost[k].sum() / costs.cost[0].sum())
     assert weights == bayes_class_weight(X, y, strength=0.5, by="pairs")
     assert costs.cost[1, 2] > costs.cost[1, 0]
-    assert repr(costs).startswith("CostMatrix(3 classes, costs ")
+    assert repr(costs).startswith("CostMatrix(3 classes, cost 0 to ")
 
 
 def test_frame_of_costs(sample):

@@ -262,7 +262,7 @@ def test_a_path_keeps_its_labels_and_shows_itself():
     path = linear_svm_path(X, np.array(["no", "yes"])[y], Cs=[4.0, 1.0])
     assert path.classes.tolist() == ["no", "yes"]
     assert path.Cs.tolist() == [1.0, 4.0]
-    assert repr(path) == "LinearSVMPath(2 values of C from 1 to 4, 3 features)"
+    assert repr(path) == "LinearSVMPath(Cs 1 to 4, 3 features)"
     assert list(path.frame().columns) == ["C", "intercept", "w0", "w1", "w2"]
 
 

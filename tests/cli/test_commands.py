@@ -59,14 +59,14 @@ def test_learned_floor(run, table, few_learners):
     assert "Target: 'kind', the last column" in outcome.err
     needed = expected.rows_for(0.1)
     assert found["rows_for"]["verdict"] == needed.verdict
-    assert found["rows_for"]["sentence"] == str(needed)
-    assert str(needed) in run("floor", "table.csv", "--rows-for", "0.1").out
+    assert found["rows_for"]["sentence"] == needed.sentence()
+    assert needed.sentence() in run("floor", "table.csv", "--rows-for", "0.1").out
 
 
 def test_pairs_come_hardest_first(run, table):
     read = read_table(table)
     expected = pairwise_bayes_error(read.X, read.y).hardest()
-    found = parsed(run("pairs table.csv --json"))["result"]["pairs"]
+    found = parsed(run("pairs table.csv --json"))["result"]["hardest"]
     assert [(each["first"], each["second"]) for each in found] == [(each.first, each.second) for each in expected]
     assert [each["estimate"] for each in found] == [each.estimate for each in expected]
     one = run("pairs table.csv --top 1")
@@ -77,11 +77,11 @@ def test_pairs_come_hardest_first(run, table):
 def test_classes_come_hardest_first(run, table):
     read = read_table(table)
     expected = one_vs_rest_bayes_error(read.X, read.y)
-    found = parsed(run("classes table.csv --json"))["result"]["classes"]
-    assert found[-1]["class"] == "a"
-    by_name = {each["class"]: each["estimate"] for each in found}
+    found = parsed(run("classes table.csv --json"))["result"]["hardest"]
+    assert found[-1]["label"] == "a"
+    by_name = {each["label"]: each["estimate"] for each in found}
     assert [by_name[name] for name in "abc"] == expected.estimate.tolist()
-    assert [each["class"] for each in found] == expected.classes[expected.by_hardness()].tolist()
+    assert [each["label"] for each in found] == expected.classes[expected.by_hardness()].tolist()
 
 
 def test_tree(run, table):
@@ -102,7 +102,7 @@ def test_select(run, tmp_path):
     outcome = run("select leak.csv --encode onehot --json")
     found = parsed(outcome)["result"]
     assert found["selected"] == ["side"]
-    assert found["floor"] == 0
+    assert found["estimate"] == 0
     assert "BF009" in outcome.err
     assert "selected: side" in run("select leak.csv --encode onehot --direction backward --features 1").out
     too_many = run("select leak.csv --encode onehot --features 4")
@@ -114,9 +114,9 @@ def test_select(run, tmp_path):
 def test_transforms(run, table):
     outcome = run("transforms table.csv --json")
     assert "bayesfloor: warning: Graph is not fully connected" in outcome.err
-    found = parsed(outcome)["result"]["transforms"]
-    assert "standardised" in [each["transform"] for each in found]
-    assert not found[0]["differs_from_best"]
+    found = parsed(outcome)["result"]
+    assert "standardised" in [each["name"] for each in found["transforms"]]
+    assert found["best"] == found["transforms"][0]["name"]
     assert "radial kernel" in run("transforms table.csv --criterion mean").out
 
 

@@ -32,13 +32,13 @@ def test_several_metrics_from_one_fit(run, two):
     expected = learned_floor(read_table(two / "two.csv"), metric=["roc_auc", "log_loss"], costs=matrix)
     call = "floor two.csv --metric roc_auc --metric log_loss --costs costs.csv"
     found = json.loads(run(f"{call} --json").out)["result"]
-    assert [each["name"] for each in found["metrics"]] == list(expected.metrics)
-    for each in found["metrics"]:
-        own = expected.metrics[each["name"]]
+    assert list(found["metrics"]) == list(expected.metrics)
+    for name, each in found["metrics"].items():
+        own = expected.metrics[name]
         assert each["estimate"] == pytest.approx(own.estimate, abs=1e-9)
         assert each["interval"] == pytest.approx(list(own.interval), abs=1e-9)
         assert (each["reached"], each["baseline"]) == (own.reached, own.baseline)
-    assert (found["metric"], found["estimate"]) == ("roc_auc", found["metrics"][0]["estimate"])
+    assert (found["metric"], found["estimate"]) == ("roc_auc", found["metrics"]["roc_auc"]["estimate"])
     assert found["cost"]["costs"] == matrix
     assert found["cost"]["undecided"] == pytest.approx(expected.cost.pair_rows[:, -1].sum())
     shown = run(f"{call} --fail-below 0.999 --fail-above 1")

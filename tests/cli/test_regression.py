@@ -36,7 +36,7 @@ def test_the_floor_of_a_number(run, houses):
     result = whole["result"]
     assert (result["metric"], result["estimate"], result["reached"]) == ("rmse", own.estimate, own.reached)
     assert result["interval"] == list(own.interval)
-    assert [each["name"] for each in result["metrics"]] == ["rmse", "r2", "mae"]
+    assert list(result["metrics"]) == ["rmse", "r2", "mae"]
     assert result["noise_variance"] == own.noise_variance
     assert result["noise"]["sd"] == own.noise.sd.tolist()
     assert result["rows_for"]["sentence"] == own.rows_for(20_000).sentence()

@@ -9,20 +9,24 @@ from bayesfloor.display.gap import MOST_DRAWN, PALE
 from display.layout import assert_readable
 
 VALUES = {
-    "intervals": {"model": (0.07, 0.093), "reached": (0.042, 0.061), "floor": (0.02, 0.06)},
+    "error": 0.081,
+    "reached": 0.051,
+    "estimate": 0.039,
+    "error_interval": (0.07, 0.093),
+    "reached_interval": (0.042, 0.061),
+    "interval": (0.02, 0.06),
     "names": ["$3$ against 8", "4 against 9", "1 against 7"],
     "gap": np.array([0.015, 0.0, -0.006]),
     "is_sure": np.array([True, False, False]),
     "confidence": 0.9,
 }
-ERRORS = {"model": 0.081, "reached": 0.051, "floor": 0.039}
 
 
 def test_errors_and_bars_are_where_their_values_are():
-    display = FloorGapDisplay(ERRORS, **VALUES).plot()
-    np.testing.assert_array_equal(display.marks_.get_xdata(), list(ERRORS.values()))
+    display = FloorGapDisplay(**VALUES).plot()
+    np.testing.assert_array_equal(display.marks_.get_xdata(), [0.081, 0.051, 0.039])
     segments = np.array(display.interval_lines_.get_segments())
-    np.testing.assert_array_equal(segments[:, :, 0], list(VALUES["intervals"].values()))
+    np.testing.assert_array_equal(segments[:, :, 0], [[0.07, 0.093], [0.042, 0.061], [0.02, 0.06]])
     texts = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert texts == ["your model\n8.1%", "reached by the stack\n5.1%", "the floor\n3.9%"]
     assert display.ax_.get_xlabel() == "error, 90% interval"
@@ -37,7 +41,7 @@ def test_errors_and_bars_are_where_their_values_are():
 
 
 def test_nothing_differs():
-    display = FloorGapDisplay(ERRORS, **VALUES | {"gap": np.zeros(3)}).plot()
+    display = FloorGapDisplay(**VALUES | {"gap": np.zeros(3)}).plot()
     assert display.places_ax_ is display.bars_ is None
     assert_readable(display.figure_)
 
@@ -49,22 +53,22 @@ def test_few_and_many_pairs_are_readable(n_pairs):
         "gap": np.linspace(0.02, -0.001, n_pairs),
         "is_sure": np.ones(n_pairs, bool),
     }
-    display = FloorGapDisplay(ERRORS, **VALUES | many).plot()
+    display = FloorGapDisplay(**VALUES | many).plot()
     assert len(display.bars_) == min(n_pairs, MOST_DRAWN)
     assert_readable(display.figure_)
 
 
 def test_axes_that_are_given():
     _, axes = pyplot.subplots(1, 2, figsize=(9, 3), layout="constrained")
-    display = FloorGapDisplay(ERRORS, **VALUES).plot(axes)
+    display = FloorGapDisplay(**VALUES).plot(axes)
     assert [display.ax_, display.places_ax_] == list(axes)
     _, alone = pyplot.subplots()
-    display = FloorGapDisplay(ERRORS, **VALUES).plot(alone)
+    display = FloorGapDisplay(**VALUES).plot(alone)
     assert display.ax_ is alone
     assert display.bars_ is None
 
 
 def test_the_frame_has_what_is_drawn():
-    frame = FloorGapDisplay(ERRORS, **VALUES).frame()
+    frame = FloorGapDisplay(**VALUES).frame()
     assert frame["pair_of_classes"].tolist() == VALUES["names"]
     assert frame["gap"].tolist() == [0.015, 0.0, -0.006]

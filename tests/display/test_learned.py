@@ -152,7 +152,7 @@ def test_frame(usual):
         "expected",
         "middle",
         "fitted",
-        "floor",
+        "estimate",
         "interval_low",
         "interval_high",
     ]

@@ -9,8 +9,8 @@ from display.layout import assert_readable
 VALUES = {
     "low": np.array([0.0, 10.0, 30.0]),
     "high": np.array([10.0, 30.0, 90.0]),
-    "interval": np.array([[0.8, 1.3], [1.5, 2.4], [3.0, 7.5]]),
-    "counts": np.array([40, 40, 41]),
+    "sd_interval": np.array([[0.8, 1.3], [1.5, 2.4], [3.0, 7.5]]),
+    "n_rows": np.array([40, 40, 41]),
     "confidence": 0.9,
 }
 SD = np.array([1.0, 2.0, 5.0])
@@ -22,7 +22,7 @@ def test_each_bin_is_drawn_where_its_predictions_are():
     np.testing.assert_array_equal(segments[:, :, 0], np.column_stack([VALUES["low"], VALUES["high"]]))
     np.testing.assert_array_equal(segments[:, 0, 1], SD)
     boxes = [band.get_bbox().extents for band in display.bands_]
-    drawn = np.column_stack([VALUES["low"], VALUES["interval"][:, 0], VALUES["high"], VALUES["interval"][:, 1]])
+    drawn = np.column_stack([VALUES["low"], VALUES["sd_interval"][:, 0], VALUES["high"], VALUES["sd_interval"][:, 1]])
     np.testing.assert_allclose(boxes, drawn)
     assert display.overall_line_.get_ydata()[0] == 3.2
     assert display.ax_.get_xlabel() == "predicted price_$of$_it"
@@ -36,7 +36,7 @@ def test_each_bin_is_drawn_where_its_predictions_are():
 def test_the_frame_has_what_is_drawn():
     frame = NoiseProfileDisplay(SD, **VALUES).frame()
     assert frame["sd"].tolist() == SD.tolist()
-    assert frame["interval_high"].tolist() == [1.3, 2.4, 7.5]
+    assert frame["sd_high"].tolist() == [1.3, 2.4, 7.5]
     assert frame["n_rows"].tolist() == [40, 40, 41]
 
 
@@ -47,8 +47,7 @@ def test_without_the_noise_of_all_rows():
 
 
 def test_a_profile_draws_itself():
-    values = {"low": VALUES["low"], "high": VALUES["high"], "n_rows": VALUES["counts"]}
-    profile = NoiseProfile(sd=SD, sd_interval=VALUES["interval"], p_value=0.5, n_samples=121, confidence=0.9, **values)
+    profile = NoiseProfile(sd=SD, p_value=0.5, n_samples=121, **VALUES)
     display = profile.plot()
     np.testing.assert_array_equal(display.noise_marks_.get_ydata(), SD)
     mean_square = (40 * 1 + 40 * 4 + 41 * 25) / 121

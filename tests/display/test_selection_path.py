@@ -63,7 +63,7 @@ def test_of_a_selector():
         SelectionPathDisplay.from_estimator(selector)
     path = selector.fit(scaled, y).path_
     for display in (path.plot(), SelectionPathDisplay.from_estimator(selector)):
-        np.testing.assert_array_equal(display.floors, path.frame()["floor"])
+        np.testing.assert_array_equal(display.frame()["floor"], path.frame()["floor"])
         assert steps_of(display) == ["start", *(f"+ {step.features[0]}" for step in path.steps[1:])]
         assert display.ax_.get_ylabel() == "mean floor of all pairs, 95% interval"
 

@@ -61,13 +61,14 @@ def test_of_a_comparison():
     )
     table = compared.frame()
     display = compared.plot()
-    assert list(display.names) == compared.names
-    np.testing.assert_array_equal(display.floors, table["worst_pair"])
-    np.testing.assert_array_equal(display.distinguishable, table["distinguishable"])
+    drawn = display.frame()
+    assert list(drawn["transform"]) == compared.names
+    np.testing.assert_array_equal(drawn["floor"], table["worst_pair"])
+    np.testing.assert_array_equal(drawn["distinguishable"], table["distinguishable"])
     assert display.ax_.get_xlabel() == "floor of the worst pair, 95% interval"
-    other = compared.plot(measure="whole")
-    np.testing.assert_array_equal(other.floors, table["whole"])
-    assert other.distinguishable is None  # the worst pairs were compared
+    other = compared.plot(measure="whole").frame()
+    np.testing.assert_array_equal(other["floor"], table["whole"])
+    assert "distinguishable" not in other  # the worst pairs were compared
 
 
 @pytest.mark.parametrize("missing", ["transform", "whole"])

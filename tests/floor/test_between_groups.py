@@ -41,7 +41,7 @@ def test_groups_of_one_row_each_change_nothing():
     assert grouped.interval == pytest.approx(plain.interval, rel=0.01)  # a jackknife over 300 rows
     assert grouped.p_value == pytest.approx(plain.p_value, abs=1e-6)
     assert (plain.n_groups, grouped.n_groups) == (None, 300)
-    assert "300 samples of 300 groups" in repr(grouped)
+    assert "300 samples, 300 groups" in repr(grouped)
     with_ties = np.round(X)
     plain, grouped = bayes_error(with_ties, y), bayes_error(with_ties, y, groups=np.arange(300))
     assert grouped.cross_edges == pytest.approx(plain.cross_edges)

@@ -227,7 +227,7 @@ def test_every_metric_is_between_its_ends(floor):
         gain = each.baseline - each.reached
         assert (-gain if each.larger_is_better else gain) > 0
         assert each.curve.value[0] == pytest.approx(each.reached)
-        assert each.title.split(" of ")[0] in str(each)
+        assert each.title.split(" of ")[0] in each.sentence()
 
 
 def test_the_error_is_the_same_whatever_else_is_asked_for(floor):
@@ -239,10 +239,10 @@ def test_the_error_is_the_same_whatever_else_is_asked_for(floor):
 
 
 def test_sentences_say_which_side_is_proven(floor):
-    auc = str(floor.metrics["roc_auc"])
+    auc = floor.metrics["roc_auc"].sentence()
     assert "so at least" in auc
     assert "No model is likely to get above an ROC AUC of" in auc
-    assert "so at most" in str(floor.metrics["error"])
+    assert "so at most" in floor.metrics["error"].sentence()
 
 
 def test_what_the_money_goes_to(floor):
@@ -262,7 +262,7 @@ def test_a_perfect_auc_has_an_interval():
     assert floor.interval[0] < 1.0 == floor.interval[1]
     low, high = floor.metrics["log_loss"].interval
     assert low == 0.0 < high < 0.5
-    assert "Nothing in these rows rules out a log-loss of 0;" in str(floor.metrics["log_loss"])
+    assert "Nothing in these rows rules out a log-loss of 0;" in floor.metrics["log_loss"].sentence()
 
 
 @pytest.mark.parametrize("metric", ["roc_auc", "average_precision", "f1", "balanced_error", "top_2_error"])

@@ -115,8 +115,8 @@ def test_replicates_need_no_model():
     y = levels + 0.5 * rng.standard_normal(450)
     result = noise_variance_from_trees(X, y)
     within = y.reshape(150, 3).var(axis=1, ddof=1).mean()  # mean square within, of analysis of variance
-    assert result.n_replicates == 300
-    assert result.replicate_variance == pytest.approx(within)
+    assert result.replicates.freedom == 300
+    assert result.replicates.variance == pytest.approx(within)
     assert result.estimate == pytest.approx(within, rel=0.2)
     assert result.interval[1] < 0.4
 
@@ -246,7 +246,7 @@ def test_frame_plot_and_words():
     result = noise_variance_from_trees(X, y)
     assert list(result.frame().columns) == ["tree", "mean_length", "half_mean_squared_difference", "n_edges"]
     assert result.frame()["n_edges"].tolist() == [99, 99, 99]
-    assert repr(result).startswith("NoiseFromTrees(best R² 0.")
+    assert repr(result).startswith("NoiseFromTrees(r2 0.")
     display = result.plot()
     np.testing.assert_array_equal(display.tree_marks_.get_ydata(), result.differences)
     assert display.estimate_mark_.get_ydata()[0] == result.estimate

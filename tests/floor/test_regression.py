@@ -35,7 +35,7 @@ def same(a, b):
     assert a.interval == b.interval
     assert a.reached_interval == b.reached_interval
     assert a.noise_variance_interval == b.noise_variance_interval
-    assert a.learners == b.learners
+    assert a.weights == b.weights
     assert np.array_equal(a.noise.sd, b.noise.sd)
     assert a.findings == b.findings
 
@@ -143,7 +143,7 @@ def test_noise_alone():
     assert "BF048" in codes_of(floor)
     assert floor.interval[1] == 1.0
     assert floor.interval[0] <= 0.0
-    assert "Nothing in these rows rules out" in str(floor)
+    assert "Nothing in these rows rules out" in floor.sentence()
 
 
 def test_no_end_is_claimed_where_learners_have_only_begun():
@@ -170,7 +170,7 @@ def test_neighbours_whose_residuals_are_alike():
 def test_own_learners():
     X, y = linear_rows(noise=1.0)
     floor = regression_floor(X, y, learners={"straight": LinearRegression()})
-    assert [name for name, _ in floor.learners] == ["straight"]
+    assert list(floor.weights) == ["straight"]
     assert floor.interval[0] < 2 / 3 < floor.interval[1]
 
 
@@ -395,14 +395,14 @@ def test_it_can_be_read():
         r"RegressionFloor\(r2 0\.\d{4}, 95% interval 0\.\d{4} to [01]\.\d{4}, reached 0\.\d{4}, 300 of 300 samples\)",
         repr(floor),
     )
-    assert str(floor).startswith("No model can explain more than about ")
+    assert floor.sentence().startswith("No model can explain more than about ")
     assert "The noise has a standard deviation of about" in floor.sentence()
     assert list(floor.frame()["metric"]) == ["r2", "rmse", "mae"]
     assert len(floor.noise.frame()) == len(floor.noise.sd)
-    assert "bins, sd" in repr(floor.noise)
+    assert repr(floor.noise).startswith("NoiseProfile(sd 0.")
     assert floor.rows_for(floor.reached - 0.01, "r2").verdict == "reached"
     assert floor.rows_for(0.01, "rmse").verdict == "below the floor"
-    assert floor.plot().frame()["floor"].iloc[0] == floor.estimate
+    assert floor.plot().frame()["estimate"].iloc[0] == floor.estimate
 
 
 def test_progress_and_stopping():

@@ -64,7 +64,7 @@ def test_a_value_that_was_reached_needs_no_more_rows():
     assert needed.verdict == "reached"
     assert needed.rows <= SIZES[0]
     assert needed.interval[0] <= 400.0
-    assert "reached already" in str(needed)
+    assert "reached already" in needed.sentence()
 
 
 def test_a_value_beyond_the_better_end_is_below_the_floor():
@@ -79,7 +79,7 @@ def test_a_flat_curve_does_not_get_there():
     needed = found.rows_for(0.1)
     assert needed.verdict == "out of reach"
     assert needed.rows == needed.interval[1] == np.inf
-    assert f"within {MOST:g} times the 800 training rows" in str(needed)
+    assert f"within {MOST:g} times the 800 training rows" in needed.sentence()
 
 
 def test_errors_of_no_row_at_all():
@@ -131,12 +131,19 @@ def test_a_curve_without_covariance_cannot_tell():
 def test_the_first_metric_or_one_by_name():
     error = floor_of([0.10, 0.14, 0.2], 0.05, (0.01, 0.12), noise=0.004)
     auc = floor_of([0.95, 0.93, 0.9], 0.98, (0.94, 1.0), noise=0.004, larger_is_better=True)
-    nothing = np.zeros(0)
     both = LearnedFloor(
-        *(0.05, (0.01, 0.12), 0.1, (0.08, 0.12), 0.5, error.curve, (0.0, 0.1), 0.0, nothing, nothing, {}),
-        *(1000, 1000, 2, np.arange(2), 0.95),
+        metric="error",
         metrics={"error": error, "roc_auc": auc},
+        weights={},
+        residual_z=0.0,
+        n_samples=1000,
+        n_rows=1000,
+        tree_bounds=(0.0, 0.1),
+        classes=np.arange(2),
+        class_reached=np.zeros(2),
+        pair_reached=np.zeros((2, 2)),
     )
+    assert (both.estimate, both.interval, both.curve) == (error.estimate, error.interval, error.curve)
     assert both.rows_for(0.08).rows == error.rows_for(0.08).rows
     assert both.rows_for(0.96, "roc_auc").rows == auc.rows_for(0.96).rows
     with pytest.raises(ValueError, match="'metric'"):
@@ -145,7 +152,7 @@ def test_the_first_metric_or_one_by_name():
 
 def test_how_it_is_shown():
     needed = floor_of(power_law(0.0, 0.1, 0.5), 0.0, (0.0, 1e-4)).rows_for(0.1 * 4**-0.5)
-    assert repr(needed).startswith("RowsNeeded(error 0.05: more rows, 3")
+    assert repr(needed).startswith("RowsNeeded(metric 'error', value 0.0500, verdict 'more rows', rows 3")
     assert needed.sentence().startswith("An error of 5.0% takes about 3,")
     assert "times the 800 at hand" in needed.sentence()
     frame = needed.frame()

@@ -43,7 +43,7 @@ def test_probabilities_that_are_off_are_calibrated(power, how):
     assert how in finding.sentence
     assert found.calibration_gap > 0.03
     assert found.frame()["measure"].tolist()[1] == "before calibration"
-    assert "before calibration" in repr(found)
+    assert f"uncalibrated {found.uncalibrated:.4f}" in repr(found)
 
 
 def test_probabilities_that_are_right_are_left_about_where_they_are():

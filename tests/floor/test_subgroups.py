@@ -90,7 +90,7 @@ def test_subgroups_add_up_to_the_whole(noisy):
     frame = found.frame()
     assert frame["group"].tolist() == ["north", "south"]
     assert frame["estimate"].tolist() == found.estimate.tolist()
-    assert repr(found).startswith("SubgroupFloors(2 groups by 'by', reached ")
+    assert repr(found).startswith("SubgroupFloors(column 'by', 2 names, reached ")
     assert "\n" not in repr(found)
 
 
@@ -463,5 +463,5 @@ def test_subgroups_of_few_rows_say_so():
         rng.standard_normal((60, 2)), np.arange(60) % 2, by=by, learners=["gaussian"], n_jobs=1
     ).subgroups
     assert dict(zip(found.names, found.is_too_few, strict=True)) == {"many": False, "one": True, "two": True}
-    assert found.frame()["remark"].tolist() == ["too few" if few else "" for few in found.is_too_few]
+    assert found.frame()["is_too_few"].tolist() == found.is_too_few.tolist()
     assert "Too few rows, fewer than 5, to tell a floor: 'one', 'two'." in found.note

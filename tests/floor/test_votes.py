@@ -166,7 +166,7 @@ def test_the_floor_of_annotators_with_a_known_error(n_votes, n_classes):
     assert np.mean([floor.estimate for floor in floors]) == pytest.approx(0.15, abs=0.012)
     if (n_votes, n_classes) == (3, 2):  # one wrong vote of three, or two, is a third of the votes outside the majority
         expected = 3 * 0.15 * 0.85 / 3
-        assert np.mean([floor.naive for floor in floors]) == pytest.approx(expected, abs=0.012)
+        assert np.mean([floor.majority.naive for floor in floors]) == pytest.approx(expected, abs=0.012)
 
 
 def test_two_votes_tell_the_agreement_but_not_the_floor():
@@ -240,9 +240,9 @@ def test_the_ceiling_against_a_majority_is_that_of_a_binomial():
     rng = np.random.default_rng(8)
     row, _, label, _ = votes_of(rng, 3000, 5, error=0.2, n_classes=2)
     found = vote_floor(counts_of(row, label, 2), n_bootstrap=20)
-    assert found.majority_ceiling[1] == 1 - found.estimate
+    assert found.majority.ceiling[1] == 1 - found.estimate
     for n in (3, 5, 9):
-        assert found.majority_ceiling[n] == pytest.approx(binom(n, 0.8).sf(n // 2), abs=0.012)
+        assert found.majority.ceiling[n] == pytest.approx(binom(n, 0.8).sf(n // 2), abs=0.012)
 
 
 def test_the_interval_is_wider_where_annotators_differ():
@@ -265,7 +265,7 @@ def test_dawid_and_skene_find_the_skill_of_each_annotator_and_how_well_the_class
     # the best guess knows all errors: Bayes' rule with the true ones, over all 3^5 votes
     grid = np.stack(np.meshgrid(*[np.arange(3)] * 5, indexing="ij"), axis=-1).reshape(-1, 5)
     by_class = [np.where(grid == z, 1 - errors, errors / 2).prod(axis=1) / 3 for z in range(3)]
-    assert found.hidden_error == pytest.approx(1 - np.max(by_class, axis=0).sum(), abs=0.01)
+    assert found.majority.hidden_error == pytest.approx(1 - np.max(by_class, axis=0).sum(), abs=0.01)
     assert found.annotators.frame()["annotator"].tolist() == [0, 1, 2, 3, 4]
 
 
@@ -428,14 +428,14 @@ def test_with_columns_the_learned_floor_stands_beside():
 def test_the_record():
     found = vote_floor([[3, 0], [2, 1], [0, 3], [1, 2], [3, 0]] * 20, n_bootstrap=20)
     assert repr(found).startswith(f"VoteFloor({found.estimate:.4f}, 95% interval ")
-    assert repr(found).endswith("300 votes at 100 of 100 samples, 2 classes)")
+    assert repr(found).endswith("300 votes, 100 of 100 samples, 2 classes)")
     assert found.agreement == pytest.approx((3 + 2 / 3) / 5)
-    assert found.naive == pytest.approx(2 / 3 / 5)
-    assert found.sentence.startswith("Two annotators agree on 73.3% of the rows: no model can be measured above ")
+    assert found.majority.naive == pytest.approx(2 / 3 / 5)
+    assert found.sentence().startswith("Two annotators agree on 73.3% of the rows: no model can be measured above ")
     frame = found.frame()
-    assert frame["value"].tolist()[:2] == [found.estimate, found.naive]
+    assert frame["value"].tolist()[:2] == [found.estimate, found.majority.naive]
     assert np.isnan(frame["interval_low"][1])
     assert (found.learned, found.column_floor, found.annotators) == (None, None, None)
     with pytest.raises(AttributeError):
         found.estimate = 0.0
-    assert "AnnotatorAgreement(2 annotators, " in repr(vote_floor([["a", "b"], ["a", "a"]] * 20).annotators)
+    assert "AnnotatorAgreement(2 names, " in repr(vote_floor([["a", "b"], ["a", "a"]] * 20).annotators)

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 import bayesfloor
-from bayesfloor import ClassForests, Forests, class_forests, spanning_forests
+from bayesfloor import class_forests, spanning_forests
+from bayesfloor.results import ClassForests, Forests
 from forest.agreement import assert_same_forests
 from forest.point_sets import KINDS, make_labels, make_points
 from naive_forests import first_tree_without_cycle
@@ -29,7 +30,7 @@ def by_class():
 
 
 def test_public_names():
-    assert {"spanning_forests", "class_forests", "Forests", "ClassForests"} <= set(bayesfloor.__all__)
+    assert {"spanning_forests", "class_forests"} <= set(bayesfloor.__all__)
 
 
 @pytest.mark.parametrize(("kind", "n_trees"), list(zip(KINDS, cycle([1, 3, 20]), strict=False)))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.datasets import load_digits, load_iris, make_blobs
 
-from bayesfloor import DifficultyReport, bayes_error, difficulty_report, learned_floor, pairwise_bayes_error, read_table
+from bayesfloor import bayes_error, difficulty_report, learned_floor, pairwise_bayes_error, read_table
 from bayesfloor.data.prepared_table import ColumnSummary, Table
 from bayesfloor.report.figures import MOST_CLASSES_DRAWN
 from bayesfloor.report.metric_words import carriers_of, verdict_on
@@ -20,6 +20,7 @@ from bayesfloor.report.sections.answer import answer_of_models, answer_of_rankin
 from bayesfloor.report.sections.classes import more_of_class
 from bayesfloor.report.sections.floor import note_on_trees
 from bayesfloor.report.sections.subgroups import answer_on_subgroups
+from bayesfloor.results import DifficultyReport
 from bayesfloor.runtime.text import percent, percent_range
 
 pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
@@ -135,19 +136,25 @@ def test_labels_that_have_nothing_to_do_with_the_points():
     assert "Nothing that was tried surely beats" in report.summary["answer"][1]
 
 
+def with_first(learned, findings, **changes):
+    """The same floor with other figures of its first metric, and other findings."""
+    first = replace(learned.metrics[learned.metric], **changes)
+    return replace(learned, metrics=learned.metrics | {learned.metric: first}, findings=findings)
+
+
 def test_more_rows_would_help(learned):
     finding = SimpleNamespace(code="BF025")
-    falling = replace(learned, reached=0.135, estimate=0.044, interval=(0.003, 0.151), findings=(finding,))
+    falling = with_first(learned, (finding,), reached=0.135, estimate=0.044, interval=(0.003, 0.151))
     text = answer_of_models(falling, "4 against 9 is the hardest pair")
     assert text == [
         "The floor is about 4.4% (95% range 0.30–15.1%).",
         "The best model tried reaches 13.5% and is still improving with more data; 4 against 9 is the hardest pair.",
     ]
-    flat = replace(falling, estimate=0.130, findings=())
+    flat = with_first(falling, (), estimate=0.130)
     assert "more rows would change that little" in answer_of_models(flat, "")[1]
     few = replace(falling, findings=())
     assert "too few errors to tell" in answer_of_models(few, "")[1]
-    perfect = replace(falling, reached=0.0, estimate=0.0, findings=())
+    perfect = with_first(falling, (), reached=0.0, estimate=0.0)
     assert "makes no error on 150 rows" in answer_of_models(perfect, "")[1]
 
 
@@ -161,7 +168,7 @@ def test_more_rows_would_help(learned):
     ],
 )
 def test_what_the_lower_side_rests_on(learned, code, text):
-    found = replace(learned, interval=(0.003, 0.151), findings=(SimpleNamespace(code=code),))
+    found = with_first(learned, (SimpleNamespace(code=code),), interval=(0.003, 0.151))
     assert text in lower_side(found)
 
 

@@ -203,7 +203,7 @@ def test_what_is_said(learned, metric, seconds, said):
     }
     if metric == "roc_auc":
         metrics["roc_auc"] = replace(metrics["roc_auc"], reached_interval=(0.9, 0.94))
-    floor = replace(learned[metric], reached=metrics[metric].reached, metrics=metrics)
+    floor = replace(learned[metric], metrics=metrics)
     fast = FastModel("LandmarkClassifier", {"error": 0.041, "roc_auc": 0.9}, seconds, 1000)
     assert sentence_on_fast_model(fast, floor) == f"The fastest good model: LandmarkClassifier {said}"
 
@@ -221,5 +221,5 @@ def test_a_model_is_good_that_wins_nearly_all(learned):
     assert not is_good(fast(0.49), hopeless)
     floors = {"not as good as the stack": metric, "A fast model:": hopeless}
     for said, each in floors.items():
-        floor = replace(learned["error"], reached=each.reached, metrics={"error": each})
+        floor = replace(learned["error"], metrics={"error": each})
         assert said in sentence_on_fast_model(fast(0.3), floor)

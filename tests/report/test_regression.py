@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesfloor import DifficultyReport, RegressionFloor, difficulty_report, read_table, regression_floor
+from bayesfloor import difficulty_report, read_table, regression_floor
 from bayesfloor.floor.learned.regression.result import NoiseProfile
 from bayesfloor.floor.trees.problem import check_options
 from bayesfloor.report.columns import explained_by_columns
@@ -17,6 +17,7 @@ from bayesfloor.report.sections.answer import answer_on_numbers
 from bayesfloor.report.sections.noise import noisy_part, place_of_noise, sentence_on_noise
 from bayesfloor.report.sections.suspects import number_text
 from bayesfloor.report.source import source_of
+from bayesfloor.results import DifficultyReport, RegressionFloor
 from bayesfloor.runtime.text import percent
 
 pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
@@ -69,7 +70,7 @@ def test_figures_are_those_of_the_floor(report, houses):
     assert [each["sd"] for each in summary["noise"]["bins"]] == own.noise.sd.tolist()
     assert sum(each["share"] for each in summary["noise"]["bins"]) == pytest.approx(1.0)
     assert summary["curve"]["points"][0] == {"size": own.curve.size[0], "value": own.curve.value[0]}
-    assert {each["name"] for each in summary["learners"]} == {name for name, _ in own.learners}
+    assert {each["name"] for each in summary["learners"]} == set(own.weights)
 
 
 def test_every_format_begins_with_the_answer(report):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import bayesfloor
+from bayesfloor.results import Finding
 from bayesfloor.runtime.finding_pages import (
     FOLDER,
     SECTIONS,
@@ -95,9 +96,9 @@ def test_the_documentation_lists_each_page_with_its_title():
 
 
 def test_a_finding_explains_itself():
-    finding = bayesfloor.Finding("BF006", "1 feature is constant: 'unit'.", "Drop it.")
+    finding = Finding("BF006", "1 feature is constant: 'unit'.", "Drop it.")
     assert finding.title == "Constant features"
     assert finding.explain() == finding_page("BF006")
     assert finding.explain().startswith("# BF006: Constant features\n")
     assert "From a file to X and y (docs/data.md)" in finding.explain()
-    assert bayesfloor.Finding("BF999", "", "").title == ""
+    assert Finding("BF999", "", "").title == ""

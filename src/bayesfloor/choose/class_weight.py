@@ -95,8 +95,10 @@ def bayes_class_weight(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CostMatrix(Result):
+class CostMatrix(Result, says="classes cost"):
     """What it costs to mistake one class for another.
+
+    `frame` has a row for each pair of different classes.
 
     Attributes
     ----------
@@ -111,10 +113,6 @@ class CostMatrix(Result):
     classes: NDArray[Any]
     cost: Floats
     class_counts: Ints
-
-    def __repr__(self) -> str:
-        apart = self.cost[~np.eye(len(self.classes), dtype=bool)]
-        return f"CostMatrix({len(self.classes)} classes, costs {apart.min():.3g} to {apart.max():.3g})"
 
     def class_weight(self) -> dict[Any, float]:
         """Return a weight for each class, in proportion to the mean cost of mistaking it (Ting 2002)."""
@@ -141,12 +139,10 @@ class CostMatrix(Result):
             )
         return self.classes[np.argmin(shares @ self.cost, axis=1)]
 
-    def frame(self) -> Any:
-        """Return a data frame with one row per pair of different classes."""
+    def _columns(self) -> dict[str, Any]:
+        """Return a row for each pair of different classes."""
         actual, called = np.nonzero(~np.eye(len(self.classes), dtype=bool))
-        return self._frame_of(
-            {"class": self.classes[actual], "called": self.classes[called], "cost": self.cost[actual, called]}
-        )
+        return {"class": self.classes[actual], "called": self.classes[called], "cost": self.cost[actual, called]}
 
 
 @like_input

@@ -1,11 +1,11 @@
 """The path of a feature selection: the floor after every step, and how sure it is."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from bayesfloor.choose.floor_levels import MEASURE_OF, FloorLevel
-from bayesfloor.display import SelectionPathDisplay
-from bayesfloor.runtime.results import Result
+from bayesfloor.runtime.results import PlottedResult
 from bayesfloor.runtime.text import listed
 
 
@@ -38,8 +38,10 @@ class SelectionStep:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SelectionPath(Result):
+class SelectionPath(PlottedResult, display="SelectionPathDisplay"):
     """Every step of a `FloorSelector`, from the start to where it stopped.
+
+    `frame` has a row for each step, the start first.
 
     The first entry is the start: no feature going forward, where the floor is that of naming the largest class or the
     mean, and all features going backward. Each floor after it is the lowest of all candidates of its step, and
@@ -75,7 +77,8 @@ class SelectionPath(Result):
             f"{kept[-1].level.floor:.4f} with {kept[-1].n_features} features, {self.n_rows} rows)"
         )
 
-    def _columns(self) -> dict[str, list[Any]]:
+    def _columns(self) -> dict[str, Any]:
+        """Return a row for each step, the start first."""
         levels = [step.level for step in self.steps]
         return {
             "step": list(range(len(self.steps))),
@@ -91,26 +94,5 @@ class SelectionPath(Result):
             "seconds": [step.seconds for step in self.steps],
         }
 
-    def frame(self) -> Any:
-        """Return a data frame with one row per step, the start first."""
-        return self._frame_of(self._columns())
-
-    def plot(self, ax: Any = None) -> SelectionPathDisplay:
-        """Draw the floor after every step.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        SelectionPathDisplay
-        """
-        return SelectionPathDisplay.from_data(
-            self._columns(),
-            direction=self.direction,
-            measure=MEASURE_OF[self.criterion],
-            confidence=self.confidence,
-            ax=ax,
-        )
+    def _drawn(self, names: Iterable[str]) -> dict[str, Any]:
+        return super()._drawn(names) | {"measure": MEASURE_OF[self.criterion]}

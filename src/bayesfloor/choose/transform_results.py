@@ -1,5 +1,6 @@
 """What `compare_transforms` returns: a ranked table, the best for every pair of classes, and what sets two apart."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.choose.floor_levels import MEASURE_OF, FloorLevel
-from bayesfloor.display import TransformComparisonDisplay
 from bayesfloor.floor.trees.cross_edges import pairs_of
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.results import Result
+from bayesfloor.runtime.results import PlottedResult
 from bayesfloor.runtime.text import listed, shown
 
 FIGURES = ("whole", "mean_pair", "worst_pair", "mean_class", "worst_class")
@@ -57,8 +57,10 @@ class TransformFloors:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TransformComparison(Result):
+class TransformComparison(PlottedResult, display="TransformComparisonDisplay"):
     """Transforms of the same rows, ranked by the floor that each leaves.
+
+    `frame` has a row for each transform, the best first.
 
     First comes the transform with the lowest floor. Where others cannot be told from it, the one of these with the
     fewest dimensions goes first, and any that can be applied to new rows before one that cannot. Then the same among
@@ -135,6 +137,11 @@ class TransformComparison(Result):
         return self.names[self.pair_best[np.flatnonzero((starts == a) & (ends == b))[0]]]
 
     def _columns(self) -> dict[str, Any]:
+        """Return a row for each transform, the best first.
+
+        ``difference`` is by how much the criterion's floor is above that of the first, with its confidence interval;
+        ``distinguishable`` whether that leaves out 0.
+        """
         columns: dict[str, Any] = {
             "rank": np.arange(1, len(self.transforms) + 1),
             "transform": self.names,
@@ -151,14 +158,6 @@ class TransformComparison(Result):
         columns["difference_low"], columns["difference_high"] = self.difference_interval[:, 0].T
         columns["distinguishable"] = [self.distinguishable(name, self.best) for name in self.names]
         return columns
-
-    def frame(self) -> Any:
-        """Return a data frame with one row per transform, the best first.
-
-        ``difference`` is by how much the criterion's floor is above that of the first, with its confidence interval;
-        ``distinguishable`` whether that leaves out 0.
-        """
-        return self._frame_of(self._columns())
 
     def pairs(self) -> Any:
         """Return a data frame with one row per pair of classes and the best transform for it."""
@@ -179,24 +178,9 @@ class TransformComparison(Result):
             }
         )
 
-    def plot(self, ax: Any = None, *, measure: str | None = None) -> TransformComparisonDisplay:
-        """Draw the floors of all transforms.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-        measure : {"whole", "mean_pair", "worst_pair", "mean_class", "worst_class"}, optional
-            Which floor to draw; by default the one that the transforms are ranked by.
-
-        Returns
-        -------
-        TransformComparisonDisplay
-        """
+    def _drawn(self, names: Iterable[str]) -> dict[str, Any]:
         ranked_by = MEASURE_OF[self.criterion]
-        return TransformComparisonDisplay.from_data(
-            self._columns(), measure=measure or ranked_by, ranked_by=ranked_by, confidence=self.confidence, ax=ax
-        )
+        return super()._drawn(names) | {"measure": ranked_by, "ranked_by": ranked_by}
 
     def __repr__(self) -> str:
         first = self.transforms[0]

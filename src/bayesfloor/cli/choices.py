@@ -1,6 +1,6 @@
 """The commands tree, select, transforms, weights and datasets."""
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -11,7 +11,14 @@ from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, Criterion, File
 from bayesfloor.cli.output import progress_on_stderr, records_text, say, show
 from bayesfloor.runtime.text import visible
 
+if TYPE_CHECKING:
+    from bayesfloor.choose.floor_levels import FloorLevel
+
 _FLOOR = {"floor": "floor", "interval": ""}
+
+
+def _of_level(level: "FloorLevel") -> dict[str, Any]:
+    return {"floor": level.floor, "interval": (level.low, level.high)}
 
 
 def tree(
@@ -76,28 +83,18 @@ def select(
     columns = zip(table.column_names, table.feature_groups, strict=True)
     selected = [name for name, members in columns if selector.support_[members[0]]]
     path, best = selector.path_, selector.floor_
-    steps: list[dict[str, Any]] = [
+    result = {"selected": selected, "estimate": best.estimate, "interval": best.interval, **path.to_dict()}
+    start, done = ("(no column)", "added") if direction == "forward" else ("(all columns)", "removed")
+    steps = [
         {
-            "features": step.features,
+            "features": ", ".join(step.features) or start,
             "n_features": step.n_features,
-            "floor": step.level.floor,
-            "interval": (step.level.low, step.level.high),
-            "kept": step.selected,
+            **_of_level(step.level),
+            "selected": step.selected,
         }
         for step in path.steps
     ]
-    result = {
-        "selected": selected,
-        "floor": best.estimate,
-        "interval": best.interval,
-        "direction": direction,
-        "criterion": criterion,
-        "n_rows": path.n_rows,
-        "steps": steps,
-    }
-    start, done = ("(no column)", "added") if direction == "forward" else ("(all columns)", "removed")
-    shown = [{**step, "features": ", ".join(step["features"]) or start} for step in steps]
-    text = records_text(shown, {"features": done, "n_features": "features", **_FLOOR, "kept": "kept"})
+    text = records_text(steps, {"features": done, "n_features": "features", **_FLOOR, "selected": "kept"})
     text += f"\nselected: {visible(', '.join(selected))}"
     say(
         f"{path.n_rows} of {path.n_samples} rows are used. Each floor is the lowest of many candidates, and so a "
@@ -130,18 +127,14 @@ def transforms(*files: File, criterion: Criterion = "whole", options: TableOptio
         {
             "transform": each.name,
             "n_features": each.n_features,
-            "takes_new_rows": each.takes_new_rows,
-            "floor": level.floor,
-            "interval": (level.low, level.high),
-            "differs_from_best": found.distinguishable(each.name, found.best),
-            "worst_pair_classes": each.worst_pair_classes,
+            **_of_level(level),
+            "differs": found.distinguishable(each.name, found.best),
         }
         for each, level in levels
     ]
-    result = {"criterion": criterion, "confidence": found.confidence, "n_rows": found.n_rows, "transforms": ranked}
     headings = {"transform": "transform", "n_features": "features", **_FLOOR}
-    text = records_text(ranked, {**headings, "differs_from_best": "differs from the first"})
-    show("transforms", result, text, options, table=table, findings=found.findings)
+    text = records_text(ranked, {**headings, "differs": "differs from the first"})
+    show("transforms", found.to_dict(), text, options, table=table, findings=found.findings)
 
 
 def weights(

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 #: True classes and decisions that are listed, at the most.
 _MOST_COSTS = 20
-#: What is told of a learning curve.
-_IN_CURVE = ("size", "value", "expected", "fitted", "limit", "rate")
 
 
 def floor(
@@ -59,7 +57,7 @@ def floor(
         result, text, findings = _from_trees(table, options)
     else:
         result, text, findings = _from_learners(table, options, {"by": given.by} | judged_by, rows_for)
-    name = limit_name(result["metrics"][0]) if "metrics" in result else "the floor"
+    name = limit_name(result["metrics"][result["metric"]])
     show("floor", result, text, options, table=table, findings=findings)
     return verdict_on(float(result["estimate"]), name, given.fail_above, given.fail_below)
 
@@ -77,19 +75,14 @@ _OF_SUBGROUPS = {
 }
 
 
-def _too_few(group: dict[str, Any]) -> dict[str, Any]:
-    """Write "too few" in place of a floor of which nothing can be said."""
-    is_known = group["estimate"] == group["estimate"]  # NaN equals nothing
-    return group if is_known else group | {"estimate": "too few"}
-
-
-def _of_subgroups(found: "SubgroupFloors") -> dict[str, Any]:
-    """Return what is known of subgroups, one record for each."""
+def _subgroups_text(found: "SubgroupFloors") -> str:
+    """List subgroups, with "too few" in place of a floor of which nothing can be said."""
     groups = [
         {name: getattr(found, "names" if name == "group" else name)[code] for name in _OF_SUBGROUPS}
+        | ({"estimate": "too few"} if found.is_too_few[code] else {})
         for code in range(len(found.names))
     ]
-    return {"groups": groups, **_fields(found, "column", "reached_p_value", "floor_p_value", "note")}
+    return records_text(groups, _OF_SUBGROUPS)
 
 
 def _from_learners(
@@ -101,19 +94,9 @@ def _from_learners(
     with engine(options) as how, compiling_beside("boosting"):
         del how["device"]  # models are trained on the CPU
         found = learned_floor(table, max_rows=rows_to_use(table, options), **judged_by, **how)
-    in_result = ("estimate", "interval", "confidence", "reached", "reached_interval", "majority_error", "tree_bounds")
     metrics = list(found.metrics.values())
-    result = {
-        "method": "learned",
-        "metric": found.metric,
-        **_fields(found, *in_result, "residual_z"),
-        "curve": _fields(found.curve, *_IN_CURVE),
-        **_fields(found, "weights", "n_rows"),
-        "metrics": _metric_fields(metrics),
-        "cost": None if found.cost is None else _cost_fields(found.cost),
-    }
+    result = {"method": "learned", **found.to_dict()}
     if found.subgroups is not None:
-        result["subgroups"] = _of_subgroups(found.subgroups)
         say(found.subgroups.note, quiet=options.quiet or not found.subgroups.note)
     level = exact_percent(found.confidence)
     if len(metrics) == 1:
@@ -136,9 +119,9 @@ def _from_learners(
     if found.cost is not None:
         text += f"\n\n{_costs_text(found.cost)}"
     if found.subgroups is not None:
-        text += f"\n\n{records_text(map(_too_few, result['subgroups']['groups']), _OF_SUBGROUPS)}"
+        text += f"\n\n{_subgroups_text(found.subgroups)}"
     if rows_for is not None:
-        result["rows_for"] = _rows_needed(found, rows_for)
+        result["rows_for"] = found.rows_for(rows_for).to_dict()
         text += f"\n\n{result['rows_for']['sentence']}"
     ordered = find_ordered_classes(found.classes, found.pair_reached, table.target)
     return result, text, (*_dependence(table, options), *found.findings, *ordered)
@@ -153,25 +136,15 @@ def _of_numbers(
     with engine(options) as how:
         del how["device"]  # models are trained on the CPU
         found = regression_floor(table, metric=names, max_rows=rows_to_use(table, options), **how)
-    metrics = [found.metrics[found.metric], *(each for each in found.metrics.values() if each.name != found.metric)]
-    result = {
-        "method": "learned",
-        "metric": found.metric,
-        **_fields(found, "estimate", "interval", "confidence", "reached", "reached_interval"),
-        **_fields(found, "noise_variance", "noise_variance_interval", "n_rows"),
-        "curve": _fields(found.curve, *_IN_CURVE),
-        "learners": [{"name": name, "weight": weight} for name, weight in found.learners],
-        "metrics": _metric_fields(metrics),
-        "noise": _fields(found.noise, "low", "high", "n_rows", "sd", "sd_interval"),
-    }
-    text = _metrics_text(metrics)
+    result = {"method": "learned", **found.to_dict()}
+    text = _metrics_text(list(found.metrics.values()))
     say(
         f"{exact_percent(found.confidence)} intervals. The worse end is a value that a model attains; the better end "
         "assumes that the learning curve goes on as it does.",
         quiet=options.quiet,
     )
     if rows_for is not None:
-        result["rows_for"] = _rows_needed(found, rows_for)
+        result["rows_for"] = found.rows_for(rows_for).to_dict()
         text += f"\n\n{result['rows_for']['sentence']}"
     return result, text, (*_dependence(table, options), *found.findings)
 
@@ -184,42 +157,32 @@ def _numbers_from_trees(table: "Table", options: TableOptions, names: list[str])
         raise UsageError("--fast trains nothing, and only R² and RMSE can be told; leave out --fast, or --metric mae")
     with engine(options) as how:
         found = noise_variance_from_trees(table, **how)
-    low, high = (max(end, 0.0) ** 0.5 for end in found.interval)
-    known: dict[str, dict[str, Any]] = {
+    metrics: dict[str, dict[str, Any]] = {
         "r2": {"title": "R²", "larger_is_better": True, "estimate": found.r2, "interval": found.r2_interval},
-        "rmse": {"title": "RMSE", "larger_is_better": False, "estimate": found.rmse, "interval": (low, high)},
+        "rmse": {"title": "RMSE", "larger_is_better": False, "estimate": found.rmse, "interval": found.rmse_interval},
     }
-    metrics = [{"name": name, **known[name]} for name in dict.fromkeys([*names, *known])]
+    metrics = {name: metrics[name] for name in dict.fromkeys([*names, *metrics])}
+    words = {True: "ceiling", False: "floor"}
+    rows = [
+        (each["title"], words[each["larger_is_better"]], each["estimate"], *each["interval"])
+        for each in metrics.values()
+    ]
     result = {
         "method": "spanning trees",
         "metric": names[0],
-        **{key: metrics[0][key] for key in ("estimate", "interval")},
-        "confidence": found.confidence,
+        "metrics": metrics,
+        **found.to_dict(),
         "noise_variance": found.estimate,
         "noise_variance_interval": found.interval,
-        "metrics": metrics,
-        **_fields(found, "n_replicates", "n_rows"),
+        "estimate": metrics[names[0]]["estimate"],
+        "interval": metrics[names[0]]["interval"],
     }
-    words = {True: "ceiling", False: "floor"}
-    rows = [(each["title"], words[each["larger_is_better"]], each["estimate"], *each["interval"]) for each in metrics]
     say(
         f"{exact_percent(found.confidence)} intervals, from differences between rows that lie close together. No model "
         "was trained, so nothing is shown to be reached. Without --fast, models are tried.",
         quiet=options.quiet,
     )
     return result, table_text(("metric", "", "best value", "from", "to"), rows), found.findings
-
-
-def _rows_needed(found: Any, value: float) -> dict[str, Any]:
-    """Say how many rows a model needs to reach a value."""
-    needed = found.rows_for(value)
-    named = _fields(needed, "value", "metric", "rows", "interval", "verdict", "n_train")
-    return {**named, "sentence": needed.sentence()}
-
-
-def _metric_fields(metrics: "list[MetricFloor]") -> list[dict[str, Any]]:
-    in_metric = ("name", "title", "about", "larger_is_better", "estimate", "interval", "reached", "reached_interval")
-    return [{**_fields(each, *in_metric, "baseline"), "curve": _fields(each.curve, *_IN_CURVE)} for each in metrics]
 
 
 def _metrics_text(metrics: "list[MetricFloor]") -> str:
@@ -258,14 +221,6 @@ def _costs_text(cost: "CostDecisions") -> str:
     return f"{text}\n\n{table_text(('class', 'weight'), weights)}"
 
 
-def _cost_fields(cost: "CostDecisions") -> dict[str, Any]:
-    has_undecided = len(cost.decisions) > len(cost.classes)
-    return {
-        **_fields(cost, "classes", "decisions", "costs", "pair_costs", "pair_rows", "class_weights"),
-        "undecided": float(cost.pair_rows[:, -1].sum()) if has_undecided else None,
-    }
-
-
 def limit_name(metric: dict[str, Any]) -> str:
     """Name the best value of a metric, as in a sentence on it."""
     if metric["title"] == "error":
@@ -298,20 +253,13 @@ def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], 
 
     with engine(options) as how:
         found = bayes_error(table, **how)
-    majority = 1.0 - float(found.class_counts.max()) / found.n_samples
-    in_result = ("estimate", "interval", "confidence", "lower", "lower_interval", "upper", "upper_interval")
-    result = {
-        "method": "spanning trees",
-        **_fields(found, *in_result, "normalized"),
-        "majority_error": majority,
-        **_fields(found, "cross_edges", "p_value"),
-        "n_rows": found.n_samples,
-    }
+    error = {"title": "error", "larger_is_better": False, "estimate": found.estimate, "interval": found.interval}
+    result = {"method": "spanning trees", "metric": "error", "metrics": {"error": error}, **found.to_dict()}
     rows = [
         ("the floor", found.estimate, *found.interval),
         ("lower bound", found.lower, *found.lower_interval),
         ("upper bound", found.upper, *found.upper_interval),
-        ("naming the largest class", majority, "", ""),
+        ("naming the largest class", found.majority_error, "", ""),
     ]
     say(
         f"{exact_percent(found.confidence)} intervals, for sampling alone. Spanning trees alone tend to come out too "
@@ -320,10 +268,6 @@ def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], 
         quiet=options.quiet,
     )
     return result, table_text(("", "error", "from", "to"), rows), found.findings
-
-
-def _fields(result: Any, *names: str) -> dict[str, Any]:
-    return {name: getattr(result, name) for name in names}
 
 
 def pairs(
@@ -342,13 +286,9 @@ def pairs(
     table = open_table(files, options)
     with engine(options) as how:
         found = pairwise_bayes_error(table, **how)
-    order = found.by_hardness()
-    listed = [
-        {"first": found.classes[a], "second": found.classes[b], **_estimate(found, (a, b))} for a, b in order[:top]
-    ]
-    result = {"confidence": found.confidence, "n_pairs": len(order), "pairs": listed}
-    text = records_text(listed, {"first": "first", "second": "second", **_HEADINGS})
-    show("pairs", result, text, options, table=table, findings=found.findings)
+    hardest = found.hardest(top)
+    text = records_text(hardest, {"first": "first", "second": "second", **_HEADINGS})
+    show("pairs", {"hardest": hardest, **found.to_dict()}, text, options, table=table, findings=found.findings)
     a, b = divmod(int(found.estimate.argmax()), len(found.classes))
     name = f"the floor of {str(found.classes[a])!r} against {str(found.classes[b])!r}"
     return verdict_on(float(found.estimate[a, b]), name, fail_above)
@@ -361,23 +301,15 @@ def classes(*files: File, fail_above: FailAbove = None, options: TableOptions = 
     table = open_table(files, options)
     with engine(options) as how:
         found = one_vs_rest_bayes_error(table, **how)
-    listed = [
-        {"class": found.classes[k], "n_rows": found.class_counts[k], **_estimate(found, k)} for k in found.by_hardness()
-    ]
-    text = records_text(listed, {"class": "class", "n_rows": "rows", **_HEADINGS})
-    result = {"confidence": found.confidence, "classes": listed}
-    show("classes", result, text, options, table=table, findings=found.findings)
+    hardest = found.hardest()
+    text = records_text(hardest, {"label": "class", "n_rows": "rows", **_HEADINGS})
+    show("classes", {"hardest": hardest, **found.to_dict()}, text, options, table=table, findings=found.findings)
     worst = int(found.estimate.argmax())
     name = f"the floor of {str(found.classes[worst])!r} against the rest"
     return verdict_on(float(found.estimate[worst]), name, fail_above)
 
 
 _HEADINGS = {"estimate": "floor", "interval": "", "normalized": "normalized"}
-
-
-def _estimate(found: Any, of: Any) -> dict[str, Any]:
-    """Return the floor of a class or a pair, by its code or codes."""
-    return {name: getattr(found, name)[of] for name in _HEADINGS}
 
 
 def verdict_on(estimate: float, name: str, fail_above: float | None, fail_below: float | None = None) -> int:

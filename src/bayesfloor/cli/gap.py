@@ -51,8 +51,9 @@ def gap(
         found = floor_gap(
             None, table, predictions=labels, max_rows=rows_to_use(table, options), rows_are_new=rows_are_new, **how
         )
-    result = {name: value for name, value in found.to_dict().items() if name != "findings"}
-    show("gap", result, _text(found), options, table=table, findings=(*found.findings, *found.learned.findings))
+    show(
+        "gap", found.to_dict(), _text(found), options, table=table, findings=(*found.findings, *found.learned.findings)
+    )
     low = found.sure_gap_interval[0]
     if fail_above is not None and low > fail_above:
         say(f"bayesfloor: {low:.4g} of the error can surely be won, above {fail_above:g}")
@@ -70,14 +71,14 @@ def _text(found: "FloorGap") -> str:
         ("more than the stack", found.sure_gap, *found.sure_gap_interval),
         ("from there to the floor", found.possible_gap, *found.possible_gap_interval),
     ]
-    parts = [found.sentence, table_text(("", "error", "from", "to"), rows)]
+    parts = [found.sentence(), table_text(("", "error", "from", "to"), rows)]
     records = found.to_dict()
     if len(found.classes) > 2:
         headings = {"first": "first", "second": "second", "error": "model", "reached": "reached", "gap": "gap"}
         listed = records["by_pair"]
     else:
-        headings = {"class": "class", "n_rows": "rows", "error": "model", "reached": "reached", "gap": "gap"}
-        listed = [each | {"class": each["label"]} for each in records["by_class"]]
+        headings = {"label": "class", "n_rows": "rows", "error": "model", "reached": "reached", "gap": "gap"}
+        listed = records["by_class"]
     if listed:
         shown = [
             each | {"p": p_text(each["p_adjusted"]).removeprefix("p ").removeprefix("= ")}

@@ -1,19 +1,18 @@
 """Results on stdout, everything else on stderr, and files that appear whole or not at all."""
 
-import math
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.streams import abandon, tell
 from bayesfloor.runtime.files import write_whole
+from bayesfloor.runtime.results import plain
 from bayesfloor.runtime.text import json_text, visible
 
 if TYPE_CHECKING:
@@ -53,14 +52,19 @@ def show(
     options: "RunOptions",
     *,
     table: "Table | None" = None,
-    findings: Sequence["Finding"] = (),
+    findings: Sequence["Finding"] | None = None,
 ) -> None:
-    """Write a result to stdout, as JSON where that was asked for and else as text; say the findings on stderr."""
+    """Write a result to stdout, as JSON where that was asked for and else as text; say the findings on stderr.
+
+    Findings that are given stand beside the result, with those on the table, and not once more within it.
+    """
+    if findings is not None:
+        result = {name: value for name, value in result.items() if name != "findings"}
     if options.json:
-        write_json(command, result, table=table, findings=findings)
+        write_json(command, result, table=table, findings=findings or ())
     else:
         write(text)
-    for finding in findings:
+    for finding in findings or ():
         say(str(finding), quiet=options.quiet)
 
 
@@ -74,7 +78,7 @@ def write_json(
     command : str
         Name of the command.
     result : dict
-        Its result; arrays and NumPy's numbers are made plain, and what is not finite becomes null.
+        Its result, mostly the ``to_dict()`` of a record, whose findings are among `findings`.
     table : Table or None
         What the result is about.
     findings : iterable of Finding
@@ -88,40 +92,16 @@ def write_json(
     if (schema := schema_name(command)) is not None:
         whole = {"schema": schema} | whole
     if table is not None:
-        whole["data"] = {
-            "source": table.source,
-            "target": table.target,
-            "task": table.task,
-            "n_rows": len(table.X),
-            "n_samples": table.n_samples,
-            "n_features": table.X.shape[1],
-            "classes": table.classes,
-            "notes": table.notes,
-            "cautions": table.cautions,
-        }
-    whole |= {"result": result, "findings": [asdict(finding) for finding in findings]}
-    write(json_text(plain(whole), ascii_only=True))
+        whole["data"] = table.to_dict()
+    write(json_text(plain(whole | {"result": result, "findings": list(findings)}), ascii_only=True))
 
 
-def plain(value: Any) -> Any:
-    """Make a value of lists, dicts, text and finite numbers; NaN and infinity become None."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, dict):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, bool | int | float) else str(value)
-
-
-def records_text(records: Iterable[dict[str, Any]], headings: dict[str, str]) -> str:
+def records_text(records: Iterable[Any], headings: dict[str, str]) -> str:
     """Write a table with one row per record, as text.
 
     Parameters
     ----------
-    records : iterable of dict
+    records : iterable of dict or NamedTuple
         The fields of each row.
     headings : dict of str
         The heading of each field that is shown. A field that ends in "interval" takes two columns, "from"
@@ -146,7 +126,7 @@ def _has_ends(field: str) -> bool:
 
 def _cell(field: str, cell: Any) -> Any:
     """Return a cell; labels are names, even where they look like numbers."""
-    return "" if cell is None else str(cell) if field in ("class", "first", "second", "group") else cell
+    return "" if cell is None else str(cell) if field in ("class", "label", "first", "second", "group") else cell
 
 
 def table_text(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -119,21 +119,12 @@ def _show(found: Any, options: RunOptions) -> None:
         ("the floor", found.estimate, *found.interval),
         ("a vote, from the others at its row", found.reached, "", ""),
         ("two annotators disagree", 1.0 - found.agreement, 1.0 - high, 1.0 - low),
-        ("votes outside the majority (too low)", found.naive, "", ""),
+        ("votes outside the majority (too low)", found.majority.naive, "", ""),
     ]
-    ceilings = ", ".join(f"{value:.4f} of {n}" for n, value in found.majority_ceiling.items() if n > 1)
+    ceilings = ", ".join(f"{value:.4f} of {n}" for n, value in found.majority.ceiling.items() if n > 1)
     say(
-        f"{found.sentence} Against the majority of votes: {ceilings}. {exact_percent(found.confidence)} intervals.",
+        f"{found.sentence()} Against the majority of votes: {ceilings}. {exact_percent(found.confidence)} intervals.",
         quiet=options.quiet,
     )
-    rates = ("estimate", "interval", "confidence", "bounds", "reached", "naive", "agreement", "agreement_interval")
-    others = ("majority_ceiling", "hidden_error", "sentence", "n_samples", "n_rows", "n_votes", "n_classes", "classes")
-    result = {name: getattr(found, name) for name in (*rates, *others)}
-    if found.annotators is not None:
-        each = found.annotators
-        columns = ("names", "n_votes", "agreement", "others", "accuracy", "is_outlier")
-        result["annotators"] = [
-            dict(zip(("annotator", *columns[1:]), values, strict=True))
-            for values in zip(*(getattr(each, name).tolist() for name in columns), strict=True)
-        ]
-    show("votes", result, table_text(("", "error", "from", "to"), rows), options, findings=found.findings)
+    text = table_text(("", "error", "from", "to"), rows)
+    show("votes", found.to_dict(), text, options, findings=found.findings)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from bayesfloor.data.subgroups import Subgroups
 from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
-from bayesfloor.runtime.results import Result, table_html
+from bayesfloor.runtime.notebooks import table_html
+from bayesfloor.runtime.results import Result, plain
 from bayesfloor.runtime.text import counted
 
 #: Maximum number of columns of a table that a notebook shows.
@@ -234,6 +235,20 @@ class Table(Result):
         _, first, which = np.unique(self.X[:, members], axis=0, return_index=True, return_inverse=True)
         written = [self.values_of(int(row))[place] for row in first]
         return [written[code] for code in which.ravel()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was read, without the rows, as values that JSON can hold."""
+        return {
+            "source": self.source,
+            "target": self.target,
+            "task": self.task,
+            "n_rows": len(self.X),
+            "n_samples": self.n_samples,
+            "n_features": self.X.shape[1],
+            "classes": plain(self.classes),
+            "notes": list(self.notes),
+            "cautions": list(self.cautions),
+        }
 
     def _table_html(self) -> str:
         """Show the columns of the file and what was done with them, in place of millions of rows."""

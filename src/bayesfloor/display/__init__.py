@@ -1,6 +1,6 @@
 """Displays: pictures in the manner of scikit-learn, drawn from plain values.
 
-This room knows no other but `runtime`. Results call it in their ``plot`` methods, with arrays and mappings; an
+This room knows no other but `runtime`. A result names its display, whose parameters are attributes of the result; an
 estimator's fitted attribute is asked to plot itself::
 
     result.plot() ──────┐            ┌─ pair_heatmap   every two classes         PairwiseHeatmapDisplay
@@ -16,6 +16,7 @@ estimator's fitted attribute is asked to plot itself::
                                      ├─ noise          differences over edges    NoiseFromTreesDisplay
                                      └─ votes          rates of annotators       VoteFloorDisplay
 
+- `base`: what all displays have: a figure of their own, `from_data` and `from_estimator`
 - `checks`: what callers pass -> arrays that can be drawn
 - `canvas`: axes and their scale, names as they are, rates in percent, rows of marks
 - `placement`: labels within a picture, where they cover nothing

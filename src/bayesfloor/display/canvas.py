@@ -24,6 +24,8 @@ LONGEST_NAME = 26
 BLUE, ORANGE = "#0072b2", "#e69f00"
 #: Lines that are neither, from the darkest to the faintest.
 DARK, GREY, FAINT = "#333333", "#757575", "#d9d9d9"
+#: Marks in each row of what was reached, beside floors.
+DIAMONDS = {"marker": "D", "color": ORANGE, "markeredgecolor": "black", "markeredgewidth": 0.6}
 
 
 def load_pyplot() -> Any:

@@ -23,25 +23,6 @@ MEASURES = {
 }
 
 
-def fitted_step(estimator: Any) -> Any:
-    """Return a fitted estimator itself; of a pipeline, its last step."""
-    from sklearn.utils.validation import check_is_fitted
-
-    if hasattr(estimator, "steps"):
-        estimator = estimator.steps[-1][1]
-    check_is_fitted(estimator)
-    return estimator
-
-
-def fitted_attribute(estimator: Any, name: str, what: str) -> Any:
-    """Return an attribute of a fitted estimator that can be plotted."""
-    estimator = fitted_step(estimator)
-    found = getattr(estimator, name, None)
-    if not hasattr(found, "plot"):
-        raise TypeError(f"{type(estimator).__name__} has no {what}: no {name}")
-    return found
-
-
 def check_labels_of(n: int, classes: Any) -> NDArray[Any]:
     """Return n different labels; 0 to n − 1 where none are given."""
     labels = np.arange(n) if classes is None else np.asarray(classes)

@@ -7,16 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.display import canvas, checks
-from bayesfloor.runtime.frames import Framed
+from bayesfloor.display.base import EstimatorDisplay
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class ClassFloorsDisplay(Framed):
+class ClassFloorsDisplay(EstimatorDisplay):
     """One-vs-rest floors with their intervals and, where there are predictions, the confusion rate of each class.
 
-    Make one with `from_estimator` or `from_data`, or with ``one_vs_rest_bayes_error(X, y).plot()``.
+    Make one with `from_estimator` of a fitted `BayesErrorEstimator`, with `from_data`, or with
+    ``one_vs_rest_bayes_error(X, y).plot()``.
 
     Parameters
     ----------
@@ -59,87 +60,26 @@ class ClassFloorsDisplay(Framed):
     """
 
     floors: Floats
+    classes: Any = None
     _: KW_ONLY
-    classes: NDArray[Any]
     interval: Floats | None = None
     confidence: float | None = None
     confusion: Floats | None = None
     quantity: str = "floor"
 
-    @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **options: Any) -> Any:
-        """Draw the one-vs-rest floors of a fitted `BayesErrorEstimator`.
+    _fitted = ("one_vs_rest_bayes_error_", "one-vs-rest floors")
 
-        Parameters
-        ----------
-        estimator : BayesErrorEstimator or Pipeline
-            Fitted; of a pipeline, the last step.
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-        **options
-            Those of `OneVsRestBayesError.plot`: predictions to compare with, and the order.
+    def __post_init__(self) -> None:
+        n = np.size(self.floors)
+        self.floors = checks.check_values(self.floors, "floors", (n,))
+        self.classes = checks.check_labels_of(n, self.classes)
+        self.interval = checks.check_interval(self.interval, (n,))
+        self.confusion = None if self.confusion is None else checks.check_values(self.confusion, "confusion", (n,))
 
-        Returns
-        -------
-        ClassFloorsDisplay
-            The display, drawn.
-        """
-        return checks.fitted_attribute(estimator, "one_vs_rest_bayes_error_", "one-vs-rest floors").plot(ax, **options)
-
-    @classmethod
-    def from_data(
-        cls,
-        floors: Any,
-        classes: Any = None,
-        *,
-        interval: Any = None,
-        confidence: float | None = None,
-        confusion: Any = None,
-        quantity: str = "floor",
-        ax: Any = None,
-        order: Any = "floor",
-    ) -> Self:
-        """Draw one-vs-rest floors.
-
-        Parameters
-        ----------
-        floors : array-like of shape (K,)
-            The floors.
-        classes : array-like of shape (K,), optional
-            The labels; by default 0 to K − 1.
-        interval : array-like of shape (K, 2), optional
-            Confidence intervals of the floors.
-        confidence : float, optional
-            Level of the intervals.
-        confusion : array-like of shape (K,), optional
-            What a classifier reached: the share of rows wrongly put into each class or wrongly kept out of it.
-        quantity : str, default="floor"
-            What the floors are.
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-        order : "floor", "name" or sequence of labels, default="floor"
-            As for `plot`.
-
-        Returns
-        -------
-        ClassFloorsDisplay
-            The display, drawn.
-        """
-        n = np.size(floors)
-        display = cls(
-            checks.check_values(floors, "floors", (n,)),
-            classes=checks.check_labels_of(n, classes),
-            interval=checks.check_interval(interval, (n,)),
-            confidence=confidence,
-            confusion=None if confusion is None else checks.check_values(confusion, "confusion", (n,)),
-            quantity=quantity,
-        )
-        return display.plot(ax, order=order)
-
-    def frame(self) -> Any:
-        """Return a data frame with one row per class, in the order of the classes."""
+    def _columns(self) -> dict[str, Any]:
+        """Return a row for each class, in the order of the classes."""
         columns = {"class": self.classes, "floor": self.floors, **checks.interval_columns(self.interval)}
-        return self._frame_of(columns if self.confusion is None else {**columns, "confusion": self.confusion})
+        return columns if self.confusion is None else {**columns, "confusion": self.confusion}
 
     def plot(self, ax: Any = None, *, order: Any = "floor") -> Self:
         """Draw one row per class.
@@ -159,11 +99,8 @@ class ClassFloorsDisplay(Framed):
         canvas.load_pyplot()
         codes = checks.check_order(order, self.classes, floor=lambda: np.argsort(-self.floors, kind="stable"))
         names = canvas.shortened(self.classes[codes])
-        if ax is None:
-            ax = canvas.axes_for_rows(names, self.confusion is not None)
+        ax = self._open(canvas.axes_for_rows(names, self.confusion is not None) if ax is None else ax)
         self.order_ = self.classes[codes]
-        self.ax_, self.figure_ = ax, ax.figure
-
         rows = np.arange(len(names), dtype=np.float64)
         apart = 0.0 if self.confusion is None else 0.16  # two kinds of marks are often at the same place
         interval = None if self.interval is None else self.interval[codes]
@@ -174,8 +111,8 @@ class ClassFloorsDisplay(Framed):
         x_label = canvas.with_level(f"{self.quantity} against the rest", self.confidence)
         if self.confusion is not None:
             x_label = "share of rows"
-            diamonds = {"marker": "D", "color": canvas.ORANGE, "markeredgecolor": "black", "markeredgewidth": 0.6}
-            marks = canvas.draw_row_marks(ax, rows + apart, self.confusion[codes], label="confusion rate", **diamonds)
-            self.confusion_marks_ = marks
+            self.confusion_marks_ = canvas.draw_row_marks(
+                ax, rows + apart, self.confusion[codes], label="confusion rate", **canvas.DIAMONDS
+            )
         canvas.finish_rows(ax, names, x_label, legend=self.confusion is not None)
         return self

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.display import canvas, checks
-from bayesfloor.runtime.frames import Framed
+from bayesfloor.display.base import EstimatorDisplay
 
 Floats = NDArray[np.float64]
 
@@ -28,10 +28,11 @@ LINE, DASHED, LEAF = "#4c566a", "#b5382a", "#e8edf3"
 
 
 @dataclass(eq=False, repr=False)
-class ClassTreeDisplay(Framed):
+class ClassTreeDisplay(EstimatorDisplay):
     """Drawing of a class tree: the easy questions on the left, the hard ones further on.
 
-    Make one with `from_estimator` or `from_data`, or with ``build_class_tree(...).plot()``.
+    Make one with `from_estimator` of a fitted classifier with a ``tree_``, such as `SmartSVC` or
+    `HierarchicalClassifier`, with `from_data`, or with ``build_class_tree(...).plot()``.
 
     Parameters
     ----------
@@ -63,72 +64,35 @@ class ClassTreeDisplay(Framed):
     """
 
     children: NDArray[np.int64]
+    classes: Any = None
     _: KW_ONLY
-    classes: NDArray[Any]
     cuts: Floats | None = None
 
-    @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Any:
-        """Draw the tree of a fitted classifier.
+    _fitted = ("tree_", "class tree")
 
-        Parameters
-        ----------
-        estimator : classifier or Pipeline
-            Fitted, with a ``tree_``, such as `SmartSVC` or `HierarchicalClassifier`. Of a pipeline, the last step.
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        ClassTreeDisplay
-            The display, drawn.
-        """
-        return checks.fitted_attribute(estimator, "tree_", "class tree").plot(ax)
-
-    @classmethod
-    def from_data(cls, children: Any, classes: Any = None, *, cuts: Any = None, ax: Any = None) -> Self:
-        """Draw a tree.
-
-        Parameters
-        ----------
-        children : array-like of shape (K − 1, 2)
-            The nodes, as in ``ClassTree.children`` and above.
-        classes : array-like of shape (K,), optional
-            The labels; by default 0 to K − 1.
-        cuts : array-like of shape (K − 1,), optional
-            The value of each cut; NaN where it is not known.
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        ClassTreeDisplay
-            The display, drawn.
-        """
-        nodes = np.asarray(children)
+    def __post_init__(self) -> None:
+        self.children = nodes = np.asarray(self.children)
         n = len(nodes)
         # every class once, and every node but the root once, below an earlier node
         complete = nodes.shape == (n, 2) and sorted(nodes.ravel().tolist()) == [*range(-n - 1, 0), *range(1, n)]
         if not n or not complete or ((nodes >= 0) & (nodes <= np.arange(n)[:, None])).any():
             raise ValueError("children should hold each class and each node but the root once, below an earlier node")
-        values = None if cuts is None else np.asarray(cuts, dtype=np.float64).reshape(n)
-        return cls(nodes, classes=checks.check_labels_of(n + 1, classes), cuts=values).plot(ax)
+        self.classes = checks.check_labels_of(n + 1, self.classes)
+        self.cuts = None if self.cuts is None else np.asarray(self.cuts, dtype=np.float64).reshape(n)
 
-    def frame(self) -> Any:
-        """Return a data frame with one row per node; left and right are lists of labels."""
+    def _columns(self) -> dict[str, Any]:
+        """Return a row for each node; left and right are lists of labels."""
         parent, depth, members = _walk(self.children)
         labels = self.classes.tolist()
         sides = [[[labels[code] for code in members[child]] for child in pair] for pair in self.children.tolist()]
-        return self._frame_of(
-            {
-                "node": list(range(len(sides))),
-                "parent": parent,
-                "depth": depth,
-                "left": [left for left, _ in sides],
-                "right": [right for _, right in sides],
-                "cut": np.full(len(sides), np.nan) if self.cuts is None else self.cuts,
-            }
-        )
+        return {
+            "node": list(range(len(sides))),
+            "parent": parent,
+            "depth": depth,
+            "left": [left for left, _ in sides],
+            "right": [right for _, right in sides],
+            "cut": np.full(len(sides), np.nan) if self.cuts is None else self.cuts,
+        }
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the tree from left to right.
@@ -157,7 +121,7 @@ class ClassTreeDisplay(Framed):
         own = ax is None
         if own:
             ax = canvas.new_axes(max(2.5, right_end + 0.4), max(1.2, row * len(names) + 0.3))
-        self.ax_, self.figure_ = ax, ax.figure
+        self._open(ax)
 
         solid, dashed, leaves, texts = [], [], [], []
         for index, pair in enumerate(self.children.tolist()):

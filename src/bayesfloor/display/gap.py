@@ -1,6 +1,5 @@
 """A model beside the floor: three errors on one scale, and where the model errs more than was reached."""
 
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -8,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.display import canvas
-from bayesfloor.runtime.frames import Framed
+from bayesfloor.display.base import Display
+from bayesfloor.runtime.arrays import Range
 from bayesfloor.runtime.text import percent
 
 #: Pairs or classes that are drawn, at the most: those with the largest gap.
@@ -18,20 +18,20 @@ FEWEST_ROWS = 5
 #: Bars that may be chance.
 PALE = "#f5d999"
 #: What stands beside the three errors.
-FIGURES = {"model": "your model", "reached": "reached by the stack", "floor": "the floor"}
+FIGURES = ("your model", "reached by the stack", "the floor")
 
 
 @dataclass(eq=False, repr=False)
-class FloorGapDisplay(Framed):
+class FloorGapDisplay(Display):
     """A model, what was reached on the same rows and the floor on one scale; the gap by pair or class beside it.
 
     Make one with ``floor_gap(model, X, y).plot()``.
 
     Parameters
     ----------
-    errors : mapping of str to float
-        The errors "model", "reached" and "floor".
-    intervals : mapping of str to (float, float)
+    error, reached, estimate : float
+        The error of the model, what was reached, and the floor.
+    error_interval, reached_interval, interval : (float, float)
         Their intervals.
     names : sequence of str
         Pairs or classes, that with the largest gap first.
@@ -61,8 +61,12 @@ class FloorGapDisplay(Framed):
     --------
     >>> from bayesfloor.display import FloorGapDisplay
     >>> display = FloorGapDisplay(
-    ...     {"model": 0.081, "reached": 0.051, "floor": 0.039},
-    ...     intervals={"model": (0.07, 0.093), "reached": (0.042, 0.061), "floor": (0.02, 0.06)},
+    ...     error=0.081,
+    ...     reached=0.051,
+    ...     estimate=0.039,
+    ...     error_interval=(0.07, 0.093),
+    ...     reached_interval=(0.042, 0.061),
+    ...     interval=(0.02, 0.06),
     ...     names=["3 against 8", "4 against 9"],
     ...     gap=[0.015, 0.006],
     ...     is_sure=[True, False],
@@ -72,24 +76,25 @@ class FloorGapDisplay(Framed):
     [0.081, 0.051, 0.039]
     """
 
-    errors: Mapping[str, float]
     _: KW_ONLY
-    intervals: Mapping[str, tuple[float, float]]
+    error: float
+    reached: float
+    estimate: float
+    error_interval: Range
+    reached_interval: Range
+    interval: Range
     names: Any
     gap: NDArray[np.float64]
     is_sure: NDArray[np.bool_]
     confidence: float
     places: str = "pair of classes"
 
-    def frame(self) -> Any:
-        """Return a data frame with a row for each pair or class."""
-        return self._frame_of(
-            {
-                self.places.replace(" ", "_"): list(self.names),
-                "gap": np.asarray(self.gap, np.float64),
-                "is_sure": np.asarray(self.is_sure, bool),
-            }
-        )
+    def __post_init__(self) -> None:
+        self.gap, self.is_sure = np.asarray(self.gap, np.float64), np.asarray(self.is_sure, bool)
+
+    def _columns(self) -> dict[str, Any]:
+        """Return a row for each pair or class."""
+        return {self.places.replace(" ", "_"): list(self.names), "gap": self.gap, "is_sure": self.is_sure}
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the scale, and beside it the pairs or classes with the largest gaps.
@@ -105,44 +110,35 @@ class FloorGapDisplay(Framed):
             This display.
         """
         pyplot = canvas.load_pyplot()
-        gap = np.asarray(self.gap, np.float64)
-        drawn = np.argsort(-np.abs(gap), kind="stable")[:MOST_DRAWN]
-        drawn = np.sort(drawn[gap[drawn] != 0.0])
+        drawn = np.argsort(-np.abs(self.gap), kind="stable")[:MOST_DRAWN]
+        drawn = np.sort(drawn[self.gap[drawn] != 0.0])
         if ax is None:
-            height = max(2.4, 0.26 * len(drawn) + 1.0)
-            _, ax = pyplot.subplots(
-                1,
-                2 if len(drawn) else 1,
-                figsize=(9.6 if len(drawn) else 5.2, height),
-                layout="constrained",
-                squeeze=False,
-            )
-            ax = ax[0]
+            n_axes, width = (2, 9.6) if len(drawn) else (1, 5.2)
+            size = width, max(2.4, 0.26 * len(drawn) + 1.0)
+            ax = pyplot.subplots(1, n_axes, figsize=size, layout="constrained", squeeze=False)[1][0]
         axes = list(np.atleast_1d(ax))
-        self.ax_, self.figure_ = axes[0], axes[0].figure
         self.places_ax_ = axes[1] if len(axes) > 1 and len(drawn) else None
-        self._draw_scale(self.ax_)
-        self.bars_ = None if self.places_ax_ is None else self._draw_bars(self.places_ax_, drawn, gap)
+        self._draw(self._open(axes[0]))
+        self.bars_ = None if self.places_ax_ is None else self._draw_bars(self.places_ax_, drawn)
         return self
 
-    def _draw_scale(self, ax: Any) -> None:
-        values = np.array([self.errors[name] for name in FIGURES])
-        rows = np.arange(3.0)
-        interval = np.array([self.intervals[name] for name in FIGURES])
+    def _draw(self, ax: Any) -> None:
+        values, rows = np.array([self.error, self.reached, self.estimate]), np.arange(3.0)
+        interval = np.array([self.error_interval, self.reached_interval, self.interval])
         self.interval_lines_ = canvas.draw_row_intervals(ax, rows, interval)
         colours = [canvas.ORANGE, canvas.DARK, canvas.BLUE]
         self.interval_lines_.set_color(colours)
         (self.marks_,) = ax.plot(values, rows, linestyle="none")
         ax.scatter(values, rows, s=46, c=colours, edgecolors="black", linewidths=0.6, zorder=3)
-        names = [f"{text}\n{percent(value)}" for text, value in zip(FIGURES.values(), values.tolist(), strict=True)]
+        names = [f"{text}\n{percent(value)}" for text, value in zip(FIGURES, values.tolist(), strict=True)]
         canvas.finish_rows(ax, names, canvas.with_level("error", self.confidence), legend=False)
         ax.locator_params(axis="x", nbins=5)
 
-    def _draw_bars(self, ax: Any, drawn: NDArray[np.int64], gap: NDArray[np.float64]) -> Any:
-        sure = np.asarray(self.is_sure, bool)[drawn]
+    def _draw_bars(self, ax: Any, drawn: NDArray[np.int64]) -> Any:
+        sure = self.is_sure[drawn]
         names = canvas.shortened([self.names[place] for place in drawn.tolist()])
         colours = [canvas.ORANGE if is_one else PALE for is_one in sure.tolist()]
-        bars = ax.barh(np.arange(len(drawn)), gap[drawn], height=0.62, color=colours, zorder=2)
+        bars = ax.barh(np.arange(len(drawn)), self.gap[drawn], height=0.62, color=colours, zorder=2)
         canvas.finish_rows(ax, names, "more errors than reached, of all rows", legend=False)
         ax.set_ylim(max(len(drawn), FEWEST_ROWS) - 0.5, -0.5)
         ax.axvline(0.0, color=canvas.DARK, linewidth=0.8, zorder=3)

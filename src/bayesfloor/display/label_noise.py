@@ -2,19 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.display.canvas import BLUE, DARK, FAINT, load_pyplot, new_axes, show_percent, with_level
+from bayesfloor.display.base import Display
+from bayesfloor.display.canvas import BLUE, DARK, FAINT, show_percent, with_level
 from bayesfloor.display.placement import LabelPlacement, Place, legend_above, letters_for
-from bayesfloor.runtime.frames import Framed
 from bayesfloor.runtime.text import percent
 
 
 @dataclass(eq=False, repr=False)
-class LabelNoiseDisplay(Framed):
+class LabelNoiseDisplay(Display):
     """Estimates of the floor with more and more labels redrawn, beside the line that theory gives.
 
     The line starts at the estimate without noise. Estimates that leave it are wrong somewhere; those that follow it may
@@ -24,7 +24,7 @@ class LabelNoiseDisplay(Framed):
 
     Parameters
     ----------
-    checked : mapping of str to ndarray
+    columns : mapping of str to ndarray
         Columns with one entry per share of labels: ``share``, ``estimate``, ``interval_low``, ``interval_high``,
         ``expected``, ``deviation`` and ``reached``, as `LabelNoiseCheck` explains them.
     mean_deviation : float
@@ -61,33 +61,19 @@ class LabelNoiseDisplay(Framed):
     [0.0, 0.3]
     """
 
-    checked: Mapping[str, NDArray[np.float64]]
+    columns: Mapping[str, NDArray[np.float64]]
     _: KW_ONLY
     mean_deviation: float
     confidence: float
 
-    def frame(self) -> Any:
-        """Return a data frame with a row for each share."""
-        return self._frame_of(dict(self.checked))
+    _size = (4.8, 3.6)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the estimates over the share of labels that were redrawn.
+    def _columns(self) -> dict[str, Any]:
+        return dict(self.columns)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        LabelNoiseDisplay
-            This display.
-        """
-        load_pyplot()
-        ax = new_axes(4.8, 3.6) if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any) -> None:
         names = ("share", "estimate", "interval_low", "interval_high", "expected", "reached")
-        share, estimate, low, high, expected, reached = (self.checked[name] for name in names)
+        share, estimate, low, high, expected, reached = (self.columns[name] for name in names)
         (self.expected_line_,) = ax.plot(share, expected, color=DARK, linewidth=1.2, zorder=1.5)
         self.interval_lines_ = ax.vlines(share, low, high, color=BLUE, linewidth=1.8, alpha=0.5, zorder=2)
         hollow = {"markerfacecolor": "white", "markeredgecolor": DARK, "markeredgewidth": 0.9}
@@ -114,7 +100,6 @@ class LabelNoiseDisplay(Framed):
         placement.avoid_marks(share, estimate, 4.0)
         placement.avoid_marks(share, reached, 4.0)
         self.label_ = self._write_label(placement)
-        return self
 
     def _write_label(self, placement: LabelPlacement) -> Any:
         """Write the mean deviation into a corner that is free."""

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.display.canvas import BLUE, DARK, GREY, ORANGE, load_pyplot, new_axes, show_percent, text_width
+from bayesfloor.display.base import Display
+from bayesfloor.display.canvas import BLUE, DARK, GREY, ORANGE, show_percent, text_width
 from bayesfloor.display.placement import LabelPlacement, Place, legend_above, letters_for, up_and_down
-from bayesfloor.runtime.frames import Framed
+from bayesfloor.runtime.results import columns_of
 from bayesfloor.runtime.text import counted, exact_percent, written, written_range
 
 Floats = NDArray[np.float64]
@@ -22,7 +23,7 @@ TICKS = ((1, 2, 5), (1, 3), (1,))
 
 
 @dataclass(eq=False, repr=False)
-class LearnedFloorDisplay(Framed):
+class LearnedFloorDisplay(Display):
     """The learning curve of a learned floor, with what was reached and the floor that it leads to.
 
     Circles are what the stack attains at a few training sizes: errors, or another metric. Dots are the mean of these
@@ -34,13 +35,13 @@ class LearnedFloorDisplay(Framed):
 
     Parameters
     ----------
-    curve : mapping of str to ndarray
+    columns : mapping of str to ndarray
         Columns of the learning curve, with one entry per training size: ``size``, ``value``, ``expected``, ``middle``
         and ``fitted``, as `LearningCurve` explains them.
     line : (ndarray, ndarray)
         The fitted curve: sizes from the smallest that was tried to where the picture ends, among them the largest that
         was tried, and the value at each.
-    floor : float
+    estimate : float
         The floor, or the ceiling where larger is better.
     interval : (float, float)
         Its interval.
@@ -94,10 +95,10 @@ class LearnedFloorDisplay(Framed):
     [40.0, 20.0, 10.0]
     """
 
-    curve: Mapping[str, Floats]
+    columns: Mapping[str, Floats]
     _: KW_ONLY
     line: tuple[Floats, Floats]
-    floor: float
+    estimate: float
     interval: Range
     reached: float
     reached_interval: Range
@@ -107,36 +108,19 @@ class LearnedFloorDisplay(Framed):
     is_rate: bool = True
     larger_is_better: bool = False
 
-    def frame(self) -> Any:
-        """Return a data frame with a row for each training size; floor and interval are the same in all."""
-        everywhere = {"floor": self.floor, "interval_low": self.interval[0], "interval_high": self.interval[1]}
-        same = {name: np.full(len(self.curve["size"]), value) for name, value in everywhere.items()}
-        return self._frame_of({**self.curve, **same})
+    def _columns(self) -> dict[str, Any]:
+        """Return a row for each training size; the estimate and its interval are the same in all."""
+        return columns_of({**self.columns, "estimate": self.estimate, "interval": self.interval})
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the curve over training sizes.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        LearnedFloorDisplay
-            This display.
-        """
-        load_pyplot()
-        ax = new_axes(5.6, 3.6) if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
-        size, value, middle = (self.curve[name] for name in ("size", "value", "middle"))
+    def _draw(self, ax: Any) -> None:
+        size, value, middle = (self.columns[name] for name in ("size", "value", "middle"))
         largest, line_size, line_value = float(size.max()), *self.line
         ax.set_xscale("log")
         ax.set_xlim(BELOW * float(size.min()), line_size.max())
 
         low, high = self.interval
         self.floor_band_ = ax.axhspan(low, high, facecolor=BLUE, alpha=0.13, linewidth=0, zorder=0.5)
-        self.floor_line_ = ax.axhline(self.floor, color=BLUE, linewidth=1.6, zorder=2)
+        self.floor_line_ = ax.axhline(self.estimate, color=BLUE, linewidth=1.6, zorder=2)
         tried, beyond = line_size <= largest, line_size >= largest
         thin = {"color": DARK, "linewidth": 1.3, "zorder": 2.5}
         (self.curve_line_,) = ax.plot(line_size[tried], line_value[tried], **thin)
@@ -171,18 +155,17 @@ class LearnedFloorDisplay(Framed):
         texts = f"{self.title} of the stack", fitted
         legend_above(ax, stack, texts, letters)
         self.labels_ = self._write_labels(LabelPlacement(ax, letters))
-        return self
 
     def _write_labels(self, placement: LabelPlacement) -> list[Any]:
         """Name the lines, each where nothing else is."""
-        size, (_, right) = self.curve["size"], self.ax_.get_xlim()
+        size, (_, right) = self.columns["size"], self.ax_.get_xlim()
         largest = float(size.max())
         for line in (self.curve_line_, self.extrapolation_):
             placement.avoid_line(*line.get_data())
         placement.avoid_line([largest, largest], self.reached_interval)
-        placement.avoid_marks(size, self.curve["value"], 4.0)
-        placement.avoid_marks(size, self.curve["middle"], 2.0)
-        placement.avoid_level(self.floor)
+        placement.avoid_marks(size, self.columns["value"], 4.0)
+        placement.avoid_marks(size, self.columns["middle"], 2.0)
+        placement.avoid_level(self.estimate)
         if self.baseline_line_ is not None:
             placement.avoid_level(self.baseline)
 
@@ -191,8 +174,8 @@ class LearnedFloorDisplay(Framed):
         labels = [placement.write([f"reached {self._written(self.reached)}"], places, color="black")]
         between = written_range(*self.interval, self.is_rate)
         interval = f"{exact_percent(self.confidence)} range {between}"
-        parts = f"{'ceiling' if self.larger_is_better else 'floor'} {self._written(self.floor)}", interval
-        places = up_and_down(right, self.floor, -2.0, "right")
+        parts = f"{'ceiling' if self.larger_is_better else 'floor'} {self._written(self.estimate)}", interval
+        places = up_and_down(right, self.estimate, -2.0, "right")
         labels.append(placement.write([", ".join(parts), "\n".join(parts)], places, color=BLUE))
         if self.baseline_line_ is not None:
             places = up_and_down(right, self.baseline, -2.0, "right")

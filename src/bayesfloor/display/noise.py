@@ -1,17 +1,17 @@
 """Differences of a number over the edges of spanning trees, against the length of the edges."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from bayesfloor.display import canvas
+from bayesfloor.display.base import Display
 from bayesfloor.runtime.arrays import Floats, Range
-from bayesfloor.runtime.frames import Framed
 
 
 @dataclass(eq=False, repr=False)
-class NoiseFromTreesDisplay(Framed):
+class NoiseFromTreesDisplay(Display):
     """Half the mean squared difference over the edges of each tree, and the noise variance at length zero.
 
     Make one with ``noise_variance_from_trees(X, y).plot()``.
@@ -58,33 +58,18 @@ class NoiseFromTreesDisplay(Framed):
     variance: float
     confidence: float
 
-    def frame(self) -> Any:
-        """Return a data frame with the estimate, at length zero, and then a row for each tree."""
+    _size = (5.0, 3.5)
+
+    def _columns(self) -> dict[str, Any]:
+        """Return the estimate, at length zero, and then a row for each tree."""
         trees = range(1, len(self.lengths) + 1)
-        return self._frame_of(
-            {
-                "what": ["estimate", *(f"tree {number}" for number in trees)],
-                "length": [0.0, *map(float, self.lengths)],
-                "value": [self.estimate, *map(float, self.differences)],
-            }
-        )
+        return {
+            "what": ["estimate", *(f"tree {number}" for number in trees)],
+            "length": [0.0, *map(float, self.lengths)],
+            "value": [self.estimate, *map(float, self.differences)],
+        }
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the trees, the estimate with its interval, and the variance of the target.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        NoiseFromTreesDisplay
-            This display.
-        """
-        canvas.load_pyplot()
-        ax = canvas.new_axes(5.0, 3.5) if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any) -> None:
         low, high = np.minimum(self.interval, self.variance * 1.2)
         (self.interval_line_,) = ax.plot([0.0, 0.0], [low, high], color=canvas.DARK, linewidth=2)
         label = canvas.with_level("noise variance", self.confidence)
@@ -100,4 +85,3 @@ class NoiseFromTreesDisplay(Framed):
         ax.set_xlabel("mean length of the edges, of the typical distance")
         ax.set_ylabel("half mean squared difference")
         ax.legend(loc="best", frameon=False)
-        return self

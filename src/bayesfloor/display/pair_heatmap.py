@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.display import canvas, checks
-from bayesfloor.runtime.frames import Framed
+from bayesfloor.display.base import EstimatorDisplay, fitted_step
 from bayesfloor.runtime.text import exact_percent
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class PairwiseHeatmapDisplay(Framed):
+class PairwiseHeatmapDisplay(EstimatorDisplay):
     """Heat map of the floors of all pairs of classes.
 
     Make one with `from_estimator` or `from_data`, or with ``pairwise_bayes_error(X, y).plot()``. Each pair is one
@@ -59,10 +59,16 @@ class PairwiseHeatmapDisplay(Framed):
     """
 
     values: Floats
+    classes: Any = None
     _: KW_ONLY
-    classes: NDArray[Any]
     interval: Floats | None = None
     quantity: str = "floor"
+
+    _fitted = ("pairwise_bayes_error_", "pairwise floors")
+
+    def __post_init__(self) -> None:
+        self.values, self.classes = checks.check_pairs(self.values, self.classes)
+        self.interval = checks.check_interval(self.interval, self.values.shape)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **options: Any) -> Any:
@@ -83,57 +89,20 @@ class PairwiseHeatmapDisplay(Framed):
         PairwiseHeatmapDisplay
             The display, drawn.
         """
-        estimator = checks.fitted_step(estimator)
+        estimator = fitted_step(estimator)
         affinity = getattr(estimator, "affinity_", None)
         if affinity is None:
-            return checks.fitted_attribute(estimator, "pairwise_bayes_error_", "pairwise floors").plot(ax, **options)
+            return super().from_estimator(estimator, ax=ax, **options)
         measured = isinstance(estimator.affinity, str) and estimator.affinity == "henze-penrose"
         quantity = "normalized floor" if measured else "affinity"
         return cls.from_data(affinity, estimator.classes_, quantity=quantity, ax=ax, **options)
 
-    @classmethod
-    def from_data(
-        cls,
-        values: Any,
-        classes: Any = None,
-        *,
-        interval: Any = None,
-        quantity: str = "floor",
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Draw pairwise floors, or any other rates of every two classes.
-
-        Parameters
-        ----------
-        values : array-like of shape (K, K)
-            A rate for every two classes, symmetric; the diagonal is not used.
-        classes : array-like of shape (K,), optional
-            The labels; by default 0 to K − 1.
-        interval : array-like of shape (K, K, 2), optional
-            Confidence intervals of the values, for `frame`.
-        quantity : str, default="floor"
-            What the values are, for the colour bar.
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-        **options
-            Those of `plot`.
-
-        Returns
-        -------
-        PairwiseHeatmapDisplay
-            The display, drawn.
-        """
-        values, classes = checks.check_pairs(values, classes)
-        interval = checks.check_interval(interval, values.shape)
-        return cls(values, classes=classes, interval=interval, quantity=quantity).plot(ax, **options)
-
-    def frame(self) -> Any:
-        """Return a data frame with one row per pair, in the order of the classes."""
+    def _columns(self) -> dict[str, Any]:
+        """Return a row for each pair, in the order of the classes."""
         first, second = np.triu_indices(len(self.classes), 1)
         columns = {"first": self.classes[first], "second": self.classes[second], "value": self.values[first, second]}
         interval = None if self.interval is None else self.interval[first, second]
-        return self._frame_of({**columns, **checks.interval_columns(interval)})
+        return {**columns, **checks.interval_columns(interval)}
 
     def plot(
         self,
@@ -180,12 +149,9 @@ class PairwiseHeatmapDisplay(Framed):
         names = canvas.shortened(self.classes)
         row_names, column_names = [names[code] for code in rows], [names[code] for code in columns]
         beside = full or len(rows) < 5  # too little space for the colour bar above the diagonal
-        if ax is None:
-            ax = _axes_for(row_names, 1.2 if beside and colorbar else 0.2)
-
+        ax = self._open(_axes_for(row_names, 1.2 if beside and colorbar else 0.2) if ax is None else ax)
         highest = float(shown.max()) if vmax is None else float(vmax)
         self.order_ = self.classes[codes]
-        self.ax_, self.figure_ = ax, ax.figure
         self.image_ = ax.imshow(shown, cmap=cmap, vmin=0.0, vmax=highest if highest > 0 else 1.0, aspect="equal")
         ax.set_facecolor(canvas.FAINT if full else "none")  # what shows on the diagonal is no floor of 0
         ax.spines[:].set_visible(False)

@@ -1,13 +1,14 @@
 """The noise of a target of numbers, over what is predicted."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from bayesfloor.display import canvas, checks
+from bayesfloor.display import canvas
+from bayesfloor.display.base import Display
 from bayesfloor.runtime.arrays import Floats, Ints
-from bayesfloor.runtime.frames import Framed
+from bayesfloor.runtime.results import columns_of
 from bayesfloor.runtime.text import figure
 
 #: Where the marks of bins begin to lie over each other on a figure of its own.
@@ -15,7 +16,7 @@ _MANY_BINS = 40
 
 
 @dataclass(eq=False, repr=False)
-class NoiseProfileDisplay(Framed):
+class NoiseProfileDisplay(Display):
     """How large the noise is where small and large values are predicted.
 
     One line for each bin of predictions, as long as the bin is wide, at the standard deviation that no model can
@@ -29,9 +30,9 @@ class NoiseProfileDisplay(Framed):
         Standard deviation of the noise in each bin.
     low, high : ndarray of shape (n_bins,)
         Smallest and largest prediction of each bin, in rising order.
-    interval : ndarray of shape (n_bins, 2)
+    sd_interval : ndarray of shape (n_bins, 2)
         Intervals of the standard deviations.
-    counts : ndarray of shape (n_bins,)
+    n_rows : ndarray of shape (n_bins,)
         Rows of each bin.
     confidence : float
         Level of the intervals.
@@ -66,8 +67,8 @@ class NoiseProfileDisplay(Framed):
     ...     [1.0, 2.5],
     ...     low=[0.0, 10.0],
     ...     high=[10.0, 40.0],
-    ...     interval=[[0.8, 1.3], [2.0, 3.1]],
-    ...     counts=[50, 50],
+    ...     sd_interval=[[0.8, 1.3], [2.0, 3.1]],
+    ...     n_rows=[50, 50],
     ...     confidence=0.95,
     ... )
     >>> display.plot().noise_marks_.get_xdata().tolist()
@@ -78,44 +79,26 @@ class NoiseProfileDisplay(Framed):
     _: KW_ONLY
     low: Floats
     high: Floats
-    interval: Floats
-    counts: Ints
+    sd_interval: Floats
+    n_rows: Ints
     confidence: float
     overall: float | None = None
     target: str = ""
 
-    def frame(self) -> Any:
-        """Return a data frame with one row per bin."""
-        return self._frame_of(
-            {
-                "low": np.asarray(self.low, np.float64),
-                "high": np.asarray(self.high, np.float64),
-                "n_rows": np.asarray(self.counts, np.int64),
-                "sd": np.asarray(self.sd, np.float64),
-                **checks.interval_columns(np.asarray(self.interval, np.float64)),
-            }
-        )
+    _size = (5.6, 3.4)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the noise over the predictions.
+    def __post_init__(self) -> None:
+        for name in ("sd", "low", "high", "sd_interval"):
+            setattr(self, name, np.asarray(getattr(self, name), np.float64))
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
+    def _columns(self) -> dict[str, Any]:
+        names = ("low", "high", "n_rows", "sd", "sd_interval")
+        return columns_of({name: np.asarray(getattr(self, name)) for name in names})
 
-        Returns
-        -------
-        NoiseProfileDisplay
-            This display.
-        """
-        canvas.load_pyplot()
+    def _draw(self, ax: Any) -> None:
         from matplotlib.patches import Rectangle
 
-        ax = canvas.new_axes(5.6, 3.4) if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
-        sd, low, high = (np.asarray(values, np.float64) for values in (self.sd, self.low, self.high))
-        interval = np.asarray(self.interval, np.float64)
+        sd, low, high, interval = self.sd, self.low, self.high, self.sd_interval
         self.bands_ = [
             ax.add_patch(
                 Rectangle((left, below), right - left, above - below, facecolor=canvas.BLUE, alpha=0.16, linewidth=0)
@@ -140,4 +123,3 @@ class NoiseProfileDisplay(Framed):
         ax.spines[["top", "right"]].set_visible(False)
         self.noise_marks_.set_label(canvas.with_level("in each bin", self.confidence))
         ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderpad=0, fontsize=9, ncols=2)
-        return self

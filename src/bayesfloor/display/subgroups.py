@@ -1,26 +1,27 @@
 """Each subgroup of rows: its floor, and beside it the error that was reached."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.display import canvas, checks
-from bayesfloor.runtime.frames import Framed
+from bayesfloor.display import canvas
+from bayesfloor.display.base import Display
+from bayesfloor.runtime.results import columns_of
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
-class SubgroupsDisplay(Framed):
+class SubgroupsDisplay(Display):
     """Floors of subgroups and the errors reached there, with their intervals.
 
     Make one with ``learned_floor(X, y, by=...).subgroups.plot()``.
 
     Parameters
     ----------
-    floors : ndarray of shape (n_groups,)
+    estimate : ndarray of shape (n_groups,)
         The floor of each subgroup; NaN where it is not known.
     names : sequence of str
         The subgroups.
@@ -65,7 +66,7 @@ class SubgroupsDisplay(Framed):
     [0.02, 0.05]
     """
 
-    floors: Floats
+    estimate: Floats
     _: KW_ONLY
     names: Any
     interval: Floats
@@ -74,49 +75,27 @@ class SubgroupsDisplay(Framed):
     confidence: float
     column: str = ""
 
-    def frame(self) -> Any:
-        """Return a data frame with one row per subgroup."""
-        reached_low, reached_high = np.asarray(self.reached_interval, np.float64).T
-        return self._frame_of(
-            {
-                "group": list(self.names),
-                "floor": np.asarray(self.floors, np.float64),
-                **checks.interval_columns(np.asarray(self.interval, np.float64)),
-                "reached": np.asarray(self.reached, np.float64),
-                "reached_low": reached_low,
-                "reached_high": reached_high,
-            }
-        )
+    def __post_init__(self) -> None:
+        for name in ("estimate", "interval", "reached", "reached_interval"):
+            setattr(self, name, np.asarray(getattr(self, name), np.float64))
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw one row per subgroup, in their order.
+    def _columns(self) -> dict[str, Any]:
+        names = ("estimate", "interval", "reached", "reached_interval")
+        return columns_of({"group": list(self.names)} | {name: getattr(self, name) for name in names})
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure with space for all subgroups.
+    def _new_axes(self) -> Any:
+        return canvas.axes_for_rows(canvas.shortened(self.names), True)
 
-        Returns
-        -------
-        SubgroupsDisplay
-            This display.
-        """
-        canvas.load_pyplot()
+    def _draw(self, ax: Any) -> None:
         names = canvas.shortened(self.names)
-        if ax is None:
-            ax = canvas.axes_for_rows(names, True)
-        self.ax_, self.figure_ = ax, ax.figure
         rows = np.arange(len(names), dtype=np.float64)
         above, below = rows - 0.16, rows + 0.16  # both are often at the same place
-        self.interval_lines_ = canvas.draw_row_intervals(ax, above, np.asarray(self.interval, np.float64))
-        self.reached_lines_ = canvas.draw_row_intervals(ax, below, np.asarray(self.reached_interval, np.float64))
+        self.interval_lines_ = canvas.draw_row_intervals(ax, above, self.interval)
+        self.reached_lines_ = canvas.draw_row_intervals(ax, below, self.reached_interval)
         self.reached_lines_.set_color(canvas.ORANGE)
         floor = canvas.with_level("floor", self.confidence)
-        self.floor_marks_ = canvas.draw_row_marks(ax, above, np.asarray(self.floors, np.float64), label=floor)
-        diamonds = {"marker": "D", "color": canvas.ORANGE, "markeredgecolor": "black", "markeredgewidth": 0.6}
-        reached = np.asarray(self.reached, np.float64)
-        self.reached_marks_ = canvas.draw_row_marks(ax, below, reached, label="reached", **diamonds)
+        self.floor_marks_ = canvas.draw_row_marks(ax, above, self.estimate, label=floor)
+        self.reached_marks_ = canvas.draw_row_marks(ax, below, self.reached, label="reached", **canvas.DIAMONDS)
         x_label = f"error by {canvas.shortened([self.column])[0]}" if self.column else "error"
         canvas.finish_rows(ax, names, x_label, legend=True)
         ax.xaxis.label.set(parse_math=False, usetex=False)
-        return self

@@ -2,23 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from bayesfloor.display import canvas
-from bayesfloor.runtime.frames import Framed
+from bayesfloor.display.base import Display
 
 
 @dataclass(eq=False, repr=False)
-class VoteFloorDisplay(Framed):
+class VoteFloorDisplay(Display):
     """The floor from votes or soft labels, beside the other error rates that go with it.
 
     Make one with ``vote_floor(votes).plot()`` or ``soft_label_floor(P).plot()``.
 
     Parameters
     ----------
-    measures : mapping of str to sequence
+    columns : mapping of str to sequence
         Columns with one entry per error rate: ``measure``, its name; ``value``; ``interval_low`` and ``interval_high``,
         NaN where there is no interval. The floor comes first.
     confidence : float
@@ -47,37 +47,26 @@ class VoteFloorDisplay(Framed):
     ['floor', 'naive: votes outside the majority']
     """
 
-    measures: Mapping[str, Any]
+    columns: Mapping[str, Any]
     _: KW_ONLY
     confidence: float
 
-    def frame(self) -> Any:
-        """Return a data frame with a row for each error rate."""
-        return self._frame_of(dict(self.measures))
+    def _columns(self) -> dict[str, Any]:
+        return dict(self.columns)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw a row for each error rate.
+    def _new_axes(self) -> Any:
+        return canvas.axes_for_rows(self._names, legend=False)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
+    @property
+    def _names(self) -> list[str]:
+        return [str(name) for name in self.columns["measure"]]
 
-        Returns
-        -------
-        VoteFloorDisplay
-            This display.
-        """
-        canvas.load_pyplot()
-        names = [str(name) for name in self.measures["measure"]]
-        ax = canvas.axes_for_rows(names, legend=False) if ax is None else ax
-        self.ax_, self.figure_ = ax, ax.figure
-        value, low, high = (np.asarray(self.measures[name]) for name in ("value", "interval_low", "interval_high"))
-        rows = np.arange(len(names), dtype=np.float64)
+    def _draw(self, ax: Any) -> None:
+        value, low, high = (np.asarray(self.columns[name]) for name in ("value", "interval_low", "interval_high"))
+        rows = np.arange(len(value), dtype=np.float64)
         known = np.isfinite(low)
         self.interval_lines_ = canvas.draw_row_intervals(ax, rows[known], np.column_stack([low, high])[known])
         self.floor_marks_ = canvas.draw_row_marks(ax, rows[:1], value[:1], markersize=7)
         hollow = {"markerfacecolor": "white", "markeredgecolor": canvas.DARK}
         self.other_marks_ = canvas.draw_row_marks(ax, rows[1:], value[1:], **hollow)
-        canvas.finish_rows(ax, names, canvas.with_level("error", self.confidence), legend=False)
-        return self
+        canvas.finish_rows(ax, self._names, canvas.with_level("error", self.confidence), legend=False)

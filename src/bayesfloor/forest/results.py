@@ -51,7 +51,7 @@ class EdgeSums(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Forests(Result):
+class Forests(Result, says="n_samples n_trees spans"):
     """The first edge-disjoint minimum spanning trees of a set of points.
 
     Attributes
@@ -93,9 +93,6 @@ class Forests(Result):
     metric: str = "euclidean"
     core_distances: F64 | None = None
     _origin: Origin | None = None  # the points, for `extend`
-
-    def __repr__(self) -> str:
-        return f"Forests(n_samples={self.n_samples}, n_trees={self.n_trees}, spans={self.spans})"
 
     @property
     def spans(self) -> bool:
@@ -341,9 +338,9 @@ class Forests(Result):
     def _table_html(self) -> str:
         return ""  # there may be millions of edges
 
-    def frame(self) -> Any:
-        """Return the edges as a data frame."""
-        return self._frame_of({"tree": self.tree, "i": self.edges[:, 0], "j": self.edges[:, 1], "weight": self.weights})
+    def _columns(self) -> dict[str, Any]:
+        """Return a row for each edge."""
+        return {"tree": self.tree, "i": self.edges[:, 0], "j": self.edges[:, 1], "weight": self.weights}
 
 
 def to_forests(

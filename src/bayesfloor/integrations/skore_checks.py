@@ -241,7 +241,7 @@ def _stacked(first: Any, second: Any) -> Any:
 def _gap(found: DifficultyReport, rows: _Rows) -> str | None:
     gap = found.gap
     assert gap is not None
-    return gap.sentence if gap.is_sure and gap.sure_gap > 0.0 else None
+    return gap.sentence() if gap.is_sure and gap.sure_gap > 0.0 else None
 
 
 def _target(found: DifficultyReport, rows: _Rows) -> str | None:

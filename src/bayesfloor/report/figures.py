@@ -83,8 +83,7 @@ class Figures:
         """How much each learner weighs in the stack, the most first."""
         if self.learned is None:
             return {}
-        found = self.learned.weights.items() if isinstance(self.learned, LearnedFloor) else self.learned.learners
-        return {name: float(weight) for name, weight in sorted(found, key=lambda each: -each[1])}
+        return {name: float(weight) for name, weight in sorted(self.learned.weights.items(), key=lambda each: -each[1])}
 
     @property
     def err_alike(self) -> bool:

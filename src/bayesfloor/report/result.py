@@ -61,10 +61,18 @@ class DifficultyReport(Result):
     gap: FloorGap | None = None
 
     def __repr__(self) -> str:
-        return f"DifficultyReport({' '.join(self.summary['answer'])!r})"
+        return f"DifficultyReport({self.sentence()!r})"
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def sentence(self) -> str:
+        """Return the answer in words."""
+        return " ".join(self.summary["answer"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the summary."""
+        return self.summary
 
     def _repr_html_(self) -> str:
         from bayesfloor.report.page.page import render_page

@@ -10,6 +10,7 @@
 - `findings`: `Finding`, something noticed in the data that a reader of the result should know
 - `finding_pages`: what each code of a finding means, a page of Markdown for each
 - `text`: names, values, counts and rates as text for people
-- `frames`: data frames of the library that the caller uses; `results`: what every result shows in a notebook
-- `files`: atomic writes
+- `frames`: data frames of the library that the caller uses
+- `results`: `Result`, a record whose text, table, JSON and picture follow from its fields; `notebooks`: its HTML
+- `files`: atomic writes; `lazy_names`: public names that are loaded on first use
 """

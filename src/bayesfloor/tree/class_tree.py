@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.labels import check_labels
-from bayesfloor.display import ClassTreeDisplay
-from bayesfloor.runtime.arrays import Ints
-from bayesfloor.runtime.results import Result
+from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.results import PlottedResult
 from bayesfloor.runtime.text import label_text, listed, shown
 from bayesfloor.tree.cuts import Split
 
@@ -45,8 +44,10 @@ class ClassNode:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassTree(Result):
+class ClassTree(PlottedResult, says="n_classes depth cuts", display="ClassTreeDisplay"):
     """A binary tree of classes; each inner node is a binary problem. `build_class_tree` makes one.
+
+    `frame` has a row for each node.
 
     Attributes
     ----------
@@ -72,11 +73,6 @@ class ClassTree(Result):
     classes: NDArray[Any]
     nodes: tuple[ClassNode, ...]
 
-    def __repr__(self) -> str:
-        cuts = [node.cut for node in self.nodes]
-        known = "" if isnan(cuts[0]) else f", cuts {min(cuts):.4g} to {max(cuts):.4g}"
-        return f"ClassTree({self.n_classes} classes, depth {self.depth}{known})"
-
     @property
     def n_classes(self) -> int:
         """Number of classes, K."""
@@ -86,6 +82,11 @@ class ClassTree(Result):
     def n_nodes(self) -> int:
         """Number of inner nodes, K − 1."""
         return len(self.nodes)
+
+    @property
+    def cuts(self) -> Floats:
+        """Value of the cut at each node; NaN where the tree was given without weights."""
+        return np.array([node.cut for node in self.nodes])
 
     @cached_property
     def depth(self) -> int:
@@ -232,34 +233,17 @@ class ClassTree(Result):
             lambda left, right: half(np.concatenate([left, right]))[1],
         )
 
-    def frame(self) -> Any:
-        """Return a data frame with one row per node; left and right are lists of labels."""
+    def _columns(self) -> dict[str, Any]:
+        """Return a row for each node; left and right are lists of labels."""
         rows = self.to_dict()["nodes"]
-        return self._frame_of(
-            {
-                "node": [node.index for node in self.nodes],
-                "parent": [node.parent for node in self.nodes],
-                "depth": [node.depth for node in self.nodes],
-                "left": [row["left"] for row in rows],
-                "right": [row["right"] for row in rows],
-                "cut": [node.cut for node in self.nodes],
-            }
-        )
-
-    def plot(self, ax: Any = None) -> ClassTreeDisplay:
-        """Draw the tree from left to right; needs matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw. By default a new figure large enough for all labels.
-
-        Returns
-        -------
-        ClassTreeDisplay
-        """
-        cuts = [node.cut for node in self.nodes]
-        return ClassTreeDisplay.from_data(self.children, self.classes, cuts=cuts, ax=ax)
+        return {
+            "node": [node.index for node in self.nodes],
+            "parent": [node.parent for node in self.nodes],
+            "depth": [node.depth for node in self.nodes],
+            "left": [row["left"] for row in rows],
+            "right": [row["right"] for row in rows],
+            "cut": [node.cut for node in self.nodes],
+        }
 
 
 def grow_class_tree(classes: NDArray[Any], split: Split, cut_value: Callable[[Ints, Ints], float]) -> ClassTree:

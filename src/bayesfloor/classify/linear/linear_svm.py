@@ -202,8 +202,8 @@ def _signed(X: Any, chosen: I64, sign: F64) -> Any:
     return signed
 
 
-@dataclass(frozen=True, eq=False)
-class LinearSVMPath(Result):
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearSVMPath(Result, says="Cs n_features"):
     """Solutions of one binary problem for rising C.
 
     Attributes
@@ -223,14 +223,14 @@ class LinearSVMPath(Result):
     coef: F64
     intercept: F64
 
-    def __repr__(self) -> str:
-        n_Cs, n_features = self.coef.shape
-        return f"LinearSVMPath({n_Cs} values of C from {self.Cs[0]:.3g} to {self.Cs[-1]:.3g}, {n_features} features)"
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.coef.shape[1]
 
-    def frame(self) -> Any:
-        """Return a data frame with a row for each C: C, intercept and the coefficients w0, w1, …"""
-        columns = {f"w{j}": column for j, column in enumerate(self.coef.T)}
-        return self._frame_of({"C": self.Cs, "intercept": self.intercept, **columns})
+    def _columns(self) -> dict[str, Any]:
+        """Return a row for each C: C, intercept and the coefficients w0, w1, …"""
+        return {"C": self.Cs, "intercept": self.intercept, **{f"w{j}": column for j, column in enumerate(self.coef.T)}}
 
 
 @like_input
@@ -259,7 +259,7 @@ def linear_svm_path(X: Any, y: Any = None, *, Cs: Any = 19, sample_weight: Any =
     >>> from bayesfloor import linear_svm_path
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> linear_svm_path(scale(X), y)
-    LinearSVMPath(19 values of C from 3.81e-06 to 2.62e+05, 30 features)
+    LinearSVMPath(Cs 3.815e-06 to 2.621e+05, 30 features)
     """
     X, y = prepared_points(X, y)
     points = (check_sparse_points if sparse.issparse(X) else check_points)(X, squares=True)

@@ -198,19 +198,13 @@ def learned_floor_of(
         client=client,
     )
     judged = _judge(learned, metrics, confidence, seed, n_jobs)
-    summary, first = judged.summaries["error"], judged.floors[metrics[0].name]
+    summary = judged.summaries["error"]
     rows, q, plan = judged.rows, judged.q, learned.plan
     subgroups = _subgroups(problem, learned, judged, confidence, seed)
     class_reached, pair_reached = errors_by_class(q, rows.codes, rows.class_weights)
     thinned = rows.in_proportion()
     n_folds = cv if is_int(cv) else int(learned.folds.max()) + 1
     floor = LearnedFloor(
-        estimate=first.estimate,
-        interval=first.interval,
-        reached=first.reached,
-        reached_interval=first.reached_interval,
-        majority_error=summary.baseline,
-        curve=first.curve,
         tree_bounds=posterior_bounds(q[thinned], rows.codes[thinned], n_jobs, seed, plan.groups),
         residual_z=judged.residual_z,
         class_reached=class_reached,
@@ -218,9 +212,7 @@ def learned_floor_of(
         weights=learned.weights(),
         n_samples=len(problem.X),
         n_rows=len(plan.rows),
-        n_classes=len(problem.classes),
         classes=problem.classes,
-        confidence=confidence,
         findings=in_order(
             [
                 *find_in_learned(summary, judged.residual_z, learned.problem, learned.used.codes, n_folds),
@@ -231,7 +223,7 @@ def learned_floor_of(
         seconds=perf_counter() - started,
         subgroups=subgroups,
         ranking=rank_classes(judged.stacks, rows, problem.classes, confidence, plan.clusters),
-        metric=first.name,
+        metric=metrics[0].name,
         metrics=judged.floors,
         cost=_decisions(metrics, q, rows, problem.classes),
     )

@@ -189,29 +189,15 @@ def gap_of(learned: LearnedFloor, held_out: HeldOut, predicted: Predicted, *, ro
         lower = max(min(interval[0] + difference.value, error_interval[0]), 0.0)
         interval = lower, max(min(interval[1], limit), estimate)
         found.append(_better_than_stack(difference, floor.interval, interval, confidence))
-    best = min(difference.first, floor.reached)
     by_class = _by_class(predicted, held_out, clusters, confidence, difference.value)
     by_pair = _by_pair(predicted, held_out, clusters, difference.value)
     _adjust(by_class, by_pair)
     return FloorGap(
-        error=difference.first,
+        difference=difference,
         error_interval=error_interval,
-        reached=floor.reached,
-        reached_interval=floor.reached_interval,
         estimate=estimate,
         interval=interval,
-        sure_gap=difference.value,
-        sure_gap_interval=difference.interval,
-        p_value=difference.p_value,
-        possible_gap=max(best - estimate, 0.0),
-        possible_gap_interval=(max(best - interval[1], 0.0), max(best - interval[0], 0.0)),
-        n_only_model=difference.n_first,
-        n_only_stack=difference.n_second,
-        classes=learned.classes,
-        n_samples=learned.n_samples,
-        n_rows=learned.n_rows,
         n_tested=len(codes),
-        confidence=confidence,
         origin=predicted.origin,
         rows_are_new=rows_are_new,
         name=predicted.name,

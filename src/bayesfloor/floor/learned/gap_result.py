@@ -1,16 +1,17 @@
 """What `floor_gap` returns, and the sentence that says it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.display import FloorGapDisplay
+from bayesfloor.floor.learned.paired import Difference
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.runtime.arrays import Range
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.results import Result
+from bayesfloor.runtime.results import PlottedResult, plain
 from bayesfloor.runtime.text import exact_percent, label_text, percent, percent_range, points
 
 #: Points below which nothing is said to be left: less than is written.
@@ -22,53 +23,34 @@ MOST_NAMED = 3
 #: Shares of a difference that have a name, up to so much off.
 _SHARES = {0.25: "a quarter", 1 / 3: "a third", 0.5: "half", 2 / 3: "two thirds", 0.75: "three quarters"}
 _OFF = 0.035
-#: Figures in `FloorGap.to_dict`.
-_IN_DICT = (
-    *("error", "error_interval", "reached", "reached_interval", "estimate", "interval", "confidence"),
-    *("sure_gap", "sure_gap_interval", "p_value", "is_sure", "possible_gap", "possible_gap_interval"),
-    *("n_only_model", "n_only_stack", "n_samples", "n_rows", "n_tested", "origin", "name"),
-)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class FloorGap(Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class FloorGap(
+    PlottedResult,
+    says="error reached p_value estimate n_samples n_classes",
+    omits="difference learned class_columns pair_columns rows_are_new",
+    display="FloorGapDisplay",
+):
     """How far a model is from what was reached on the same rows, and from the floor.
+
+    `frame` has a row for each error and each gap.
 
     Errors are shares of rows predicted wrongly. All are of the rows that the stack was tested on.
 
     Attributes
     ----------
-    error : float
-        The error of the model.
+    difference : Difference
+        The paired comparison of the model, the first, and the stack, the second: `error`, `sure_gap`,
+        `sure_gap_interval`, `p_value`, `n_only_model` and `n_only_stack` are from there.
     error_interval : (float, float)
-        Clopper and Pearson's interval of that.
-    reached : float
-        The error of the stack of learners.
-    reached_interval : (float, float)
-        Where it lies.
+        Clopper and Pearson's interval of the error of the model.
     estimate : float
         The floor: the lowest error that any model can reach.
     interval : (float, float)
         Where it lies. A model that is surely better than the stack moves it down.
-    sure_gap : float
-        `error` less `reached`: what can be won by a model that exists. Below 0 where the model is better.
-    sure_gap_interval : (float, float)
-        Where that lies: the lower end can surely be won.
-    p_value : float
-        Chance of a difference as large if both were equally good: McNemar's exact test; by groups where rows belong
-        together.
-    possible_gap : float
-        What may be won beyond that: from the better of both down to the floor.
-    possible_gap_interval : (float, float)
-        Where that lies, by the interval of the floor.
-    n_only_model, n_only_stack : int
-        Rows that only the model, and only the stack, predicts wrongly.
-    classes : ndarray of shape (n_classes,)
-        The labels, sorted.
-    n_samples, n_rows, n_tested : int
-        Rows given, rows used for training or tests, rows compared.
-    confidence : float
-        Level of the intervals.
+    n_tested : int
+        Rows compared.
     origin : {"cross-fitted", "fitted", "predictions"}
         Whether clones of the model were fitted on the folds of the stack, a fitted model was asked, or predictions
         were passed.
@@ -84,24 +66,11 @@ class FloorGap(Result):
         What `by_class` and `by_pair` show.
     """
 
-    error: float
+    difference: Difference
     error_interval: Range
-    reached: float
-    reached_interval: Range
     estimate: float
     interval: Range
-    sure_gap: float
-    sure_gap_interval: Range
-    p_value: float
-    possible_gap: float
-    possible_gap_interval: Range
-    n_only_model: int
-    n_only_stack: int
-    classes: NDArray[Any]
-    n_samples: int
-    n_rows: int
     n_tested: int
-    confidence: float
     origin: str
     rows_are_new: bool
     name: str
@@ -110,14 +79,38 @@ class FloorGap(Result):
     class_columns: dict[str, Any]
     pair_columns: dict[str, Any]
 
-    def __repr__(self) -> str:
-        return (
-            f"FloorGap(error {self.error:.4f}, reached {self.reached:.4f}, {p_text(self.p_value)}, floor "
-            f"{self.estimate:.4f}, {self.n_rows} of {self.n_samples} samples, {len(self.classes)} classes)"
-        )
+    @property
+    def error(self) -> float:
+        """The error of the model."""
+        return self.difference.first
 
-    def __str__(self) -> str:
-        return self.sentence
+    @property
+    def reached(self) -> float:
+        """The error of the stack of learners."""
+        return self.learned.metrics["error"].reached
+
+    @property
+    def reached_interval(self) -> Range:
+        """Where it lies."""
+        return self.learned.metrics["error"].reached_interval
+
+    @property
+    def sure_gap(self) -> float:
+        """`error` less `reached`: what can be won by a model that exists. Below 0 where the model is better."""
+        return self.difference.value
+
+    @property
+    def sure_gap_interval(self) -> Range:
+        """Where that lies: the lower end can surely be won."""
+        return self.difference.interval
+
+    @property
+    def p_value(self) -> float:
+        """Chance of a difference as large if both were equally good.
+
+        McNemar's exact test; by groups where rows belong together.
+        """
+        return self.difference.p_value
 
     @property
     def is_sure(self) -> bool:
@@ -126,23 +119,71 @@ class FloorGap(Result):
         return self.p_value < 1.0 - self.confidence and not low <= 0.0 <= high
 
     @property
+    def possible_gap(self) -> float:
+        """What may be won beyond `sure_gap`: from the better of both down to the floor."""
+        return max(min(self.error, self.reached) - self.estimate, 0.0)
+
+    @property
+    def possible_gap_interval(self) -> Range:
+        """Where that lies, by the interval of the floor."""
+        best, (low, high) = min(self.error, self.reached), self.interval
+        return max(best - high, 0.0), max(best - low, 0.0)
+
+    @property
+    def n_only_model(self) -> int:
+        """Rows that only the model predicts wrongly."""
+        return self.difference.n_first
+
+    @property
+    def n_only_stack(self) -> int:
+        """Rows that only the stack predicts wrongly."""
+        return self.difference.n_second
+
+    @property
+    def n_samples(self) -> int:
+        """Rows given."""
+        return self.learned.n_samples
+
+    @property
+    def n_rows(self) -> int:
+        """Rows used for training or tests."""
+        return self.learned.n_rows
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.learned.n_classes
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels, sorted."""
+        return self.learned.classes
+
+    @property
+    def confidence(self) -> float:
+        """Level of the intervals."""
+        return self.learned.confidence
+
     def sentence(self) -> str:
-        """The answer in plain words."""
+        """Say how far the model is from what was reached and from the floor.
+
+        Returns
+        -------
+        str
+        """
         return " ".join(sentences_on(self))
 
-    def frame(self) -> Any:
-        """Return a data frame of the model, what was reached, the floor, and the gaps between them."""
+    def _columns(self) -> dict[str, Any]:
+        """Return the model, what was reached, the floor, and the gaps between them, a row each."""
         names = ("error", "reached", "estimate", "sure_gap", "possible_gap")
         ranges = [self.interval if name == "estimate" else getattr(self, f"{name}_interval") for name in names]
-        return self._frame_of(
-            {
-                "figure": ["model", "reached", "floor", "sure gap", "possible gap"],
-                "value": [getattr(self, name) for name in names],
-                "interval_low": [low for low, _ in ranges],
-                "interval_high": [high for _, high in ranges],
-                "p_value": [np.nan, np.nan, np.nan, self.p_value, np.nan],
-            }
-        )
+        return {
+            "figure": ["model", "reached", "floor", "sure gap", "possible gap"],
+            "value": [getattr(self, name) for name in names],
+            "interval_low": [low for low, _ in ranges],
+            "interval_high": [high for _, high in ranges],
+            "p_value": [np.nan, np.nan, np.nan, self.p_value, np.nan],
+        }
 
     def by_class(self) -> Any:
         """Return a data frame with a row for each true class, that with the largest share of the gap first.
@@ -169,58 +210,28 @@ class FloorGap(Result):
         """
         return self._frame_of(self.pair_columns)
 
-    def plot(self, ax: Any = None) -> FloorGapDisplay:
-        """Draw model, reached and floor on one scale, and beside it where the model errs more.
-
-        Parameters
-        ----------
-        ax : two matplotlib Axes, default=None
-            Where to draw the scale and the pairs; None makes a figure.
-
-        Returns
-        -------
-        FloorGapDisplay
-        """
-        two = len(self.classes) == 2
-        columns = self.class_columns if two else self.pair_columns
-        names = (
-            [label_text(label) for label in columns["label"]]
-            if two
-            else [_pair(*pair) for pair in zip(columns["first"], columns["second"], strict=True)]
-        )
-        return FloorGapDisplay(
-            {"model": self.error, "reached": self.reached, "floor": self.estimate},
-            intervals={"model": self.error_interval, "reached": self.reached_interval, "floor": self.interval},
-            names=names,
-            gap=columns["gap_of_all" if two else "gap"],
-            is_sure=np.asarray(columns["p_adjusted"]) < 1.0 - self.confidence,
-            confidence=self.confidence,
-            places="true class" if two else "pair of classes",
-        ).plot(ax)
-
     def to_dict(self) -> dict[str, Any]:
-        """Return everything that is shown as plain values: text, numbers, lists and dicts."""
-        plain = {name: getattr(self, name) for name in _IN_DICT}
-        plain |= {name: list(value) for name, value in plain.items() if isinstance(value, tuple)}
-        return {
-            "sentence": self.sentence,
-            **plain,
-            "classes": [_plain(label) for label in self.classes.tolist()],
-            "by_class": _records(self.class_columns),
-            "by_pair": _records(self.pair_columns),
-            "findings": [{"code": each.code, "sentence": each.sentence, "hint": each.hint} for each in self.findings],
+        """Return the result as values that JSON can hold; `by_class` and `by_pair` as lists of rows."""
+        places = {"by_class": self.class_columns, "by_pair": self.pair_columns}
+        return super().to_dict() | {name: _rows(columns) for name, columns in places.items()}
+
+    def _drawn(self, names: Iterable[str]) -> dict[str, Any]:
+        two = self.n_classes == 2
+        columns = self.class_columns if two else self.pair_columns
+        return super()._drawn(names) | {
+            "names": (
+                [label_text(label) for label in columns["label"]]
+                if two
+                else [_pair(*pair) for pair in zip(columns["first"], columns["second"], strict=True)]
+            ),
+            "gap": columns["gap_of_all" if two else "gap"],
+            "is_sure": np.asarray(columns["p_adjusted"]) < 1.0 - self.confidence,
+            "places": "true class" if two else "pair of classes",
         }
 
 
-def _records(columns: dict[str, Any]) -> list[dict[str, Any]]:
-    values = [np.asarray(column).tolist() if not isinstance(column, list) else column for column in columns.values()]
-    return [dict(zip(columns, map(_plain, row), strict=True)) for row in zip(*values, strict=True)]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, bool | int | float) else str(value)
+def _rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*map(plain, columns.values()), strict=True)]
 
 
 def p_text(p_value: float) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.sampling import LEARNED_ROWS
-from bayesfloor.display import LabelNoiseDisplay
 from bayesfloor.floor.learned.column_order import in_column_order
 from bayesfloor.floor.learned.copies import distinct_rows
 from bayesfloor.floor.learned.estimate import learned_floor
@@ -17,13 +16,20 @@ from bayesfloor.learn.training_rows import as_given
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import ParameterError, check_int, check_max_rows, check_random_state_seed
 from bayesfloor.runtime.frames import like_input
-from bayesfloor.runtime.results import Result
+from bayesfloor.runtime.results import PlottedResult
 from bayesfloor.tables.arguments import check_problem
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelNoiseCheck(Result):
+class LabelNoiseCheck(
+    PlottedResult,
+    says="mean_deviation share n_samples n_classes",
+    rows="share estimate interval expected deviation reached",
+    display="LabelNoiseDisplay",
+):
     """Estimates of the floor with more and more labels redrawn, beside what they should be.
+
+    `frame` has a row for each share.
 
     Attributes
     ----------
@@ -57,43 +63,6 @@ class LabelNoiseCheck(Result):
     n_samples: int
     n_classes: int
     confidence: float
-
-    def __repr__(self) -> str:
-        shares = ", ".join(f"{share:g}" for share in self.share[1:])
-        return (
-            f"LabelNoiseCheck(mean deviation {self.mean_deviation:.4f} over shares {shares}, "
-            f"{self.n_samples} samples, {self.n_classes} classes)"
-        )
-
-    def _columns(self) -> dict[str, Floats]:
-        return {
-            "share": self.share,
-            "estimate": self.estimate,
-            "interval_low": self.interval[:, 0],
-            "interval_high": self.interval[:, 1],
-            "expected": self.expected,
-            "deviation": self.deviation,
-            "reached": self.reached,
-        }
-
-    def frame(self) -> Any:
-        """Return a data frame with a row for each share."""
-        return self._frame_of(self._columns())
-
-    def plot(self, ax: Any = None) -> LabelNoiseDisplay:
-        """Draw the estimates beside the line on which they should lie.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        LabelNoiseDisplay
-        """
-        display = LabelNoiseDisplay(self._columns(), mean_deviation=self.mean_deviation, confidence=self.confidence)
-        return display.plot(ax)
 
 
 @like_input

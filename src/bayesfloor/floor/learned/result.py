@@ -1,18 +1,17 @@
 """What `learned_floor` returns."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.display import LearnedFloorDisplay, SubgroupsDisplay
 from bayesfloor.floor.learned.rows_needed import RowsNeeded, find_rise, rows_to_reach
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.checks import check_float, check_option
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.results import Result
+from bayesfloor.runtime.results import PlottedResult, Result
 from bayesfloor.runtime.text import shown, written
 
 #: Largest size in a picture of the curve, as a multiple of the largest training size.
@@ -20,8 +19,10 @@ _DRAWN_BEYOND = 10.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearningCurve(Result):
+class LearningCurve(Result, says="size value limit rate", rows="size value expected middle fitted"):
     """What the stack attains at a few training sizes, the largest first.
+
+    `frame` has a row for each size.
 
     Attributes
     ----------
@@ -53,10 +54,6 @@ class LearningCurve(Result):
     rate: float
     covariance: Floats | None = None
 
-    def __repr__(self) -> str:
-        points = ", ".join(f"{size:.0f}: {value:.4f}" for size, value in zip(self.size, self.value, strict=True))
-        return f"LearningCurve({points}, limit {self.limit:.4f})"
-
     def at(self, size: Any) -> Floats:
         """Return the fitted curve at any training size.
 
@@ -72,17 +69,9 @@ class LearningCurve(Result):
         excess = self.fitted[0] - self.limit
         return self.limit + excess * (np.asarray(size, np.float64) / self.size[0]) ** -self.rate
 
-    def columns(self) -> dict[str, Floats]:
-        """Return the values at each size, by name."""
-        return {name: getattr(self, name) for name in ("size", "value", "expected", "middle", "fitted")}
-
-    def frame(self) -> Any:
-        """Return a data frame with a row for each size."""
-        return self._frame_of(self.columns())
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassRanking:
+class ClassRanking(Result, says="label auc average_precision n_samples"):
     """How high the stack ranks the rows of a class, by the probability of that class.
 
     Attributes
@@ -121,16 +110,14 @@ class ClassRanking:
     auc_by_size: tuple[float, ...]
     is_rising: bool
 
-    def __repr__(self) -> str:
-        low, high = self.auc_interval
-        return (
-            f"ClassRanking({shown(self.label)}: AUC {self.auc:.4f}, interval {low:.4f} to {high:.4f}, "
-            f"average precision {self.average_precision:.4f}, {self.n_rows} of {self.n_samples} samples)"
-        )
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MetricFloor(Result):
+class MetricFloor(
+    PlottedResult,
+    says="estimate:name reached",
+    rows="metric=name estimate interval reached reached_interval baseline",
+    display="LearnedFloorDisplay",
+):
     """The best value of one metric that any model can attain.
 
     Attributes
@@ -180,16 +167,6 @@ class MetricFloor(Result):
     about: str = ""
     perfect: float = 0.0
     bounds: Range = (0.0, 1.0)
-
-    def __repr__(self) -> str:
-        low, high = self.interval
-        return (
-            f"MetricFloor({self.name} {self.estimate:.4f}, {100 * self.confidence:g}% interval {low:.4f} to "
-            f"{high:.4f}, reached {self.reached:.4f})"
-        )
-
-    def __str__(self) -> str:
-        return self.sentence()
 
     @property
     def best(self) -> float:
@@ -290,56 +267,19 @@ class MetricFloor(Result):
             findings=tuple(find_rise(self.title, curve.value, sign * curve.value, curve.covariance, curve.size)),
         )
 
-    def plot(self, ax: Any = None) -> LearnedFloorDisplay:
-        """Draw the learning curve with its limit, the interval, and what was reached.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        LearnedFloorDisplay
-        """
+    def _drawn(self, names: Iterable[str]) -> dict[str, Any]:
         smallest, largest = float(self.curve.size.min()), float(self.curve.size.max())
         tried, beyond = np.geomspace(smallest, largest, 60), np.geomspace(largest, _DRAWN_BEYOND * largest, 60)
         tried[-1] = beyond[0] = largest  # rounding must not leave the last size on one side only
         sizes = np.concatenate([tried, beyond])
-        return LearnedFloorDisplay(
-            self.curve.columns(),
-            line=(sizes, self.curve.at(sizes)),
-            floor=self.estimate,
-            interval=self.interval,
-            reached=self.reached,
-            reached_interval=self.reached_interval,
-            baseline=self.baseline,
-            confidence=self.confidence,
-            title=self.title,
-            is_rate=self.is_rate,
-            larger_is_better=self.larger_is_better,
-        ).plot(ax)
-
-
-def columns_of_metrics(metrics: Mapping[str, MetricFloor], same: Mapping[str, float]) -> dict[str, Any]:
-    """Return the columns of a data frame with a row for each metric, and some that are the same in all rows."""
-    floors = list(metrics.values())
-    return {
-        "metric": [each.name for each in floors],
-        "estimate": [each.estimate for each in floors],
-        "interval_low": [each.interval[0] for each in floors],
-        "interval_high": [each.interval[1] for each in floors],
-        "reached": [each.reached for each in floors],
-        "reached_low": [each.reached_interval[0] for each in floors],
-        "reached_high": [each.reached_interval[1] for each in floors],
-        "baseline": [each.baseline for each in floors],
-        **{name: [value] * len(floors) for name, value in same.items()},
-    }
+        return super()._drawn(names) | {"columns": self.curve._columns(), "line": (sizes, self.curve.at(sizes))}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CostDecisions(Result):
     """What follows from a matrix of costs.
+
+    `frame` has a row for each true class and decision that costs something, the dearest first.
 
     Attributes
     ----------
@@ -373,27 +313,37 @@ class CostDecisions(Result):
             f"taking {shown(self.classes[k])} for {self.decisions[j]})"
         )
 
-    def frame(self) -> Any:
-        """Return a data frame with a row for each true class and decision that costs something, the dearest first."""
+    @property
+    def undecided(self) -> float | None:
+        """Share of the rows that are left undecided; None where there is no cost of that."""
+        return float(self.pair_rows[:, -1].sum()) if len(self.decisions) > len(self.classes) else None
+
+    def _columns(self) -> dict[str, Any]:
+        """Return a row for each true class and decision that costs something, the dearest first."""
         order = np.argsort(-self.pair_costs, axis=None, kind="stable")
         pairs = [np.unravel_index(place, self.pair_costs.shape) for place in order.tolist()]
         pairs = [(int(k), int(j)) for k, j in pairs if self.pair_costs[k, j] > 0]
         total = max(float(self.pair_costs.sum()), 1e-300)
-        return self._frame_of(
-            {
-                "label": [str(self.classes[k]) for k, _ in pairs],
-                "decision": [self.decisions[j] for _, j in pairs],
-                "cost": [float(self.costs[pair]) for pair in pairs],
-                "rows": [float(self.pair_rows[pair]) for pair in pairs],
-                "cost_per_row": [float(self.pair_costs[pair]) for pair in pairs],
-                "share_of_cost": [float(self.pair_costs[pair]) / total for pair in pairs],
-            }
-        )
+        return {
+            "label": [str(self.classes[k]) for k, _ in pairs],
+            "decision": [self.decisions[j] for _, j in pairs],
+            "cost": [float(self.costs[pair]) for pair in pairs],
+            "rows": [float(self.pair_rows[pair]) for pair in pairs],
+            "cost_per_row": [float(self.pair_costs[pair]) for pair in pairs],
+            "share_of_cost": [float(self.pair_costs[pair]) / total for pair in pairs],
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SubgroupFloors(Result):
+class SubgroupFloors(
+    PlottedResult,
+    says="column names reached reached_p_value floor_p_value",
+    rows="group=names estimate interval reached reached_interval share share_of_errors n_samples n_rows is_too_few",
+    display="SubgroupsDisplay",
+):
     """The floor, and what was reached, among the rows of each subgroup.
+
+    `frame` has a row for each subgroup.
 
     The floor of a subgroup is the error that the best model of all rows makes among those of the subgroup. Where the
     columns tell the subgroup it is the lowest error that any model can have there.
@@ -443,164 +393,98 @@ class SubgroupFloors(Result):
     confidence: float
     note: str = ""
 
-    def __repr__(self) -> str:
-        known = self.reached[~np.isnan(self.reached)]
-        return (
-            f"SubgroupFloors({len(self.names)} groups by {shown(self.column)}, reached {known.min():.4f} to "
-            f"{known.max():.4f}, p = {self.reached_p_value:.2g}; floors differ with p = {self.floor_p_value:.2g})"
-        )
-
     @property
     def is_too_few(self) -> NDArray[np.bool_]:
         """Which subgroups have too few tested rows, fewer than 5, for anything to be said of their floor."""
         return np.isnan(self.estimate)
 
-    def frame(self) -> Any:
-        """Return a data frame with a row for each subgroup; "too few" in `remark` where there is no estimate."""
-        return self._frame_of(
-            {
-                "group": list(self.names),
-                "estimate": self.estimate,
-                "interval_low": self.interval[:, 0],
-                "interval_high": self.interval[:, 1],
-                "reached": self.reached,
-                "reached_low": self.reached_interval[:, 0],
-                "reached_high": self.reached_interval[:, 1],
-                "share": self.share,
-                "share_of_errors": self.share_of_errors,
-                "n_samples": self.n_samples,
-                "n_rows": self.n_rows,
-                "remark": ["too few" if too_few else "" for too_few in self.is_too_few],
-            }
-        )
 
-    def plot(self, ax: Any = None) -> SubgroupsDisplay:
-        """Draw the floor and what was reached of each subgroup, with their intervals.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class StackFloor(
+    PlottedResult,
+    says="estimate:metric reached n_samples",
+    rows="residual_z n_samples n_rows seconds",
+    display="LearnedFloorDisplay",
+):
+    """The best value that any model can attain, as the limit of what a stack of learners learns.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        SubgroupsDisplay
-        """
-        return SubgroupsDisplay(
-            self.estimate,
-            names=self.names,
-            interval=self.interval,
-            reached=self.reached,
-            reached_interval=self.reached_interval,
-            confidence=self.confidence,
-            column=self.column,
-        ).plot(ax)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LearnedFloor(Result):
-    """The floor as the limit of what can be learned.
-
-    `estimate`, `interval`, `reached`, `reached_interval` and `curve` are of the first metric that was asked for: by
-    default of the error, the share of rows predicted wrongly. `metrics` holds them for all.
+    `frame` has a row for each metric, the first one first.
 
     Attributes
     ----------
-    estimate : float
-        The floor; a ceiling for metrics of which larger is better.
-    interval : (float, float)
-        Where it lies. The upper end is proven, up to sampling, by a model that exists; the lower end assumes that the
-        learning curve goes on as it does. Where larger is better, it is the other way round.
-    reached : float
-        The error, or other metric, that the stack attains by cross-validation, or on rows that were held out.
-    reached_interval : (float, float)
-        Clopper and Pearson's interval of that; of as many independent rows as these say as much as, where rows belong
-        together.
-    majority_error : float
-        The error of always naming the largest class.
-    curve : LearningCurve
-        The stack's errors at three training sizes.
-    tree_bounds : (float, float)
-        Henze-Penrose bounds from spanning trees in the space of the learned posterior.
+    metric : str
+        Name of the first metric that was asked for.
+    metrics : dict of str to MetricFloor
+        Every metric, by name, the first one first.
+    weights : dict of str to float
+        Weights of the learners in the stack, the largest first; mean over the folds.
     residual_z : float
-        Do neighbours err alike? Above 2.33, there is local signal that no learner caught.
-    class_reached : ndarray of shape (n_classes,)
-        The stack's error at telling each class from the rest, among all rows.
-    pair_reached : ndarray of shape (n_classes, n_classes)
-        The stack's error at telling two classes apart, among the rows of these two.
-    weights : dict
-        Exponents of the learners in the stack, the largest first; mean over the folds.
-    n_samples, n_rows, n_classes : int
-        Rows given, rows used for training or tests, classes. In an order of time, half of the rows used are tested;
-        of more than 10 000, about 10 000 are.
-    classes : ndarray of shape (n_classes,)
-        The labels, sorted.
-    confidence : float
-        Level of the intervals.
+        Standard errors by which residuals of neighbours are alike. Above 2.33, there is local signal that no learner
+        caught.
+    n_samples, n_rows : int
+        Rows given, rows used for training or tests. In an order of time, half of the rows used are tested; of more
+        than 10 000, about 10 000 are.
     findings : tuple of Finding
         What a reader should know.
     seconds : float
         Time taken.
-    ranking : tuple of ClassRanking
-        How high the rows of each class are ranked, in the order of the labels; says more than an error of a rare class.
-    metric : str
-        Name of the first metric that was asked for.
-    metrics : dict of str to MetricFloor
-        Every metric that was asked for, by name, and the error.
-    cost : CostDecisions or None
-        What follows from the costs; None without.
-    subgroups : SubgroupFloors or None
-        The error among the rows of each subgroup, whatever the metric, where `by` asked for it.
     """
 
-    estimate: float
-    interval: Range
-    reached: float
-    reached_interval: Range
-    majority_error: float
-    curve: LearningCurve
-    tree_bounds: Range
-    residual_z: float
-    class_reached: Floats
-    pair_reached: Floats
+    metric: str
+    metrics: dict[str, MetricFloor]
     weights: dict[str, float]
+    residual_z: float
     n_samples: int
     n_rows: int
-    n_classes: int
-    classes: NDArray[Any]
-    confidence: float
-    findings: tuple[Finding, ...] = field(default=())
+    findings: tuple[Finding, ...] = ()
     seconds: float = 0.0
-    ranking: tuple[ClassRanking, ...] = ()
-    metric: str = "error"
-    metrics: dict[str, MetricFloor] = field(default_factory=dict)
-    cost: CostDecisions | None = None
-    subgroups: SubgroupFloors | None = None
 
-    def __repr__(self) -> str:
-        low, high = self.interval
-        name = "" if self.metric == "error" else f"{self.metric} "
-        return (
-            f"LearnedFloor({name}{self.estimate:.4f}, {100 * self.confidence:g}% interval {low:.4f} to {high:.4f}, "
-            f"reached {self.reached:.4f}, {self.n_rows} of {self.n_samples} samples, {self.n_classes} classes)"
-        )
+    @property
+    def estimate(self) -> float:
+        """The best value of the first metric: a floor, or a ceiling where larger is better."""
+        return self._first.estimate
 
-    def _said(self) -> str:
-        return self.metrics[self.metric].sentence()
+    @property
+    def interval(self) -> Range:
+        """Where that lies.
 
-    def frame(self) -> Any:
-        """Return a data frame with a row for each metric that was asked for, the first one first."""
-        same = {
-            "majority_error": self.majority_error,
-            "tree_lower": self.tree_bounds[0],
-            "tree_upper": self.tree_bounds[1],
-            "residual_z": self.residual_z,
-            "n_samples": self.n_samples,
-            "n_rows": self.n_rows,
-            "n_classes": self.n_classes,
-            "seconds": self.seconds,
-        }
-        return self._frame_of(columns_of_metrics(self.metrics, same))
+        The worse end is proven, up to sampling, by a model that exists; the better end assumes that the learning curve
+        goes on as it does.
+        """
+        return self._first.interval
+
+    @property
+    def reached(self) -> float:
+        """What the stack attains by cross-validation, or on rows that were held out."""
+        return self._first.reached
+
+    @property
+    def reached_interval(self) -> Range:
+        """Where that lies, for sampling."""
+        return self._first.reached_interval
+
+    @property
+    def curve(self) -> LearningCurve:
+        """What the stack attains at three training sizes, by the first metric."""
+        return self._first.curve
+
+    @property
+    def confidence(self) -> float:
+        """Level of the intervals."""
+        return self._first.confidence
+
+    @property
+    def _first(self) -> MetricFloor:
+        return self.metrics[self.metric]
+
+    def sentence(self) -> str:
+        """Say what is proven of the first metric, and what is extrapolated.
+
+        Returns
+        -------
+        str
+        """
+        return self._first.sentence()
 
     def rows_for(self, value: Any, metric: str | None = None) -> RowsNeeded:
         """Estimate how many training rows a model needs to reach a value of a metric.
@@ -610,27 +494,85 @@ class LearnedFloor(Result):
         value : float
             The value.
         metric : str or None, default=None
-            Name of a metric that was asked for; None for the first.
+            Name of one of `metrics`; None for the first.
 
         Returns
         -------
         RowsNeeded
             The number of rows with an interval, or that it is more than 100 times those at hand, or that the value is
-            below the floor.
+            beyond what any model can attain.
         """
         name = self.metric if metric is None else check_option("metric", metric, self.metrics)
         return self.metrics[name].rows_for(value)
 
-    def plot(self, ax: Any = None) -> LearnedFloorDisplay:
-        """Draw the learning curve of the first metric with its limit, the interval, and what was reached.
+    def _columns(self) -> dict[str, Any]:
+        """Return a row for each metric, the first one first; what is known of all rows stands in each."""
+        floors = [each._columns() for each in self.metrics.values()]
+        columns = {name: [value for each in floors for value in each[name]] for name in floors[0]}
+        return columns | {name: value * len(floors) for name, value in super()._columns().items()}
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+    def _drawn(self, names: Iterable[str]) -> dict[str, Any]:
+        return self._first._drawn(names)
 
-        Returns
-        -------
-        LearnedFloorDisplay
-        """
-        return self.metrics[self.metric].plot(ax)
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class LearnedFloor(
+    StackFloor,
+    says="estimate:metric reached n_samples n_classes",
+    rows="majority_error tree_bounds residual_z n_samples n_rows n_classes seconds",
+):
+    """The floor as the limit of what can be learned.
+
+    `estimate`, `interval`, `reached`, `reached_interval` and `curve` are of the first metric that was asked for: by
+    default of the error, the share of rows predicted wrongly. `metrics` holds them for all, and always the error.
+
+    Attributes
+    ----------
+    metric : str
+        Name of the first metric that was asked for.
+    metrics : dict of str to MetricFloor
+        Every metric that was asked for, by name, and the error.
+    weights : dict of str to float
+        Exponents of the learners in the stack, the largest first; mean over the folds.
+    residual_z : float
+        Do neighbours err alike? Above 2.33, there is local signal that no learner caught.
+    n_samples, n_rows : int
+        Rows given, rows used for training or tests. In an order of time, half of the rows used are tested; of more
+        than 10 000, about 10 000 are.
+    findings : tuple of Finding
+        What a reader should know.
+    seconds : float
+        Time taken.
+    tree_bounds : (float, float)
+        Henze-Penrose bounds from spanning trees in the space of the learned posterior.
+    classes : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_reached : ndarray of shape (n_classes,)
+        The stack's error at telling each class from the rest, among all rows.
+    pair_reached : ndarray of shape (n_classes, n_classes)
+        The stack's error at telling two classes apart, among the rows of these two.
+    ranking : tuple of ClassRanking
+        How high the rows of each class are ranked, in the order of the labels; says more than an error of a rare class.
+    cost : CostDecisions or None
+        What follows from the costs; None without.
+    subgroups : SubgroupFloors or None
+        The error among the rows of each subgroup, whatever the metric, where `by` asked for it.
+    """
+
+    tree_bounds: Range
+    classes: NDArray[Any]
+    class_reached: Floats
+    pair_reached: Floats
+    ranking: tuple[ClassRanking, ...] = ()
+    cost: CostDecisions | None = None
+    subgroups: SubgroupFloors | None = None
+
+    @property
+    def majority_error(self) -> float:
+        """The error of always naming the largest class."""
+        return self.metrics["error"].baseline
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)

@@ -11,7 +11,6 @@ mixes these. z stands for curves that gather or lose pace beyond what was seen.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -37,7 +36,12 @@ _N_FLOORS, _N_RATES, _N_PACES, _N_PER_DOUBLING = 40, 100, 5, 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RowsNeeded(Result):
+class RowsNeeded(
+    Result,
+    says="metric value verdict rows interval",
+    rows="metric value verdict rows interval n_train confidence",
+    omits="value_text",
+):
     """How many training rows a model needs to reach a value of a metric.
 
     Attributes
@@ -73,16 +77,6 @@ class RowsNeeded(Result):
     value_text: str
     findings: tuple[Finding, ...] = ()
 
-    def __repr__(self) -> str:
-        low, high = self.interval
-        return (
-            f"RowsNeeded({self.metric} {self.value:.4g}: {self.verdict}, {self.rows:.0f} rows, "
-            f"{100 * self.confidence:g}% interval {low:.0f} to {high:.0f})"
-        )
-
-    def __str__(self) -> str:
-        return self.sentence()
-
     def sentence(self) -> str:
         """Say the answer, and what it rests on.
 
@@ -106,12 +100,6 @@ class RowsNeeded(Result):
             "below the floor": f"{what} is beyond what any model is likely to reach, however many rows there are.",
         }[self.verdict]
         return " ".join([sentence[0].upper() + sentence[1:], *(finding.sentence for finding in self.findings)])
-
-    def frame(self) -> Any:
-        """Return a data frame of one row."""
-        named = {name: [getattr(self, name)] for name in ("metric", "value", "verdict", "rows")}
-        ends = {"interval_low": [self.interval[0]], "interval_high": [self.interval[1]]}
-        return self._frame_of({**named, **ends, "n_train": [self.n_train], "confidence": [self.confidence]})
 
 
 def _rounded(rows: float) -> str:

@@ -87,7 +87,6 @@ def whole_result(
         **scalars,
         sum_of_pairs=None if pairs is None else pairs.sum_of_pairs,
         n_samples=int(counts.sum()),
-        n_classes=len(counts),
         n_trees=options.n_trees,
         classes=problem.classes,
         class_counts=counts,

@@ -22,7 +22,7 @@ replicates. The constants were found on the design half of benchmarks/problems/r
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +30,6 @@ from scipy.special import ndtri
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.row_groups import in_order_of_appearance
-from bayesfloor.display.noise import NoiseFromTreesDisplay
 from bayesfloor.floor.trees.edge_differences import EdgeDifferences
 from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.floor.trees.smooth_part import SmoothPart, kept_share, linear_part, smooth_part
@@ -38,7 +37,7 @@ from bayesfloor.forest import Forests, spanning_forests
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import like_input
-from bayesfloor.runtime.results import Result
+from bayesfloor.runtime.results import PlottedResult
 from bayesfloor.runtime.text import counted
 from bayesfloor.runtime.threads import supervise
 from bayesfloor.tables.arguments import check_problem
@@ -59,9 +58,24 @@ AGREE_MORE, NEARLY_ALL, RARELY, MOST_COPIES = 5.0, 0.9, 0.05, 10.0
 ENOUGH_REPLICATES = 20
 
 
+class Replicates(NamedTuple):
+    """Rows with equal features: their variance, its standard error, and degrees of freedom."""
+
+    variance: float
+    error: float
+    freedom: int
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class NoiseFromTrees(Result):
+class NoiseFromTrees(
+    PlottedResult,
+    says="r2 r2_interval rmse n_samples",
+    rows="tree mean_length=lengths half_mean_squared_difference=differences n_edges",
+    display="NoiseFromTreesDisplay",
+):
     """The noise variance of a number from spanning trees, and the best R² and RMSE that go with it.
+
+    `frame` has a row for each tree.
 
     Attributes
     ----------
@@ -81,14 +95,13 @@ class NoiseFromTrees(Result):
         Half the mean squared difference over the edges of each tree, in squared units of y, after the smooth part
         was taken away; the mean length of these edges as a share of the typical distance between rows; and how many
         there are.
-    n_replicates : int
-        Rows beyond the first that are equal to another one in all features.
-    replicate_variance : float
-        Their variance, which needs no model; NaN without them.
+    replicates : Replicates
+        Rows that are equal to another one in all features: their variance, which needs no model, its standard error,
+        and how many there are beyond the first of each; NaN and 0 without them.
     column_scale : ndarray of shape (n_features,)
         How much each feature matters: the size of the slope of the smooth part, the largest being 1.
-    n_samples, n_rows, n_features : int
-        Rows given, rows used, and features.
+    n_samples, n_rows : int
+        Rows given, rows used.
     confidence : float
         Level of the intervals.
     feature_names : tuple of str or None
@@ -106,55 +119,29 @@ class NoiseFromTrees(Result):
     differences: Floats
     lengths: Floats
     n_edges: Ints
-    n_replicates: int
-    replicate_variance: float
+    replicates: Replicates
     column_scale: Floats
     n_samples: int
     n_rows: int
-    n_features: int
     confidence: float
     feature_names: tuple[str, ...] | None = None
-    findings: tuple[Finding, ...] = field(default=())
+    findings: tuple[Finding, ...] = ()
 
-    def __repr__(self) -> str:
-        low, high = self.r2_interval
-        return (
-            f"NoiseFromTrees(best R² {self.r2:.3f} [{low:.3f}, {high:.3f}], RMSE {self.rmse:.4g}, "
-            f"{counted(self.n_rows)} rows)"
-        )
+    @property
+    def tree(self) -> Ints:
+        """Number of each tree, from 1."""
+        return np.arange(1, len(self.lengths) + 1)
 
-    def frame(self) -> Any:
-        """Return a data frame with a row for each tree: its number, mean length, mean difference, number of edges."""
-        return self._frame_of(
-            {
-                "tree": np.arange(1, len(self.lengths) + 1),
-                "mean_length": self.lengths,
-                "half_mean_squared_difference": self.differences,
-                "n_edges": self.n_edges,
-            }
-        )
+    @property
+    def rmse_interval(self) -> Range:
+        """Confidence interval of the RMSE."""
+        low, high = self.interval
+        return max(low, 0.0) ** 0.5, max(high, 0.0) ** 0.5
 
-    def plot(self, ax: Any = None) -> NoiseFromTreesDisplay:
-        """Draw the differences of each tree against the length of its edges, and the estimate at length zero.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-
-        Returns
-        -------
-        NoiseFromTreesDisplay
-        """
-        display = NoiseFromTreesDisplay(
-            self.lengths,
-            self.differences,
-            estimate=self.estimate,
-            interval=self.interval,
-            variance=self.variance,
-            confidence=self.confidence,
-        )
-        return display.plot(ax)
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.column_scale)
 
 
 @like_input
@@ -265,12 +252,10 @@ def noise_variance_from_trees(
         differences=figures.differences * squared,
         lengths=figures.lengths,
         n_edges=np.bincount(edges.tree, minlength=edges.n_trees),
-        n_replicates=replicates.freedom,
-        replicate_variance=replicates.variance * squared,
+        replicates=Replicates(replicates.variance * squared, replicates.error * squared, replicates.freedom),
         column_scale=scale,
         n_samples=len(problem.y),
         n_rows=len(rows),
-        n_features=n_columns,
         confidence=options.confidence,
         feature_names=None if problem.feature_names is None else tuple(map(str, problem.feature_names)),
         findings=in_order(findings),
@@ -420,14 +405,6 @@ def _edges(forests: Forests, part: SmoothPart, problem: Problem) -> EdgeDifferen
         places,
         groups,
     )
-
-
-class Replicates(NamedTuple):
-    """Rows with equal features: their variance, its standard error, and degrees of freedom."""
-
-    variance: float
-    error: float
-    freedom: int
 
 
 def _replicates(problem: Problem, points: Floats, target: Floats) -> Replicates:

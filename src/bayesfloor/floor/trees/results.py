@@ -1,23 +1,24 @@
 """What the functions of this room return: frozen records with a one-line repr, data frames and pictures."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.display import ClassFloorsDisplay, PairwiseHeatmapDisplay
+from bayesfloor.display import ClassFloorsDisplay
 from bayesfloor.floor.trees.henze_penrose import confusion_rate
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.results import Result
-from bayesfloor.runtime.text import exact_percent, shown
+from bayesfloor.runtime.results import PlottedResult, Result, columns_of
+from bayesfloor.runtime.text import shown
 
 Value = TypeVar("Value")
 Interval = TypeVar("Interval")
 
-#: Attributes that every data frame of floors shows, beside the interval of the estimate.
-FRAME = ("estimate", "lower", "upper", "normalized", "cross_edges", "p_value")
+#: What every data frame of floors shows.
+_ROWS = "estimate interval lower upper normalized cross_edges p_value"
 
 
 def _hardest_first(estimate: Floats, low: Floats, largest: Floats) -> Ints:
@@ -28,6 +29,12 @@ def _hardest_first(estimate: Floats, low: Floats, largest: Floats) -> Ints:
     """
     surely = np.minimum(np.round(low / np.maximum(largest, 1e-300), 12), 1.0)
     return np.lexsort((-estimate, -surely))
+
+
+def _figures(floors: "Floors[Floats, Floats]", problem: Any) -> tuple[float, Range, float]:
+    """Return the floor of one of many problems, its interval, and the normalized floor."""
+    low, high = floors.interval[problem].tolist()
+    return float(floors.estimate[problem]), (low, high), float(floors.normalized[problem])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,16 +54,13 @@ class Floors(Result, Generic[Value, Interval]):
     p_value: Value
     tie_range: Interval
 
-    def _columns(self, problems: Any = ...) -> dict[str, Floats]:
-        """Return what the data frames of all floors show, of some of the problems."""
-        interval = np.atleast_2d(np.asarray(self.interval)[problems])
-        values = {name: np.atleast_1d(np.asarray(getattr(self, name))[problems]) for name in FRAME}
-        ends = {"interval_low": interval[:, 0], "interval_high": interval[:, 1]}
-        return {"estimate": values.pop("estimate"), **ends, **values}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BayesError(Floors[float, Range]):
+class BayesError(
+    Floors[float, Range],
+    says="estimate lower upper n_samples n_groups n_classes",
+    rows=f"{_ROWS} n_samples n_classes",
+):
     """The floor of a whole problem.
 
     Attributes
@@ -85,8 +89,8 @@ class BayesError(Floors[float, Range]):
         Lowest and highest estimate among the tie draws.
     sum_of_pairs : (float, float) or None
         Bounds from the floors of all pairs; None where they were not asked for.
-    n_samples, n_classes, n_trees : int
-        Rows, classes, and trees asked for.
+    n_samples, n_trees : int
+        Rows, and trees asked for.
     n_groups : int or None
         Groups of rows where they were given: the floor is that for rows of new groups.
     classes : ndarray of shape (n_classes,)
@@ -101,26 +105,22 @@ class BayesError(Floors[float, Range]):
 
     sum_of_pairs: Range | None
     n_samples: int
-    n_classes: int
     n_trees: int
     classes: NDArray[Any]
     class_counts: Ints
     confidence: float
-    findings: tuple[Finding, ...] = field(default=())
+    findings: tuple[Finding, ...] = ()
     n_groups: int | None = None
 
-    def __repr__(self) -> str:
-        low, high = self.interval
-        of_groups = "" if self.n_groups is None else f" of {self.n_groups} groups"
-        return (
-            f"BayesError({self.estimate:.4f}, {exact_percent(self.confidence)} interval "
-            f"{low:.4f} to {high:.4f}, bounds {self.lower:.4f} to {self.upper:.4f}, "
-            f"{self.n_samples} samples{of_groups}, {self.n_classes} classes)"
-        )
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
 
-    def frame(self) -> Any:
-        """Return a data frame of one row."""
-        return self._frame_of({**self._columns(), "n_samples": [self.n_samples], "n_classes": [self.n_classes]})
+    @property
+    def majority_error(self) -> float:
+        """The error of always naming the largest class."""
+        return 1.0 - float(self.class_counts.max()) / self.n_samples
 
 
 class ClassPair(NamedTuple):
@@ -129,12 +129,25 @@ class ClassPair(NamedTuple):
     first: Any
     second: Any
     estimate: float
+    interval: Range
+    normalized: float
+
+
+class ClassFloor(NamedTuple):
+    """One class and the floor of telling it from all others."""
+
+    label: Any
+    n_rows: int
+    estimate: float
+    interval: Range
     normalized: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairwiseBayesError(Floors[Floats, Floats]):
+class PairwiseBayesError(Floors[Floats, Floats], PlottedResult, display="PairwiseHeatmapDisplay"):
     """The floor of every pair of classes on its own.
+
+    `frame` has a row for each pair, in the order of the classes.
 
     Matrices are symmetric with a zero diagonal; rows and columns follow `classes`.
 
@@ -177,7 +190,7 @@ class PairwiseBayesError(Floors[Floats, Floats]):
     class_counts: Ints
     normalize: bool
     confidence: float
-    findings: tuple[Finding, ...] = field(default=())
+    findings: tuple[Finding, ...] = ()
 
     def __repr__(self) -> str:
         hardest = self.hardest(1)[0]
@@ -201,7 +214,7 @@ class PairwiseBayesError(Floors[Floats, Floats]):
     def hardest(self, n: int | None = None) -> list[ClassPair]:
         """List the n hardest pairs, in the order of `by_hardness`; all pairs by default."""
         return [
-            ClassPair(self.classes[a], self.classes[b], float(self.estimate[a, b]), float(self.normalized[a, b]))
+            ClassPair(self.classes[a], self.classes[b], *_figures(self, (a, b)))
             for a, b in self.by_hardness()[:n].tolist()
         ]
 
@@ -211,44 +224,27 @@ class PairwiseBayesError(Floors[Floats, Floats]):
         first, second = self.class_counts[:, None], self.class_counts[None, :]
         return np.asarray(np.minimum(first, second) / (first + second), dtype=np.float64)
 
-    def frame(self) -> Any:
-        """Return a data frame with one row per pair, in the order of the classes."""
-        pairs = np.triu_indices(len(self.classes), 1)
-        return self._frame_of(
-            {
-                "first": self.classes[pairs[0]],
-                "second": self.classes[pairs[1]],
-                "n_first": self.class_counts[pairs[0]],
-                "n_second": self.class_counts[pairs[1]],
-                **self._columns(pairs),
-            }
-        )
+    def _columns(self) -> dict[str, Any]:
+        """Return a row for each pair, in the order of the classes."""
+        pairs = first, second = np.triu_indices(len(self.classes), 1)
+        names = {"first": self.classes[first], "second": self.classes[second]}
+        counts = {"n_first": self.class_counts[first], "n_second": self.class_counts[second]}
+        return columns_of(names | counts | {name: getattr(self, name)[pairs] for name in _ROWS.split()})
 
-    def plot(self, ax: Any = None, **options: Any) -> PairwiseHeatmapDisplay:
-        """Draw a heat map of all pairs: of the normalized floors, unless `normalize` is off.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure.
-        **options
-            Those of `PairwiseHeatmapDisplay.plot`, such as `order` and `full`.
-
-        Returns
-        -------
-        PairwiseHeatmapDisplay
-        """
-        values, interval, quantity = self.estimate, self.interval, "floor"
+    def _drawn(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return what is drawn: the normalized floors, unless `normalize` is off."""
+        drawn = {"values": self.estimate, "quantity": "floor"}
         if self.normalize:
-            values, interval, quantity = self.normalized, interval / self._largest[..., None], "normalized floor"
-        return PairwiseHeatmapDisplay.from_data(
-            values, self.classes, interval=interval, quantity=quantity, ax=ax, **options
-        )
+            interval = self.interval / self._largest[..., None]
+            drawn = {"values": self.normalized, "interval": interval, "quantity": "normalized floor"}
+        return super()._drawn(names) | drawn
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OneVsRestBayesError(Floors[Floats, Floats]):
+class OneVsRestBayesError(Floors[Floats, Floats], rows=f"class=classes n=class_counts {_ROWS}"):
     """The floor of telling each class from all others together.
+
+    `frame` has a row for each class.
 
     It is Q_{e,k} of the paper's appendix A, the floor of class k and the mixture of all others, and never above
     P_{e,k} of equation (11), the errors about class k of the rule that is best for all classes at once.
@@ -286,23 +282,25 @@ class OneVsRestBayesError(Floors[Floats, Floats]):
     classes: NDArray[Any]
     class_counts: Ints
     confidence: float
-    findings: tuple[Finding, ...] = field(default=())
+    findings: tuple[Finding, ...] = ()
 
     def __repr__(self) -> str:
-        hardest = self.by_hardness()[0]
+        hardest = self.hardest(1)[0]
         return (
-            f"OneVsRestBayesError({len(self.classes)} classes, hardest "
-            f"{shown(self.classes[hardest])}: {self.estimate[hardest]:.4f}, "
-            f"normalized {self.normalized[hardest]:.4f})"
+            f"OneVsRestBayesError({len(self.classes)} classes, hardest {shown(hardest.label)}: {hardest.estimate:.4f}, "
+            f"normalized {hardest.normalized:.4f})"
         )
-
-    def frame(self) -> Any:
-        """Return a data frame with one row per class."""
-        return self._frame_of({"class": self.classes, "n": self.class_counts, **self._columns()})
 
     def by_hardness(self) -> Ints:
         """Return the codes of all classes, the hardest first: by the lower end of the normalized floor's interval."""
         return _hardest_first(self.normalized, self.interval[:, 0], self._largest)
+
+    def hardest(self, n: int | None = None) -> list[ClassFloor]:
+        """List the n hardest classes, in the order of `by_hardness`; all classes by default."""
+        return [
+            ClassFloor(self.classes[k], int(self.class_counts[k]), *_figures(self, k))
+            for k in self.by_hardness()[:n].tolist()
+        ]
 
     @property
     def _largest(self) -> Floats:
@@ -371,6 +369,8 @@ def _confusion_rates(y_true: Any, y_pred: Any, classes: NDArray[Any]) -> Floats 
 class HenzePenroseDivergence(Result):
     """The Henze-Penrose divergence between every two classes: 0 the same, 1 disjoint.
 
+    `frame` has a row for each pair, in the order of the classes.
+
     ``float(...)`` gives the number itself when there are two classes.
 
     Attributes
@@ -397,7 +397,7 @@ class HenzePenroseDivergence(Result):
     cross_edges: Floats
     class_counts: Ints
     confidence: float
-    findings: tuple[Finding, ...] = field(default=())
+    findings: tuple[Finding, ...] = ()
 
     def __float__(self) -> float:
         if len(self.classes) != 2:
@@ -413,16 +413,10 @@ class HenzePenroseDivergence(Result):
         shown = f"{values[0]:.4f}" if len(values) == 1 else f"{values.min():.4f} to {values.max():.4f}"
         return f"HenzePenroseDivergence({shown}, {len(self.classes)} classes)"
 
-    def frame(self) -> Any:
-        """Return a data frame with one row per pair, in the order of the classes."""
-        pairs = np.triu_indices(len(self.classes), 1)
-        return self._frame_of(
-            {
-                "first": self.classes[pairs[0]],
-                "second": self.classes[pairs[1]],
-                "estimate": self.estimate[pairs],
-                "interval_low": self.interval[pairs][:, 0],
-                "interval_high": self.interval[pairs][:, 1],
-                "cross_edges": self.cross_edges[pairs],
-            }
+    def _columns(self) -> dict[str, Any]:
+        """Return a row for each pair, in the order of the classes."""
+        pairs = first, second = np.triu_indices(len(self.classes), 1)
+        names = {"first": self.classes[first], "second": self.classes[second]}
+        return columns_of(
+            names | {name: getattr(self, name)[pairs] for name in ("estimate", "interval", "cross_edges")}
         )

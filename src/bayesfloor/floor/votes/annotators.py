@@ -25,8 +25,14 @@ _LEVEL = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AnnotatorAgreement(Result):
+class AnnotatorAgreement(
+    Result,
+    says="names agreement is_outlier",
+    rows="annotator=names n_votes agreement others accuracy is_outlier",
+):
     """How each annotator votes beside the others.
+
+    `frame` has a row for each annotator.
 
     Attributes
     ----------
@@ -51,18 +57,6 @@ class AnnotatorAgreement(Result):
     others: Floats
     accuracy: Floats
     is_outlier: Bools
-
-    def __repr__(self) -> str:
-        known = self.agreement[np.isfinite(self.agreement)]
-        ends = f"agreement {known.min():.4f} to {known.max():.4f}, " if len(known) else ""
-        return f"AnnotatorAgreement({len(self.names)} annotators, {ends}{int(self.is_outlier.sum())} outliers)"
-
-    def frame(self) -> Any:
-        """Return a data frame with a row for each annotator."""
-        columns = ("n_votes", "agreement", "others", "accuracy", "is_outlier")
-        return self._frame_of(
-            {"annotator": self.names.astype(object)} | {name: getattr(self, name) for name in columns}
-        )
 
 
 def compare_annotators(table: VoteTable, accuracy: Floats) -> AnnotatorAgreement:

@@ -17,7 +17,7 @@ from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.floor.votes.agreement import floor_bounds, row_agreement
 from bayesfloor.floor.votes.annotators import AnnotatorAgreement, compare_annotators, hidden_classes
 from bayesfloor.floor.votes.mixture import Mixture, draw_probabilities, expected_probabilities, patterns_of
-from bayesfloor.floor.votes.result import VoteFloor
+from bayesfloor.floor.votes.result import MajorityVote, VoteFloor
 from bayesfloor.floor.votes.settings import fit_settings
 from bayesfloor.floor.votes.shared_columns import with_shared_columns
 from bayesfloor.floor.votes.uncertainty import (
@@ -128,7 +128,7 @@ def vote_floor(
     >>> rng = np.random.default_rng(0)
     >>> first = rng.binomial(3, np.where(rng.random(500) < 0.5, 0.9, 0.1))  # three votes, each wrong in 10%
     >>> floor = vote_floor(np.column_stack([first, 3 - first]))
-    >>> bool(floor.interval[0] < 0.1 < floor.interval[1]), round(floor.naive, 2)
+    >>> bool(floor.interval[0] < 0.1 < floor.interval[1]), round(floor.majority.naive, 2)
     (True, 0.09)
     """
     started = perf_counter()
@@ -169,17 +169,14 @@ def vote_floor(
         interval=interval,
         bounds=floor_bounds(agreement, n_classes),
         reached=reached,
-        naive=_naive(patterns.counts, patterns.n_rows),
         agreement=agreement,
         agreement_interval=of_agreement,
-        majority_ceiling=_ceilings(main, estimate, seed),
-        hidden_error=hidden_error,
+        majority=MajorityVote(_naive(patterns.counts, patterns.n_rows), _ceilings(main, estimate, seed), hidden_error),
         annotators=compared,
         learned=learned,
         n_samples=table.n_samples,
         n_rows=len(counts),
         n_votes=len(table.row),
-        n_classes=n_classes,
         classes=table.classes,
         confidence=confidence,
         findings=in_order([*_too_few(counts, table, interval), *_outliers(compared)]),

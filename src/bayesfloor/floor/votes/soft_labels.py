@@ -136,7 +136,6 @@ def soft_label_floor(
         learned=learned,
         n_samples=n_rows,
         n_rows=n_rows,
-        n_classes=n_classes,
         classes=labels,
         confidence=confidence,
         findings=tuple(findings),

@@ -38,7 +38,7 @@ class ClassOrigin(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassForests(Result):
+class ClassForests(Result, says="n_samples classes n_trees", rows="class=classes n_samples=class_counts"):
     """The spanning forests of every pair of classes, and of the whole set.
 
     Attributes
@@ -70,9 +70,6 @@ class ClassForests(Result):
     _grown: list[ForestEdges]
     _cross: PairEdges
     _origin: ClassOrigin | None = None
-
-    def __repr__(self) -> str:
-        return f"ClassForests(n_samples={self.n_samples}, n_classes={len(self.classes)}, n_trees={self.n_trees})"
 
     @property
     def _rows_given(self) -> F64:

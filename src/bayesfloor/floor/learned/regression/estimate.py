@@ -192,7 +192,6 @@ def _conclude(
     summary = summarise_numbers(rows, confidence, seed, in_time=learned.in_time)
     metrics = _metrics(rows, summary, confidence)
     metrics = {name: metrics[name] for name in (*asked, *(name for name in NUMBER_METRICS if name not in asked))}
-    first = metrics[asked[0]]
     profile = noise_profile(rows, min(summary.estimate / max(summary.reached.mean, 1e-300), 1.0), confidence, n_samples)
     target = _target_summary(problem)
     predicted = np.full(n_samples, np.nan)
@@ -200,24 +199,18 @@ def _conclude(
     rmse = metrics["rmse"]
     names = problem.feature_names
     return RegressionFloor(
-        metric=first.name,
-        estimate=first.estimate,
-        interval=first.interval,
-        reached=first.reached,
-        reached_interval=first.reached_interval,
+        metric=asked[0],
         metrics=metrics,
         noise_variance=rmse.estimate**2,
         noise_variance_interval=(rmse.interval[0] ** 2, rmse.interval[1] ** 2),
         noise=profile,
         odd_rows=odd_rows(rows, profile),
         predicted=predicted,
-        learners=list(learned.weights().items()),
-        curve=first.curve,
+        weights=learned.weights(),
         y_summary=target,
         n_samples=n_samples,
         n_rows=len(learned.plan.rows),
         n_features=problem.X.shape[1],
-        confidence=confidence,
         feature_names=None if names is None else tuple(map(str, names)),
         residual_z=summary.alike,
         findings=in_order(

@@ -1,22 +1,18 @@
 """What `regression_floor` returns."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bayesfloor.display import LearnedFloorDisplay, NoiseProfileDisplay
-from bayesfloor.floor.learned.result import LearningCurve, MetricFloor, columns_of_metrics
-from bayesfloor.floor.learned.rows_needed import RowsNeeded
+from bayesfloor.floor.learned.result import StackFloor
 from bayesfloor.runtime.arrays import Floats, Ints, Range
-from bayesfloor.runtime.checks import check_option
-from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.results import Result
+from bayesfloor.runtime.results import PlottedResult, Result
 from bayesfloor.runtime.text import figure, percent, percent_range
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TargetSummary:
+class TargetSummary(Result, says="kind mean sd min max n_values"):
     """What a target of numbers looks like.
 
     Attributes
@@ -36,16 +32,14 @@ class TargetSummary:
     n_values: int
     kind: str
 
-    def __repr__(self) -> str:
-        return (
-            f"TargetSummary({self.kind}, mean {self.mean:.4g}, sd {self.sd:.4g}, {self.min:.4g} to {self.max:.4g}, "
-            f"{self.n_values} values)"
-        )
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NoiseProfile(Result):
+class NoiseProfile(
+    PlottedResult, says="sd p_value", rows="low high n_rows sd sd_interval", display="NoiseProfileDisplay"
+):
     """The noise by quantile of the prediction.
+
+    `frame` has a row for each bin.
 
     Attributes
     ----------
@@ -74,23 +68,10 @@ class NoiseProfile(Result):
     n_samples: int
     confidence: float
 
-    def __repr__(self) -> str:
-        return (
-            f"NoiseProfile({len(self.sd)} bins, sd {self.sd.min():.4g} to {self.sd.max():.4g}, p = {self.p_value:.2g})"
-        )
-
-    def frame(self) -> Any:
-        """Return a data frame with a row for each bin."""
-        return self._frame_of(
-            {
-                "low": self.low,
-                "high": self.high,
-                "n_rows": self.n_rows,
-                "sd": self.sd,
-                "sd_low": self.sd_interval[:, 0],
-                "sd_high": self.sd_interval[:, 1],
-            }
-        )
+    @property
+    def overall(self) -> float:
+        """Standard deviation of the noise of all tested rows."""
+        return float(np.sqrt(np.average(np.square(self.sd), weights=self.n_rows)))
 
     def at(self, predicted: Any) -> Floats:
         """Return the standard deviation of the noise at predictions, linear between the middles of bins.
@@ -106,32 +87,12 @@ class NoiseProfile(Result):
         """
         return np.interp(np.asarray(predicted, np.float64), 0.5 * (self.low + self.high), self.sd)
 
-    def plot(self, ax: Any = None) -> NoiseProfileDisplay:
-        """Draw the noise over the predictions.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        NoiseProfileDisplay
-        """
-        return NoiseProfileDisplay(
-            self.sd,
-            low=self.low,
-            high=self.high,
-            interval=self.sd_interval,
-            counts=self.n_rows,
-            confidence=self.confidence,
-            overall=float(np.sqrt(np.average(np.square(self.sd), weights=self.n_rows))),
-        ).plot(ax)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OddRows(Result):
+class OddRows(Result, says="z", rows="row y predicted neighbours_mean z"):
     """Rows whose y fits least with their neighbours and with the stack, the oddest first.
+
+    `frame` has a row for each odd row.
 
     Attributes
     ----------
@@ -154,38 +115,31 @@ class OddRows(Result):
     z: Floats
     neighbours: Ints
 
-    def __repr__(self) -> str:
-        if not len(self.row):
-            return "OddRows(none)"
-        return f"OddRows({len(self.row)} rows, the oddest is {self.row[0]} with z = {self.z[0]:.1f})"
 
-    def frame(self) -> Any:
-        """Return a data frame with a row for each odd row."""
-        return self._frame_of({name: getattr(self, name) for name in ("row", "y", "predicted", "neighbours_mean", "z")})
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RegressionFloor(Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class RegressionFloor(StackFloor, omits="predicted"):
     """How much of a number can be predicted at all.
 
     `estimate`, `interval`, `reached`, `reached_interval` and `curve` are of the first metric that was asked for: by
-    default of R². `metrics` holds them for all.
+    default of R², of which the best value is a ceiling. `metrics` holds them for all.
 
     Attributes
     ----------
     metric : str
         Name of the first metric that was asked for: "r2", "rmse" or "mae".
-    estimate : float
-        Its best value that any model can attain: a ceiling of R², a floor of RMSE and MAE.
-    interval : (float, float)
-        Where that lies. The worse end is proven, up to sampling, by a model that exists; the better end assumes that
-        the learning curve goes on as it does.
-    reached : float
-        What the stack attains by cross-validation, or on rows that were held out.
-    reached_interval : (float, float)
-        Where that lies, for sampling.
     metrics : dict of str to MetricFloor
         R², RMSE and MAE, by name, the first one first.
+    weights : dict of str to float
+        Weights of the learners in the stack, the largest first; mean over the folds.
+    residual_z : float
+        Standard errors by which residuals of neighbours are alike. Above 2.33, there is signal that no learner caught.
+    n_samples, n_rows, n_features : int
+        Rows given, rows used for training or tests, features. In an order of time, half of the rows used are tested; of
+        more than 10 000, about 10 000 are.
+    findings : tuple of Finding
+        What a reader should know.
+    seconds : float
+        Time taken.
     noise_variance : float
         σ² = E Var(y | x), in the unit of y squared.
     noise_variance_interval : (float, float)
@@ -196,59 +150,20 @@ class RegressionFloor(Result):
         Rows whose y fits least with their neighbours.
     predicted : ndarray of shape (n_samples,)
         What the stack predicts for each row given, by models that have not seen it; NaN where it was not tested.
-    learners : list of (str, float)
-        Learners that carry the stack, and their weights, the largest first; mean over the folds.
-    curve : LearningCurve
-        What the stack attains at three training sizes, by the first metric.
     y_summary : TargetSummary
         What the target looks like.
-    n_samples, n_rows, n_features : int
-        Rows given, rows used for training or tests, features. In an order of time, half of the rows used are tested; of
-        more than 10 000, about 10 000 are.
-    confidence : float
-        Level of the intervals.
     feature_names : tuple of str or None
         Names of the features, where X has them.
-    residual_z : float
-        Standard errors by which residuals of neighbours are alike. Above 2.33, there is signal that no learner caught.
-    findings : tuple of Finding
-        What a reader should know.
-    seconds : float
-        Time taken.
     """
 
-    metric: str
-    estimate: float
-    interval: Range
-    reached: float
-    reached_interval: Range
-    metrics: dict[str, MetricFloor]
     noise_variance: float
     noise_variance_interval: Range
     noise: NoiseProfile
     odd_rows: OddRows
     predicted: Floats
-    learners: list[tuple[str, float]]
-    curve: LearningCurve
     y_summary: TargetSummary
-    n_samples: int
-    n_rows: int
     n_features: int
-    confidence: float
     feature_names: tuple[str, ...] | None = None
-    residual_z: float = 0.0
-    findings: tuple[Finding, ...] = field(default=())
-    seconds: float = 0.0
-
-    def __repr__(self) -> str:
-        low, high = self.interval
-        return (
-            f"RegressionFloor({self.metric} {self.estimate:.4f}, {100 * self.confidence:g}% interval {low:.4f} to "
-            f"{high:.4f}, reached {self.reached:.4f}, {self.n_rows} of {self.n_samples} samples)"
-        )
-
-    def __str__(self) -> str:
-        return self.sentence()
 
     def sentence(self) -> str:
         """Say how much can be explained, and how much is.
@@ -271,44 +186,3 @@ class RegressionFloor(Result):
             f"{limit}; the best model tried explains {percent(max(r2.reached, 0.0))}{improving}. The noise has a "
             f"standard deviation of about {figure(self.metrics['rmse'].estimate)}."
         )
-
-    def _said(self) -> str:
-        return self.metrics[self.metric].sentence()
-
-    def frame(self) -> Any:
-        """Return a data frame with a row for each metric, the first one first."""
-        same = {"n_samples": self.n_samples, "n_rows": self.n_rows, "seconds": self.seconds}
-        return self._frame_of(columns_of_metrics(self.metrics, same))
-
-    def rows_for(self, value: Any, metric: str | None = None) -> RowsNeeded:
-        """Estimate how many training rows a model needs to reach a value of a metric.
-
-        Parameters
-        ----------
-        value : float
-            The value.
-        metric : str or None, default=None
-            "r2", "rmse" or "mae"; None for the first that was asked for.
-
-        Returns
-        -------
-        RowsNeeded
-            The number of rows with an interval, or that it is more than 100 times those at hand, or that the value is
-            beyond what any model can attain.
-        """
-        name = self.metric if metric is None else check_option("metric", metric, self.metrics)
-        return self.metrics[name].rows_for(value)
-
-    def plot(self, ax: Any = None) -> LearnedFloorDisplay:
-        """Draw the learning curve of the first metric with its limit, the interval, and what was reached.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        LearnedFloorDisplay
-        """
-        return self.metrics[self.metric].plot(ax)
