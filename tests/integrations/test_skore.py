@@ -95,7 +95,7 @@ def test_a_fitted_model_without_its_training_rows(only_ours):
 
 @pytest.mark.parametrize(("sure_gap", "said"), [(0.1, "Your model errs."), (-0.1, None)])
 def test_a_model_that_is_surely_better_has_no_errors_to_avoid(sure_gap, said):
-    gap = SimpleNamespace(is_sure=True, sure_gap=sure_gap, sentence="Your model errs.")
+    gap = SimpleNamespace(is_sure=True, sure_gap=sure_gap, sentence=lambda: "Your model errs.")
     assert skore_checks._gap(SimpleNamespace(gap=gap), None) == said
 
 

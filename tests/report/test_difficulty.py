@@ -13,7 +13,7 @@ from scipy.stats import norm
 from sklearn.datasets import load_digits, load_iris, make_blobs
 
 from bayesfloor import bayes_error, difficulty_report, learned_floor, pairwise_bayes_error, read_table
-from bayesfloor.data.prepared_table import ColumnSummary, Table
+from bayesfloor.data.prepared_table import ColumnSummary, Origin, Table
 from bayesfloor.report.figures import MOST_CLASSES_DRAWN
 from bayesfloor.report.metric_words import carriers_of, verdict_on
 from bayesfloor.report.sections.answer import answer_of_models, answer_of_ranking, lower_side
@@ -500,17 +500,14 @@ def test_columns_are_listed_with_what_was_done_and_the_left_out_last():
     X = np.column_stack([rng.normal(size=n), np.eye(3)[colour], rng.normal(size=n) + 4 * (y == "yes")])
     table = Table(
         target="outcome",
-        source="doses.csv",
-        n_samples=n,
-        notes=(),
-        cautions=(),
+        origin=Origin("doses.csv", np.arange(n), n),
         X=X,
         y=y,
         classes=np.array(["no", "yes"]),
+        task="classification",
         feature_names=("age", "colour=a", "colour=b", "colour=c", "dose"),
         feature_groups=((0,), (1, 2, 3), (4,)),
         column_names=("age", "colour", "dose"),
-        lines=np.arange(n),
         preparation=SimpleNamespace(as_in_file=lambda row, kept: ("1", "a", "2")),
         columns=(
             ColumnSummary("patient", "id", "left out: a different value in each row", 0, n, 0),

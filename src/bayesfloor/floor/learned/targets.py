@@ -127,7 +127,7 @@ class ClassTarget:
     def __init__(self, problem: Problem, plan: RowPlan) -> None:
         n_classes = len(problem.classes)
         self.codes = problem.codes[plan.predicted]
-        self.shape = (n_classes,)
+        self.shape: tuple[int, ...] = (n_classes,)
         # Offsets fitted on other groups move away from a fold whose groups lean to one class, because these were among
         # the training rows: with 80 uneven groups that made the error .01 too high.
         self.has_offsets = problem.groups is None
