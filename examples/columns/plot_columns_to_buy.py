@@ -12,7 +12,8 @@ import polars
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from bayesfloor import FloorSelector, SelectionPathDisplay, learned_floor
+from bayesfloor import FloorSelector, learned_floor
+from bayesfloor.display import SelectionPathDisplay
 
 wine = load_wine()
 X = polars.DataFrame(StandardScaler().fit_transform(wine.data), schema=wine.feature_names)

@@ -114,8 +114,7 @@ def test_subgroups(run, tmp_path):
     outcome = run("floor t.csv --by site --json")
     assert outcome.code == 0
     found = json.loads(outcome.out)["result"]["subgroups"]
-    assert [group["group"] for group in found["groups"]] == ["0", "1"]
-    assert [group["n_rows"] for group in found["groups"]] == [45, 45]
+    assert (found["names"], found["n_rows"]) == (["0", "1"], [45, 45])
     assert found["column"] == "site"
     assert 0 < found["reached_p_value"] <= 1
     assert run("floor t.csv --by site --drop site --quiet").out.splitlines()[5].split()[:3] == ["group", "rows", "of"]

@@ -15,7 +15,7 @@ from tests.floor.samples import gaussian_classes, one_hot_table
 
 import bayesfloor
 from bayesfloor.floor.learned import copies, rows_needed, subgroups
-from bayesfloor.floor.learned import summary as learned_findings
+from bayesfloor.floor.learned import findings as learned_findings
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.label_noise import label_noise_check
 from bayesfloor.floor.learned.stack_errors import posterior_bounds, residual_test

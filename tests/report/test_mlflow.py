@@ -18,16 +18,14 @@ def store(tmp_path, monkeypatch):
     """A client of a store that ends with the test."""
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.chdir(tmp_path)
-    yield from opened((tmp_path / "runs").as_uri())
+    yield from opened((tmp_path / "runs").as_uri(), monkeypatch)
 
 
-def opened(address):
-    before = mlflow.get_tracking_uri()
-    mlflow.set_tracking_uri(address)
+def opened(address, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
     yield mlflow.MlflowClient()
     while mlflow.active_run() is not None:
         mlflow.end_run()
-    mlflow.set_tracking_uri(before)
 
 
 def report_of(summary):
@@ -70,7 +68,7 @@ def test_a_new_run(store):
 def test_a_database(tmp_path, monkeypatch):
     pytest.importorskip("sqlalchemy", reason="stores in a database need sqlalchemy")
     monkeypatch.chdir(tmp_path)
-    for client in opened(f"sqlite:///{tmp_path / 'runs.db'}"):
+    for client in opened(f"sqlite:///{tmp_path / 'runs.db'}", monkeypatch):
         check_real_report(client)
 
 

@@ -11,8 +11,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesfloor import ClassTree, SmartSVC, TablePreparer, learned_floor, read_table
+from bayesfloor import SmartSVC, TablePreparer, learned_floor, read_table
 from bayesfloor.cli.model_file import Model, pack_model, read_model
+from bayesfloor.results import ClassTree
 from bayesfloor.tables.frames import raw_of_frame
 from bayesfloor.tables.preparation import Preparation
 from bayesfloor.tables.read import read_raw
