@@ -51,11 +51,10 @@ def test_a_parameter_has_one_default():
         for parameter, found in parameters.items()
         if parameter in DEFAULTS and found.default != DEFAULTS[parameter]
     }
-    # numbers have no error rate, a report is on either, and the metric of trees is a distance
+    # numbers have no error rate, and a report is on either
     assert others == {
         "regression_floor(metric)": "r2",
         "difficulty_report(metric)": None,
-        "spanning_forests(metric)": "euclidean",
     }
 
 

@@ -46,7 +46,7 @@ def test_costs_follow_the_formula(sample):
             assert costs.cost[k, other] == pytest.approx(expected)
         share = weights[NAMES[k]] / weights["easy"]
         assert share == pytest.approx(costs.cost[k].sum() / costs.cost[0].sum())
-    assert weights == bayes_class_weight(X, y, strength=0.5, by="pairs")
+    assert weights == bayes_class_weight(X, y, strength=0.5, basis="pairs")
     assert costs.cost[1, 2] > costs.cost[1, 0]
     assert repr(costs).startswith("CostMatrix(3 classes, cost 0 to ")
 
@@ -59,28 +59,28 @@ def test_frame_of_costs(sample):
     assert frame["cost"].tolist() == costs.cost[[0, 0, 1, 1, 2, 2], [1, 2, 0, 2, 0, 1]].tolist()
 
 
-@pytest.mark.parametrize("by", ["classes", "pairs"])
+@pytest.mark.parametrize("basis", ["classes", "pairs"])
 @pytest.mark.parametrize("strength", [0, 1.0, 20])
-def test_weights_are_one_on_average(sample, by, strength):
+def test_weights_are_one_on_average(sample, basis, strength):
     X, y = sample
-    weights = bayes_class_weight(X, y, by=by, strength=strength)
+    weights = bayes_class_weight(X, y, basis=basis, strength=strength)
     assert np.mean([weights[label] for label in y]) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("by", ["classes", "pairs"])
-def test_without_strength_they_are_the_base(sample, by):
+@pytest.mark.parametrize("basis", ["classes", "pairs"])
+def test_without_strength_they_are_the_base(sample, basis):
     X, y = sample
     balanced = compute_class_weight("balanced", classes=NAMES, y=y)
-    weights = bayes_class_weight(X, y, by=by, strength=0)
+    weights = bayes_class_weight(X, y, basis=basis, strength=0)
     np.testing.assert_allclose(list(weights.values()), balanced)
-    assert list(bayes_class_weight(X, y, by=by, strength=0, base="equal").values()) == [1, 1, 1]
+    assert list(bayes_class_weight(X, y, basis=basis, strength=0, base="equal").values()) == [1, 1, 1]
 
 
-@pytest.mark.parametrize("by", ["classes", "pairs"])
-def test_two_classes_are_as_hard_as_each_other(by):
+@pytest.mark.parametrize("basis", ["classes", "pairs"])
+def test_two_classes_are_as_hard_as_each_other(basis):
     X, y = shifted_classes(0, 90)
     y = np.where(np.arange(90) < 60, 0, y)
-    weights = bayes_class_weight(X, y, by=by, strength=7)
+    weights = bayes_class_weight(X, y, basis=basis, strength=7)
     np.testing.assert_allclose(list(weights.values()), compute_class_weight("balanced", classes=np.unique(y), y=y))
 
 
@@ -125,8 +125,8 @@ def test_arguments_are_checked(sample, weigh, arguments, message):
 
 def test_data_are_checked(sample):
     X, y = sample
-    with pytest.raises(ValueError, match="'by' parameter must be one of 'classes', 'pairs'"):
-        bayes_class_weight(X, y, by="class")
+    with pytest.raises(ValueError, match="'basis' parameter must be one of 'classes', 'pairs'"):
+        bayes_class_weight(X, y, basis="class")
     for weigh in (bayes_class_weight, bayes_cost_matrix):
         with pytest.raises(ValueError, match="needs two classes, got 1: 'a'"):
             weigh(X, ["a"] * len(X))
@@ -137,5 +137,5 @@ def test_data_are_checked(sample):
 def test_a_class_with_one_row_has_a_weight():
     X, y = shifted_classes(0, 40)
     y[3] = 5
-    for by in ("classes", "pairs"):
-        assert 0 < bayes_class_weight(X, y, by=by)[5] < np.inf
+    for basis in ("classes", "pairs"):
+        assert 0 < bayes_class_weight(X, y, basis=basis)[5] < np.inf

@@ -122,8 +122,8 @@ def test_transforms(run, table):
 
 def test_weights(run, table):
     read = read_table(table)
-    expected = bayes_class_weight(read.X, read.y, strength=2.0, by="pairs")
-    found = parsed(run("weights table.csv --strength 2 --by pairs --json"))["result"]["weights"]
+    expected = bayes_class_weight(read.X, read.y, strength=2.0, basis="pairs")
+    found = parsed(run("weights table.csv --strength 2 --basis pairs --json"))["result"]["weights"]
     assert {each["class"]: each["weight"] for each in found} == expected
     assert run("weights table.csv").out.splitlines()[0].split() == ["class", "rows", "weight"]
 

@@ -7,8 +7,8 @@ With n rows, K classes, n_k rows of class k, and floors as shares of the largest
 
     base_k     n / (K n_k)                      ("balanced"), or 1 ("equal")
     cost_kl    base_k (1 + strength · h_kl)     of calling a row of class k class l; 0 for k = l
-    weight_k   base_k (1 + strength · h_k)      by="classes"
-               mean of cost_kl over l ≠ k       by="pairs" (Ting 2002)
+    weight_k   base_k (1 + strength · h_k)      basis="classes"
+               mean of cost_kl over l ≠ k       basis="pairs" (Ting 2002)
 
 Weights are then scaled so that they are 1 on average over the rows: Σ n_k weight_k = n, as for "balanced" ones, and a
 classifier's C keeps its meaning. With strength 0 they are the base; with strength s a class that nothing tells from
@@ -34,7 +34,7 @@ def bayes_class_weight(
     y: Any = None,
     *,
     strength: float = 1.0,
-    by: str = "classes",
+    basis: str = "classes",
     base: str = "balanced",
     n_trees: int = 3,
     n_jobs: int | None = None,
@@ -53,7 +53,7 @@ def bayes_class_weight(
         The labels, of any type that can be sorted; left out with a Table.
     strength : float, default=1.0
         How many times its base weight a class that nothing tells from the others gets on top.
-    by : {"classes", "pairs"}, default="classes"
+    basis : {"classes", "pairs"}, default="classes"
         Whether a class is hard by its floor against the rest, or by the mean of its floors against each other class.
     base : {"balanced", "equal"}, default="balanced"
         What the weights start from: n / (K n_k) as ``class_weight="balanced"`` does, or 1.
@@ -83,10 +83,10 @@ def bayes_class_weight(
     {'setosa': 0.93, 'versicolor': 1.04, 'virginica': 1.03}
     """
     strength = check_float("strength", strength, "[0, inf)")
-    check_option("by", by, ("classes", "pairs"))
+    check_option("basis", basis, ("classes", "pairs"))
     engine: dict[str, Any] = {"n_trees": n_trees, "n_jobs": n_jobs, "device": device}
     engine |= {"random_state": random_state, "progress": progress, "client": client}
-    if by == "pairs":
+    if basis == "pairs":
         return bayes_cost_matrix(X, y, strength=strength, base=base, **engine).class_weight()
     check_option("base", base, ("balanced", "equal"))
     floors = one_vs_rest_bayes_error(X, y, **engine)

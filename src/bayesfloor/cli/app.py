@@ -61,7 +61,7 @@ _EXAMPLES: dict[Callable[..., Any], tuple[str, ...]] = {
     tree: ("tree digits", "tree digits --cut balanced --dot | dot -Tsvg > tree.svg"),
     select: ("select wine", "select patients.csv --target outcome --features 5 --direction backward"),
     transforms: ("transforms wine --scale none", "transforms patients.csv --target outcome --criterion worst"),
-    weights: ("weights iris", "weights patients.csv --target outcome --by pairs --base equal --json"),
+    weights: ("weights iris", "weights patients.csv --target outcome --basis pairs --base equal --json"),
     fit: (
         "fit patients.csv --target outcome --out patients.skops",
         "fit patients.csv --target outcome --effort high --out patients.skops",

@@ -142,7 +142,7 @@ def weights(
     strength: Annotated[
         float, Parameter(help="How many times its base weight a hopeless class gets on top.", validator=Number(gte=0))
     ] = 1.0,
-    by: Annotated[
+    basis: Annotated[
         Literal["classes", "pairs"], Parameter(help="Hard against the rest, or against each other class.")
     ] = "classes",
     base: Annotated[Literal["balanced", "equal"], Parameter(help="What the weights start from.")] = "balanced",
@@ -159,7 +159,7 @@ def weights(
         table.X,
         table.y,
         strength=strength,
-        by=by,
+        basis=basis,
         base=base,
         n_jobs=options.threads,
         random_state=options.seed,
@@ -168,7 +168,7 @@ def weights(
     n_rows = Counter(table.y.tolist())
     shown = [{**each, "n_rows": n_rows[each["class"]]} for each in listed]
     text = records_text(shown, {"class": "class", "n_rows": "rows", "weight": "weight"})
-    result = {"strength": strength, "by": by, "base": base, "weights": listed}
+    result = {"strength": strength, "basis": basis, "base": base, "weights": listed}
     show("weights", result, text, options, table=table)
 
 

@@ -14,12 +14,12 @@ from bayesfloor.data.prepared_table import points_of
 from bayesfloor.forest import plan
 from bayesfloor.forest.classes.class_forests import ClassForests, forests_of_classes, rows_by_class
 from bayesfloor.forest.classes.pair_kernels import join_block
+from bayesfloor.forest.distance_kinds import check_distance, euclidean_points, in_distance, in_points
 from bayesfloor.forest.gpu.device import on_device
 from bayesfloor.forest.gpu.engine import rank_for
 from bayesfloor.forest.gpu.resident import Resident, resident
 from bayesfloor.forest.growing.classes import ClassGrowth
 from bayesfloor.forest.growing.forests import ForestsOrigin, RowBuffer
-from bayesfloor.forest.metrics import check_metric, euclidean_points, in_metric, in_points
 from bayesfloor.forest.order.arrays import F64
 from bayesfloor.forest.order.edges import Task
 from bayesfloor.forest.order.points import Points
@@ -47,7 +47,7 @@ def spanning_forests(
     X: Any,
     *,
     n_trees: int = 3,
-    metric: str = "euclidean",
+    distance: str = "euclidean",
     VI: ArrayLike | None = None,
     core_distances: int | ArrayLike | None = None,
     n_jobs: int | None = None,
@@ -66,16 +66,16 @@ def spanning_forests(
         folder for temporary files. A Dask array or data frame is computed by the workers of its cluster.
     n_trees : int, default=3
         How many trees. The second is the minimum spanning tree of what the first leaves, and so on.
-    metric : {"euclidean", "cosine", "correlation", "mahalanobis"}, default="euclidean"
+    distance : {"euclidean", "cosine", "correlation", "mahalanobis"}, default="euclidean"
         What distances are, as in ``scipy.spatial.distance``. All but the first are Euclidean distances of other points,
         of which the trees are computed: rows divided by their norms for "cosine", rows less their means divided by
         the norms of the rest for "correlation", rows times a root of `VI` for "mahalanobis". Lengths come in the
-        metric asked for: half the squared Euclidean distance, which is 1 - cos or 1 - r, for the first two of these.
+        distance asked for: half the squared Euclidean distance, which is 1 - cos or 1 - r, for the first two of these.
     VI : array-like of shape (n_features, n_features) or None, default=None
         The inverse of the covariance matrix for "mahalanobis". None takes that of the rows.
     core_distances : int, array-like of shape (n_samples,) or None, default=None
         Makes an edge as long as the mutual reachability distance of its ends, max(core_i, core_j, distance), of which
-        HDBSCAN builds its hierarchy. An array holds a core distance for each row, in the metric. An int k stands for
+        HDBSCAN builds its hierarchy. An array holds a core distance for each row, in that distance. An int k stands for
         the distance to the k-th nearest *other* row, computed exactly: what ``hdbscan.HDBSCAN(min_samples=k)`` takes,
         and ``sklearn.cluster.HDBSCAN(min_samples=k + 1)``, which counts the row itself. On the CPU only.
     n_jobs : int or None, default=None
@@ -101,7 +101,7 @@ def spanning_forests(
     ValueError
         For X that is no finite array of numbers, or has rows that differ only in values below 1e-274 of its largest
         one. For a row of zeros with "cosine", a constant row with "correlation", a covariance matrix that is singular
-        with "mahalanobis". For another metric or core distances where X is on a cluster, or larger than memory.
+        with "mahalanobis". For another distance or core distances where X is on a cluster, or larger than memory.
     ConnectionError
         When the cluster's scheduler is gone, or does not answer.
 
@@ -119,14 +119,14 @@ def spanning_forests(
     """
     table = table_of(X)
     X = points_of(X if table is None else table)
-    metric = check_metric(metric, VI)
-    as_it_is = metric == "euclidean" and core_distances is None
+    distance = check_distance(distance, VI)
+    as_it_is = distance == "euclidean" and core_distances is None
     X = (resident(X, device) if as_it_is else None) or host_array(X)
     source, X = X, in_memory(X, client, check_n_trees(n_trees))
     if X is None:
-        _refuse_partitions(metric, core_distances)
+        _refuse_partitions(distance, core_distances)
         return forests_of_partitions(source, client, device, _request(n_trees, random_state, n_jobs, progress))
-    X, n_trees, seed, n_threads = _check(X, n_trees, random_state, n_jobs, metric != "euclidean")
+    X, n_trees, seed, n_threads = _check(X, n_trees, random_state, n_jobs, distance != "euclidean")
     core = check_core_distances(core_distances, len(X))
     if isinstance(core, int):
         check_memory(X.nbytes + 24 * core * len(X), f"lists of {core} neighbours of {len(X)} points")
@@ -137,7 +137,7 @@ def spanning_forests(
 
     def compute(pool: WorkerPool, chosen: Any) -> Forests:
         pool.expect(len(X) ** 2 // 2)
-        points, engine = rank_for(euclidean_points(X, metric, VI), chosen, pool)
+        points, engine = rank_for(euclidean_points(X, distance, VI), chosen, pool)
         if core is not None:
             return reaching(points, core, pool)
         task = Task.of(n_trees, seed, len(X), engine)
@@ -157,20 +157,24 @@ def spanning_forests(
         )
 
     def reaching(points: Points, core: int | F64, pool: WorkerPool) -> Forests:
-        given = core if isinstance(core, int) else scaled_core(in_points(core, metric), points)
+        given = core if isinstance(core, int) else scaled_core(in_points(core, distance), points)
         tiled, grown, squares = grow_reaching(points, given, Task.of(n_trees, seed, len(X)), pool, len(X) ** 2 // 2)
         found = to_forests(
             *grown, row_of=tiled.copy_rows, sites=points.sites, exponent=points.exponent, n_trees_asked=n_trees
         )
         lengths = np.ldexp(np.sqrt(squares), points.exponent)
-        return replace(found, core_distances=in_metric(lengths, metric) if isinstance(core, int) else core)
+        return replace(found, core_distances=in_distance(lengths, distance) if isinstance(core, int) else core)
 
     def run(chosen: Any) -> Any:
         return supervise(lambda pool: compute(pool, chosen), n_threads, progress)
 
     with spare_compilation(plain_seconds(X), sweep_leaves if core is None else sweep_reaching):
         found = on_device(device, X.shape, run)
-    return found if metric == "euclidean" else replace(found, metric=metric, weights=in_metric(found.weights, metric))
+    return (
+        found
+        if distance == "euclidean"
+        else replace(found, distance=distance, weights=in_distance(found.weights, distance))
+    )
 
 
 @like_input
@@ -243,10 +247,10 @@ def _check(
     return X, n_trees, check_random_state_seed(random_state), check_n_jobs(n_jobs)
 
 
-def _refuse_partitions(metric: str, core_distances: Any) -> None:
+def _refuse_partitions(distance: str, core_distances: Any) -> None:
     """Refuse what needs all rows in the memory of this process."""
-    if core_distances is not None or metric != "euclidean":
-        asked = f"metric={metric!r}" if core_distances is None else "core_distances"
+    if core_distances is not None or distance != "euclidean":
+        asked = f"distance={distance!r}" if core_distances is None else "core_distances"
         raise ValueError(
             f"{asked} needs all rows in memory: it cannot be had on a cluster, or from a file that does not fit."
         )

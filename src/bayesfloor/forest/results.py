@@ -63,7 +63,7 @@ class Forests(Result, says="n_samples n_trees spans"):
     edges : ndarray of shape (m, 2), int64
         Row numbers, the smaller first; tree after tree, each from its lightest edge to its heaviest.
     weights : ndarray of shape (m,), float64
-        Lengths in the metric; with core distances, mutual reachability distances.
+        Lengths; with core distances, mutual reachability distances.
     tree : ndarray of shape (m,), int64
         The tree of each edge, from 0.
     sites : ndarray of shape (n_samples,), int64
@@ -75,10 +75,10 @@ class Forests(Result, says="n_samples n_trees spans"):
         Number of trees asked for.
     rows : ndarray of int64 or None
         For a pair of classes: the rows of X that the points are, ascending.
-    metric : str
-        The metric of the lengths, as asked for.
+    distance : str
+        What the lengths are, as asked for.
     core_distances : ndarray of shape (n_samples,) or None
-        The core distances that no edge at a row is shorter than, in the same metric; None without.
+        The core distances that no edge at a row is shorter than, in the same unit; None without.
     """
 
     n_samples: int
@@ -90,7 +90,7 @@ class Forests(Result, says="n_samples n_trees spans"):
     n_components: I64
     n_trees_asked: int
     rows: I64 | None = None
-    metric: str = "euclidean"
+    distance: str = "euclidean"
     core_distances: F64 | None = None
     _origin: Origin | None = None  # the points, for `extend`
 
@@ -122,7 +122,7 @@ class Forests(Result, says="n_samples n_trees spans"):
         ------
         ValueError
             For X_new as `spanning_forests` does, when it has another number of features, and for the forests of a
-            pair of classes, which do not know their points. For forests of another metric than the Euclidean one, or
+            pair of classes, which do not know their points. For forests of another distance than the Euclidean one, or
             with core distances, which new rows would change.
 
         Examples
@@ -132,10 +132,10 @@ class Forests(Result, says="n_samples n_trees spans"):
         >>> forests.extend([[9.0], [2.4]]).edges.tolist()
         [[0, 1], [1, 4], [2, 4], [2, 3]]
         """
-        if self.metric != "euclidean" or self.core_distances is not None:
+        if self.distance != "euclidean" or self.core_distances is not None:
             raise ValueError(
                 "Only forests of Euclidean distances can be extended. Call spanning_forests on all rows for those of "
-                + (f"metric={self.metric!r}." if self.core_distances is None else "mutual reachability distances.")
+                + (f"distance={self.distance!r}." if self.core_distances is None else "mutual reachability distances.")
             )
         if self._origin is None:
             raise ValueError(

@@ -1,9 +1,9 @@
-"""Metrics that are Euclidean in disguise: rows become points whose Euclidean distances order all pairs alike.
+"""Distances that are Euclidean in disguise: rows become points whose Euclidean distances order all pairs alike.
 
 A minimum spanning tree depends on the order of the distances only, so an exact tree of the points is one of the rows.
 
 =============  ===========================================================  =================================
-metric         points                                                       distance, from the Euclidean one d
+distance       points                                                       distance, from the Euclidean one d
 =============  ===========================================================  =================================
 cosine         rows divided by their norms                                  1 - cos = d² / 2
 correlation    rows less their means, divided by the norms of the rest      1 - r = d² / 2
@@ -23,36 +23,36 @@ from bayesfloor.forest.order.points import rank_points
 from bayesfloor.runtime.checks import ParameterError, check_option
 from bayesfloor.runtime.text import listed
 
-METRICS = ("euclidean", "cosine", "correlation", "mahalanobis")
+DISTANCES = ("euclidean", "cosine", "correlation", "mahalanobis")
 # Rows that are normalised at a time: they stay in the processor's cache.
 BLOCK = 4096
 
 
-def check_metric(metric: Any, VI: Any) -> str:
-    """Return a metric that is known, and to which an inverse covariance matrix belongs where there is one."""
-    metric = check_option("metric", metric, METRICS)
-    if VI is not None and metric != "mahalanobis":
-        raise ValueError(f"VI belongs to metric='mahalanobis', and metric is {metric!r}.")
-    return str(metric)
+def check_distance(distance: Any, VI: Any) -> str:
+    """Return a distance that is known, and to which an inverse covariance matrix belongs where there is one."""
+    distance = check_option("distance", distance, DISTANCES)
+    if VI is not None and distance != "mahalanobis":
+        raise ValueError(f"VI belongs to distance='mahalanobis', and distance is {distance!r}.")
+    return str(distance)
 
 
-def euclidean_points(X: F64, metric: str, VI: Any = None) -> F64:
-    """Return points whose Euclidean distances order all pairs of rows as the metric does."""
-    if metric == "euclidean":
+def euclidean_points(X: F64, distance: str, VI: Any = None) -> F64:
+    """Return points whose Euclidean distances order all pairs of rows as the distance does."""
+    if distance == "euclidean":
         return X
-    points = whitened(X, VI) if metric == "mahalanobis" else normalized(X, metric == "correlation")
+    points = whitened(X, VI) if distance == "mahalanobis" else normalized(X, distance == "correlation")
     points.flags.writeable = False
     return points
 
 
-def in_metric(lengths: F64, metric: str) -> F64:
-    """Return distances in the metric, given those of the points."""
-    return lengths * lengths / 2.0 if metric in ("cosine", "correlation") else lengths
+def in_distance(lengths: F64, distance: str) -> F64:
+    """Return distances of the kind asked for, given those of the points."""
+    return lengths * lengths / 2.0 if distance in ("cosine", "correlation") else lengths
 
 
-def in_points(distances: F64, metric: str) -> F64:
-    """Return distances of the points, given those in the metric."""
-    return np.sqrt(2.0 * distances) if metric in ("cosine", "correlation") else distances
+def in_points(distances: F64, distance: str) -> F64:
+    """Return distances of the points, given those of the kind asked for."""
+    return np.sqrt(2.0 * distances) if distance in ("cosine", "correlation") else distances
 
 
 def normalized(X: F64, centered: bool) -> F64:
@@ -74,12 +74,14 @@ def normalized(X: F64, centered: bool) -> F64:
     return points
 
 
-def refuse_rows(is_bad: np.ndarray, metric: str, why: str) -> None:
-    """Raise an error that names the first of the rows that a metric has no distance for."""
+def refuse_rows(is_bad: np.ndarray, distance: str, why: str) -> None:
+    """Raise an error that names the first of the rows that a distance has no distance for."""
     if is_bad.any():
         n_bad = int(np.count_nonzero(is_bad))
         more = f" ({n_bad} such rows)" if n_bad > 1 else ""
-        raise ValueError(f"metric={metric!r} has no distance for row {int(np.argmax(is_bad))}, which is {why}{more}.")
+        raise ValueError(
+            f"distance={distance!r} has no distance for row {int(np.argmax(is_bad))}, which is {why}{more}."
+        )
 
 
 def whitened(X: F64, VI: Any) -> F64:
