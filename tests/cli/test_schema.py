@@ -28,7 +28,7 @@ PUBLISHED = {
     "tree/1": "ad39f5fd928b",
     "select/1": "2f34920e7df0",
     "transforms/1": "8c9adcfe893a",
-    "weights/1": "c2ce70a26682",
+    "weights/1": "f2b4a78ecd34",
     "fit/1": "c21992f521b9",
     "predict/1": "497db913f219",
     "datasets/1": "b8bd2236461c",
