@@ -82,6 +82,11 @@ class Problem:
         """Rows per class."""
         return np.bincount(self.codes, minlength=len(self.classes))
 
+    @property
+    def class_totals(self) -> Ints | Floats:
+        """What the rows of each class count together."""
+        return np.bincount(self.codes, self.sample_weight, minlength=len(self.classes))
+
     def take(self, rows: Ints) -> "Problem":
         """Keep some of the rows; all classes stay."""
         return replace(

@@ -19,7 +19,6 @@ import numpy as np
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.certainty import proportion_interval
-from bayesfloor.floor.learned.clusters import effective_rows
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.gap_result import FloorGap, p_text
 from bayesfloor.floor.learned.held_out import HeldOut
@@ -176,7 +175,7 @@ def gap_of(learned: LearnedFloor, held_out: HeldOut, predicted: Predicted, *, ro
         clusters = np.unique(clusters, return_inverse=True)[1]
     of_model, of_stack = predicted.codes != codes, held_out.stack != codes
     difference = compare(of_model, of_stack, rows, clusters, confidence)
-    n = _n_independent(of_model, rows, clusters, confidence)
+    n = rows.n_equivalent(of_model, clusters, confidence)
     error_interval = _limits(difference.first, n, confidence)
     found = list(_findings(learned, predicted, codes, difference, error_interval, rows_are_new=rows_are_new))
     estimate, interval = floor.estimate, floor.interval
@@ -206,13 +205,6 @@ def gap_of(learned: LearnedFloor, held_out: HeldOut, predicted: Predicted, *, ro
         class_columns=by_class,
         pair_columns=by_pair,
     )
-
-
-def _n_independent(is_wrong: Bools, rows: PlainRows, clusters: Ints | None, confidence: float) -> float:
-    """Return how many independent rows say as much about an error."""
-    if clusters is not None:
-        return effective_rows(is_wrong.astype(np.float64), clusters, confidence)
-    return rows.n_equivalent(is_wrong)
 
 
 def _limits(error: float, n: float, confidence: float) -> Range:
@@ -266,7 +258,7 @@ def _pair_errors(codes: Ints, named: Ints, n_labels: int) -> _PairErrors:
 def _by_pair(predicted: Predicted, held_out: HeldOut, clusters: Ints | None, total: float) -> dict[str, Any]:
     """List the pairs of classes that are ever confused, that with the largest gap first."""
     rows, labels = held_out.counted, predicted.labels
-    n_labels, weights = len(labels), rows.class_weights[rows.codes]
+    n_labels, weights = len(labels), rows.weights
     model, stack = (_pair_errors(rows.codes, named, n_labels) for named in (predicted.codes, held_out.stack))
     pairs = np.setdiff1d(np.union1d(model.pair, stack.pair), [-1])
     counts = np.zeros((len(pairs), 4), np.int64)

@@ -92,9 +92,9 @@ class HeldOut:
         """
         counted, n_classes = self.counted, len(self.used.classes)
         q = np.exp(self.at_shares_of_all(log_p))
-        targets, weights = one_hot(counted.codes, n_classes), counted.class_weights[counted.codes]
+        targets = one_hot(counted.codes, n_classes)
         return {
-            metric.name: float(metric.value(counted.weighted(metric.losses(targets, q, weights)).mean()))
+            metric.name: float(metric.value(counted.weighted(metric.losses(targets, q, counted.weights)).mean()))
             for metric in self.metrics
         }
 
@@ -114,8 +114,8 @@ class HeldOut:
         n_classes = len(self.used.classes)
         moved = np.zeros(n_classes)
         if self.used.groups is None and self.used.time is None:
-            trained = np.bincount(self.used.codes, minlength=n_classes)
-            moved = np.log(np.bincount(self.counted.codes, minlength=n_classes) / trained)
+            of_tested = np.broadcast_to(self.counted.sample_weight, len(self.tested))
+            moved = np.log(np.bincount(self.counted.codes, of_tested, n_classes) / self.used.class_totals)
         return self.counted.at_shares_of_all(log_softmax(log_p + moved, axis=1))
 
 

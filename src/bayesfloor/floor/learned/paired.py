@@ -19,9 +19,11 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betainc, gammaln, ndtri
 
-from bayesfloor.floor.learned.clusters import effective_rows
 from bayesfloor.floor.learned.strata import PlainRows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
+
+#: Parts of their total that sums of weighted rows are rounded to: all that these can add up to are counted.
+FINEST = 5000
 
 
 class Difference(NamedTuple):
@@ -71,10 +73,7 @@ def compare(first: Bools, second: Bools, rows: PlainRows, clusters: Ints | None,
     only_first, only_second = first & ~second, second & ~first
     errors = [_share(wrong, rows) for wrong in (first, second)]
     shares = [_share(wrong, rows) for wrong in (only_first, only_second)]
-    if clusters is None:
-        n = rows.n_equivalent_of_difference(only_first, only_second)
-    else:
-        n = effective_rows(only_first.astype(np.float64) - only_second, clusters, confidence)
+    n = rows.n_equivalent_of_difference(only_first, only_second, clusters, confidence)
     p_value = paired_p_value(first, second, rows, clusters)
     low, high = difference_interval(shares[0] * n, shares[1] * n, n, confidence)
     if p_value >= 1.0 - confidence:  # the exact test is the stricter one
@@ -99,11 +98,19 @@ def paired_p_value(first: Bools, second: Bools, rows: PlainRows, clusters: Ints 
     if not only_first.any() and not only_second.any():
         return 1.0
     if clusters is not None:
-        return sign_flip_p_value(np.bincount(clusters, only_first.astype(np.float64) - only_second).astype(np.int64))
+        difference = only_first.astype(np.float64) - only_second
+        return sign_flip_p_value(whole_sums(np.bincount(clusters, rows.sample_weight * difference)))
     n = rows.n_equivalent_of_difference(only_first, only_second)
     fewer, more = sorted(_share(wrong, rows) * n for wrong in (only_first, only_second))
     # the tail of a binomial distribution, which is known for numbers that are not whole as well
     return min(2.0 * float(betainc(more, fewer + 1.0, 0.5)), 1.0)
+
+
+def whole_sums(sums: Floats) -> Ints:
+    """Return sums as whole numbers; those of rows that count differently are rounded, to some thousandths of all."""
+    if np.array_equal(sums, np.rint(sums)):
+        return sums.astype(np.int64)
+    return np.rint(sums * (FINEST / np.abs(sums).sum())).astype(np.int64)
 
 
 def sign_flip_p_value(sums: Ints) -> float:

@@ -199,7 +199,7 @@ class _Losses:
         self.rows, self.metric, self.clusters, self.confidence = rows, metric, clusters, confidence
         self.relative, self.in_time = relative, in_time
         self.lowest, self.scale = metric.bounds[0], metric.scale
-        self.weights = rows.class_weights[rows.codes]
+        self.weights = rows.weights
         self.targets = one_hot(rows.codes, len(rows.class_counts))
         self.top = (metric.bounds[1] - self.lowest) / self.scale
         self.largest = (metric.largest - self.lowest) / self.scale
@@ -341,9 +341,10 @@ def constant_probabilities(rows: PlainRows, metric: Metric, past: Floats | None)
     """
     if past is not None and metric.is_row_mean:
         return past
-    counts = np.tile(rows.class_counts.astype(np.float64), (len(rows.codes), 1))
+    counts = np.tile(rows.class_totals.astype(np.float64), (len(rows.codes), 1))
     if metric.is_score:
-        counts += 0.5 - one_hot(rows.codes, counts.shape[1])
+        own = np.broadcast_to(rows.sample_weight, len(rows.codes))
+        counts += 0.5 - own[:, np.newaxis] * one_hot(rows.codes, counts.shape[1])
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
