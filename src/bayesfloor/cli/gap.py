@@ -65,7 +65,7 @@ def _text(found: "FloorGap") -> str:
     from bayesfloor.floor.learned.gap_result import p_text
 
     rows = [
-        ("the model", found.error, *found.error_interval),
+        ("the model", found.value, *found.value_interval),
         ("reached by a stack of models", found.reached, *found.reached_interval),
         ("the floor", found.estimate, *found.interval),
         ("more than the stack", found.sure_gap, *found.sure_gap_interval),

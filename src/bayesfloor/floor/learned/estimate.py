@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.copies import equal_rows
 from bayesfloor.floor.learned.findings import find_in_learned
-from bayesfloor.floor.learned.held_out import HeldOut
+from bayesfloor.floor.learned.held_out import HeldOutClasses
 from bayesfloor.floor.learned.learning import Learned, learn
 from bayesfloor.floor.learned.metrics import (
     Metric,
@@ -181,7 +181,7 @@ def learned_floor_of(
     random_state: Any = 0,
     progress: Progress = False,
     client: Any = None,
-) -> tuple[LearnedFloor, HeldOut]:
+) -> tuple[LearnedFloor, HeldOutClasses]:
     """Estimate the floor of points and labels that are checked; see `learned_floor`.
 
     The second result lets another model be judged on the same rows.
@@ -208,7 +208,9 @@ def learned_floor_of(
     thinned = rows.in_proportion()
     n_folds = cv if is_int(cv) else int(learned.folds.max()) + 1
     floor = LearnedFloor(
-        tree_bounds=posterior_bounds(q[thinned], rows.codes[thinned], n_jobs, seed, plan.groups),
+        tree_bounds=posterior_bounds(
+            q[thinned], rows.codes[thinned], n_jobs, seed, None if plan.groups is None else plan.groups[thinned]
+        ),
         residual_z=judged.residual_z,
         class_reached=class_reached,
         pair_reached=pair_reached,
@@ -230,9 +232,9 @@ def learned_floor_of(
         metrics=judged.floors,
         cost=_decisions(metrics, q, rows, problem.classes),
     )
-    assert summary.q is not None
     splits = plan.largest_splits(in_time=learned.in_time)
-    return floor, HeldOut(learned, splits, rows, metrics, summary.q.argmax(axis=1))
+    reached_by = {name: each.q for name, each in judged.summaries.items() if each.q is not None}
+    return floor, HeldOutClasses(learned, splits, rows, metrics, reached_by)
 
 
 class _Judged(NamedTuple):

@@ -104,6 +104,14 @@ class PlainRows:
         """Choose rows in which the classes have their shares of all rows."""
         return np.arange(len(self.codes))
 
+    def part(self, own: Ints) -> "PlainRows":
+        """Return some of the rows, as a population of their own."""
+        codes, weights = self.codes[own], self.weights[own]
+        counts = np.bincount(codes, minlength=len(self.class_counts))
+        if np.ptp(weights) == 0.0:
+            return PlainRows(codes, counts)
+        return WeightedRows(codes, counts, np.bincount(codes, weights, len(counts)), weights, None)
+
 
 class StratifiedRows(PlainRows):
     """Rows of which some classes have more than their share.
@@ -186,17 +194,24 @@ class WeightedRows(PlainRows):
     ----------
     codes : ndarray of shape (n,)
         Classes of the rows, in random order.
-    problem : Problem
-        All rows.
+    class_counts, class_totals : ndarray of shape (n_classes,)
+        Rows of each class among all rows, and what they count together.
     sample_weight : ndarray of shape (n,)
         What each of the rows counts by itself.
     class_weights : ndarray of shape (n_classes,) or None
         What a row of each class counts so that classes have their shares of all rows; None where they have them.
     """
 
-    def __init__(self, codes: Ints, problem: Problem, sample_weight: Floats, class_weights: Floats | None) -> None:
-        super().__init__(codes, problem.class_counts)
-        self.class_totals = problem.class_totals
+    def __init__(
+        self,
+        codes: Ints,
+        class_counts: Ints,
+        class_totals: Ints | Floats,
+        sample_weight: Floats,
+        class_weights: Floats | None,
+    ) -> None:
+        super().__init__(codes, class_counts)
+        self.class_totals = class_totals
         self.sample_weight = sample_weight
         if class_weights is not None:
             self.class_weights = class_weights
@@ -283,7 +298,7 @@ def counted_rows(problem: Problem, codes: Ints, sample_weight: Floats | None) ->
     is_plain = problem.groups is None and problem.time is None
     weights = class_weights(problem.codes, codes) if is_plain else None
     if sample_weight is not None:
-        return WeightedRows(codes, problem, sample_weight, weights)
+        return WeightedRows(codes, problem.class_counts, problem.class_totals, sample_weight, weights)
     if weights is None:
         return PlainRows(codes, np.bincount(codes, minlength=len(problem.classes)))
     return StratifiedRows(codes, problem.class_counts, weights)
