@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesfloor.data.problem import Problem, check_row_weights
+from bayesfloor.data.problem import Problem
 from bayesfloor.floor.trees.near_copies import find_near_copies, near_copies
 from bayesfloor.floor.trees.noise_variance import are_copies
 from bayesfloor.forest import spanning_forests
@@ -86,8 +86,7 @@ def distinct_rows(problem: Problem, seed: int, *, may_group: bool = True) -> Dis
     used = np.arange(len(problem.X))
     if problem.sample_weight is not None and problem.sample_weight.min() == 0.0:
         used = np.flatnonzero(problem.sample_weight > 0)
-        weight = check_row_weights(problem.sample_weight[used], len(used))  # 1 on average again, as if these were all
-        problem = replace(problem.take(used), sample_weight=weight)
+        problem = problem.take(used)
         if not problem.class_counts.all():
             lost = shown(problem.classes[int(np.argmin(problem.class_counts))])
             raise ValueError(f"sample_weight is 0 in all rows of class {lost}: leave the class out")

@@ -131,7 +131,7 @@ def paired_p_value(first: Bools, second: Bools, rows: PlainRows, clusters: Ints 
     return min(2.0 * float(betainc(more, fewer + 1.0, 0.5)), 1.0)
 
 
-def whole_sums(sums: Floats) -> Ints:
+def whole_sums(sums: Ints | Floats) -> Ints:
     """Return sums as whole numbers; those of rows that count differently are rounded, to some thousandths of all."""
     if np.array_equal(sums, np.rint(sums)):
         return sums.astype(np.int64)
