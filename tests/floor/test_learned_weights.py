@@ -10,11 +10,10 @@ from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from bayesfloor import learned_floor
-from bayesfloor.floor.learned.clusters import effective_rows
+from bayesfloor.floor.learned.counted_rows import PlainRows, WeightedRows, effective_rows
 from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.stack_errors import errors_by_class
 from bayesfloor.floor.learned.stacking import Stack
-from bayesfloor.floor.learned.strata import PlainRows, WeightedRows
 from bayesfloor.floor.learned.targets import fit_exponents
 from bayesfloor.learn.training_rows import Codes, Train
 

@@ -7,11 +7,11 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
 
+from bayesfloor.floor.learned.counted_rows import PlainRows, StratifiedRows, is_rare, leads_with_ranking
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.ranking import _rank, auc_interval, rank_classes
 from bayesfloor.floor.learned.stack_errors import errors_by_class
 from bayesfloor.floor.learned.stacking import Stack
-from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows, is_rare, leads_with_ranking
 
 #: Learners that take milliseconds.
 QUICK = ["gaussian", "logistic"]
