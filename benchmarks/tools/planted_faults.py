@@ -68,7 +68,7 @@ FAULTS = [
     Fault("tables/libsvm.py", "first >= second for", "first > second for", "tables/test_formats.py"),
     Fault("tables/libsvm.py", "first = 0 if min(indices) == 0 else 1", "first = 1", "tables/test_formats.py"),
     Fault("tables/date_features.py", "np.mod(days + 3, 7)", "np.mod(days + 4, 7)", "tables"),
-    Fault("tables/scaling.py", "return float(distinct[counts.argmax()])", "return float(distinct[0])", "tables"),
+    Fault("tables/treatments.py", "return float(distinct[counts.argmax()])", "return float(distinct[0])", "tables"),
     Fault("tables/joining.py", "found >= {TextColumn, NumberColumn}", "found > {TextColumn, NumberColumn}", "tables"),
     # --- tree: cuts of classes
     Fault("tree/cuts.py", "alone = 0 if tied[0] == 0 else tied[-1]", "alone = tied[0]", "tree"),

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from bayesfloor.data.subgroups import MISSING, check_subgroups
+from bayesfloor.data.row_groups import MISSING, check_subgroups
 
 
 def counts_of(found):

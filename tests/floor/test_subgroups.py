@@ -11,7 +11,7 @@ from scipy.stats import beta, chi2_contingency, fisher_exact
 from tests.floor.test_learned import same
 
 from bayesfloor import learned_floor, read_table
-from bayesfloor.data.subgroups import Subgroups
+from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.floor.learned import row_plan
 from bayesfloor.floor.learned.result import LearningCurve
 from bayesfloor.floor.learned.stacking import Stack

@@ -9,7 +9,7 @@ import pytest
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import ForestEdges
 from bayesfloor.forest.partitions import graph, tasks
-from bayesfloor.forest.partitions.planning import RowsInMemory, plan_partitions
+from bayesfloor.forest.partitions.dispatch import RowsInMemory, plan_partitions
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 from naive_forests import naive_forests

@@ -17,9 +17,9 @@ from sklearn.preprocessing import OneHotEncoder, TargetEncoder
 import bayesfloor
 from bayesfloor import TablePreparer, difficulty_report, learned_floor, read_table
 from bayesfloor.data.target_encoding import PRIOR_ROWS, class_shares, out_of_fold_shares
-from bayesfloor.tables.date_features import part_of_date
 from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.preparation import Preparation
+from bayesfloor.tables.treatments import part_of_date
 
 N = 240
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.labels import check_weights
 from bayesfloor.data.prepared_table import TabularView
+from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.data.sampling import Keys, keys_of_values
-from bayesfloor.data.subgroups import Subgroups
 from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.runtime.arrays import Floats, Ints
 

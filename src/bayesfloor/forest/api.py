@@ -17,15 +17,14 @@ from bayesfloor.forest.classes.pair_kernels import join_block
 from bayesfloor.forest.distance_kinds import check_distance, euclidean_points, in_distance, in_points
 from bayesfloor.forest.gpu.device import on_device
 from bayesfloor.forest.gpu.engine import rank_for
-from bayesfloor.forest.gpu.resident import Resident, resident
+from bayesfloor.forest.gpu.rows import Resident, resident
 from bayesfloor.forest.growing.classes import ClassGrowth
 from bayesfloor.forest.growing.forests import ForestsOrigin, RowBuffer
 from bayesfloor.forest.order.arrays import F64
 from bayesfloor.forest.order.edges import Task
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.partitions.dispatch import Request, bytes_for, forests_of_partitions, in_memory
-from bayesfloor.forest.reachability.core import check_core_distances, scaled_core
-from bayesfloor.forest.reachability.grow import grow_reaching
+from bayesfloor.forest.reachability.core import check_core_distances, grow_reaching, scaled_core
 from bayesfloor.forest.reachability.reach_kernels import sweep_reaching
 from bayesfloor.forest.results import Forests, to_forests
 from bayesfloor.forest.sweep.grow import grow, only_for_device

@@ -25,15 +25,20 @@ from bayesfloor.runtime.arrays import Bools
 from bayesfloor.runtime.text import counted, listed_names
 from bayesfloor.tables.category_features import CategoryFeatures, learn_means, learn_shares, ordinal_codes
 from bayesfloor.tables.columns import DateColumn, NumberColumn, RawTable, TextColumn
-from bayesfloor.tables.date_features import learn_date
 from bayesfloor.tables.preparation import Preparation, check_unique
 from bayesfloor.tables.profiles import ColumnProfile
 from bayesfloor.tables.readings import DateReading, LevelReading, TextReading
-from bayesfloor.tables.scaling import fill_number, learn_scale
 from bayesfloor.tables.spellings import truth_of
 from bayesfloor.tables.targets import Labels
-from bayesfloor.tables.text_features import learn_text
-from bayesfloor.tables.treatments import NumberFeature, PresenceFeature, Treatment
+from bayesfloor.tables.treatments import (
+    NumberFeature,
+    PresenceFeature,
+    Treatment,
+    fill_number,
+    learn_date,
+    learn_scale,
+    learn_text,
+)
 
 #: Maximum number of values of a category for each to get its own dummy.
 MOST_DUMMIES = 30

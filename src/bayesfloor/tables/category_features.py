@@ -18,8 +18,7 @@ from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import listed, quoted
 from bayesfloor.tables.columns import Column, RawTable, TextColumn, codes_among
 from bayesfloor.tables.readings import LevelReading
-from bayesfloor.tables.scaling import learn_scale, scaled
-from bayesfloor.tables.treatments import GAP, Treatment, are_texts, gap_error, is_array, is_number
+from bayesfloor.tables.treatments import GAP, Treatment, are_texts, gap_error, is_array, is_number, learn_scale, scaled
 
 #: Name of the feature that tells that a value is rare.
 OTHER = "(other)"

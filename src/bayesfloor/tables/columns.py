@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.subgroups import Subgroups
+from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.tables.spellings import MISSING_TEXTS, decimal_sign, folded_text, number_text, read_numbers, to_number
 

@@ -19,10 +19,9 @@ from bayesfloor.runtime.text import counted, listed_names, quoted
 from bayesfloor.tables.binary_tables import column_of
 from bayesfloor.tables.column_builders import numbers_in_text
 from bayesfloor.tables.columns import Column, RawTable, check_names, codes_among, text_column
-from bayesfloor.tables.sizes import UNPACKED_LIMIT, check_n_columns
 from bayesfloor.tables.sniffing import has_header
 from bayesfloor.tables.text_tables import fill_names
-from bayesfloor.tables.unpacking import Contents
+from bayesfloor.tables.unpacking import UNPACKED_LIMIT, Contents, check_n_columns
 
 #: Search the names of the columns in the first rows only, this many.
 _TOP_ROWS = 100

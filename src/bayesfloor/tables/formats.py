@@ -10,14 +10,18 @@ from bayesfloor.tables.arff import looks_like_arff, read_arff
 from bayesfloor.tables.binary_tables import read_frame, read_npz
 from bayesfloor.tables.columns import RawTable
 from bayesfloor.tables.excel import read_excel
-from bayesfloor.tables.joining import join_tables, names_of_text_in_some
-from bayesfloor.tables.json_tables import looks_like_json, read_json
+from bayesfloor.tables.joining import (
+    find_parts,
+    join_tables,
+    keys_as_numbers,
+    keys_of,
+    names_of_text_in_some,
+    with_keys,
+)
+from bayesfloor.tables.json_tables import looks_like_json, read_json, read_sqlite
 from bayesfloor.tables.libsvm import looks_like_libsvm, read_libsvm
-from bayesfloor.tables.parquet_folders import find_parts, keys_as_numbers, keys_of, with_keys
-from bayesfloor.tables.sizes import UNPACKED_LIMIT
-from bayesfloor.tables.sqlite_tables import read_sqlite
 from bayesfloor.tables.text_tables import read_text_table
-from bayesfloor.tables.unpacking import STDIN, Contents, read_contents
+from bayesfloor.tables.unpacking import STDIN, UNPACKED_LIMIT, Contents, read_contents
 
 Source = str | os.PathLike[str]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.labels import check_labels
-from bayesfloor.data.tasks import MOST_CLASSES, bins_of_numbers, task_of_numbers
+from bayesfloor.data.numbers import MOST_CLASSES, bins_of_numbers, task_of_numbers
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.columns import (

@@ -11,7 +11,6 @@ from bayesfloor.runtime.checks import Progress
 from bayesfloor.runtime.text import counted, listed, unique_names
 from bayesfloor.tables.column_builders import GrowingArray, NumberBuilder, TextBuilder
 from bayesfloor.tables.columns import OtherColumn, RawTable, check_names
-from bayesfloor.tables.sizes import check_n_columns, check_n_rows
 from bayesfloor.tables.sniffing import (
     SEPARATOR_NAMES,
     SEPARATORS,
@@ -22,7 +21,7 @@ from bayesfloor.tables.sniffing import (
 )
 from bayesfloor.tables.spellings import MISSING_TEXTS
 from bayesfloor.tables.text_rows import RowReader, Rows
-from bayesfloor.tables.unpacking import HEAD_BYTES, Contents
+from bayesfloor.tables.unpacking import HEAD_BYTES, Contents, check_n_columns, check_n_rows
 
 #: Most columns of numbers that are read into one array, which can then become X without a second copy. Reading one
 #: column of it loads eight times as much memory as if it were an array of its own.

@@ -11,9 +11,9 @@ from functools import partial
 
 import numpy as np
 
-from bayesfloor.data.column_order import U64, bits_of, column_keys, hash_of_rows
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.problem import Problem
+from bayesfloor.data.value_order import U64, bits_of, column_keys, hash_of_rows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.hash_kernels import mix64
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.points import check_points
-from bayesfloor.forest.partitions.chunks import chunk_starts
-from bayesfloor.forest.partitions.cluster_rows import is_collection
+from bayesfloor.forest.partitions.chunks import chunk_starts, is_collection
 from bayesfloor.forest.partitions.dispatch import in_memory
 from bayesfloor.forest.partitions.files import StoredRows, open_rows
 from bayesfloor.runtime.arrays import Floats

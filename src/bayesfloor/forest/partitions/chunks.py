@@ -13,24 +13,36 @@ rows apart, since values are not at hand to be compared.
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bayesfloor.data.points import read_points
 from bayesfloor.forest import plan
-from bayesfloor.forest.order.arrays import F64, I64, U64
+from bayesfloor.forest.order.arrays import F64, I32, I64, U64
 from bayesfloor.forest.order.hash_kernels import order_of_hashes
-from bayesfloor.forest.order.points import Extent, Points, hashes_without
-from bayesfloor.forest.partitions.files import as_points
+from bayesfloor.forest.order.points import Extent, Points, check_apart, hashes_without
+from bayesfloor.forest.partitions.files import StoredRows, as_points
 from bayesfloor.forest.partitions.graph import RankedRows
+from bayesfloor.forest.partitions.layout import SPLIT_AXES, Layout, rows_per_partition
+from bayesfloor.forest.partitions.tasks import PartitionEnds, PartitionInMemory
+from bayesfloor.forest.results import Origin
 from bayesfloor.forest.sweep.tiling import Axes, choose_axes
-from bayesfloor.runtime.caller_warnings import warn_caller
+from bayesfloor.runtime.checks import warn_caller
+from bayesfloor.runtime.cluster import Cluster, ClusterRun, Computed
 from bayesfloor.runtime.hash_kernels import hash_rows
-from bayesfloor.runtime.task_graph import WithArrays
+from bayesfloor.runtime.limits import in_gib
+from bayesfloor.runtime.task_graph import Graph, Job, WithArrays
+from bayesfloor.runtime.threads import WorkerPool, supervise
 
 # Bytes of points that are read at a time.
 CHUNK_BYTES = 8 * 2**20
@@ -38,6 +50,9 @@ CHUNK_BYTES = 8 * 2**20
 SAMPLE_ROWS = 2_000
 # Flips the bits of rows for their second hash.
 OTHER_HASH = np.uint64(0x5851F42D4C957F2D)
+
+# Maximum number of chunks of a Dask array per chunk of our own size; more are merged first.
+SMALL_CHUNKS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,3 +161,214 @@ def places_by_chunk(rows: np.ndarray, starts: I64) -> list[tuple[I64, I64]]:
     bounds = np.searchsorted(rows[order], starts)
     places = [order[first:last] for first, last in pairwise(bounds)]
     return [(place, rows[place] - start) for place, start in zip(places, starts[:-1], strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionOnDisk:
+    """A partition whose points lie in a file, in the order of rows."""
+
+    ends: PartitionEnds
+    part_starts: I64
+    path: str
+    place: I32  # of each point among those of the partition in the file
+    n_features: int
+
+    def points(self) -> F64:
+        """Read the points, in the order of their numbers."""
+        n = len(self.ends)
+        offset = 8 * self.ends.first * self.n_features
+        stored = np.fromfile(self.path, np.float64, n * self.n_features, offset=offset)
+        return stored.reshape(n, self.n_features)[self.place]
+
+
+class RowsOnDisk:
+    """Rows of a file, and the folder in which they are sorted into partitions."""
+
+    def __init__(self, stored: StoredRows, folder: Path, pool: WorkerPool):
+        self.stored, self.pool = stored, pool
+        self.path = folder / "partitions"
+        self.starts = chunk_starts(*stored.shape)
+        self.origin: Origin | None = None
+        n_sampled = -(-SAMPLE_ROWS // (len(self.starts) - 1))
+        facts = pool.run(
+            lambda first, last: look_at(stored.read(first, last), f"rows {first} to {last - 1}", n_sampled),
+            self._chunks(),
+        )
+        self.ranked: RankedRows
+        self.axes: Axes
+        self.ranked, self.axes, extent = rank_chunks(facts)
+        if extent.dust > 0:
+            hashes = pool.run(lambda first, last: rough_hashes(stored.read(first, last), extent.dust), self._chunks())
+            check_apart(extent, self.ranked.sites, np.concatenate(hashes))
+
+    def _chunks(self) -> list[tuple[int, int]]:
+        return list(zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True))
+
+    def coordinates(self, n_axes: int) -> F64:
+        """Return the leading coordinates of all rows."""
+        out = np.empty((self.stored.shape[0], n_axes))
+
+        def fill(first: int, last: int) -> None:
+            out[first:last] = coordinates_of(self.stored.read(first, last), self.axes, self.ranked.exponent, n_axes)
+
+        self.pool.run(fill, self._chunks())
+        return out
+
+    def partition_of(self, layout: Layout, number: int, ends: PartitionEnds, part_starts: I64) -> PartitionOnDisk:
+        """Say where the points of a partition are going to be."""
+        place = np.argsort(np.argsort(layout.rows_of(number))).astype(np.int32)
+        return PartitionOnDisk(ends, part_starts, str(self.path), place, self.stored.shape[1])
+
+    def sort_into(self, layout: Layout, graph: Graph) -> None:
+        """Write the points to disk, partition after partition."""
+        n, n_features = self.stored.shape
+        partition_of_row = np.empty(n, np.int32)
+        partition_of_row[layout.rows] = np.repeat(
+            np.arange(layout.n_partitions, dtype=np.int32), np.diff(layout.partition_starts)
+        )
+        written = layout.partition_starts[:-1].copy()
+        with self.path.open("wb") as file:
+            for first, last in self._chunks():
+                self.pool.check()
+                partitions = partition_of_row[first:last]
+                order = np.argsort(partitions, kind="stable")
+                X = rows_of_chunk(self.stored.read(first, last), order, self.ranked.exponent)
+                bounds = np.searchsorted(partitions[order], np.arange(layout.n_partitions + 1))
+                for partition in np.flatnonzero(np.diff(bounds)):
+                    part = X[bounds[partition] : bounds[partition + 1]]
+                    file.seek(8 * int(written[partition]) * n_features)
+                    part.tofile(file)
+                    written[partition] += len(part)
+
+
+def working_folder(n_bytes: int) -> tempfile.TemporaryDirectory[str]:
+    """Make a temporary folder on a disk with so many bytes free, or raise."""
+    folder = tempfile.TemporaryDirectory(prefix="bayesfloor-")
+    free = shutil.disk_usage(folder.name).free
+    if free < n_bytes:
+        folder.cleanup()
+        raise OSError(
+            errno.ENOSPC,
+            f"sorting the rows into partitions takes {in_gib(n_bytes)} in the folder for temporary files, "
+            f"{os.path.dirname(folder.name)}, which has {in_gib(free)} free; TMPDIR names another one",
+        )
+    return folder
+
+
+class RowsOnCluster:
+    """Rows in chunks: jobs that read them, or futures of what a Dask collection computes."""
+
+    def __init__(self, cluster: Cluster, chunks: Sequence[Job | Computed], places: list[str]):
+        self.cluster, self.chunks = cluster, chunks
+        self.origin: Origin | None = None
+        n_sampled = -(-SAMPLE_ROWS // len(chunks))
+        looks = [partial(look_at, where=place, n_sampled=n_sampled) for place in places]
+        facts = self._of_every_chunk(looks)
+        self.starts = np.concatenate(([0], np.cumsum([0 if own is None else len(own) for own in facts])))
+        known = [own for own in facts if own is not None]
+        n_features = {own.sample.shape[1] for own in known}
+        if len(n_features) > 1:
+            raise ValueError(f"chunks have different numbers of features: {sorted(n_features)}")
+        if self.starts[-1] < 2:
+            raise ValueError(f"Found array with {self.starts[-1]} sample(s) while a minimum of 2 is required.")
+        self.ranked: RankedRows
+        self.axes: Axes
+        self.ranked, self.axes, extent = supervise(lambda pool: rank_chunks(known), 1, False)
+        if extent.dust > 0:
+            hashes = self._of_every_chunk([partial(rough_hashes, dust=extent.dust)] * len(chunks))
+            check_apart(extent, self.ranked.sites, np.concatenate(hashes))
+        self._coordinates = np.empty((0, 0))
+        if self.starts[-1] > rows_per_partition(int(self.starts[-1]), self.ranked.n_features, cluster.n_slots):
+            n_axes = min(SPLIT_AXES, self.axes.n_axes)
+            work = partial(coordinates_of, axes=self.axes, exponent=self.ranked.exponent, n_axes=n_axes)
+            self._coordinates = np.concatenate(self._of_every_chunk([work] * len(chunks)))
+
+    def _of_every_chunk(self, works: list[Any]) -> list[Any]:
+        """Have a function called with every chunk."""
+        graph = Graph()
+        self._add_chunks(graph)
+        # held until the rows are in partitions
+        graph.data = {name: chunk.future for name, chunk in graph.data.items()}
+        for number, work in enumerate(works):
+            graph.jobs[f"look {number}"] = Job(work, (f"chunk {number}",))
+        graph.wanted = [f"look {number}" for number in range(len(works))]
+        results = ClusterRun(self.cluster, graph).run(None)
+        return [results[name] for name in graph.wanted]
+
+    def _add_chunks(self, graph: Graph) -> None:
+        for number, chunk in enumerate(self.chunks):
+            if isinstance(chunk, Job):
+                graph.jobs[f"chunk {number}"] = chunk
+            else:
+                graph.data[f"chunk {number}"] = chunk
+
+    def coordinates(self, n_axes: int) -> F64:
+        """Return the leading coordinates of all rows."""
+        return self._coordinates
+
+    def partition_of(self, layout: Layout, number: int, ends: PartitionEnds, part_starts: I64) -> Job:
+        """Return the job that puts a partition together from rows of several chunks."""
+        places = places_by_chunk(layout.rows_of(number), self.starts)
+        pieces = [f"piece {number} {chunk}" for chunk, (place, _) in enumerate(places) if len(place)]
+        place = np.concatenate([place for place, _ in places]).astype(np.int32)
+        work = partial(put_together, part_starts=part_starts, place=place)
+        return Job(work, (f"ends {number}", pieces))
+
+    def sort_into(self, layout: Layout, graph: Graph) -> None:
+        """Add the jobs that make or read chunks, and those that take the rows of a partition from a chunk."""
+        before = Graph()
+        self._add_chunks(before)
+        for number in range(layout.n_partitions):
+            for chunk, (place, rows) in enumerate(places_by_chunk(layout.rows_of(number), self.starts)):
+                if len(place):
+                    work = partial(rows_of_chunk, rows=rows.astype(np.int32), exponent=self.ranked.exponent)
+                    before.jobs[f"piece {number} {chunk}"] = Job(work, (f"chunk {chunk}",))
+        graph.data.update(before.data)
+        graph.jobs = {**before.jobs, **graph.jobs}
+
+
+def put_together(ends: PartitionEnds, pieces: list[F64], part_starts: I64, place: np.ndarray) -> PartitionInMemory:
+    """Make a partition of rows of several chunks."""
+    X = np.empty((len(place), pieces[0].shape[1]))
+    X[place] = np.concatenate(pieces)
+    return PartitionInMemory(ends, part_starts, X)
+
+
+def read_rows(stored: StoredRows, first: int, last: int) -> Any:
+    """Read a chunk of a file."""
+    return stored.read(first, last)
+
+
+def rows_of_file(cluster: Cluster, stored: StoredRows) -> RowsOnCluster:
+    """Have the workers read a file, which all of them must see."""
+    starts = chunk_starts(*stored.shape)
+    chunks = list(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True))
+    jobs = [Job(partial(read_rows, stored, first, last), ()) for first, last in chunks]
+    return RowsOnCluster(cluster, jobs, [f"rows {first} to {last - 1}" for first, last in chunks])
+
+
+def is_collection(X: Any) -> bool:
+    """Tell whether X is a Dask array or a Dask data frame, without importing Dask."""
+    return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
+
+
+def rows_of_collection(cluster: Cluster, X: Any) -> RowsOnCluster:
+    """Have the workers compute the chunks of a Dask array, or the partitions of a Dask data frame."""
+    if hasattr(X, "columns"):
+        parts = X.to_delayed()
+        places = [f"partition {number}" for number in range(len(parts))]
+    elif getattr(X, "ndim", 0) == 2 and hasattr(X, "chunks"):
+        # Chunks are used as they lie: to cut them anew would copy them. Where columns are apart they have to be joined,
+        # and very small ones are joined because each costs some tasks.
+        X = X.rechunk({1: -1})
+        if not np.isnan(X.shape[0]):
+            n_rows = max(1, int(np.diff(chunk_starts(*X.shape)).max()))
+            if X.numblocks[0] > SMALL_CHUNKS * -(-X.shape[0] // n_rows):
+                X = X.rechunk({0: n_rows})
+        parts = X.to_delayed().ravel().tolist()
+        places = [f"chunk {number}" for number in range(len(parts))]
+    else:
+        raise ValueError(f"Expected a Dask array of two dimensions or a Dask data frame, got {X!r} instead.")
+    futures = cluster.client.compute(parts)
+    chunks = [Computed(cluster.client, part, future) for part, future in zip(parts, futures, strict=True)]
+    return RowsOnCluster(cluster, chunks, places)

@@ -6,19 +6,20 @@ survive. Nothing of it needs to be exact.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F64, I32, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, no_forests, settle, settle_all
-from bayesfloor.forest.order.kruskal_kernels import site_forests
+from bayesfloor.forest.order.kruskal_kernels import component_labels, site_forests
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.sweep.bound_kernels import bound_tiles, empty_bounds, point_places
-from bayesfloor.forest.sweep.chaining import chain_components
 from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.forest.sweep.driver import NOTHING_KNOWN, Part, Sweep, cut_tiles, device_for, last_line
 from bayesfloor.forest.sweep.records import Line, Side
-from bayesfloor.forest.sweep.seed_kernels import near_neighbors, neighbor_edges, sample_trees
+from bayesfloor.forest.sweep.seed_kernels import chain_edges, near_neighbors, neighbor_edges, sample_trees
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, new_work, tile_along
 from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import WorkerPool
@@ -33,6 +34,9 @@ SAMPLE = 1024
 FEW_AXES = 3
 # Maximum number of axes: number of tiles in which a tile's points look for neighbours.
 NEAR_TILES = ((FEW_AXES, 5), (8, 14), (20, 7), (np.inf, 4))
+
+# Maximum number of rounds of joining; the sweep finds what is still apart then.
+ROUNDS = 4
 
 
 def grow(
@@ -141,3 +145,16 @@ def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, pool: WorkerPool, n_near: in
     n_others = min(n_near * len(b.side.hashes) >> b.side.height, len(b.side.hashes))
     pool.run(search, cut_tiles(a.side, pool.n_threads, n_others))
     return neighbors
+
+
+def chain_components(
+    ends: Ends, task: Task, grown: ForestEdges, squared_lengths: Callable[[np.ndarray, np.ndarray], F64]
+) -> ForestEdges:
+    """Join the components of the last tree by chains of edges, whose squared lengths are measured between copies."""
+    for _ in range(ROUNDS):
+        last = grown.tree == task.n_trees - 1
+        if np.count_nonzero(last) == len(ends) - 1:
+            break
+        u, v = chain_edges(component_labels(len(ends), grown.u[last], grown.v[last]), 2 * task.n_trees + 4)
+        grown = settle(ends, task, grown, [Edges(u, v, squared_lengths(u, v))])
+    return grown
