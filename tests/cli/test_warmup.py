@@ -10,7 +10,7 @@ from bayesfloor.cli import main, warmup
 from bayesfloor.runtime import kernels
 
 #: Kernels that only a device calls.
-OF_DEVICES = {"bayesfloor.forest.gpu.line_kernels.bound_along"}
+OF_DEVICES = {"bayesfloor.forest.sweep.bound_kernels.bound_along"}
 
 
 @pytest.fixture

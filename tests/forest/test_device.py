@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from bayesfloor import bayes_error, class_forests, spanning_forests
 from bayesfloor.forest import api, plan
 from bayesfloor.forest.gpu import device as device_module
-from bayesfloor.forest.gpu import engine, rows, sweep, torch_kernels
+from bayesfloor.forest.gpu import engine, sweep, torch_kernels
+from bayesfloor.forest.gpu import rows as device_rows
 from bayesfloor.forest.gpu.engine import SweepDevice
 from bayesfloor.forest.gpu.rows import ROWS, DeviceRows
 from bayesfloor.forest.order.hash_kernels import edge_hash
@@ -243,7 +244,7 @@ def tensors_stay(monkeypatch):
     """Take tensors of the CPU for such that are on the device."""
 
     def of_any_tensor(X, device):
-        return rows.of_tensor(X) if isinstance(X, torch.Tensor) else None
+        return device_rows.of_tensor(X) if isinstance(X, torch.Tensor) else None
 
     monkeypatch.setattr(api, "resident", of_any_tensor)
 
@@ -253,8 +254,8 @@ def test_tensors_that_stay_where_they_are(kind, tensors_stay, monkeypatch):
     X = make_points(kind, 500, 6)
     y = np.random.default_rng(1).integers(0, 2, len(X))
     fetched = []
-    original = rows.host_array
-    monkeypatch.setattr(rows, "host_array", lambda X: fetched.append(len(X)) or original(X))
+    original = device_rows.host_array
+    monkeypatch.setattr(device_rows, "host_array", lambda X: fetched.append(len(X)) or original(X))
     tensor = torch.as_tensor(X.copy())
     with plan.override(all_pairs_below=20):
         found, of_classes = spanning_forests(tensor, device=CPU), class_forests(tensor, y, device=CPU)
@@ -295,7 +296,7 @@ def test_rows_of_a_tensor_that_share_a_hash(tensors_stay, monkeypatch):
     ],
 )
 def test_tensors_that_are_looked_at_more_closely(X):
-    assert rows.of_tensor(X) is None
+    assert device_rows.of_tensor(X) is None
 
 
 def test_floors_from_a_device():

@@ -24,8 +24,7 @@ from bayesfloor.forest.order.arrays import F64
 from bayesfloor.forest.order.edges import Task
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.partitions.dispatch import Request, bytes_for, forests_of_partitions, in_memory
-from bayesfloor.forest.reachability.core import check_core_distances, grow_reaching, scaled_core
-from bayesfloor.forest.reachability.reach_kernels import sweep_reaching
+from bayesfloor.forest.reachability.grow import check_core_distances, grow_reaching, scaled_core
 from bayesfloor.forest.results import Forests, to_forests
 from bayesfloor.forest.sweep.grow import grow, only_for_device
 from bayesfloor.forest.sweep.tile_kernels import sweep_leaves
@@ -167,7 +166,7 @@ def spanning_forests(
     def run(chosen: Any) -> Any:
         return supervise(lambda pool: compute(pool, chosen), n_threads, progress)
 
-    with spare_compilation(plain_seconds(X), sweep_leaves if core is None else sweep_reaching):
+    with spare_compilation(plain_seconds(X), sweep_leaves):
         found = on_device(device, X.shape, run)
     return (
         found

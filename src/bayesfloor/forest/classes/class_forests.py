@@ -203,22 +203,29 @@ def forests_of_classes(
     grown = [grown for _, grown in grown_classes]
     joining = Joining(points, tiled, grown, axes, task)
     joining.run(pool)
-    counts = np.zeros((task.n_trees, len(classes), len(classes)))
-    first, second = joining.classes
-    counts[:, first, second] = counts[:, second, first] = joining.tree_cross.T
-    result = ClassForests(
-        classes,
-        class_counts,
-        len(codes),
-        task.n_trees,
-        counts,
-        joining.edge_sums(),
-        points,
-        replace(task, device=None),
-        tiled,
-        grown,
-        joining.edges(),
-        origin,
-    )
+    found = joining.tree_cross, joining.edge_sums(), joining.edges()
+    result = class_record(classes, points, replace(task, device=None), tiled, grown, *found, origin)
     result.whole  # noqa: B018 - part of the pass; kept for later
     return result
+
+
+def class_record(
+    classes: np.ndarray,
+    points: Points,
+    task: Task,
+    tiled: list[Tiled],
+    grown: list[ForestEdges],
+    tree_cross: F64,
+    sums: EdgeSums,
+    cross: PairEdges,
+    origin: ClassOrigin | None = None,
+) -> ClassForests:
+    """Put together what users get: of each class its copies and forests, of each pair counts, sums and edges."""
+    counts = np.zeros((task.n_trees, len(classes), len(classes)))
+    first, second = np.triu_indices(len(classes), 1)
+    counts[:, first, second] = counts[:, second, first] = tree_cross.T
+    class_counts = np.array([own.n_copies for own in tiled])
+    n_samples = int(class_counts.sum())
+    return ClassForests(
+        classes, class_counts, n_samples, task.n_trees, counts, sums, points, task, tiled, grown, cross, origin
+    )

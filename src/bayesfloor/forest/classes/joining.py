@@ -16,7 +16,7 @@ import numpy as np
 from bayesfloor.forest import plan
 from bayesfloor.forest.classes.pair_kernels import join_block, join_small_pairs
 from bayesfloor.forest.order.arrays import F64, I32, I64, U64, Edges, ForestEdges
-from bayesfloor.forest.order.edges import Ends, Task, merged, no_edges, settle, settle_all, shifted
+from bayesfloor.forest.order.edges import Ends, Task, empty_edges, merged, settle, settle_all, shifted, together
 from bayesfloor.forest.order.kruskal_kernels import saturation_size, site_forests
 from bayesfloor.forest.order.label_kernels import record_pair
 from bayesfloor.forest.order.points import Points
@@ -314,7 +314,7 @@ class Joining:
         if not hasattr(mine, "work"):
             mine.work = new_work(*(side for c in range(len(self.tiled)) for side in self.sides(c)))
         if not hasattr(mine, "out") or len(mine.out.u) < capacity:
-            mine.out = Edges(np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity))
+            mine.out = empty_edges(capacity)
         return mine.work, mine.out
 
     def block(self, a: int, b: int, looks: tuple[Looking, Looking], more: Candidates) -> ForestEdges:
@@ -368,7 +368,7 @@ class Joining:
         one, other = self.tiled[a], self.tiled[b]
         twin = np.full(len(other.side.hashes), -1)
         if len(points_a) == 0:
-            return no_edges(), twin
+            return empty_edges(), twin
         self.touch[pair] = True
         twin[points_b] = points_a
         ends = joint_ends(one, other)
@@ -399,15 +399,19 @@ class Joining:
         counts = np.concatenate([counts for _, counts, _ in self.found])
         first, count = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
         first[pairs], count[pairs] = np.cumsum(counts) - counts, counts
-        fields = zip(*(edges for _, _, edges in self.found), strict=True)
-        return PairEdges(Edges(*(np.concatenate(field) for field in fields)), first, count)
+        return PairEdges(together(edges for _, _, edges in self.found), first, count)
 
     def edge_sums(self) -> EdgeSums:
         """Return the sums over the edges of all pairs."""
         n_copies = np.array([own.n_copies for own in self.tiled])
         n_points = n_copies[self.classes[0]] + n_copies[self.classes[1]]
-        n_spanning = np.count_nonzero(self.tree_edges == n_points[:, None] - 1, axis=1)
-        return EdgeSums._make([*self.sums.T.copy(), n_spanning, np.where(self.touch, 1, 2)])
+        return sums_of_pairs(self.tree_edges, self.sums, self.touch, n_points)
+
+
+def sums_of_pairs(tree_edges: I64, sums: F64, touch: np.ndarray, n_points: I64) -> EdgeSums:
+    """Return the sums over the edges of pairs of classes, of which some touch and each has so many points."""
+    n_spanning = np.count_nonzero(tree_edges == n_points[:, None] - 1, axis=1)
+    return EdgeSums._make([*sums.T.copy(), n_spanning, np.where(touch, 1, 2)])
 
 
 def in_batches(pairs: I64, sizes: I64, pool: WorkerPool) -> Iterator[I64]:

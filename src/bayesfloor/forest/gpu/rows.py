@@ -1,4 +1,7 @@
-"""All points on a device: in float64 as they are, and rounded around a middle for products."""
+"""All points on a device: in float64 as they are, and rounded around a middle for products.
+
+Points that are on a GPU when they come stay there, and only their hashes are fetched (`Resident`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The sweep on a device: blocks of points in the order of the last tree's line, held against its bounds."""
+"""The sweep on a device: blocks of points in the order of the last tree's line, held against its bounds.
+
+Edges are measured and sorted on the device, and walked here.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,11 @@ import numpy as np
 from bayesfloor.forest import plan
 from bayesfloor.forest.gpu import torch_kernels
 from bayesfloor.forest.gpu.device import DeviceError
-from bayesfloor.forest.gpu.line_kernels import bound_along
 from bayesfloor.forest.gpu.rows import ROWS, DeviceLine, DeviceRows, Places, Rounded
 from bayesfloor.forest.order.arrays import F32, I32, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, settle
 from bayesfloor.forest.order.kruskal_kernels import walk_with
+from bayesfloor.forest.sweep.bound_kernels import bound_along
 from bayesfloor.forest.sweep.driver import last_line
 from bayesfloor.forest.sweep.records import Line
 from bayesfloor.forest.sweep.tiling import Tiled, between_copies

@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesfloor.data.labels import check_labels
 from bayesfloor.forest import plan
-from bayesfloor.forest.classes.class_forests import ClassForests, forests_of_classes
+from bayesfloor.forest.classes.class_forests import ClassForests, class_record, forests_of_classes
 from bayesfloor.forest.classes.joining import (
     MANY_AXES,
     Candidates,
@@ -111,7 +111,6 @@ class ClassGrowth:
             origin = ClassGrowth(choose_axes(points, plan.current().projection), n, self.buffer)
             tiles_stay = False
 
-        class_counts = np.bincount(codes, minlength=len(classes))
         has_new = np.bincount(new_codes, minlength=len(classes)) > 0
         first, second = np.triu_indices(len(classes), 1)
         touched = np.flatnonzero(has_new[first] | has_new[second])
@@ -122,21 +121,9 @@ class ClassGrowth:
         old_pairs = OldPairs(forests, old_codes, len(classes), extended)
         joining = Rejoining(points, extended, origin.axes, task, (first[touched], second[touched]), old_pairs)
         joining.run(pool)
-        counts, sums, cross = old_pairs.with_joined(joining, touched, task.n_trees)
-        result = ClassForests(
-            classes,
-            class_counts,
-            n,
-            task.n_trees,
-            counts,
-            sums,
-            points,
-            task,
-            [own.tiled for own in extended],
-            [own.grown for own in extended],
-            cross,
-            origin,
-        )
+        tiled, grown = [own.tiled for own in extended], [own.grown for own in extended]
+        found = old_pairs.with_joined(joining, touched, task.n_trees)
+        result = class_record(classes, points, task, tiled, grown, *found, origin)
         result.whole  # noqa: B018 - part of the pass; kept for later
         return result
 
@@ -252,7 +239,7 @@ def join_rows(
     d2 = np.empty(len(u))
     edge_lengths(points.X, points.X, old.copy_rows.take(u), new.copy_rows.take(v), d2)
     seeds = Edges(u, (n_old + v).astype(np.int32), d2)
-    candidates = Candidates(together(seeds, joining.meeting(0, 0, 1)[0]), need_seeds=False)
+    candidates = Candidates(together((seeds, joining.meeting(0, 0, 1)[0])), need_seeds=False)
     both = joining.block(0, 1, (none_of(old), all_of(new)), candidates)
     rows = np.concatenate((old.copy_rows, new.copy_rows))
     return renumbered(points, rows, n_old, both, Part(new, n_old), axes, pool)
@@ -304,17 +291,15 @@ class OldPairs:
         return Edges(self.extended[a].number.take(edges.u), self.extended[b].number.take(edges.v), edges.d2)
 
     def with_joined(self, joining: Rejoining, touched: I64, n_trees: int) -> tuple[F64, EdgeSums, PairEdges]:
-        """Return the counts, the sums and the edges of all pairs, those that were touched being joined anew."""
+        """Return the cross edges by tree, the sums and the edges of all pairs; those touched are joined anew."""
         first, second = np.triu_indices(self.n_classes, 1)
         n_pairs = len(first)
         stay = np.setdiff1d(np.arange(n_pairs), touched, assume_unique=True)
         were = self.pair_of(first[stay], second[stay])
-        counts = np.zeros((n_trees, self.n_classes, self.n_classes))
-        by_pair = np.empty((n_trees, n_pairs))
+        tree_cross = np.empty((n_pairs, n_trees))
         one, other = (self.old_code[ends[stay]] for ends in (first, second))
-        by_pair[:, stay] = self.forests.pair_cross_counts[:, one, other]
-        by_pair[:, touched] = joining.tree_cross.T
-        counts[:, first, second] = counts[:, second, first] = by_pair
+        tree_cross[stay] = self.forests.pair_cross_counts[:, one, other].T
+        tree_cross[touched] = joining.tree_cross
         sums = []
         for old, new in zip(self.forests.pair_edge_sums, joining.edge_sums(), strict=True):
             field = np.empty(n_pairs, new.dtype)
@@ -335,7 +320,7 @@ class OldPairs:
             np.concatenate((self._renumbered(second.take(of_pair), was.v.take(kept)), joined.v)),
             np.concatenate((was.d2.take(kept), joined.d2)),
         )
-        return counts, EdgeSums._make(sums), PairEdges(edges, start, count)
+        return tree_cross, EdgeSums._make(sums), PairEdges(edges, start, count)
 
     def _renumbered(self, of_class: np.ndarray, number: I32) -> I32:
         """Return the new numbers of copies of some classes."""
@@ -369,7 +354,7 @@ class Rejoining(Joining):
             return super().looking(a, b, coinciding)
         if a > b:
             between = Edges(between.v, between.u, between.d2)
-        candidates = together(shifted(between, 0, self.tiled[a].n_copies), coinciding)
+        candidates = together((shifted(between, 0, self.tiled[a].n_copies), coinciding))
         return (self.extended[a].looking, self.extended[b].looking), Candidates(candidates, need_seeds=False)
 
     def work(self, pairs: I64, sizes: I64) -> list[int]:

@@ -1,8 +1,8 @@
 """Rows that arrive in few dimensions: new points search for their edges one by one, and trees exchange a few links.
 
 In few dimensions the forests of all points take little more time than a few passes over them, so that a batch must do
-with less: `nearby_kernels` finds the edges that can enter in one search per new point, and `link_kernels` lets each
-tree take what it is offered and hand what it gives up to the next. What is left per batch and point is a few steps of
+with less: `link_kernels` finds the edges that can enter in one search per new point, and lets each tree take what it
+is offered and hand what it gives up to the next. What is left per batch and point is a few steps of
 copying.
 
 Points lie in k-d trees, which are joined as the parts of `batch` are. Rows must be distinct, and the spanning trees
@@ -19,10 +19,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayesfloor.forest.growing.link_kernels import attach, exchange, keep_links, link_tree, merge_ranks
-from bayesfloor.forest.growing.nearby_kernels import choose_attachments, fill_reach, nearest_points, points_in_reach
+from bayesfloor.forest.growing.link_kernels import (
+    attach,
+    choose_attachments,
+    exchange,
+    fill_reach,
+    keep_links,
+    link_tree,
+    merge_ranks,
+    nearest_points,
+    points_in_reach,
+)
 from bayesfloor.forest.order.arrays import F64, I32, I64, Edges
-from bayesfloor.forest.order.edges import Task, together
+from bayesfloor.forest.order.edges import Task, empty_edges, together
 from bayesfloor.forest.order.kruskal_kernels import order_edges
 from bayesfloor.forest.order.points import Extent, Points
 from bayesfloor.forest.results import Forests
@@ -215,7 +224,7 @@ def join_new(known: LinkedForests, X: F64, task: Task, pool: WorkerPool) -> tupl
 
     def add_edges(t: int) -> Edges:
         # Edges that can enter this tree first, and those that the tree before has left.
-        offered = together(edges, by_tree[t])
+        offered = together((edges, by_tree[t]))
         order = order_edges(*offered, hashes, ranks, task.key)
         offered = Edges(offered.u.take(order), offered.v.take(order), offered.d2.take(order))
         grown, place, left = empty_edges(n - 1), np.empty(n_old - 1, np.int32), empty_edges(n_old - 1 + len(order))
@@ -238,11 +247,6 @@ def join_new(known: LinkedForests, X: F64, task: Task, pool: WorkerPool) -> tupl
         edges = pool.run(lambda step, *args: step(*args), [(add_edges, t), *([(finish, t - 1)] if t else [])])[0]
     kdtrees = pool.run(lambda step, *args: step(*args), [(finish_last,), (record.write, last, trees[last])])[0]
     return LinkedForests(points, trees, links, kdtrees), record
-
-
-def empty_edges(n: int) -> Edges:
-    """Return room for edges."""
-    return Edges(np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n))
 
 
 def edges_of_new(
@@ -309,7 +313,7 @@ def edges_of_new(
     for t in range(task.n_trees):
         new, at = np.nonzero(enters == t)
         by_tree.append(Edges(near[new, at], batch.numbers.take(new), best[new, at]))
-    by_tree[0] = together(by_tree[0], *found)
+    by_tree[0] = together([by_tree[0], *found])
     return (by_tree, batch), points
 
 

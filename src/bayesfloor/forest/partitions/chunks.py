@@ -17,7 +17,7 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -28,13 +28,12 @@ import numpy as np
 
 from bayesfloor.data.points import read_points
 from bayesfloor.forest import plan
-from bayesfloor.forest.order.arrays import F64, I32, I64, U64
+from bayesfloor.forest.order.arrays import F64, I64, U64
 from bayesfloor.forest.order.hash_kernels import order_of_hashes
 from bayesfloor.forest.order.points import Extent, Points, check_apart, hashes_without
 from bayesfloor.forest.partitions.files import StoredRows, as_points
-from bayesfloor.forest.partitions.graph import RankedRows
 from bayesfloor.forest.partitions.layout import SPLIT_AXES, Layout, rows_per_partition
-from bayesfloor.forest.partitions.tasks import PartitionEnds, PartitionInMemory
+from bayesfloor.forest.partitions.tasks import PartitionEnds, PartitionInMemory, PartitionOnDisk
 from bayesfloor.forest.results import Origin
 from bayesfloor.forest.sweep.tiling import Axes, choose_axes
 from bayesfloor.runtime.checks import warn_caller
@@ -108,8 +107,8 @@ def look_at(raw: Any, where: str, n_sampled: int) -> ChunkFacts | None:
     return ChunkFacts(hashes, other_hashes, Extent.of(X), sample, warned)
 
 
-def rank_chunks(facts: Sequence[ChunkFacts]) -> tuple[RankedRows, Axes, Extent]:
-    """Rank the rows of all chunks, choose axes for them, and say how far they reach."""
+def rank_chunks(facts: Sequence[ChunkFacts]) -> tuple[Points, Axes, Extent]:
+    """Rank the rows of all chunks, without their values, choose axes for them, and say how far they reach."""
     for text in dict.fromkeys(own.warned for own in facts if own.warned is not None):
         warn_caller(text, UserWarning)
     hashes = np.concatenate([own.hashes for own in facts])
@@ -124,7 +123,7 @@ def rank_chunks(facts: Sequence[ChunkFacts]) -> tuple[RankedRows, Axes, Extent]:
     extent = Extent.union(own.extent for own in facts)
     sample = np.concatenate([own.sample for own in facts])
     extent.check_lengths(sample.shape[1])
-    ranked = RankedRows(sample.shape[1], extent.exponent, hashes, order, sites)
+    ranked = Points(np.empty((0, sample.shape[1])), extent.exponent, hashes, order, sites)
     return ranked, _axes_of_sample(sample, extent), extent
 
 
@@ -163,56 +162,51 @@ def places_by_chunk(rows: np.ndarray, starts: I64) -> list[tuple[I64, I64]]:
     return [(place, rows[place] - start) for place, start in zip(places, starts[:-1], strict=True)]
 
 
-@dataclass(frozen=True, eq=False)
-class PartitionOnDisk:
-    """A partition whose points lie in a file, in the order of rows."""
+class ChunkedRows:
+    """Rows that no process need hold all at once: what is known of them without their values."""
 
-    ends: PartitionEnds
-    part_starts: I64
-    path: str
-    place: I32  # of each point among those of the partition in the file
-    n_features: int
+    ranked: Points
+    axes: Axes
+    starts: I64  # first row of each chunk
+    origin: Origin | None = None
 
-    def points(self) -> F64:
-        """Read the points, in the order of their numbers."""
-        n = len(self.ends)
-        offset = 8 * self.ends.first * self.n_features
-        stored = np.fromfile(self.path, np.float64, n * self.n_features, offset=offset)
-        return stored.reshape(n, self.n_features)[self.place]
-
-
-class RowsOnDisk:
-    """Rows of a file, and the folder in which they are sorted into partitions."""
-
-    def __init__(self, stored: StoredRows, folder: Path, pool: WorkerPool):
-        self.stored, self.pool = stored, pool
-        self.path = folder / "partitions"
-        self.starts = chunk_starts(*stored.shape)
-        self.origin: Origin | None = None
-        n_sampled = -(-SAMPLE_ROWS // (len(self.starts) - 1))
-        facts = pool.run(
-            lambda first, last: look_at(stored.read(first, last), f"rows {first} to {last - 1}", n_sampled),
-            self._chunks(),
-        )
-        self.ranked: RankedRows
-        self.axes: Axes
-        self.ranked, self.axes, extent = rank_chunks(facts)
+    def __init__(self, places: list[str]):
+        n_sampled = -(-SAMPLE_ROWS // len(places))
+        facts = self.of_every_chunk([partial(look_at, where=place, n_sampled=n_sampled) for place in places])
+        self.starts = np.concatenate(([0], np.cumsum([0 if own is None else len(own) for own in facts])))
+        known = [own for own in facts if own is not None]
+        n_features = {own.sample.shape[1] for own in known}
+        if len(n_features) > 1:
+            raise ValueError(f"chunks have different numbers of features: {sorted(n_features)}")
+        if self.starts[-1] < 2:
+            raise ValueError(f"Found array with {self.starts[-1]} sample(s) while a minimum of 2 is required.")
+        self.ranked, self.axes, extent = supervise(lambda pool: rank_chunks(known), 1, False)
         if extent.dust > 0:
-            hashes = pool.run(lambda first, last: rough_hashes(stored.read(first, last), extent.dust), self._chunks())
+            hashes = self.of_every_chunk([partial(rough_hashes, dust=extent.dust)] * len(places))
             check_apart(extent, self.ranked.sites, np.concatenate(hashes))
 
-    def _chunks(self) -> list[tuple[int, int]]:
-        return list(zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True))
+    def of_every_chunk(self, works: list[Callable[[Any], Any]]) -> list[Any]:
+        """Have a function called with every chunk."""
+        raise NotImplementedError
 
     def coordinates(self, n_axes: int) -> F64:
         """Return the leading coordinates of all rows."""
-        out = np.empty((self.stored.shape[0], n_axes))
+        work = partial(coordinates_of, axes=self.axes, exponent=self.ranked.exponent, n_axes=n_axes)
+        return np.concatenate(self.of_every_chunk([work] * (len(self.starts) - 1)))
 
-        def fill(first: int, last: int) -> None:
-            out[first:last] = coordinates_of(self.stored.read(first, last), self.axes, self.ranked.exponent, n_axes)
 
-        self.pool.run(fill, self._chunks())
-        return out
+class RowsOnDisk(ChunkedRows):
+    """Rows of a file, and the folder in which they are sorted into partitions."""
+
+    def __init__(self, stored: StoredRows, folder: Path, pool: WorkerPool):
+        self.stored, self.pool, self.path = stored, pool, folder / "partitions"
+        self.chunks = list(pairwise(chunk_starts(*stored.shape).tolist()))
+        super().__init__([f"rows {first} to {last - 1}" for first, last in self.chunks])
+
+    def of_every_chunk(self, works: list[Callable[[Any], Any]]) -> list[Any]:
+        """Read every chunk, and have a function called with it."""
+        tasks = [(work, *chunk) for work, chunk in zip(works, self.chunks, strict=True)]
+        return self.pool.run(lambda work, first, last: work(self.stored.read(first, last)), tasks)
 
     def partition_of(self, layout: Layout, number: int, ends: PartitionEnds, part_starts: I64) -> PartitionOnDisk:
         """Say where the points of a partition are going to be."""
@@ -228,7 +222,7 @@ class RowsOnDisk:
         )
         written = layout.partition_starts[:-1].copy()
         with self.path.open("wb") as file:
-            for first, last in self._chunks():
+            for first, last in self.chunks:
                 self.pool.check()
                 partitions = partition_of_row[first:last]
                 order = np.argsort(partitions, kind="stable")
@@ -255,36 +249,18 @@ def working_folder(n_bytes: int) -> tempfile.TemporaryDirectory[str]:
     return folder
 
 
-class RowsOnCluster:
-    """Rows in chunks: jobs that read them, or futures of what a Dask collection computes."""
+class RowsOnCluster(ChunkedRows):
+    """Rows whose chunks workers read or compute: jobs that read them, or futures of a Dask collection."""
 
     def __init__(self, cluster: Cluster, chunks: Sequence[Job | Computed], places: list[str]):
         self.cluster, self.chunks = cluster, chunks
-        self.origin: Origin | None = None
-        n_sampled = -(-SAMPLE_ROWS // len(chunks))
-        looks = [partial(look_at, where=place, n_sampled=n_sampled) for place in places]
-        facts = self._of_every_chunk(looks)
-        self.starts = np.concatenate(([0], np.cumsum([0 if own is None else len(own) for own in facts])))
-        known = [own for own in facts if own is not None]
-        n_features = {own.sample.shape[1] for own in known}
-        if len(n_features) > 1:
-            raise ValueError(f"chunks have different numbers of features: {sorted(n_features)}")
-        if self.starts[-1] < 2:
-            raise ValueError(f"Found array with {self.starts[-1]} sample(s) while a minimum of 2 is required.")
-        self.ranked: RankedRows
-        self.axes: Axes
-        self.ranked, self.axes, extent = supervise(lambda pool: rank_chunks(known), 1, False)
-        if extent.dust > 0:
-            hashes = self._of_every_chunk([partial(rough_hashes, dust=extent.dust)] * len(chunks))
-            check_apart(extent, self.ranked.sites, np.concatenate(hashes))
+        super().__init__(places)
         self._coordinates = np.empty((0, 0))
-        if self.starts[-1] > rows_per_partition(int(self.starts[-1]), self.ranked.n_features, cluster.n_slots):
-            n_axes = min(SPLIT_AXES, self.axes.n_axes)
-            work = partial(coordinates_of, axes=self.axes, exponent=self.ranked.exponent, n_axes=n_axes)
-            self._coordinates = np.concatenate(self._of_every_chunk([work] * len(chunks)))
+        if self.starts[-1] > rows_per_partition(int(self.starts[-1]), self.ranked.X.shape[1], cluster.n_slots):
+            self._coordinates = super().coordinates(min(SPLIT_AXES, self.axes.n_axes))
 
-    def _of_every_chunk(self, works: list[Any]) -> list[Any]:
-        """Have a function called with every chunk."""
+    def of_every_chunk(self, works: list[Callable[[Any], Any]]) -> list[Any]:
+        """Have the workers call a function with every chunk."""
         graph = Graph()
         self._add_chunks(graph)
         # held until the rows are in partitions
@@ -341,8 +317,7 @@ def read_rows(stored: StoredRows, first: int, last: int) -> Any:
 
 def rows_of_file(cluster: Cluster, stored: StoredRows) -> RowsOnCluster:
     """Have the workers read a file, which all of them must see."""
-    starts = chunk_starts(*stored.shape)
-    chunks = list(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True))
+    chunks = list(pairwise(chunk_starts(*stored.shape).tolist()))
     jobs = [Job(partial(read_rows, stored, first, last), ()) for first, last in chunks]
     return RowsOnCluster(cluster, jobs, [f"rows {first} to {last - 1}" for first, last in chunks])
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,9 @@ from bayesfloor.forest.classes.class_forests import ClassForests
 from bayesfloor.forest.growing.forests import ForestsOrigin
 from bayesfloor.forest.order.arrays import F64, I64
 from bayesfloor.forest.order.edges import Task
-from bayesfloor.forest.order.points import rank_points
+from bayesfloor.forest.order.points import Points, rank_points
 from bayesfloor.forest.partitions.chunks import (
+    RowsOnCluster,
     RowsOnDisk,
     is_collection,
     rows_of_collection,
@@ -34,20 +35,19 @@ from bayesfloor.forest.partitions.chunks import (
 )
 from bayesfloor.forest.partitions.files import RowsOfMap, StoredRows, open_rows
 from bayesfloor.forest.partitions.graph import (
-    RankedRows,
     class_records,
     forest_graph,
     partition_ends,
     whole_forests,
 )
 from bayesfloor.forest.partitions.layout import SPLIT_AXES, Layout, cut_rows, rows_per_partition
-from bayesfloor.forest.partitions.tasks import Partition, PartitionEnds, PartitionInMemory, SharedInputs
+from bayesfloor.forest.partitions.tasks import PartitionEnds, PartitionInMemory, SharedInputs
 from bayesfloor.forest.results import Forests, Origin
 from bayesfloor.forest.sweep.tiling import Axes, choose_axes
 from bayesfloor.runtime.checks import Progress
 from bayesfloor.runtime.cluster import Cluster, ClusterRun, check_client, import_distributed
 from bayesfloor.runtime.limits import available_memory, check_memory
-from bayesfloor.runtime.task_graph import Graph, Job, Lazy, run_in_threads
+from bayesfloor.runtime.task_graph import Graph, Lazy, run_in_threads
 from bayesfloor.runtime.threads import WorkerPool, reporter, supervise
 
 Labels = Callable[[int], tuple[np.ndarray, I64]]  # of a number of rows: the classes, and each row's code
@@ -56,39 +56,12 @@ Labels = Callable[[int], tuple[np.ndarray, I64]]  # of a number of rows: the cla
 ROWS_AT_ONCE = 1 << 14
 
 
-class RowSource(Protocol):
-    """The rows of an input, wherever they are."""
-
-    @property
-    def ranked(self) -> RankedRows:
-        """What is known of all rows without their values."""
-
-    @property
-    def axes(self) -> Axes:
-        """The axes in which tiles are cut and compared."""
-
-    @property
-    def origin(self) -> Origin | None:
-        """What it takes to extend the forests, where the points are at hand."""
-
-    def coordinates(self, n_axes: int) -> F64:
-        """Return the leading coordinates of all rows."""
-
-    def partition_of(
-        self, layout: Layout, number: int, ends: PartitionEnds, part_starts: I64
-    ) -> Partition | Lazy | Job:
-        """Return a partition, or how it is made, here or by a job."""
-
-    def sort_into(self, layout: Layout, graph: Graph) -> None:
-        """Do what has to be done before the jobs of a graph can be; more jobs may be added to it."""
-
-
 @dataclass(frozen=True, eq=False)
 class RowsInMemory:
     """The rows of an array."""
 
     X: F64
-    ranked: RankedRows
+    ranked: Points  # without their values
     axes: Axes
     origin: Origin | None
 
@@ -96,7 +69,7 @@ class RowsInMemory:
     def of(cls, X: F64, seed: int) -> RowsInMemory:
         """Rank the rows of a checked array."""
         points = rank_points(X)
-        ranked = RankedRows(X.shape[1], points.exponent, points.hashes, points.order, points.sites)
+        ranked = Points(np.empty((0, X.shape[1])), points.exponent, points.hashes, points.order, points.sites)
         axes = choose_axes(points, plan.current().projection)
         return cls(points.X, ranked, axes, ForestsOrigin(X, points.hashes, seed))
 
@@ -116,6 +89,9 @@ class RowsInMemory:
         """Do nothing: partitions are there."""
 
 
+RowSource = RowsInMemory | RowsOnDisk | RowsOnCluster
+
+
 @dataclass(frozen=True, eq=False)
 class PartitionPlan:
     """Rows cut into partitions, and the tasks that make forests of them."""
@@ -125,14 +101,12 @@ class PartitionPlan:
     shared: SharedInputs
     graph: Graph
 
-    def forests(self, results: dict[str, Any]) -> Forests:
-        """Return the forests of all rows, once the graph has been run."""
-        whole = results[self.graph.wanted[-1]]
-        return whole_forests(self.layout, self.rows.ranked, self.shared, whole, self.rows.origin)
-
-    def class_forests(self, results: dict[str, Any], classes: np.ndarray) -> ClassForests:
-        """Return the forests of every pair of classes and of all rows."""
-        return class_records(self.layout, self.rows.ranked, self.shared, self.graph, results, classes)
+    def record(self, results: dict[str, Any], classes: np.ndarray | None = None) -> Forests | ClassForests:
+        """Return the forests of all rows, or of every pair of classes and all rows, once the graph has been run."""
+        known = self.layout, self.rows.ranked, self.shared
+        if classes is not None:
+            return class_records(*known, self.graph, results, classes)
+        return whole_forests(*known, results[self.graph.wanted[-1]], self.rows.origin)
 
 
 def plan_partitions(rows: RowSource, codes: I64 | None, n_trees: int, seed: int, n_slots: int) -> PartitionPlan:
@@ -157,7 +131,7 @@ def plan_partitions(rows: RowSource, codes: I64 | None, n_trees: int, seed: int,
     n = len(ranked.order)
     codes = np.zeros(n, np.int64) if codes is None else codes
     counts = np.bincount(codes)
-    most_rows = rows_per_partition(n, ranked.n_features, n_slots)
+    most_rows = rows_per_partition(n, ranked.X.shape[1], n_slots)
     coords = np.empty((n, 0))
     if counts.max() > most_rows:
         coords = rows.coordinates(min(SPLIT_AXES, axes.n_axes))
@@ -225,7 +199,7 @@ def forests_of_partitions(X: Any, client: Any, device: Any, request: Request) ->
         lambda pool: plan_partitions(rows, codes, request.n_trees, request.seed, cluster.n_slots), 1, False
     )
     results = ClusterRun(cluster, planned.graph).run(reporter(request.progress))
-    return _record(planned, results, classes)
+    return planned.record(results, classes)
 
 
 def _rows_for(cluster: Cluster, X: Any, request: Request) -> RowSource:
@@ -252,14 +226,10 @@ def _on_disk(stored: StoredRows, request: Request) -> Forests | ClassForests:
     def compute(folder: Path, pool: WorkerPool) -> Forests | ClassForests:
         rows = RowsOnDisk(stored, folder, pool)
         planned = plan_partitions(rows, codes, request.n_trees, request.seed, pool.n_threads)
-        return _record(planned, run_in_threads(planned.graph, pool), classes)
+        return planned.record(run_in_threads(planned.graph, pool), classes)
 
     with working_folder(8 * n * n_features) as folder:
         return supervise(partial(compute, Path(folder)), request.n_threads, request.progress)
-
-
-def _record(planned: PartitionPlan, results: dict[str, Any], classes: np.ndarray | None) -> Forests | ClassForests:
-    return planned.forests(results) if classes is None else planned.class_forests(results, classes)
 
 
 def _check_shape(stored: StoredRows) -> None:
