@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.options import RUN_DEFAULTS, RunOptions
 from bayesfloor.cli.output import show, table_text
-from bayesfloor.runtime.finding_pages import finding_codes, finding_page, finding_sections, finding_title
+from bayesfloor.runtime.findings import finding_codes, finding_page, finding_sections, finding_title
 from bayesfloor.runtime.text import listed
 
 #: Maximum length of a line on a terminal.

@@ -1,4 +1,4 @@
-"""Targets that are numbers: one check, and what kind of numbers they are."""
+"""Targets that are numbers: one check, what kind of numbers they are, and whether they are classes or amounts."""
 
 from numbers import Real
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.labels import as_array, is_missing
+from bayesfloor.data.labels import as_array, is_missing, target_array
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import quoted
 
@@ -61,14 +61,7 @@ def check_numbers(y: Any, n_rows: int) -> Floats:
 
 def check_finite_numbers(y: Any, n_rows: int) -> Floats:
     """Return a target of numbers that may be the same everywhere; see `check_numbers`."""
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
-    values = as_array(y)
-    if values.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {values.shape} instead.")
-    if len(values) != n_rows:
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(values)]}")
-    numbers = _as_floats(values)
+    numbers = _as_floats(target_array(y, n_rows))
     n_missing = int(np.count_nonzero(np.isnan(numbers)))
     if n_missing:
         raise ValueError(f"y has {n_missing} missing value{'s' if n_missing > 1 else ''}")

@@ -1,4 +1,7 @@
-"""Rows that belong together, and the order of rows in time."""
+"""Rows that belong together, the order of rows in time, and subgroups that figures are wanted for.
+
+A subgroup is made of the values of a column, or of an array beside X; there are a few of them, each with a name.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -107,10 +110,7 @@ def _checked(values: Any, n_rows: int, name: str) -> Any:
     array = as_array(values)
     if array.shape != (n_rows,):
         raise ValueError(f"{name} has shape {array.shape}; one value for each of the {n_rows} rows is needed")
-    if array.dtype.kind in "fMm":
-        n_missing = int(np.count_nonzero(array != array))
-    else:
-        n_missing = sum(map(is_missing, array)) if array.dtype.kind == "O" else 0
+    n_missing = int(_find_missing(array).sum())
     if n_missing:
         raise ValueError(f"{name} has {n_missing} missing value{'s' if n_missing > 1 else ''}")
     return array

@@ -1,7 +1,9 @@
 """An order of columns, and random numbers for rows, that depend on the values alone.
 
-Neither where rows and columns stand has a part in them, nor whether zeros are stored. What is drawn by them is drawn
-alike whatever the order of a table and its container, dense or sparse.
+Neither where rows and columns stand has a part in them, nor whether zeros are stored: whatever is drawn by the number
+of a column, and every sum over columns, would move with the order in which a caller happens to have them. Columns of a
+table may be of any type, each as the bits that it gives (`column_keys`); a matrix, dense or sparse, is taken as a whole
+(`order_of_values`).
 """
 
 from collections.abc import Callable, Sequence

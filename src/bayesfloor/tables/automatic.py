@@ -15,7 +15,7 @@ empty, other
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -58,10 +58,7 @@ def learn_automatically(
     profiles: Sequence[ColumnProfile],
     target: str,
     labels: Labels | None,
-    *,
-    encode: str | None = None,
-    scale: str = "standard",
-    impute: str | None = None,
+    **how: Any,
 ) -> tuple[Preparation, tuple[ColumnSummary, ...]]:
     """Learn from a table how to make it ready; say what was done in its notes and cautions.
 
@@ -75,8 +72,8 @@ def learn_automatically(
         Name of the column of labels.
     labels : Labels or None
         The labels; None where there are none.
-    encode, scale, impute
-        As in `read_table`; None leaves the choice to the column.
+    **how
+        `encode`, `scale` and `impute`, as in `read_table`; None leaves the choice to the column.
 
     Returns
     -------
@@ -90,7 +87,7 @@ def learn_automatically(
     """
     treatments: list[Treatment] = []
     summaries: list[ColumnSummary] = []
-    choose = _Chooser(table, labels, encode, scale, impute)
+    choose = _Chooser(table, labels, **how)
     for each in profiles:
         treatment, what = choose.treatment(each)
         n_features = 0
@@ -110,28 +107,16 @@ def learn_automatically(
     return Preparation(tuple(treatments), target, task), tuple(summaries)
 
 
+@dataclass
 class _Chooser:
-    """Chooses how columns become features, one after the other.
+    """Chooses how columns become features, one after the other; see `learn_automatically`."""
 
-    Parameters
-    ----------
-    table : RawTable
-        The table.
-    labels : Labels or None
-        The labels; None where there are none.
-    encode, scale, impute
-        As in `read_table`.
-    """
-
-    def __init__(
-        self, table: RawTable, labels: Labels | None, encode: str | None, scale: str, impute: str | None
-    ) -> None:
-        self.table = table
-        self.labels = labels
-        self.encode = encode
-        self.scale = scale
-        self.impute = impute
-        self.known_gaps: set[bytes] = set()  # sets of rows that a feature marks as missing
+    table: RawTable
+    labels: Labels | None
+    encode: str | None
+    scale: str
+    impute: str | None
+    known_gaps: set[bytes] = field(default_factory=set)  # sets of rows that a feature marks as missing
 
     def treatment(self, each: ColumnProfile) -> tuple[Treatment | None, str]:
         """Return how a column becomes features, None where it is left out, and a few words about it."""

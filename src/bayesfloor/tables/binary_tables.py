@@ -8,6 +8,8 @@ import math
 import zipfile
 import zlib
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +64,7 @@ def read_frame(contents: Contents, kind: str) -> RawTable:
     stream = io.BytesIO(contents.data)
     if kind == "parquet":
         _check_pages(contents)
-    try:
+    with told_as(f"{contents.name} cannot be read as {kind.capitalize()}: ", polars.exceptions.PolarsError, OSError):
         if kind == "stream":
             lazy = polars.read_ipc_stream(stream, n_rows=MOST_ROWS + 1).lazy()
         else:
@@ -74,12 +76,6 @@ def read_frame(contents: Contents, kind: str) -> RawTable:
         check_size(n_rows, len(schema), contents.name, copies=2)
         # lists and structs cannot be used, and a few bytes can hold any number of values
         frame = lazy.select(name for name, dtype in schema.items() if not dtype.is_nested()).collect()
-    except (polars.exceptions.PolarsError, OSError) as error:
-        raise _unreadable(contents.name, kind, error) from error
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":  # polars' own name for a crash inside it
-            raise
-        raise _unreadable(contents.name, kind, error) from error
     if not schema or n_rows == 0:
         raise ValueError(f"{contents.name} holds {n_rows} rows and {len(schema)} columns")
     columns = [
@@ -98,17 +94,22 @@ def _polars(name: str) -> Any:
     return polars
 
 
-def _unreadable(name: str, kind: str, error: BaseException) -> ValueError:
-    first = (str(error).splitlines() or [""])[0]
-    return ValueError(f"{name} cannot be read as {kind.capitalize()}: {first[:200]}")
+@contextmanager
+def told_as(sentence: str, *errors: type[BaseException], end: str = "") -> Iterator[None]:
+    """Turn errors of a reader, and a crash inside one written in Rust, into a sentence with their first line."""
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, errors) and type(error).__name__ != "PanicException":
+            raise
+        first = (str(error).splitlines() or [""])[0][:200]
+        raise ValueError(f"{sentence}{first}{end}") from error
 
 
 def _check_pages(contents: Contents) -> None:
     """Refuse a Parquet file whose pages unpack to too much."""
-    try:
+    with told_as(f"{contents.name} cannot be read as Parquet: ", ValueError):
         n_rows, n_columns, n_text_bytes, n_other_bytes = unpacked_sizes(contents.data)
-    except ValueError as error:
-        raise _unreadable(contents.name, "parquet", error) from error
     check_n_columns(n_columns, contents.name)
     check_n_rows(n_rows, contents.name)
     check_unpacked(n_text_bytes + n_other_bytes, contents.name)
@@ -223,10 +224,7 @@ def npz_sizes(path: Path) -> tuple[int | None, int | None, int | None]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            shapes = {}
-            for member in archive.infolist():
-                with archive.open(member) as stream:
-                    shapes[member.filename.removesuffix(".npy")], _ = _read_array_header(stream)
+            shapes = {member.filename.removesuffix(".npy"): shape for member, shape, _ in _array_headers(archive)}
     except (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError):  # the last: a password
         return None, None, None
     X = next((shapes[key] for key in _X_NAMES if key in shapes), None)
@@ -245,9 +243,7 @@ def _load_arrays(contents: Contents) -> dict[str, NDArray[Any]]:
     try:
         with zipfile.ZipFile(io.BytesIO(contents.data)) as archive:
             total, with_objects = 0, []
-            for member in archive.infolist():
-                with archive.open(member) as stream:
-                    shape, kind = _read_array_header(stream)
+            for member, shape, kind in _array_headers(archive):
                 if len(shape) == 2:
                     check_n_columns(shape[1], name)
                 if shape:
@@ -272,11 +268,14 @@ def _load_arrays(contents: Contents) -> dict[str, NDArray[Any]]:
         raise ValueError(f"{name} is no NPZ file, or it is damaged ({error})") from error
 
 
-def _read_array_header(stream: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    version = np.lib.format.read_magic(stream)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, kind = read(stream)
-    return shape, kind
+def _array_headers(archive: zipfile.ZipFile) -> Iterator[tuple[zipfile.ZipInfo, tuple[int, ...], np.dtype[Any]]]:
+    """Yield each member of an NPZ file, with the shape and the type of its array."""
+    for member in archive.infolist():
+        with archive.open(member) as stream:
+            version = np.lib.format.read_magic(stream)
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, _, kind = read(stream)
+        yield member, shape, kind
 
 
 def _names_of_features(arrays: dict[str, NDArray[Any]], n_columns: int, name: str) -> list[str]:

@@ -1,7 +1,7 @@
 """What a reader should know about the data before trusting the numbers.
 
 Each finding has a code that never changes its meaning, a plain sentence with the figures, and a
-hint. `bayesfloor.runtime.finding_pages` has a page on each.
+hint. `bayesfloor.runtime.findings` finds the page on each.
 
 ======  ====================================================================
 BF001   a class with very few rows
