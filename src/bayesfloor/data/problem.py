@@ -84,18 +84,11 @@ class Problem:
 
     def take(self, rows: Ints) -> "Problem":
         """Keep some of the rows; all classes stay."""
-        return replace(
-            self,
-            X=np.ascontiguousarray(self.X[rows]),
-            codes=self.codes[rows],
-            groups=None if self.groups is None else self.groups[rows],
-            time=None if self.time is None else self.time[rows],
-            tabular=None if self.tabular is None else self.tabular.take(rows),
-            by=None if self.by is None else self.by.take(rows),
-            supervised=None if self.supervised is None else self.supervised.take(rows),
-            y=self.y[rows] if len(self.y) else self.y,
-            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
-        )
+        names = ("codes", "groups", "time", "tabular", "by", "supervised", "sample_weight")
+        known = {name: value for name in names if (value := getattr(self, name)) is not None}
+        taken = {name: each[rows] if isinstance(each, np.ndarray) else each.take(rows) for name, each in known.items()}
+        y = self.y[rows] if len(self.y) else self.y
+        return replace(self, X=np.ascontiguousarray(self.X[rows]), y=y, **taken)
 
     def keys(self, seed: int) -> Keys:
         """Return a random number for each row, from all that is known of it and the seed; where it stands is not."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from bayesfloor.data.labels import check_labels
-from bayesfloor.forest.order.arrays import F64, I32, I64
+from bayesfloor.forest.order.arrays import F64, I32, I64, ForestEdges
 from bayesfloor.forest.order.kruskal_kernels import merge_components
 from bayesfloor.forest.order.label_kernels import connect_classes, count_classes_at_sites, count_cross_edges, sum_edges
+from bayesfloor.forest.order.points import Points
 from bayesfloor.runtime.checks import check_int
 from bayesfloor.runtime.kernels import spare_compilation
 from bayesfloor.runtime.results import Result
@@ -379,19 +380,16 @@ class Forests(Result, says="n_samples n_trees spans"):
 
 
 def to_forests(
-    u: np.ndarray,
-    v: np.ndarray,
-    d2: F64,
-    tree: np.ndarray,
-    *,
+    grown: ForestEdges,
     row_of: np.ndarray,
-    sites: I64,
-    exponent: int,
+    points: Points,
     n_trees_asked: int,
+    *,
     rows: I64 | None = None,
     origin: Origin | None = None,
 ) -> Forests:
-    """Turn edges between copies, in the strict order, into the record that users get."""
+    """Turn edges between copies, in the strict order, into the record that users get; `rows` are some of the points."""
+    u, v, d2, tree = grown
     n_samples = len(row_of)
     sizes = np.bincount(tree)
     n_trees = len(sizes)
@@ -404,9 +402,9 @@ def to_forests(
         n_samples=n_samples,
         n_trees=n_trees,
         edges=edges,
-        weights=np.ldexp(np.sqrt(d2.take(by_tree)), exponent),
+        weights=np.ldexp(np.sqrt(d2.take(by_tree)), points.exponent),
         tree=np.repeat(np.arange(n_trees), sizes),
-        sites=sites,
+        sites=points.sites if rows is None else number_anew(points.sites[rows]),
         n_components=n_samples - sizes,
         n_trees_asked=n_trees_asked,
         rows=rows,

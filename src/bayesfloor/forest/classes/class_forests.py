@@ -17,7 +17,7 @@ from bayesfloor.forest.classes.joining import Joining, PairEdges, in_turn, joint
 from bayesfloor.forest.order.arrays import F64, I32, I64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, merged, no_forests, settle, shifted
 from bayesfloor.forest.order.points import Points
-from bayesfloor.forest.results import EdgeSums, Forests, number_anew, to_forests
+from bayesfloor.forest.results import EdgeSums, Forests, to_forests
 from bayesfloor.forest.sweep.grow import grow, only_for_device
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, bare_tile, tile_points
 from bayesfloor.runtime.results import Result
@@ -91,7 +91,8 @@ class ClassForests(Result, says="n_samples classes n_trees", rows="class=classes
         ascending = np.argsort(copy_rows)
         number_of = np.empty_like(ascending)
         number_of[ascending] = np.arange(len(ascending))
-        return self._to_forests(grown, number_of, copy_rows[ascending])
+        rows = copy_rows[ascending]
+        return to_forests(grown, number_of, self._points, self._task.n_trees_asked, rows=rows)
 
     def extend(
         self,
@@ -143,24 +144,14 @@ class ClassForests(Result, says="n_samples classes n_trees", rows="class=classes
             between = Edges(u[part] + shift_u[part], v[part] + shift_v[part], d2[part])
             grown = settle(ends, self._task, grown, [*found, between])
             found = []
-        return self._to_forests(grown, np.concatenate([tiled.copy_rows for tiled in self._tiled]), None)
+        row_of = np.concatenate([tiled.copy_rows for tiled in self._tiled])
+        return to_forests(grown, row_of, self._points, self._task.n_trees_asked)
 
     def _code(self, label: Any) -> int:
         matches = np.flatnonzero(self.classes == label)
         if len(matches) != 1:
             raise ValueError(f"{label!r} is not one of the classes {self.classes.tolist()}")
         return int(matches[0])
-
-    def _to_forests(self, grown: ForestEdges, row_of: np.ndarray, rows: I64 | None) -> Forests:
-        sites = self._points.sites if rows is None else number_anew(self._points.sites[rows])
-        return to_forests(
-            *grown,
-            row_of=row_of,
-            sites=sites,
-            exponent=self._points.exponent,
-            n_trees_asked=self._task.n_trees_asked,
-            rows=rows,
-        )
 
 
 def rows_by_class(points: Points, codes: I64, n_classes: int) -> list[I32]:
@@ -203,7 +194,7 @@ def forests_of_classes(
     grown = [grown for _, grown in grown_classes]
     joining = Joining(points, tiled, grown, axes, task)
     joining.run(pool)
-    found = joining.tree_cross, joining.edge_sums(), joining.edges()
+    found = joining.sums.tree_cross, joining.edge_sums(), joining.edges()
     result = class_record(classes, points, replace(task, device=None), tiled, grown, *found, origin)
     result.whole  # noqa: B018 - part of the pass; kept for later
     return result

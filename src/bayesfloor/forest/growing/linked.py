@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -265,11 +265,18 @@ def edges_of_new(
     pieces = pool.shares(m)
     n_near = 3 * task.n_trees + 3
     attached_to, attached_d2 = np.empty(m, np.int32), np.empty(m)
+
+    def find_attachments(first: int, last: int, near: I32, best: F64, attached: tuple[Any, ...]) -> bool:
+        """Find the points near to new ones, and those that they are attached to; tell whether all have one."""
+        for kdtree in kdtrees:
+            nearest_points(first, last, batch.rows, kdtree, best, near)
+        return bool(choose_attachments(first, last, *attached))
+
     while True:
         near, best = np.full((m, n_near), -1, np.int32), np.full((m, n_near), np.inf)
         enters = np.full((m, n_near), task.n_trees, np.int8)
-        out = near, best, enters, attached_to, attached_d2
-        tasks = [(find_attachments, *piece, batch.rows, kdtrees, links, *out) for piece in pieces]
+        attached = near, best, links.parent, links.weight, enters, attached_to, attached_d2
+        tasks = [(find_attachments, *piece, near, best, attached) for piece in pieces]
         points, *chosen = pool.run(lambda step, *args: step(*args), [(rank_more, known.points, X), *tasks])
         if all(chosen) or points is None:
             break
@@ -286,22 +293,8 @@ def edges_of_new(
     def search(first: int, last: int) -> Edges | None:
         out, count = empty_edges(MANY_EDGES * (last - first) + FEW_NEW**2), 0
         for kdtree in (*kdtrees, batch):
-            count = points_in_reach(
-                first,
-                last,
-                n_old,
-                batch,
-                kdtree,
-                near,
-                best,
-                attached_to,
-                attached_d2,
-                parent,
-                weight,
-                np.int64(0),
-                out,
-                np.int64(count),
-            )
+            ends = near, best, attached_to, attached_d2, parent, weight, np.int64(0)
+            count = points_in_reach(first, last, n_old, batch, kdtree, *ends, out, np.int64(count))
             if count < 0:
                 return None
         return Edges(out.u[:count], out.v[:count], out.d2[:count])
@@ -315,26 +308,6 @@ def edges_of_new(
         by_tree.append(Edges(near[new, at], batch.numbers.take(new), best[new, at]))
     by_tree[0] = together([by_tree[0], *found])
     return (by_tree, batch), points
-
-
-def find_attachments(
-    first: int,
-    last: int,
-    rows: F64,
-    kdtrees: Sequence[KDTree],
-    links: Links,
-    near: I32,
-    best: F64,
-    enters: np.ndarray,
-    attached_to: I32,
-    attached_d2: F64,
-) -> bool:
-    """Find the points near to new ones, and those that they are attached to; tell whether all have one."""
-    for kdtree in kdtrees:
-        nearest_points(first, last, rows, kdtree, best, near)
-    return bool(
-        choose_attachments(first, last, near, best, links.parent, links.weight, enters, attached_to, attached_d2)
-    )
 
 
 def join_kdtrees(kdtrees: Sequence[KDTree], links: Links) -> tuple[KDTree, ...]:

@@ -155,7 +155,7 @@ class Request(NamedTuple):
     seed: int
     n_threads: int
     progress: bool | Progress
-    labels: Labels | None  # None for the forests of all rows alone
+    labels: Labels | None = None  # None for the forests of all rows alone
 
 
 def in_memory(X: Any, client: Any, n_trees: int) -> Any:

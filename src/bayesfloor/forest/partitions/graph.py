@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesfloor.forest.classes.class_forests import ClassForests, class_record
-from bayesfloor.forest.classes.joining import PairEdges, sums_of_pairs
+from bayesfloor.forest.classes.joining import PairEdges, PairSums
 from bayesfloor.forest.order.arrays import Edges, ForestEdges
 from bayesfloor.forest.order.edges import together
 from bayesfloor.forest.order.points import Points
@@ -249,14 +249,7 @@ def whole_forests(
 ) -> Forests:
     """Turn the result of the last job into the record that users get; with an origin it can be extended."""
     grown = result.forests[0].edges if isinstance(result, PartitionForests) else result
-    return to_forests(
-        *grown,
-        row_of=layout.rows,
-        sites=ranked.sites,
-        exponent=ranked.exponent,
-        n_trees_asked=shared.task.n_trees_asked,
-        origin=origin,
-    )
+    return to_forests(grown, layout.rows, ranked, shared.task.n_trees_asked, origin=origin)
 
 
 def class_records(
@@ -266,9 +259,7 @@ def class_records(
     n_classes = len(classes)
     class_counts = np.diff(layout.class_starts)
     n_pairs = n_classes * (n_classes - 1) // 2
-    tree_edges = np.zeros((n_pairs, shared.task.n_trees), np.int64)
-    tree_cross, sums = np.zeros((n_pairs, shared.task.n_trees)), np.zeros((n_pairs, 7))
-    touch = np.zeros(n_pairs, np.bool_)
+    sums = PairSums.empty(n_pairs, shared.task.n_trees)
     first, count = np.zeros(n_pairs, np.int64), np.zeros(n_pairs, np.int64)
     found: list[Edges] = []
     n_found = 0
@@ -276,8 +267,7 @@ def class_records(
         one, other = a.classes.start + joined.classes[0], b.classes.start + joined.classes[1]
         low, high = np.minimum(one, other), np.maximum(one, other)
         pair = low * n_classes - low * (low + 1) // 2 + high - low - 1
-        tree_edges[pair], tree_cross[pair] = joined.tree_edges, joined.tree_cross
-        sums[pair], touch[pair] = joined.sums, joined.touch
+        sums.put(pair, joined.sums)
         count[pair] = np.diff(joined.edge_starts)
         first[pair] = n_found + joined.edge_starts[:-1]
         number_of = np.repeat(np.arange(len(pair)), count[pair])
@@ -286,11 +276,11 @@ def class_records(
         found.append(Edges(u - starts[low[number_of]], v - starts[high[number_of]], joined.edges.d2))
         n_found += len(u)
     codes = np.triu_indices(n_classes, 1)
-    edge_sums = sums_of_pairs(tree_edges, sums, touch, class_counts[codes[0]] + class_counts[codes[1]])
+    edge_sums = sums.edge_sums(class_counts[codes[0]] + class_counts[codes[1]])
     cross = PairEdges(together(found), first, count)
     copies = [_copies(layout, ranked, c) for c in range(n_classes)]
     forests = _class_forests(layout, results)
-    record = class_record(classes, ranked, shared.task, copies, forests, tree_cross, edge_sums, cross)
+    record = class_record(classes, ranked, shared.task, copies, forests, sums.tree_cross, edge_sums, cross)
     vars(record)["whole"] = whole_forests(layout, ranked, shared, results[graph.wanted[-1]])
     return record
 

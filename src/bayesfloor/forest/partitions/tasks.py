@@ -15,7 +15,7 @@ from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from bayesfloor.forest import plan
-from bayesfloor.forest.classes.joining import Joining
+from bayesfloor.forest.classes.joining import Joining, PairSums
 from bayesfloor.forest.order.arrays import F64, I32, I64, U64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, empty_edges, no_forests, settle, together
 from bayesfloor.forest.order.label_kernels import measure_pair
@@ -102,10 +102,7 @@ class JoinedPairs(WithArrays):
     """Pairs of classes joined: what counts and sums need, and the edges between, pair after pair."""
 
     classes: tuple[I64, I64]  # within their partitions
-    tree_edges: I64
-    tree_cross: F64
-    sums: F64
-    touch: np.ndarray
+    sums: PairSums
     edges: Edges
     edge_starts: I64  # (n_pairs + 1,)
 
@@ -229,15 +226,8 @@ def join_pairs(
         number[ends[place] + first_copy[part[pair]]]
         for ends, part in zip((found.edges.u, found.edges.v), pairs, strict=True)
     )
-    return JoinedPairs(
-        (pairs[0] - first_parts[0], pairs[1] - first_parts[1]),
-        joining.tree_edges,
-        joining.tree_cross,
-        joining.sums,
-        joining.touch,
-        Edges(u, v, found.edges.d2[place]),
-        starts,
-    )
+    classes = pairs[0] - first_parts[0], pairs[1] - first_parts[1]
+    return JoinedPairs(classes, joining.sums, Edges(u, v, found.edges.d2[place]), starts)
 
 
 def edges_in(part: TaskResult) -> list[Edges]:
@@ -352,9 +342,7 @@ def finish_pairs(
     other = np.where(is_a[0], class_v, class_u)
     # an edge between two classes of the unit belongs to no pair of this task
     other[~is_a[0] & ~is_a[1] & (class_u != class_v)] = -1
-    tree_edges = np.zeros((n_pairs, shared.task.n_trees), np.int64)
-    tree_cross, sums = np.zeros((n_pairs, shared.task.n_trees)), np.zeros((n_pairs, 7))
-    touch = np.zeros(n_pairs, np.bool_)
+    sums = PairSums.empty(n_pairs, shared.task.n_trees)
     between: list[Edges] = []
     all_b = joined_ends(ends_b)
     for pair in range(n_pairs):
@@ -369,24 +357,17 @@ def finish_pairs(
             for end in (grown.u, grown.v)
         )
         distinct, sites = np.unique(np.concatenate([own.sites for own in both]), return_inverse=True)
-        touch[pair] = len(np.intersect1d(both[0].sites, b_ends.sites)) > 0
+        sums.touch[pair] = len(np.intersect1d(both[0].sites, b_ends.sites)) > 0
         ranks = np.concatenate([own.ranks for own in both])
-        out = tree_edges[pair], tree_cross[pair], sums[pair]
+        out = (field[pair] for field in sums[:3])
         measure_pair(local_u, local_v, grown.tree, sites, len(distinct), n_a, ranks, bool(first_a > low), *out)
         crossing = (local_u < n_a) != (local_v < n_a)
         swap = local_u[crossing] >= n_a
         u, v = grown.u[crossing], grown.v[crossing]
         between.append(Edges(np.where(swap, v, u), np.where(swap, u, v), grown.d2[crossing]))
     counts = [len(edges.u) for edges in between]
-    return JoinedPairs(
-        (np.zeros(n_pairs, np.int64), np.arange(n_pairs)),
-        tree_edges,
-        tree_cross,
-        sums,
-        touch,
-        together(between),
-        np.concatenate(([0], np.cumsum(counts))),
-    )
+    classes = np.zeros(n_pairs, np.int64), np.arange(n_pairs)
+    return JoinedPairs(classes, sums, together(between), np.concatenate(([0], np.cumsum(counts))))
 
 
 def joined_ends(ends: Sequence[PartitionEnds]) -> PartitionEnds:
