@@ -60,14 +60,14 @@ FAULTS = [
           "data/test_sampling.py"),
     Fault("data/row_groups.py", "if len(moments) and moments.min() == moments.max():", "if not len(moments):",
           "data"),
-    Fault("data/subgroups.py", 'np.searchsorted(cuts, codes), f"', 'np.searchsorted(cuts, codes, "right"), f"',
+    Fault("data/row_groups.py", 'np.searchsorted(cuts, codes), f"', 'np.searchsorted(cuts, codes, "right"), f"',
           "data/test_subgroups.py"),
     Fault("data/value_order.py", "mix64(keys ^ mix64(np.array([seed], np.uint64)))", "mix64(keys)",
           "data/test_value_order.py"),
     # --- tables: files and frames
     Fault("tables/libsvm.py", "first >= second for", "first > second for", "tables/test_formats.py"),
     Fault("tables/libsvm.py", "first = 0 if min(indices) == 0 else 1", "first = 1", "tables/test_formats.py"),
-    Fault("tables/date_features.py", "np.mod(days + 3, 7)", "np.mod(days + 4, 7)", "tables"),
+    Fault("tables/treatments.py", "np.mod(days + 3, 7)", "np.mod(days + 4, 7)", "tables"),
     Fault("tables/treatments.py", "return float(distinct[counts.argmax()])", "return float(distinct[0])", "tables"),
     Fault("tables/joining.py", "found >= {TextColumn, NumberColumn}", "found > {TextColumn, NumberColumn}", "tables"),
     # --- tree: cuts of classes

@@ -64,7 +64,7 @@ def test_records(write, name, text, lines):
 
 
 def test_a_key_may_come_late_in_a_long_file(write, monkeypatch):
-    monkeypatch.setattr("bayesfloor.tables.json_tables.BLOCK_ROWS", 3)
+    monkeypatch.setattr("bayesfloor.tables.value_tables.BLOCK_ROWS", 3)
     records = [{"a": i} for i in range(7)] + [{"b": "u"}, {"a": "x", "b": 5}]
     columns = read_raw(write(as_lines(records))).columns
     assert columns[0].categories == ("0", "1", "2", "3", "4", "5", "6", "x")

@@ -1,6 +1,11 @@
 """Tables in binary formats: Parquet, Arrow and Feather by polars, and NumPy's NPZ.
 
 Nothing that could run code is ever loaded: arrays of Python objects are refused.
+
+How much a Parquet file unpacks to is told from the headers of its pages, before any of them is unpacked: a page of a
+few kilobytes can hold gigabytes of text. The file's own summary may say otherwise, so that only the headers of the
+pages themselves are believed: a reader allocates what they say. Headers are Thrift structs in the compact protocol,
+read here into dictionaries from field numbers to values.
 """
 
 import io

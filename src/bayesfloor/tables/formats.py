@@ -18,10 +18,10 @@ from bayesfloor.tables.joining import (
     names_of_text_in_some,
     with_keys,
 )
-from bayesfloor.tables.json_tables import looks_like_json, read_json, read_sqlite
 from bayesfloor.tables.libsvm import looks_like_libsvm, read_libsvm
 from bayesfloor.tables.text_tables import read_text_table
 from bayesfloor.tables.unpacking import STDIN, UNPACKED_LIMIT, Contents, read_contents
+from bayesfloor.tables.value_tables import looks_like_json, read_json, read_sqlite
 
 Source = str | os.PathLike[str]
 

@@ -1,4 +1,7 @@
-"""Several tables with the same columns -> one, whose rows still know the file that they came from."""
+"""Several tables with the same columns -> one, whose rows still know the file that they came from.
+
+Folders of Parquet files are such tables, plain or partitioned as Hive does: ``folder/year=2020/part-0.parquet``.
+"""
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path

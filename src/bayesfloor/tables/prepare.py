@@ -1,4 +1,4 @@
-"""Columns of a table, and what is wanted of them -> a `Table`."""
+"""Columns of a table, and what is wanted of them -> a `Table`: by our own rules, or by a transformer of the caller's."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -9,9 +9,9 @@ class               file                  the metric view (X)                   
 `SharesFeatures`    `category_features`   frequent values as 0 and 1, and the    the code, gaps kept
                                           share of each class among other rows
 `MeansFeatures`     `category_features`   the same for a number: its mean        the code, gaps kept
-`DateFeatures`      `date_features`       time passed; sine and cosine of the    time passed, year, month, weekday, hour
+`DateFeatures`      here                  time passed; sine and cosine of the    time passed, year, month, weekday, hour
                                           month, the weekday and the hour
-`TextFeatures`      `text_features`       directions of hashed n-grams           the same, gaps kept
+`TextFeatures`      here                  directions of hashed n-grams           the same, gaps kept
 ==================  ====================  =====================================  =======================================
 
 A treatment holds all that was decided about its column: how cells are read (`readings`), and what is made of them. The

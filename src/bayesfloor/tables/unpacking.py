@@ -1,7 +1,8 @@
 """A file on disk, or what comes from stdin -> its bytes, unpacked where gzip, bzip2, xz or zip packed them.
 
 Packed files are recognised by their first bytes, not by their names. What they hold is read up to a limit, so that a
-small file cannot fill the memory. A plain file stays on disk until its bytes are asked for.
+small file cannot fill the memory. A plain file stays on disk until its bytes are asked for. How large a table may be
+is said here as well: files are checked against these limits before their columns are made.
 """
 
 import bz2

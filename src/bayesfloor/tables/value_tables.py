@@ -1,4 +1,7 @@
-"""JSON: one record on each line, or an array of records."""
+"""Tables of values of any type: JSON, a record on each line or an array of records, and tables of SQLite databases.
+
+A database is opened to be read only. Nothing in it runs: no view, no trigger and no module.
+"""
 
 import io
 import json
