@@ -56,13 +56,13 @@ def check_labels(y: Any, n_rows: int, *, min_classes: int = 2) -> tuple[NDArray[
     return classes, codes
 
 
-def target_array(y: Any, n_rows: int) -> NDArray[Any]:
-    """Return a target as an array that has a value for each row."""
+def target_array(y: Any, n_rows: int, name: str = "y") -> NDArray[Any]:
+    """Return a target, or predictions of it, as an array that has a value for each row."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     values = as_array(y)
     if values.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {values.shape} instead.")
+        raise ValueError(f"{name} should be a 1d array, got an array of shape {values.shape} instead.")
     if len(values) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(values)]}")
     return values

@@ -1,4 +1,4 @@
-"""Columns of a table, and what is wanted of them -> a `Table`: by our own rules, or by a transformer of the caller's."""
+"""Columns of a table, and what is wanted of them -> a `Table`: by our own rules, or by the caller's transformer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
