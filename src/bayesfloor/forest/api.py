@@ -139,9 +139,9 @@ def spanning_forests(
     def compute(pool: WorkerPool, chosen: Any) -> Forests:
         pool.expect(len(X) ** 2 // 2)
         points, engine = rank_for(euclidean_points(X, distance, VI), chosen, pool)
-        if core is not None:
-            return reaching(points, core, pool)
         task = Task.of(n_trees, request.seed, len(X), engine)
+        if core is not None:
+            return reaching(points, core, task, pool)
         if only_for_device(points, [points.order], task):
             tiled, axes = bare_tile(points, points.order), own_axes(points.extent, X.shape[1])
         else:
@@ -151,9 +151,8 @@ def spanning_forests(
         origin = ForestsOrigin((lambda: X.X) if isinstance(X, Resident) else X, points.hashes, request.seed)
         return to_forests(grown, tiled.copy_rows, points, n_trees, origin=origin)
 
-    def reaching(points: Points, core: int | F64, pool: WorkerPool) -> Forests:
+    def reaching(points: Points, core: int | F64, task: Task, pool: WorkerPool) -> Forests:
         given = core if isinstance(core, int) else scaled_core(in_points(core, distance), points)
-        task = Task.of(n_trees, request.seed, len(X))
         tiled, grown, squares = grow_reaching(points, given, task, pool, len(X) ** 2 // 2)
         found = to_forests(grown, tiled.copy_rows, points, n_trees)
         lengths = np.ldexp(np.sqrt(squares), points.exponent)

@@ -232,11 +232,10 @@ def needs_preparing(frame: Any) -> bool:
     columns = as_narwhals(frame)
     if not all(kind.is_numeric() or kind == narwhals.Boolean for kind in columns.schema.values()):
         return True
-    return any(bool(series.null_count()) or _has_nan(series) for series in columns.iter_columns())
-
-
-def _has_nan(series: Any) -> bool:
-    return bool(series.dtype.is_float() and series.is_nan().any())
+    return any(
+        bool(series.null_count() or (series.dtype.is_float() and series.is_nan().any()))
+        for series in columns.iter_columns()
+    )
 
 
 def _labels(y: Any, raw: RawTable, task: str) -> Labels:

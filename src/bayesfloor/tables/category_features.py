@@ -174,7 +174,7 @@ class SharesFeatures(Treatment):
 
     Attributes
     ----------
-    frequent : CategoryFeatures or None
+    frequent : CategoryFeatures
         Dummies of the frequent values, the rest in one.
     shares : ndarray of shape (n_levels + 2, n_encoded)
         Shares of the classes for each level of `reading`; the last two lines are for missing and for unknown values.
@@ -184,7 +184,7 @@ class SharesFeatures(Treatment):
         Scale of the shares.
     """
 
-    frequent: CategoryFeatures | None = None
+    frequent: CategoryFeatures = CategoryFeatures("")
     shares: Floats = field(default_factory=lambda: np.zeros((2, 0)))
     labels: tuple[str, ...] = ()
     center: Floats = field(default_factory=lambda: np.zeros(0))
@@ -201,15 +201,7 @@ class SharesFeatures(Treatment):
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Dummies, then one column for each class."""
-        return (*self._dummies(), *(f"{self.name}: share of {label}" for label in self.labels))
-
-    def _dummies(self) -> tuple[str, ...]:
-        return () if self.frequent is None else self.frequent.feature_names
-
-    @property
-    def n_dummies(self) -> int:
-        """Columns that come before the shares."""
-        return len(self._dummies())
+        return (*self.frequent.feature_names, *(f"{self.name}: share of {label}" for label in self.labels))
 
     def apply(self, column: Column, table: RawTable, own: OwnLabels | None = None) -> Floats:
         """Return dummies and shares: those of all rows, or, for rows that were learnt from, of the other folds."""
@@ -220,7 +212,7 @@ class SharesFeatures(Treatment):
         else:
             shares = self._out_of_fold(levels, own)
         shares = (shares - self.center) / self.spread
-        return shares if self.frequent is None else np.column_stack([self.frequent.apply(column, table), shares])
+        return np.column_stack([self.frequent.apply(column, table), shares])
 
     def _out_of_fold(self, levels: Ints, own: OwnLabels) -> Floats:
         used = classes_to_encode(own.codes, own.n_classes)
@@ -234,13 +226,12 @@ class SharesFeatures(Treatment):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values and arrays."""
-        frequent = None if self.frequent is None else self.frequent.to_dict()
-        return {**super().to_dict(), "frequent": frequent}
+        return {**super().to_dict(), "frequent": self.frequent.to_dict()}
 
     def check(self) -> None:
         """Put the dummies together again; refuse arrays of another shape."""
         stored: Any = self.frequent
-        if stored is not None and not isinstance(stored, CategoryFeatures):
+        if not isinstance(stored, CategoryFeatures):
             object.__setattr__(self, "frequent", CategoryFeatures.from_dict(stored))
         self.refuse_unless(
             isinstance(self.reading, LevelReading),
@@ -268,7 +259,7 @@ class MeansFeatures(SharesFeatures):
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Dummies, then the mean of the target."""
-        return (*self._dummies(), *(f"{self.name}: mean of {label}" for label in self.labels))
+        return (*self.frequent.feature_names, *(f"{self.name}: mean of {label}" for label in self.labels))
 
     def _out_of_fold(self, levels: Ints, own: OwnLabels) -> Floats:
         assert own.y is not None
@@ -279,7 +270,7 @@ class MeansFeatures(SharesFeatures):
 
 
 def learn_shares(
-    column: TextColumn, reading: LevelReading, frequent: CategoryFeatures | None, codes: Ints, labels: Sequence[str]
+    column: TextColumn, reading: LevelReading, frequent: CategoryFeatures, codes: Ints, labels: Sequence[str]
 ) -> SharesFeatures:
     """Learn the share of each class among the rows of each value."""
     used = classes_to_encode(codes, len(labels))
@@ -291,7 +282,7 @@ def learn_shares(
 
 
 def learn_means(
-    column: TextColumn, reading: LevelReading, frequent: CategoryFeatures | None, y: Floats, target: str
+    column: TextColumn, reading: LevelReading, frequent: CategoryFeatures, y: Floats, target: str
 ) -> MeansFeatures:
     """Learn the mean of a number among the rows of each value."""
     means = value_means(column.codes, y, len(column.categories))

@@ -326,13 +326,10 @@ def _dates_of(cells: _Cells, column: TextColumn) -> ColumnProfile | None:
     if date_format is None:
         return None
     cautions: tuple[str, ...] = ()
-    if date_format.startswith("%m/%d") and not np.isnan(read_dates(column.categories, _swapped(date_format))[0]).any():
+    swapped = date_format.replace("%m/%d", "%d/%m")
+    if date_format.startswith("%m/%d") and not np.isnan(read_dates(column.categories, swapped)[0]).any():
         cautions = (f"Dates in {column.name!r} can be read with the day or the month first; the month is taken.",)
     return cells.profile(DateReading(date_format, is_time=date_format in TIME_FORMATS), "date", cautions=cautions)
-
-
-def _swapped(date_format: str) -> str:
-    return date_format.replace("%m/%d", "%d/%m")
 
 
 # --- numbers
