@@ -16,7 +16,7 @@ from bayesfloor.data.target_encoding import (
 )
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import listed, quoted
-from bayesfloor.tables.columns import Column, RawTable, TextColumn, codes_among
+from bayesfloor.tables.columns import RawTable, TextColumn, codes_among
 from bayesfloor.tables.readings import LevelReading
 from bayesfloor.tables.treatments import GAP, Treatment, are_texts, gap_error, is_array, is_number, learn_scale, scaled
 
@@ -90,7 +90,7 @@ class CategoryFeatures(Treatment):
         """Whether every value has its own dummy or code."""
         return not (self.has_other or self.tells_gaps or self.fill is not None or self.lenient)
 
-    def apply(self, column: Column, table: RawTable) -> Floats:
+    def apply(self, column: TextColumn, table: RawTable) -> Floats:
         """Return dummies or codes."""
         codes = self.codes(column, table)
         if self.kind == "codes":
@@ -101,9 +101,8 @@ class CategoryFeatures(Treatment):
         features[rows, place[rows]] = 1.0
         return features
 
-    def codes(self, column: Column, table: RawTable) -> Ints:
+    def codes(self, column: TextColumn, table: RawTable) -> Ints:
         """Return the code of each row; rare and missing values have the codes after those of the categories."""
-        assert isinstance(column, TextColumn)
         n = len(self.categories)
         codes = levels_of(column, self.categories)
         unknown, gaps = codes == -2, codes == -1
@@ -137,9 +136,8 @@ class CategoryFeatures(Treatment):
         marked = np.flatnonzero(features)
         return self.categories[self.n_hidden + int(marked[0]) if len(marked) else 0]
 
-    def tabular(self, column: Column, features: Floats) -> tuple[Floats, list[str], bool]:
+    def tabular(self, column: TextColumn, features: Floats) -> tuple[Floats, list[str], bool]:
         """Return the codes with their gaps; rare values share one."""
-        assert isinstance(column, TextColumn)
         codes = levels_of(column, self.categories).astype(np.float64)
         codes[codes == -2] = len(self.categories) if self.has_other else np.nan
         codes[codes == -1] = np.nan
@@ -203,9 +201,8 @@ class SharesFeatures(Treatment):
         """Dummies, then one column for each class."""
         return (*self.frequent.feature_names, *(f"{self.name}: share of {label}" for label in self.labels))
 
-    def apply(self, column: Column, table: RawTable, own: OwnLabels | None = None) -> Floats:
+    def apply(self, column: TextColumn, table: RawTable, own: OwnLabels | None = None) -> Floats:
         """Return dummies and shares: those of all rows, or, for rows that were learnt from, of the other folds."""
-        assert isinstance(column, TextColumn)
         levels, n_levels = levels_of(column, self.categories), len(self.categories)
         if own is None:
             shares = self.shares[np.where(levels == -1, n_levels, np.where(levels == -2, n_levels + 1, levels))]
@@ -218,9 +215,8 @@ class SharesFeatures(Treatment):
         used = classes_to_encode(own.codes, own.n_classes)
         return out_of_fold_shares(levels, own.codes, len(self.categories), own.n_classes, used, own.folds)
 
-    def tabular(self, column: Column, features: Floats) -> tuple[Floats, list[str], bool]:
+    def tabular(self, column: TextColumn, features: Floats) -> tuple[Floats, list[str], bool]:
         """Return the codes with their gaps."""
-        assert isinstance(column, TextColumn)
         levels = levels_of(column, self.categories).astype(np.float64)
         return np.where(levels < 0, np.nan, levels)[:, np.newaxis], [self.name], True
 

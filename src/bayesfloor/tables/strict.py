@@ -65,7 +65,6 @@ def _learn_column(column: Column, table: RawTable, encode: str | None, scale: st
     if isinstance(column, NumberColumn):
         reading = NumberReading(table.decimal)
         read = reading.read(column, table, UnseenValues(), lenient=False)
-        assert isinstance(read, NumberColumn)
         fill = None if impute is None else fill_number(read.values, impute)
         values = read.values if fill is None else np.where(np.isnan(read.values), fill, read.values)
         if np.isnan(values).any():

@@ -142,7 +142,7 @@ class Treatment:
         """Read a column of a file or a frame; `apply` and `tabular` take what this returns."""
         return self.reading.read(column, table, unseen, lenient=self.lenient)
 
-    def apply(self, column: Column, table: RawTable) -> Floats:
+    def apply(self, column: Any, table: RawTable) -> Floats:
         """Return the features of each row."""
         raise NotImplementedError
 
@@ -150,7 +150,7 @@ class Treatment:
         """Write the value of one row as the file has it, from its features."""
         raise NotImplementedError
 
-    def tabular(self, column: Column, features: Floats) -> tuple[Floats, list[str], bool]:
+    def tabular(self, column: Any, features: Floats) -> tuple[Floats, list[str], bool]:
         """Return columns for learners that take codes and gaps, their names, and whether they are codes.
 
         `features` are those of the metric view, to be used where they serve as well.
@@ -212,9 +212,8 @@ class NumberFeature(Treatment):
         """Whether no gap was filled."""
         return self.fill is None
 
-    def apply(self, column: Column, table: RawTable) -> Floats:
+    def apply(self, column: NumberColumn, table: RawTable) -> Floats:
         """Return the scaled number, and whether it is missing."""
-        assert isinstance(column, NumberColumn)
         values = np.ascontiguousarray(column.values)  # columns may lie side by side in memory
         gaps = np.isnan(values)
         if gaps.any():
@@ -231,9 +230,8 @@ class NumberFeature(Treatment):
             number = 0.0  # what rounding left of it
         return f"{number:.6g}"
 
-    def tabular(self, column: Column, features: Floats) -> tuple[Floats, list[str], bool]:
+    def tabular(self, column: NumberColumn, features: Floats) -> tuple[Floats, list[str], bool]:
         """Return the numbers with their gaps."""
-        assert isinstance(column, NumberColumn)
         return column.values[:, np.newaxis], [self.name], False
 
     def check(self) -> None:
@@ -331,9 +329,8 @@ class DateFeatures(Treatment):
                 names += [f"{self.name}: {part} (sine)", f"{self.name}: {part} (cosine)"]
         return (*names, f"{self.name}={GAP}") if self.tells_gaps else tuple(names)
 
-    def apply(self, column: Column, table: RawTable) -> Floats:
+    def apply(self, column: DateColumn, table: RawTable) -> Floats:
         """Return the time, and sine and cosine of what comes round."""
-        assert isinstance(column, DateColumn)
         gaps = np.isnan(column.values)
         seconds = np.where(gaps, self.fill, column.values)
         features = []
@@ -345,9 +342,8 @@ class DateFeatures(Treatment):
                 features += [np.sin(angle), np.cos(angle)]
         return np.column_stack([*features, gaps] if self.tells_gaps else features)
 
-    def tabular(self, column: Column, features: Floats) -> tuple[Floats, list[str], bool]:
+    def tabular(self, column: DateColumn, features: Floats) -> tuple[Floats, list[str], bool]:
         """Return the parts as numbers, with their gaps."""
-        assert isinstance(column, DateColumn)
         seconds = column.values
         known = ~np.isnan(seconds)
         parts = ("time", "year", *self.parts[1:]) if self.parts[0] == "time" else self.parts
@@ -432,17 +428,15 @@ class TextFeatures(Treatment):
         """Names such as review: direction 1."""
         return tuple(f"{self.name}: direction {number + 1}" for number in range(self.directions.shape[1]))
 
-    def apply(self, column: Column, table: RawTable) -> Floats:
+    def apply(self, column: TextColumn, table: RawTable) -> Floats:
         """Return the place along each direction; 0 where there is no text."""
-        assert isinstance(column, TextColumn)
         places = np.zeros((len(column.categories) + 1, self.directions.shape[1]))
         if column.categories:
             places[:-1] = n_gram_counts(column.categories, self.unit) @ (self.weights[:, np.newaxis] * self.directions)
         return places[column.codes]
 
-    def tabular(self, column: Column, features: Floats) -> tuple[Floats, list[str], bool]:
+    def tabular(self, column: TextColumn, features: Floats) -> tuple[Floats, list[str], bool]:
         """Return the same, with gaps."""
-        assert isinstance(column, TextColumn)
         values = features.copy()
         values[column.codes < 0] = np.nan
         return values, list(self.feature_names), False
