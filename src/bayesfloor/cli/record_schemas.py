@@ -104,22 +104,30 @@ def _object(kind: type[Any], hints: dict[str, Any], optional: dict[str, Any], kn
     }
 
 
-def _hints_of(kind: type[Any]) -> dict[str, Any]:
-    """Return the types of all that the dict of a record holds, with those that a generic base leaves open filled in."""
-    hints = get_type_hints(kind)
-    if not is_dataclass(kind):
-        return hints
+def _hints_of(kind: Any) -> dict[str, Any]:
+    """Return the types of all that the dict of a record holds; what a generic record leaves open is filled in."""
+    record = get_origin(kind) or kind
+    hints = get_type_hints(record)
     filled: dict[Any, Any] = {}
-    for base in kind.__mro__:
-        for generic in getattr(base, "__orig_bases__", ()):
-            filled |= zip(getattr(get_origin(generic), "__parameters__", ()), get_args(generic), strict=False)
-    has_words = issubclass(kind, Result) and kind.sentence is not Result.sentence
+    for generic in [kind, *(each for base in record.__mro__ for each in getattr(base, "__orig_bases__", ()))]:
+        filled |= zip(getattr(get_origin(generic), "__parameters__", ()), get_args(generic), strict=False)
+    if is_dataclass(record):
+        kinds = {name: getattr(record, name, None) for name in attributes_of(record)}
+        hints = {
+            name: get_type_hints(each.fget)["return"] if isinstance(each, property) else hints[name]
+            for name, each in kinds.items()
+        }
+    has_words = issubclass(record, Result) and record.sentence is not Result.sentence
     found: dict[str, Any] = {"sentence": str} if has_words else {}
-    for name in attributes_of(kind):
-        of_class = getattr(kind, name, None)
-        hint = get_type_hints(of_class.fget)["return"] if isinstance(of_class, property) else hints[name]
-        found[name] = filled.get(hint, hint) if isinstance(hint, TypeVar) else hint
-    return found
+    return found | {name: _filled(hint, filled) for name, hint in hints.items()}
+
+
+def _filled(hint: Any, filled: Mapping[Any, Any]) -> Any:
+    """Fill in what a type leaves open."""
+    if isinstance(hint, TypeVar):
+        return filled[hint]
+    is_open = getattr(hint, "__parameters__", ())
+    return hint[tuple(filled[each] for each in is_open)] if is_open else hint
 
 
 def _schema_of(hint: Any, known: dict[str, Schema]) -> Schema:
@@ -139,6 +147,8 @@ def _schema_of(hint: Any, known: dict[str, Schema]) -> Schema:
         return {"type": "array", "items": _schema_of(arguments[0], known)}
     if origin in (dict, Mapping):
         return {"type": "object", "additionalProperties": _schema_of(arguments[1], known)}
+    if origin is not None:  # a generic record, which holds other types elsewhere
+        return _object(origin, _hints_of(hint), {}, known)
     return _defined(hint, known)
 
 

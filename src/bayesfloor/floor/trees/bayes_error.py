@@ -12,7 +12,13 @@ from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
 from bayesfloor.floor.trees.cross_edges import as_matrix, mean_of_draws, pairs_of
 from bayesfloor.floor.trees.problem import Progress, check_options, check_problem_anywhere
-from bayesfloor.floor.trees.results import BayesError, HenzePenroseDivergence, OneVsRestBayesError, PairwiseBayesError
+from bayesfloor.floor.trees.results import (
+    BayesError,
+    CrossEdgeCount,
+    HenzePenroseDivergence,
+    OneVsRestBayesError,
+    PairwiseBayesError,
+)
 from bayesfloor.runtime.frames import like_input
 
 
@@ -247,7 +253,10 @@ def henze_penrose_divergence(
         classes=problem.classes,
         estimate=as_matrix(estimate, len(counts)),
         interval=as_matrix(np.stack([at_high, at_low], axis=-1), len(counts)),
-        cross_edges=as_matrix(cross.count, len(counts)),
+        cross_edges=CrossEdgeCount(
+            *(as_matrix(each, len(counts)) for each in (cross.count, np.stack([low, high], axis=-1), cross.forced)),
+            options.n_trees,
+        ),
         class_counts=counts,
         confidence=options.confidence,
         findings=draws.findings,

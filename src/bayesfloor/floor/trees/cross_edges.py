@@ -119,10 +119,10 @@ def pairs_of(n_classes: int) -> tuple[Ints, Ints]:
     return first, second
 
 
-def as_matrix(values: Floats, n_classes: int, diagonal: float = 0.0) -> Floats:
-    """Turn values of all pairs, along the first axis, into a symmetric matrix."""
+def as_matrix(values: Floats, n_classes: int) -> Floats:
+    """Turn values of all pairs, along the first axis, into a symmetric matrix with a zero diagonal."""
     first, second = pairs_of(n_classes)
-    matrix = np.full((n_classes, n_classes, *values.shape[1:]), diagonal)
+    matrix = np.zeros((n_classes, n_classes, *values.shape[1:]))
     matrix[first, second] = matrix[second, first] = values
     return matrix
 

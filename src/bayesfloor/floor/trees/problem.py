@@ -13,7 +13,7 @@ from bayesfloor.data.row_groups import check_groups
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.cross_edges import CrossEdges, mean_of_draws
 from bayesfloor.floor.trees.remote_points import RemotePoints, is_remote
-from bayesfloor.floor.trees.results import Floors
+from bayesfloor.floor.trees.results import CrossEdgeCount, Floors
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_confidence, check_int, check_n_trees, check_option, check_random_state_seed
 from bayesfloor.tables.arguments import check_problem
@@ -145,9 +145,7 @@ def floors_of(
         upper_interval=intervals[1],
         interval=intervals[2],
         normalized=hp.normalized(estimate, largest),
-        cross_edges=cross.count,
-        cross_edges_interval=np.stack([low, high], axis=-1),
-        forced_edges=cross.forced,
+        cross_edges=CrossEdgeCount(cross.count, np.stack([low, high], axis=-1), cross.forced, options.n_trees),
         p_value=cross.p_value(),
         tie_range=np.stack([np.min(by_draw, axis=0), np.max(by_draw, axis=0)], axis=-1),
     )
