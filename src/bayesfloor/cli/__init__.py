@@ -8,8 +8,8 @@
                       │               ├─ floors       floor, pairs, classes
                       │               ├─ choices      tree, select, transforms, weights, datasets
                       │               ├─ models       fit, predict, by a `model_file`
-                      │               ├─ explain      the page of a finding
-                      │               ├─ schema       what --json prints, from `schemas` and `record_schemas`
+                      │               ├─ explain      explain: the page of a finding; schema: what --json prints, from
+                      │               │               `schemas` and `record_schemas`
                       │               └─ warmup       all kernels, compiled; and compilation beside other work
                       │
                       └─ exits: what went wrong, as one line and an exit code

@@ -3,15 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from cyclopts import App, Group
+from cyclopts import App, Group, Parameter
 
 from bayesfloor.cli.choices import datasets, select, transforms, tree, weights
-from bayesfloor.cli.explain import explain
+from bayesfloor.cli.explain import explain, schema
 from bayesfloor.cli.floors import classes, floor, pairs
 from bayesfloor.cli.gap import gap
 from bayesfloor.cli.models import fit, predict
 from bayesfloor.cli.reports import report
-from bayesfloor.cli.schema import schema
 from bayesfloor.cli.votes import votes
 from bayesfloor.cli.warmup import warmup
 
@@ -80,6 +79,11 @@ def _version() -> str:
     return version("bayesfloor")
 
 
+def _default_text(value: Any) -> str | None:
+    """Write a default into the help; nothing for an option that is left out."""
+    return None if value is None or value is False or value == () else str(value)
+
+
 app = App(
     name="bayesfloor",
     help=_ABOUT,
@@ -88,6 +92,7 @@ app = App(
     version=_version,
     suppress_keyboard_interrupt=False,
     group_parameters=Group("Options", sort_key=1),
+    default_parameter=Parameter(negative=(), show_default=_default_text),
 )
 app.register_install_completion_command()
 for _command, _examples in _EXAMPLES.items():

@@ -7,7 +7,7 @@ from cyclopts.validators import Number
 
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.input import check_folder, check_n_features, engine, open_table, rows_to_use
-from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, Criterion, File, RunOptions, TableOptions, flag
+from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, Count, Criterion, File, RunOptions, TableOptions
 from bayesfloor.cli.output import progress_on_stderr, records_text, say, show
 from bayesfloor.runtime.text import visible
 
@@ -23,14 +23,19 @@ def _of_level(level: "FloorLevel") -> dict[str, Any]:
 
 def tree(
     *files: File,
-    cut: Annotated[
-        Literal["min-cut", "normalized-cut", "average-linkage", "balanced", "random"],
-        Parameter(help="How to cut the classes in two, again and again."),
-    ] = "min-cut",
-    dot: Annotated[bool, flag("Write Graphviz's language, for 'dot -Tsvg'.")] = False,
+    cut: Literal["min-cut", "normalized-cut", "average-linkage", "balanced", "random"] = "min-cut",
+    dot: bool = False,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> None:
-    """Show the tree of binary problems that cuts between easily told classes give."""
+    """Show the tree of binary problems that cuts between easily told classes give.
+
+    Parameters
+    ----------
+    cut
+        How to cut the classes in two, again and again.
+    dot
+        Write Graphviz's language, for 'dot -Tsvg'.
+    """
     from bayesfloor.floor import pairwise_bayes_error
     from bayesfloor.tree import build_class_tree
 
@@ -47,19 +52,25 @@ def tree(
 
 def select(
     *files: File,
-    features: Annotated[
-        int | None,
-        Parameter(help="How many columns to select; as many as lower the floor by default.", validator=Number(gte=1)),
-    ] = None,
-    direction: Annotated[Literal["forward", "backward"], Parameter(help="Add columns, or remove them.")] = "forward",
+    features: Count = None,
+    direction: Literal["forward", "backward"] = "forward",
     criterion: Criterion = "whole",
-    lookahead: Annotated[Literal[1, 2], Parameter(help="2 may add two columns at once.")] = 1,
+    lookahead: Literal[1, 2] = 1,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> None:
     """Find the columns that carry the information, by the floor that they leave.
 
     Dummies of one text column are selected together. At most 5000 rows are used,
     unless --max-rows says otherwise.
+
+    Parameters
+    ----------
+    features
+        How many columns to select; as many as lower the floor by default.
+    direction
+        Add columns, or remove them.
+    lookahead
+        2 may add two columns at once.
     """
     import polars
 
@@ -139,16 +150,22 @@ def transforms(*files: File, criterion: Criterion = "whole", options: TableOptio
 
 def weights(
     *files: File,
-    strength: Annotated[
-        float, Parameter(help="How many times its base weight a hopeless class gets on top.", validator=Number(gte=0))
-    ] = 1.0,
-    basis: Annotated[
-        Literal["classes", "pairs"], Parameter(help="Hard against the rest, or against each other class.")
-    ] = "classes",
-    base: Annotated[Literal["balanced", "equal"], Parameter(help="What the weights start from.")] = "balanced",
+    strength: Annotated[float, Parameter(validator=Number(gte=0))] = 1.0,
+    basis: Literal["classes", "pairs"] = "classes",
+    base: Literal["balanced", "equal"] = "balanced",
     options: TableOptions = TABLE_DEFAULTS,
 ) -> None:
-    """Give weights of classes for training: hard ones weigh more."""
+    """Give weights of classes for training: hard ones weigh more.
+
+    Parameters
+    ----------
+    strength
+        How many times its base weight a hopeless class gets on top.
+    basis
+        Hard against the rest, or against each other class.
+    base
+        What the weights start from.
+    """
     from collections import Counter
 
     from bayesfloor.choose.class_weight import bayes_class_weight
@@ -172,12 +189,14 @@ def weights(
     show("weights", result, text, options, table=table)
 
 
-def datasets(
-    *,
-    data: Annotated[str | None, Parameter(help="Folder of data sets; $BAYESFLOOR_DATA by default.")] = None,
-    options: RunOptions = RUN_DEFAULTS,
-) -> None:
-    """List the data sets that are known by name."""
+def datasets(*, data: str | None = None, options: RunOptions = RUN_DEFAULTS) -> None:
+    """List the data sets that are known by name.
+
+    Parameters
+    ----------
+    data
+        Folder of data sets; $BAYESFLOOR_DATA by default.
+    """
     from bayesfloor.tables.datasets import list_datasets
 
     check_folder(data)

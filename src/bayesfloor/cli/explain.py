@@ -1,5 +1,6 @@
-"""The command explain: what the codes of findings mean."""
+"""The commands explain and schema: what the codes of findings mean, and what ``--json`` prints."""
 
+import json
 import re
 import sys
 from typing import Annotated
@@ -8,7 +9,8 @@ from cyclopts import Parameter
 
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.options import RUN_DEFAULTS, RunOptions
-from bayesfloor.cli.output import show, table_text
+from bayesfloor.cli.output import show, table_text, write
+from bayesfloor.cli.schemas import schema_of
 from bayesfloor.runtime.finding_pages import finding_codes, finding_page, finding_sections, finding_title
 from bayesfloor.runtime.text import listed
 
@@ -35,6 +37,20 @@ def explain(
     pages = [finding_page(code).rstrip() for code in wanted]
     result = [{"code": code, "title": finding_title(code), **finding_sections(code)} for code in wanted]
     show("explain", {"findings": result}, "\n\n".join(map(_shown, pages)), options)
+
+
+def schema(command: Annotated[str | None, Parameter(name="NAME")] = None, /) -> None:
+    """Print the JSON Schema of what a command prints with --json.
+
+    The field 'schema' of each output names the command and the version of its
+    layout. A version never gains, loses or renames a field.
+
+    Parameters
+    ----------
+    command
+        A command, or 'summary' for the JSON file of a report; all by default.
+    """
+    write(json.dumps(schema_of(command), indent=2, ensure_ascii=False))
 
 
 def _known_code(given: str) -> str:

@@ -1,9 +1,6 @@
 """The commands floor, pairs and classes."""
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-from cyclopts import Parameter
-from cyclopts.validators import Number
+from typing import TYPE_CHECKING, Any
 
 from bayesfloor.cli.exits import FAILED, OK, UsageError
 from bayesfloor.cli.input import engine, open_table, rows_to_use
@@ -11,10 +8,10 @@ from bayesfloor.cli.metrics import check_metric_options, metric_arguments
 from bayesfloor.cli.options import (
     METRIC_DEFAULTS,
     TABLE_DEFAULTS,
+    Count,
     FailAbove,
     File,
     MetricOptions,
-    RowsFor,
     TableOptions,
 )
 from bayesfloor.cli.output import records_text, say, show, table_text
@@ -33,7 +30,7 @@ _MOST_COSTS = 20
 def floor(
     *files: File,
     given: MetricOptions = METRIC_DEFAULTS,
-    rows_for: RowsFor = None,
+    rows_for: float | None = None,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
     """Estimate the lowest error that any classifier can reach, or the best value of another metric.
@@ -43,6 +40,11 @@ def floor(
     learning curve ends: the upper end of the interval is an error that a model
     attains, the lower end assumes that the curve goes on as it does. Where larger
     is better, as for roc_auc, it is a ceiling, and the other way round.
+
+    Parameters
+    ----------
+    rows_for
+        Say how many training rows a model needs to reach this value of the first metric.
     """
     if given.fast and rows_for is not None:
         raise UsageError("--rows-for needs a learning curve: leave --fast out")
@@ -272,7 +274,7 @@ def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], 
 
 def pairs(
     *files: File,
-    top: Annotated[int | None, Parameter(help="Show so many of the hardest pairs.", validator=Number(gte=1))] = None,
+    top: Count = None,
     fail_above: FailAbove = None,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
@@ -280,6 +282,11 @@ def pairs(
 
     'normalized' is the floor as a share of its largest possible value, that of
     naming the larger class; it ranks pairs.
+
+    Parameters
+    ----------
+    top
+        Show so many of the hardest pairs.
     """
     from bayesfloor.floor import pairwise_bayes_error
 

@@ -1,13 +1,10 @@
 """The command gap."""
 
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
-from cyclopts.validators import Number
+from typing import TYPE_CHECKING
 
 from bayesfloor.cli.exits import FAILED, OK
 from bayesfloor.cli.input import engine, open_table, rows_to_use
-from bayesfloor.cli.options import TABLE_DEFAULTS, File, TableOptions
+from bayesfloor.cli.options import TABLE_DEFAULTS, File, Share, TableOptions
 from bayesfloor.cli.output import records_text, say, show, table_text
 from bayesfloor.cli.predicted import NO_MODEL, ModelOptions, check_model_options, predicted_labels
 from bayesfloor.cli.warmup import compiling_beside
@@ -22,17 +19,8 @@ _MOST_PAIRS = 10
 def gap(
     *files: File,
     given: ModelOptions = NO_MODEL,
-    fail_above: Annotated[
-        float | None,
-        Parameter(
-            help="Exit with 1 when surely more of the error than this can be won; 0.02 is two points.",
-            validator=Number(gte=0, lte=1),
-        ),
-    ] = None,
-    rows_are_new: Annotated[
-        bool,
-        Parameter(help="You know that the model has seen none of these rows: one that is better moves the floor."),
-    ] = False,
+    fail_above: Share = None,
+    rows_are_new: bool = False,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
     """Compare a model with what can be reached on the same rows, and with the floor.
@@ -40,6 +28,13 @@ def gap(
     A stack of learners is trained as for 'floor'. What it does better than the
     model, on rows that neither has seen, can surely be won; what lies between the
     stack and the floor can perhaps be. By class and by pair, with paired tests.
+
+    Parameters
+    ----------
+    fail_above
+        Exit with 1 when surely more of the error than this can be won; 0.02 is two points.
+    rows_are_new
+        You know that the model has seen none of these rows: one that is better moves the floor.
     """
     check_model_options(given, files, needed=True)
     table = open_table(files, options)

@@ -6,9 +6,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.input import is_file, open_table, say_notes
@@ -41,14 +39,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def fit(
     *files: File,
-    out: Annotated[str, Parameter(help="Where to write the model.")],
-    model: Annotated[
-        Literal["landmarks", "smartsvm"],
-        Parameter(help="Kernels of landmarks and rules, or linear SVMs along a class tree, which can be read."),
-    ] = "landmarks",
-    effort: Annotated[
-        Literal["fast", "default", "high"], Parameter(help="How much time landmarks may take, for how good a model.")
-    ] = "default",
+    out: str,
+    model: Literal["landmarks", "smartsvm"] = "landmarks",
+    effort: Literal["fast", "default", "high"] = "default",
     force: Force = False,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> None:
@@ -56,6 +49,15 @@ def fit(
 
     LandmarkClassifier by default: near the accuracy of kernel methods, in less
     time than linear SVMs. The model file holds no code, and 'predict' runs none.
+
+    Parameters
+    ----------
+    out
+        Where to write the model.
+    model
+        Kernels of landmarks and rules, or linear SVMs along a class tree, which can be read.
+    effort
+        How much time landmarks may take, for how good a model.
     """
     if model != "landmarks" and effort != "default":
         raise UsageError("--effort is for --model landmarks alone")
@@ -132,18 +134,21 @@ def _fit_smart_svm(table: "Table", options: TableOptions) -> "tuple[SmartSVC, _F
 
 
 def predict(
-    model: Annotated[str, Parameter(name="MODEL", help="What 'fit' wrote.")],
-    file: Annotated[str, Parameter(name="FILE", help="A file with the columns of the first one, or - for stdin.")],
-    /,
-    *,
-    out: Annotated[str | None, Parameter(help="Where to write; stdout by default.")] = None,
-    force: Force = False,
-    options: RunOptions = RUN_DEFAULTS,
+    model: str, file: str, /, *, out: str | None = None, force: Force = False, options: RunOptions = RUN_DEFAULTS
 ) -> None:
     """Predict the label of each row of a file, with the probabilities of all classes, as CSV.
 
     Where the file has labels, stderr says how many of them differ from what was
     predicted.
+
+    Parameters
+    ----------
+    model
+        What 'fit' wrote.
+    file
+        A file with the columns of the first one, or - for stdin.
+    out
+        Where to write; stdout by default.
     """
     place = None if out is None else check_output(out, force)
     if options.json and place is not None:

@@ -23,38 +23,37 @@ if TYPE_CHECKING:
     from bayesfloor.tables.columns import RawTable
     from bayesfloor.tables.preparation import Preparation
 
-_MODEL = Group("The model", sort_key=0)
 #: What a column of predicted labels may be called, beside the name of the target.
 _LABEL_NAMES = ("predicted", "prediction", "predictions", "y_pred", "pred", "label")
 #: The column in which 'bayesfloor predict' writes where each row stands in its file.
 _LINE = "line"
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=Group("The model", sort_key=0))
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
-    """What is compared with the floor."""
+    """What is compared with the floor.
 
-    model: Annotated[
-        str | None,
-        Parameter(
-            group=_MODEL, help="What 'fit' wrote, or a scikit-learn classifier that skops wrote; never a pickle."
-        ),
-    ] = None
+    Parameters
+    ----------
+    model
+        What 'fit' wrote, or a scikit-learn classifier that skops wrote; never a pickle.
+    id
+        Column of both files that tells which row a prediction is of.
+    column
+        Column of predicted labels, where its name tells nothing.
+    """
+
+    model: str | None = None
     predictions: Annotated[
         str | None,
         Parameter(
-            group=_MODEL,
             help="A table of predictions by a model that had not seen the rows: labels, or a column of probabilities "
-            "for each class.",
+            "for each class."
         ),
     ] = None
-    id: Annotated[
-        str | None, Parameter(group=_MODEL, help="Column of both files that tells which row a prediction is of.")
-    ] = None
-    column: Annotated[
-        str | None, Parameter(group=_MODEL, help="Column of predicted labels, where its name tells nothing.")
-    ] = None
+    id: str | None = None
+    column: str | None = None
 
     @property
     def is_given(self) -> bool:

@@ -5,10 +5,7 @@ import shlex
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
-
-from cyclopts import Parameter
-from cyclopts.validators import Number
+from typing import Any
 
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.floors import limit_name, verdict_on
@@ -17,6 +14,7 @@ from bayesfloor.cli.metrics import check_metric_options, metric_arguments
 from bayesfloor.cli.options import (
     METRIC_DEFAULTS,
     TABLE_DEFAULTS,
+    Count,
     File,
     Force,
     MetricOptions,
@@ -39,15 +37,9 @@ _WIDTH, _NARROWEST, _WIDEST = 100, 60, 110
 def report(
     *files: File,
     judged: MetricOptions = METRIC_DEFAULTS,
-    target_value: Annotated[
-        float | None, Parameter(help="An error, or value of the first metric, that you hope for: is it feasible?")
-    ] = None,
-    features: Annotated[
-        int | None, Parameter(help="Search for so many columns that carry the information.", validator=Number(gte=1))
-    ] = None,
-    out: Annotated[
-        str | None, Parameter(help="Where to write: .html, .md, .json or .txt. NAME-report.html by default.")
-    ] = None,
+    target_value: float | None = None,
+    features: Count = None,
+    out: str | None = None,
     force: Force = False,
     given: ModelOptions = NO_MODEL,
     options: TableOptions = TABLE_DEFAULTS,
@@ -58,6 +50,15 @@ def report(
     network: the floor and how sure it is, the learning curve, the hardest classes
     and pairs, and the rows that look alike but are labelled differently. Where the
     target is a number: how much of it can be predicted, and where the noise is.
+
+    Parameters
+    ----------
+    target_value
+        An error, or value of the first metric, that you hope for: is it feasible?
+    features
+        Search for so many columns that carry the information.
+    out
+        Where to write: .html, .md, .json or .txt. NAME-report.html by default.
     """
     place = None if options.json and out is None else _place_for(files, out)
     force = force or (place is not None and _is_own_page(place))

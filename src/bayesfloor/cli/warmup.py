@@ -10,31 +10,30 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
-
-from bayesfloor.cli.options import flag
+from bayesfloor.cli.options import Count
 from bayesfloor.cli.output import say
 
 if TYPE_CHECKING:
     from bayesfloor.runtime.arrays import Floats, Ints
 
 
-def warmup(
-    *parts: Annotated[str, Parameter(help="What to compile; everything by default.")],
-    jobs: Annotated[
-        int | None,
-        Parameter(help="Processes at the same time; as many as there are cores by default.", validator=Number(gte=1)),
-    ] = None,
-    quiet: Annotated[bool, flag("Say nothing; errors remain.")] = False,
-) -> int:
+def warmup(*parts: str, jobs: Count = None, quiet: bool = False) -> int:
     """Compile all kernels, so that no later call has to.
 
     They are kept on disk, for this version on this machine: in a Dockerfile, run
     'python -m bayesfloor warmup' after the installation. NUMBA_CACHE_DIR names
     another folder. A second call finds them all and takes seconds.
+
+    Parameters
+    ----------
+    parts
+        What to compile; everything by default.
+    jobs
+        Processes at the same time; as many as there are cores by default.
+    quiet
+        Say nothing; errors remain.
     """
     from bayesfloor.cli.exits import UsageError
     from bayesfloor.runtime.kernels import cache_folder
