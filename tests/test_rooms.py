@@ -83,6 +83,7 @@ RECORDS = {
     "ClassTree",
     "CostDecisions",
     "CostMatrix",
+    "CrossEdgeCount",
     "DatasetInfo",
     "DifficultyReport",
     "Finding",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.floor.learned.result import SubgroupFloors as SubgroupFloors
     from bayesfloor.floor.learned.rows_needed import RowsNeeded as RowsNeeded
     from bayesfloor.floor.trees.noise_variance import NoiseFromTrees as NoiseFromTrees
+    from bayesfloor.floor.trees.results import CrossEdgeCount as CrossEdgeCount
     from bayesfloor.floor.votes.annotators import AnnotatorAgreement as AnnotatorAgreement
     from bayesfloor.floor.votes.result import MajorityVote as MajorityVote
     from bayesfloor.floor.votes.result import SoftLabelFloor as SoftLabelFloor
@@ -61,6 +62,7 @@ else:
             ),
             "floor.learned.rows_needed": "RowsNeeded",
             "floor.trees.noise_variance": "NoiseFromTrees",
+            "floor.trees.results": "CrossEdgeCount",
             "floor.votes.annotators": "AnnotatorAgreement",
             "floor.votes.result": "MajorityVote SoftLabelFloor VoteFloor",
             "forest": "ClassForests Forests",

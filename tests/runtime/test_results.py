@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from numpy.typing import NDArray
 
 from bayesfloor import results
-from bayesfloor.cli.record_schemas import SHARED, printed_record
+from bayesfloor.cli.schemas import SHARED, printed_record
 from bayesfloor.display import VoteFloorDisplay
 from bayesfloor.runtime.arrays import Bools, Floats, Range
 from bayesfloor.runtime.findings import Finding

@@ -1,6 +1,6 @@
 """The commands tree, select, transforms, weights and datasets."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -8,17 +8,10 @@ from cyclopts.validators import Number
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.input import check_folder, check_n_features, engine, open_table, rows_to_use
 from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, Count, Criterion, File, RunOptions, TableOptions
-from bayesfloor.cli.output import progress_on_stderr, records_text, say, show
+from bayesfloor.cli.output import columns_text, progress_on_stderr, records_text, say, show
 from bayesfloor.runtime.text import visible
 
-if TYPE_CHECKING:
-    from bayesfloor.choose.floor_levels import FloorLevel
-
-_FLOOR = {"floor": "floor", "interval": ""}
-
-
-def _of_level(level: "FloorLevel") -> dict[str, Any]:
-    return {"floor": level.floor, "interval": (level.low, level.high)}
+_LEVEL = {"floor": "floor", "interval_low": "from", "interval_high": "to"}
 
 
 def tree(
@@ -96,16 +89,9 @@ def select(
     path, best = selector.path_, selector.floor_
     result = {"selected": selected, "estimate": best.estimate, "interval": best.interval, **path.to_dict()}
     start, done = ("(no column)", "added") if direction == "forward" else ("(all columns)", "removed")
-    steps = [
-        {
-            "features": ", ".join(step.features) or start,
-            "n_features": step.n_features,
-            **_of_level(step.level),
-            "selected": step.selected,
-        }
-        for step in path.steps
-    ]
-    text = records_text(steps, {"features": done, "n_features": "features", **_FLOOR, "selected": "kept"})
+    steps = path._columns()
+    steps["features"] = [names or start for names in steps["features"]]
+    text = columns_text(steps, {"features": done, "n_features": "features", **_LEVEL, "selected": "kept"})
     text += f"\nselected: {visible(', '.join(selected))}"
     say(
         f"{path.n_rows} of {path.n_samples} rows are used. Each floor is the lowest of many candidates, and so a "
@@ -121,6 +107,7 @@ def transforms(*files: File, criterion: Criterion = "whole", options: TableOptio
     Scalers, principal components, Laplacian eigenmaps and a radial kernel are
     compared. At most 5000 rows are used, unless --max-rows says otherwise.
     """
+    from bayesfloor.choose.floor_levels import MEASURE_OF
     from bayesfloor.choose.transforms import compare_transforms
 
     table = open_table(files, options)
@@ -132,19 +119,10 @@ def transforms(*files: File, criterion: Criterion = "whole", options: TableOptio
         n_jobs=options.threads,
         random_state=options.seed,
     )
-    level_of = {"whole": "whole", "mean": "mean_pair", "worst": "worst_pair"}[criterion]
-    levels = [(each, getattr(each, level_of)) for each in found.transforms]
-    ranked = [
-        {
-            "transform": each.name,
-            "n_features": each.n_features,
-            **_of_level(level),
-            "differs": found.distinguishable(each.name, found.best),
-        }
-        for each, level in levels
-    ]
-    headings = {"transform": "transform", "n_features": "features", **_FLOOR}
-    text = records_text(ranked, {**headings, "differs": "differs from the first"})
+    level = MEASURE_OF[criterion]
+    of_level = {level: "floor", f"{level}_low": "from", f"{level}_high": "to"}
+    headings = {"transform": "transform", "n_features": "features", **of_level}
+    text = columns_text(found._columns(), headings | {"distinguishable": "differs from the first"})
     show("transforms", found.to_dict(), text, options, table=table, findings=found.findings)
 
 

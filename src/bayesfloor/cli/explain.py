@@ -10,7 +10,6 @@ from cyclopts import Parameter
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.options import RUN_DEFAULTS, RunOptions
 from bayesfloor.cli.output import show, table_text, write
-from bayesfloor.cli.schemas import schema_of
 from bayesfloor.runtime.finding_pages import finding_codes, finding_page, finding_sections, finding_title
 from bayesfloor.runtime.text import listed
 
@@ -50,6 +49,8 @@ def schema(command: Annotated[str | None, Parameter(name="NAME")] = None, /) -> 
     command
         A command, or 'summary' for the JSON file of a report; all by default.
     """
+    from bayesfloor.cli.schemas import schema_of
+
     write(json.dumps(schema_of(command), indent=2, ensure_ascii=False))
 
 

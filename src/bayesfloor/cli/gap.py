@@ -1,19 +1,74 @@
-"""The command gap."""
+"""The command gap, and predictions to compare with the floor: from a file of them, or by a model in a file.
 
-from typing import TYPE_CHECKING
+Rows of the table may be a part of those of its file, so each is found again: by an id that both files have, by the line
+that 'bayesfloor predict' writes beside each prediction, or by its place among all rows.
+"""
 
-from bayesfloor.cli.exits import FAILED, OK
-from bayesfloor.cli.input import engine, open_table, rows_to_use
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Group, Parameter
+
+from bayesfloor.cli.exits import FAILED, OK, UsageError
+from bayesfloor.cli.input import check_readable, engine, is_file, open_table, read_columns, rows_to_use
 from bayesfloor.cli.options import TABLE_DEFAULTS, File, Share, TableOptions
 from bayesfloor.cli.output import records_text, say, show, table_text
-from bayesfloor.cli.predicted import NO_MODEL, ModelOptions, check_model_options, predicted_labels
-from bayesfloor.cli.warmup import compiling_beside
+from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
+from bayesfloor.cli.warmup import compiling_boosting
+from bayesfloor.runtime.text import counted, listed, shown
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bayesfloor.data.prepared_table import Origin, Table
     from bayesfloor.floor.learned.gap_result import FloorGap
+    from bayesfloor.runtime.arrays import Ints
+    from bayesfloor.tables.columns import RawTable
+    from bayesfloor.tables.preparation import Preparation
 
 #: Pairs that are listed, at the most.
 _MOST_PAIRS = 10
+#: What a column of predicted labels may be called, beside the name of the target.
+_LABEL_NAMES = ("predicted", "prediction", "predictions", "y_pred", "pred", "label")
+#: The column in which 'bayesfloor predict' writes where each row stands in its file.
+_LINE = "line"
+
+
+@Parameter(name="*", group=Group("The model", sort_key=0))
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """What is compared with the floor.
+
+    Parameters
+    ----------
+    model
+        What 'fit' wrote, or a scikit-learn classifier that skops wrote; never a pickle.
+    id
+        Column of both files that tells which row a prediction is of.
+    column
+        Column of predicted labels, where its name tells nothing.
+    """
+
+    model: str | None = None
+    predictions: Annotated[
+        str | None,
+        Parameter(
+            help="A table of predictions by a model that had not seen the rows: labels, or a column of probabilities "
+            "for each class."
+        ),
+    ] = None
+    id: str | None = None
+    column: str | None = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there is anything to compare."""
+        return self.model is not None or self.predictions is not None
+
+
+#: What a command that is given none of these gets.
+NO_MODEL = ModelOptions()
 
 
 def gap(
@@ -41,8 +96,7 @@ def gap(
     labels = predicted_labels(given, table, files)
     from bayesfloor.floor.learned.gap import floor_gap
 
-    with engine(options) as how, compiling_beside("boosting"):
-        del how["device"]  # models are trained on the CPU
+    with engine(options, device=False) as how, compiling_boosting():
         found = floor_gap(
             None, table, predictions=labels, max_rows=rows_to_use(table, options), rows_are_new=rows_are_new, **how
         )
@@ -83,3 +137,275 @@ def _text(found: "FloorGap") -> str:
     if len(listed) > _MOST_PAIRS:
         parts[-1] += f"\n... and {len(listed) - _MOST_PAIRS} more, with --json"
     return "\n\n".join(parts)
+
+
+def check_model_options(given: ModelOptions, files: tuple[str, ...], *, needed: bool) -> None:
+    """Check what can be checked before a table is read."""
+    if given.model is not None and given.predictions is not None:
+        raise UsageError("--model and --predictions exclude each other")
+    if needed and not given.is_given:
+        raise UsageError("name a model or its predictions: --model model.skops, or --predictions file.csv")
+    if given.predictions is None and (given.id is not None or given.column is not None):
+        raise UsageError("--id and --column are for --predictions")
+    if STDIN_TOKEN in (given.model, given.predictions):
+        raise UsageError("--model and --predictions are read from files, and not from stdin")
+    if given.model is not None and not is_file(Path(given.model)):
+        raise UsageError(f"--model {given.model!r}: no such file")
+    if given.predictions is not None:
+        check_readable(given.predictions, [])
+    if STDIN_TOKEN in files and (given.model is not None or given.id is not None):
+        raise UsageError("stdin can be read once, and --model and --id read the rows again: name a file")
+
+
+def predicted_labels(given: ModelOptions, table: "Table", files: tuple[str, ...]) -> "NDArray[Any]":
+    """Return what is predicted for each row of a table.
+
+    Parameters
+    ----------
+    given : ModelOptions
+        A model, or a file of predictions.
+    table : Table
+        The rows, and the classes.
+    files : tuple of str
+        What the table was read from.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Labels of the table, or others that a model knows.
+    """
+    if given.model is not None:
+        return _by_model(Path(given.model), table, files)
+    assert given.predictions is not None
+    return _from_file(given, table, files)
+
+
+def _from_file(given: ModelOptions, table: "Table", files: tuple[str, ...]) -> "NDArray[Any]":
+    import numpy as np
+
+    assert given.predictions is not None
+    path = given.predictions
+    raw = read_columns([path], target="", least_columns=1)
+    names = [str(each) for each in table.classes.tolist()]
+    header = None
+    if len(raw.columns) == 1 and raw.names[0] in names:  # the first label was taken for the name of the column
+        header = False
+        raw = read_columns([path], target="", header=header, least_columns=1)
+    name = Path(path.partition("::")[0]).name
+    apart = [given.id] if given.id is not None else [_LINE] if _has_lines(raw, table) else []
+    for column in (given.id, given.column):
+        if column is not None and column not in raw.names:
+            raise UsageError(
+                f"{name} has no column {column!r}; its columns are {listed([shown(c) for c in raw.names])}"
+            )
+    left = [column for column in raw.names if column not in apart]
+    label = given.column or _label_column(left, table, name)
+    if label is not None:  # again, with labels such as 007 and NA as they are written
+        raw = read_columns([path], target=label, categorical=apart, header=header, least_columns=1)
+    places = _places_of_rows(raw, table, files, given.id, apart, name)
+    if label is None:
+        from bayesfloor.floor.learned.model_predictions import check_probabilities, classes_of_columns
+
+        order = classes_of_columns(left, table.classes)
+        values = _numbers(raw, left, name)[places]
+        return np.asarray(table.classes[order[check_probabilities(values, len(names)).argmax(axis=1)]])
+    spelled = _texts(raw, label)
+    texts = [spelled[place] for place in places.tolist()]
+    missing = sum(text is None for text in texts)
+    if missing:
+        raise ValueError(f"{name}: {counted(missing)} rows have no label in {label!r}")
+    return _in_terms_of(table, files, texts, f"{name}: {label!r} holds")
+
+
+def _has_lines(raw: "RawTable", table: "Table") -> bool:
+    """Tell whether a file of predictions says where each row stands, as 'bayesfloor predict' writes it."""
+    return _LINE in raw.names and len(raw.names) > 1 and not table.origin.files
+
+
+def _label_column(columns: list[str], table: "Table", name: str) -> str | None:
+    """Return the column of labels; None where there are probabilities instead."""
+    for wanted in (*_LABEL_NAMES, table.target):
+        if wanted in columns:
+            return wanted
+    if len(columns) == 1:
+        return columns[0]
+    classes = {text for label in table.classes.tolist() for text in (str(label), f"p({label})")}
+    if all(column in classes for column in columns):
+        return None
+    raise UsageError(
+        f"{name} has {len(columns)} columns, {listed([shown(each) for each in columns])}, and none is called "
+        f"'predicted': --column names that of the labels"
+    )
+
+
+def _texts(raw: "RawTable", name: str) -> list[Any]:
+    """Return a column as text; None where a value is missing."""
+    from bayesfloor.tables.columns import TextColumn, as_text
+
+    column = as_text(raw.column(name))
+    if not isinstance(column, TextColumn):
+        raise ValueError(f"{raw.source}: the column {name!r} holds neither text nor numbers")
+    return [None if code < 0 else column.categories[code] for code in column.codes.tolist()]
+
+
+def _numbers(raw: "RawTable", names: list[str], file: str) -> "NDArray[Any]":
+    import numpy as np
+
+    from bayesfloor.tables.columns import NumberColumn
+
+    by_name = {column.name: column for column in raw.columns}
+    values = [column.values for column in map(by_name.__getitem__, names) if isinstance(column, NumberColumn)]
+    if len(values) < len(names):
+        raise ValueError(f"{file}: columns of probabilities must hold numbers")
+    return np.column_stack(values)
+
+
+def _places_of_rows(
+    raw: "RawTable", table: "Table", files: tuple[str, ...], id_column: str | None, apart: list[str], name: str
+) -> "Ints":
+    """Return the row of a file of predictions that is about each row of the table."""
+    import numpy as np
+
+    if apart:
+        keys = _texts(raw, apart[0])
+        if id_column is None:
+            wanted: list[Any] = [str(line) for line in table.lines.tolist()]
+        else:
+            whole = read_columns(files, target=table.target, categorical=[id_column])
+            if id_column not in whole.names:
+                raise UsageError(f"{table.source} has no column {id_column!r}; --id names one of both files")
+            ids = _texts(whole, id_column)
+            wanted = [ids[place] for place in _places_in_file(table.origin, whole).tolist()]
+        place_of = {key: place for place, key in enumerate(keys)}
+        if len(place_of) < len(keys):
+            twice = next(key for place, key in enumerate(keys) if place_of[key] != place)
+            raise ValueError(f"{name}: {apart[0]!r} holds {shown(twice)} more than once")
+        missing = [key for key in wanted if key not in place_of]
+        if missing:
+            raise ValueError(
+                f"{name} has no prediction for {counted(len(missing))} of {counted(len(wanted))} rows of "
+                f"{table.source}: {apart[0]} {listed([shown(key) for key in missing], 3)}"
+            )
+        return np.array([place_of[key] for key in wanted])
+    if raw.n_rows != table.n_samples:
+        raise ValueError(
+            f"{name} has {counted(raw.n_rows)} rows, and {table.source} has {counted(table.n_samples)}: one prediction "
+            "is needed for each row, in the same order, or an id in both files (--id)"
+        )
+    if len(table.X) == table.n_samples:
+        return np.arange(raw.n_rows)
+    if table.origin.row_word == "row" and not table.origin.files:  # counted from 1
+        return table.lines - 1
+    if STDIN_TOKEN in files:
+        raise UsageError("stdin can be read once, and only a part of its rows is used: name a file")
+    return _places_in_file(table.origin, read_columns(files, target=table.target))
+
+
+def _places_in_file(rows: "Origin | RawTable", whole: "Origin | RawTable") -> "Ints":
+    """Return where each row of a table is among all rows of its file, or files."""
+    import numpy as np
+
+    def keys(rows: "Origin | RawTable") -> list[tuple[int, int]]:
+        codes = np.zeros(len(rows.lines), np.int64) if rows.file_codes is None else rows.file_codes
+        return list(zip(codes.tolist(), rows.lines.tolist(), strict=True))
+
+    place_of = {key: place for place, key in enumerate(keys(whole))}
+    return np.array([place_of[key] for key in keys(rows)])
+
+
+def _by_model(path: Path, table: "Table", files: tuple[str, ...]) -> "NDArray[Any]":
+    """Let a model predict the rows of a table, from the file as the model knows it."""
+    import numpy as np
+
+    from bayesfloor.cli.model_file import Model, read_any_model
+
+    try:
+        trained = read_any_model(path)
+    except ValueError as error:
+        hint = "predictions of any model can be compared: --predictions file.csv"
+        raise ValueError(f"{error}; {hint}") from error
+    is_set = not table.columns  # known by name, and comes prepared
+    if isinstance(trained, Model):
+        points = _points_for(trained.preparation, table, files, is_set)
+        return _in_terms_of(table, files, trained.classifier.predict(points), f"{path.name} predicts")
+    if is_set:
+        raise UsageError(
+            f"{table.source!r} is a data set that comes prepared, and {path.name} knows other columns; name a file, or "
+            "pass --predictions"
+        )
+    whole = read_columns(files, target=table.target)
+    frame = _columns_for(trained, whole, table, path.name)
+    places = _places_in_file(table.origin, whole)
+    try:
+        found = np.asarray(trained.predict(frame.iloc[places] if hasattr(frame, "iloc") else frame[places]))
+    except Exception as error:
+        raise ValueError(
+            f"{path.name} could not predict the rows of {table.source} ({type(error).__name__}: {error})"
+        ) from error
+    return _in_terms_of(table, files, found, f"{path.name} predicts")
+
+
+def _points_for(preparation: "Preparation", table: "Table", files: tuple[str, ...], is_set: bool) -> Any:
+    """Make the rows of a table ready as those were that a model was trained on."""
+    from bayesfloor.tables.read import read_table
+
+    if is_set:
+        if not _are_equal(preparation.to_dict(), table.preparation.to_dict()):
+            raise UsageError(f"{table.source!r} is a data set that comes prepared, in another way than the model knows")
+        return table.X
+    # as 'predict' does: in table.X, categories with many values are encoded by the labels of other rows
+    with without_messages_of_libraries():
+        # no column has this name: rows without a label are wanted too, and labels may be new
+        alike = read_table(list(files), preparation=replace(preparation, target=f"{preparation.target}\0"))
+    return alike.X[_places_in_file(table.origin, alike.origin)]
+
+
+def _are_equal(first: Any, second: Any) -> bool:
+    """Compare dicts and lists of plain values and arrays."""
+    import numpy as np
+
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(_are_equal(first[key], second[key]) for key in first)
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(_are_equal, first, second))
+    return bool(np.array_equal(first, second))
+
+
+def _columns_for(model: Any, whole: "RawTable", table: "Table", name: str) -> Any:
+    """Return the columns of a file that a scikit-learn model was fitted on."""
+    from bayesfloor.tables.frames import frame_of_raw
+
+    frame = frame_of_raw(whole)
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        missing = [shown(column) for column in names if column not in frame.columns]
+        if missing:
+            raise ValueError(f"{table.source} has no column {listed(missing)}, which {name} was fitted on")
+        return frame[list(names)]
+    apart = {table.target, *(column.name for column in table.columns if column.kind in ("groups", "time"))}
+    kept = [column for column in frame.columns if column not in apart]
+    n_known = getattr(model, "n_features_in_", len(kept))
+    if n_known != len(kept):
+        raise ValueError(f"{name} was fitted on {n_known} columns without names, and {table.source} has {len(kept)}")
+    return frame[kept].to_numpy()
+
+
+def _in_terms_of(table: "Table", files: tuple[str, ...], found: Any, what: str) -> "NDArray[Any]":
+    """Return labels as the table has them: by how they read, and else by how the file has spelled them."""
+    import numpy as np
+
+    code_of = {str(label): code for code, label in enumerate(table.classes.tolist())}
+    texts = [str(label) for label in np.ravel(found).tolist()]
+    if not code_of.keys() >= set(texts) and table.columns and STDIN_TOKEN not in files:
+        whole = read_columns(files, target=table.target)
+        spelled, places = _texts(whole, table.target), _places_in_file(table.origin, whole).tolist()
+        assert table.y is not None
+        labels = map(str, table.y.tolist())
+        code_of |= {spelled[place]: code_of[label] for place, label in zip(places, labels, strict=True)}
+    strange = [shown(text) for text in dict.fromkeys(texts) if text not in code_of]
+    if strange:
+        raise ValueError(
+            f"{what} {listed(strange)}, and {table.target!r} has no such label. Its labels are "
+            f"{listed([shown(label) for label in table.classes.tolist()])}."
+        )
+    return np.asarray(table.classes[[code_of[text] for text in texts]])

@@ -150,18 +150,13 @@ def rows_to_use(table: "Table", options: TableOptions) -> int | None:
 
 
 @contextmanager
-def engine(options: TableOptions) -> Iterator[dict[str, Any]]:
-    """Give the arguments of a function that grows trees: threads, device, cluster, seed and progress."""
+def engine(options: TableOptions, *, device: bool = True) -> Iterator[dict[str, Any]]:
+    """Give the arguments that say how to compute; models are trained on the CPU, without a device."""
     if options.cluster is not None and options.device not in ("auto", "cpu"):
         raise UsageError("--cluster and --device cuda exclude each other")
     with client_of(options.cluster) as client, progress_on_stderr(options.quiet) as progress:
-        yield {
-            "n_jobs": options.threads,
-            "device": options.device,
-            "client": client,
-            "random_state": options.seed,
-            "progress": progress,
-        }
+        how = {"n_jobs": options.threads, "client": client, "random_state": options.seed, "progress": progress}
+        yield how | ({"device": options.device} if device else {})
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -118,6 +118,12 @@ def records_text(records: Iterable[Any], headings: dict[str, str]) -> str:
         cells = [(field, record[field]) for field in headings]
         rows.append([each for field, cell in cells for each in (cell if _has_ends(field) else [_cell(field, cell)])])
     return table_text(names, rows)
+
+
+def columns_text(columns: Mapping[str, Any], headings: dict[str, str]) -> str:
+    """Write those columns of a frame as text that have a heading."""
+    shown = [[_cell(name, cell) for cell in plain(columns[name])] for name in headings]
+    return table_text(list(headings.values()), zip(*shown, strict=True))
 
 
 def _has_ends(field: str) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.floors import limit_name, verdict_on
+from bayesfloor.cli.gap import NO_MODEL, ModelOptions, check_model_options, predicted_labels
 from bayesfloor.cli.input import check_n_features, engine, open_table, rows_to_use
 from bayesfloor.cli.metrics import check_metric_options, metric_arguments
 from bayesfloor.cli.options import (
@@ -22,9 +23,8 @@ from bayesfloor.cli.options import (
     TableOptions,
 )
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json
-from bayesfloor.cli.predicted import NO_MODEL, ModelOptions, check_model_options, predicted_labels
 from bayesfloor.cli.streams import STDIN_TOKEN
-from bayesfloor.cli.warmup import compiling_beside
+from bayesfloor.cli.warmup import compiling_boosting
 
 #: By the ending of a file's name: how a report is written into it.
 _FORMATS = {".html": "to_html", ".htm": "to_html", ".md": "to_markdown", ".json": "to_json", ".txt": "to_text"}
@@ -68,7 +68,7 @@ def report(
     if given.is_given and judged.fast:
         raise UsageError("--fast trains nothing that a model could be compared with; leave out --fast, or the model")
     task = check_metric_options(judged, options.task, target_value=target_value)
-    with compiling_beside(*(() if judged.fast or task == "regression" else ("boosting",))):
+    with compiling_boosting(not judged.fast and task != "regression"):
         table = open_table(files, options, judged.by, task=task)
         check_n_features(features, table)
         judged_by = metric_arguments(judged, table, fast=judged.fast, model=given.model, predictions=given.predictions)

@@ -66,24 +66,29 @@ def warmup(*parts: str, jobs: Count = None, quiet: bool = False) -> int:
 
 
 @contextmanager
-def compiling_beside(*parts: str) -> Iterator[None]:
-    """Compile parts in other processes meanwhile, where that is worth it; they end with the block."""
+def compiling_boosting(wanted: bool = True) -> Iterator[None]:
+    """Compile boosting in another process meanwhile, where that is worth it; it ends with the block."""
     from bayesfloor.runtime.kernels import cache_folder
     from bayesfloor.runtime.limits import check_n_jobs
 
-    missing = [part for part in parts[: check_n_jobs(None) - 1] if not _is_compiled(part)]
-    nowhere: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
-    started = []
+    process = None
+    if wanted and check_n_jobs(None) > 1 and cache_folder() is not None and not _boosting_is_compiled():
+        nowhere: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        with suppress(OSError):  # no more processes: what is missing is compiled here
+            process = subprocess.Popen(_command("boosting"), **nowhere)
     try:
-        for part in missing if cache_folder() is not None else []:
-            with suppress(OSError):  # no more processes: what is missing is compiled here
-                started.append(subprocess.Popen(_command(part), **nowhere))
         yield
     finally:
-        for process in started:
+        if process is not None:
             process.terminate()
-        for process in started:
             process.wait()
+
+
+def _boosting_is_compiled() -> bool:
+    from bayesfloor.learn.boosting_kernels import boost
+    from bayesfloor.runtime.kernels import is_compiled
+
+    return is_compiled(boost)
 
 
 def _command(part: str) -> list[str]:
@@ -96,13 +101,6 @@ def compile_part(part: str) -> None:
 
     with kernels.plainly(False):
         PARTS[part]()
-
-
-def _is_compiled(part: str) -> bool:
-    from bayesfloor.learn.boosting_kernels import boost
-    from bayesfloor.runtime.kernels import is_compiled
-
-    return is_compiled({"boosting": boost}[part])
 
 
 def _sample(n_rows: int, n_features: int, n_classes: int = 3) -> tuple["Floats", "Ints"]:

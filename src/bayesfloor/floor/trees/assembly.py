@@ -81,9 +81,10 @@ def count_cross_edges(
 
 def _reshaped(floors: Floors[Floats, Floats], reshape: Callable[[Floats], Any]) -> dict[str, Any]:
     """Return the fields of floors with each of their arrays in another shape."""
-    *counts, n_trees = floors.cross_edges
-    edges = CrossEdgeCount(*map(reshape, counts), n_trees)
-    return {name: edges if name == "cross_edges" else reshape(value) for name, value in vars(floors).items()}
+    edges = floors.cross_edges
+    counts = (reshape(each) for each in (edges.mean, edges.interval, edges.forced))
+    shaped = {name: reshape(value) for name, value in vars(floors).items() if name != "cross_edges"}
+    return shaped | {"cross_edges": CrossEdgeCount(*counts, edges.n_trees)}
 
 
 def whole_result(

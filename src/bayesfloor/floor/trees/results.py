@@ -44,7 +44,8 @@ def _pair_columns(classes: NDArray[Any], counts: dict[str, Ints], matrices: dict
     return columns_of(names | counts | {name: values[pairs] for name, values in matrices.items()})
 
 
-class CrossEdgeCount(NamedTuple, Generic[Value, Interval]):
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossEdgeCount(Result, Generic[Value, Interval], says="mean forced n_trees"):
     """Cross edges that floors rest on: numbers for one problem, arrays for many.
 
     Attributes
