@@ -5,6 +5,7 @@ from typing import Any
 
 from cyclopts import App, Group, Parameter
 
+import bayesfloor as bf
 from bayesfloor.cli.choices import datasets, select, transforms, tree, weights
 from bayesfloor.cli.explain import explain, schema
 from bayesfloor.cli.floors import classes, floor, pairs
@@ -73,12 +74,6 @@ _EXAMPLES: dict[Callable[..., Any], tuple[str, ...]] = {
 }
 
 
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("bayesfloor")
-
-
 def _default_text(value: Any) -> str | None:
     """Write a default into the help; nothing for an option that is left out."""
     return None if value is None or value is False or value == () else str(value)
@@ -89,7 +84,7 @@ app = App(
     help=_ABOUT,
     help_epilogue=_EPILOGUE,
     help_format="plaintext",
-    version=_version,
+    version=lambda: bf.__version__,
     suppress_keyboard_interrupt=False,
     group_parameters=Group("Options", sort_key=1),
     default_parameter=Parameter(negative=(), show_default=_default_text),

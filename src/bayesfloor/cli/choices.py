@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.input import check_folder, check_n_features, engine, open_table, rows_to_use
 from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, Count, Criterion, File, RunOptions, TableOptions
@@ -29,15 +30,12 @@ def tree(
     dot
         Write Graphviz's language, for 'dot -Tsvg'.
     """
-    from bayesfloor.floor import pairwise_bayes_error
-    from bayesfloor.tree import build_class_tree
-
     if dot and options.json:
         raise UsageError("--dot and --json exclude each other")
     table = open_table(files, options)
     with engine(options) as how:
-        floors = pairwise_bayes_error(table, **how)
-    found = build_class_tree(floors.normalized, floors.classes, cut=cut, random_state=options.seed)
+        floors = bf.pairwise_bayes_error(table, **how)
+    found = bf.build_class_tree(floors.normalized, floors.classes, cut=cut, random_state=options.seed)
     result = {"cut": cut, "depth": found.depth, "nested": found.to_nested(), **found.to_dict()}
     text = found.to_dot() if dot else found.to_text()
     show("tree", result, text, options, table=table, findings=floors.findings)
@@ -67,12 +65,10 @@ def select(
     """
     import polars
 
-    from bayesfloor.choose.floor_selector import FloorSelector
-
     table = open_table(files, options)
     check_n_features(features, table)
     with progress_on_stderr(options.quiet) as progress:
-        selector = FloorSelector(
+        selector = bf.FloorSelector(
             "auto" if features is None else features,
             task="classification",
             direction=direction,
@@ -108,10 +104,9 @@ def transforms(*files: File, criterion: Criterion = "whole", options: TableOptio
     compared. At most 5000 rows are used, unless --max-rows says otherwise.
     """
     from bayesfloor.choose.floor_levels import MEASURE_OF
-    from bayesfloor.choose.transforms import compare_transforms
 
     table = open_table(files, options)
-    found = compare_transforms(
+    found = bf.compare_transforms(
         table.X,
         table.y,
         criterion=criterion,
@@ -146,11 +141,9 @@ def weights(
     """
     from collections import Counter
 
-    from bayesfloor.choose.class_weight import bayes_class_weight
-
     table = open_table(files, options)
     assert table.y is not None
-    found = bayes_class_weight(
+    found = bf.bayes_class_weight(
         table.X,
         table.y,
         strength=strength,
@@ -175,10 +168,8 @@ def datasets(*, data: str | None = None, options: RunOptions = RUN_DEFAULTS) -> 
     data
         Folder of data sets; $BAYESFLOOR_DATA by default.
     """
-    from bayesfloor.tables.datasets import list_datasets
-
     check_folder(data)
     sizes = {"n_samples": "rows", "n_features": "features", "n_classes": "classes"}
     headings = {"name": "name", **sizes, "origin": "from"}
-    listed = [{name: getattr(info, name) for name in headings} for info in list_datasets(data_dir=data)]
+    listed = [{name: getattr(info, name) for name in headings} for info in bf.list_datasets(data_dir=data)]
     show("datasets", {"datasets": listed}, records_text(listed, headings), options)

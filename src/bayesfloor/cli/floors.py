@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+import bayesfloor as bf
 from bayesfloor.cli.exits import FAILED, OK, UsageError
 from bayesfloor.cli.input import engine, open_table, rows_to_use
 from bayesfloor.cli.metrics import check_metric_options, metric_arguments
@@ -19,10 +20,8 @@ from bayesfloor.cli.warmup import compiling_boosting
 from bayesfloor.runtime.text import exact_percent
 
 if TYPE_CHECKING:
-    from bayesfloor.data.prepared_table import Table
-    from bayesfloor.floor.learned.result import CostDecisions, LearnedFloor, MetricFloor, SubgroupFloors
+    from bayesfloor.results import CostDecisions, Finding, LearnedFloor, MetricFloor, SubgroupFloors, Table
     from bayesfloor.runtime.arrays import Range
-    from bayesfloor.runtime.findings import Finding
 
 #: True classes and decisions that are listed, at the most.
 _MOST_COSTS = 20
@@ -77,13 +76,10 @@ def _from_models(
     table: "Table", options: TableOptions, by: str | None, judged_by: dict[str, Any], rows_for: float | None
 ) -> tuple[dict[str, Any], str, Any]:
     """Estimate what models can learn of classes or a number."""
-    from bayesfloor.floor.learned.estimate import learned_floor
-    from bayesfloor.floor.learned.regression.estimate import regression_floor
-
-    estimate: Any = regression_floor
+    estimate: Any = bf.regression_floor
     of_classes = table.task == "classification"
     if of_classes:
-        estimate, judged_by = learned_floor, {"by": by} | judged_by
+        estimate, judged_by = bf.learned_floor, {"by": by} | judged_by
     with engine(options, device=False) as how, compiling_boosting(of_classes):
         found = estimate(table, max_rows=rows_to_use(table, options), **judged_by, **how)
     result = {"method": "learned", **found.to_dict()}
@@ -134,12 +130,10 @@ def _of_classes(found: "LearnedFloor", options: TableOptions) -> str:
 
 def _noise_from_trees(table: "Table", options: TableOptions, names: list[str]) -> tuple[dict[str, Any], str, Any]:
     """Estimate how much of a number can be predicted from the edges of spanning trees, without training anything."""
-    from bayesfloor.floor.trees.noise_variance import noise_variance_from_trees
-
     if "mae" in names:
         raise UsageError("--fast trains nothing, and only R² and RMSE can be told; leave out --fast, or --metric mae")
     with engine(options) as how:
-        found = noise_variance_from_trees(table, **how)
+        found = bf.noise_variance_from_trees(table, **how)
     metrics = {"r2": _brief("r2", found.r2, found.r2_interval), "rmse": _brief("rmse", found.rmse, found.rmse_interval)}
     metrics = {name: metrics[name] for name in dict.fromkeys([*names, *metrics])}
     rows = [
@@ -231,10 +225,9 @@ def _dependence(table: "Table", options: TableOptions) -> "list[Finding]":
 
 
 def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], str, Any]:
-    from bayesfloor.floor import bayes_error
 
     with engine(options) as how:
-        found = bayes_error(table, **how)
+        found = bf.bayes_error(table, **how)
     metrics = {"error": _brief("error", found.estimate, found.interval)}
     result = {"method": "spanning trees", "metric": "error", "metrics": metrics, **found.to_dict()}
     rows = [
@@ -268,9 +261,7 @@ def pairs(
     top
         Show so many of the hardest pairs.
     """
-    from bayesfloor.floor import pairwise_bayes_error
-
-    found = _hardest("pairs", pairwise_bayes_error, files, options, {"first": "first", "second": "second"}, top)
+    found = _hardest("pairs", bf.pairwise_bayes_error, files, options, {"first": "first", "second": "second"}, top)
     a, b = divmod(int(found.estimate.argmax()), len(found.classes))
     name = f"the floor of {str(found.classes[a])!r} against {str(found.classes[b])!r}"
     return verdict_on(float(found.estimate[a, b]), name, fail_above)
@@ -278,9 +269,7 @@ def pairs(
 
 def classes(*files: File, fail_above: FailAbove = None, options: TableOptions = TABLE_DEFAULTS) -> int:
     """List classes by how hard each is to tell from all others, the hardest first."""
-    from bayesfloor.floor import one_vs_rest_bayes_error
-
-    found = _hardest("classes", one_vs_rest_bayes_error, files, options, {"label": "class", "n_rows": "rows"})
+    found = _hardest("classes", bf.one_vs_rest_bayes_error, files, options, {"label": "class", "n_rows": "rows"})
     worst = int(found.estimate.argmax())
     name = f"the floor of {str(found.classes[worst])!r} against the rest"
     return verdict_on(float(found.estimate[worst]), name, fail_above)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
+import bayesfloor as bf
 from bayesfloor.cli.exits import FAILED, OK, UsageError
 from bayesfloor.cli.input import check_readable, engine, is_file, open_table, read_columns, rows_to_use
 from bayesfloor.cli.options import TABLE_DEFAULTS, File, Share, TableOptions
@@ -94,10 +95,9 @@ def gap(
     check_model_options(given, files, needed=True)
     table = open_table(files, options)
     labels = predicted_labels(given, table, files)
-    from bayesfloor.floor.learned.gap import floor_gap
 
     with engine(options, device=False) as how, compiling_boosting():
-        found = floor_gap(
+        found = bf.floor_gap(
             None, table, predictions=labels, max_rows=rows_to_use(table, options), rows_are_new=rows_are_new, **how
         )
     show(
@@ -347,8 +347,6 @@ def _by_model(path: Path, table: "Table", files: tuple[str, ...]) -> "NDArray[An
 
 def _points_for(preparation: "Preparation", table: "Table", files: tuple[str, ...], is_set: bool) -> Any:
     """Make the rows of a table ready as those were that a model was trained on."""
-    from bayesfloor.tables.read import read_table
-
     if is_set:
         if not _are_equal(preparation.to_dict(), table.preparation.to_dict()):
             raise UsageError(f"{table.source!r} is a data set that comes prepared, in another way than the model knows")
@@ -356,7 +354,7 @@ def _points_for(preparation: "Preparation", table: "Table", files: tuple[str, ..
     # as 'predict' does: in table.X, categories with many values are encoded by the labels of other rows
     with without_messages_of_libraries():
         # no column has this name: rows without a label are wanted too, and labels may be new
-        alike = read_table(list(files), preparation=replace(preparation, target=f"{preparation.target}\0"))
+        alike = bf.read_table(list(files), preparation=replace(preparation, target=f"{preparation.target}\0"))
     return alike.X[_places_in_file(table.origin, alike.origin)]
 
 

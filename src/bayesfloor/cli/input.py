@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.options import TableOptions
 from bayesfloor.cli.output import progress_on_stderr, say
@@ -44,7 +45,6 @@ def open_table(
         What was detected or assumed has been said on stderr.
     """
     from bayesfloor.tables.datasets import BUILT_IN, local_files
-    from bayesfloor.tables.read import read_table
 
     files = tuple("-" if file == STDIN_TOKEN else file for file in files)
     if not files:
@@ -63,7 +63,7 @@ def open_table(
                 check_readable(file, known)
         given = {name: getattr(options, name) for name in (*_FOR_FILES, "scale", "max_rows")}
         with without_messages_of_libraries(), progress_on_stderr(options.quiet) as progress:
-            table = read_table(
+            table = bf.read_table(
                 list(files),
                 task=task,
                 by=by,
@@ -132,14 +132,13 @@ def check_n_features(n_features: int | None, table: "Table") -> None:
 
 
 def _load(name: str, options: TableOptions) -> "Table":
-    from bayesfloor.tables.datasets import load_dataset
 
     given = [option for option in _FOR_FILES if getattr(options, option)]
     given += ["task"] if options.task == "regression" else []
     if given:
         listed = ", ".join(f"--{option.replace('_', '-')}" for option in given)
         raise UsageError(f"{name!r} is a data set that comes prepared; {listed} can be used with files only")
-    return load_dataset(
+    return bf.load_dataset(
         name, data_dir=options.data, scale=options.scale, max_rows=options.max_rows, random_state=options.seed
     )
 

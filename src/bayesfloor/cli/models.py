@@ -8,6 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.input import is_file, open_table, say_notes
 from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, File, Force, RunOptions, TableOptions
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
-    from bayesfloor.classify.linear.smart_svc import SmartSVC
     from bayesfloor.cli.model_file import Model
     from bayesfloor.data.prepared_table import Table
 
@@ -87,11 +86,10 @@ class _Found(NamedTuple):
     caveat: str
 
 
-def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> "tuple[LandmarkClassifier, _Found]":
-    from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
+def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> "tuple[bf.LandmarkClassifier, _Found]":
 
     with progress_on_stderr(options.quiet) as progress:
-        classifier = LandmarkClassifier(
+        classifier = bf.LandmarkClassifier(
             effort, n_jobs=options.threads, progress=progress, random_state=options.seed
         ).fit(table.X, table.y, groups=table.groups)
     features = classifier.feature_map_
@@ -120,10 +118,9 @@ def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> "tuple
     return classifier, _Found(result, rows, "", caveat)
 
 
-def _fit_smart_svm(table: "Table", options: TableOptions) -> "tuple[SmartSVC, _Found]":
-    from bayesfloor.classify.linear.smart_svc import SmartSVC
+def _fit_smart_svm(table: "Table", options: TableOptions) -> "tuple[bf.SmartSVC, _Found]":
 
-    classifier = SmartSVC(routing="soft", n_jobs=options.threads, random_state=options.seed)
+    classifier = bf.SmartSVC(routing="soft", n_jobs=options.threads, random_state=options.seed)
     classifier.fit(table.X, table.y, groups=table.groups)
     chosen = int(abs(classifier.Cs_ - classifier.C_).argmin())
     error = 1.0 - float(classifier.cv_scores_.mean(axis=1)[chosen])
@@ -202,17 +199,16 @@ def predict(
 
 def _read_alike(file: str, trained: "Model", quiet: bool) -> "Table":
     """Read a file as the one that the model was trained on; labels that cannot be used are left aside."""
-    from bayesfloor.tables.read import read_table
     from bayesfloor.tables.targets import is_missing_label
 
     preparation = trained.preparation
     are_kept = any(is_missing_label(str(label)) for label in trained.classifier.classes_.tolist())
     try:
-        table = read_table(file, preparation=preparation, keep_missing_as_class=are_kept)
+        table = bf.read_table(file, preparation=preparation, keep_missing_as_class=are_kept)
     except ValueError as error:
         try:
             # no column has this name, and the labels are then a column that is not used
-            table = read_table(file, preparation=replace(preparation, target=f"{preparation.target}\0"))
+            table = bf.read_table(file, preparation=replace(preparation, target=f"{preparation.target}\0"))
         except ValueError:
             raise error from None
         say(f"The labels are left aside: {error}", quiet=quiet)

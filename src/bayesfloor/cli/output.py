@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.streams import abandon, tell
 from bayesfloor.runtime.files import write_whole
@@ -17,8 +18,7 @@ from bayesfloor.runtime.text import json_text, visible
 
 if TYPE_CHECKING:
     from bayesfloor.cli.options import RunOptions
-    from bayesfloor.data.prepared_table import Table
-    from bayesfloor.runtime.findings import Finding
+    from bayesfloor.results import Finding, Table
 
 #: Seconds before a progress bar appears; shorter work needs none.
 _PATIENCE_S = 1.0
@@ -84,11 +84,9 @@ def write_json(
     findings : iterable of Finding
         What a reader should know.
     """
-    from importlib.metadata import version
-
     from bayesfloor.cli.schemas import schema_name
 
-    whole: dict[str, Any] = {"command": command, "version": version("bayesfloor")}
+    whole: dict[str, Any] = {"command": command, "version": bf.__version__}
     if (schema := schema_name(command)) is not None:
         whole = {"schema": schema} | whole
     if table is not None:

@@ -7,6 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.floors import limit_name, verdict_on
 from bayesfloor.cli.gap import NO_MODEL, ModelOptions, check_model_options, predicted_labels
@@ -73,11 +74,10 @@ def report(
         check_n_features(features, table)
         judged_by = metric_arguments(judged, table, fast=judged.fast, model=given.model, predictions=given.predictions)
         labels = predicted_labels(given, table, files) if given.is_given else None
-        from bayesfloor.report.difficulty import difficulty_report  # after what can go wrong: it takes a second to load
 
         asked = {**vars(judged), "target_value": target_value, "features": features, **vars(given)}
         with engine(options) as how:
-            found = difficulty_report(
+            found = bf.difficulty_report(
                 table,
                 by=judged.by,
                 fast=judged.fast,

@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 
 from bayesfloor.cli.exits import UsageError
+from bayesfloor.runtime.arrays import Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.results import Result, attributes_of
 
@@ -112,22 +113,8 @@ def _kinds(whole: dict[str, Any]) -> list[str]:
 @cache
 def _definitions() -> dict[str, Any]:
     """Describe the commands that print a record, and these records."""
-    from bayesfloor.choose.selection_path import SelectionPath
-    from bayesfloor.choose.transform_results import TransformComparison
-    from bayesfloor.floor.learned.gap_result import FloorGap
-    from bayesfloor.floor.learned.regression.result import RegressionFloor
-    from bayesfloor.floor.learned.result import LearnedFloor
-    from bayesfloor.floor.learned.rows_needed import RowsNeeded
-    from bayesfloor.floor.trees.noise_variance import NoiseFromTrees
-    from bayesfloor.floor.trees.results import (
-        BayesError,
-        ClassFloor,
-        ClassPair,
-        OneVsRestBayesError,
-        PairwiseBayesError,
-    )
-    from bayesfloor.floor.votes.result import VoteFloor
-    from bayesfloor.runtime.arrays import Range
+    from bayesfloor import results
+    from bayesfloor.floor.trees.results import ClassFloor, ClassPair
 
     known: dict[str, Any] = dict(SHARED)
     # beside the fields of a record
@@ -138,30 +125,30 @@ def _definitions() -> dict[str, Any]:
         f"by_{what}": {"type": "array", "items": {"$ref": f"#/$defs/gap_of_{what}"}} for what in ("class", "pair")
     }
     floors = [
-        printed_record(LearnedFloor, known, learned, {"rows_for": RowsNeeded}),
-        printed_record(RegressionFloor, known, learned, {"rows_for": RowsNeeded}),
-        printed_record(BayesError, known, trees),
-        printed_record(NoiseFromTrees, known, trees | noise),
+        printed_record(results.LearnedFloor, known, learned, {"rows_for": results.RowsNeeded}),
+        printed_record(results.RegressionFloor, known, learned, {"rows_for": results.RowsNeeded}),
+        printed_record(results.BayesError, known, trees),
+        printed_record(results.NoiseFromTrees, known, trees | noise),
     ]
-    results = {
+    outputs = {
         "floor": ("A floor: from models, or from spanning trees with --fast", {"anyOf": floors}),
-        "gap": ("A model beside what was reached, and the floor", printed_record(FloorGap, known, places)),
+        "gap": ("A model beside what was reached, and the floor", printed_record(results.FloorGap, known, places)),
         "pairs": (
             "Pairs of classes, the hardest first",
-            printed_record(PairwiseBayesError, known, {"hardest": list[ClassPair]}),
+            printed_record(results.PairwiseBayesError, known, {"hardest": list[ClassPair]}),
         ),
         "classes": (
             "Classes, the hardest first",
-            printed_record(OneVsRestBayesError, known, {"hardest": list[ClassFloor]}),
+            printed_record(results.OneVsRestBayesError, known, {"hardest": list[ClassFloor]}),
         ),
-        "votes": ("The floor from several annotators", printed_record(VoteFloor, known)),
+        "votes": ("The floor from several annotators", printed_record(results.VoteFloor, known)),
         "select": (
             "Columns that carry the information",
-            printed_record(SelectionPath, known, {"selected": list[str], "estimate": float, "interval": Range}),
+            printed_record(results.SelectionPath, known, {"selected": list[str], "estimate": float, "interval": Range}),
         ),
-        "transforms": ("Transforms by the floor that each leaves", printed_record(TransformComparison, known)),
+        "transforms": ("Transforms by the floor that each leaves", printed_record(results.TransformComparison, known)),
     }
-    return known | {name: _printed(name, *described) for name, described in results.items()}
+    return known | {name: _printed(name, *described) for name, described in outputs.items()}
 
 
 def _printed(command: str, title: str, result: dict[str, Any]) -> dict[str, Any]:
@@ -250,7 +237,7 @@ def _object(kind: type[Any], hints: dict[str, Any], optional: dict[str, Any], kn
 
 def _hints_of(kind: Any) -> dict[str, Any]:
     """Return the types of all that the dict of a record holds; what a generic record leaves open is filled in."""
-    record = get_origin(kind) or kind
+    record: Any = get_origin(kind) or kind
     hints = get_type_hints(record)
     filled: dict[Any, Any] = {}
     for generic in [kind, *(each for base in record.__mro__ for each in getattr(base, "__orig_bases__", ()))]:

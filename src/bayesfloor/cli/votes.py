@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.floors import verdict_on
 from bayesfloor.cli.input import check_readable, read_columns
@@ -51,7 +52,6 @@ def votes(
     keep_missing_as_class
         Keep labels such as NA, ?, . or unknown as classes; else they are no votes.
     """
-    from bayesfloor.floor.votes.estimate import vote_floor
     from bayesfloor.floor.votes.vote_table import ANNOTATOR_NAMES, LABEL_NAMES, ROW_NAMES, find_name
 
     file = "-" if file == STDIN_TOKEN else file
@@ -79,11 +79,11 @@ def votes(
         say(note, quiet=options.quiet)
     if form == "long":
         given: dict[str, Any] = {name: column for name, column in found.items() if column is not None}
-        result = vote_floor(_frame(raw, text=set(given.values())), form="long", **given, random_state=seed)
+        result = bf.vote_floor(_frame(raw, text=set(given.values())), form="long", **given, random_state=seed)
     else:
         kept = replace(raw, columns=[each for each in raw.columns if each.name not in dropped])
         frame = _frame(kept, set() if form == "counts" else set(kept.names))
-        result = vote_floor(frame, form=form, random_state=seed)
+        result = bf.vote_floor(frame, form=form, random_state=seed)
         if dropped:
             say(f"{visible(dropped[0])!r} names the rows and is left out.", quiet=options.quiet)
     kind = {"counts": "counts for each class", "labels": "labels of each annotator", "long": "a line for each vote"}

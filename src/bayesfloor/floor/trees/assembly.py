@@ -24,7 +24,6 @@ from bayesfloor.floor.trees.findings import find_in_data, find_in_test
 from bayesfloor.floor.trees.problem import Options, floors_of
 from bayesfloor.floor.trees.results import (
     BayesError,
-    CrossEdgeCount,
     Floors,
     OneVsRestBayesError,
     PairwiseBayesError,
@@ -79,12 +78,10 @@ def count_cross_edges(
     return draws
 
 
-def _reshaped(floors: Floors[Floats, Floats], reshape: Callable[[Floats], Any]) -> dict[str, Any]:
-    """Return the fields of floors with each of their arrays in another shape."""
-    edges = floors.cross_edges
-    counts = (reshape(each) for each in (edges.mean, edges.interval, edges.forced))
-    shaped = {name: reshape(value) for name, value in vars(floors).items() if name != "cross_edges"}
-    return shaped | {"cross_edges": CrossEdgeCount(*counts, edges.n_trees)}
+def _each(floors: Floors[Floats, Floats], convert: Callable[[Floats], Any]) -> dict[str, Any]:
+    """Return the fields of floors with all figures converted, as to another shape."""
+    others = {name: convert(value) for name, value in vars(floors).items() if name != "cross_edges"}
+    return others | {"cross_edges": floors.cross_edges._each(convert)}
 
 
 def whole_result(
@@ -95,7 +92,7 @@ def whole_result(
     largest_floor = 1.0 - counts.max() / counts.sum()
     floors = floors_of(draws.whole, len(counts), largest_floor, options)
     return BayesError(
-        **_reshaped(floors, lambda value: float(value) if value.ndim == 0 else tuple(value.tolist())),
+        **_each(floors, lambda value: float(value) if value.ndim == 0 else tuple(value.tolist())),
         sum_of_pairs=None if pairs is None else pairs.sum_of_pairs,
         classes=problem.classes,
         class_counts=counts,
@@ -110,7 +107,7 @@ def pairwise_result(draws: Draws, problem: Problem, options: Options, normalize:
     counts = problem.class_counts
     first, second = (counts[classes] for classes in pairs_of(len(counts)))
     floors = floors_of(draws.pairs, 2, np.minimum(first, second) / (first + second), options)
-    matrices = _reshaped(floors, lambda values: as_matrix(values, len(counts)))
+    matrices = _each(floors, lambda values: as_matrix(values, len(counts)))
     np.fill_diagonal(matrices["p_value"], 1.0)
     return PairwiseBayesError(
         **matrices,

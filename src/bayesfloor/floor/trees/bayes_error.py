@@ -14,7 +14,6 @@ from bayesfloor.floor.trees.cross_edges import as_matrix, mean_of_draws, pairs_o
 from bayesfloor.floor.trees.problem import Progress, check_options, check_problem_anywhere
 from bayesfloor.floor.trees.results import (
     BayesError,
-    CrossEdgeCount,
     HenzePenroseDivergence,
     OneVsRestBayesError,
     PairwiseBayesError,
@@ -253,10 +252,7 @@ def henze_penrose_divergence(
         classes=problem.classes,
         estimate=as_matrix(estimate, len(counts)),
         interval=as_matrix(np.stack([at_high, at_low], axis=-1), len(counts)),
-        cross_edges=CrossEdgeCount(
-            *(as_matrix(each, len(counts)) for each in (cross.count, np.stack([low, high], axis=-1), cross.forced)),
-            options.n_trees,
-        ),
+        cross_edges=cross.summary(options.confidence, options.n_trees)._each(lambda each: as_matrix(each, len(counts))),
         class_counts=counts,
         confidence=options.confidence,
         findings=draws.findings,

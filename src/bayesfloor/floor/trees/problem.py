@@ -16,7 +16,7 @@ from bayesfloor.data.problem import Problem
 from bayesfloor.data.row_groups import check_groups
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.cross_edges import CrossEdges, mean_of_draws
-from bayesfloor.floor.trees.results import CrossEdgeCount, Floors
+from bayesfloor.floor.trees.results import Floors
 from bayesfloor.forest.partitions.chunks import chunk_starts
 from bayesfloor.forest.partitions.cluster_rows import is_collection
 from bayesfloor.forest.partitions.dispatch import in_memory
@@ -235,7 +235,7 @@ def floors_of(
         upper_interval=intervals[1],
         interval=intervals[2],
         normalized=hp.normalized(estimate, largest),
-        cross_edges=CrossEdgeCount(cross.count, np.stack([low, high], axis=-1), cross.forced, options.n_trees),
+        cross_edges=cross.summary(options.confidence, options.n_trees),
         p_value=cross.p_value(),
         tie_range=np.stack([np.min(by_draw, axis=0), np.max(by_draw, axis=0)], axis=-1),
     )

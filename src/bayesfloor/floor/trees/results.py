@@ -1,6 +1,6 @@
 """What the functions of this room return: frozen records with a one-line repr, data frames and pictures."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -64,6 +64,10 @@ class CrossEdgeCount(Result, Generic[Value, Interval], says="mean forced n_trees
     interval: Interval
     forced: Value
     n_trees: int
+
+    def _each(self, convert: Callable[[Any], Any]) -> "CrossEdgeCount[Any, Any]":
+        """Return the same with all figures converted, as to another shape."""
+        return CrossEdgeCount(convert(self.mean), convert(self.interval), convert(self.forced), self.n_trees)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
