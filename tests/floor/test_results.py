@@ -82,6 +82,16 @@ def test_one_row_per_problem(sample):
         assert estimate == matrix[first, second]
 
 
+def test_frames_have_the_mean_of_cross_edges(sample):
+    whole, classes, pairs, divergence = (function(*sample) for function in FUNCTIONS)
+    assert whole.frame()["cross_edges"].tolist() == [whole.cross_edges.mean]
+    assert classes.frame()["cross_edges"].tolist() == classes.cross_edges.mean.tolist()
+    for found in (pairs, divergence):
+        assert found.frame()["cross_edges"].tolist() == found.cross_edges.mean[np.triu_indices(4, 1)].tolist()
+        assert found.cross_edges.interval.shape == (4, 4, 2)
+    assert repr(whole.cross_edges).endswith("3 trees)")
+
+
 def test_tables_are_polars_where_there_is_no_pandas(sample, monkeypatch):
     polars = pytest.importorskip("polars")
     monkeypatch.setitem(sys.modules, "pandas", None)

@@ -29,6 +29,11 @@ def tree(
         How to cut the classes in two, again and again.
     dot
         Write Graphviz's language, for 'dot -Tsvg'.
+
+    Examples
+    --------
+    bayesfloor tree digits
+    bayesfloor tree digits --cut balanced --dot | dot -Tsvg > tree.svg
     """
     if dot and options.json:
         raise UsageError("--dot and --json exclude each other")
@@ -62,6 +67,11 @@ def select(
         Add columns, or remove them.
     lookahead
         2 may add two columns at once.
+
+    Examples
+    --------
+    bayesfloor select wine
+    bayesfloor select patients.csv --target outcome --features 5 --direction backward
     """
     import polars
 
@@ -102,6 +112,11 @@ def transforms(*files: File, criterion: Criterion = "whole", options: TableOptio
 
     Scalers, principal components, Laplacian eigenmaps and a radial kernel are
     compared. At most 5000 rows are used, unless --max-rows says otherwise.
+
+    Examples
+    --------
+    bayesfloor transforms wine --scale none
+    bayesfloor transforms patients.csv --target outcome --criterion worst
     """
     from bayesfloor.choose.floor_levels import MEASURE_OF
 
@@ -138,6 +153,11 @@ def weights(
         Hard against the rest, or against each other class.
     base
         What the weights start from.
+
+    Examples
+    --------
+    bayesfloor weights iris
+    bayesfloor weights patients.csv --target outcome --basis pairs --base equal --json
     """
     from collections import Counter
 
@@ -167,6 +187,11 @@ def datasets(*, data: str | None = None, options: RunOptions = RUN_DEFAULTS) -> 
     ----------
     data
         Folder of data sets; $BAYESFLOOR_DATA by default.
+
+    Examples
+    --------
+    bayesfloor datasets
+    bayesfloor datasets --data ~/data --json
     """
     check_folder(data)
     sizes = {"n_samples": "rows", "n_features": "features", "n_classes": "classes"}

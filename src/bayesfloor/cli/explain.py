@@ -26,6 +26,12 @@ def explain(
     """Say what a finding means, how it comes about, and what to do about it.
 
     Without a code, list all of them.
+
+    Examples
+    --------
+    bayesfloor explain
+    bayesfloor explain BF008
+    bayesfloor explain bf3 bf37 --json
     """
     if not codes:
         titles = [(code, finding_title(code)) for code in finding_codes()]
@@ -48,6 +54,11 @@ def schema(command: Annotated[str | None, Parameter(name="NAME")] = None, /) -> 
     ----------
     command
         A command, or 'summary' for the JSON file of a report; all by default.
+
+    Examples
+    --------
+    bayesfloor schema floor
+    bayesfloor schema > bayesfloor.json
     """
     from bayesfloor.cli.schemas import schema_of
 

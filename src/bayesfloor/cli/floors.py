@@ -45,6 +45,14 @@ def floor(
     ----------
     rows_for
         Say how many training rows a model needs to reach this value of the first metric.
+
+    Examples
+    --------
+    bayesfloor floor iris
+    bayesfloor floor patients.csv --target outcome --time visit
+    bayesfloor floor patients.csv --fast --fail-above 0.1
+    bayesfloor floor patients.csv --metric roc_auc --fail-below 0.8
+    bayesfloor floor patients.csv --costs costs.csv
     """
     if given.fast and rows_for is not None:
         raise UsageError("--rows-for needs a learning curve: leave --fast out")
@@ -260,6 +268,11 @@ def pairs(
     ----------
     top
         Show so many of the hardest pairs.
+
+    Examples
+    --------
+    bayesfloor pairs digits --top 5
+    bayesfloor pairs patients.csv --target outcome --json
     """
     found = _hardest("pairs", bf.pairwise_bayes_error, files, options, {"first": "first", "second": "second"}, top)
     a, b = divmod(int(found.estimate.argmax()), len(found.classes))
@@ -268,7 +281,13 @@ def pairs(
 
 
 def classes(*files: File, fail_above: FailAbove = None, options: TableOptions = TABLE_DEFAULTS) -> int:
-    """List classes by how hard each is to tell from all others, the hardest first."""
+    """List classes by how hard each is to tell from all others, the hardest first.
+
+    Examples
+    --------
+    bayesfloor classes digits
+    bayesfloor classes patients.csv --target outcome --fail-above 0.05
+    """
     found = _hardest("classes", bf.one_vs_rest_bayes_error, files, options, {"label": "class", "n_rows": "rows"})
     worst = int(found.estimate.argmax())
     name = f"the floor of {str(found.classes[worst])!r} against the rest"

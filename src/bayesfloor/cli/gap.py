@@ -91,6 +91,12 @@ def gap(
         Exit with 1 when surely more of the error than this can be won; 0.02 is two points.
     rows_are_new
         You know that the model has seen none of these rows: one that is better moves the floor.
+
+    Examples
+    --------
+    bayesfloor gap patients.csv --target outcome --model patients.skops
+    bayesfloor gap patients.csv --target outcome --predictions predicted.csv --id patient
+    bayesfloor gap patients.csv --predictions out_of_fold.csv --fail-above 0.02
     """
     check_model_options(given, files, needed=True)
     table = open_table(files, options)

@@ -57,6 +57,11 @@ def fit(
         Kernels of landmarks and rules, or linear SVMs along a class tree, which can be read.
     effort
         How much time landmarks may take, for how good a model.
+
+    Examples
+    --------
+    bayesfloor fit patients.csv --target outcome --out patients.skops
+    bayesfloor fit patients.csv --target outcome --effort high --out patients.skops
     """
     if model != "landmarks" and effort != "default":
         raise UsageError("--effort is for --model landmarks alone")
@@ -146,6 +151,11 @@ def predict(
         A file with the columns of the first one, or - for stdin.
     out
         Where to write; stdout by default.
+
+    Examples
+    --------
+    bayesfloor predict patients.skops new.csv --out predicted.csv
+    bayesfloor predict patients.skops new.csv | head
     """
     place = None if out is None else check_output(out, force)
     if options.json and place is not None:

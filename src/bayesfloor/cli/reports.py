@@ -60,6 +60,13 @@ def report(
         Search for so many columns that carry the information.
     out
         Where to write: .html, .md, .json or .txt. NAME-report.html by default.
+
+    Examples
+    --------
+    bayesfloor report digits
+    bayesfloor report patients.csv --target outcome --groups patient --target-value 0.05
+    bayesfloor report patients.csv --metric roc_auc --metric log_loss --target-value 0.9
+    bayesfloor report patients.csv --fast --out patients.md
     """
     place = None if options.json and out is None else _place_for(files, out)
     force = force or (place is not None and _is_own_page(place))

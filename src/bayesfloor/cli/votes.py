@@ -51,6 +51,12 @@ def votes(
         A column of counts for each class, a column of labels for each annotator, or a line for each vote.
     keep_missing_as_class
         Keep labels such as NA, ?, . or unknown as classes; else they are no votes.
+
+    Examples
+    --------
+    bayesfloor votes votes.csv
+    bayesfloor votes votes.csv --row item --annotator worker --label answer --json
+    bayesfloor votes counts.csv --form counts --fail-above 0.1
     """
     from bayesfloor.floor.votes.vote_table import ANNOTATOR_NAMES, LABEL_NAMES, ROW_NAMES, find_name
 

@@ -35,6 +35,11 @@ def warmup(*parts: str, jobs: Count = None, quiet: bool = False) -> int:
         Processes at the same time; as many as there are cores by default.
     quiet
         Say nothing; errors remain.
+
+    Examples
+    --------
+    bayesfloor warmup
+    bayesfloor warmup --jobs 1
     """
     from bayesfloor.cli.exits import UsageError
     from bayesfloor.runtime.kernels import cache_folder
