@@ -15,10 +15,7 @@ from inspect import getdoc
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-import numpy as np
-
 from bayesfloor.cli.exits import UsageError
-from bayesfloor.runtime.arrays import Range
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.results import Result, attributes_of
 
@@ -115,6 +112,7 @@ def _definitions() -> dict[str, Any]:
     """Describe the commands that print a record, and these records."""
     from bayesfloor import results
     from bayesfloor.floor.trees.results import ClassFloor, ClassPair
+    from bayesfloor.runtime.arrays import Range
 
     known: dict[str, Any] = dict(SHARED)
     # beside the fields of a record
@@ -242,7 +240,8 @@ def _hints_of(kind: Any) -> dict[str, Any]:
     filled: dict[Any, Any] = {}
     for generic in [kind, *(each for base in record.__mro__ for each in getattr(base, "__orig_bases__", ()))]:
         filled |= zip(getattr(get_origin(generic), "__parameters__", ()), get_args(generic), strict=False)
-    if is_dataclass(record):
+    has_properties = is_dataclass(record)
+    if has_properties:
         kinds = {name: getattr(record, name, None) for name in attributes_of(record)}
         hints = {
             name: get_type_hints(each.fget)["return"] if isinstance(each, property) else hints[name]
@@ -262,6 +261,8 @@ def _filled(hint: Any, filled: Mapping[Any, Any]) -> Any:
 
 
 def _schema_of(hint: Any, known: dict[str, Schema]) -> Schema:
+    import numpy as np
+
     origin, arguments = get_origin(hint), get_args(hint)
     if hint in _PLAIN:
         return dict(_PLAIN[hint])
@@ -284,6 +285,8 @@ def _schema_of(hint: Any, known: dict[str, Schema]) -> Schema:
 
 
 def _schema_of_array(scalar: Any) -> Schema:
+    import numpy as np
+
     if isinstance(scalar, type) and issubclass(scalar, np.bool_):
         return {"type": "array", "items": {"type": "boolean"}}
     if isinstance(scalar, type) and issubclass(scalar, np.number):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ APART = 0.16
 class RowsDisplay(Display):
     """A picture with a row for each name. A subclass sets ``_names``, and ``_has_legend`` where there is one."""
 
-    _names: ClassVar[Any] = ()
+    _names = cast(list[str], ())
     _has_legend = False
 
     def _new_axes(self) -> Any:
