@@ -137,7 +137,7 @@ FAULTS = [
     # --- cli
     Fault("cli/exits.py", "isinstance(error, ImportError | ConnectionError)", "isinstance(error, ImportError)",
           "cli/test_exits.py"),
-    Fault("cli/predicted.py", "if STDIN_TOKEN in (given.model, given.predictions):",
+    Fault("cli/gap.py", "if STDIN_TOKEN in (given.model, given.predictions):",
           "if STDIN_TOKEN == given.model:", "cli/test_gap.py"),
 ]
 # fmt: on

@@ -21,7 +21,7 @@ KINDS = [each["$ref"].removeprefix("#/$defs/") for each in schema_of()["oneOf"]]
 PUBLISHED = {
     "report/1": "f0eddabbf6f3",
     "floor/1": "136db39aed1f",
-    "gap/1": "498af1105de2",
+    "gap/1": "4f231c9cffab",
     "pairs/1": "5f1421485a7a",
     "classes/1": "f0edcb3bd8f0",
     "votes/1": "0ffe13f228a3",

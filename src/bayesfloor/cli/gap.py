@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
+from cyclopts.validators import Number
 
 import bayesfloor as bf
 from bayesfloor.cli.exits import FAILED, OK, UsageError
 from bayesfloor.cli.input import check_readable, engine, is_file, open_table, read_columns, rows_to_use
-from bayesfloor.cli.options import TABLE_DEFAULTS, File, Share, TableOptions
+from bayesfloor.cli.metrics import check_metric_options, metric_arguments
+from bayesfloor.cli.options import TABLE_DEFAULTS, File, MetricOptions, TableOptions
 from bayesfloor.cli.output import records_text, say, show, table_text
 from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
 from bayesfloor.cli.warmup import compiling_boosting
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
     from bayesfloor.tables.columns import RawTable
     from bayesfloor.tables.preparation import Preparation
 
-#: Pairs that are listed, at the most.
-_MOST_PAIRS = 10
+#: Pairs, classes or subgroups that are listed, at the most.
+_MOST_LISTED = 10
 #: What a column of predicted labels may be called, beside the name of the target.
 _LABEL_NAMES = ("predicted", "prediction", "predictions", "y_pred", "pred", "label")
 #: The column in which 'bayesfloor predict' writes where each row stands in its file.
@@ -44,19 +46,19 @@ class ModelOptions:
     Parameters
     ----------
     model
-        What 'fit' wrote, or a scikit-learn classifier that skops wrote; never a pickle.
+        What 'fit' wrote, or a scikit-learn model that skops wrote; never a pickle.
     id
         Column of both files that tells which row a prediction is of.
     column
-        Column of predicted labels, where its name tells nothing.
+        Column of predictions, where its name tells nothing.
     """
 
     model: str | None = None
     predictions: Annotated[
         str | None,
         Parameter(
-            help="A table of predictions by a model that had not seen the rows: labels, or a column of probabilities "
-            "for each class."
+            help="A table of predictions by a model that had not seen the rows: labels, numbers, or a column of "
+            "probabilities for each class."
         ),
     ] = None
     id: str | None = None
@@ -75,7 +77,11 @@ NO_MODEL = ModelOptions()
 def gap(
     *files: File,
     given: ModelOptions = NO_MODEL,
-    fail_above: Share = None,
+    metric: str | None = None,
+    costs: str | None = None,
+    positive: str | None = None,
+    by: str | None = None,
+    fail_above: Annotated[float | None, Parameter(validator=Number(gte=0))] = None,
     rows_are_new: bool = False,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
@@ -83,12 +89,21 @@ def gap(
 
     A stack of learners is trained as for 'floor'. What it does better than the
     model, on rows that neither has seen, can surely be won; what lies between the
-    stack and the floor can perhaps be. By class and by pair, with paired tests.
+    stack and the floor can perhaps be. By any metric of classes or numbers; of the
+    error also by class and by pair, with paired tests.
 
     Parameters
     ----------
+    metric
+        What models are judged by, one of those of 'floor'; the error, or r2 for numbers, by default.
+    costs
+        CSV of what decisions cost, as for 'floor'.
+    positive
+        The class of two that the metric is about, as for 'floor'.
+    by
+        Column whose values are compared one by one, such as a region.
     fail_above
-        Exit with 1 when surely more of the error than this can be won; 0.02 is two points.
+        Exit with 1 when surely more than this can be won; 0.02 of the error is two points.
     rows_are_new
         You know that the model has seen none of these rows: one that is better moves the floor.
 
@@ -99,19 +114,32 @@ def gap(
     bayesfloor gap patients.csv --predictions out_of_fold.csv --fail-above 0.02
     """
     check_model_options(given, files, needed=True)
-    table = open_table(files, options)
-    labels = predicted_labels(given, table, files)
+    judged_by = MetricOptions(metric=() if metric is None else (metric,), costs=costs, positive=positive)
+    task = check_metric_options(judged_by, options.task)
+    table = open_table(files, options, by, task=task)
+    asked = metric_arguments(judged_by, table)
+    asked["metric"] = asked["metric"][0]
+    from bayesfloor.floor.learned.model_predictions import DECIDED
 
+    predicted = predictions_of(given, table, files, wants_probabilities=asked["metric"] not in DECIDED)
     with engine(options, device=False) as how, compiling_boosting():
         found = bf.floor_gap(
-            None, table, predictions=labels, max_rows=rows_to_use(table, options), rows_are_new=rows_are_new, **how
+            None,
+            table,
+            predictions=predicted,
+            by=by,
+            task=table.task,
+            max_rows=rows_to_use(table, options),
+            rows_are_new=rows_are_new,
+            **asked,
+            **how,
         )
     show(
         "gap", found.to_dict(), _text(found), options, table=table, findings=(*found.findings, *found.learned.findings)
     )
     low = found.sure_gap_interval[0]
     if fail_above is not None and low > fail_above:
-        say(f"bayesfloor: {low:.4g} of the error can surely be won, above {fail_above:g}")
+        say(f"bayesfloor: {low:.4g} of the {found.floor.title} can surely be won, above {fail_above:g}")
         return FAILED
     return OK
 
@@ -120,28 +148,27 @@ def _text(found: "FloorGap") -> str:
     from bayesfloor.floor.learned.gap_result import p_text
 
     rows = [
-        ("the model", found.error, *found.error_interval),
+        ("the model", found.value, *found.value_interval),
         ("reached by a stack of models", found.reached, *found.reached_interval),
         ("the floor", found.estimate, *found.interval),
         ("more than the stack", found.sure_gap, *found.sure_gap_interval),
         ("from there to the floor", found.possible_gap, *found.possible_gap_interval),
     ]
-    parts = [found.sentence(), table_text(("", "error", "from", "to"), rows)]
-    records = found.to_dict()
-    if len(found.classes) > 2:
-        headings = {"first": "first", "second": "second", "error": "model", "reached": "reached", "gap": "gap"}
-        listed = records["by_pair"]
-    else:
-        headings = {"label": "class", "n_rows": "rows", "error": "model", "reached": "reached", "gap": "gap"}
-        listed = records["by_class"]
-    if listed:
-        shown = [
-            each | {"p": p_text(each["p_adjusted"]).removeprefix("p ").removeprefix("= ")}
-            for each in listed[:_MOST_PAIRS]
+    parts = [found.sentence(), table_text(("", found.floor.title, "from", "to"), rows)]
+    records, figures = found.to_dict(), {"error": "model", "reached": "reached", "gap": "gap"}
+    by_pair = {"first": "first", "second": "second", **figures}
+    by_class = {"label": "class", "n_rows": "rows", **figures}
+    by_subgroup = {"subgroup": "subgroup", "n_rows": "rows", "value": "model", "reached": "reached", "gap": "gap"}
+    where, headings = ("by_pair", by_pair) if len(found.classes) > 2 else ("by_class", by_class)
+    for name, columns in ((where, headings), ("by_subgroup", by_subgroup)):
+        listed = [
+            each | {"p": p_text(each["p_adjusted"]).removeprefix("p ").removeprefix("= ")} for each in records[name]
         ]
-        parts.append(records_text(shown, headings | {"p": "p (Holm)"}))
-    if len(listed) > _MOST_PAIRS:
-        parts[-1] += f"\n... and {len(listed) - _MOST_PAIRS} more, with --json"
+        if not listed:
+            continue
+        parts.append(records_text(listed[:_MOST_LISTED], columns | {"p": "p (Holm)"}))
+        if len(listed) > _MOST_LISTED:
+            parts[-1] += f"\n... and {len(listed) - _MOST_LISTED} more, with --json"
     return "\n\n".join(parts)
 
 
@@ -163,7 +190,9 @@ def check_model_options(given: ModelOptions, files: tuple[str, ...], *, needed: 
         raise UsageError("stdin can be read once, and --model and --id read the rows again: name a file")
 
 
-def predicted_labels(given: ModelOptions, table: "Table", files: tuple[str, ...]) -> "NDArray[Any]":
+def predictions_of(
+    given: ModelOptions, table: "Table", files: tuple[str, ...], *, wants_probabilities: bool = False
+) -> "NDArray[Any]":
     """Return what is predicted for each row of a table.
 
     Parameters
@@ -174,14 +203,16 @@ def predicted_labels(given: ModelOptions, table: "Table", files: tuple[str, ...]
         The rows, and the classes.
     files : tuple of str
         What the table was read from.
+    wants_probabilities : bool, default=False
+        Whether a model is asked for probabilities, where it has them.
 
     Returns
     -------
-    ndarray of shape (n_rows,)
-        Labels of the table, or others that a model knows.
+    ndarray of shape (n_rows,) or (n_rows, n_classes)
+        Labels of the table, or others that a model knows; probabilities of its classes; or numbers.
     """
     if given.model is not None:
-        return _by_model(Path(given.model), table, files)
+        return _by_model(Path(given.model), table, files, wants_probabilities)
     assert given.predictions is not None
     return _from_file(given, table, files)
 
@@ -192,7 +223,8 @@ def _from_file(given: ModelOptions, table: "Table", files: tuple[str, ...]) -> "
     assert given.predictions is not None
     path = given.predictions
     raw = read_columns([path], target="", least_columns=1)
-    names = [str(each) for each in table.classes.tolist()]
+    is_numbers = table.task == "regression"
+    names = [] if is_numbers else [str(each) for each in table.classes.tolist()]
     header = None
     if len(raw.columns) == 1 and raw.names[0] in names:  # the first label was taken for the name of the column
         header = False
@@ -206,15 +238,17 @@ def _from_file(given: ModelOptions, table: "Table", files: tuple[str, ...]) -> "
             )
     left = [column for column in raw.names if column not in apart]
     label = given.column or _label_column(left, table, name)
-    if label is not None:  # again, with labels such as 007 and NA as they are written
+    if label is not None and not is_numbers:  # again, with labels such as 007 and NA as they are written
         raw = read_columns([path], target=label, categorical=apart, header=header, least_columns=1)
     places = _places_of_rows(raw, table, files, given.id, apart, name)
     if label is None:
         from bayesfloor.floor.learned.model_predictions import check_probabilities, classes_of_columns
 
         order = classes_of_columns(left, table.classes)
-        values = _numbers(raw, left, name)[places]
-        return np.asarray(table.classes[order[check_probabilities(values, len(names)).argmax(axis=1)]])
+        values = check_probabilities(_numbers(raw, left, name)[places], len(names))
+        return values[:, np.argsort(order)]
+    if is_numbers:
+        return np.asarray(_numbers(raw, [label], name)[places, 0])
     spelled = _texts(raw, label)
     texts = [spelled[place] for place in places.tolist()]
     missing = sum(text is None for text in texts)
@@ -235,12 +269,13 @@ def _label_column(columns: list[str], table: "Table", name: str) -> str | None:
             return wanted
     if len(columns) == 1:
         return columns[0]
-    classes = {text for label in table.classes.tolist() for text in (str(label), f"p({label})")}
+    labels = [] if table.task == "regression" else table.classes.tolist()
+    classes = {text for label in labels for text in (str(label), f"p({label})")}
     if all(column in classes for column in columns):
         return None
     raise UsageError(
         f"{name} has {len(columns)} columns, {listed([shown(each) for each in columns])}, and none is called "
-        f"'predicted': --column names that of the labels"
+        f"'predicted': --column names that of the predictions"
     )
 
 
@@ -262,7 +297,7 @@ def _numbers(raw: "RawTable", names: list[str], file: str) -> "NDArray[Any]":
     by_name = {column.name: column for column in raw.columns}
     values = [column.values for column in map(by_name.__getitem__, names) if isinstance(column, NumberColumn)]
     if len(values) < len(names):
-        raise ValueError(f"{file}: columns of probabilities must hold numbers")
+        raise ValueError(f"{file}: {listed([shown(each) for each in names])} must hold numbers")
     return np.column_stack(values)
 
 
@@ -319,10 +354,8 @@ def _places_in_file(rows: "Origin | RawTable", whole: "Origin | RawTable") -> "I
     return np.array([place_of[key] for key in keys(rows)])
 
 
-def _by_model(path: Path, table: "Table", files: tuple[str, ...]) -> "NDArray[Any]":
+def _by_model(path: Path, table: "Table", files: tuple[str, ...], wants_probabilities: bool) -> "NDArray[Any]":
     """Let a model predict the rows of a table, from the file as the model knows it."""
-    import numpy as np
-
     from bayesfloor.cli.model_file import Model, read_any_model
 
     try:
@@ -333,7 +366,7 @@ def _by_model(path: Path, table: "Table", files: tuple[str, ...]) -> "NDArray[An
     is_set = not table.columns  # known by name, and comes prepared
     if isinstance(trained, Model):
         points = _points_for(trained.preparation, table, files, is_set)
-        return _in_terms_of(table, files, trained.classifier.predict(points), f"{path.name} predicts")
+        return _asked(trained.classifier, points, table, files, path.name, wants_probabilities)
     if is_set:
         raise UsageError(
             f"{table.source!r} is a data set that comes prepared, and {path.name} knows other columns; name a file, or "
@@ -342,13 +375,34 @@ def _by_model(path: Path, table: "Table", files: tuple[str, ...]) -> "NDArray[An
     whole = read_columns(files, target=table.target)
     frame = _columns_for(trained, whole, table, path.name)
     places = _places_in_file(table.origin, whole)
+    rows = frame.iloc[places] if hasattr(frame, "iloc") else frame[places]
+    return _asked(trained, rows, table, files, path.name, wants_probabilities)
+
+
+def _asked(
+    model: Any, rows: Any, table: "Table", files: tuple[str, ...], name: str, wants_probabilities: bool
+) -> "NDArray[Any]":
+    """Ask a model for the rows of a table: numbers, probabilities in the order of its classes, or labels."""
+    import numpy as np
+
+    is_numbers = table.task == "regression"
+    wants_probabilities = wants_probabilities and not is_numbers and hasattr(model, "predict_proba")
     try:
-        found = np.asarray(trained.predict(frame.iloc[places] if hasattr(frame, "iloc") else frame[places]))
+        found = np.asarray(model.predict_proba(rows) if wants_probabilities else model.predict(rows))
     except Exception as error:
         raise ValueError(
-            f"{path.name} could not predict the rows of {table.source} ({type(error).__name__}: {error})"
+            f"{name} could not predict the rows of {table.source} ({type(error).__name__}: {error})"
         ) from error
-    return _in_terms_of(table, files, found, f"{path.name} predicts")
+    if is_numbers:
+        if found.dtype.kind not in "fiub":
+            raise ValueError(f"{name} predicts classes, and {table.target!r} holds numbers; see --task")
+        return found.astype(np.float64)
+    if not wants_probabilities:
+        return _in_terms_of(table, files, found, f"{name} predicts")
+    known = _in_terms_of(table, files, model.classes_, f"{name} predicts").tolist()
+    probabilities = np.zeros((len(found), len(table.classes)))
+    probabilities[:, [table.classes.tolist().index(label) for label in known]] = found
+    return probabilities
 
 
 def _points_for(preparation: "Preparation", table: "Table", files: tuple[str, ...], is_set: bool) -> Any:

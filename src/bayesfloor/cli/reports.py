@@ -10,7 +10,7 @@ from typing import Any
 import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.floors import limit_name, verdict_on
-from bayesfloor.cli.gap import NO_MODEL, ModelOptions, check_model_options, predicted_labels
+from bayesfloor.cli.gap import NO_MODEL, ModelOptions, check_model_options, predictions_of
 from bayesfloor.cli.input import check_n_features, engine, open_table, rows_to_use
 from bayesfloor.cli.metrics import check_metric_options, metric_arguments
 from bayesfloor.cli.options import (
@@ -80,7 +80,7 @@ def report(
         table = open_table(files, options, judged.by, task=task)
         check_n_features(features, table)
         judged_by = metric_arguments(judged, table, fast=judged.fast, model=given.model, predictions=given.predictions)
-        labels = predicted_labels(given, table, files) if given.is_given else None
+        labels = predictions_of(given, table, files) if given.is_given else None
 
         asked = {**vars(judged), "target_value": target_value, "features": features, **vars(given)}
         with engine(options) as how:
