@@ -9,12 +9,12 @@ from scipy.special import log_softmax
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.certainty import proportion_interval
+from bayesfloor.floor.learned.counted_rows import PlainRows
 from bayesfloor.floor.learned.learning import Learned
 from bayesfloor.floor.learned.metrics import Metric, one_hot
 from bayesfloor.floor.learned.paired import Difference, compare, compare_values
+from bayesfloor.floor.learned.regression.residuals import TestedRows
 from bayesfloor.floor.learned.regression.summary import level_of, weighted_median
-from bayesfloor.floor.learned.regression.tested_rows import TestedRows
-from bayesfloor.floor.learned.strata import PlainRows
 from bayesfloor.floor.learned.summary import RowLosses
 from bayesfloor.floor.learned.training_sets import training_set
 from bayesfloor.learn.training_rows import Train, safe
