@@ -98,7 +98,7 @@ FAULTS = [
     Fault("floor/trees/uncertainty.py", "(B - 2.0 * A) * q3", "(B - A) * q3", "floor/test_uncertainty.py"),
     Fault("floor/trees/cross_edges.py", "variance=cross_edge_variance(sums) * per_tree**2",
           "variance=cross_edge_variance(sums) * per_tree", "floor/test_edge_sums.py floor/test_uncertainty.py"),
-    Fault("floor/trees/remote_points.py", "min(first + self._n_at_once, self.shape[1])", "first + self._n_at_once - 1",
+    Fault("floor/trees/problem.py", "min(first + self._n_at_once, self.shape[1])", "first + self._n_at_once - 1",
           "floor/test_remote_points.py"),
     # --- floor: learned
     Fault("floor/learned/learning_curve.py", "covariance += max(variance - covariance[0, 0], 0.0)",
@@ -110,7 +110,7 @@ FAULTS = [
     Fault("floor/learned/copies.py", "n_different >= DIFFERENT_GAPS * len(gaps)", "n_different >= 0",
           "floor/test_copies.py"),
     # --- floor: votes
-    Fault("floor/votes/agreement.py", "agreeing = (counts * (counts - 1)).sum(axis=1)",
+    Fault("floor/votes/settings.py", "agreeing = (counts * (counts - 1)).sum(axis=1)",
           "agreeing = (counts * counts).sum(axis=1)", "floor/test_votes.py"),
     # --- classify
     Fault("classify/routing.py", "(n_right + 1.0) / (n_right + 2.0)", "1.0", "classify/test_routing.py"),
@@ -137,7 +137,7 @@ FAULTS = [
     # --- cli
     Fault("cli/exits.py", "isinstance(error, ImportError | ConnectionError)", "isinstance(error, ImportError)",
           "cli/test_exits.py"),
-    Fault("cli/predicted.py", "if STDIN_TOKEN in (given.model, given.predictions):",
+    Fault("cli/gap.py", "if STDIN_TOKEN in (given.model, given.predictions):",
           "if STDIN_TOKEN == given.model:", "cli/test_gap.py"),
 ]
 # fmt: on

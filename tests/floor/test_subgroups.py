@@ -90,7 +90,7 @@ def test_subgroups_add_up_to_the_whole(noisy):
     frame = found.frame()
     assert frame["group"].tolist() == ["north", "south"]
     assert frame["estimate"].tolist() == found.estimate.tolist()
-    assert repr(found).startswith("SubgroupFloors(column 'by', 2 names, reached ")
+    assert repr(found).startswith("SubgroupFloors(column 'subgroup', 2 names, reached ")
     assert "\n" not in repr(found)
 
 

@@ -153,7 +153,7 @@ def check_subgroups(by: Any, n_rows: int, column: str | None = None) -> Subgroup
     n_rows : int
         The number of rows of X.
     column : str or None, default=None
-        What the values are called; None for the name of a series, else "by".
+        What the values are called; None for the name of a series, else "subgroup".
 
     Returns
     -------
@@ -169,7 +169,7 @@ def check_subgroups(by: Any, n_rows: int, column: str | None = None) -> Subgroup
         return by
     if column is None:
         named = getattr(by, "name", None)
-        column = "by" if named is None else str(named)
+        column = "subgroup" if named is None else str(named)
     values = _as_values(by)
     if values.shape != (n_rows,):
         raise ValueError(f"by has shape {values.shape}; one value for each of the {n_rows} rows is needed")

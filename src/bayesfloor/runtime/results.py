@@ -5,6 +5,7 @@ from dataclasses import fields, is_dataclass
 from html import escape
 from importlib import import_module
 from math import isfinite
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from bayesfloor.runtime.frames import Framed
@@ -150,8 +151,8 @@ class Result(Framed):
         ``attribute:other`` is called what the other attribute says.
     rows : str
         Columns of `frame`: arrays with an entry for each row, and numbers that are the same in all rows. An interval
-        is two columns. ``column=attribute`` names a column otherwise than the attribute. By default, the only row
-        has everything that is a number or text.
+        is two columns. ``column=attribute`` names a column otherwise than the attribute, which may be one of a nested
+        record, as in ``count.mean``. By default, the only row has everything that is a number or text.
     omits : str
         What `to_dict` leaves out.
     """
@@ -215,8 +216,12 @@ class Result(Framed):
     def _columns(self) -> dict[str, Any]:
         """Return the columns of `frame`."""
         names = self._rows or [name for name in attributes_of(type(self)) if _is_cell(name, getattr(self, name))]
+        return columns_of(self._named(names))
+
+    def _named(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return attributes by the names of their columns."""
         named = (each.partition("=") for each in names)
-        return columns_of({column: getattr(self, name or column) for column, _, name in named})
+        return {column: attrgetter(name or column)(self) for column, _, name in named}
 
 
 class PlottedResult(Result):
