@@ -11,6 +11,7 @@ from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.learn.landmarks.fitting import Rows, plan_features
 from bayesfloor.learn.landmarks.multinomial import Penalty, cholesky, penalty_of, solve
 from bayesfloor.learn.landmarks.row_sums import RowSums, Sums
+from bayesfloor.learn.ridge import PLATEAU
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.threads import WorkerPool
 
@@ -126,7 +127,7 @@ def fit_ridge(
     best, lowest, n_worse = strength, np.inf, 0
     for factor in PATH:
         tried = error(strength * factor, 1.0)
-        if tried < lowest:
+        if tried < (1.0 - PLATEAU) * lowest:
             best, lowest, n_worse = strength * float(factor), tried, 0
         else:
             n_worse += 1
@@ -138,7 +139,7 @@ def fit_ridge(
         for heavier in RULE_PENALTIES:
             for factor in NEARBY:
                 tried = error(middle * factor, heavier)
-                if tried < lowest:
+                if tried < (1.0 - PLATEAU) * lowest:
                     best, of_rules, lowest = middle * factor, heavier, tried
     pool.advance(1)
     fitted = solve_ridge(all_products, all_moments, _with_rules(penalty, feature_map, of_rules), best)
