@@ -87,15 +87,10 @@ def _bits_of(values: Floats, column: int) -> U64:
 
 def _marked_rows(columns: Columns, of_rows: U64, ranks: Ints) -> tuple[U64, U64]:
     """Return numbers of rows that labels have a part in: by the rows that have the same label, and by its rank."""
-    keys = column_keys(columns, of_rows)
-    refined = hash_of_rows([partial(_keyed, column, key) for column, key in zip(columns, keys, strict=True)])
+    refined = hash_of_rows(columns, keys=column_keys(columns, of_rows))
     of_labels = np.zeros(int(ranks.max(initial=-1)) + 1, np.uint64)
     np.add.at(of_labels, ranks, mix64(refined))
     return mix64(refined + of_labels[ranks]), hash_of_rows(columns, ranks.astype(np.uint64))
-
-
-def _keyed(column: Callable[[], U64], key: np.uint64) -> U64:
-    return np.asarray(column() ^ key)
 
 
 def _order_of(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from bayesfloor.data.value_order import order_of_values
+from bayesfloor.data.column_order import order_of_values
 from bayesfloor.learn.landmarks.cluster_sums import ClusterSums
 from bayesfloor.learn.landmarks.efforts import Effort
 from bayesfloor.learn.landmarks.feature_choice import FeaturePlan, Sample, Scaling, choose_features
