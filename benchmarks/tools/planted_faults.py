@@ -114,9 +114,9 @@ FAULTS = [
           "agreeing = (counts * counts).sum(axis=1)", "floor/test_votes.py"),
     # --- classify
     Fault("classify/routing.py", "(n_right + 1.0) / (n_right + 2.0)", "1.0", "classify/test_routing.py"),
-    Fault("classify/hierarchical/dag.py", "first[some] += scores > 0", "first[some] += scores >= 0",
+    Fault("classify/hierarchical.py", "first[some] += scores > 0", "first[some] += scores >= 0",
           "classify/test_dag.py"),
-    Fault("classify/linear_decisions.py", "if not np.isfinite(scores).all():", "if False:",
+    Fault("classify/linear/path_classifiers.py", "if not np.isfinite(scores).all():", "if False:",
           "classify/test_path_classifiers.py"),
     # --- choose
     Fault("choose/search.py", "before.floor - after.floor > n_errors *", "before.floor - after.floor > 0 *",

@@ -48,16 +48,14 @@ if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ b
     from bayesfloor.choose.floor_selector import FloorSelector as FloorSelector
     from bayesfloor.choose.transforms import compare_transforms as compare_transforms
     from bayesfloor.classify.affinity import class_affinity as class_affinity
-    from bayesfloor.classify.hierarchical.dag import DAGClassifier as DAGClassifier
-    from bayesfloor.classify.hierarchical.hierarchical_classifier import (
-        HierarchicalClassifier as HierarchicalClassifier,
-    )
-    from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier as LandmarkClassifier
-    from bayesfloor.classify.landmarks.landmark_regressor import LandmarkRegressor as LandmarkRegressor
+    from bayesfloor.classify.hierarchical import DAGClassifier as DAGClassifier
+    from bayesfloor.classify.hierarchical import HierarchicalClassifier as HierarchicalClassifier
+    from bayesfloor.classify.landmarks import LandmarkClassifier as LandmarkClassifier
+    from bayesfloor.classify.landmarks import LandmarkRegressor as LandmarkRegressor
     from bayesfloor.classify.linear.linear_svm import linear_svm_path as linear_svm_path
-    from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV as LinearSVCCV
-    from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC as OneVsOneSVC
-    from bayesfloor.classify.linear.smart_svc import SmartSVC as SmartSVC
+    from bayesfloor.classify.linear.path_classifiers import LinearSVCCV as LinearSVCCV
+    from bayesfloor.classify.linear.path_classifiers import OneVsOneSVC as OneVsOneSVC
+    from bayesfloor.classify.linear.path_classifiers import SmartSVC as SmartSVC
     from bayesfloor.floor import bayes_error as bayes_error
     from bayesfloor.floor import henze_penrose_divergence as henze_penrose_divergence
     from bayesfloor.floor import one_vs_rest_bayes_error as one_vs_rest_bayes_error
@@ -88,14 +86,10 @@ else:
             "choose.floor_selector": "FloorSelector",
             "choose.transforms": "compare_transforms",
             "classify.affinity": "class_affinity",
-            "classify.hierarchical.dag": "DAGClassifier",
-            "classify.hierarchical.hierarchical_classifier": "HierarchicalClassifier",
-            "classify.landmarks.landmark_classifier": "LandmarkClassifier",
-            "classify.landmarks.landmark_regressor": "LandmarkRegressor",
+            "classify.hierarchical": "DAGClassifier HierarchicalClassifier",
+            "classify.landmarks": "LandmarkClassifier LandmarkRegressor",
             "classify.linear.linear_svm": "linear_svm_path",
-            "classify.linear.linear_svm_cv": "LinearSVCCV",
-            "classify.linear.one_vs_one": "OneVsOneSVC",
-            "classify.linear.smart_svc": "SmartSVC",
+            "classify.linear.path_classifiers": "LinearSVCCV OneVsOneSVC SmartSVC",
             "floor": "bayes_error henze_penrose_divergence one_vs_rest_bayes_error pairwise_bayes_error",
             "floor.learned.estimate": "learned_floor",
             "floor.learned.gap": "floor_gap",

@@ -9,7 +9,7 @@ from bayesfloor.runtime.lazy_names import lazy_names
 
 if TYPE_CHECKING:  # "as" exports a name: type checkers do not see the __all__ below
     from bayesfloor.choose.class_weight import CostMatrix as CostMatrix
-    from bayesfloor.choose.selection_path import SelectionPath as SelectionPath
+    from bayesfloor.choose.search import SelectionPath as SelectionPath
     from bayesfloor.choose.transform_results import TransformComparison as TransformComparison
     from bayesfloor.classify.linear.linear_svm import LinearSVMPath as LinearSVMPath
     from bayesfloor.data.prepared_table import Table as Table
@@ -48,7 +48,7 @@ else:
         __name__,
         {
             "choose.class_weight": "CostMatrix",
-            "choose.selection_path": "SelectionPath",
+            "choose.search": "SelectionPath",
             "choose.transform_results": "TransformComparison",
             "classify.linear.linear_svm": "LinearSVMPath",
             "data.prepared_table": "Table",

@@ -15,8 +15,7 @@ from bayesfloor.learn.families import NUMBER_FAMILIES, NUMBER_LEARNERS, family_o
 from bayesfloor.learn.lasso_kernels import lasso_path as own_lasso_path
 from bayesfloor.learn.nearest import mean_of_nearest, nearest_rows
 from bayesfloor.learn.ridge import PENALTIES, Landmarks, fit_ridge
-from bayesfloor.learn.target_encoding import encoded
-from bayesfloor.learn.training_rows import Codes, Train, standardised
+from bayesfloor.learn.training_rows import Codes, Train, encoded, standardised
 
 
 def friedman(X):

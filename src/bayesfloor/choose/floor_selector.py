@@ -10,8 +10,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesfloor.choose.column_floors import ClassColumns, NumberColumns
 from bayesfloor.choose.floor_levels import CRITERIA, FloorLevel
-from bayesfloor.choose.search import Groups, Step, n_candidates_at_most, search_backward, search_forward
-from bayesfloor.choose.selection_path import SelectionPath, SelectionStep
+from bayesfloor.choose.search import (
+    Groups,
+    SelectionPath,
+    SelectionStep,
+    Step,
+    n_candidates_at_most,
+    search_backward,
+    search_forward,
+)
 from bayesfloor.data.tasks import TASKS
 from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.runtime.arrays import Bools, Ints

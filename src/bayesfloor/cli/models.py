@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
-    from bayesfloor.classify.linear.smart_svc import SmartSVC
+    from bayesfloor.classify.landmarks import LandmarkClassifier
+    from bayesfloor.classify.linear.path_classifiers import SmartSVC
     from bayesfloor.cli.model_file import Model
     from bayesfloor.data.prepared_table import Table
 
@@ -86,7 +86,7 @@ class _Found(NamedTuple):
 
 
 def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> "tuple[LandmarkClassifier, _Found]":
-    from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
+    from bayesfloor.classify.landmarks import LandmarkClassifier
 
     with progress_on_stderr(options.quiet) as progress:
         classifier = LandmarkClassifier(
@@ -119,7 +119,7 @@ def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> "tuple
 
 
 def _fit_smart_svm(table: "Table", options: TableOptions) -> "tuple[SmartSVC, _Found]":
-    from bayesfloor.classify.linear.smart_svc import SmartSVC
+    from bayesfloor.classify.linear.path_classifiers import SmartSVC
 
     classifier = SmartSVC(routing="soft", n_jobs=options.threads, random_state=options.seed)
     classifier.fit(table.X, table.y, groups=table.groups)

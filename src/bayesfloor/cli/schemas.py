@@ -63,7 +63,7 @@ def _kinds(whole: dict[str, Any]) -> list[str]:
 @cache
 def _definitions() -> dict[str, Any]:
     """Describe the commands that print a record, and these records."""
-    from bayesfloor.choose.selection_path import SelectionPath
+    from bayesfloor.choose.search import SelectionPath
     from bayesfloor.choose.transform_results import TransformComparison
     from bayesfloor.cli.record_schemas import SHARED, printed_record
     from bayesfloor.floor.learned.gap_result import FloorGap

@@ -197,8 +197,7 @@ def _pairs_of_classes() -> None:
 def _landmarks() -> None:
     import numpy as np
 
-    from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
-    from bayesfloor.classify.landmarks.landmark_regressor import LandmarkRegressor
+    from bayesfloor.classify.landmarks import LandmarkClassifier, LandmarkRegressor
     from bayesfloor.learn.landmarks.local_kernels import assign_cells
 
     X, y = _sample(1500, 5)
@@ -216,10 +215,8 @@ def _landmarks() -> None:
 def _machines() -> None:
     from sklearn.linear_model import LogisticRegression
 
-    from bayesfloor.classify.hierarchical.dag import DAGClassifier
-    from bayesfloor.classify.hierarchical.hierarchical_classifier import HierarchicalClassifier
-    from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
-    from bayesfloor.classify.linear.smart_svc import SmartSVC
+    from bayesfloor.classify.hierarchical import DAGClassifier, HierarchicalClassifier
+    from bayesfloor.classify.linear.path_classifiers import OneVsOneSVC, SmartSVC
 
     X, y = _sample(90, 4)
     models = (

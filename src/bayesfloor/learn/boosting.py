@@ -13,8 +13,7 @@ from threadpoolctl import ThreadpoolController
 
 from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.learn.boosting_kernels import MOST_OF_CATEGORY, MOST_SEEN, boost
-from bayesfloor.learn.target_encoding import encoded
-from bayesfloor.learn.training_rows import Train, quantiles_of
+from bayesfloor.learn.training_rows import Train, encoded, quantiles_of
 from bayesfloor.runtime.arrays import Bools, Floats
 
 #: Rows up to which boosting is our own, whose trees see 8191 rows at the most.

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.learn.decision_tree_kernels import grow_trees
-from bayesfloor.learn.target_encoding import encoded
-from bayesfloor.learn.training_rows import Codes, Train
+from bayesfloor.learn.training_rows import Codes, Train, encoded
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Rows at the least that a split is chosen by; a node of twice as many looks at every other one.

@@ -35,7 +35,7 @@ from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.learn.additive import additive, linear
 from bayesfloor.learn.boosting import boosting
-from bayesfloor.learn.discriminants import N_CLUSTERS, clusters, gaussian
+from bayesfloor.learn.discriminants import N_CLUSTERS, clusters, gaussian, logistic
 from bayesfloor.learn.interactions import pairs, triples
 from bayesfloor.learn.local_families import (
     N_NEIGHBORS,
@@ -48,7 +48,6 @@ from bayesfloor.learn.local_families import (
     trees,
     unit,
 )
-from bayesfloor.learn.logistic import logistic
 from bayesfloor.learn.marginals import is_nominal, marginals, nominal
 from bayesfloor.learn.network import is_mostly_binary, network
 from bayesfloor.learn.training_rows import Train, as_given, share_a_unit

@@ -20,11 +20,10 @@ from numpy.typing import NDArray
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.learn.boosting import boosting_of_many
 from bayesfloor.learn.decision_trees import Grown, grow_ensemble, numbers_of_table
-from bayesfloor.learn.discriminants import gaussian
+from bayesfloor.learn.discriminants import gaussian, logistic
 from bayesfloor.learn.families import Family
 from bayesfloor.learn.landmarks.efforts import EFFORTS
 from bayesfloor.learn.landmarks.fitting import fit_model, order_rows, probabilities_of, scores_of
-from bayesfloor.learn.logistic import logistic
 from bayesfloor.learn.nearest import local_ridge, mean_of_nearest, nearest_rows
 from bayesfloor.learn.network import is_mostly_binary, n_epochs, network
 from bayesfloor.learn.ridge import kernel_ridge

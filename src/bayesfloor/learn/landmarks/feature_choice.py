@@ -8,11 +8,10 @@ by how much of its residuals they explain.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bayesfloor.learn.landmarks.feature_map import F32, LINEAR_SCALE, FeatureMap, gaussian, squares_of_rows
+from bayesfloor.learn.landmarks.feature_map import F32, LINEAR_SCALE, FeatureMap, Scaling, gaussian, squares_of_rows
 from bayesfloor.learn.ridge import LeaveOneOut, fit_leaving_one_out, gaussian_slopes
-from bayesfloor.runtime.arrays import Bools, Floats, Ints
+from bayesfloor.runtime.arrays import Bools, Ints
 
 #: Rows, and landmarks of them, on which the width of the kernel and the weights of the columns are chosen.
 WIDTH_ROWS, WIDTH_LANDMARKS, GRADIENT_ROWS = 500, 64, 400
@@ -238,16 +237,6 @@ class FeaturePlan(NamedTuple):
     width_rows: int = WIDTH_ROWS
     width_landmarks: int = WIDTH_LANDMARKS
     gradient_power: float = GRADIENT_POWER
-
-
-class Scaling(NamedTuple):
-    """What scales columns, see `FeatureMap`, and which of the scaled ones have two values."""
-
-    order: Ints
-    centre: Floats
-    scale: Floats
-    axes: NDArray[np.float32] | None
-    is_binary: Bools
 
 
 def choose_features(

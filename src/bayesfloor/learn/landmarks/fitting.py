@@ -9,13 +9,12 @@ from scipy.sparse import issparse
 from bayesfloor.data.column_order import order_of_values
 from bayesfloor.learn.landmarks.cluster_sums import ClusterSums
 from bayesfloor.learn.landmarks.efforts import Effort
-from bayesfloor.learn.landmarks.feature_choice import FeaturePlan, Sample, Scaling, choose_features
+from bayesfloor.learn.landmarks.feature_choice import FeaturePlan, Sample, choose_features
 from bayesfloor.learn.landmarks.feature_kernels import to_probabilities
-from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
+from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap, Scaling, by_share_of_zeros, scale_rows, scaling_of
 from bayesfloor.learn.landmarks.local_rows import LocalRows, fit_stack_weights, store_rows
 from bayesfloor.learn.landmarks.multinomial import Memory, Objective, Penalty, descend, penalty_of
 from bayesfloor.learn.landmarks.row_sums import RowSums
-from bayesfloor.learn.landmarks.scaling import by_share_of_zeros, scale_rows, scaling_of
 from bayesfloor.learn.landmarks.shortlists import MANY_CLASSES, fit_many_classes
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.cluster import Cluster
