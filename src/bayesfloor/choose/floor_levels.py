@@ -11,10 +11,10 @@ The interval of a mean takes the arms of all intervals together (the method of v
 Donner 2008), and the covariances from how far their directions agree.
 
 Floors from the same rows err together. The sampling variance of R, a number of cross edges, sums r_e r_f over pairs of
-edges that share a row (`floor.trees.uncertainty`), and with S_v = Σ_{e at v} r_e its main part is Σ_v S_v². In the same way the covariance of two counts on the same rows, in two
-graphs, is Σ_v S_v S'_v, the sum over pairs of edges that share a row. So S, as a vector over the rows, is the direction
-in which a count errs. Where the directions of two counts agree, so do their errors, and the difference of the counts is
-surer than either.
+edges that share a row (`floor.trees.uncertainty`), and with S_v = Σ_{e at v} r_e its main part is Σ_v S_v². In the same
+way the covariance of two counts on the same rows, in two graphs, is Σ_v S_v S'_v, the sum over pairs of edges that
+share a row. So S, as a vector over the rows, is the direction in which a count errs. Where the directions of two counts
+agree, so do their errors, and the difference of the counts is surer than either.
 
 Identical rows form a *site*. Which of them a tree passes through depends on the order of the rows, so S is the
 expectation over all ways to permute labels within a site. This is the same as spreading each edge evenly over the pairs

@@ -87,32 +87,16 @@ NUMBER_LEARNERS: dict[str, tuple[str, ...]] = {
 }
 
 CLASS_FAMILIES: dict[str, Family] = {
-    "gaussian": gaussian,
-    "clusters": clusters,
-    "marginals": marginals,
-    "logistic": logistic,
-    "neighbours": neighbours,
-    "kernels": kernels,
-    "unit": unit,
-    "trees": trees,
-    "boosting": boosting,
-    "pairs": pairs,
-    "triples": triples,
-    "nominal": nominal,
-    "network": network,
-}
+    family.__name__: family
+    for family in (
+        gaussian, clusters, marginals, logistic, neighbours, kernels, unit, trees, boosting, pairs, triples, nominal,
+        network,
+    )
+}  # fmt: skip
 
 NUMBER_FAMILIES: dict[str, Family] = {
-    "linear": linear,
-    "additive": additive,
-    "neighbours": neighbours,
-    "kernels": kernels,
-    "gradients": gradients,
-    "trees": trees,
-    "boosting": boosting,
-    "unit": unit,
+    family.__name__: family for family in (linear, additive, neighbours, kernels, gradients, trees, boosting, unit)
 }
-
 
 #: Families of classes that have something to say on some data only.
 _CONDITIONAL = ("unit", "pairs", "triples", "nominal", "network")

@@ -52,6 +52,14 @@ class Sample(NamedTuple):
     targets: F32
     root_weight: F32 | None
 
+    @classmethod
+    def of(cls, columns: F32, targets: F32, weight: F32) -> "Sample":
+        """Return rows with weights, of any mean."""
+        if (weight == weight[0]).all():
+            return cls(columns, targets, None)
+        root = np.sqrt(weight / weight.mean())[:, np.newaxis]
+        return cls(columns, targets * root, root)
+
 
 def ridge(sample: Sample, columns: F32, landmarks: F32, gamma: float, with_linear: bool) -> LeaveOneOut:
     """Regress indicators of the classes on linear and kernel features.
@@ -240,7 +248,7 @@ class FeaturePlan(NamedTuple):
 
 
 def choose_features(
-    scaling: Scaling, sample: Sample, landmarks: F32, plan: FeaturePlan, rng: np.random.Generator
+    scaling: Scaling, sample: Sample, landmarks: F32, plan: FeaturePlan, seed: int
 ) -> tuple[FeatureMap, float]:
     """Choose the width of the kernel, the weights of the columns, and the rules.
 
@@ -254,7 +262,7 @@ def choose_features(
         Scaled rows that become landmarks.
     plan : FeaturePlan
         How much to spend.
-    rng : Generator
+    seed : int
         Draws pairs of rows.
 
     Returns
@@ -263,7 +271,7 @@ def choose_features(
     penalty : float
         That of ridge regression on the sample.
     """
-    columns, d = sample.columns, sample.columns.shape[1]
+    columns, d, rng = sample.columns, sample.columns.shape[1], np.random.default_rng(seed)
     few = Sample(*(None if each is None else each[: plan.width_rows] for each in sample))  # type: ignore[arg-type]
     seeds, with_linear = columns[: min(plan.width_landmarks, plan.n_landmarks)], d <= MOST_LINEAR
     unit = median_square(columns, rng)
