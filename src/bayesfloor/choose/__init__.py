@@ -4,7 +4,6 @@ No classifier is trained here. The floor of each candidate says how well any cla
 
     floor_selector ────── FloorSelector: columns of X, one group after the other, for classes and for numbers
       search                the greedy search, its rule to stop, and the floor after every step
-      column_floors         the floor of some columns: cross edges of classes, noise variance of numbers
     transforms ────────── compare_transforms: representations of the same rows, ranked
       transform_results     the ranked table
     class_weight ──────── bayes_class_weight, bayes_cost_matrix: harder classes weigh more

@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg.blas import dsyrk
 
-from bayesfloor.learn.training_rows import F, Train, distances_between, single, squared_distances
+from bayesfloor.learn.training_rows import F, Singles, Train, distances_between, single, squared_distances
 from bayesfloor.runtime.arrays import Floats
-
-Singles = NDArray[np.float32]
 
 #: Ridge penalties to choose from, as multiples of the rows.
 PENALTIES = np.geomspace(1e-7, 10.0, 25)
@@ -278,14 +276,14 @@ def gaussian_slopes(points: NDArray[F], landmarks: NDArray[F], weighted: NDArray
     return slopes
 
 
-def landmark_factor(between: Floats, scale: float) -> Floats:
+def landmark_factor(between: Floats, scale: float, jitter: float = JITTER) -> Floats:
     """Return the Cholesky factor of the landmarks' kernel, from their squared distances.
 
     Kernels of rows times its inverse are features of which a ridge penalty is that of the kernel's own space
     (Nyström's method).
     """
     kernel = np.exp(scale * between)
-    kernel[np.diag_indices(len(kernel))] += JITTER
+    kernel[np.diag_indices(len(kernel))] += jitter
     return linalg.cholesky(kernel, lower=True, check_finite=False)
 
 

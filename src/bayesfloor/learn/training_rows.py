@@ -38,6 +38,7 @@ FARTHEST = 1e15
 
 
 F = TypeVar("F", np.float32, np.float64)
+Singles = NDArray[np.float32]
 
 
 def never_stop() -> None:
@@ -280,7 +281,7 @@ def _median(distances: NDArray[Any]) -> float:
     return float(np.median(apart)) if len(apart) else 1.0
 
 
-def single(X: Any) -> NDArray[np.float32]:
+def single(X: Any) -> Singles:
     """Return numbers in single precision, in rows of memory."""
     return np.ascontiguousarray(X, np.float32)
 
