@@ -350,7 +350,7 @@ class FloorSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 def _with_names(step: Step, groups: list[Ints], names: Sequence[Any]) -> SelectionStep:
     features = tuple(str(names[column]) for group in step.changed for column in groups[group])
     n_features = sum(len(groups[group]) for group in step.in_use)
-    return SelectionStep(features, n_features, step.level, step.selected, step.n_candidates, step.seconds)
+    return SelectionStep(features, n_features, *step[2:])
 
 
 def check_feature_groups(feature_groups: Any, n_features: int, names: Sequence[Any] | None) -> list[Ints]:

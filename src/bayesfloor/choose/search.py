@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from bayesfloor.choose.floor_levels import MEASURE_OF, FloorLevel
 from bayesfloor.runtime.results import PlottedResult
@@ -32,8 +32,7 @@ TryAll = Callable[[Sequence[Groups]], list[FloorLevel]]
 CLEAR_FALL = 3
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """What a step changed, what was then in use, and the floor of it."""
 
     changed: Groups

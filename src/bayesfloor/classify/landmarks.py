@@ -1,7 +1,7 @@
 """Estimators on landmark models (`learn.landmarks`): a classifier and a regressor, near kernel methods in accuracy."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -33,6 +33,10 @@ from bayesfloor.runtime.text import listed
 from bayesfloor.runtime.threads import WorkerPool, supervise
 
 T = TypeVar("T")
+
+
+#: Where a fitted classifier keeps the fields of its model.
+FITTED = {field.name: f"{field.name}_" for field in fields(LandmarkModel)} | {"coefficients": "coef_"}
 
 
 class Settings(NamedTuple):
@@ -155,6 +159,10 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
     True
     """
 
+    classes_: NDArray[Any]
+    coef_: F32
+    local_: LocalRows | None
+
     def __init__(
         self,
         effort: str = "default",
@@ -266,26 +274,11 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
         self._keep(self._supervised(lambda pool: fit(rows, n_classes, effort, seed, pool)))
 
     def _model(self) -> LandmarkModel:
-        return LandmarkModel(
-            self.feature_map_,
-            self.coef_,
-            self.local_,
-            self.penalty_,
-            self.held_out_error_,
-            self.held_out_log_loss_,
-            self.curvature_,
-            self.mean_weight_,
-        )
+        return LandmarkModel(**{field: getattr(self, name) for field, name in FITTED.items()})
 
     def _keep(self, model: LandmarkModel) -> None:
-        self.feature_map_ = model.feature_map
-        self.coef_ = model.coefficients
-        self.local_ = model.local
-        self.penalty_ = model.penalty
-        self.held_out_error_ = model.held_out_error
-        self.held_out_log_loss_ = model.held_out_log_loss
-        self.curvature_ = model.curvature
-        self.mean_weight_ = model.mean_weight
+        for field, name in FITTED.items():
+            setattr(self, name, getattr(model, field))
 
     def decision_function(self, X: Any) -> F64:
         """Score each row.
