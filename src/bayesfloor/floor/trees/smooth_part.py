@@ -158,7 +158,7 @@ class _Fit:
         self.strengths, self.directions = eigenpairs(products)
         moments = self.directions.T @ (self.weight * (self.features.T @ rest))
         scores, penalties = gcv_scores(
-            self.strengths, moments**2, rest @ rest, n, CAUTION, CAUTION * n_plain, CAUTION * most
+            self.strengths, moments**2, float(rest @ rest), n, CAUTION, CAUTION * n_plain, CAUTION * most
         )
         best = int(scores.argmin())
         self.shares = self.strengths / (self.strengths + penalties[best])
