@@ -19,9 +19,9 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from bayesfloor.classify import hierarchical
 from bayesfloor.classify.affinity import class_affinity
 from bayesfloor.classify.hierarchical import DAGClassifier, HierarchicalClassifier
-from bayesfloor.classify.hierarchical import hierarchical_classifier as hierarchical
 from bayesfloor.classify.routing import fit_platt, leaf_probabilities
 from bayesfloor.floor import pairwise_bayes_error
 from bayesfloor.runtime.limits import check_n_jobs

@@ -24,7 +24,7 @@ from bayesfloor.learn.landmarks.fitting import (
     update_model,
 )
 from bayesfloor.learn.landmarks.local_rows import LocalRows
-from bayesfloor.learn.landmarks.regression import fit_ridge
+from bayesfloor.learn.landmarks.regression import fit_numbers
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.checks import check_int, check_option, check_random_state_seed
 from bayesfloor.runtime.cluster import cluster_of
@@ -433,7 +433,7 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
         self.target_mean_ = float(middle + share @ (numbers - middle))
         self.target_deviation_ = float(np.sqrt(share @ (numbers - self.target_mean_) ** 2))
         targets = ((numbers - self.target_mean_) / (self.target_deviation_ or 1.0)).astype(np.float32)
-        fit = partial(fit_ridge, has_groups=data.groups is not None, n_landmarks=n_landmarks, n_rules=n_rules)
+        fit = partial(fit_numbers, has_groups=data.groups is not None, n_landmarks=n_landmarks, n_rules=n_rules)
         model = self._supervised(lambda pool: fit(rows, targets, effort, seed, pool))
         self.feature_map_ = model.feature_map
         self.coef_ = model.coefficients

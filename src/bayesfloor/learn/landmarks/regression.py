@@ -55,7 +55,7 @@ class RidgeModel(NamedTuple):
     held_out_mse: float
 
 
-def fit_ridge(
+def fit_numbers(
     rows: Rows,
     targets: F32,
     effort: Effort,
