@@ -94,7 +94,7 @@ def test_search_in_processes():
     [
         ({"routing": "fuzzy"}, ValueError, "'routing' parameter must be .* Got 'fuzzy'"),
         ({"affinity": "cosine"}, ValueError, "'affinity' parameter must be .* Got 'cosine'"),
-        ({"affinity": np.ones((2, 2))}, ValueError, "there are 4 classes"),
+        ({"affinity": np.ones((2, 2))}, ValueError, "4 classes need affinity of shape"),
         ({"tree": "oak"}, ValueError, "oak"),
         ({"tree": [0, 1]}, ValueError, "2"),
         ({"n_trees": 0}, ValueError, "'n_trees'"),
