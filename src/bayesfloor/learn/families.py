@@ -27,6 +27,7 @@ each learner of numbers bounds its own work; classes have the families of `bayes
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,8 +87,17 @@ NUMBER_LEARNERS: dict[str, tuple[str, ...]] = {
     "unit": ("kernel ridge, one unit", "5 neighbours, one unit"),
 }
 
+
+def of_drawn_rows(family: Family, train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Train learners that take no weights on rows that are drawn by them."""
+    return family(train.drawn_by_weight(), test, seed)
+
+
+#: Families of classes whose learners take weights.
+_WEIGHTED = (neighbours, kernels, unit, trees, boosting)
+
 CLASS_FAMILIES: dict[str, Family] = {
-    family.__name__: family
+    family.__name__: family if family in _WEIGHTED else partial(of_drawn_rows, family)
     for family in (
         gaussian, clusters, marginals, logistic, neighbours, kernels, unit, trees, boosting, pairs, triples, nominal,
         network,
@@ -144,6 +154,7 @@ def family_of(name: str, estimator: Any) -> Family:
             fitted.set_params(random_state=seed % 2**32)
         is_weighted = train.weight is not None and has_fit_parameter(fitted, "sample_weight")
         keywords = {"sample_weight": train.weight} if is_weighted else {}
+        train = train if is_weighted else train.drawn_by_weight()
         # which may change its rows, as StandardScaler(copy=False) does
         fitted.fit(as_given(train.X, train.given_columns), train.y.copy(), **keywords)
         if not train.n_classes:

@@ -8,9 +8,9 @@ called impossible because of spanning trees, and nothing at all that a model on 
 
 from typing import Any
 
+from bayesfloor.floor.learned.counted_rows import leads_with_ranking
 from bayesfloor.floor.learned.findings import STILL_FALLING
 from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor, MetricFloor
-from bayesfloor.floor.learned.strata import leads_with_ranking
 from bayesfloor.floor.trees.results import BayesError, PairwiseBayesError
 from bayesfloor.report.blocks import Block, Paragraph, Summary
 from bayesfloor.report.fast_model import FastModel
