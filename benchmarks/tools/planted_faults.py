@@ -62,8 +62,8 @@ FAULTS = [
           "data"),
     Fault("data/row_groups.py", 'np.searchsorted(cuts, codes), f"', 'np.searchsorted(cuts, codes, "right"), f"',
           "data/test_subgroups.py"),
-    Fault("data/value_order.py", "mix64(keys ^ mix64(np.array([seed], np.uint64)))", "mix64(keys)",
-          "data/test_value_order.py"),
+    Fault("data/column_order.py", "mix64(keys ^ mix64(np.array([seed], np.uint64)))", "mix64(keys)",
+          "data/test_column_order.py"),
     # --- tables: files and frames
     Fault("tables/libsvm.py", "first >= second for", "first > second for", "tables/test_formats.py"),
     Fault("tables/libsvm.py", "first = 0 if min(indices) == 0 else 1", "first = 1", "tables/test_formats.py"),
@@ -114,9 +114,9 @@ FAULTS = [
           "agreeing = (counts * counts).sum(axis=1)", "floor/test_votes.py"),
     # --- classify
     Fault("classify/routing.py", "(n_right + 1.0) / (n_right + 2.0)", "1.0", "classify/test_routing.py"),
-    Fault("classify/hierarchical/dag.py", "first[some] += scores > 0", "first[some] += scores >= 0",
+    Fault("classify/hierarchical.py", "first[some] += scores > 0", "first[some] += scores >= 0",
           "classify/test_dag.py"),
-    Fault("classify/linear_decisions.py", "if not np.isfinite(scores).all():", "if False:",
+    Fault("classify/linear/path_classifiers.py", "if not np.isfinite(scores).all():", "if False:",
           "classify/test_path_classifiers.py"),
     # --- choose
     Fault("choose/search.py", "before.floor - after.floor > n_errors *", "before.floor - after.floor > 0 *",

@@ -3,16 +3,14 @@ from bayesfloor.choose.class_weight import bayes_cost_matrix as bayes_cost_matri
 from bayesfloor.choose.floor_selector import FloorSelector as FloorSelector
 from bayesfloor.choose.transforms import compare_transforms as compare_transforms
 from bayesfloor.classify.affinity import class_affinity as class_affinity
-from bayesfloor.classify.hierarchical.dag import DAGClassifier as DAGClassifier
-from bayesfloor.classify.hierarchical.hierarchical_classifier import (
-    HierarchicalClassifier as HierarchicalClassifier,
-)
-from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier as LandmarkClassifier
-from bayesfloor.classify.landmarks.landmark_regressor import LandmarkRegressor as LandmarkRegressor
+from bayesfloor.classify.hierarchical import DAGClassifier as DAGClassifier
+from bayesfloor.classify.hierarchical import HierarchicalClassifier as HierarchicalClassifier
+from bayesfloor.classify.landmarks import LandmarkClassifier as LandmarkClassifier
+from bayesfloor.classify.landmarks import LandmarkRegressor as LandmarkRegressor
 from bayesfloor.classify.linear.linear_svm import linear_svm_path as linear_svm_path
-from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV as LinearSVCCV
-from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC as OneVsOneSVC
-from bayesfloor.classify.linear.smart_svc import SmartSVC as SmartSVC
+from bayesfloor.classify.linear.path_classifiers import LinearSVCCV as LinearSVCCV
+from bayesfloor.classify.linear.path_classifiers import OneVsOneSVC as OneVsOneSVC
+from bayesfloor.classify.linear.path_classifiers import SmartSVC as SmartSVC
 from bayesfloor.floor import bayes_error as bayes_error
 from bayesfloor.floor import henze_penrose_divergence as henze_penrose_divergence
 from bayesfloor.floor import one_vs_rest_bayes_error as one_vs_rest_bayes_error

@@ -1,5 +1,5 @@
 from bayesfloor.choose.class_weight import CostMatrix as CostMatrix
-from bayesfloor.choose.selection_path import SelectionPath as SelectionPath
+from bayesfloor.choose.search import SelectionPath as SelectionPath
 from bayesfloor.choose.transform_results import TransformComparison as TransformComparison
 from bayesfloor.classify.linear.linear_svm import LinearSVMPath as LinearSVMPath
 from bayesfloor.data.prepared_table import Table as Table

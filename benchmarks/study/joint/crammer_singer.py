@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from bayesfloor.classify.linear.linear_svm import check_values_of_c
-from bayesfloor.classify.linear_decisions import LinearDecisions
+from bayesfloor.classify.linear.path_classifiers import LinearDecisions
 from bayesfloor.classify.training import F64, I64, check_training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.runtime.checks import check_random_state_seed, warn_caller

@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from bayesfloor.classify.decode_kernels import linear_scores
-from bayesfloor.classify.linear_decisions import LinearDecisions
+from bayesfloor.classify.linear.path_classifiers import LinearDecisions
 from bayesfloor.classify.training import F64, Training, check_training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.points import check_points
