@@ -90,8 +90,9 @@ class Problem:
     def take(self, rows: Ints) -> "Problem":
         """Keep some of the rows; all classes stay."""
         names = ("codes", "groups", "time", "tabular", "by", "supervised", "sample_weight")
-        known = {name: value for name in names if (value := getattr(self, name)) is not None}
-        taken = {name: each[rows] if isinstance(each, np.ndarray) else each.take(rows) for name, each in known.items()}
+        taken: dict[str, Any] = {name: value for name in names if (value := getattr(self, name)) is not None}
+        for name, value in taken.items():
+            taken[name] = value[rows] if isinstance(value, np.ndarray) else value.take(rows)
         y = self.y[rows] if len(self.y) else self.y
         return replace(self, X=np.ascontiguousarray(self.X[rows]), y=y, **taken)
 

@@ -200,7 +200,7 @@ class Preparation:
         places = self._places()
         n_features = places[-1][2]
         check_memory(16 * read.n_rows * n_features, f"{read.source} as {counted(n_features)} columns of numbers")
-        columns = list(read.columns)
+        columns: list[Any] = list(read.columns)
         X = read.take_matrix(read.names) if consume and self.is_plain else None
         if X is None:
             X = np.empty((read.n_rows, n_features))

@@ -154,7 +154,7 @@ def nearest_points(tiled: Tiled, k: int, axes: Axes, pool: WorkerPool, amount: i
 
         def sweep_chunk(chunk: Chunk) -> Iterator[tuple[Edges, Chunk | None]]:
             for edges, rest in in_steps(chunk, sweep_neighbors, arguments, work, out):
-                yield Edges(*(field.copy() for field in edges)), rest
+                yield Edges(edges.u.copy(), edges.v.copy(), edges.d2.copy()), rest
 
         return sweep_chunk
 
