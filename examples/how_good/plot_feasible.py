@@ -23,7 +23,7 @@ y = np.where(progression > np.median(progression), "worse", "stable")
 
 report = difficulty_report(X, y, target_value=0.10)
 print(*report.summary["answer"])
-print(report.summary["verdict"]["sentence"])
+print(report.summary["goal"]["sentence"])
 
 # %%
 # The picture shows why. Circles are errors on rows that the models had not seen, at three

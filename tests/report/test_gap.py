@@ -43,7 +43,7 @@ def test_it_is_in_every_form(report):
     page = report.to_html()
     section = page[page.index('<section id="gap"') :]
     section = section[: section.index("</section>")]
-    for name in ("your model", "best model tried", "the floor"):
+    for name in ("your model", "stack of models", "the floor"):
         assert section.count(name) >= 2  # in a wide picture and in a narrow one
     assert '<a href="#gap">Your model</a>' in page
     for label in ("0", "1"):

@@ -8,6 +8,7 @@ import pytest
 
 from bayesfloor import difficulty_report
 from bayesfloor.report.result import DifficultyReport
+from bayesfloor.report.verdict import Verdict
 from report import sample_regression, sample_summary
 
 mlflow = pytest.importorskip("mlflow", reason="needs the extra 'mlflow'")
@@ -29,7 +30,7 @@ def opened(address, monkeypatch):
 
 
 def report_of(summary):
-    return DifficultyReport(summary, ())
+    return DifficultyReport(summary, (), Verdict("yes", (), None, ()))
 
 
 def artifact(client, run_id, name):
@@ -53,7 +54,7 @@ def check_real_report(client):
     assert "bayesfloor/error/reached" not in metrics
     assert run.data.params["bayesfloor/n_rows"] == "60"
     assert run.data.params["bayesfloor/method"] == "trees"
-    assert run.data.tags["bayesfloor.verdict"] == report.summary["verdict"]["verdict"]
+    assert run.data.tags["bayesfloor.goal"] == report.summary["goal"]["verdict"]
     assert run.data.tags["bayesfloor.answer"] == " ".join(report.summary["answer"])
     assert json.loads(artifact(client, run_id, "bayesfloor/report.json")) == report.summary
     assert artifact(client, run_id, "bayesfloor/report.html") == report.to_html()
@@ -77,7 +78,7 @@ def test_the_active_run_and_two_reports_in_it(store):
     with mlflow.start_run() as active:
         assert report_of(summary).log_to_mlflow() == active.info.run_id
         assert mlflow.active_run().info.run_id == active.info.run_id
-        DifficultyReport(sample_regression.houses(), ()).log_to_mlflow(prefix="prices")
+        report_of(sample_regression.houses()).log_to_mlflow(prefix="prices")
         run = store.get_run(active.info.run_id)
     assert run.info.status == "RUNNING"
     found = run.data.metrics

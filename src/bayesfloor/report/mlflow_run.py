@@ -79,13 +79,14 @@ def parameters_of(summary: dict[str, Any]) -> dict[str, str]:
 
 
 def tags_of(summary: dict[str, Any]) -> dict[str, str]:
-    """Return the answer in words, the verdict on a target, and the codes of the findings."""
+    """Return the answer in words, whether to trust it, the verdict on a target, and the codes of the findings."""
     tags = {
         "answer": " ".join(summary["answer"]),
+        "trust": summary["verdict"]["trust"],
         "findings": " ".join(each["code"] for each in summary["findings"]),
         "schema": summary["schema"],
         "version": summary["version"],
     }
-    if summary["verdict"] is not None:
-        tags["verdict"] = summary["verdict"]["verdict"]
+    if summary["goal"] is not None:
+        tags["goal"] = summary["goal"]["verdict"]
     return {name: shortened(value, _LONGEST_TAG) for name, value in tags.items()}

@@ -67,14 +67,14 @@ def gap_values(gap: FloorGap) -> Summary:
     plain = gap.to_dict()
     figures = [
         _figure("your model", gap.error, gap.error_interval),
-        _figure("best model tried", gap.reached, gap.reached_interval),
+        _figure("stack of models", gap.reached, gap.reached_interval),
         _figure("the floor", gap.estimate, gap.interval),
     ]
     kept = ("sentence", "name", "origin", "n_tested", "confidence", "is_sure", "p_value")
     return {
         **{name: plain[name] for name in kept},
         "figures": figures,
-        "sure": _figure("more than the best model", gap.sure_gap, gap.sure_gap_interval),
+        "sure": _figure("more than the stack", gap.sure_gap, gap.sure_gap_interval),
         "possible": _figure("from there to the floor", gap.possible_gap, gap.possible_gap_interval),
         "classes": [each | {"label": str(each["label"])} for each in plain["by_class"]],
         "pairs": [
@@ -98,7 +98,7 @@ def _note(gap: FloorGap) -> str:
         "predictions": "That the predictions are by models that had not seen the rows is taken on trust.",
     }
     return (
-        f"{how[gap.origin]} The best model tried is the stack of learners. P-values are of McNemar’s exact test, by "
+        f"{how[gap.origin]} P-values are of McNemar’s exact test, by "
         "groups where rows belong together; those of classes and pairs are corrected together by Holm’s method."
     )
 
