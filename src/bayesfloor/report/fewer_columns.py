@@ -80,9 +80,12 @@ def _fewer_codes(
 
 
 def _is_left_out(name: str, columns: Collection[str], names: Collection[str]) -> bool:
-    """Tell whether a column of the tabular view is of one that is left out: of the longest name that it begins with."""
-    of = [column for column in columns if name == column or name.startswith((f"{column}: ", f"{column}="))]
-    if not of:
-        return False
-    column = max(of, key=len)
+    """Tell whether a column of the tabular view is of one that is left out."""
+    column = column_of(name, columns)
     return column in names or (f"{column}: time" in names and name.removeprefix(column) in _OF_TIME)
+
+
+def column_of(name: str, columns: Collection[str]) -> str:
+    """Return which column one of the tabular view is of: that with the longest name that it begins with."""
+    of = [column for column in columns if name == column or name.startswith((f"{column}: ", f"{column}="))]
+    return max(of, key=len, default="")

@@ -24,6 +24,7 @@ from bayesfloor.data.sampling import keys_of_values, stratified_rows
 from bayesfloor.data.tasks import bins_of_numbers
 from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.report.columns import ColumnFloors
+from bayesfloor.report.fewer_columns import column_of
 from bayesfloor.report.source import Source
 from bayesfloor.runtime.arrays import Floats, Ints
 
@@ -122,10 +123,17 @@ def columns_as_given(source: Source) -> Iterator[tuple[str, Floats]]:
             if len(members) == 1:
                 yield name, source.problem.X[:, members[0]]
         return
-    place = {name: column for column, name in enumerate(tabular.names)}
+    is_scaled = np.array_equal(
+        tabular.values, source.problem.X
+    )  # where all columns are numbers, there is no other view
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(tabular.names):
+        places.setdefault(column_of(name, source.columns), []).append(place)
     for name in source.columns:
-        if (column := place.get(name, place.get(f"{name}: time"))) is not None:
-            yield name, tabular.values[:, column]
+        own = places.get(name, [])
+        if len(own) == 1 or (own and tabular.names[own[0]] == f"{name}: time"):
+            spread, center = source.scales.get(name, (1.0, 0.0)) if is_scaled else (1.0, 0.0)
+            yield name, tabular.values[:, own[0]] * spread + center
 
 
 def is_worse_without(metric: MetricFloor, without: MetricFloor) -> bool:
@@ -193,7 +201,9 @@ def _pairs(columns: dict[str, Floats], target: _Target) -> Iterator[tuple[str, s
         yield from _exact_pairs(names, np.array([columns[name] for name in names]), target.y)
         return
     for first, second in combinations(names, 2):
-        order = np.sign(columns[first] - columns[second])
+        difference = columns[first] - columns[second]
+        rounding = 1e-9 * np.abs(columns[first]).max()
+        order = np.where(np.abs(difference) <= rounding, 0.0, np.sign(difference))
         if len(np.unique(order)) > 1 and target.is_told_by(order):
             yield first, second
 

@@ -221,6 +221,8 @@ def note_on_curve(limit: Limit, err_alike: bool) -> str:
             f"Between what was reached ({written(metric.reached, is_rate)}) and the {word} "
             f"({written(metric.estimate, is_rate)}) {left}."
         ]
+    elif limit.more_rows in ("helps", "open"):
+        parts = ["The curve still improves with more rows."]
     else:
         parts = [f"What was reached is about the {word}."]
     if gap > 0 and gained > 0 and limit.more_rows != "nothing":
