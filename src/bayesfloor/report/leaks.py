@@ -38,8 +38,9 @@ _LEFT_BY_TWO = 1e-3
 _ROWS_OF_LEVEL = 5
 #: Different numbers for each level, at the least, for stretches of the target to mean something.
 _NUMBERS_OF_LEVEL = 5
-#: Share of the rows that may lie outside the stretch of their level.
-_OUT_OF_PLACE = 0.02
+#: Share of the rows beside the largest level that may lie outside the stretch of theirs, and of all rows that these
+#: must be: a handful of rows lie side by side by chance.
+_OUT_OF_PLACE, _LEAST_CUT = 0.02, 0.05
 #: Columns that pairs are made of, at the most.
 _MOST_PAIRED = 60
 #: Share of all columns that may be leaks, beyond the first three: where most columns tell all, the problem is easy.
@@ -188,10 +189,11 @@ class _Target:
         n_levels, n = int(levels.max()) + 1, len(levels)
         if n_levels < 2 or n_levels > n / _ROWS_OF_LEVEL or self.ranks.max() + 1 < _NUMBERS_OF_LEVEL * n_levels:
             return False
-        if np.bincount(levels).min() < 2:
+        n_others = n - int(np.bincount(levels).max())
+        if n_others < _LEAST_CUT * n:
             return False
         runs = 1 + int(np.count_nonzero(np.diff(levels[np.lexsort((levels, self.y))])))
-        return runs - n_levels <= _OUT_OF_PLACE * n
+        return runs - n_levels <= _OUT_OF_PLACE * n_others
 
 
 def _pairs(columns: dict[str, Floats], target: _Target) -> Iterator[tuple[str, str]]:

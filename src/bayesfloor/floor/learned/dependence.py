@@ -49,6 +49,9 @@ FEWEST_ROWS = 100
 FEWEST_GROUPS = 10
 #: How much more often than by chance near rows must share a group. Below, keeping groups apart changes nothing.
 CLOSE = 1.8
+#: Share of the variance of a feature within groups, below which it is steady. Rows of one group may be of different
+#: years, whose dummies tear them apart: they need only be close in what is steady.
+STEADY = 0.5
 #: Neighbours of each row that are looked at.
 N_NEIGHBOURS = 5
 #: Columns to try, those with the closest rows.
@@ -262,7 +265,18 @@ def _candidate(name: str, X: Floats, codes: Ints, given: Ints, seed: int) -> _Ca
     if points.shape[1] == 0:
         return None
     is_close = closeness(points, groups)
+    is_steady = _varies_within(points, groups) < STEADY
+    if is_close < CLOSE and is_steady.any() and not is_steady.all():
+        is_close = closeness(np.ascontiguousarray(points[:, is_steady]), groups)
     return _Candidate(is_close, name, points, labels, groups) if is_close >= CLOSE else None
+
+
+def _varies_within(X: Floats, groups: Ints) -> Floats:
+    """Return the share of the variance of each feature that is within groups; 1 where a feature does not vary."""
+    sizes = np.bincount(groups)
+    means = np.column_stack([np.bincount(groups, column) / sizes for column in X.T])
+    total = X.var(axis=0)
+    return np.where(total > 0, ((X - means[groups]) ** 2).mean(axis=0) / np.where(total > 0, total, 1.0), 1.0)
 
 
 def says_group_only(X: Floats, groups: Ints) -> Bools:

@@ -90,8 +90,8 @@ class Answer(Section[Any]):
                 "them."
             ),
             "Reached": (
-                "What the best model tried attains: a stack of fast learners, or another model where that is named; each "
-                "row predicted by models that were not trained on it."
+                "What the best model tried attains: a stack of fast learners, or another model where one is named. Each "
+                "row is predicted by models that were not trained on it."
             ),
         }
         if isinstance(figures, ClassFigures) and figures.fast_model is not None:
