@@ -90,7 +90,7 @@ class Answer(Section[Any]):
                 "them."
             ),
             "Reached": (
-                "What the best model tried attains: a stack of fast learners, or another model where one is named. Each "
+                "What the best model tried attains: a stack of fast learners, or another one where it is named. Each "
                 "row is predicted by models that were not trained on it."
             ),
         }
