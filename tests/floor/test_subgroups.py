@@ -13,9 +13,9 @@ from tests.floor.test_learned import same
 from bayesfloor import learned_floor, read_table
 from bayesfloor.data.subgroups import Subgroups
 from bayesfloor.floor.learned import row_plan
+from bayesfloor.floor.learned.counted_rows import PlainRows, StratifiedRows
 from bayesfloor.floor.learned.result import LearningCurve
 from bayesfloor.floor.learned.stacking import Stack
-from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
 from bayesfloor.floor.learned.subgroups import errors_differ, find_in_subgroups, floors_differ, subgroup_floors
 from bayesfloor.floor.learned.summary import CurveSummary
 from bayesfloor.learn import boosting, linear_cost

@@ -185,7 +185,7 @@ class ClassFigures(Figures):
         if self.fast_model is not None:
             yield self.fast_model.name, self.fast_model.values
         if self.gap is not None and self.gap.origin == "cross-fitted":
-            yield "yours", {"error": self.gap.error}
+            yield "yours", {self.gap.metric: self.gap.value}
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -325,7 +325,7 @@ def figures_of_numbers(
     columns = explained_by_columns(source, options)
 
     def train(of: Problem) -> tuple[RegressionFloor, None]:
-        return regression_floor_of(of, max_rows=max_rows, **judged_by, **how), None
+        return regression_floor_of(of, max_rows=max_rows, **judged_by, **how)[0], None
 
     trusted = learn_with_checks(source, options, columns, train)
     return NumberFigures(

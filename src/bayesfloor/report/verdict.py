@@ -20,7 +20,7 @@ from bayesfloor.report.figures import ClassFigures, Figures
 from bayesfloor.report.leaks import Leaks
 from bayesfloor.report.metric_words import beats_nothing, limit_word
 from bayesfloor.runtime.findings import Finding
-from bayesfloor.runtime.text import counted, difference, exact_percent, listed, percent, points, written_range
+from bayesfloor.runtime.text import counted, difference, exact_percent, listed, percent, written_range
 
 #: Findings that say of the error, or of the variance explained, that models do no better than without features,
 _NOTHING = {"BF023", "BF048"}
@@ -348,7 +348,8 @@ def _steps(figures: Figures, limit: Limit, reasons: Sequence[Reason]) -> Iterato
         return
     if isinstance(figures, ClassFigures) and figures.gap is not None and figures.gap.sure_gap_interval[0] > 0.0:
         sure = figures.gap.sure_gap
-        yield Step("better model", sure, f"Improve your model: {points(sure)} points of its error can surely be won.")
+        won = difference(sure, metric.is_rate)
+        yield Step("better model", sure, f"Improve your model: {won} can surely be won, as the stack did.")
     if limit.more_rows == "nothing":
         yield Step(
             "better columns", None, "Get other columns, or far more rows: nothing that was tried tells the target."

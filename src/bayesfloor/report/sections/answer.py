@@ -9,8 +9,8 @@ spanning trees, and nothing at all that a model on the same page has done. What 
 
 from typing import Any
 
+from bayesfloor.floor.learned.counted_rows import leads_with_ranking
 from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor, MetricFloor
-from bayesfloor.floor.learned.strata import leads_with_ranking
 from bayesfloor.floor.trees.results import BayesError, PairwiseBayesError
 from bayesfloor.report.blocks import Block, Bullets, Paragraph, Summary
 from bayesfloor.report.fast_model import FastModel

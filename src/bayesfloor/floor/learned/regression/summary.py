@@ -16,8 +16,7 @@ from scipy.special import ndtri, stdtrit
 from bayesfloor.floor.learned.certainty import FEWEST_DEGREES, standard_error_of
 from bayesfloor.floor.learned.learning_curve import covariance_of
 from bayesfloor.floor.learned.regression.curve_end import COMMON, EXACT, SLOW_RATES, Points, end_of_curve
-from bayesfloor.floor.learned.regression.residual_edges import Draws, draw_means
-from bayesfloor.floor.learned.regression.tested_rows import TestedRows
+from bayesfloor.floor.learned.regression.residuals import Draws, TestedRows, draw_means
 from bayesfloor.floor.learned.rules import ERR_ALIKE, WIDER, Lead, widened
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 
