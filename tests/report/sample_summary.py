@@ -408,7 +408,7 @@ def with_gap() -> Summary:
     pairs = [("3", "8", 0.04, 0.01, 0.0004), ("4", "9", 0.02, 0.012, 0.31), ("1", "7", 0.001, 0.003, 1.0)]
     figures = [
         ("your model", 0.081, 0.07, 0.093),
-        ("best model tried", 0.051, 0.042, 0.061),
+        ("stack of models", 0.051, 0.042, 0.061),
         ("the floor", 0.039, 0.02, 0.06),
     ]
     tested = {"p_value": 0.02, "share_of_gap": 0.5}
@@ -418,13 +418,16 @@ def with_gap() -> Summary:
         "sentence": "Your model errs on 8.1%; 3.0 points of it can surely be won (95% interval 1.9 to 4.1, p < .001), "
         "1.2 more perhaps; all of the 3.0 points is 3 against 8.",
         "name": "GaussianNB",
+        "metric": "error",
+        "title": "error",
+        "is_rate": True,
         "origin": "cross-fitted",
         "n_tested": 1797,
         "confidence": 0.95,
         "is_sure": True,
         "p_value": 1e-6,
         "figures": [dict(zip(("name", "value", "low", "high"), each, strict=True)) for each in figures],
-        "sure": {"name": "more than the best model", "value": 0.03, "low": 0.019, "high": 0.041},
+        "sure": {"name": "more than the stack", "value": 0.03, "low": 0.019, "high": 0.041},
         "possible": {"name": "from there to the floor", "value": 0.012, "low": 0.0, "high": 0.031},
         "classes": [
             {"label": str(code), "n_rows": 180, "error": 0.08, "reached": 0.05, "gap": 0.03, "p_adjusted": 0.2}

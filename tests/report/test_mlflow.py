@@ -85,7 +85,7 @@ def test_the_active_run_and_two_reports_in_it(store):
     assert found["bayesfloor/roc_auc/reached"] == 0.9653
     assert found["bayesfloor/log_loss/reached_high"] == 1.31
     assert found["bayesfloor/error/fast_model"] == 0.0245
-    assert (found["bayesfloor/gap/error"], found["bayesfloor/gap/sure"]) == (0.081, 0.03)
+    assert (found["bayesfloor/gap/value"], found["bayesfloor/gap/sure"]) == (0.081, 0.03)
     assert found["prices/r2/estimate"] == 0.91
     assert found["prices/rmse/reached"] == 59_500.0
     assert found["prices/noise/sd"] == 47_700.0

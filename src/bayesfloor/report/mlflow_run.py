@@ -64,7 +64,7 @@ def metrics_of(summary: dict[str, Any]) -> dict[str, float]:
     if (fast := summary["fast_model"]) is not None:
         figures |= {f"{each['metric']}/fast_model": each["value"] for each in fast["metrics"]}
     if (gap := summary.get("gap")) is not None:
-        figures |= {"gap/error": gap["figures"][0]["value"], "gap/p_value": gap["p_value"]}
+        figures |= {"gap/value": gap["figures"][0]["value"], "gap/p_value": gap["p_value"]}
         figures |= {f"gap/{name}": gap[name]["value"] for name in ("sure", "possible")}
     if (noise := summary.get("noise")) is not None:
         figures["noise/sd"] = noise["sd"]
