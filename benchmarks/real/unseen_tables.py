@@ -121,7 +121,7 @@ def measure(folder: str, state: str, name: str) -> dict:
         "n_rows": len(table),
         "headline": " ".join(report.summary["answer"]),
         "reasons": [
-            {"kind": each["kind"], "columns": each["columns"], "is_decisive": each["is_decisive"]}
+            {"kind": each["kind"], "columns": each["columns"], "in_headline": each["in_headline"]}
             for each in (report.summary.get("verdict") or {}).get("reasons", [])
         ],
         "seconds": round(seconds, 1),
@@ -145,7 +145,7 @@ def write_table() -> None:
         own = [by_key[name, state] for state in states if (name, state) in by_key]
         if not own:
             continue
-        decisive = [each for each in own[-1]["reasons"] if each["is_decisive"]]
+        decisive = [each for each in own[-1]["reasons"] if each["in_headline"]]
         named = "; ".join(f"{each['kind']}: {', '.join(each['columns'])}" for each in decisive)
         seconds = " → ".join(str(each["seconds"]) for each in own)
         rows.append((name, own[0]["target"], own[0]["n_rows"], named or "–", seconds))

@@ -3,9 +3,11 @@
     python -m benchmarks.truth.trust run [--half design] [--workers 2]
     python -m benchmarks.truth.trust table            write benchmarks/results/trust.md
 
-Twenty tables in which something is planted, for classes and for numbers, and forty clean ones. A planted one counts as
-found where a decisive reason names every planted column in the headline; a clean one is a false alarm where there is
-any decisive reason. Thresholds were chosen on the half called design; the half called held-out was looked at once.
+Thirty tables in which something is planted, for classes and for numbers, and forty clean ones. A planted one counts as
+found where a reason names every planted column in the headline; a clean one is a false alarm where there is any reason
+in the headline. Thresholds were chosen on the half called design; the half called held-out was looked at once. Ten of
+the twenty planted tables of the design half were held out first: five of nine were found then, rules were changed, and
+ten new ones took their place.
 Each table is recorded in benchmarks/results/trust.jsonl and not measured again.
 """
 
@@ -227,10 +229,85 @@ def rising_dates_of_numbers(rng: Rng) -> Planted:
     return drifting(rng, True, "date", days(), turns=False)
 
 
+# New ones, made after the others had been looked at
+
+
+def several_copies(rng: Rng) -> Planted:
+    """Plant a code for each class of three, and a text that says the same."""
+    table = plain(rng)
+    codes = np.clip(np.round(signal(table) / 2 + 0.8 * rng.standard_normal(N)) + 1, 0, 2).astype(int)
+    table["y"] = np.array(["low", "mid", "top"])[codes]
+    table["outcome_code"] = 10 * codes + 3
+    table["outcome_text"] = [f"result {code}" for code in codes]
+    return table, "y", ("outcome_code", "outcome_text")
+
+
+def one_sided_gap(rng: Rng) -> Planted:
+    """Plant a date that is there for one class only."""
+    table = of_classes(rng)
+    when = pd.Series(pd.date_range("2019-01-01", periods=N, freq="D")).sample(frac=1, random_state=5).to_numpy()
+    table["refund_date"] = pd.Series(when).where(table["y"] == "yes")
+    return table, "y", ("refund_date",)
+
+
+def balance(rng: Rng) -> Planted:
+    """Plant what came in and what went out, of which the label is the sign."""
+    table = of_classes(rng)
+    table["paid_in"] = rng.gamma(3.0, 100.0, N).round(2)
+    change = rng.gamma(2.0, 20.0, N).round(2) + 0.01
+    table["paid_out"] = table["paid_in"] + np.where(table["y"] == "yes", change, -change)
+    return table, "y", ("paid_in", "paid_out")
+
+
+def squared(rng: Rng) -> Planted:
+    """Plant the square of the number, with a little noise."""
+    table = of_numbers(rng)
+    table["area"] = table["y"] ** 2 * (1 + 0.002 * rng.standard_normal(N))
+    return table, "y", ("area",)
+
+
+def product(rng: Rng) -> Planted:
+    """Plant price and quantity of an amount."""
+    table = of_numbers(rng)
+    table["quantity"] = rng.integers(6, 60, N).astype(float)
+    table["price"] = table["y"] / table["quantity"]
+    return table, "y", ("quantity", "price")
+
+
+def five_grades(rng: Rng) -> Planted:
+    """Plant five grades of the number, of unequal size."""
+    table = of_numbers(rng)
+    cuts = table["y"].quantile([0.1, 0.3, 0.7, 0.9]).to_numpy()
+    table["grade"] = np.array(list("EDCBA"))[np.searchsorted(cuts, table["y"])]
+    return table, "y", ("grade",)
+
+
+def students(rng: Rng) -> Planted:
+    """Plant tests of students, nine each, for classes."""
+    return grouped(rng, False, "student_no", lambda groups: 9000 + 13 * groups, 9)
+
+
+def households(rng: Rng) -> Planted:
+    """Plant members of households, five each, for a number."""
+    return grouped(rng, True, "household", lambda groups: np.array([f"H{code:05d}" for code in 31 * groups]), 5)
+
+
+def turning_hours(rng: Rng) -> Planted:
+    """Plant moments, hours apart, along which classes change their meaning."""
+    times = pd.Series(pd.date_range("2023-05-01 06:00", periods=N, freq="7h"))
+    return drifting(rng, False, "recorded_at", times, turns=True)
+
+
+def rising_years_of_numbers(rng: Rng) -> Planted:
+    """Plant years along which a number rises."""
+    return drifting(rng, True, "year", pd.Series(np.repeat(np.arange(1984, 2020), N // 36)), turns=False)
+
+
 DESIGN = [copied_label, known_afterwards, telling_id, logarithm, ratio, ten_bins, patients, stores, turning_days]
-DESIGN += [rising_dates_of_numbers]
-HELD_OUT = [nearly_copied_label, later_than, model_score, other_unit, total, three_bins, machines, routes]
-HELD_OUT += [turning_years, turning_dates_of_numbers]
+DESIGN += [rising_dates_of_numbers, nearly_copied_label, later_than, model_score, other_unit, total, three_bins]
+DESIGN += [machines, routes, turning_years, turning_dates_of_numbers]
+HELD_OUT = [several_copies, one_sided_gap, balance, squared, product, five_grades, students, households]
+HELD_OUT += [turning_hours, rising_years_of_numbers]
 PLANTED = {make.__name__: make for make in (*DESIGN, *HELD_OUT)}
 
 
@@ -288,7 +365,7 @@ def measure(half: str, name: str) -> dict:
     else:
         (table, target), columns = clean(name), ()
     _, seconds, report = timed(lambda: difficulty_report(table, target, n_jobs=1))
-    reasons = [reason for reason in report.verdict.reasons if reason.is_decisive]
+    reasons = [reason for reason in report.verdict.reasons if reason.in_headline]
     named = {column for reason in reasons for column in reason.columns}
     headline = " ".join(report.summary["answer"])
     is_right = set(columns) <= named and all(column in headline for column in columns) if columns else not reasons

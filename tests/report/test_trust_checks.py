@@ -49,7 +49,7 @@ def dated():
     return frame
 
 
-def checked(frame, metric, reached):
+def checked(frame, metric, reached, findings=()):
     """Train by a table of what is reached, and note the problems that were trained on."""
     source, seen = source_of(frame, "y", None, task="regression"), []
 
@@ -58,7 +58,7 @@ def checked(frame, metric, reached):
         value = reached(problem)
         own = replace(metric, reached=value, reached_interval=(value - 0.02, value + 0.02))
         own = replace(own, curve=replace(metric.curve, fitted=np.full(3, value), limit=value))
-        return SimpleNamespace(metric="r2", metrics={"r2": own}), len(seen)
+        return SimpleNamespace(metric="r2", metrics={"r2": own}, findings=findings), len(seen)
 
     return learn_with_checks(source, OPTIONS, explained_by_columns(source, OPTIONS), train), seen
 
@@ -85,9 +85,25 @@ def test_later_rows_are_predicted_from_earlier_ones_where_that_matters(metric):
 def test_figures_stay_where_it_does_not_matter(metric):
     found, seen = checked(grouped(), metric, lambda problem: 0.6 if problem.groups is None else 0.59)
     assert len(seen) == 2
+    assert found.checks.unsure is None
     assert found.checks.apart is found.checks.mixed is None
     assert found.problem is seen[0]
     assert [each.code for each in found.checks.dependence] == ["BF034"]
+
+
+def test_both_figures_are_told_where_the_difference_may_be_chance(metric):
+    found, seen = checked(grouped(), metric, lambda problem: 0.6 if problem.groups is None else 0.55)
+    assert found.checks.apart is None
+    assert found.checks.unsure.reached == 0.55
+    assert found.problem is seen[0]
+
+
+def test_near_copies_are_named_by_their_column(metric):
+    copied = [SimpleNamespace(code="BF038")]
+    found, seen = checked(grouped(), metric, lambda problem: 0.2, copied)
+    assert found.checks.apart.column == "patient_id"
+    assert found.checks.mixed is None
+    assert found.problem is seen[1]
 
 
 def test_a_leak_is_left_out_of_what_else_is_checked(metric):

@@ -145,7 +145,7 @@ def contradictions(summary):
         if fast > floor["high"] if larger else fast < floor["low"]:
             found.append(f"a model with {fast} beyond the range of the floor")
     reasons = (summary["verdict"] or {}).get("reasons", [])
-    apart = any(each["is_decisive"] and each["kind"] != "leak" for each in reasons)
+    apart = any(each["in_headline"] and each["kind"] != "leak" for each in reasons)
     if floor["metric"] == "r2" and not apart:  # columns are looked at with rows at random
         best = max(
             (each for each in summary["data"]["columns"] if each["removed"] is not None), key=lambda c: c["removed"]
@@ -180,7 +180,7 @@ def test_sentences_agree_with_the_figures_and_with_each_other(name, seed):
     assert floor["low"] <= floor["estimate"] <= floor["high"]
     assert (verdict.trust == "yes") == (not verdict.reasons)
     for reason in verdict.reasons:
-        assert reason.is_decisive == (reason.sentence in summary["answer"])
+        assert reason.in_headline == (reason.sentence in summary["answer"])
         assert all(f"'{column}'" in reason.sentence for column in reason.columns)
     actions = [step.action for step in verdict.steps]
     assert len(set(actions)) == len(actions) > 0
@@ -199,7 +199,7 @@ def test_sentences_agree_with_the_figures_and_with_each_other(name, seed):
 def test_a_leak_is_named_in_the_headline(name):
     report = report_on(name, 0)
     (first, *_), (step, *_) = report.verdict.reasons, report.verdict.steps
-    assert (first.kind, first.columns, first.is_decisive) == ("leak", ("told",), True)
+    assert (first.kind, first.columns, first.in_headline) == ("leak", ("told",), True)
     assert report.summary["answer"][0].startswith("'told' gives the answer away: without it a model ")
     assert first.sentence in report.sentence()
     assert (step.action, step.size) == (

@@ -31,7 +31,7 @@ from bayesfloor.runtime.arrays import Floats, Ints
 #: Rows that columns are looked at in, at the most, and below which nothing can be told.
 _MOST_ROWS, _FEWEST_ROWS = 2000, 40
 #: Share of the variance of ranks, or of pairs of different class, that a column may leave.
-_LEFT_OF_NUMBERS, _LEFT_OF_CLASSES = 0.01, 0.02
+_LEFT_OF_NUMBERS, _LEFT_OF_CLASSES = 0.01, 0.04
 #: The same for two columns together, which are many more: the relation must be nearly exact.
 _LEFT_BY_TWO = 1e-3
 #: Rows for each value of a column, at the least, for its values to be levels.
@@ -46,7 +46,7 @@ _MOST_PAIRED = 60
 #: Share of all columns that may be leaks, beyond the first three: where most columns tell all, the problem is easy.
 _MOST_LEAKS, _ANY_LEAKS = 0.5, 3
 #: How much more of what needs no features must be left without the columns, and at least which share of it.
-_TIMES_WORSE, _LEFT_WITHOUT = 2.0, 0.05
+_TIMES_WORSE, _LEFT_WITHOUT = 1.25, 0.05
 
 
 @dataclass(frozen=True)

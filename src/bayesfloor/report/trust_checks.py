@@ -41,6 +41,8 @@ _FEWEST_TIMES = 4
 _SURELY = 2.5
 #: Share of what models win over what needs no features by which they must do worse.
 _MATTERS = 0.1
+#: The same for both figures to be told beside each other, after a quick check that was clear.
+_SEEMS = (0.5, 0.05)
 
 L = TypeVar("L", LearnedFloor, RegressionFloor)
 #: From a problem to its floor, and to what else is wanted of the training.
@@ -60,7 +62,10 @@ class TrustChecks:
     apart : Dependence or None
         What rows are kept apart by in all figures, although nobody said so.
     mixed : MetricFloor or None
-        The first metric with rows dealt out at random, where they are kept apart in all other figures.
+        The first metric with rows dealt out at random, where they are kept apart in all other figures; None where near
+        copies were never on both sides.
+    unsure : MetricFloor or None
+        The first metric with rows kept apart, where it seems worse, and may be so by chance.
     dependence : list of Dependence
         Rows that belong together, or an order of time, by a quick check.
     """
@@ -69,6 +74,7 @@ class TrustChecks:
     without_leaks: MetricFloor | None = None
     apart: Dependence | None = None
     mixed: MetricFloor | None = None
+    unsure: MetricFloor | None = None
     dependence: tuple[Dependence, ...] = ()
 
 
@@ -110,20 +116,24 @@ def learn_with_checks(source: Source, options: Options, columns: ColumnFloors, t
     honest = problem if rest is None else rest
     dependence = _dependence(source, honest, options)
     of_rest = learned if without is None else without
-    apart, mixed = None, None
+    apart, mixed, unsure = None, None, None
     for found in dependence:
         kept_apart = _keep_apart(source, honest, found)
         if kept_apart is None:
             continue
         again, more_again = train(kept_apart)
-        if not _is_surely_worse(_first(of_rest), _first(again)):
+        # near copies were kept together already, by rows alone: the column says which they are
+        is_copied = found.kind == "groups" and any(each.code == "BF038" for each in of_rest.findings)
+        if not is_copied and not _is_worse(_first(of_rest), _first(again), _SURELY, _MATTERS):
+            if _is_worse(_first(of_rest), _first(again), *_SEEMS):
+                unsure = _first(again)
             continue
-        apart, mixed = found, _first(of_rest)
+        apart, mixed = found, None if is_copied else _first(of_rest)
         if without is None:
             learned, more, problem = again, more_again, kept_apart
         else:
             without = again
-    checks = TrustChecks(leaks, None if without is None else _first(without), apart, mixed, tuple(dependence))
+    checks = TrustChecks(leaks, None if without is None else _first(without), apart, mixed, unsure, tuple(dependence))
     return Trusted(learned, more, problem, checks)
 
 
@@ -183,15 +193,18 @@ def _keep_apart(source: Source, problem: Problem, found: Dependence) -> Problem 
     return without_columns(source, replace(problem, time=time), {dropped})
 
 
-def _is_surely_worse(mixed: MetricFloor, apart: MetricFloor) -> bool:
-    """Tell whether models do worse on rows kept apart than others of as many rows do on rows at random."""
+def _is_worse(mixed: MetricFloor, apart: MetricFloor, n_errors: float, share: float) -> bool:
+    """Tell whether models do worse on rows kept apart than others of as many rows do on rows at random.
+
+    It must be by so many standard errors, and by a share of what models win over what needs no features.
+    """
     sign = -1.0 if mixed.larger_is_better else 1.0
     at_size = float(mixed.curve.at(apart.curve.size[0]))
     at_size = max(at_size, mixed.reached) if sign > 0 else min(at_size, mixed.reached)
     worse = sign * (apart.reached - at_size)
     errors = [(each.reached_interval[1] - each.reached_interval[0]) / 4.0 for each in (mixed, apart)]
     lead = sign * (mixed.baseline - mixed.reached)
-    return worse > _SURELY * float(np.hypot(*errors)) and worse > _MATTERS * lead
+    return worse > n_errors * float(np.hypot(*errors)) and worse > share * lead
 
 
 def _first(learned: LearnedFloor | RegressionFloor) -> MetricFloor:

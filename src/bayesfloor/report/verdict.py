@@ -6,7 +6,7 @@ It is decided once, from all figures, and all sentences speak from it, so that n
               ├── limit      the best model on the page, the floor or ceiling, what more rows bring ├── Verdict
               └── steps      drop columns, split otherwise, more rows, a better model, stop ... ────┘
 
-A reason is decisive where it changes what the figures say: it then stands in the headline, and before them. All sizes
+A reason that changes what the figures say stands in the headline, before them. All sizes
 are of the first metric that was asked for.
 """
 
@@ -19,6 +19,7 @@ from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.report.figures import ClassFigures, Figures
 from bayesfloor.report.leaks import Leaks
 from bayesfloor.report.metric_words import beats_nothing, limit_word
+from bayesfloor.report.trust_checks import TrustChecks
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.text import counted, difference, exact_percent, listed, percent, written_range
 
@@ -55,15 +56,15 @@ class Reason:
         What was found, with the figures.
     value : float or None
         What is reached where it is heeded, or where it is not if the figures heed it already.
-    is_decisive : bool
-        Whether it changes what the figures say.
+    in_headline : bool
+        Whether it changes what the figures say, or may.
     """
 
     kind: str
     columns: tuple[str, ...]
     sentence: str
     value: float | None = None
-    is_decisive: bool = False
+    in_headline: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +157,7 @@ class Verdict:
     @property
     def headline(self) -> list[str]:
         """Sentences that come before all figures."""
-        return [reason.sentence for reason in self.reasons if reason.is_decisive]
+        return [reason.sentence for reason in self.reasons if reason.in_headline]
 
     @property
     def trust_sentence(self) -> str:
@@ -206,7 +207,7 @@ def verdict_of(figures: Figures) -> Verdict:
         step = Step("better model", None, "Train models (leave out fast): spanning trees alone rule nothing out.")
         return Verdict("not checked", (), None, (step,))
     limit = limit_of(figures.headline, {each.code for each in figures.learned.findings}, figures.reached_by)
-    reasons = tuple(sorted(_reasons(figures, limit), key=lambda reason: not reason.is_decisive))
+    reasons = tuple(sorted(_reasons(figures, limit), key=lambda reason: not reason.in_headline))
     trust = "no" if any(each.kind == "leak" for each in reasons) else "with care" if reasons else "yes"
     return Verdict(trust, reasons, limit, tuple(_steps(figures, limit, reasons)))
 
@@ -285,21 +286,22 @@ def _reasons(figures: Figures, limit: Limit) -> Iterator[Reason]:
             without.reached,
             True,
         )
-    elif checks.apart is not None and checks.mixed is not None:
-        name, mixed = f"'{checks.apart.column}'", checks.mixed
-        if checks.apart.kind == "groups":
-            what = f"These figures are for a new {name}: rows of one {name} are alike, and with them on both sides"
-        else:
-            what = f"These figures are for later rows, by {name}: with past and future mixed,"
-        yield Reason(
-            checks.apart.kind,
-            (str(checks.apart.column),),
-            f"{what} a model {_reached(mixed)}, which does not hold there.",
-            mixed.reached,
-            True,
-        )
+    elif checks.apart is not None:
+        value = None if checks.mixed is None else checks.mixed.reached
+        yield Reason(checks.apart.kind, (str(checks.apart.column),), _said_of_apart(checks), value, True)
     for found in checks.dependence:
-        if found is not checks.apart and found.code != "BF035":
+        if found.column is not None and checks.unsure is not None:
+            unsure = checks.unsure
+            which = f"a new '{found.column}'" if found.kind == "groups" else f"later rows, by '{found.column}',"
+            yield Reason(
+                found.kind,
+                (found.column,),
+                f"For {which} a model {_reached(unsure)}, and {_range(unsure)}; the other figures are for rows at "
+                "random, and the difference may be chance.",
+                unsure.reached,
+                True,
+            )
+        elif found is not checks.apart and found.code != "BF035":
             yield Reason(found.kind, () if found.column is None else (found.column,), found.sentence)
     for finding in figures.learned.findings:
         if finding.code in _COPIES:
@@ -316,6 +318,21 @@ def _reasons(figures: Figures, limit: Limit) -> Iterator[Reason]:
             f"{counted(n_rows)} rows leave much open: what was reached may be anything from "
             f"{written_range(low, high, metric.is_rate)}.",
         )
+
+
+def _said_of_apart(checks: TrustChecks) -> str:
+    """Say what figures are for, and what rows at random would have given."""
+    assert checks.apart is not None
+    name, mixed = f"'{checks.apart.column}'", checks.mixed
+    if mixed is None:
+        return (
+            f"These figures are for a new {name}: rows of one {name} are nearly copies of each other, and kept apart."
+        )
+    if checks.apart.kind == "groups":
+        what = f"These figures are for a new {name}: rows of one {name} are alike, and with them on both sides"
+    else:
+        what = f"These figures are for later rows, by {name}: with past and future mixed,"
+    return f"{what} a model {_reached(mixed)}, which does not hold there."
 
 
 def _kept_apart(found: Finding) -> str:

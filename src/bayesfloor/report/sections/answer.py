@@ -128,7 +128,7 @@ def _other_reasons(verdict: Summary) -> str:
     """Say what bears on trust beside the headline."""
     if not verdict["reasons"]:
         return str(verdict["trust_sentence"])
-    return " ".join(each["sentence"] for each in verdict["reasons"] if not each["is_decisive"])
+    return " ".join(each["sentence"] for each in verdict["reasons"] if not each["in_headline"])
 
 
 def _meaning_of_limit(metric: MetricFloor | None, *, is_number: bool) -> str:
