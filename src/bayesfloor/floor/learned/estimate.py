@@ -1,6 +1,6 @@
 """The learned floor: what a stack of learners reaches, and where its learning curve ends.
 
-The room's docstring shows the steps. The upper side of the result is proven by a model that exists. The lower side
+The room's docstring shows the steps. The upper side of the result is measured: a model did this. The lower side
 assumes that the learning curve goes on as it does: no method can give a lower bound that holds for every distribution.
 """
 
