@@ -121,9 +121,9 @@ class ClassGrowth:
         old_pairs = OldPairs(forests, old_codes, len(classes), extended)
         joining = Rejoining(points, extended, origin.axes, task, (first[touched], second[touched]), old_pairs)
         joining.run(pool)
-        of_classes = [own.tiled for own in extended], [own.grown for own in extended]
+        tiles, forests_of = [own.tiled for own in extended], [own.grown for own in extended]
         of_pairs = old_pairs.with_joined(joining, touched, task.n_trees)
-        result = class_record(classes, points, task, *of_classes, *of_pairs, origin)
+        result = class_record(classes, points, task, tiles, forests_of, *of_pairs, origin)
         result.whole  # noqa: B018 - part of the pass; kept for later
         return result
 
