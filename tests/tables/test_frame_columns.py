@@ -79,7 +79,7 @@ def test_a_model_gets_the_columns_that_are_features(kind):
     frame = frame_of(names).iloc[:, [0, 2, 5]]
     found = bf.floor_gap(LogisticRegression(), frame, names[2], **FEW)
     expected = bf.floor_gap(LogisticRegression(), frame_of(PLAIN)[["size", "y", "w"]], "y", **FEW)
-    assert (found.error, found.reached) == (expected.error, expected.reached)
+    assert (found.value, found.reached) == (expected.value, expected.reached)
     copies = frame_of(["x", "x", "y", "y", "x", "x"]).iloc[:, [0, 5]]
     y = np.arange(N) % 2
     found = bf.bayes_error(copies, y)
@@ -133,7 +133,7 @@ def test_labels_go_with_the_rows_that_have_a_time(kind, of_numbers):
         guess[gaps] = "v"
         found = bf.floor_gap(None, given, y, time="when", predictions=guess, **FEW)
         expected = bf.floor_gap(None, kept, y[~gaps], time="when", predictions=guess[~gaps], **FEW)
-        assert (found.error, found.reached) == (expected.error, expected.reached)
+        assert (found.value, found.reached) == (expected.value, expected.reached)
     assert bf.difficulty_report(given, y, time="when", fast=True).summary["data"]["n_rows"] == (~gaps).sum()
 
 
