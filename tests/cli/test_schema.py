@@ -21,7 +21,7 @@ KINDS = [each["$ref"].removeprefix("#/$defs/") for each in schema_of()["oneOf"]]
 PUBLISHED = {
     "report/1": "f0eddabbf6f3",
     "floor/1": "37a95ec2ebc1",
-    "gap/1": "498af1105de2",
+    "gap/1": "4f231c9cffab",
     "pairs/1": "ec70730d3fd4",
     "classes/1": "c92aedcb1c99",
     "votes/1": "0ffe13f228a3",

@@ -29,7 +29,7 @@ def test_it_is_the_comparison_that_floor_gap_makes(report):
     assert report.gap.learned is report.learned  # nothing was trained twice
     summary = report.summary["gap"]
     assert summary == gap_values(report.gap)
-    assert [each["value"] for each in summary["figures"]] == [expected.error, expected.reached, expected.estimate]
+    assert [each["value"] for each in summary["figures"]] == [expected.value, expected.reached, expected.estimate]
     assert report.summary["command"] == "difficulty_report(X, y, model=model)"
 
 

@@ -7,26 +7,36 @@ from cyclopts.validators import Number
 
 from bayesfloor.cli.exits import FAILED, OK
 from bayesfloor.cli.input import engine, open_table, rows_to_use
-from bayesfloor.cli.options import TABLE_DEFAULTS, File, TableOptions
+from bayesfloor.cli.metrics import check_metric_options, metric_arguments
+from bayesfloor.cli.options import TABLE_DEFAULTS, File, MetricOptions, TableOptions
 from bayesfloor.cli.output import records_text, say, show, table_text
-from bayesfloor.cli.predicted import NO_MODEL, ModelOptions, check_model_options, predicted_labels
+from bayesfloor.cli.predicted import NO_MODEL, ModelOptions, check_model_options, predictions_of
 from bayesfloor.cli.warmup import compiling_beside
 
 if TYPE_CHECKING:
     from bayesfloor.floor.learned.gap_result import FloorGap
 
-#: Pairs that are listed, at the most.
-_MOST_PAIRS = 10
+#: Pairs, classes or subgroups that are listed, at the most.
+_MOST_LISTED = 10
 
 
 def gap(
     *files: File,
     given: ModelOptions = NO_MODEL,
+    metric: Annotated[
+        str | None,
+        Parameter(help="What models are judged by, one of those of 'floor'; the error, or r2 for numbers, by default."),
+    ] = None,
+    costs: Annotated[str | None, Parameter(help="CSV of what decisions cost, as for 'floor'.")] = None,
+    positive: Annotated[
+        str | None, Parameter(help="The class of two that the metric is about, as for 'floor'.")
+    ] = None,
+    by: Annotated[str | None, Parameter(help="Column whose values are compared one by one, such as a region.")] = None,
     fail_above: Annotated[
         float | None,
         Parameter(
-            help="Exit with 1 when surely more of the error than this can be won; 0.02 is two points.",
-            validator=Number(gte=0, lte=1),
+            help="Exit with 1 when surely more than this can be won; 0.02 of the error is two points.",
+            validator=Number(gte=0),
         ),
     ] = None,
     rows_are_new: Annotated[
@@ -39,24 +49,39 @@ def gap(
 
     A stack of learners is trained as for 'floor'. What it does better than the
     model, on rows that neither has seen, can surely be won; what lies between the
-    stack and the floor can perhaps be. By class and by pair, with paired tests.
+    stack and the floor can perhaps be. By any metric of classes or numbers; of the
+    error also by class and by pair, with paired tests.
     """
     check_model_options(given, files, needed=True)
-    table = open_table(files, options)
-    labels = predicted_labels(given, table, files)
+    judged_by = MetricOptions(metric=() if metric is None else (metric,), costs=costs, positive=positive)
+    task = check_metric_options(judged_by, options.task)
+    table = open_table(files, options, by, task=task)
+    asked = metric_arguments(judged_by, table)
+    asked["metric"] = asked["metric"][0]
     from bayesfloor.floor.learned.gap import floor_gap
+    from bayesfloor.floor.learned.model_predictions import DECIDED
+
+    predicted = predictions_of(given, table, files, wants_probabilities=asked["metric"] not in DECIDED)
 
     with engine(options) as how, compiling_beside("boosting"):
         del how["device"]  # models are trained on the CPU
         found = floor_gap(
-            None, table, predictions=labels, max_rows=rows_to_use(table, options), rows_are_new=rows_are_new, **how
+            None,
+            table,
+            predictions=predicted,
+            by=by,
+            task=table.task,
+            max_rows=rows_to_use(table, options),
+            rows_are_new=rows_are_new,
+            **asked,
+            **how,
         )
     show(
         "gap", found.to_dict(), _text(found), options, table=table, findings=(*found.findings, *found.learned.findings)
     )
     low = found.sure_gap_interval[0]
     if fail_above is not None and low > fail_above:
-        say(f"bayesfloor: {low:.4g} of the error can surely be won, above {fail_above:g}")
+        say(f"bayesfloor: {low:.4g} of the {found.floor.title} can surely be won, above {fail_above:g}")
         return FAILED
     return OK
 
@@ -65,26 +90,25 @@ def _text(found: "FloorGap") -> str:
     from bayesfloor.floor.learned.gap_result import p_text
 
     rows = [
-        ("the model", found.error, *found.error_interval),
+        ("the model", found.value, *found.value_interval),
         ("reached by a stack of models", found.reached, *found.reached_interval),
         ("the floor", found.estimate, *found.interval),
         ("more than the stack", found.sure_gap, *found.sure_gap_interval),
         ("from there to the floor", found.possible_gap, *found.possible_gap_interval),
     ]
-    parts = [found.sentence(), table_text(("", "error", "from", "to"), rows)]
-    records = found.to_dict()
-    if len(found.classes) > 2:
-        headings = {"first": "first", "second": "second", "error": "model", "reached": "reached", "gap": "gap"}
-        listed = records["by_pair"]
-    else:
-        headings = {"label": "class", "n_rows": "rows", "error": "model", "reached": "reached", "gap": "gap"}
-        listed = records["by_class"]
-    if listed:
-        shown = [
-            each | {"p": p_text(each["p_adjusted"]).removeprefix("p ").removeprefix("= ")}
-            for each in listed[:_MOST_PAIRS]
+    parts = [found.sentence(), table_text(("", found.floor.title, "from", "to"), rows)]
+    records, figures = found.to_dict(), {"error": "model", "reached": "reached", "gap": "gap"}
+    by_pair = {"first": "first", "second": "second", **figures}
+    by_class = {"label": "class", "n_rows": "rows", **figures}
+    by_subgroup = {"subgroup": "subgroup", "n_rows": "rows", "value": "model", "reached": "reached", "gap": "gap"}
+    where, headings = ("by_pair", by_pair) if len(found.classes) > 2 else ("by_class", by_class)
+    for name, columns in ((where, headings), ("by_subgroup", by_subgroup)):
+        listed = [
+            each | {"p": p_text(each["p_adjusted"]).removeprefix("p ").removeprefix("= ")} for each in records[name]
         ]
-        parts.append(records_text(shown, headings | {"p": "p (Holm)"}))
-    if len(listed) > _MOST_PAIRS:
-        parts[-1] += f"\n... and {len(listed) - _MOST_PAIRS} more, with --json"
+        if not listed:
+            continue
+        parts.append(records_text(listed[:_MOST_LISTED], columns | {"p": "p (Holm)"}))
+        if len(listed) > _MOST_LISTED:
+            parts[-1] += f"\n... and {len(listed) - _MOST_LISTED} more, with --json"
     return "\n\n".join(parts)

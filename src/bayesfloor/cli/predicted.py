@@ -37,23 +37,21 @@ class ModelOptions:
 
     model: Annotated[
         str | None,
-        Parameter(
-            group=_MODEL, help="What 'fit' wrote, or a scikit-learn classifier that skops wrote; never a pickle."
-        ),
+        Parameter(group=_MODEL, help="What 'fit' wrote, or a scikit-learn model that skops wrote; never a pickle."),
     ] = None
     predictions: Annotated[
         str | None,
         Parameter(
             group=_MODEL,
-            help="A table of predictions by a model that had not seen the rows: labels, or a column of probabilities "
-            "for each class.",
+            help="A table of predictions by a model that had not seen the rows: labels, numbers, or a column of "
+            "probabilities for each class.",
         ),
     ] = None
     id: Annotated[
         str | None, Parameter(group=_MODEL, help="Column of both files that tells which row a prediction is of.")
     ] = None
     column: Annotated[
-        str | None, Parameter(group=_MODEL, help="Column of predicted labels, where its name tells nothing.")
+        str | None, Parameter(group=_MODEL, help="Column of predictions, where its name tells nothing.")
     ] = None
 
     @property
@@ -84,7 +82,9 @@ def check_model_options(given: ModelOptions, files: tuple[str, ...], *, needed: 
         raise UsageError("stdin can be read once, and --model and --id read the rows again: name a file")
 
 
-def predicted_labels(given: ModelOptions, table: "Table", files: tuple[str, ...]) -> "NDArray[Any]":
+def predictions_of(
+    given: ModelOptions, table: "Table", files: tuple[str, ...], *, wants_probabilities: bool = False
+) -> "NDArray[Any]":
     """Return what is predicted for each row of a table.
 
     Parameters
@@ -95,14 +95,16 @@ def predicted_labels(given: ModelOptions, table: "Table", files: tuple[str, ...]
         The rows, and the classes.
     files : tuple of str
         What the table was read from.
+    wants_probabilities : bool, default=False
+        Whether a model is asked for probabilities, where it has them.
 
     Returns
     -------
-    ndarray of shape (n_rows,)
-        Labels of the table, or others that a model knows.
+    ndarray of shape (n_rows,) or (n_rows, n_classes)
+        Labels of the table, or others that a model knows; probabilities of its classes; or numbers.
     """
     if given.model is not None:
-        return _by_model(Path(given.model), table, files)
+        return _by_model(Path(given.model), table, files, wants_probabilities)
     assert given.predictions is not None
     return _from_file(given, table, files)
 
@@ -113,7 +115,8 @@ def _from_file(given: ModelOptions, table: "Table", files: tuple[str, ...]) -> "
     assert given.predictions is not None
     path = given.predictions
     raw = read_columns([path], target="", least_columns=1)
-    names = [str(each) for each in table.classes.tolist()]
+    is_numbers = table.task == "regression"
+    names = [] if is_numbers else [str(each) for each in table.classes.tolist()]
     header = None
     if len(raw.columns) == 1 and raw.names[0] in names:  # the first label was taken for the name of the column
         header = False
@@ -127,15 +130,17 @@ def _from_file(given: ModelOptions, table: "Table", files: tuple[str, ...]) -> "
             )
     left = [column for column in raw.names if column not in apart]
     label = given.column or _label_column(left, table, name)
-    if label is not None:  # again, with labels such as 007 and NA as they are written
+    if label is not None and not is_numbers:  # again, with labels such as 007 and NA as they are written
         raw = read_columns([path], target=label, categorical=apart, header=header, least_columns=1)
     places = _places_of_rows(raw, table, files, given.id, apart, name)
     if label is None:
         from bayesfloor.floor.learned.model_predictions import check_probabilities, classes_of_columns
 
         order = classes_of_columns(left, table.classes)
-        values = _numbers(raw, left, name)[places]
-        return np.asarray(table.classes[order[check_probabilities(values, len(names)).argmax(axis=1)]])
+        values = check_probabilities(_numbers(raw, left, name)[places], len(names))
+        return values[:, np.argsort(order)]
+    if is_numbers:
+        return np.asarray(_numbers(raw, [label], name)[places, 0])
     spelled = _texts(raw, label)
     texts = [spelled[place] for place in places.tolist()]
     missing = sum(text is None for text in texts)
@@ -156,12 +161,13 @@ def _label_column(columns: list[str], table: "Table", name: str) -> str | None:
             return wanted
     if len(columns) == 1:
         return columns[0]
-    classes = {text for label in table.classes.tolist() for text in (str(label), f"p({label})")}
+    labels = [] if table.task == "regression" else table.classes.tolist()
+    classes = {text for label in labels for text in (str(label), f"p({label})")}
     if all(column in classes for column in columns):
         return None
     raise UsageError(
         f"{name} has {len(columns)} columns, {listed([shown(each) for each in columns])}, and none is called "
-        f"'predicted': --column names that of the labels"
+        f"'predicted': --column names that of the predictions"
     )
 
 
@@ -183,7 +189,7 @@ def _numbers(raw: "RawTable", names: list[str], file: str) -> "NDArray[Any]":
     by_name = {column.name: column for column in raw.columns}
     values = [column.values for column in map(by_name.__getitem__, names) if isinstance(column, NumberColumn)]
     if len(values) < len(names):
-        raise ValueError(f"{file}: columns of probabilities must hold numbers")
+        raise ValueError(f"{file}: {listed([shown(each) for each in names])} must hold numbers")
     return np.column_stack(values)
 
 
@@ -240,10 +246,8 @@ def _places_in_file(rows: "Origin | RawTable", whole: "Origin | RawTable") -> "I
     return np.array([place_of[key] for key in keys(rows)])
 
 
-def _by_model(path: Path, table: "Table", files: tuple[str, ...]) -> "NDArray[Any]":
+def _by_model(path: Path, table: "Table", files: tuple[str, ...], wants_probabilities: bool) -> "NDArray[Any]":
     """Let a model predict the rows of a table, from the file as the model knows it."""
-    import numpy as np
-
     from bayesfloor.cli.model_file import Model, read_any_model
 
     try:
@@ -254,7 +258,7 @@ def _by_model(path: Path, table: "Table", files: tuple[str, ...]) -> "NDArray[An
     is_set = not table.columns  # known by name, and comes prepared
     if isinstance(trained, Model):
         points = _points_for(trained.preparation, table, files, is_set)
-        return _in_terms_of(table, files, trained.classifier.predict(points), f"{path.name} predicts")
+        return _asked(trained.classifier, points, table, files, path.name, wants_probabilities)
     if is_set:
         raise UsageError(
             f"{table.source!r} is a data set that comes prepared, and {path.name} knows other columns; name a file, or "
@@ -263,13 +267,34 @@ def _by_model(path: Path, table: "Table", files: tuple[str, ...]) -> "NDArray[An
     whole = read_columns(files, target=table.target)
     frame = _columns_for(trained, whole, table, path.name)
     places = _places_in_file(table.origin, whole)
+    rows = frame.iloc[places] if hasattr(frame, "iloc") else frame[places]
+    return _asked(trained, rows, table, files, path.name, wants_probabilities)
+
+
+def _asked(
+    model: Any, rows: Any, table: "Table", files: tuple[str, ...], name: str, wants_probabilities: bool
+) -> "NDArray[Any]":
+    """Ask a model for the rows of a table: numbers, probabilities in the order of its classes, or labels."""
+    import numpy as np
+
+    is_numbers = table.task == "regression"
+    wants_probabilities = wants_probabilities and not is_numbers and hasattr(model, "predict_proba")
     try:
-        found = np.asarray(trained.predict(frame.iloc[places] if hasattr(frame, "iloc") else frame[places]))
+        found = np.asarray(model.predict_proba(rows) if wants_probabilities else model.predict(rows))
     except Exception as error:
         raise ValueError(
-            f"{path.name} could not predict the rows of {table.source} ({type(error).__name__}: {error})"
+            f"{name} could not predict the rows of {table.source} ({type(error).__name__}: {error})"
         ) from error
-    return _in_terms_of(table, files, found, f"{path.name} predicts")
+    if is_numbers:
+        if found.dtype.kind not in "fiub":
+            raise ValueError(f"{name} predicts classes, and {table.target!r} holds numbers; see --task")
+        return found.astype(np.float64)
+    if not wants_probabilities:
+        return _in_terms_of(table, files, found, f"{name} predicts")
+    known = _in_terms_of(table, files, model.classes_, f"{name} predicts").tolist()
+    probabilities = np.zeros((len(found), len(table.classes)))
+    probabilities[:, [table.classes.tolist().index(label) for label in known]] = found
+    return probabilities
 
 
 def _points_for(preparation: "Preparation", table: "Table", files: tuple[str, ...], is_set: bool) -> Any:

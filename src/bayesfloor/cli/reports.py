@@ -24,7 +24,7 @@ from bayesfloor.cli.options import (
     TableOptions,
 )
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json
-from bayesfloor.cli.predicted import NO_MODEL, ModelOptions, check_model_options, predicted_labels
+from bayesfloor.cli.predicted import NO_MODEL, ModelOptions, check_model_options, predictions_of
 from bayesfloor.cli.streams import STDIN_TOKEN
 from bayesfloor.cli.warmup import compiling_beside
 
@@ -71,7 +71,7 @@ def report(
         table = open_table(files, options, judged.by, task=task)
         check_n_features(features, table)
         judged_by = metric_arguments(judged, table, fast=judged.fast, model=given.model, predictions=given.predictions)
-        labels = predicted_labels(given, table, files) if given.is_given else None
+        labels = predictions_of(given, table, files) if given.is_given else None
         from bayesfloor.report.difficulty import difficulty_report  # after what can go wrong: it takes a second to load
 
         asked = {**vars(judged), "target_value": target_value, "features": features, **vars(given)}

@@ -87,7 +87,8 @@ def _definitions() -> dict[str, Any]:
     trees = {"method": {"const": "spanning trees"}, "metric": str, "metrics": {"$ref": "#/$defs/brief_metrics"}}
     noise = {"noise_variance": float, "noise_variance_interval": Range}
     places = {
-        f"by_{what}": {"type": "array", "items": {"$ref": f"#/$defs/gap_of_{what}"}} for what in ("class", "pair")
+        f"by_{what}": {"type": "array", "items": {"$ref": f"#/$defs/gap_of_{what}"}}
+        for what in ("class", "pair", "subgroup")
     }
     floors = [
         printed_record(LearnedFloor, known, learned, {"rows_for": RowsNeeded}),

@@ -49,29 +49,29 @@ def check_numbers(y: Any, n_rows: int) -> Floats:
     return numbers
 
 
-def check_finite_numbers(y: Any, n_rows: int) -> Floats:
-    """Return a target of numbers that may be the same everywhere; see `check_numbers`."""
+def check_finite_numbers(y: Any, n_rows: int, name: str = "y") -> Floats:
+    """Return a target of numbers that may be the same everywhere, or predictions of it; see `check_numbers`."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     values = as_array(y)
     if values.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {values.shape} instead.")
+        raise ValueError(f"{name} should be a 1d array, got an array of shape {values.shape} instead.")
     if len(values) != n_rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(values)]}")
-    numbers = _as_floats(values)
+    numbers = _as_floats(values, name)
     n_missing = int(np.count_nonzero(np.isnan(numbers)))
     if n_missing:
-        raise ValueError(f"y has {n_missing} missing value{'s' if n_missing > 1 else ''}")
+        raise ValueError(f"{name} has {n_missing} missing value{'s' if n_missing > 1 else ''}")
     if not np.isfinite(numbers).all():
-        raise ValueError("Input y contains infinity")
+        raise ValueError(f"Input {name} contains infinity")
     if np.abs(numbers).max(initial=0.0) > LARGEST:
         raise ValueError(
-            f"y holds values beyond {LARGEST:g}, whose squares cannot be added up; divide it by a constant"
+            f"{name} holds values beyond {LARGEST:g}, whose squares cannot be added up; divide it by a constant"
         )
     return numbers
 
 
-def _as_floats(values: NDArray[Any]) -> Floats:
+def _as_floats(values: NDArray[Any], name: str) -> Floats:
     """Return numbers as float64; anything else is an error that shows the first of it."""
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
@@ -80,9 +80,9 @@ def _as_floats(values: NDArray[Any]) -> Floats:
         others = [value for value in present if not isinstance(value, Real | np.bool_)]
         if not others:
             return np.array([np.nan if is_missing(value) else float(value) for value in values.tolist()])
-        raise ValueError(f"y must hold numbers. Got {quoted(str(others[0]))} of type {type(others[0]).__name__}.")
+        raise ValueError(f"{name} must hold numbers. Got {quoted(str(others[0]))} of type {type(others[0]).__name__}.")
     first = "" if not len(values) else f", such as {quoted(str(values[0]))}"
-    raise ValueError(f"y must hold numbers. Got values of type {values.dtype}{first}.")
+    raise ValueError(f"{name} must hold numbers. Got values of type {values.dtype}{first}.")
 
 
 def kind_of_numbers(y: Floats) -> str:

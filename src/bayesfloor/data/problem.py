@@ -51,7 +51,7 @@ class Problem:
     y : ndarray of shape (n,)
         The target, where it holds numbers; empty where it holds classes.
     sample_weight : ndarray of shape (n,) or None
-        What each row counts, 1 on average; None where all count the same.
+        What each row counts, 1 on average over those that count; None where all count the same.
     """
 
     X: Floats
@@ -82,6 +82,11 @@ class Problem:
         """Rows per class."""
         return np.bincount(self.codes, minlength=len(self.classes))
 
+    @property
+    def class_totals(self) -> Ints | Floats:
+        """What the rows of each class count together."""
+        return np.bincount(self.codes, self.sample_weight, minlength=len(self.classes))
+
     def take(self, rows: Ints) -> "Problem":
         """Keep some of the rows; all classes stay."""
         return replace(
@@ -106,7 +111,7 @@ class Problem:
 
 
 def check_row_weights(sample_weight: Any, n_rows: int) -> Floats | None:
-    """Return weights whose mean is 1.
+    """Return weights whose mean, over the rows that count, is 1.
 
     Parameters
     ----------
@@ -136,4 +141,4 @@ def check_row_weights(sample_weight: Any, n_rows: int) -> Floats | None:
         )
     weight = np.ldexp(weight, -np.frexp(largest)[1])  # sums stay finite; a power of two rounds nothing
     # the exact sum does not depend on the order of the rows
-    return None if weight.min() == weight.max() else weight / (fsum(weight) / n_rows)
+    return None if weight.min() == weight.max() else weight / (fsum(weight) / np.count_nonzero(weight))

@@ -27,6 +27,7 @@ each learner of numbers bounds its own work; classes have the families of `bayes
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,20 +88,26 @@ NUMBER_LEARNERS: dict[str, tuple[str, ...]] = {
     "unit": ("kernel ridge, one unit", "5 neighbours, one unit"),
 }
 
+
+def of_drawn_rows(family: Family, train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Train learners that take no weights on rows that are drawn by them."""
+    return family(train.drawn_by_weight(), test, seed)
+
+
 CLASS_FAMILIES: dict[str, Family] = {
-    "gaussian": gaussian,
-    "clusters": clusters,
-    "marginals": marginals,
-    "logistic": logistic,
+    "gaussian": partial(of_drawn_rows, gaussian),
+    "clusters": partial(of_drawn_rows, clusters),
+    "marginals": partial(of_drawn_rows, marginals),
+    "logistic": partial(of_drawn_rows, logistic),
     "neighbours": neighbours,
     "kernels": kernels,
     "unit": unit,
     "trees": trees,
     "boosting": boosting,
-    "pairs": pairs,
-    "triples": triples,
-    "nominal": nominal,
-    "network": network,
+    "pairs": partial(of_drawn_rows, pairs),
+    "triples": partial(of_drawn_rows, triples),
+    "nominal": partial(of_drawn_rows, nominal),
+    "network": partial(of_drawn_rows, network),
 }
 
 NUMBER_FAMILIES: dict[str, Family] = {
@@ -161,6 +168,7 @@ def family_of(name: str, estimator: Any) -> Family:
             fitted.set_params(random_state=seed % 2**32)
         is_weighted = train.weight is not None and has_fit_parameter(fitted, "sample_weight")
         keywords = {"sample_weight": train.weight} if is_weighted else {}
+        train = train if is_weighted else train.drawn_by_weight()
         # which may change its rows, as StandardScaler(copy=False) does
         fitted.fit(as_given(train.X, train.given_columns), train.y.copy(), **keywords)
         if not train.n_classes:

@@ -59,6 +59,7 @@ NETWORK_ROWS = 1_000_000
 def simple(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return discriminants, naive Bayes and logistic regression of a sample of the rows."""
     found: dict[str, Floats] = {}
+    train = train.drawn_by_weight()
     for family, n_rows in ((gaussian, GAUSSIAN_ROWS), (logistic, LOGISTIC_ROWS)):
         some = train.first(n_rows)
         sample, others = narrow(some._replace(X=some.X.astype(np.float64)), test.astype(np.float64))
@@ -69,6 +70,7 @@ def simple(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
 
 def network_of_sample(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return a small network, of as many rows as its passes over them allow."""
+    train = train.drawn_by_weight()
     return network(train.first(NETWORK_ROWS // n_epochs(train.X.shape[1])), test, seed)
 
 

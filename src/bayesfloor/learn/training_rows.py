@@ -136,6 +136,16 @@ class Train(NamedTuple):
         weight = None if self.weight is None else self.weight[:n]
         return self._replace(X=self.X[:n], y=self.y[:n], weight=weight, table=None)
 
+    def drawn_by_weight(self) -> "Train":
+        """Return as many rows, in which each stands as often as it counts: for learners that take no weights."""
+        if self.weight is None:
+            return self
+        n = len(self.y)
+        totals = np.cumsum(self.weight)
+        rows = np.minimum(np.searchsorted(totals, (np.arange(n) + 0.5) * (totals[-1] / n)), n - 1)
+        table = None if self.table is None else self.table._replace(train=self.table.train[rows])
+        return self._replace(X=self.X[rows], y=self.y[rows], weight=None, table=table)
+
     def within(self, predicted: NDArray[Any], least: float) -> Floats:
         """Return regressions as predictions: probabilities of at least so much, or a single column as it is."""
         return np.clip(predicted, least, None) if self.n_classes else predicted[:, 0]

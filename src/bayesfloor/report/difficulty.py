@@ -236,7 +236,7 @@ def _compared(X: Any, source: Source, columns: tuple[Any, ...], model: Any, pred
         raise ValueError(f"Fewer than {FEWEST_ROWS} rows are too few to train models and compare one with them.")
     places = np.arange(len(source.rows)) if isinstance(X, Table) else source.rows
     own = OwnRows(X, places, columns_named(X, *columns))
-    return check_compared(model, predictions, own, source.problem.classes)
+    return check_compared(model, predictions, own, source.problem)
 
 
 def _check_target_value(value: float | None, names: list[str], asked: dict[str, Any], problem: Problem) -> float | None:

@@ -237,7 +237,7 @@ def figures_of_numbers(
     """
     problem, how = source.problem, _how_to_train(options, 0, _TRAINING)
     return NumberFigures(
-        learned=regression_floor_of(problem, max_rows=max_rows, **judged_by, **how),
+        learned=regression_floor_of(problem, max_rows=max_rows, **judged_by, **how)[0],
         columns=explained_by_columns(source, options),
         dependence=_dependence(source, options, find_dependence_of_numbers, problem.y),
         selection=_selection(source, options, n_features),

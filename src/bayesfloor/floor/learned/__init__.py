@@ -24,7 +24,7 @@ One walk serves classes and numbers; `targets` holds what differs while learners
               model_predictions, paired, gap_result
 
 Both judge curves alike: `learning_curve` has the posterior of their end, `rules` decides what it can tell, `certainty`
-and `clusters` how surely a mean is known, `strata` what rows of rare classes count.
+and `clusters` how surely a mean is known, `strata` what each row counts.
 
 `label_noise` redraws labels at known rates and asks whether the floor moves as it should.
 `dependence` looks for rows that belong together without anyone having said so.

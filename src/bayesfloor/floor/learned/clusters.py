@@ -29,7 +29,7 @@ def clustered_error(values: Floats, clusters: Ints) -> float:
     return float(np.sqrt(n_clusters / max(n_clusters - 1, 1) * (sums**2).sum()) / len(values))
 
 
-def effective_rows(errors: Floats, clusters: Ints, confidence: float) -> float:
+def effective_rows(errors: Floats, clusters: Ints, confidence: float, weights: Floats | None = None) -> float:
     """Return how many independent rows say as much about an error, or a difference of two, as these.
 
     The design effect is by how much the variance of the mean exceeds that of independent rows. Few errors cannot show
@@ -44,18 +44,24 @@ def effective_rows(errors: Floats, clusters: Ints, confidence: float) -> float:
         The cluster of each row, from 0.
     confidence : float
         Level of the interval that the number is for.
+    weights : ndarray of shape (n,) or None, default=None
+        What each row counts, 1 on average; None where all count the same.
 
     Returns
     -------
     float
         At most n.
     """
-    n, share, size = len(errors), float(errors.mean()), np.abs(errors)
-    sizes = np.bincount(clusters)
+    n, size, values = len(errors), np.abs(errors), errors
+    if weights is not None:
+        size = weights * size
+        mean = float(weights @ errors) / n
+        values = mean + weights * (errors - mean)
+    share, sizes = float(values.mean()), np.bincount(clusters, weights)
     n_clusters = n**2 / float((sizes**2).sum())  # clusters of equal size that vary as much
     n_with_errors = int(np.count_nonzero(np.bincount(clusters, size)))
     variance = float(size.mean()) - share**2 if np.any(errors < 0.0) else share * (1.0 - share)
-    observed = n * clustered_error(errors, clusters) ** 2 / variance if variance > 0.0 else 1.0
+    observed = n * clustered_error(values, clusters) ** 2 / variance if variance > 0.0 else 1.0
     as_a_whole = n / n_clusters
     design_effect = max(1.0, (n_with_errors * observed + as_a_whole) / (n_with_errors + 1))
     tail = 0.5 + 0.5 * confidence

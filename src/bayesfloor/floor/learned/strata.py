@@ -1,13 +1,20 @@
-"""Rows in which each class has its own share, and rows in which rare classes were given more.
+"""What each of the rows counts that figures are about.
 
-A sample keeps more rows of rare classes than their share (`stratified_rows`). Whatever is then said of all rows is a
-weighted mean, of probabilities that were moved back to the shares of all rows.
+======================  ====================================================================================
+`PlainRows`             all count the same
+`StratifiedRows`        a sample keeps more rows of rare classes than their share (`stratified_rows`)
+`WeightedRows`          the caller says what each row counts; rare classes may have more than their share too
+======================  ====================================================================================
+
+Whatever is said of all rows is a weighted mean, of probabilities that were moved back to the shares of all rows.
 """
 
 import numpy as np
 from scipy.special import log_softmax
 
 from bayesfloor.data.problem import Problem
+from bayesfloor.data.sampling import class_weights
+from bayesfloor.floor.learned.clusters import effective_rows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 
 #: Share of an equal part of the rows below which a class is rare: 5% of two classes, 1% of ten.
@@ -17,12 +24,32 @@ FEW_OTHERS = 0.05
 
 
 class PlainRows:
-    """Rows that each count the same."""
+    """Rows that each count the same.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n,)
+        Classes of the rows.
+    class_counts, class_totals : ndarray of shape (n_classes,)
+        Rows of each class among all rows, and what they count together.
+    class_weights : ndarray of shape (n_classes,)
+        What a row of each class counts so that classes have their shares of all rows.
+    sample_weight : ndarray of shape (n,) or float
+        What each row counts by itself.
+    """
+
+    sample_weight: Floats | float = 1.0
 
     def __init__(self, codes: Ints, class_counts: Ints) -> None:
         self.codes = codes
         self.class_counts = class_counts
+        self.class_totals: Ints | Floats = class_counts
         self.class_weights = np.ones(len(class_counts))
+
+    @property
+    def weights(self) -> Floats:
+        """What each row counts, 1 on average."""
+        return self.class_weights[self.codes]
 
     def weighted(self, values: Floats) -> Floats:
         """Return values whose mean estimates that of all rows; their variance, divided by n, is that mean's.
@@ -41,12 +68,32 @@ class PlainRows:
         share = (float(is_wrong.mean()) * n + 0.5) / (n + 1.0)
         return share * (1.0 - share) / n
 
-    def n_equivalent(self, is_wrong: Bools) -> float:
-        """Return how many rows, drawn at random, show an error as surely as these do."""
+    def n_equivalent(self, is_wrong: Bools, clusters: Ints | None = None, confidence: float = 0.95) -> float:
+        """Return how many rows, drawn at random, show an error as surely as these do.
+
+        Parameters
+        ----------
+        is_wrong : ndarray of shape (n,)
+            Which rows err.
+        clusters : ndarray of shape (n,) or None, default=None
+            Rows that err alike have the same number, from 0; None where all are independent.
+        confidence : float, default=0.95
+            Level of the interval that the number is for, with clusters.
+
+        Returns
+        -------
+        float
+        """
+        if clusters is not None:
+            return effective_rows(is_wrong.astype(np.float64), clusters, confidence)
         return len(self.codes)
 
-    def n_equivalent_of_difference(self, only_first: Bools, only_second: Bools) -> float:
+    def n_equivalent_of_difference(
+        self, only_first: Bools, only_second: Bools, clusters: Ints | None = None, confidence: float = 0.95
+    ) -> float:
         """Return how many rows, drawn at random, show a difference of two errors as surely as these do."""
+        if clusters is not None:
+            return effective_rows(only_first.astype(np.float64) - only_second, clusters, confidence)
         return len(self.codes)
 
     def at_shares_of_all(self, log_q: Floats) -> Floats:
@@ -56,6 +103,14 @@ class PlainRows:
     def in_proportion(self) -> Ints:
         """Choose rows in which the classes have their shares of all rows."""
         return np.arange(len(self.codes))
+
+    def part(self, own: Ints) -> "PlainRows":
+        """Return some of the rows, as a population of their own."""
+        codes, weights = self.codes[own], self.weights[own]
+        counts = np.bincount(codes, minlength=len(self.class_counts))
+        if np.ptp(weights) == 0.0:
+            return PlainRows(codes, counts)
+        return WeightedRows(codes, counts, np.bincount(codes, weights, len(counts)), weights, None)
 
 
 class StratifiedRows(PlainRows):
@@ -99,12 +154,14 @@ class StratifiedRows(PlainRows):
         between = self._share * (error - self._share @ error) ** 2
         return float(within.sum() + between.sum() / self.class_counts.sum())
 
-    def n_equivalent(self, is_wrong: Bools) -> float:
-        """Return how many rows, drawn at random, show an error as surely as these do."""
+    def n_equivalent(self, is_wrong: Bools, clusters: Ints | None = None, confidence: float = 0.95) -> float:
+        """Return how many rows, drawn at random, show an error as surely as these do; none err alike."""
         error = float(self._share @ self._smoothed(is_wrong))
         return error * (1.0 - error) / self.variance(is_wrong)
 
-    def n_equivalent_of_difference(self, only_first: Bools, only_second: Bools) -> float:
+    def n_equivalent_of_difference(
+        self, only_first: Bools, only_second: Bools, clusters: Ints | None = None, confidence: float = 0.95
+    ) -> float:
         """Return how many rows, drawn at random, show a difference of two errors as surely as these do."""
         first, second = self._smoothed(only_first), self._smoothed(only_second)
         difference = first - second
@@ -128,6 +185,123 @@ class StratifiedRows(PlainRows):
     def _smoothed(self, is_wrong: Bools) -> Floats:
         """Return the errors of the classes, none of which is 0 or 1 because few rows were seen."""
         return (np.bincount(self.codes, weights=is_wrong) + 0.5) / (self._n_of_class + 1.0)
+
+
+class WeightedRows(PlainRows):
+    """Rows that count what a caller says, and of which some classes may have more than their share.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n,)
+        Classes of the rows, in random order.
+    class_counts, class_totals : ndarray of shape (n_classes,)
+        Rows of each class among all rows, and what they count together.
+    sample_weight : ndarray of shape (n,)
+        What each of the rows counts by itself.
+    class_weights : ndarray of shape (n_classes,) or None
+        What a row of each class counts so that classes have their shares of all rows; None where they have them.
+    """
+
+    def __init__(
+        self,
+        codes: Ints,
+        class_counts: Ints,
+        class_totals: Ints | Floats,
+        sample_weight: Floats,
+        class_weights: Floats | None,
+    ) -> None:
+        super().__init__(codes, class_counts)
+        self.class_totals = class_totals
+        self.sample_weight = sample_weight
+        if class_weights is not None:
+            self.class_weights = class_weights
+        weights = self.class_weights[codes] * sample_weight
+        self._weights: Floats = weights / weights.mean()
+
+    @property
+    def weights(self) -> Floats:
+        """What each row counts, 1 on average."""
+        return self._weights
+
+    def weighted(self, values: Floats) -> Floats:
+        """Return values whose mean estimates that of all rows; their variance, divided by n, is that mean's."""
+        return weighted_values(values, self._weights)
+
+    def variance(self, is_wrong: Bools) -> float:
+        """Return the variance of an error, which is not 0 when nothing was counted."""
+        n = self.n_equivalent(is_wrong)
+        share = (float(self._weights @ is_wrong) / len(self.codes) * n + 0.5) / (n + 1.0)
+        return share * (1.0 - share) / n
+
+    def n_equivalent(self, is_wrong: Bools, clusters: Ints | None = None, confidence: float = 0.95) -> float:
+        """Return how many rows, drawn at random, show an error as surely as these do."""
+        return rows_worth(is_wrong.astype(np.float64), self._weights, clusters, confidence)
+
+    def n_equivalent_of_difference(
+        self, only_first: Bools, only_second: Bools, clusters: Ints | None = None, confidence: float = 0.95
+    ) -> float:
+        """Return how many rows, drawn at random, show a difference of two errors as surely as these do."""
+        return rows_worth(only_first.astype(np.float64) - only_second, self._weights, clusters, confidence)
+
+    def at_shares_of_all(self, log_q: Floats) -> Floats:
+        """Move probabilities from the shares of classes in these rows to those in all rows."""
+        return log_softmax(log_q + np.log(self.class_weights), axis=-1)
+
+    def in_proportion(self) -> Ints:
+        """Choose rows in which each is as likely as it counts, at least one of each class."""
+        totals = np.cumsum(self._weights / self._weights.max())
+        is_kept = np.diff(np.floor(totals + 0.5), prepend=0.0) > 0
+        heaviest = np.lexsort((-self._weights, self.codes))
+        is_kept[heaviest[np.unique(self.codes[heaviest], return_index=True)[1]]] = True
+        return np.flatnonzero(is_kept)
+
+
+def weighted_values(values: Floats, weights: Floats) -> Floats:
+    """Return values whose mean is the weighted one, and whose variance, divided by n, is that mean's.
+
+    Weights are 1 on average.
+    """
+    mean = float(weights @ values) / len(values)
+    return mean + weights * (values - mean)
+
+
+def rows_worth(errors: Floats, weights: Floats, clusters: Ints | None, confidence: float) -> float:
+    """Return how many independent rows of equal weight say as much about an error, or a difference of two, as these.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (n,)
+        1 where a row is predicted wrongly, else 0; of a difference 1, 0 or -1.
+    weights : ndarray of shape (n,)
+        What each row counts, 1 on average.
+    clusters : ndarray of shape (n,) or None
+        Rows that err alike have the same number, from 0; None where all are independent.
+    confidence : float
+        Level of the interval that the number is for.
+
+    Returns
+    -------
+    float
+    """
+    if clusters is not None:
+        return effective_rows(errors, clusters, confidence, weights)
+    # as for clusters: few errors cannot show how much more uneven rows vary, and Kish's figure is one more of them
+    n, share = len(errors), float(weights @ errors) / len(errors)
+    of_one_row = float(weights @ np.abs(errors)) / n - share**2
+    kish, n_wrong = float(weights @ weights) / n, int(np.count_nonzero(errors))
+    observed = float(weighted_values(errors, weights).var()) / of_one_row if of_one_row > 0.0 else kish
+    return n * (n_wrong + 1) / (n_wrong * observed + kish)
+
+
+def counted_rows(problem: Problem, codes: Ints, sample_weight: Floats | None) -> PlainRows:
+    """Return what each row that was chosen counts; `codes` and `sample_weight` are of these."""
+    is_plain = problem.groups is None and problem.time is None
+    weights = class_weights(problem.codes, codes) if is_plain else None
+    if sample_weight is not None:
+        return WeightedRows(codes, problem.class_counts, problem.class_totals, sample_weight, weights)
+    if weights is None:
+        return PlainRows(codes, np.bincount(codes, minlength=len(problem.classes)))
+    return StratifiedRows(codes, problem.class_counts, weights)
 
 
 def classes_in_one_group(problem: Problem) -> Ints:

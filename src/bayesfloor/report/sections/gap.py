@@ -66,7 +66,7 @@ def gap_values(gap: FloorGap) -> Summary:
     """
     plain = gap.to_dict()
     figures = [
-        _figure("your model", gap.error, gap.error_interval),
+        _figure("your model", gap.value, gap.value_interval),
         _figure("best model tried", gap.reached, gap.reached_interval),
         _figure("the floor", gap.estimate, gap.interval),
     ]
