@@ -37,6 +37,8 @@ def test_commands_do_not_wait_for_scikit_learn(tmp_path):
     )
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
+    assert "The floor is about" in answer.stdout
+    assert (tmp_path / "iris.html").stat().st_size < 500_000
 
 
 def test_there_is_a_script():
