@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from bayesfloor.floor.learned.clusters import clustered_error
+from bayesfloor.floor.learned.counted_rows import PlainRows, clustered_error
 from bayesfloor.floor.learned.metrics import Metric
-from bayesfloor.floor.learned.strata import PlainRows
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 
 #: Rows that a proportion's interval is computed for, at most. A loss that hardly varies stands for 1e27 of them, where

@@ -1,6 +1,6 @@
 """The learned floor: what a stack of learners reaches, and where its learning curve ends.
 
-The room's docstring shows the steps. The upper side of the result is proven by a model that exists. The lower side
+The room's docstring shows the steps. The upper side of the result is measured: a model did this. The lower side
 assumes that the learning curve goes on as it does: no method can give a lower bound that holds for every distribution.
 """
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.copies import equal_rows
+from bayesfloor.floor.learned.counted_rows import PlainRows, classes_in_one_group, counted_rows
 from bayesfloor.floor.learned.findings import find_in_learned
 from bayesfloor.floor.learned.held_out import HeldOutClasses
 from bayesfloor.floor.learned.learning import Learned, learn
@@ -27,7 +28,6 @@ from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import CostDecisions, LearnedFloor, MetricFloor, SubgroupFloors
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
 from bayesfloor.floor.learned.stacking import Stack
-from bayesfloor.floor.learned.strata import PlainRows, classes_in_one_group, counted_rows
 from bayesfloor.floor.learned.subgroups import find_in_subgroups, subgroup_floors
 from bayesfloor.floor.learned.summary import CurveSummary, summarise
 from bayesfloor.floor.trees.problem import Progress
@@ -141,7 +141,7 @@ def learned_floor(
 
     With both `groups` and `time`, the groups are dealt out to folds, and each fold of a period is predicted from the
     past of the other folds. This takes four times as long. Rows of one group are counted for as much as they say: see
-    `bayesfloor.floor.learned.clusters`.
+    `bayesfloor.floor.learned.counted_rows`.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from scipy.optimize import brentq
 from scipy.special import betainc, gammaln, ndtri, stdtr, stdtrit
 
 from bayesfloor.floor.learned.certainty import FEWEST_DEGREES
-from bayesfloor.floor.learned.strata import PlainRows
+from bayesfloor.floor.learned.counted_rows import PlainRows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 
 #: Parts of their total that sums of weighted rows are rounded to: all that these can add up to are counted.

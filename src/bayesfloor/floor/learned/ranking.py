@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from bayesfloor.floor.learned.counted_rows import PlainRows, weighted_values
 from bayesfloor.floor.learned.result import ClassRanking
 from bayesfloor.floor.learned.stacking import Stack
-from bayesfloor.floor.learned.strata import PlainRows, weighted_values
 from bayesfloor.runtime.arrays import Bools, Floats, Range
 
 #: Share of the rows, ranked highest, of which the recall is given.

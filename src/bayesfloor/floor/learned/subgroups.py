@@ -23,13 +23,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtri
 
-from bayesfloor.data.subgroups import Subgroups
+from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.floor.learned.certainty import proportion_interval
-from bayesfloor.floor.learned.clusters import clustered_error, effective_rows
+from bayesfloor.floor.learned.counted_rows import (
+    PlainRows,
+    clustered_error,
+    effective_rows,
+    rows_worth,
+    weighted_values,
+)
 from bayesfloor.floor.learned.result import SubgroupFloors
 from bayesfloor.floor.learned.rules import fall_as_fast
 from bayesfloor.floor.learned.stacking import Stack
-from bayesfloor.floor.learned.strata import PlainRows, rows_worth, weighted_values
 from bayesfloor.floor.learned.summary import FEW_ERRORS, GROWTH, N_DOUBLINGS, CurveSummary
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding

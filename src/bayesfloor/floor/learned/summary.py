@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesfloor.floor.learned.certainty import Sampling, sampling_of, sampling_of_baseline, standard_error_of
+from bayesfloor.floor.learned.counted_rows import PlainRows
 from bayesfloor.floor.learned.learning_curve import (
     RATES,
     SLOW_RATES,
@@ -20,7 +21,6 @@ from bayesfloor.floor.learned.result import LearningCurve
 from bayesfloor.floor.learned.rules import ERR_ALIKE, WIDER, Lead, widened
 from bayesfloor.floor.learned.stack_errors import middle_error
 from bayesfloor.floor.learned.stacking import Stack
-from bayesfloor.floor.learned.strata import PlainRows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 
 #: Errors, in rows, below which the lower end of the interval is 0: so few do not rule out a floor of 0.

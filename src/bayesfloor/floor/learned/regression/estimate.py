@@ -14,6 +14,7 @@ from bayesfloor.floor.learned.learning import Learned, learn
 from bayesfloor.floor.learned.learning_curve import power_of
 from bayesfloor.floor.learned.regression.findings import find_in_numbers
 from bayesfloor.floor.learned.regression.noise_profile import noise_profile, odd_rows
+from bayesfloor.floor.learned.regression.residuals import TestedRows, tested_rows
 from bayesfloor.floor.learned.regression.result import RegressionFloor, TargetSummary
 from bayesfloor.floor.learned.regression.summary import (
     Level,
@@ -22,7 +23,6 @@ from bayesfloor.floor.learned.regression.summary import (
     summarise_numbers,
     weighted_median,
 )
-from bayesfloor.floor.learned.regression.tested_rows import TestedRows, tested_rows
 from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.runtime.arrays import Floats, Range
