@@ -126,6 +126,6 @@ def test_a_model_beside_them(name):
     named = np.asarray(y) if is_right else labels[(np.searchsorted(labels, y) + 1) % len(labels)]
     found = result_or_sentence(lambda: floor_gap(None, points, y, predictions=named, **options, **QUICK))
     if found is not None:
-        assert found.error == (0.0 if is_right else 1.0)
+        assert found.value == (0.0 if is_right else 1.0)
         assert np.isfinite([*found.interval, *found.sure_gap_interval, found.p_value, found.possible_gap]).all()
         assert found.sentence

@@ -114,7 +114,7 @@ def test_measurements_repeated_at_each_place_tell_the_noise():
         rng = np.random.default_rng(seed)
         X = np.repeat(rng.standard_normal((150, 3)), 4, axis=0)
         y = np.repeat(rng.standard_normal(150), 4) + 0.5 * rng.standard_normal(600)
-        floor = regression_floor(X, y, learners=QUICK)
+        floor = regression_floor(X, y, learners=["linear", "additive"])
         assert {"BF037", "BF056"} <= codes_of(floor)
         assert floor.noise_variance_interval[0] < 0.25 < floor.noise_variance_interval[1]
         assert floor.reached < 0.1
