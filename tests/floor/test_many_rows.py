@@ -207,9 +207,9 @@ def test_deep_trees_have_pure_leaves_and_equal_rows_share_them():
 
 
 def test_ranks_go_to_the_nearer_value():
-    known, others = linear_cost._ranks(np.array([5.0, 1.0, 2.0, 1.0]), np.array([-9.0, 1.4, 1.6, 3.6, 99.0]))
-    assert known.tolist() == [2, 0, 1, 0]
-    assert others.tolist() == [0, 0, 1, 2, 2]
+    known, others = linear_cost._ranks_of(np.array([[5.0, 1.0, 2.0, 1.0]]).T, np.array([[-9.0, 1.4, 1.6, 3.6, 99.0]]).T)
+    assert known[0].tolist() == [2, 0, 1, 0]
+    assert others[:, 0].tolist() == [0, 0, 1, 2, 2]
 
 
 def near_problem(n=500):
