@@ -17,6 +17,7 @@ from bayesfloor import (
 )
 from bayesfloor.cli.app import app
 from bayesfloor.cli.output import plain
+from bayesfloor.learn.families import CLASS_FAMILIES
 
 COMMANDS = [
     "report", "floor", "gap", "pairs", "classes", "votes", "tree", "select", "transforms", "weights", "fit", "predict",
@@ -229,7 +230,9 @@ def test_several_files_and_stdin_are_one_table(run, table, monkeypatch, tmp_path
     assert "stdin can be read once" in run("classes - -").err
 
 
-def test_groups_reach_the_floor(run, tmp_path):
+def test_groups_reach_the_floor(run, tmp_path, monkeypatch):
+    for name in CLASS_FAMILIES.keys() - {"neighbours"}:
+        monkeypatch.delitem(CLASS_FAMILIES, name)
     rng = np.random.default_rng(0)
     places = rng.normal(size=(40, 2))
     labels = rng.choice(["a", "b"], 40)

@@ -3,8 +3,6 @@
 import json
 import os
 import shlex
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -188,13 +186,3 @@ def test_ctrl_c_leaves_nothing(run, table, tmp_path, monkeypatch):
     monkeypatch.setattr(difficulty, "figures_of_classes", interrupt)
     assert "interrupted" in complaint(run("report table.csv --quiet"), 130)
     assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
-
-
-def test_in_a_process_of_its_own(table, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "bayesfloor", "report", "table.csv", "--fast"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "Spanning trees alone put the floor at about" in done.stdout
-    assert (tmp_path / "table-report.html").stat().st_size < 500_000

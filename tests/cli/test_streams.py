@@ -33,7 +33,10 @@ def test_notes_that_are_lost_change_nothing(run, tmp_path, table, where):
     assert (usual.code, answer.returncode) == (1, 1)
     assert usual.out.startswith("class ")
     assert answer.stdout == usual.out
-    wrong = shell(f"{COMMAND} floor nosuch.csv {where}", tmp_path)
+
+
+def test_an_error_that_cannot_be_told_keeps_its_code(tmp_path):
+    wrong = shell(f"{COMMAND} flor 2>&-", tmp_path)
     assert (wrong.returncode, wrong.stdout) == (2, "")
 
 

@@ -9,31 +9,42 @@ import pytest
 from bayesfloor import vote_floor
 
 
-@pytest.fixture
-def long(tmp_path):
-    """votes.csv in the folder where commands run: 60 rows, three votes each by four annotators."""
+def long_table():
+    """60 rows, three votes each by four annotators."""
     rng = np.random.default_rng(0)
     hidden = rng.integers(0, 2, 60)
     who = np.argsort(rng.random((60, 4)), axis=1)[:, :3]
     label = hidden[:, None] ^ (rng.random((60, 3)) < 0.15)
-    frame = pd.DataFrame(
+    return pd.DataFrame(
         {
             "Item": np.repeat(np.arange(60), 3),
             "worker": np.array(["ann", "bob", "cid", "NA1"])[who.ravel()],
             "answer": np.array(["007", "=cmd()"])[label.ravel()],
         }
     )
+
+
+@pytest.fixture
+def long(tmp_path):
+    """votes.csv in the folder where commands run."""
+    frame = long_table()
     frame.to_csv(tmp_path / "votes.csv", index=False)
     return frame
 
 
-def parsed(outcome):
-    assert outcome.code == 0, outcome.err
+@pytest.fixture(scope="module")
+def expected():
+    """The floor of these votes."""
+    rows = long_table()
+    return vote_floor(rows.assign(Item=rows["Item"].astype(str)))
+
+
+def parsed(outcome, code=0):
+    assert outcome.code == code, outcome.err
     return json.loads(outcome.out)
 
 
-def test_a_long_table_whose_columns_are_found_by_their_names(run, long):
-    expected = vote_floor(long.assign(Item=long["Item"].astype(str)))
+def test_a_long_table_whose_columns_are_found_by_their_names(run, long, expected):
     found = parsed(run("votes votes.csv --json"))
     assert found["command"] == "votes"
     assert found["result"]["estimate"] == expected.estimate
@@ -47,17 +58,15 @@ def test_a_long_table_whose_columns_are_found_by_their_names(run, long):
     assert expected.sentence() in shown.err
 
 
-def test_columns_named_by_options_and_exit_codes(run, long, tmp_path):
+def test_columns_named_by_options_and_exit_codes(run, long, expected, tmp_path):
     renamed = long.set_axis(["a", "b", "c"], axis=1)
     renamed.to_csv(tmp_path / "other.csv", index=False)
-    expected = parsed(run("votes votes.csv --json"))["result"]["estimate"]
-    named = "votes other.csv --row a --annotator b --label c --json"
-    assert parsed(run(named))["result"]["estimate"] == expected
-    failed = run(named + " --fail-above 0.01 --quiet")
-    assert failed.code == 1
+    failed = run("votes other.csv --row a --annotator b --label c --json --fail-above 0.01 --quiet")
+    assert parsed(failed, code=1)["result"]["estimate"] == expected.estimate
     assert "the floor is" in failed.err
-    assert run("votes other.csv --row a --label d").code == 2
-    assert "there is no column 'd' for the labels" in run("votes other.csv --row a --label d").err
+    unknown = run("votes other.csv --row a --label d")
+    assert unknown.code == 2
+    assert "there is no column 'd' for the labels" in unknown.err
     assert run("votes nowhere.csv").code == 2
     assert run("votes other.csv --form counts --label c").code == 2
     assert run("votes other.csv --form counts").code == 3
@@ -81,12 +90,11 @@ def test_wide_tables(run, long, tmp_path):
     assert parsed(run("votes numbers.csv --form labels --json"))["result"]["classes"] == ["1", "2"]
 
 
-def test_labels_that_say_there_is_none_are_no_votes(run, long, tmp_path):
-    expected = parsed(run("votes votes.csv --json"))["result"]["estimate"]
+def test_labels_that_say_there_is_none_are_no_votes(run, long, expected, tmp_path):
     silent = pd.DataFrame({"Item": range(20), "worker": "dot", "answer": ["NA", ".", "unknown", "-"] * 5})
     pd.concat([long, silent]).to_csv(tmp_path / "more.csv", index=False)
     outcome = run("votes more.csv --json")
-    assert parsed(outcome)["result"]["estimate"] == expected
+    assert parsed(outcome)["result"]["estimate"] == expected.estimate
     assert "Missing labels, which are no votes: '-' (5), '.' (5), 'NA' (5), 'unknown' (5);" in outcome.err
     assert len(parsed(run("votes more.csv --json --keep-missing-as-class"))["result"]["classes"]) == 6
     wide = pd.concat([long, silent]).pivot(index="Item", columns="worker", values="answer")

@@ -25,16 +25,16 @@ def test_unknown_part(capsys):
 
 
 def test_parts_are_compiled_in_processes_of_their_own(monkeypatch, capsys):
-    monkeypatch.setattr(warmup, "PARTS", {name: warmup.PARTS[name] for name in ("boosting", "trees")})
+    monkeypatch.setattr(warmup, "PARTS", {"trees": warmup.PARTS["trees"]})
     assert main(["warmup", "--jobs", "1"]) == 0
     first, *parts, last = capsys.readouterr().err.splitlines()
     assert first.startswith("bayesfloor: compiling kernels into ")
-    assert [line.split(":")[0] for line in parts] == ["  boosting", "  trees"]
+    assert [line.split(":")[0] for line in parts] == ["  trees"]
     assert last.startswith("bayesfloor: all kernels are compiled, ")
 
 
 def test_part_that_fails(monkeypatch, capsys):
-    monkeypatch.setattr(warmup, "PARTS", {"trees": None, "unknown": None})
+    monkeypatch.setattr(warmup, "PARTS", {"unknown": None})
     assert main(["warmup", "--jobs", "1"]) == 2
     said = capsys.readouterr().err
     assert "  unknown: failed" in said

@@ -115,7 +115,7 @@ def test_interval_covers_the_mean_over_samples_of_groups(spread):
     floors = [bayes_error(*grouped_sample(seed, spread=spread)[:2], n_jobs=1) for seed in range(3)]
     assert all(floor.n_groups is None for floor in floors)
     shares, ends = [], []
-    for seed in range(120):
+    for seed in range(80):
         X, y, groups = grouped_sample(seed, spread=spread)
         floor = bayes_error(X, y, groups=groups, n_jobs=1)
         shares.append(floor.cross_edges.mean / (len(y) - 1))

@@ -3,10 +3,17 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
 from bayesfloor.floor.learned.certainty import proportion_interval
-from bayesfloor.floor.learned.learning_curve import EXCESS, RATES, covariance_of, curve_posterior, split_posterior
+from bayesfloor.floor.learned.learning_curve import (
+    EXCESS,
+    RATES,
+    _sum_of_normals,
+    covariance_of,
+    curve_posterior,
+    split_posterior,
+)
 from bayesfloor.floor.learned.metrics import of_error, one_hot
 from bayesfloor.floor.learned.stack_errors import middle_error
 
@@ -143,3 +150,10 @@ def test_points_of_a_curve_share_at_least_the_variance_of_the_error():
     assert_allclose(covariance_of(apart, 0.0)[away], of_rows[away])
     assert_allclose(covariance_of(apart, 0.04)[away], of_rows[away] + 0.04 - of_rows[0, 0])
     assert np.all(np.diag(covariance_of(apart, 0.04)) > np.diag(of_rows) + 0.04 - of_rows[0, 0])
+
+
+def test_a_sum_of_normals_is_that_of_each_of_them():
+    rng = np.random.default_rng(0)
+    x, means, mass = np.linspace(-8.0, 30.0, 200), rng.uniform(0.0, 20.0, 500), rng.random(500)
+    expected = norm.cdf(x[:, np.newaxis] - means) @ mass
+    np.testing.assert_allclose(_sum_of_normals(x, means, mass), expected, atol=1e-10 * mass.sum())

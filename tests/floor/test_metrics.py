@@ -265,14 +265,14 @@ def test_a_perfect_auc_has_an_interval():
     assert "Nothing in these rows rules out a log-loss of 0;" in floor.metrics["log_loss"].sentence()
 
 
-@pytest.mark.parametrize("metric", ["roc_auc", "average_precision", "f1", "balanced_error", "top_2_error"])
-def test_several_classes_in_groups_and_in_time(metric):
+@pytest.mark.parametrize(("option", "values"), [("groups", np.arange(300) // 6), ("time", np.arange(300))])
+def test_several_classes_in_groups_and_in_time(option, values):
     rng = np.random.default_rng(0)
     y = np.tile(np.arange(3), 100)
     X = np.eye(3)[y] + 0.7 * rng.standard_normal((300, 3))
-    grouped = learned_floor(X, y, metric=metric, groups=np.arange(300) // 6, learners=["gaussian"])
-    timed = learned_floor(X, y, metric=metric, time=np.arange(300), learners=["gaussian"])
-    for floor in (grouped, timed):
-        own = floor.metrics[metric]
+    names = ["roc_auc", "average_precision", "f1", "balanced_error", "top_2_error"]
+    floor = learned_floor(X, y, metric=names, learners=["gaussian"], **{option: values})
+    for name in names:
+        own = floor.metrics[name]
         assert own.interval[0] <= own.estimate <= own.interval[1]
         assert abs(own.reached - own.baseline) > 0.1

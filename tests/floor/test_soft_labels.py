@@ -85,7 +85,7 @@ def test_the_order_of_rows_does_not_matter_and_labels_find_their_columns():
     )
 
 
-def test_with_columns_the_learned_floor_stands_beside():
+def test_with_columns_the_learned_floor_stands_beside(few_learners):
     rng = np.random.default_rng(5)
     X = rng.standard_normal((200, 2))
     first = 1 / (1 + np.exp(-3 * X[:, 0]))

@@ -75,7 +75,7 @@ def test_the_model_without_features_is_what_a_gap_is_measured_from():
     X, y = noise(80, 2, seed=3)
     y[:60] = 0
     gap = floor_gap(None, X, y, predictions=1 - y, **QUICK)
-    assert gap.sure_gap == pytest.approx(gap.error - gap.reached)
+    assert gap.sure_gap == pytest.approx(gap.value - gap.reached)
     assert gap.reached <= gap.learned.majority_error
 
 

@@ -35,7 +35,7 @@ def test_averaged_count_is_the_mean_over_all_swaps_of_identical_rows():
     assert forests.cross_counts(y).sum() / 2 == pytest.approx(np.mean(counts))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(2, 4), st.integers(1, 3), st.sampled_from([1, 2, 4, 100]))
 def test_variance_equals_the_dense_sum(seed, n_classes, n_trees, levels):
     rng = np.random.default_rng(seed)
@@ -100,11 +100,11 @@ def test_moments_of_two_classes_are_those_of_friedman_and_rafsky():
 def test_p_value_is_uniform_without_a_difference_and_tiny_with_one():
     rng = np.random.default_rng(1)
     values = []
-    for _ in range(200):
+    for _ in range(120):
         X = rng.standard_normal((60, 2))
         values.append(bayes_error(X, rng.permutation(np.arange(60) % 3), n_jobs=1).p_value)
-    # the mean of 200 uniform values has a standard error of 0.0204
-    assert np.mean(values) == pytest.approx(0.5, abs=4 * 0.0204)
+    # the mean of 120 uniform values has a standard error of 0.0264
+    assert np.mean(values) == pytest.approx(0.5, abs=4 * 0.0264)
     assert np.mean(np.array(values) < 0.05) < 0.12
     X[:, 0] += 3 * (np.arange(60) % 3)
     assert bayes_error(X, np.arange(60) % 3).p_value < 1e-6
@@ -145,7 +145,7 @@ PROBLEMS = {
 
 @pytest.mark.parametrize(
     ("name", "n", "n_repetitions"),
-    [(name, 250, 200) for name in ("2-classes-2d", "5-classes-8d")]
+    [(name, 250, 120) for name in ("2-classes-2d", "5-classes-8d")]
     + [pytest.param(name, 400, 1000, marks=pytest.mark.slow) for name in PROBLEMS],
 )
 def test_interval_covers_the_mean(name, n, n_repetitions):

@@ -38,13 +38,16 @@ class Browser:
         file = self.folder / "page.html"
         file.write_text(page, encoding="utf-8")
         self.command("Emulation.setScriptExecutionDisabled", value=not script)
-        self.command("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        self.resize(width)
         self.emulate(scheme, media)
         self.driver.get("about:blank")
         self.events()  # those of the page before
         self.driver.get_log("browser")
         self.driver.get(file.as_uri())
         return self
+
+    def resize(self, width: int) -> None:
+        self.command("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
 
     def emulate(self, scheme: str = "light", media: str = "") -> None:
         features = [{"name": "prefers-color-scheme", "value": scheme}]

@@ -150,7 +150,8 @@ def floor_gap(
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from bayesfloor import floor_gap
-    >>> gap = floor_gap(DecisionTreeClassifier(max_depth=1), *load_iris(return_X_y=True))
+    >>> X, y = load_iris(return_X_y=True)
+    >>> gap = floor_gap(DecisionTreeClassifier(max_depth=1), X, y, learners=["gaussian"])
     >>> round(gap.value, 2)
     0.33
     >>> gap.sure_gap_interval[0] > 0.2 and gap.p_value < 0.001

@@ -112,7 +112,7 @@ def label_noise_check(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from bayesfloor import label_noise_check
-    >>> check = label_noise_check(*load_iris(return_X_y=True), shares=[0.3])
+    >>> check = label_noise_check(*load_iris(return_X_y=True), shares=[0.3], learners=["gaussian"])
     >>> check.share.tolist()
     [0.0, 0.3]
     """

@@ -199,15 +199,19 @@ def _chance_to_suffice(
     weight, floors, rates, scale, width = (each[kept] for each in (weight, floors, rates, scale, width))
     weight /= weight.sum()
     room = np.maximum(loss - floors, 0.0)[:, np.newaxis]
+    most = room * np.exp2(rates[:, np.newaxis] * doublings)
     mean, width = scale[:, np.newaxis], width[:, np.newaxis]
-    paces, shares = np.polynomial.hermite_e.hermegauss(_N_PACES)
+
+    def chance_of(most: Floats) -> Floats:
+        # 1 - P(c > most) / P(c > 0), in logarithms: both may be far out in a tail.
+        return np.asarray(-weight @ np.expm1(np.minimum(log_ndtr((mean - most) / width) - log_ndtr(mean / width), 0.0)))
+
+    ahead = doublings > 0.0  # up to the rows at hand the pace is known
     chance = np.zeros(len(doublings))
+    chance[~ahead] = chance_of(most[:, ~ahead])
+    paces, shares = np.polynomial.hermite_e.hermegauss(_N_PACES)
     for pace, share in zip(paces, shares / shares.sum(), strict=True):
-        change = CHANGE_OF_PACE * pace * np.maximum(doublings, 0.0)
-        most = room * 2.0 ** (rates[:, np.newaxis] * doublings) * np.exp(-change)
-        # P(c > most) / P(c > 0), in logarithms: both may be far out in a tail.
-        beyond = np.exp(np.minimum(log_ndtr((mean - most) / width) - log_ndtr(mean / width), 0.0))
-        chance += share * (weight @ (1.0 - beyond))
+        chance[ahead] += share * chance_of(most[:, ahead] * np.exp(-CHANGE_OF_PACE * pace * doublings[ahead]))
     return doublings, np.clip(np.maximum.accumulate(chance), 0.0, 1.0)
 
 

@@ -14,6 +14,7 @@ by side. Both c and s are held fixed: with two or three votes at a row the data 
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,6 +52,8 @@ class Patterns:
         How many rows have each pattern.
     seen : sparse matrix of shape (n_patterns, n_cells)
         1 where a pattern has that many votes for that class; a cell is a class and a count above 0.
+    seen_in : sparse matrix of shape (n_cells, n_patterns)
+        The same by cells.
     cell_class, cell_count : ndarray of shape (n_cells,)
         What each cell stands for.
     unanimous, named : ndarray
@@ -60,6 +63,7 @@ class Patterns:
     counts: Ints
     n_rows: Floats
     seen: Any
+    seen_in: Any
     cell_class: Ints
     cell_count: Ints
     unanimous: Ints
@@ -75,7 +79,7 @@ def patterns_of(counts: Ints) -> Patterns:
     seen = sparse.csr_array((np.ones(len(where)), (where, cell.ravel())), shape=(len(distinct), len(cells)))
     unanimous = np.flatnonzero((distinct > 0).sum(axis=1) == 1)
     named = distinct[unanimous].argmax(axis=1)
-    return Patterns(distinct, n_rows.astype(np.float64), seen, cells[:, 0], cells[:, 1], unanimous, named)
+    return Patterns(distinct, n_rows.astype(np.float64), seen, seen.T, cells[:, 0], cells[:, 1], unanimous, named)
 
 
 class Setting(NamedTuple):
@@ -141,7 +145,7 @@ def mean_of_largest(means: Floats, precision: float) -> Floats:
         return np.asarray(means.max(axis=-1))
     # the sum of all G lies below this but for 1e-9 of the cases
     top = precision + 6.5 * np.sqrt(precision) + 22.0
-    nodes, weight = np.polynomial.legendre.leggauss(_NODES)
+    nodes, weight = _legendre_nodes()
     # cubed: small parameters make the integrand steep at zero
     u = (nodes + 1.0) / 2.0
     x, weight = top * u**3, weight / 2.0 * 3.0 * u**2 * top
@@ -149,6 +153,12 @@ def mean_of_largest(means: Floats, precision: float) -> Floats:
     for k in range(means.shape[-1]):
         below *= gammainc(np.maximum(precision * means[..., k, None], 1e-12), x)
     return np.asarray(((1.0 - below) * weight).sum(axis=-1) / precision)
+
+
+@cache
+def _legendre_nodes() -> tuple[Floats, Floats]:
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return nodes, weights
 
 
 def fit_mixture(patterns: Patterns, weights: Floats, setting: Setting, start: Mixture | None = None) -> Mixture:
@@ -190,16 +200,16 @@ def fit_mixture(patterns: Patterns, weights: Floats, setting: Setting, start: Mi
     else:
         shares, means = (np.repeat(each[:1], n_fits, axis=0) for each in (start.shares, start.means))
     theta = np.concatenate([shares[:, None, :], means], axis=1)
-    constant = _constant(patterns, setting)
+    constant, added = _constant(patterns, setting), _added_votes(patterns) * overall
     log_likelihood = np.full(n_fits, -np.inf)
     active = np.arange(n_fits)
     for _ in range(_MAX_STEPS):
-        w, mean_votes = weights[active], overall[active]
-        first, at_start = _em_step(patterns, w, mean_votes, setting, constant, theta[active])
-        second, _ = _em_step(patterns, w, mean_votes, setting, constant, first)
+        w, pseudo = weights[active], added[active, None, :]
+        first, at_start = _em_step(patterns, w, pseudo, setting, constant, theta[active])
+        second, _ = _em_step(patterns, w, pseudo, setting, constant, first)
         moved = np.abs(second - first).max(axis=(1, 2))
         further = _extrapolated(theta[active], first, second)
-        after, at_jump = _em_step(patterns, w, mean_votes, setting, constant, further)
+        after, at_jump = _em_step(patterns, w, pseudo, setting, constant, further)
         theta[active] = np.where((at_jump >= at_start)[:, None, None], after, second)
         log_likelihood[active] = np.maximum(at_start, at_jump)
         active = active[moved > _TOLERANCE]
@@ -217,7 +227,7 @@ def _constant(patterns: Patterns, setting: Setting) -> Floats:
 
 
 def _em_step(
-    patterns: Patterns, weights: Floats, overall: Floats, setting: Setting, constant: Floats, theta: Floats
+    patterns: Patterns, weights: Floats, added: Floats, setting: Setting, constant: Floats, theta: Floats
 ) -> tuple[Floats, Floats]:
     """Take one step of EM; also return the penalised log-likelihood where it started."""
     shares, means = theta[:, 0], theta[:, 1:]
@@ -248,14 +258,13 @@ def _em_step(
     joint = np.exp(log_p - top)
     total = joint.sum(axis=2, keepdims=True)
     hidden = joint * (weights.T[:, :, None] / total)
-    added = _added_votes(patterns) * overall[:, None, :]
     penalty = (added * np.log(means)).sum(axis=(1, 2))
     penalty += _PSEUDO_ROWS * np.log(shares).sum(axis=1)
     log_likelihood = (weights.T * (np.log(total) + top)[:, :, 0]).sum(axis=0) + penalty
     new = np.empty_like(theta)
     new[:, 0] = hidden.sum(axis=0) + _PSEUDO_ROWS
     hidden[patterns.unanimous, :, patterns.named] *= np.exp(urn_alone - with_clear)
-    in_cell = (patterns.seen.T @ hidden.reshape(len(hidden), -1)).T.reshape(n_fits, n_classes, -1)
+    in_cell = (patterns.seen_in @ hidden.reshape(len(hidden), -1)).T.reshape(n_fits, n_classes, -1)
     drawn = np.zeros((n_classes, n_fits, n_classes))
     np.add.at(drawn, patterns.cell_class, np.moveaxis(in_cell * fresh, 2, 0))
     new[:, 1:] = np.moveaxis(drawn, 0, 2) + added

@@ -105,7 +105,8 @@ def end_of_curve(
     c, v, b, phi, log_prior = _grid(rates, common, FLAT_OF_EQUAL if is_exact else FLAT)
     size = points.size
     second = size**2 if in_time else 1.0 / (size * points.averaged)
-    above = c[:, np.newaxis] * size ** -b[:, np.newaxis] + v[:, np.newaxis] * second
+    rate, of_curve = np.unique(b, return_inverse=True)  # there are few, and powers cost more than all else
+    above = c[:, np.newaxis] * (size ** -rate[:, np.newaxis])[of_curve] + v[:, np.newaxis] * second
     above[:, points.is_product] *= phi[:, np.newaxis]
     is_error = ~points.is_product
     smallest = points.mean[is_error].min()

@@ -124,7 +124,7 @@ def regression_floor(
     --------
     >>> from sklearn.datasets import load_diabetes
     >>> from bayesfloor import regression_floor
-    >>> floor = regression_floor(*load_diabetes(return_X_y=True))
+    >>> floor = regression_floor(*load_diabetes(return_X_y=True), learners=["linear", "additive"])
     >>> floor.interval[0] <= floor.reached <= floor.estimate <= floor.interval[1]
     True
     """
