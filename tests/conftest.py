@@ -21,6 +21,7 @@ settings.register_profile(
     "bayesfloor",
     deadline=None,
     derandomize=True,
+    max_examples=50,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "bayesfloor"))

@@ -3,7 +3,7 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -124,8 +124,10 @@ def module_name(path: Path) -> str:
 MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-def imported_modules(source: str, package: str) -> Iterator[str]:
+@cache
+def imported_modules(source: str, package: str) -> list[str]:
     """Full names of what a source imports from this package, at its top, in a function or for type checkers."""
+    found = []
     for node in ast.walk(ast.parse(source)):
         names = []
         if isinstance(node, ast.Import):
@@ -135,7 +137,8 @@ def imported_modules(source: str, package: str) -> Iterator[str]:
             module = ".".join(filter(None, [base, node.module]))
             # "from bayesfloor import data" imports a room, "from bayesfloor.data import x" a name or a module
             names = [f"{module}.{alias.name}" for alias in node.names]
-        yield from (name for name in names if name.split(".")[0] == "bayesfloor")
+        found += [name for name in names if name.split(".")[0] == "bayesfloor"]
+    return found
 
 
 def package_of(name: str) -> str:
