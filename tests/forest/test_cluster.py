@@ -355,7 +355,9 @@ def test_a_scheduler_that_does_not_answer_or_is_gone(lone_scheduler, monkeypatch
     scheduler, address = lone_scheduler
     monkeypatch.setattr(cluster, "ASK_EVERY_S", 0.2)
     X = make_points("gaussian", 6000, 16)
+    usual = cluster.PATIENCE_S
     for sent in (signal.SIGSTOP, signal.SIGKILL):
+        monkeypatch.setattr(cluster, "PATIENCE_S", usual)
         sent_once = []
 
         def send(done, total, sent=sent, sent_once=sent_once):
