@@ -55,6 +55,7 @@ def test_a_parameter_has_one_default():
     assert others == {
         "regression_floor(metric)": "r2",
         "difficulty_report(metric)": None,
+        "floor_gap(metric)": None,
     }
 
 

@@ -20,7 +20,7 @@ floor = learned_floor(X, y, metric=["roc_auc", "log_loss", "balanced_error"])
 floor.frame()[["metric", "estimate", "interval_low", "interval_high", "reached"]].round(4)
 
 # %%
-# In words, with what is proven and what is not:
+# In words, with what is measured and what is extrapolated:
 
 print(floor.metrics["roc_auc"])
 

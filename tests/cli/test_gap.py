@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import balanced_accuracy_score, log_loss, mean_absolute_error
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -17,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from skops import io as skops_io
 
 from bayesfloor import floor_gap, read_table
-from bayesfloor.cli.predicted import ModelOptions, predicted_labels
+from bayesfloor.cli.gap import ModelOptions, predictions_of
 from bayesfloor.floor.learned import gap
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.report import figures
@@ -97,7 +98,7 @@ def test_a_model_of_scikit_learn(run, files):
     _, test, model = files
     error = float((model.predict(test[COLUMNS]) != test["outcome"]).mean())
     found = parsed(run(f"{GAP} --model model.skops --json"))
-    assert found["error"] == pytest.approx(error)
+    assert found["value"] == pytest.approx(error)
     assert found["classes"] == ["high", "low", "mid"]
     assert found["n_tested"] == 200
     shown = run(f"{GAP} --model model.skops")
@@ -113,7 +114,7 @@ def test_a_model_without_names_of_columns(run, files, tmp_path):
     model = LogisticRegression(max_iter=1000).fit(train[["size", "age"]].to_numpy(), train["outcome"])
     skops_io.dump(model, tmp_path / "plain.skops")
     found = parsed(run("gap numbers.csv --target outcome --model plain.skops --json"))
-    assert found["error"] == pytest.approx((model.predict(test[["size", "age"]].to_numpy()) != test["outcome"]).mean())
+    assert found["value"] == pytest.approx((model.predict(test[["size", "age"]].to_numpy()) != test["outcome"]).mean())
     refused = run(f"{GAP} --model plain.skops")
     assert refused.code == 3
     assert "was fitted on 2 columns without names, and test.csv has 4" in refused.err
@@ -126,7 +127,7 @@ def test_a_model_that_fit_wrote(run, files, tmp_path):
     assert run("predict svm.skops test.csv --out predicted.csv --quiet").code == 0
     error = (pd.read_csv("predicted.csv")["predicted"] != test["outcome"]).mean()
     by_model = parsed(run(f"{GAP} --model svm.skops --json"))
-    assert by_model["error"] == pytest.approx(error)
+    assert by_model["value"] == pytest.approx(error)
     # what 'predict' wrote has the line of each row; of a part of the rows too, each finds its own
     assert parsed(run(f"{GAP} --predictions predicted.csv --json")) == by_model
     some = parsed(run(f"{GAP} --predictions predicted.csv --max-rows 120 --json"))
@@ -137,7 +138,7 @@ def test_a_model_that_fit_wrote(run, files, tmp_path):
 def test_a_data_set_by_name(run):
     assert run("fit iris --model smartsvm --out iris.skops --quiet").code == 0
     found = parsed(run("gap iris --model iris.skops --json"))
-    assert found["error"] < 0.1
+    assert found["value"] < 0.1
     assert run("gap wine --model iris.skops").code == 2
 
 
@@ -167,9 +168,9 @@ def test_labels_are_known_by_how_the_file_spells_them(run):
     pd.DataFrame({"x": x, "z": z, "y": y}).to_csv("t.csv", index=False)
     pd.DataFrame({"predicted": y}).to_csv("p.csv", index=False)
     found = parsed(run("gap t.csv --target y --predictions p.csv --json"))
-    assert (found["error"], found["classes"]) == (0.0, [7, 8])
+    assert (found["value"], found["classes"]) == (0.0, [7, 8])
     pd.DataFrame({"predicted": y.astype(int)}).to_csv("p.csv", index=False)
-    assert parsed(run("gap t.csv --target y --predictions p.csv --json"))["error"] == 0.0
+    assert parsed(run("gap t.csv --target y --predictions p.csv --json"))["value"] == 0.0
 
 
 def test_it_fails_where_more_can_surely_be_won(run, files):
@@ -212,7 +213,7 @@ def test_a_report_has_a_section_on_the_model(run, files):
         ("--predictions nowhere.csv", 2, "no such file"),
         ("--predictions -", 2, "read from files, and not from stdin"),
         ("--predictions p.csv --column none", 2, "p.csv has no column 'none'"),
-        ("--predictions wide.csv", 2, "--column names that of the labels"),
+        ("--predictions wide.csv", 2, "--column names that of the predictions"),
         ("--predictions short.csv", 3, "short.csv has 199 rows, and test.csv has 200"),
         ("--predictions odd.csv", 3, "'predicted' holds 'none', and 'outcome' has no such label"),
         ("--predictions gaps.csv", 3, "1 rows have no label in 'predicted'"),
@@ -222,7 +223,7 @@ def test_a_report_has_a_section_on_the_model(run, files):
         ("--model tree.skops", 3, "sklearn.tree._tree.Tree; predictions of any model can be compared"),
         ("--model scaler.skops", 3, "a StandardScaler cannot predict"),
         ("--model test.csv", 3, "is not a model"),
-        ("--predictions p.csv --task regression", 2, "this command needs classes"),
+        ("--predictions p.csv --task regression", 3, "holds values such as 'high', not numbers"),
     ],
 )
 def test_what_is_refused(run, files, given, code, said):
@@ -247,6 +248,51 @@ def test_a_model_gets_many_levels_and_text_as_predict_gives_them(run, tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     assert run("fit t.csv --model smartsvm --out m.skops --quiet").code == 0
     given, file = ModelOptions(model=str(tmp_path / "m.skops")), str(tmp_path / "t.csv")
-    labels = predicted_labels(given, read_table(file), (file,))
+    labels = predictions_of(given, read_table(file), (file,))
     predicted = pd.read_csv(StringIO(run("predict m.skops t.csv --quiet").out))["predicted"]
     assert labels.tolist() == predicted.tolist()
+
+
+def test_other_metrics_and_subgroups(run, files):
+    """Probabilities of a model, or of a file, by metrics that judge them; decisions by those that judge these."""
+    _, test, model = files
+    p = model.predict_proba(test[COLUMNS])
+    expected = log_loss(test["outcome"], p)
+    found = parsed(run(f"{GAP} --model model.skops --metric log_loss --by colour --json"))
+    assert found["value"] == pytest.approx(expected)
+    assert {each["subgroup"] for each in found["by_subgroup"]} == {"blue", "green", "red"}
+    pd.DataFrame(p, columns=[f"p({label})" for label in model.classes_])[["p(mid)", "p(low)", "p(high)"]].to_csv(
+        "proba.csv", index=False
+    )
+    given = parsed(run(f"{GAP} --predictions proba.csv --metric log_loss --json"))
+    assert given["value"] == pytest.approx(expected)
+    shown = run(f"{GAP} --model model.skops --metric balanced_error --by colour")
+    balanced = 1 - balanced_accuracy_score(test["outcome"], model.predict(test[COLUMNS]))
+    (line,) = [line.split() for line in shown.out.splitlines() if line.startswith("the model ")]
+    assert line[2] == f"{balanced:.4f}"
+    assert "subgroup" in shown.out
+    refused = run(f"{GAP} --predictions p.csv --metric log_loss")
+    assert refused.code == 3
+    assert "pass a column for each class" in refused.err
+
+
+def test_numbers(run, files):
+    _, test, _ = files
+    rng = np.random.default_rng(0)
+    test = test.assign(pay=(test["size"] + rng.normal(size=len(test))).round(3))
+    test.to_csv("pay.csv", index=False)
+    model = LinearRegression().fit(test[["size", "age"]], test["pay"] + 0.1)
+    skops_io.dump(model, "line.skops")
+    predicted = model.predict(test[["size", "age"]])
+    expected = mean_absolute_error(test["pay"], predicted)
+    pd.DataFrame({"predicted": predicted}).to_csv("numbers.csv", index=False)
+    command = "gap pay.csv --target pay --drop outcome --drop who --metric mae --rows-are-new --json"
+    found = [parsed(run(f"{command} {source}")) for source in ("--model line.skops", "--predictions numbers.csv")]
+    for each in found:
+        assert each["value"] == pytest.approx(expected, abs=1e-5)
+        assert each["metric"] == "mae"
+        assert each["by_class"] == each["by_pair"] == []
+    assert found[0]["sentence"] == found[1]["sentence"]
+    refused = run("gap pay.csv --target pay --model model.skops")
+    assert refused.code == 3
+    assert "predicts classes, and 'pay' holds numbers" in refused.err

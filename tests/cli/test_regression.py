@@ -72,7 +72,7 @@ def test_a_report_and_the_command_that_makes_it_again(run, houses):
     assert "the ceiling of the R² is" in outcome.err
     first = json.loads(outcome.out)["result"]
     assert (first["task"], first["floor"]["metric"]) == ("regression", "r2")
-    assert first["verdict"]["target"] == 0.9
+    assert first["goal"]["target"] == 0.9
     assert "<h1>" in (houses.parent / "r.html").read_text(encoding="utf-8")
     words = shlex.split(first["command"])
     assert shlex.join(words[3:]) == "--metric r2 --target-value 0.9 --target price --seed 0"

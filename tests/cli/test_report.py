@@ -38,7 +38,7 @@ def test_json_on_stdout_writes_no_page(run, table, tmp_path):
     outcome = run("report table.csv --fast --json --target-value 0.9")
     found = json.loads(outcome.out)
     assert found["command"] == "report"
-    assert found["result"]["verdict"]["verdict"] == "feasible"
+    assert found["result"]["goal"]["verdict"] == "feasible"
     assert found["data"]["n_rows"] == found["result"]["data"]["n_rows"]
     assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
 

@@ -9,10 +9,10 @@ from bayesfloor.display.gap import MOST_DRAWN, PALE
 from display.layout import assert_readable
 
 VALUES = {
-    "error": 0.081,
+    "value": 0.081,
     "reached": 0.051,
     "estimate": 0.039,
-    "error_interval": (0.07, 0.093),
+    "value_interval": (0.07, 0.093),
     "reached_interval": (0.042, 0.061),
     "interval": (0.02, 0.06),
     "names": ["$3$ against 8", "4 against 9", "1 against 7"],

@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from bayesfloor import floor_gap, learned_floor, read_table, regression_floor
+from bayesfloor.data.column_order import in_column_order
 from bayesfloor.data.problem import Problem
-from bayesfloor.floor.learned.column_order import in_column_order
 from bayesfloor.tables.arguments import check_problem
 
 #: Learners that draw columns, add over them, or break ties among them.
@@ -140,4 +140,4 @@ def test_models_of_the_caller_get_columns_as_they_were_given(tmp_path):
     assert regression_floor(X, X[:, 0], learners=[FirstColumnOfNumbers()]).reached > 0.9
     file = tmp_path / "table.csv"
     pd.DataFrame(X, columns=[f"x{j}" for j in range(12)]).assign(y=np.where(y, "yes", "no")).to_csv(file, index=False)
-    assert floor_gap(FirstColumn(), read_table(file, target="y"), learners=["gaussian"]).error < 0.1
+    assert floor_gap(FirstColumn(), read_table(file, target="y"), learners=["gaussian"]).value < 0.1

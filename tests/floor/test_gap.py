@@ -74,7 +74,7 @@ def test_figures_are_counts_of_rows(judged):
     found = gap_of(learned, held_out, predicted(held_out, 20, 4))
     n_stack = round(300 * learned.reached)
     assert found.reached == learned.reached
-    assert found.error == pytest.approx((n_stack + 16) / 300)
+    assert found.value == pytest.approx((n_stack + 16) / 300)
     assert found.sure_gap == pytest.approx(16 / 300)
     assert (found.n_only_model, found.n_only_stack) == (20, 4)
     assert found.p_value == pytest.approx(binomtest(20, 24, 0.5).pvalue)
@@ -83,7 +83,7 @@ def test_figures_are_counts_of_rows(judged):
     assert 0 < low < 16 / 300 < high
     n_wrong = n_stack + 16
     expected = beta.ppf(0.025, n_wrong, 301 - n_wrong), beta.ppf(0.975, n_wrong + 1, 300 - n_wrong)
-    assert found.error_interval == pytest.approx(expected)
+    assert found.value_interval == pytest.approx(expected)
     assert (found.estimate, found.interval) == (learned.estimate, learned.interval)
     assert found.possible_gap == pytest.approx(learned.reached - learned.estimate)
     assert found.possible_gap_interval == pytest.approx((0.0, learned.reached - learned.interval[0]))
@@ -97,7 +97,7 @@ def test_classes_and_pairs_sum_up(judged):
     classes, pairs = found.by_class(), found.by_pair()
     codes = held_out.counted.codes
     assert pairs["gap"].sum() == pytest.approx(found.sure_gap)
-    assert pairs["error"].sum() == pytest.approx(found.error)
+    assert pairs["error"].sum() == pytest.approx(found.value)
     assert pairs["reached"].sum() == pytest.approx(found.reached)
     assert classes["gap_of_all"].sum() == pytest.approx(found.sure_gap)
     assert classes["share_of_gap"].sum() == pytest.approx(1.0)
@@ -161,9 +161,9 @@ def test_a_fitted_model_predicts_as_it_is():
     model = LogisticRegression().fit(other_X, other_y)
     found = floor_gap(model, X, Y)
     assert found.origin == "fitted"
-    assert found.error == pytest.approx((model.predict(X) != Y).mean())
-    assert found.error == pytest.approx(floor_gap(None, X, Y, predictions=model.predict(X)).error)
-    assert found.error == pytest.approx(floor_gap(None, X, Y, predictions=model.predict_proba(X)).error)
+    assert found.value == pytest.approx((model.predict(X) != Y).mean())
+    assert found.value == pytest.approx(floor_gap(None, X, Y, predictions=model.predict(X)).value)
+    assert found.value == pytest.approx(floor_gap(None, X, Y, predictions=model.predict_proba(X)).value)
     assert found.findings == ()
 
 
@@ -270,7 +270,7 @@ def test_sentences(judged, counts, floor, said, unsaid):
 
 def test_a_stack_without_errors(judged):
     learned, held_out = judged
-    held_out = replace(held_out, stack=held_out.counted.codes)
+    held_out = replace(held_out, reached_by={"error": np.eye(3)[held_out.counted.codes]})
     learned = with_floor(learned, 0.0, 0.0, 0.0, 0.02)
     sentence = gap_of(learned, held_out, predicted(held_out, 10)).sentence()
     assert sentence.startswith("Your model errs on 3.3%; all of it can surely be won (95% interval ")
@@ -339,10 +339,10 @@ def of_columns():
 def test_a_pipeline_gets_the_columns_of_the_frame(kind):
     frame = frame_of() if kind == "pandas" else pl.DataFrame(frame_of().to_dict("list"))
     found = floor_gap(of_columns(), frame, "outcome", groups="who")
-    assert found.error < 0.05
+    assert found.value < 0.05
     assert list(found.classes) == ["no", "yes"]
     fitted = of_columns().fit(frame[["colour", "size"]], frame["outcome"])
-    assert floor_gap(fitted, frame, "outcome", groups="who").error <= 0.05
+    assert floor_gap(fitted, frame, "outcome", groups="who").value <= 0.05
     assert frame.shape == (240, 4)
 
 
@@ -352,14 +352,14 @@ def test_a_model_of_arrays_and_a_frame_of_numbers():
     fitted = LogisticRegression().fit(X + 0.1, Y)
     expected = (fitted.predict(X) != Y).mean()
     for kind in (frame, pl.DataFrame(frame.to_dict("list"))):
-        assert floor_gap(fitted, kind, "label").error == pytest.approx(expected)
-    assert floor_gap(fitted, pa.Table.from_pandas(frame[["a", "b"]]), Y).error == pytest.approx(expected)
+        assert floor_gap(fitted, kind, "label").value == pytest.approx(expected)
+    assert floor_gap(fitted, pa.Table.from_pandas(frame[["a", "b"]]), Y).value == pytest.approx(expected)
     by_name = LogisticRegression().fit(frame[["b", "a"]], Y)
-    assert floor_gap(by_name, frame, "label").error == pytest.approx((by_name.predict(frame[["b", "a"]]) != Y).mean())
+    assert floor_gap(by_name, frame, "label").value == pytest.approx((by_name.predict(frame[["b", "a"]]) != Y).mean())
 
 
 def test_points_in_lists():
-    assert floor_gap(GaussianNB(), X.tolist(), Y.tolist()).error == floor_gap(GaussianNB(), X, Y).error
+    assert floor_gap(GaussianNB(), X.tolist(), Y.tolist()).value == floor_gap(GaussianNB(), X, Y).value
 
 
 def test_rows_that_are_left_out_keep_their_places():
@@ -368,15 +368,15 @@ def test_rows_that_are_left_out_keep_their_places():
     frame.loc[::7, "outcome"] = None
     predictions = frame["outcome"].fillna("no")
     found = floor_gap(None, frame, "outcome", predictions=predictions)
-    assert found.error == 0.0
+    assert found.value == 0.0
     assert found.n_samples == frame["outcome"].notna().sum()
 
 
 def test_a_table_is_given_as_numbers(tmp_path):
     frame_of().drop(columns="who").to_csv(tmp_path / "t.csv", index=False)
     table = read_table(tmp_path / "t.csv", target="outcome")
-    assert floor_gap(DecisionTreeClassifier(max_depth=4, random_state=0), table).error < 0.1
-    assert floor_gap(None, table, predictions=list(table.y)).error == 0.0
+    assert floor_gap(DecisionTreeClassifier(max_depth=4, random_state=0), table).value < 0.1
+    assert floor_gap(None, table, predictions=list(table.y)).value == 0.0
 
 
 def test_sparse_points_stay_sparse():
@@ -390,17 +390,7 @@ def test_sparse_points_stay_sparse():
             assert sparse.issparse(X)
             return np.full(X.shape[0], self.classes_[0])
 
-    assert floor_gap(Asks(), sparse.coo_matrix(X), Y).error == pytest.approx(2 / 3)
-
-
-def test_weights_are_for_fitting():
-    weight = np.where(Y == 0, 1000.0, 1.0)
-    found = floor_gap(LogisticRegression(), X, Y, sample_weight=weight)
-    assert found.by_pair()["second_as_first"].iloc[0] > 60  # nearly all is taken for class 0
-    with pytest.raises(ValueError, match="fitted already"):
-        floor_gap(LogisticRegression().fit(X, Y), X, Y, sample_weight=weight)
-    with pytest.raises(ValueError, match="leave it out with predictions"):
-        floor_gap(None, X, Y, predictions=Y, sample_weight=weight)
+    assert floor_gap(Asks(), sparse.coo_matrix(X), Y).value == pytest.approx(2 / 3)
 
 
 def test_models_are_trained_on_the_past():
@@ -430,8 +420,8 @@ def test_more_of_a_rare_class_in_a_sample_does_not_change_decisions(monkeypatch)
     rare = found.by_class().set_index("label").loc[1]
     # without that, GaussianNB would take most rows near the rare class for it, and find most of that
     assert rare["n_rows"] >= 80
-    assert found.error == pytest.approx(found.reached, abs=0.01)
-    assert floor_gap(DecisionTreeClassifier(max_depth=1), points, y, max_rows=400).error < 0.1
+    assert found.value == pytest.approx(found.reached, abs=0.01)
+    assert floor_gap(DecisionTreeClassifier(max_depth=1), points, y, max_rows=400).value < 0.1
 
 
 def test_classes_that_only_the_model_knows_and_the_other_way_round():
@@ -439,7 +429,7 @@ def test_classes_that_only_the_model_knows_and_the_other_way_round():
     found = floor_gap(known, X, Y)
     assert [finding.code for finding in found.findings] == ["BF059"]
     assert 7 in set(found.by_pair()["second"])
-    assert found.by_pair()["error"].sum() == pytest.approx(found.error)
+    assert found.by_pair()["error"].sum() == pytest.approx(found.value)
     found = floor_gap(LogisticRegression().fit(X[Y < 2], Y[Y < 2]), X, Y)
     assert [finding.code for finding in found.findings] == ["BF060"]
     assert "100 of 300 rows" in found.findings[0].sentence
@@ -459,8 +449,8 @@ class Breaks(ClassifierMixin, BaseEstimator):
         (None, {}, ValueError, "pass one of them"),
         (GaussianNB(), {"predictions": Y}, ValueError, "pass one of them"),
         (GaussianNB, {}, TypeError, r"pass GaussianNB\(\)"),
-        (StandardScaler(), {}, TypeError, "must be a classifier"),
-        (LinearRegression(), {}, TypeError, "predicts numbers"),
+        (StandardScaler(), {}, TypeError, "must be a classifier or a regressor"),
+        (LinearRegression(), {"task": "classification"}, TypeError, "predicts numbers, and y holds classes"),
         (KMeans(), {}, TypeError, "KMeans learns no labels"),
         (Breaks(), {}, ValueError, r"Breaks could not be fitted on 240 rows \(RuntimeError: no disk\)"),
         (GaussianNB().fit(X[:, :1], Y), {}, ValueError, "GaussianNB could not predict these rows"),
@@ -482,7 +472,7 @@ def test_what_is_refused(model, more, error, message):
 def test_columns_of_probabilities_are_known_by_name():
     shuffled = pd.DataFrame(np.eye(3)[Y][:, [2, 0, 1]], columns=["p(2)", "p(0)", "p(1)"])
     for frame in (shuffled, pl.DataFrame(shuffled.to_dict("list")), pd.DataFrame({"predicted": Y})):
-        assert floor_gap(None, X, Y, predictions=frame).error == 0.0
+        assert floor_gap(None, X, Y, predictions=frame).value == 0.0
 
 
 def test_the_record(judged):
@@ -508,5 +498,5 @@ def test_the_record(judged):
 
 def test_a_model_that_names_the_largest_class():
     found = floor_gap(DummyClassifier(), X, Y)
-    assert found.error == pytest.approx(2 / 3, abs=0.01)
+    assert found.value == pytest.approx(2 / 3, abs=0.01)
     assert found.is_sure

@@ -12,7 +12,7 @@ from tests.floor.plans import target_of
 
 from bayesfloor.data.folds import grouped_folds, time_blocks
 from bayesfloor.floor.learned.certainty import proportion_interval
-from bayesfloor.floor.learned.clusters import clustered_error, effective_rows
+from bayesfloor.floor.learned.counted_rows import clustered_error, effective_rows
 from bayesfloor.floor.learned.cross_fitting import CrossFit
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.label_noise import label_noise_check

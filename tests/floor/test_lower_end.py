@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from bayesfloor.floor.learned.certainty import proportion_interval
+from bayesfloor.floor.learned.counted_rows import PlainRows
 from bayesfloor.floor.learned.findings import find_in_learned
 from bayesfloor.floor.learned.metrics import check_metrics
 from bayesfloor.floor.learned.rules import AS_FAST, fall_as_fast, growth_of_lead
 from bayesfloor.floor.learned.stacking import Stack
-from bayesfloor.floor.learned.strata import PlainRows
 from bayesfloor.floor.learned.summary import GROWTH, N_DOUBLINGS, summarise
 from bayesfloor.tables.arguments import check_problem
 

@@ -223,7 +223,7 @@ def test_every_metric_is_between_its_ends(floor):
         assert low <= each.estimate <= high
         assert each.reached_interval[0] <= each.reached <= each.reached_interval[1]
         better, worse = (high, low) if each.larger_is_better else (low, high)
-        assert (each.best, each.proven) == (better, worse)
+        assert (each.best, each.measured) == (better, worse)
         gain = each.baseline - each.reached
         assert (-gain if each.larger_is_better else gain) > 0
         assert each.curve.value[0] == pytest.approx(each.reached)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from bayesfloor.floor.learned.counted_rows import PlainRows, StratifiedRows
 from bayesfloor.floor.learned.paired import compare, difference_interval, holm, paired_p_value, sign_flip_p_value
-from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
 
 
 def plain(n):

@@ -7,11 +7,10 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
 
+from bayesfloor.floor.learned.counted_rows import PlainRows, StratifiedRows, is_rare, leads_with_ranking
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.ranking import _rank, auc_interval, rank_classes
-from bayesfloor.floor.learned.stack_errors import errors_by_class
 from bayesfloor.floor.learned.stacking import Stack
-from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows, is_rare, leads_with_ranking
 
 #: Learners that take milliseconds.
 QUICK = ["gaussian", "logistic"]
@@ -168,15 +167,6 @@ def test_rows_in_proportion():
     kept = rows.codes[rows.in_proportion()]
     assert np.bincount(kept).tolist() == [60, 6, 1]
     assert_allclose(np.bincount(kept) / len(kept), share, atol=0.02)
-
-
-def test_errors_by_class_are_weighted():
-    rng = np.random.default_rng(0)
-    q, codes = rng.dirichlet(np.ones(3), 40), rng.integers(0, 3, 40)
-    repeated = np.repeat(np.arange(40), np.array([3, 1, 2])[codes])
-    weighted = errors_by_class(q, codes, 40 / len(repeated) * np.array([3.0, 1.0, 2.0]))
-    for one, two in zip(weighted, errors_by_class(q[repeated], codes[repeated], np.ones(3)), strict=True):
-        assert_allclose(one, two)
 
 
 def rare_gaussians(n, share, distance, seed):

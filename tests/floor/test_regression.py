@@ -395,7 +395,7 @@ def test_it_can_be_read():
         r"RegressionFloor\(r2 0\.\d{4}, 95% interval 0\.\d{4} to [01]\.\d{4}, reached 0\.\d{4}, 300 of 300 samples\)",
         repr(floor),
     )
-    assert floor.sentence().startswith("No model can explain more than about ")
+    assert floor.sentence().startswith("About ")
     assert "The noise has a standard deviation of about" in floor.sentence()
     assert list(floor.frame()["metric"]) == ["r2", "rmse", "mae"]
     assert len(floor.noise.frame()) == len(floor.noise.sd)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bayesfloor.floor.learned.regression.curve_end import EXACT, Points, end_of_curve
-from bayesfloor.floor.learned.regression.residual_edges import Edges, draw_means, replicate_edges, tree_edges
+from bayesfloor.floor.learned.regression.residuals import Edges, draw_means, replicate_edges, tree_edges
 
 
 def test_every_row_counts_the_same():

@@ -10,7 +10,7 @@ def test_against_plain_loops():
     q = rng.dirichlet(np.ones(4), 200)
     q[:20] = 0.25  # ties
     codes = rng.integers(0, 4, 200)
-    against_rest, in_pairs = errors_by_class(q, codes, np.ones(4))
+    against_rest, in_pairs = errors_by_class(q, codes, np.ones(len(codes)))
     named = q.argmax(axis=1)
     for a in range(4):
         assert against_rest[a] == np.mean((named == a) != (codes == a))
@@ -26,6 +26,6 @@ def test_against_plain_loops():
 
 
 def test_a_class_without_rows():
-    against_rest, in_pairs = errors_by_class(np.array([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1]]), np.array([0, 1]), np.ones(3))
+    against_rest, in_pairs = errors_by_class(np.array([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1]]), np.array([0, 1]), np.ones(2))
     assert against_rest.tolist() == [0, 0, 0]
     assert in_pairs.tolist() == np.zeros((3, 3)).tolist()

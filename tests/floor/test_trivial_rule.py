@@ -6,8 +6,8 @@ from scipy.stats import beta
 
 from bayesfloor import floor_gap, learned_floor
 from bayesfloor.data.sampling import class_weights
+from bayesfloor.floor.learned.counted_rows import PlainRows, StratifiedRows
 from bayesfloor.floor.learned.metrics import check_metrics, one_hot
-from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows
 from bayesfloor.floor.learned.summary import constant_probabilities, shares_in_cells, without_features
 
 QUICK = {"learners": ["neighbours"], "n_jobs": 1}

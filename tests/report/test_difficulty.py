@@ -20,6 +20,7 @@ from bayesfloor.report.sections.answer import answer_of_models, answer_of_rankin
 from bayesfloor.report.sections.classes import more_of_class
 from bayesfloor.report.sections.floor import note_on_trees
 from bayesfloor.report.sections.subgroups import answer_on_subgroups
+from bayesfloor.report.verdict import limit_of
 from bayesfloor.results import DifficultyReport
 from bayesfloor.runtime.text import percent, percent_range
 
@@ -113,11 +114,11 @@ def test_nothing_is_called_impossible_that_was_done(learned, target, reached, be
 @pytest.mark.parametrize("target", [0.0, 0.001, 0.05, 0.2, 0.9])
 def test_spanning_trees_alone_rule_nothing_out(target):
     report = difficulty_report(*load_iris(return_X_y=True), fast=True, target_value=target)
-    assert report.summary["verdict"]["verdict"] == ("feasible" if target >= 0.2 else "undecided")
+    assert report.summary["goal"]["verdict"] == ("feasible" if target >= 0.2 else "undecided")
     assert report.learned is None
     assert report.summary["curve"] is None
     assert "may do better" in report.summary["answer"][1]
-    assert "Nothing here is proven" in report.summary["worth"]
+    assert "Nothing here is measured" in report.summary["worth"]
 
 
 def test_trees_above_what_was_reached_are_said_to_be_too_high(iris):
@@ -142,20 +143,23 @@ def with_first(learned, findings, **changes):
     return replace(learned, metrics=learned.metrics | {learned.metric: first}, findings=findings)
 
 
+def told_of(learned, codes=(), hardest=""):
+    return answer_of_models(limit_of(learned.metrics["error"], codes), learned.n_rows, hardest)
+
+
 def test_more_rows_would_help(learned):
-    finding = SimpleNamespace(code="BF025")
-    falling = with_first(learned, (finding,), reached=0.135, estimate=0.044, interval=(0.003, 0.151))
-    text = answer_of_models(falling, "4 against 9 is the hardest pair")
+    falling = with_first(learned, (), reached=0.135, estimate=0.044, interval=(0.003, 0.151))
+    text = told_of(falling, {"BF025"}, "4 against 9 is the hardest pair")
     assert text == [
         "The floor is about 4.4% (95% range 0.30–15.1%).",
         "The best model tried reaches 13.5% and is still improving with more data; 4 against 9 is the hardest pair.",
     ]
     flat = with_first(falling, (), estimate=0.130)
-    assert "more rows would change that little" in answer_of_models(flat, "")[1]
-    few = replace(falling, findings=())
-    assert "too few errors to tell" in answer_of_models(few, "")[1]
+    assert "more rows would change that little" in told_of(flat)[1]
+    assert "how far cannot be told" in told_of(flat, {"BF039"})[1]  # what the curve shows says more than its end
+    assert "too few rows to tell" in told_of(falling)[1]
     perfect = with_first(falling, (), reached=0.0, estimate=0.0)
-    assert "makes no error on 150 rows" in answer_of_models(perfect, "")[1]
+    assert "makes no error on 150 rows" in told_of(perfect)[1]
 
 
 @pytest.mark.parametrize(
@@ -469,7 +473,7 @@ def test_more_rows_of_a_rare_class_in_words(rare):
 
 def test_a_rare_class_that_nothing_ranks(rare):
     unsure = replace(rare.learned.ranking[0], auc_interval=(0.45, 0.62))
-    first, _, _ = answer_of_ranking(rare.learned, [unsure])
+    first, _, _ = answer_of_ranking(rare.learned.metrics["error"], [unsure])
     assert first.startswith("No model tried surely ranks fraud above the rest")
 
 

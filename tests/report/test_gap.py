@@ -8,10 +8,12 @@ from sklearn.datasets import make_blobs
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
 from bayesfloor import difficulty_report, floor_gap
 from bayesfloor.report import figures
 from bayesfloor.report.sections.gap import gap_values, p_of, signed
+from bayesfloor.runtime.text import figure
 
 pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
 
@@ -29,7 +31,7 @@ def test_it_is_the_comparison_that_floor_gap_makes(report):
     assert report.gap.learned is report.learned  # nothing was trained twice
     summary = report.summary["gap"]
     assert summary == gap_values(report.gap)
-    assert [each["value"] for each in summary["figures"]] == [expected.error, expected.reached, expected.estimate]
+    assert [each["value"] for each in summary["figures"]] == [expected.value, expected.reached, expected.estimate]
     assert report.summary["command"] == "difficulty_report(X, y, model=model)"
 
 
@@ -43,11 +45,33 @@ def test_it_is_in_every_form(report):
     page = report.to_html()
     section = page[page.index('<section id="gap"') :]
     section = section[: section.index("</section>")]
-    for name in ("your model", "best model tried", "the floor"):
+    for name in ("your model", "stack of models", "the floor"):
         assert section.count(name) >= 2  # in a wide picture and in a narrow one
     assert '<a href="#gap">Your model</a>' in page
     for label in ("0", "1"):
         assert f">{label}</bdi>" in section
+
+
+def test_it_is_told_in_the_metric_of_the_report():
+    is_first = (Y == 0).astype(int)
+    found = difficulty_report(X, is_first, metric="roc_auc", model=GaussianNB(), n_jobs=1)
+    gap, page = found.summary["gap"], found.to_html()
+    assert (gap["metric"], gap["title"], gap["is_rate"], gap["classes"]) == ("roc_auc", "ROC AUC", False, [])
+    assert f"your model {figure(gap['figures'][0]['value'])}" in " ".join(found.to_text().split())
+    section = page[page.index('<section id="gap"') :]
+    section = section[: section.index("</section>")]
+    assert "%</td>" not in section
+    assert "the ceiling" in section
+
+
+def test_a_model_that_is_better_than_the_stack_is_the_best_one():
+    rng = np.random.default_rng(0)
+    ring = rng.standard_normal((200, 2))
+    inside = (np.hypot(*ring.T) < 1.1).astype(int)
+    found = difficulty_report(ring, inside, model=KNeighborsClassifier(5), n_jobs=1)
+    others = [found.learned.reached, found.summary["fast_model"]["metrics"][0]["value"], found.gap.value]
+    assert found.verdict.limit.metric.reached == min(others)
+    assert found.summary["floor"]["low"] <= min(others)
 
 
 def test_findings_of_the_comparison_are_among_the_others():

@@ -15,6 +15,7 @@ from bayesfloor.report.metric_words import verdict_on
 from bayesfloor.report.sections.answer import answer_of_metric
 from bayesfloor.report.sections.costs import notes_on_costs
 from bayesfloor.report.sections.floor import note_on_curve
+from bayesfloor.report.verdict import limit_of
 from bayesfloor.runtime.text import figure, percent
 
 pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
@@ -54,16 +55,16 @@ def test_the_answer_leads_with_it_and_has_the_error_beside(report):
     assert f"reaches {figure(floor['reached']['value'])} (0.5 without features)" in answer[1]
     error = report.learned.metrics["error"]
     assert f"The floor of the error is about {percent(error.estimate)}" in answer[-1]
-    assert f"an ROC AUC of at least {figure(floor['low'])} can be had is proven" in report.summary["worth"]
+    assert f"an ROC AUC of at least {figure(floor['low'])} can be had, allowing for sampling" in report.summary["worth"]
     headings = [each["heading"] for each in report.summary["how_to_read"]]
     assert headings[:3] == ["The ceiling", "The range", "Reached"]
     assert {"ROC AUC", "Log-loss", "F1 for 'bad'", "Cost per row"} <= set(headings)
-    assert report.summary["verdict"]["verdict"] == "not feasible"
+    assert report.summary["goal"]["verdict"] == "not feasible"
 
 
 def test_renderings_say_the_same(report):
     texts = report.to_text(width=2000), report.to_markdown().replace("\\", ""), report.to_html()
-    told = [*report.summary["answer"], *report.summary["costs"]["notes"], report.summary["verdict"]["sentence"]]
+    told = [*report.summary["answer"], *report.summary["costs"]["notes"], report.summary["goal"]["sentence"]]
     for text in texts:
         for sentence in told:
             assert sentence in text.replace("&#39;", "'").replace("&gt;", ">")
@@ -160,21 +161,21 @@ def test_nothing_is_called_impossible_that_was_done(report, target, reached, abo
 def test_what_more_rows_would_bring(report, changes, says):
     own = replace(report.learned.metrics["roc_auc"], estimate=0.93, interval=(0.86, 0.97))
     own = replace(own, reached=0.9, reached_interval=(0.86, 0.94))
-    moved = replace(report.learned, metrics=report.learned.metrics | {"roc_auc": replace(own, **changes)})
-    assert says in " ".join(answer_of_metric(moved, "", []))
+    limit = limit_of(replace(own, **changes))
+    assert says in " ".join(answer_of_metric(report.learned, limit, report.learned.metrics["error"], "", []))
 
 
 def test_the_gap_is_in_the_metrics_own_units(report):
     own = report.learned.metrics["roc_auc"]
     moved = replace(own, reached=0.9, estimate=0.95)
-    assert "lies 0.05." in note_on_curve(moved, False)
-    same = note_on_curve(replace(moved, reached=0.96), True)
+    assert "lies 0.05." in note_on_curve(limit_of(moved), False)
+    same = note_on_curve(limit_of(replace(moved, reached=0.96)), True)
     assert "What was reached is about the ceiling." in same
     assert "a better model could win something" in same
-    assert note_on_curve(replace(moved, reached=own.perfect), False) == "Nothing is left to win."
+    assert note_on_curve(limit_of(replace(moved, reached=own.perfect)), False) == "Nothing is left to win."
     balanced = replace(own, name="balanced_error", is_rate=True, larger_is_better=False, perfect=0.0)
-    balanced = replace(balanced, reached=0.2, estimate=0.15)
-    assert "(20.0%) and the floor (15.0%) lie 5.0 points." in note_on_curve(balanced, False)
+    balanced = replace(balanced, reached=0.2, reached_interval=(0.15, 0.25), estimate=0.15)
+    assert "(20.0%) and the floor (15.0%) lie 5.0 points." in note_on_curve(limit_of(balanced), False)
 
 
 def test_a_rare_class_is_judged_by_the_metric_that_was_asked_for():

@@ -8,6 +8,7 @@ import pytest
 
 from bayesfloor import difficulty_report
 from bayesfloor.report.result import DifficultyReport
+from bayesfloor.report.verdict import Verdict
 from report import sample_regression, sample_summary
 
 mlflow = pytest.importorskip("mlflow", reason="needs the extra 'mlflow'")
@@ -29,7 +30,7 @@ def opened(address, monkeypatch):
 
 
 def report_of(summary):
-    return DifficultyReport(summary, ())
+    return DifficultyReport(summary, (), Verdict("yes", (), None, ()))
 
 
 def artifact(client, run_id, name):
@@ -53,7 +54,7 @@ def check_real_report(client):
     assert "bayesfloor/error/reached" not in metrics
     assert run.data.params["bayesfloor/n_rows"] == "60"
     assert run.data.params["bayesfloor/method"] == "trees"
-    assert run.data.tags["bayesfloor.verdict"] == report.summary["verdict"]["verdict"]
+    assert run.data.tags["bayesfloor.goal"] == report.summary["goal"]["verdict"]
     assert run.data.tags["bayesfloor.answer"] == " ".join(report.summary["answer"])
     assert json.loads(artifact(client, run_id, "bayesfloor/report.json")) == report.summary
     assert artifact(client, run_id, "bayesfloor/report.html") == report.to_html()
@@ -77,14 +78,14 @@ def test_the_active_run_and_two_reports_in_it(store):
     with mlflow.start_run() as active:
         assert report_of(summary).log_to_mlflow() == active.info.run_id
         assert mlflow.active_run().info.run_id == active.info.run_id
-        DifficultyReport(sample_regression.houses(), ()).log_to_mlflow(prefix="prices")
+        report_of(sample_regression.houses()).log_to_mlflow(prefix="prices")
         run = store.get_run(active.info.run_id)
     assert run.info.status == "RUNNING"
     found = run.data.metrics
     assert found["bayesfloor/roc_auc/reached"] == 0.9653
     assert found["bayesfloor/log_loss/reached_high"] == 1.31
     assert found["bayesfloor/error/fast_model"] == 0.0245
-    assert (found["bayesfloor/gap/error"], found["bayesfloor/gap/sure"]) == (0.081, 0.03)
+    assert (found["bayesfloor/gap/value"], found["bayesfloor/gap/sure"]) == (0.081, 0.03)
     assert found["prices/r2/estimate"] == 0.91
     assert found["prices/rmse/reached"] == 59_500.0
     assert found["prices/noise/sd"] == 47_700.0

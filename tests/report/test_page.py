@@ -132,7 +132,7 @@ def test_the_answer_comes_first_and_all_parts_are_in_order():
     order = [
         summary["title"],
         *summary["answer"],
-        summary["verdict"]["sentence"],
+        summary["goal"]["sentence"],
         summary["worth"],
         *(finding["hint"] for finding in summary["findings"]),
         summary["curve"]["note"],
@@ -174,7 +174,7 @@ def test_what_is_missing_leaves_no_trace():
 @pytest.mark.parametrize("verdict", ["feasible", "not feasible", "undecided"])
 def test_a_verdict_is_a_badge_of_its_own(verdict):
     summary = sample_summary.digits()
-    summary["verdict"]["verdict"] = verdict
+    summary["goal"]["verdict"] = verdict
     page = render_page(summary)
     look = {"feasible": "yes", "not feasible": "no", "undecided": "open"}[verdict]
     assert f'<strong class="badge {look}">{verdict}</strong>' in page

@@ -10,13 +10,15 @@ import pytest
 from bayesfloor import difficulty_report, read_table, regression_floor
 from bayesfloor.floor.learned.regression.result import NoiseProfile
 from bayesfloor.floor.trees.problem import check_options
-from bayesfloor.report.columns import explained_by_columns
+from bayesfloor.report.columns import ColumnFloors, explained_by_columns
 from bayesfloor.report.figures import NumberFigures
 from bayesfloor.report.metric_words import sentence_on, verdict_on, worth_of
 from bayesfloor.report.sections.answer import answer_on_numbers
 from bayesfloor.report.sections.noise import noisy_part, place_of_noise, sentence_on_noise
 from bayesfloor.report.sections.suspects import number_text
 from bayesfloor.report.source import source_of
+from bayesfloor.report.trust_checks import TrustChecks
+from bayesfloor.report.verdict import limit_of
 from bayesfloor.results import DifficultyReport, RegressionFloor
 from bayesfloor.runtime.text import percent
 
@@ -57,7 +59,7 @@ def test_a_continuous_target_gives_a_report_on_numbers(report, houses):
     assert (summary["data"]["target"], summary["data"]["n_rows"]) == ("price", N)
     assert summary["data"]["numbers"]["median"] == houses["price"].median()
     assert summary["command"] == "difficulty_report(X, y, target_value=0.99)"
-    assert repr(report).startswith("DifficultyReport('No model can explain")
+    assert repr(report).startswith("DifficultyReport('About ")
 
 
 def test_figures_are_those_of_the_floor(report, houses):
@@ -140,8 +142,8 @@ def test_other_headlines_and_arrays(houses, asked):
     assert [each["metric"] for each in summary["metrics"]] == ["mae", "r2", "rmse"]
     assert "MAE of price" in summary["answer"][0]
     assert "of the variance" in summary["answer"][1]
-    assert summary["verdict"]["target"] == 10_000
-    assert "That an MAE of at most" in summary["worth"]
+    assert summary["goal"]["target"] == 10_000
+    assert "so an MAE of at most" in summary["worth"]
     assert summary["how_to_read"][0]["heading"] == "The floor"
     assert "metric=['mae', 'r2']" in summary["command"]
     assert "The floor" in str(report)
@@ -206,7 +208,15 @@ def test_groups_time_and_how_to_compute_go_to_the_models(houses, asked):
 
 
 def figures(floor):
-    return NumberFigures(floor, None, [], None)
+    nothing = np.empty(0)
+    columns = ColumnFloors(nothing, nothing, np.empty((0, 2)), 0, False)
+    return NumberFigures(floor, columns, TrustChecks(), None)
+
+
+def told_of(floor):
+    """The sentences on figures."""
+    found = figures(floor)
+    return answer_on_numbers(found, limit_of(found.headline), "price")
 
 
 def changed(floor, **values):
@@ -224,7 +234,7 @@ KNOWN = {"estimate": 0.91, "interval": (0.84, 0.94), "reached": 0.86, "reached_i
 @pytest.mark.parametrize(
     ("values", "says"),
     [
-        ({}, "No model can explain more than about 91.0% of the variance of price (95% range 84.0–94.0%)"),
+        ({}, "About 91.0% of the variance of price can be explained (95% range 84.0–94.0%);"),
         ({}, "the best model tried explains 86.0% and is still improving with more data"),
         ({"estimate": 0.865}, "explains 86.0%, and more rows would change that little"),
         ({"estimate": 0.9, "reached_interval": (0.6, 0.95)}, "on too few rows to tell whether more would help"),
@@ -237,18 +247,16 @@ def test_the_headline(floor, values, says):
     curve = floor.metrics["r2"].curve
     risen = np.array([0.86, 0.82, 0.78])
     values = values | {"curve": replace(curve, value=risen[::-1] if "curve" in values else risen)}
-    told = " ".join(answer_on_numbers(changed(floor, **KNOWN | values), "price"))
-    assert says in told
-    assert ("No model can" in told) == ("interval" not in values and "reached" not in values)
+    assert says in " ".join(told_of(changed(floor, **KNOWN | values).learned))
 
 
-def test_what_is_proven_and_what_is_not(floor):
+def test_what_is_measured_and_what_is_not(floor):
     told = worth(floor, **KNOWN)
-    assert "That at least 84.0% of the variance can be explained is proven" in told
+    assert "so at least 84.0% of the variance can be explained, allowing for sampling" in told
     assert "extrapolated" in told
     assert "is open" in worth(floor, **KNOWN | {"interval": (0.84, 1.0)})
     nothing = {"reached": 0.02, "reached_interval": (-0.1, 0.1), "interval": (-0.1, 1.0)}
-    assert "Nothing is proven" in worth(floor, **KNOWN | nothing)
+    assert "may be chance" in worth(floor, **KNOWN | nothing)
 
 
 @pytest.mark.parametrize(("target", "word"), [(0.8, "feasible"), (0.9, "undecided"), (0.97, "not feasible")])
@@ -262,7 +270,7 @@ def test_a_constant_that_beats_the_models_is_said(floor):
     """The median of many zeros has a lower MAE than the best mean."""
     own = {"reached": 0.96, "reached_interval": (0.91, 1.01), "interval": (0.88, 1.0), "baseline": 0.7}
     mae = replace(floor.metrics["mae"], estimate=0.95, **own)
-    told = answer_on_numbers(figures(replace(floor, metric="mae", metrics=floor.metrics | {"mae": mae})), "price")
+    told = told_of(replace(floor, metric="mae", metrics=floor.metrics | {"mae": mae}))
     assert told[0] == sentence_on(mae)
     assert "Always predicting the same value has an MAE of 0.7, and the models, which predict means, 0.96" in told[0]
     assert "No model" not in told[0]

@@ -29,7 +29,7 @@ def test_the_parts_are_in_order():
     words = Outline(render_page(summary)).words()
     order = [
         *summary["answer"],
-        summary["verdict"]["sentence"],
+        summary["goal"]["sentence"],
         summary["worth"],
         "ceiling 91.0%, 95% range 83.0–94.0%",
         "RMSE",

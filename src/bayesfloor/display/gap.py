@@ -1,15 +1,14 @@
-"""A model beside the floor: three errors on one scale, and where the model errs more than was reached."""
+"""A model beside the floor: three figures on one scale, and where the model loses more than was reached."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesfloor.display import canvas
 from bayesfloor.display.base import Display
-from bayesfloor.runtime.arrays import Range
-from bayesfloor.runtime.text import percent
+from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
+from bayesfloor.runtime.text import written
 
 #: Pairs or classes that are drawn, at the most: those with the largest gap.
 MOST_DRAWN = 12
@@ -17,32 +16,36 @@ MOST_DRAWN = 12
 FEWEST_ROWS = 5
 #: Bars that may be chance.
 PALE = "#f5d999"
-#: What stands beside the three errors.
+#: What stands beside the three figures.
 FIGURES = ("your model", "reached by the stack", "the floor")
 
 
 @dataclass(eq=False, repr=False)
 class FloorGapDisplay(Display):
-    """A model, what was reached on the same rows and the floor on one scale; the gap by pair or class beside it.
+    """A model, what was reached on the same rows and the floor on one scale, and the gap by pair, class or subgroup.
 
     Make one with ``floor_gap(model, X, y).plot()``.
 
     Parameters
     ----------
-    error, reached, estimate : float
-        The error of the model, what was reached, and the floor.
-    error_interval, reached_interval, interval : (float, float)
+    value, reached, estimate : float
+        What the model attains, what was reached, and the floor.
+    value_interval, reached_interval, interval : (float, float)
         Their intervals.
     names : sequence of str
-        Pairs or classes, that with the largest gap first.
+        Pairs, classes or subgroups, that with the largest gap first.
     gap : ndarray
-        By how much more of all rows the model gets wrong there.
+        By how much more of all rows the model gets wrong there; of subgroups, what can be won in each.
     is_sure : ndarray of bool
         Which of these differences are sure.
     confidence : float
         Level of the intervals.
     places : str, default="pair of classes"
         What `names` are.
+    title : str, default="error"
+        What models are judged by.
+    is_rate : bool, default=True
+        Whether that is a share of rows, to be written in percent.
 
     Attributes
     ----------
@@ -51,7 +54,7 @@ class FloorGapDisplay(Display):
     figure_ : matplotlib Figure
         The figure that they are on.
     marks_ : matplotlib Line2D
-        The three errors.
+        The three figures.
     interval_lines_ : matplotlib LineCollection
         Their intervals.
     bars_ : matplotlib BarContainer
@@ -61,10 +64,10 @@ class FloorGapDisplay(Display):
     --------
     >>> from bayesfloor.display import FloorGapDisplay
     >>> display = FloorGapDisplay(
-    ...     error=0.081,
+    ...     value=0.081,
     ...     reached=0.051,
     ...     estimate=0.039,
-    ...     error_interval=(0.07, 0.093),
+    ...     value_interval=(0.07, 0.093),
     ...     reached_interval=(0.042, 0.061),
     ...     interval=(0.02, 0.06),
     ...     names=["3 against 8", "4 against 9"],
@@ -77,17 +80,19 @@ class FloorGapDisplay(Display):
     """
 
     _: KW_ONLY
-    error: float
+    value: float
     reached: float
     estimate: float
-    error_interval: Range
+    value_interval: Range
     reached_interval: Range
     interval: Range
     names: Any
-    gap: NDArray[np.float64]
-    is_sure: NDArray[np.bool_]
+    gap: Floats
+    is_sure: Bools
     confidence: float
     places: str = "pair of classes"
+    title: str = "error"
+    is_rate: bool = True
 
     def __post_init__(self) -> None:
         self.gap, self.is_sure = np.asarray(self.gap, np.float64), np.asarray(self.is_sure, bool)
@@ -123,23 +128,27 @@ class FloorGapDisplay(Display):
         return self
 
     def _draw(self, ax: Any) -> None:
-        values, rows = np.array([self.error, self.reached, self.estimate]), np.arange(3.0)
-        interval = np.array([self.error_interval, self.reached_interval, self.interval])
+        values, rows = np.array([self.value, self.reached, self.estimate]), np.arange(3.0)
+        interval = np.array([self.value_interval, self.reached_interval, self.interval])
         self.interval_lines_ = canvas.draw_row_intervals(ax, rows, interval)
         colours = [canvas.ORANGE, canvas.DARK, canvas.BLUE]
         self.interval_lines_.set_color(colours)
         (self.marks_,) = ax.plot(values, rows, linestyle="none")
         ax.scatter(values, rows, s=46, c=colours, edgecolors="black", linewidths=0.6, zorder=3)
-        names = [f"{text}\n{percent(value)}" for text, value in zip(FIGURES, values.tolist(), strict=True)]
-        canvas.finish_rows(ax, names, canvas.with_level("error", self.confidence), legend=False)
+        names = [
+            f"{text}\n{written(value, self.is_rate)}" for text, value in zip(FIGURES, values.tolist(), strict=True)
+        ]
+        canvas.finish_rows(ax, names, canvas.with_level(self.title, self.confidence), legend=False)
         ax.locator_params(axis="x", nbins=5)
 
-    def _draw_bars(self, ax: Any, drawn: NDArray[np.int64]) -> Any:
+    def _draw_bars(self, ax: Any, drawn: Ints) -> Any:
         sure = self.is_sure[drawn]
         names = canvas.shortened([self.names[place] for place in drawn.tolist()])
         colours = [canvas.ORANGE if is_one else PALE for is_one in sure.tolist()]
         bars = ax.barh(np.arange(len(drawn)), self.gap[drawn], height=0.62, color=colours, zorder=2)
-        canvas.finish_rows(ax, names, "more errors than reached, of all rows", legend=False)
+        can_be_won = f"{self.title}: what can be won in each"
+        text = can_be_won if self.places == "subgroup" else "more errors than reached, of all rows"
+        canvas.finish_rows(ax, names, text, legend=False)
         ax.set_ylim(max(len(drawn), FEWEST_ROWS) - 0.5, -0.5)
         ax.axvline(0.0, color=canvas.DARK, linewidth=0.8, zorder=3)
         ax.locator_params(axis="x", nbins=5)

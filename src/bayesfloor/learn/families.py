@@ -27,6 +27,7 @@ each learner of numbers bounds its own work; classes have the families of `bayes
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.learn.additive import additive, linear
 from bayesfloor.learn.boosting import boosting
-from bayesfloor.learn.discriminants import N_CLUSTERS, clusters, gaussian
+from bayesfloor.learn.discriminants import N_CLUSTERS, clusters, gaussian, logistic
 from bayesfloor.learn.interactions import pairs, triples
 from bayesfloor.learn.local_families import (
     N_NEIGHBORS,
@@ -48,7 +49,6 @@ from bayesfloor.learn.local_families import (
     trees,
     unit,
 )
-from bayesfloor.learn.logistic import logistic
 from bayesfloor.learn.marginals import is_nominal, marginals, nominal
 from bayesfloor.learn.network import is_mostly_binary, network
 from bayesfloor.learn.training_rows import Train, as_given, share_a_unit
@@ -87,33 +87,26 @@ NUMBER_LEARNERS: dict[str, tuple[str, ...]] = {
     "unit": ("kernel ridge, one unit", "5 neighbours, one unit"),
 }
 
+
+def of_drawn_rows(family: Family, train: Train, test: Floats, seed: int) -> dict[str, Floats]:
+    """Train learners that take no weights on rows that are drawn by them."""
+    return family(train.drawn_by_weight(), test, seed)
+
+
+#: Families of classes whose learners take weights.
+_WEIGHTED = (neighbours, kernels, unit, trees, boosting)
+
 CLASS_FAMILIES: dict[str, Family] = {
-    "gaussian": gaussian,
-    "clusters": clusters,
-    "marginals": marginals,
-    "logistic": logistic,
-    "neighbours": neighbours,
-    "kernels": kernels,
-    "unit": unit,
-    "trees": trees,
-    "boosting": boosting,
-    "pairs": pairs,
-    "triples": triples,
-    "nominal": nominal,
-    "network": network,
-}
+    family.__name__: family if family in _WEIGHTED else partial(of_drawn_rows, family)
+    for family in (
+        gaussian, clusters, marginals, logistic, neighbours, kernels, unit, trees, boosting, pairs, triples, nominal,
+        network,
+    )
+}  # fmt: skip
 
 NUMBER_FAMILIES: dict[str, Family] = {
-    "linear": linear,
-    "additive": additive,
-    "neighbours": neighbours,
-    "kernels": kernels,
-    "gradients": gradients,
-    "trees": trees,
-    "boosting": boosting,
-    "unit": unit,
+    family.__name__: family for family in (linear, additive, neighbours, kernels, gradients, trees, boosting, unit)
 }
-
 
 #: Families of classes that have something to say on some data only.
 _CONDITIONAL = ("unit", "pairs", "triples", "nominal", "network")
@@ -161,6 +154,7 @@ def family_of(name: str, estimator: Any) -> Family:
             fitted.set_params(random_state=seed % 2**32)
         is_weighted = train.weight is not None and has_fit_parameter(fitted, "sample_weight")
         keywords = {"sample_weight": train.weight} if is_weighted else {}
+        train = train if is_weighted else train.drawn_by_weight()
         # which may change its rows, as StandardScaler(copy=False) does
         fitted.fit(as_given(train.X, train.given_columns), train.y.copy(), **keywords)
         if not train.n_classes:

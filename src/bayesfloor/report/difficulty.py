@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.metrics import NUMBER_METRICS
+from bayesfloor.data.numbers import TASKS
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import REPORT_VALUES, TREE_ROWS
-from bayesfloor.data.tasks import TASKS
 from bayesfloor.floor.learned.metrics import check_metric_names, check_metrics
 from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model, columns_named
 from bayesfloor.floor.learned.row_plan import rows_by_default
@@ -19,6 +19,7 @@ from bayesfloor.report.result import DifficultyReport
 from bayesfloor.report.sections import summarise
 from bayesfloor.report.sections.section import Facts
 from bayesfloor.report.source import Source, source_of
+from bayesfloor.report.verdict import verdict_of
 from bayesfloor.runtime.checks import check_float, check_int, check_max_rows, check_option
 from bayesfloor.runtime.frames import like_input
 
@@ -90,7 +91,7 @@ def difficulty_report(
     prepare : {"auto", "strict"} or transformer, default="auto"
         How a data frame becomes numbers, as for `read_table`; a frame of numbers without gaps is used as it is.
     fast : bool, default=False
-        Answer from spanning trees alone and train nothing. Takes a second, and proves nothing. Of the error of classes
+        Answer from spanning trees alone and train nothing. Takes a second; nothing is measured. Of the error of classes
         alone.
     target_value : float or None, default=None
         A value of the first metric that is hoped for; the report says whether it is feasible.
@@ -135,7 +136,7 @@ def difficulty_report(
     >>> from sklearn.datasets import load_iris
     >>> from bayesfloor import difficulty_report
     >>> report = difficulty_report(*load_iris(return_X_y=True), fast=True, target_value=0.2)
-    >>> report.summary["verdict"]["verdict"]
+    >>> report.summary["goal"]["verdict"]
     'feasible'
     """
     check_option("task", task, TASKS)
@@ -181,11 +182,14 @@ def difficulty_report(
             compared=_compared(X, source, (y, groups, time), model, predictions),
         )
     given = {"target_value": target_value, "n_features": n_features, "random_state": options.random_state or None}
-    facts: Facts[Any] = Facts(source, figures, bool(fast), target_value)
+    verdict = verdict_of(figures)
+    facts: Facts[Any] = Facts(source, figures, verdict, bool(fast), target_value)
     summary = summarise(facts, command or _call(names, asked, given))
     summary["seconds"] = perf_counter() - started
     records = ("learned", "trees", "classes", "pairs", "class_tree", "gap")
-    return DifficultyReport(summary, figures.findings, **{name: getattr(figures, name, None) for name in records})
+    return DifficultyReport(
+        summary, figures.findings, verdict, **{name: getattr(figures, name, None) for name in records}
+    )
 
 
 def _is_of_numbers(metric: Any) -> bool:
@@ -236,7 +240,7 @@ def _compared(X: Any, source: Source, columns: tuple[Any, ...], model: Any, pred
         raise ValueError(f"Fewer than {FEWEST_ROWS} rows are too few to train models and compare one with them.")
     places = np.arange(len(source.rows)) if isinstance(X, Table) else source.rows
     own = OwnRows(X, places, columns_named(X, *columns))
-    return check_compared(model, predictions, own, source.problem.classes)
+    return check_compared(model, predictions, own, source.problem)
 
 
 def _check_target_value(value: float | None, names: list[str], asked: dict[str, Any], problem: Problem) -> float | None:

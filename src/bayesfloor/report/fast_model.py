@@ -6,7 +6,7 @@ from time import perf_counter
 
 import numpy as np
 
-from bayesfloor.floor.learned.held_out import HeldOut, TrainingSet, log_of_known
+from bayesfloor.floor.learned.held_out import HeldOutClasses, TrainingSet, log_of_known
 from bayesfloor.floor.trees.problem import Options
 from bayesfloor.learn.landmarks.efforts import EFFORTS
 from bayesfloor.learn.landmarks.fitting import LandmarkModel, fit_model, order_rows, probabilities_of, scores_of
@@ -42,7 +42,7 @@ class FastModel:
     n_rows: int
 
 
-def try_fast_model(held_out: HeldOut, options: Options) -> FastModel:
+def try_fast_model(held_out: HeldOutClasses, options: Options) -> FastModel:
     """Train on each training set of the largest size, and predict what the stack has predicted from there."""
     log_p = np.empty((len(held_out.tested), len(held_out.used.classes)))
     seconds: list[float] = []

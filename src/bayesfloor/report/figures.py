@@ -3,24 +3,25 @@
 What a report reads from the learned floors of classes and of numbers alike goes through `Figures`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.choose.selection_path import SelectionPath
-from bayesfloor.data.sampling import keys_of_values, stratified_rows
-from bayesfloor.floor.learned.dependence import find_dependence, find_dependence_of_numbers
+from bayesfloor.choose.search import SelectionPath
+from bayesfloor.data.problem import Problem
+from bayesfloor.data.sampling import REPORT_VALUES, keys_of_values, stratified_rows
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.floor.learned.gap import gap_of
 from bayesfloor.floor.learned.gap_result import FloorGap
+from bayesfloor.floor.learned.held_out import HeldOut
 from bayesfloor.floor.learned.model_predictions import Compared
 from bayesfloor.floor.learned.regression.estimate import regression_floor_of
 from bayesfloor.floor.learned.regression.result import RegressionFloor
 from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor
-from bayesfloor.floor.learned.row_plan import MIN_FOLDS
+from bayesfloor.floor.learned.row_plan import MIN_FOLDS, rows_by_default
 from bayesfloor.floor.learned.rules import ERR_ALIKE
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
 from bayesfloor.floor.trees.problem import Options, Progress
@@ -30,6 +31,7 @@ from bayesfloor.report.fast_model import FastModel, try_fast_model
 from bayesfloor.report.look_alikes import LookAlike, find_look_alikes
 from bayesfloor.report.ordered_classes import find_ordered_classes
 from bayesfloor.report.source import Source
+from bayesfloor.report.trust_checks import TrustChecks, learn_with_checks
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.tree import ClassTree, build_class_tree
 
@@ -55,22 +57,30 @@ class Figures:
         The learned floor; None where nothing was trained.
     columns : ColumnFloors
         How much each column tells by itself.
-    dependence : list of Finding
-        Rows that belong together, by a column or by their order, where nobody said so.
+    checks : TrustChecks
+        Leaks, rows that belong together and an order of time, where nobody said so.
     selection : SelectionPath or None
         The search for features.
     """
 
     learned: LearnedFloor | RegressionFloor | None
     columns: ColumnFloors
-    dependence: list[Finding]
+    checks: TrustChecks
     selection: SelectionPath | None
 
     @property
     def metrics(self) -> dict[str, MetricFloor]:
-        """What is known of each metric, the first one first: R² as a share of the variance, in percent."""
+        """What is known of each metric, the first one first: R² as a share of the variance, in percent.
+
+        What was reached is what the best model of the report reached, and no floor is above that.
+        """
         found = {} if self.learned is None else self.learned.metrics
         return {name: replace(each, is_rate=True) if name == "r2" else each for name, each in found.items()}
+
+    @property
+    def reached_by(self) -> str | None:
+        """The model that reached most by the first metric; None for the stack."""
+        return None
 
     @property
     def headline(self) -> MetricFloor:
@@ -98,9 +108,20 @@ class NumberFigures(Figures):
     learned: RegressionFloor
 
     @property
+    def metrics(self) -> dict[str, MetricFloor]:
+        """The same; no ceiling is below what a column explains by itself."""
+        found = super().metrics
+        if not len(self.columns.removed) or self.checks.apart is not None:
+            return found
+        best = int(self.columns.removed.argmax())
+        surely, about = float(self.columns.interval[best, 0]), float(self.columns.removed[best])
+        r2 = found["r2"]
+        return {name: _with_ceiling(each, r2, surely, about) for name, each in found.items()}
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """What was noticed in the data: first what may make every other figure too good."""
-        return (*self.dependence, *self.learned.findings)
+        return (*self.checks.dependence, *self.learned.findings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,13 +165,71 @@ class ClassFigures(Figures):
     tree_rows: NDArray[np.int64]
 
     @property
+    def metrics(self) -> dict[str, MetricFloor]:
+        """The same, with another model where that reached more than the stack."""
+        found = super().metrics
+        for _, values in self._others():
+            found = {name: _with_model(each, values.get(name, each.reached)) for name, each in found.items()}
+        return found
+
+    @property
+    def reached_by(self) -> str | None:
+        """The model that reached most by the first metric; None for the stack."""
+        if self.learned is None or self.headline.reached == self.learned.reached:
+            return None
+        first = self.learned.metric
+        return next(name for name, values in self._others() if values.get(first) == self.headline.reached)
+
+    def _others(self) -> Iterator[tuple[str, Mapping[str, float]]]:
+        """Yield the models that were trained and tested on the same rows as the stack, with what each reached."""
+        if self.fast_model is not None:
+            yield self.fast_model.name, self.fast_model.values
+        if self.gap is not None and self.gap.origin == "cross-fitted":
+            yield "yours", {self.gap.metric: self.gap.value}
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """What was noticed in the data: first what may make every other figure too good."""
         learned = () if self.learned is None else self.learned.findings
         known = {finding.code for finding in learned}  # rows that are nearly copies are found by both
         trees = [each for each in self.trees.findings if each.code not in known]
         gap = () if self.gap is None else self.gap.findings
-        return (*self.dependence, *trees, *learned, *self.order, *gap)
+        return (*self.checks.dependence, *trees, *learned, *self.order, *gap)
+
+
+def _with_model(metric: MetricFloor, value: float) -> MetricFloor:
+    """Count what another model reached, where that is more, and the stack surely beats what needs no features."""
+    low, high = metric.reached_interval
+    larger = metric.larger_is_better
+    if (value <= metric.reached) if larger else (value >= metric.reached):
+        return metric
+    if (low <= metric.baseline) if larger else (high >= metric.baseline):
+        return metric
+    least, most = metric.bounds
+    moved = tuple(float(np.clip(end + value - metric.reached, least, most)) for end in (low, high))
+    better = max if larger else min
+    estimate = better(metric.estimate, value)
+    interval = metric.interval
+    ends = (interval[0], max(interval[1], estimate)) if larger else (min(interval[0], estimate), interval[1])
+    return replace(metric, reached=value, reached_interval=moved, estimate=estimate, interval=ends)
+
+
+def _with_ceiling(metric: MetricFloor, r2: MetricFloor, surely: float, about: float) -> MetricFloor:
+    """Raise the ceiling of R² to what a column surely explains alone, and its range to what it seems to explain.
+
+    Errors follow by the share of the variance that is left.
+    """
+    if r2.estimate >= surely and r2.interval[1] >= about:
+        return metric
+    estimate, end = max(r2.estimate, surely), max(r2.interval[1], about, surely)
+    if metric.name == "r2":
+        return replace(metric, estimate=estimate, interval=(metric.interval[0], end))
+    factors = [
+        ((1.0 - after) / (1.0 - before)) ** 0.5 if before < 1.0 else 1.0
+        for before, after in ((r2.estimate, estimate), (r2.interval[1], end))
+    ]
+    low = metric.interval[0] * factors[1]
+    return replace(metric, estimate=max(metric.estimate * factors[0], low), interval=(low, metric.interval[1]))
 
 
 def figures_of_classes(
@@ -197,18 +276,25 @@ def figures_of_classes(
     draws = count_cross_edges(part, growing, whole=True, classes=True, pairs=True)
     assert draws.forests is not None  # the first draw's are kept
     pairs = pairwise_result(draws, part, options, normalize=True)
+    columns, checks = floors_of_columns(source, options), TrustChecks()
     learned = fast_model = gap = None
     if not fast and len(problem.X) >= FEWEST_ROWS:
         how = _how_to_train(options, _GROWING, 100)
-        learned, held_out = learned_floor_of(problem, max_rows=max_rows, **judged_by, **how)
+
+        def train(of: Problem) -> tuple[LearnedFloor, HeldOut]:
+            most = max_rows if of is problem else min(max_rows, rows_by_default(of, REPORT_VALUES))
+            return learned_floor_of(of, max_rows=most, **judged_by, **how)
+
+        trusted = learn_with_checks(source, options, columns, train)
+        learned, held_out, checks = trusted.learned, trusted.more, trusted.checks
         fast_model = try_fast_model(held_out, options)
         gap = None if compared is None else gap_of(learned, held_out, compared.predict(held_out))
     classes = one_vs_rest_result(draws, part, options)
     class_tree = build_class_tree(pairs.normalized, problem.classes)
     return ClassFigures(
         learned=learned,
-        columns=floors_of_columns(source, options),
-        dependence=[] if learned is None else _dependence(source, options, find_dependence, problem.codes),
+        columns=columns,
+        checks=checks,
         selection=_selection(source, options, n_features),
         trees=whole_result(draws, part, options, pairs),
         classes=classes,
@@ -235,11 +321,17 @@ def figures_of_numbers(
 
     Parameters are those of `figures_of_classes`; `judged_by` holds the `metric` of `regression_floor`.
     """
-    problem, how = source.problem, _how_to_train(options, 0, _TRAINING)
+    how = _how_to_train(options, 0, _TRAINING)
+    columns = explained_by_columns(source, options)
+
+    def train(of: Problem) -> tuple[RegressionFloor, None]:
+        return regression_floor_of(of, max_rows=max_rows, **judged_by, **how)[0], None
+
+    trusted = learn_with_checks(source, options, columns, train)
     return NumberFigures(
-        learned=regression_floor_of(problem, max_rows=max_rows, **judged_by, **how),
-        columns=explained_by_columns(source, options),
-        dependence=_dependence(source, options, find_dependence_of_numbers, problem.y),
+        learned=trusted.learned,
+        columns=columns,
+        checks=trusted.checks,
         selection=_selection(source, options, n_features),
     )
 
@@ -248,22 +340,6 @@ def _how_to_train(options: Options, first: int, last: int) -> dict[str, Any]:
     """Return what models take from the options; their progress goes from `first` to `last` percent."""
     names = ("confidence", "n_jobs", "random_state", "client")
     return {name: getattr(options, name) for name in names} | {"progress": _share_of(options.progress, first, last)}
-
-
-def _dependence(source: Source, options: Options, find: Callable[..., list[Finding]], y: Any) -> list[Finding]:
-    """Look for rows of a table that belong together, by a column or by their order, where nobody said so."""
-    problem = source.problem
-    if not source.is_table:
-        return []
-    return find(
-        problem.X,
-        y,
-        source.possible_groups if problem.groups is None else {},
-        in_order=problem.time is None and problem.groups is None,
-        tabular=problem.tabular,
-        seed=options.random_state,
-        n_jobs=options.n_jobs,
-    )
 
 
 def _selection(source: Source, options: Options, n_features: int | None) -> SelectionPath | None:

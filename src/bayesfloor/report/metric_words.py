@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayesfloor.data.metrics import NUMBER_METRICS, metric_info
-from bayesfloor.floor.learned.findings import STILL_FALLING
 from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.runtime.text import chosen, percent, written, written_range
 
@@ -51,7 +50,7 @@ def is_beaten(metric: MetricFloor) -> bool:
 
     Models are trained to predict means. What they reach then says nothing of how low the metric can go.
     """
-    return metric.name in NUMBER_METRICS and not metric.larger_is_better and metric.baseline < metric.proven
+    return metric.name in NUMBER_METRICS and not metric.larger_is_better and metric.baseline < metric.measured
 
 
 def sentence_on(metric: MetricFloor) -> str:
@@ -64,19 +63,8 @@ def sentence_on(metric: MetricFloor) -> str:
     )
 
 
-def with_more_rows(metric: MetricFloor) -> str:
-    """Say whether more rows would change what was reached."""
-    low, high = metric.reached_interval
-    gain, left = abs(metric.estimate - metric.reached), abs(metric.perfect - metric.reached)
-    if gain <= STILL_FALLING * left:
-        return "and more rows would change that little"
-    if gain > (high - low) / 4.0:  # about a standard error
-        return "and is still improving with more data"
-    return "on too few rows to tell whether more would help"
-
-
-def worth_of(metric: MetricFloor, carriers: str) -> str:
-    """Say what is proven of a metric, and what is extrapolated.
+def worth_of(metric: MetricFloor, carriers: str, reached_by: str | None = None) -> str:
+    """Say what was measured of a metric, and what is extrapolated.
 
     Parameters
     ----------
@@ -84,26 +72,29 @@ def worth_of(metric: MetricFloor, carriers: str) -> str:
         What is known of it.
     carriers : str
         The learners that weigh most.
+    reached_by : str or None, default=None
+        The model that reached most; None for the stack.
 
     Returns
     -------
     str
     """
     if metric.name == "r2":
-        proven, side = f"at least {percent(max(metric.proven, 0.0))} of the variance can be explained", "more"
-        attained = f"explains {percent(max(metric.reached, 0.0))}"
+        bound = f"at least {percent(max(metric.measured, 0.0))} of the variance can be explained"
+        side, attained = "more", f"explained {percent(max(metric.reached, 0.0))} of it"
     else:
         most, side = ("at least", "higher") if metric.larger_is_better else ("at most", "lower")
-        proven, attained = f"{metric.said(metric.proven, most)} can be had", f"reaches {metric.written(metric.reached)}"
-    stack = f"a stack of models (above all {carriers}) {attained} on rows that it was not trained on"
-    first = f"That {proven} is proven, up to sampling: {stack}."
+        bound = f"{metric.said(metric.measured, most)} can be had"
+        attained = f"reached {metric.written(metric.reached)}"
+    model = f"a stack of models (above all {carriers})" if reached_by is None else reached_by
+    first = f"Measured: {model} {attained} on rows that it had not seen, so {bound}, allowing for sampling."
     if beats_nothing(metric):
-        first = f"Nothing is proven: {stack}, which may be chance."
+        first = f"Measured: {model} {attained} on rows that it had not seen, which may be chance."
     if metric.best == metric.perfect:
         return f"{first} How much {side} is possible is open: these rows do not tell where the learning curve ends."
     near = " and from how much rows that lie close together differ" if metric.name in NUMBER_METRICS else ""
     return (
-        f"{first} How much {side} is possible is extrapolated from the learning curve{near}: no method can prove, from "
+        f"{first} How much {side} is possible is extrapolated from the learning curve{near}: no method can tell, from "
         "data alone, that no better model exists."
     )
 

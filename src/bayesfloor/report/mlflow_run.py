@@ -64,7 +64,7 @@ def metrics_of(summary: dict[str, Any]) -> dict[str, float]:
     if (fast := summary["fast_model"]) is not None:
         figures |= {f"{each['metric']}/fast_model": each["value"] for each in fast["metrics"]}
     if (gap := summary.get("gap")) is not None:
-        figures |= {"gap/error": gap["figures"][0]["value"], "gap/p_value": gap["p_value"]}
+        figures |= {"gap/value": gap["figures"][0]["value"], "gap/p_value": gap["p_value"]}
         figures |= {f"gap/{name}": gap[name]["value"] for name in ("sure", "possible")}
     if (noise := summary.get("noise")) is not None:
         figures["noise/sd"] = noise["sd"]
@@ -79,13 +79,14 @@ def parameters_of(summary: dict[str, Any]) -> dict[str, str]:
 
 
 def tags_of(summary: dict[str, Any]) -> dict[str, str]:
-    """Return the answer in words, the verdict on a target, and the codes of the findings."""
+    """Return the answer in words, whether to trust it, the verdict on a target, and the codes of the findings."""
     tags = {
         "answer": " ".join(summary["answer"]),
+        "trust": summary["verdict"]["trust"],
         "findings": " ".join(each["code"] for each in summary["findings"]),
         "schema": summary["schema"],
         "version": summary["version"],
     }
-    if summary["verdict"] is not None:
-        tags["verdict"] = summary["verdict"]["verdict"]
+    if summary["goal"] is not None:
+        tags["goal"] = summary["goal"]["verdict"]
     return {name: shortened(value, _LONGEST_TAG) for name, value in tags.items()}

@@ -11,6 +11,7 @@ from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.mlflow_run import log_report
 from bayesfloor.report.text import render_markdown, render_text
+from bayesfloor.report.verdict import Verdict
 from bayesfloor.runtime.files import write_whole
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.results import Result
@@ -37,6 +38,8 @@ class DifficultyReport(Result):
         Everything that is shown, as plain values.
     findings : tuple of Finding
         What was noticed in the data that bears on the answer.
+    verdict : Verdict
+        Whether the figures can be trusted, how far models can go, and what to do next.
     learned : LearnedFloor, RegressionFloor or None
         The learned floor; None where nothing was trained.
     trees : BayesError or None
@@ -53,6 +56,7 @@ class DifficultyReport(Result):
 
     summary: dict[str, Any]
     findings: tuple[Finding, ...]
+    verdict: Verdict
     learned: LearnedFloor | RegressionFloor | None = None
     trees: BayesError | None = None
     classes: OneVsRestBayesError | None = None
@@ -153,8 +157,8 @@ class DifficultyReport(Result):
         """Write the report to the active run of MLflow, or to a new one where none is active.
 
         Figures become metrics such as ``bayesfloor/error/estimate``, ``/low`` and ``/reached``. Sizes, target
-        and method become parameters. The answer, the verdict and the codes of the findings become tags, and the page
-        and the JSON artifacts.
+        and method become parameters. The answer, whether to trust it, the goal and the codes of the findings become
+        tags, and the page and the JSON artifacts.
 
         Parameters
         ----------

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bayesfloor.data.prepared_table import ColumnSummary, Table
 from bayesfloor.data.problem import Problem
 from bayesfloor.tables.arguments import problem_and_table
+from bayesfloor.tables.treatments import NumberFeature
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,8 @@ class Source:
         What each column of a file holds and what was done with it, left-out ones too; empty where that is not known.
     possible_groups : mapping of str to ndarray
         Columns that may tell which rows belong together.
+    scales : mapping of str to (float, float)
+        What to multiply columns of X by and then to add to get the numbers of the file, where X alone tells them.
     is_table : bool
         Whether the rows come from a table that was made ready by itself.
     """
@@ -57,6 +60,7 @@ class Source:
     cautions: tuple[str, ...] = ()
     column_summaries: tuple[ColumnSummary, ...] = ()
     possible_groups: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    scales: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     is_table: bool = False
 
 
@@ -79,6 +83,7 @@ def source_of(
 
 
 def _of_table(table: Table, title: str | None, problem: Problem) -> Source:
+    columns = getattr(table.preparation, "columns", ())
     return Source(
         problem=problem,
         title=title or table.source,
@@ -91,6 +96,7 @@ def _of_table(table: Table, title: str | None, problem: Problem) -> Source:
         n_samples=table.n_samples,
         notes=table.notes,
         possible_groups=table.row_info.possible_groups,
+        scales={each.name: (each.spread, each.center) for each in columns if isinstance(each, NumberFeature)},
         is_table=bool(table.columns),
         cautions=table.cautions,
         column_summaries=table.columns,

@@ -4,11 +4,9 @@ One walk serves classes and numbers; `targets` holds what differs while learners
 
     Problem ─ learning ────── from a checked problem to what the stack predicts at three training sizes
       │       row_plan        which rows are used, trained on, tested and counted: decided once
-      │         copies, column_order, time_periods, splits
-      │       caller_choices  learners that the caller has chosen; (learn) has the families
+      │         copies, time_periods, splits
       │       cross_fitting   every learner predicts every row that it was not trained on
       │         training_sets rows to learn from and to predict, standardised alike
-      │         cluster_fits  on threads, or on the workers of a Dask cluster
       │       stacking        the best mix of learners at each size and fold
       │
       ├──── estimate ──────── classes: the public function, learned_floor
@@ -24,7 +22,7 @@ One walk serves classes and numbers; `targets` holds what differs while learners
               model_predictions, paired, gap_result
 
 Both judge curves alike: `learning_curve` has the posterior of their end, `rules` decides what it can tell, `certainty`
-and `clusters` how surely a mean is known, `strata` what rows of rare classes count.
+how surely a mean is known, `counted_rows` what each row counts, and how much rows say that err alike.
 
 `label_noise` redraws labels at known rates and asks whether the floor moves as it should.
 `dependence` looks for rows that belong together without anyone having said so.

@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from bayesfloor.floor.learned.clusters import clustered_error, effective_rows
+from bayesfloor.floor.learned.counted_rows import PlainRows, clustered_error
 from bayesfloor.floor.learned.metrics import Metric
-from bayesfloor.floor.learned.strata import PlainRows
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 
 #: Rows that a proportion's interval is computed for, at most. A loss that hardly varies stands for 1e27 of them, where
@@ -89,10 +88,10 @@ def sampling_of(
     """Return how surely the mean of what rows lose is known; of the error, by the class that has the largest score."""
     mean = float(lost.mean())
     if metric.name == "error":
-        if clusters is not None:
-            n = effective_rows(lost, clusters, confidence)
-            return Sampling(_proportion_variance(mean, n), n, n)
         is_wrong = scores.argmax(axis=-1) != rows.codes
+        if clusters is not None:
+            n = rows.n_equivalent(is_wrong, clusters, confidence)
+            return Sampling(_proportion_variance(mean, n), n, n)
         return Sampling(rows.variance(is_wrong), None, rows.n_equivalent(is_wrong))
     n_rows = len(lost)
     parts = (lost - mean) ** 2 if clusters is None else np.bincount(clusters, lost - mean) ** 2

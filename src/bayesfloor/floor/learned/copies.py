@@ -87,6 +87,9 @@ def distinct_rows(problem: Problem, seed: int, *, may_group: bool = True) -> Dis
     if problem.sample_weight is not None and problem.sample_weight.min() == 0.0:
         used = np.flatnonzero(problem.sample_weight > 0)
         problem = problem.take(used)
+        if not problem.class_counts.all():
+            lost = shown(problem.classes[int(np.argmin(problem.class_counts))])
+            raise ValueError(f"sample_weight is 0 in all rows of class {lost}: leave the class out")
     everything = DistinctRows(problem, used)
     is_number = problem.task == "regression"
     places = copies_of(problem)

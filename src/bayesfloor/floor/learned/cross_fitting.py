@@ -1,14 +1,14 @@
 """Predict every row by models that have not seen it, trained on many, half as many and a quarter as many rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.problem import Problem
-from bayesfloor.floor.learned.cluster_fits import run_fits
 from bayesfloor.floor.learned.row_plan import RowPlan
 from bayesfloor.floor.learned.splits import VIEWS, folds_seen, n_views_of
 from bayesfloor.floor.learned.targets import Target
@@ -16,8 +16,10 @@ from bayesfloor.floor.learned.time_periods import RECENT
 from bayesfloor.floor.learned.training_sets import training_set
 from bayesfloor.learn.families import Family
 from bayesfloor.runtime.arrays import Bools, Ints
-from bayesfloor.runtime.cluster import Cluster
-from bayesfloor.runtime.threads import WorkerPool
+from bayesfloor.runtime.cluster import Cluster, ClusterRun
+from bayesfloor.runtime.limits import one_of_a_pool
+from bayesfloor.runtime.task_graph import Graph, Job
+from bayesfloor.runtime.threads import WorkerPool, supervise
 
 #: Tasks that the families of learners of one training set are dealt out to: each standardises the rows anew.
 N_BUNDLES = 4
@@ -156,3 +158,57 @@ def _fit_families(
             learner: target.predictions(values, train, problem, split.train) for learner, values in outputs.items()
         }
     return found
+
+
+T = TypeVar("T")
+
+
+def run_fits(
+    fit: Callable[..., T],
+    shared: Any,
+    arguments: Sequence[tuple[Any, ...]],
+    amounts: Sequence[int],
+    pool: WorkerPool,
+    cluster: Cluster | None = None,
+) -> list[T]:
+    """Call a function for each of the arguments and return the results in that order.
+
+    Parameters
+    ----------
+    fit : callable
+        A pure function ``(shared, pool, *arguments)`` of a module, so that it can be sent to a worker.
+    shared : object
+        What all calls need.
+    arguments : sequence of tuple
+        What each call needs beside that.
+    amounts : sequence of int
+        How much work each call is, for progress.
+    pool : WorkerPool
+        Threads to work with; on a cluster, whom to tell about progress, and who says when to stop.
+    cluster : Cluster or None, default=None
+        Where the calls are made; None for the threads of the pool.
+
+    Returns
+    -------
+    list
+    """
+    if cluster is None:
+        return pool.run(partial(fit, shared, pool), arguments, amounts)
+    jobs = {
+        f"fit {number}": Job(partial(_fit_on_worker, fit, own), ("shared",), amount)
+        for number, (own, amount) in enumerate(zip(arguments, amounts, strict=True))
+    }
+    before = pool.done
+
+    def report(done: int, _: int) -> None:
+        pool.check()
+        pool.advance(before + done - pool.done)
+
+    results = ClusterRun(cluster, Graph({"shared": shared}, jobs, list(jobs))).run(report)
+    return [results[name] for name in jobs]
+
+
+def _fit_on_worker(fit: Callable[..., T], own: tuple[Any, ...], shared: Any) -> T:
+    """Call the function with one thread, BLAS held to one: the order of sums decides about their last bits."""
+    with one_of_a_pool(2):  # a worker may run several tasks at a time
+        return supervise(lambda pool: fit(shared, pool, *own), 1, False)

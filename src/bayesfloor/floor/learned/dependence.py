@@ -5,6 +5,7 @@ ones. Whether that matters is measured: one quick model is cross-validated twice
 it should not know. Where the errors clearly differ, the finding gives both::
 
     possible groups ── rows of whole groups ── do near rows share a group? ── at random, and groups kept apart ── BF034
+    possible times ─── at random, and halves of the time kept apart ────────────────────────────────────────────── BF036
     rows in order ──── sorted by the label? BF035 ─────────────────────────── with and without the row's place ── BF036
                        does it depend on the place, given the features? ── at random, and halves kept apart ──── BF036
 
@@ -16,9 +17,12 @@ collected. So what counts is how much the place of a row adds to all of its feat
 still age: it errs more in the other half of the file than one that saw rows of both. Halves of a file that is sorted by
 a feature differ as well. So the label must depend on the place given the features, by the generalised covariance
 measure of Shah and Peters (2020), weighted by each feature (Scheidegger, Hörrmann and Bühlmann 2022).
+
+Where several of these hold, the one that changes the error most is told.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +49,9 @@ FEWEST_ROWS = 100
 FEWEST_GROUPS = 10
 #: How much more often than by chance near rows must share a group. Below, keeping groups apart changes nothing.
 CLOSE = 1.8
+#: Share of the variance of a feature within groups, below which it is steady. Rows of one group may be of different
+#: years, whose dummies tear them apart: they need only be close in what is steady.
+STEADY = 0.5
 #: Neighbours of each row that are looked at.
 N_NEIGHBOURS = 5
 #: Columns to try, those with the closest rows.
@@ -52,9 +59,9 @@ MOST_COLUMNS = 3
 #: Folds of the cross-validation.
 N_FOLDS = 5
 #: Trees of the model.
+N_TREES = 25
 #: Fewest rows in a leaf.
 MIN_LEAF = 3
-N_TREES = 25
 #: Most repetitions of a cross-validation with other folds, where rows are few: folds alone move an error of 500 by .01.
 MOST_REPEATS = 3
 #: Probability with which the order of rows seems to matter where it does not, for each of two tests.
@@ -80,6 +87,22 @@ BLOCK_ROWS = MOST_ROWS // N_BLOCKS
 FEW_CHANGES = 0.1
 
 
+@dataclass(frozen=True)
+class Dependence(Finding):
+    """A finding that rows belong together, with what tells which do.
+
+    Attributes
+    ----------
+    kind : {"groups", "time", "order"}
+        Whether a column holds groups or a time, or the order of the rows means something.
+    column : str or None
+        That column; None for the order.
+    """
+
+    kind: str = "order"
+    column: str | None = None
+
+
 class Words(NamedTuple):
     """What findings call the error of a quick model, the label of a row, and the classes."""
 
@@ -95,7 +118,9 @@ _OF_NUMBERS = Words(
 )
 
 
-def find_dependence_of_numbers(X: Floats, y: Floats, possible_groups: Mapping[str, Ints], **how: Any) -> list[Finding]:
+def find_dependence_of_numbers(
+    X: Floats, y: Floats, possible_groups: Mapping[str, Ints], **how: Any
+) -> list[Dependence]:
     """Look for rows that belong together where the target is a number: by whether it is low, middle or high.
 
     Parameters
@@ -111,7 +136,7 @@ def find_dependence_of_numbers(X: Floats, y: Floats, possible_groups: Mapping[st
 
     Returns
     -------
-    list of Finding
+    list of Dependence
         BF034, BF035 or BF036.
     """
     edges = np.sort(y)[[len(y) // 3, 2 * len(y) // 3]]
@@ -125,11 +150,12 @@ def find_dependence(
     possible_groups: Mapping[str, Ints],
     *,
     in_order: bool,
+    possible_times: Mapping[str, Floats] | None = None,
     tabular: TabularView | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     words: Words = _OF_CLASSES,
-) -> list[Finding]:
+) -> list[Dependence]:
     """Look for rows that belong together, by a column or by where they stand, and say what it would change.
 
     Parameters
@@ -142,6 +168,8 @@ def find_dependence(
         Columns that may tell which rows belong together: the group of each row, -1 where it is missing.
     in_order : bool
         Whether the order of the rows may mean something.
+    possible_times : mapping of str to ndarray of shape (n,) or None, default=None
+        Columns that may tell when each row was seen.
     tabular : TabularView or None, default=None
         Says which columns of X were computed from labels; these are left out.
     seed : int, default=0
@@ -153,8 +181,9 @@ def find_dependence(
 
     Returns
     -------
-    list of Finding
-        BF034 for the column whose rows are closest together, or else BF035 or BF036 for the order.
+    list of Dependence
+        BF034 for a column of groups or BF036 for one of time, whichever changes more, or else BF035 or BF036 for the
+        order; at most one.
     """
     if tabular is not None and tabular.from_labels:
         is_kept = np.ones(X.shape[1], bool)
@@ -164,9 +193,14 @@ def find_dependence(
     if len(X) < FEWEST_ROWS or X.shape[1] == 0 or len(np.unique(codes)) < 2:
         return []
 
-    def look(pool: WorkerPool) -> list[Finding]:
-        found = list(_about_columns(X, codes, possible_groups, seed, pool, words))
-        return found or (list(_about_order(X, codes, seed, pool, words)) if in_order else [])
+    def look(pool: WorkerPool) -> list[Dependence]:
+        found = [
+            *_about_columns(X, codes, possible_groups, seed, pool, words),
+            *_about_times(X, codes, possible_times or {}, seed, pool, words),
+        ]
+        if found:
+            return [max(found, key=lambda each: each[0])[1]]
+        return list(_about_order(X, codes, seed, pool, words)) if in_order else []
 
     return supervise(look, check_n_jobs(n_jobs), False)
 
@@ -186,7 +220,8 @@ class _Candidate(NamedTuple):
 
 def _about_columns(
     X: Floats, codes: Ints, possible_groups: Mapping[str, Ints], seed: int, pool: WorkerPool, words: Words
-) -> Iterator[Finding]:
+) -> Iterator[tuple[float, Dependence]]:
+    """Yield the first column whose groups clearly matter, with the rise of the error."""
     candidates = [_candidate(name, X, codes, groups, seed) for name, groups in possible_groups.items()]
     close = sorted((each for each in candidates if each is not None), key=lambda each: -each.closeness)[:MOST_COLUMNS]
     for each in close:
@@ -196,13 +231,16 @@ def _about_columns(
         errors = compare(at_random, apart, each.codes, each.groups, seed, pool)
         is_clear = errors.rise > CLEAR_BY_ROWS and errors.is_clear_by_clusters(LEVEL_BY_GROUPS)
         if is_clear and errors.high - errors.low >= SMALL_DIFFERENCE:
-            yield Finding(
+            found = Dependence(
                 "BF034",
                 f"Rows of the same {shown(each.name)} are alike: with rows of one on both sides {words.error} is "
                 f"{percent(errors.low)}, with them kept apart {percent(errors.high)}.",
                 f"If rows to come are of new ones, use groups={each.name!r} (--groups): figures without it are for "
                 "those that a model has seen.",
+                "groups",
+                each.name,
             )
+            yield errors.high - errors.low, found
             return
 
 
@@ -227,7 +265,18 @@ def _candidate(name: str, X: Floats, codes: Ints, given: Ints, seed: int) -> _Ca
     if points.shape[1] == 0:
         return None
     is_close = closeness(points, groups)
+    is_steady = _varies_within(points, groups) < STEADY
+    if is_close < CLOSE and is_steady.any() and not is_steady.all():
+        is_close = closeness(np.ascontiguousarray(points[:, is_steady]), groups)
     return _Candidate(is_close, name, points, labels, groups) if is_close >= CLOSE else None
+
+
+def _varies_within(X: Floats, groups: Ints) -> Floats:
+    """Return the share of the variance of each feature that is within groups; 1 where a feature does not vary."""
+    sizes = np.bincount(groups)
+    means = np.column_stack([np.bincount(groups, column) / sizes for column in X.T])
+    total = X.var(axis=0)
+    return np.where(total > 0, ((X - means[groups]) ** 2).mean(axis=0) / np.where(total > 0, total, 1.0), 1.0)
 
 
 def says_group_only(X: Floats, groups: Ints) -> Bools:
@@ -266,14 +315,48 @@ def closeness(X: Floats, groups: Ints) -> float:
     return n_same / by_chance if n_same > 4 * N_NEIGHBOURS else 0.0
 
 
+# --- columns that tell when a row was seen
+
+
+def _about_times(
+    X: Floats, codes: Ints, possible_times: Mapping[str, Floats], seed: int, pool: WorkerPool, words: Words
+) -> Iterator[tuple[float, Dependence]]:
+    """Yield each time whose halves a model does clearly worse across, with the rise of the error."""
+    for name, time in possible_times.items():
+        rows = np.argsort(time, kind="stable")
+        if len(rows) > MOST_ROWS:
+            rows = rows[np.linspace(0, len(rows) - 1, MOST_ROWS).astype(np.int64)]
+        points, labels = np.ascontiguousarray(X[rows]), np.unique(codes[rows], return_inverse=True)[1]
+        halves = (time[rows] > np.median(time[rows])).astype(np.int64)
+        if min(len(np.unique(labels[halves == half])) for half in (0, 1)) < 2:
+            continue
+        keys = [fold_keys(points, seed + 1 + repeat) for repeat in range(_n_repeats(points))]
+        at_random = [(points, stratified_folds(labels, 2, of_repeat)) for of_repeat in keys]
+        blocks = np.arange(len(rows)) * N_BLOCKS // len(rows)
+        errors = compare(at_random, [(points, halves)], labels, blocks, seed, pool)
+        is_clear = errors.rise > CLEAR_BY_ROWS and errors.is_clear_by_clusters(LEVEL_BY_GROUPS)
+        if is_clear and errors.high - errors.low >= SMALL_DIFFERENCE:
+            found = Dependence(
+                "BF036",
+                f"What tells {words.classes} apart changes with {shown(name)}: a quick model of one half of the time "
+                f"errs in {percent(errors.high)} of the other half, one of as many rows of both in "
+                f"{percent(errors.low)}.",
+                f"If rows to come are later ones, use time={name!r} (--time): figures without it are for times that a "
+                "model has seen.",
+                "time",
+                name,
+            )
+            yield errors.high - errors.low, found
+
+
 # --- the order of the rows
 
 
-def _about_order(X: Floats, codes: Ints, seed: int, pool: WorkerPool, words: Words) -> Iterator[Finding]:
+def _about_order(X: Floats, codes: Ints, seed: int, pool: WorkerPool, words: Words) -> Iterator[Dependence]:
     counts = np.bincount(codes)
     n_changes, by_chance = int(np.count_nonzero(np.diff(codes))), len(codes) - float(counts @ counts) / len(codes)
     if n_changes < FEW_CHANGES * by_chance:
-        yield Finding(
+        yield Dependence(
             "BF035",
             f"The rows are sorted by the {words.label}, or nearly: it changes {n_changes} times from one row to the "
             f"next, where rows in a random order would have about {by_chance:.0f} changes.",
@@ -309,7 +392,7 @@ def _about_order(X: Floats, codes: Ints, seed: int, pool: WorkerPool, words: Wor
             f"What tells {words.classes} apart changes along the file: a quick model of one half errs in "
             f"{percent(aged.high)} of the other half, one of as many rows of both in {percent(aged.low)}."
         )
-    yield Finding(
+    yield Dependence(
         "BF036",
         what,
         "If the order is one of time, name its column with time= (--time); if some rows belong together, name what "

@@ -1,6 +1,6 @@
 """The learned floor: what a stack of learners reaches, and where its learning curve ends.
 
-The room's docstring shows the steps. The upper side of the result is proven by a model that exists. The lower side
+The room's docstring shows the steps. The upper side of the result is measured: a model did this. The lower side
 assumes that the learning curve goes on as it does: no method can give a lower bound that holds for every distribution.
 """
 
@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.problem import Problem
-from bayesfloor.data.sampling import class_weights
 from bayesfloor.floor.learned.copies import equal_rows
+from bayesfloor.floor.learned.counted_rows import PlainRows, classes_in_one_group, counted_rows
 from bayesfloor.floor.learned.findings import find_in_learned
-from bayesfloor.floor.learned.held_out import HeldOut
+from bayesfloor.floor.learned.held_out import HeldOutClasses
 from bayesfloor.floor.learned.learning import Learned, learn
 from bayesfloor.floor.learned.metrics import (
     Metric,
@@ -28,11 +28,10 @@ from bayesfloor.floor.learned.ranking import rank_classes
 from bayesfloor.floor.learned.result import CostDecisions, LearnedFloor, MetricFloor, SubgroupFloors
 from bayesfloor.floor.learned.stack_errors import errors_by_class, posterior_bounds, residual_test
 from bayesfloor.floor.learned.stacking import Stack
-from bayesfloor.floor.learned.strata import PlainRows, StratifiedRows, classes_in_one_group
 from bayesfloor.floor.learned.subgroups import find_in_subgroups, subgroup_floors
 from bayesfloor.floor.learned.summary import CurveSummary, summarise
 from bayesfloor.floor.trees.problem import Progress
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_confidence, check_random_state_seed, is_int
 from bayesfloor.runtime.findings import in_order
 from bayesfloor.runtime.frames import like_input
@@ -46,6 +45,7 @@ def learned_floor(
     *,
     groups: Any = None,
     time: Any = None,
+    sample_weight: Any = None,
     metric: Any = "error",
     costs: Any = None,
     positive: Any = None,
@@ -80,6 +80,9 @@ def learned_floor(
     time : array-like of shape (n_samples,), default=None
         When each row was seen, as numbers or dates. Models are then trained on the past and tested on what came next;
         the figures are about the later half of the rows. None for the time of a Table, if it has any.
+    sample_weight : array-like of shape (n_samples,), str or None, default=None
+        What each row counts, in training and in all figures, or the name of a column of a data frame: how many rows of
+        the population it stands for. Rows of weight 0 are not used.
     metric : str or list of str, default="error"
         What models are judged by: "error", "balanced_error", "log_loss", "brier", "roc_auc", "average_precision", "f1"
         at the best threshold, "top_k_error" (k is 5, or as in "top_3_error"), "cost". Several come from one fit; the
@@ -138,7 +141,7 @@ def learned_floor(
 
     With both `groups` and `time`, the groups are dealt out to folds, and each fold of a period is predicted from the
     past of the other folds. This takes four times as long. Rows of one group are counted for as much as they say: see
-    `bayesfloor.floor.learned.clusters`.
+    `bayesfloor.floor.learned.counted_rows`.
 
     Examples
     --------
@@ -149,7 +152,7 @@ def learned_floor(
     True
     """
     return learned_floor_of(
-        check_problem(X, y, groups=groups, time=time, prepare=prepare, by=by),
+        check_problem(X, y, groups=groups, time=time, sample_weight=sample_weight, prepare=prepare, by=by),
         metric=metric,
         costs=costs,
         positive=positive,
@@ -178,13 +181,13 @@ def learned_floor_of(
     random_state: Any = 0,
     progress: Progress = False,
     client: Any = None,
-) -> tuple[LearnedFloor, HeldOut]:
+) -> tuple[LearnedFloor, HeldOutClasses]:
     """Estimate the floor of points and labels that are checked; see `learned_floor`.
 
     The second result lets another model be judged on the same rows.
     """
     started = perf_counter()
-    metrics = check_metrics(metric, costs, positive, problem.classes, problem.class_counts)
+    metrics = check_metrics(metric, costs, positive, problem.classes, problem.class_totals)
     confidence = check_confidence(confidence)
     seed = check_random_state_seed(random_state)
     learned = learn(
@@ -201,11 +204,13 @@ def learned_floor_of(
     summary = judged.summaries["error"]
     rows, q, plan = judged.rows, judged.q, learned.plan
     subgroups = _subgroups(problem, learned, judged, confidence, seed)
-    class_reached, pair_reached = errors_by_class(q, rows.codes, rows.class_weights)
+    class_reached, pair_reached = errors_by_class(q, rows.codes, rows.weights)
     thinned = rows.in_proportion()
     n_folds = cv if is_int(cv) else int(learned.folds.max()) + 1
     floor = LearnedFloor(
-        tree_bounds=posterior_bounds(q[thinned], rows.codes[thinned], n_jobs, seed, plan.groups),
+        tree_bounds=posterior_bounds(
+            q[thinned], rows.codes[thinned], n_jobs, seed, None if plan.groups is None else plan.groups[thinned]
+        ),
         residual_z=judged.residual_z,
         class_reached=class_reached,
         pair_reached=pair_reached,
@@ -227,9 +232,9 @@ def learned_floor_of(
         metrics=judged.floors,
         cost=_decisions(metrics, q, rows, problem.classes),
     )
-    assert summary.q is not None
     splits = plan.largest_splits(in_time=learned.in_time)
-    return floor, HeldOut(learned, splits, rows, metrics, summary.q.argmax(axis=1))
+    reached_by = {name: each.q for name, each in judged.summaries.items() if each.q is not None}
+    return floor, HeldOutClasses(learned, splits, rows, metrics, reached_by)
 
 
 class _Judged(NamedTuple):
@@ -261,11 +266,13 @@ def _judge(learned: Learned, metrics: tuple[Metric, ...], confidence: float, see
     """Judge the stack by each metric."""
     plan, used = learned.plan, learned.used
     codes, folds = used.codes[plan.tested], learned.folds
-    rows = counted_rows(learned.problem, codes)
+    sample_weight = None if used.sample_weight is None else used.sample_weight[plan.tested]
+    rows = counted_rows(learned.problem, codes, sample_weight)
     q = np.exp(learned.stacks[0].predicted[0])
-    residual_z = residual_test(used.X[plan.tested], codes, q, folds, n_jobs, seed, plan.groups)
+    residual_z = residual_test(used.X[plan.tested], codes, q, folds, n_jobs, seed, plan.groups, sample_weight)
     stacks = [replace(stack, predicted=rows.at_shares_of_all(stack.predicted)) for stack in learned.stacks]
-    unseen = float(np.isin(codes, classes_in_one_group(learned.problem)).mean())
+    is_unseen = np.isin(codes, classes_in_one_group(learned.problem))
+    unseen = float(rows.weighted(is_unseen.astype(np.float64)).mean())
     past = _shares_trained_on(learned) if learned.in_time else None
     # In time, models are trained again for each period, so that one rule for all tested rows is no bound.
     cells = None if learned.in_time else equal_rows(used, plan.tested)
@@ -292,10 +299,11 @@ def _judge(learned: Learned, metrics: tuple[Metric, ...], confidence: float, see
 
 def _shares_trained_on(learned: Learned) -> Floats:
     """Return the shares of the classes among the rows that each tested row is predicted from, none of them 0."""
-    n_classes = len(learned.used.classes)
+    used, n_classes = learned.used, len(learned.used.classes)
     shares = np.empty((len(learned.plan.counted), n_classes))
     for train, places in learned.plan.largest_splits(in_time=True):
-        counts = np.bincount(learned.used.codes[train], minlength=n_classes) + 0.5
+        weight = None if used.sample_weight is None else used.sample_weight[train]
+        counts = np.bincount(used.codes[train], weight, n_classes) + 0.5
         shares[places] = counts / counts.sum()
     return shares
 
@@ -350,7 +358,7 @@ def _decisions(metrics: tuple[Metric, ...], q: Floats, rows: PlainRows, classes:
     costs = next((each.costs for each in metrics if each.costs is not None), None)
     if costs is None:
         return None
-    taken = shares_of_decisions(one_hot(rows.codes, len(classes)), q, rows.class_weights[rows.codes], costs)
+    taken = shares_of_decisions(one_hot(rows.codes, len(classes)), q, rows.weights, costs)
     more = ("no decision",) if costs.shape[1] > len(classes) else ()
     return CostDecisions(
         costs=costs,
@@ -360,12 +368,3 @@ def _decisions(metrics: tuple[Metric, ...], q: Floats, rows: PlainRows, classes:
         class_weights=class_weights_of(costs),
         classes=classes,
     )
-
-
-def counted_rows(problem: Problem, codes: Ints) -> PlainRows:
-    """Return what each row that was chosen counts."""
-    is_plain = problem.groups is None and problem.time is None
-    weights = class_weights(problem.codes, codes) if is_plain else None
-    if weights is None:
-        return PlainRows(codes, np.bincount(codes, minlength=len(problem.classes)))
-    return StratifiedRows(codes, problem.class_counts, weights)

@@ -21,9 +21,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from bayesfloor.data.problem import Problem
+from bayesfloor.floor.learned.counted_rows import classes_in_one_group, is_rare
 from bayesfloor.floor.learned.rows_needed import find_rise
 from bayesfloor.floor.learned.rules import ERR_ALIKE
-from bayesfloor.floor.learned.strata import classes_in_one_group, is_rare
 from bayesfloor.floor.learned.summary import GROWTH, N_DOUBLINGS, CurveSummary
 from bayesfloor.runtime.arrays import Ints
 from bayesfloor.runtime.findings import Finding

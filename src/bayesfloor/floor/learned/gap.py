@@ -1,14 +1,14 @@
-"""A model beside the floor: how much of its error can surely be won, how much perhaps, and where.
+"""A model beside the floor: how much can surely be won, how much perhaps, and where.
 
-The model is compared with the stack of `learned_floor` on the rows that this was tested on. An unfitted model is
-trained on the same folds. What the stack does better has been done, so it can surely be won; what lies between the
-stack and the floor is extrapolated, and can perhaps be won.
+The model is compared with the stack of `learned_floor`, or of `regression_floor`, on the rows that this was tested on.
+An unfitted model is trained on the same folds. What the stack does better has been done, so it can surely be won; what
+lies between the stack and the floor is extrapolated, and can perhaps be won.
 
 ======  ====================================================================
 BF058   a fitted model, or predictions, are too good for rows that were not seen
 BF059   a model predicts classes that the rows do not have
 BF060   the rows have classes that a fitted model does not know
-BF061   a model is surely better than the stack: the floor moves down
+BF061   a model is surely better than the stack: the floor moves
 ======  ====================================================================
 """
 
@@ -17,25 +17,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesfloor.data.metrics import NUMBER_METRICS
 from bayesfloor.data.problem import Problem
-from bayesfloor.floor.learned.certainty import proportion_interval
-from bayesfloor.floor.learned.clusters import effective_rows
 from bayesfloor.floor.learned.estimate import learned_floor_of
-from bayesfloor.floor.learned.gap_result import FloorGap, p_text
-from bayesfloor.floor.learned.held_out import HeldOut
-from bayesfloor.floor.learned.model_predictions import OwnRows, Predicted, check_compared, check_model, columns_named
-from bayesfloor.floor.learned.paired import Difference, compare, holm, paired_p_value
-from bayesfloor.floor.learned.result import LearnedFloor
-from bayesfloor.floor.learned.strata import PlainRows
+from bayesfloor.floor.learned.gap_result import FloorGap, Words, p_text
+from bayesfloor.floor.learned.held_out import HeldOut, HeldOutClasses, Judged, judge_errors
+from bayesfloor.floor.learned.metrics import check_metric_names, one_hot
+from bayesfloor.floor.learned.model_predictions import (
+    DECIDED,
+    OwnRows,
+    Predicted,
+    check_compared,
+    check_model,
+    columns_named,
+)
+from bayesfloor.floor.learned.paired import Difference, holm, paired_p_value
+from bayesfloor.floor.learned.regression.estimate import check_number_metrics, regression_floor_of
+from bayesfloor.floor.learned.result import LearnedFloor, MetricFloor, StackFloor
 from bayesfloor.floor.trees.problem import Progress
-from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
+from bayesfloor.runtime.arrays import Bools, Floats, Ints
+from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import like_input
-from bayesfloor.runtime.text import counted, exact_percent, listed, percent, percent_range, points, shown
+from bayesfloor.runtime.text import counted, exact_percent, listed, shown
 from bayesfloor.tables.arguments import problem_and_table
 
 #: Chance of a difference as large, below which a model that is better than the stack may have seen the rows.
 TOO_GOOD = 0.01
+#: Fewest tested rows of a subgroup that are compared.
+FEWEST_OF_SUBGROUP = 10
 
 
 @like_input
@@ -46,9 +56,14 @@ def floor_gap(
     *,
     predictions: Any = None,
     rows_are_new: bool = False,
+    metric: Any = None,
+    costs: Any = None,
+    positive: Any = None,
     groups: Any = None,
     time: Any = None,
     sample_weight: Any = None,
+    by: Any = None,
+    task: str = "auto",
     confidence: float = 0.95,
     cv: Any = 5,
     max_rows: int | None = None,
@@ -64,23 +79,35 @@ def floor_gap(
     Parameters
     ----------
     model : estimator or None
-        A scikit-learn classifier or pipeline; it is not changed. Of an unfitted one, clones are fitted on the folds of
-        the stack. A fitted one predicts the rows as it is, and must not have seen them. None with `predictions`.
+        A scikit-learn classifier, regressor or pipeline; it is not changed. Of an unfitted one, clones are fitted on
+        the folds of the stack. A fitted one predicts the rows as it is, and must not have seen them. None with
+        `predictions`.
     X : array-like or data frame of shape (n_samples, n_features), or Table
         The points, as for `learned_floor`. The model gets them as they are, so that a pipeline finds its columns; of a
         `Table` it gets the numbers that this was made into.
     y : array-like or series of shape (n_samples,), or str, default=None
-        The labels, or their column of a data frame; left out with a Table.
+        The labels or numbers, or their column of a data frame; left out with a Table.
     predictions : array-like of shape (n_samples,) or (n_samples, n_classes), or data frame, default=None
-        What a model has predicted for every row without having seen it: labels, or probabilities of the sorted
-        classes. The columns of a data frame name the classes.
+        What a model has predicted for every row without having seen it: labels, numbers, or probabilities of the sorted
+        classes. The columns of a data frame name the classes. Where the metric judges probabilities, a single column is
+        that of the last of two classes.
     rows_are_new : bool, default=False
         Whether you know that a fitted model, or the one whose predictions these are, has seen none of the rows. Only
         then does one that is better than the stack move the floor. Of an unfitted model it is known.
+    metric : str or None, default=None
+        What models are judged by: one of those of `learned_floor`, or of `regression_floor`. "error", "balanced_error",
+        "f1" and "cost" judge what the model decides, and all others its probabilities. None for "error", "cost" with
+        costs, and "r2" for numbers.
+    costs, positive
+        As for `learned_floor`.
     groups, time : array-like of shape (n_samples,) or str, default=None
         Rows that belong together, and when each was seen, as for `learned_floor`.
-    sample_weight : array-like of shape (n_samples,), default=None
-        What each row counts where clones of an unfitted model are fitted; all count the same in the figures.
+    sample_weight : array-like of shape (n_samples,), str or None, default=None
+        What each row counts, in all figures, for the stack, and where clones of a model are fitted that takes weights.
+    by : array-like of shape (n_samples,), str or None, default=None
+        Subgroups to compare in, as for `learned_floor`.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or numbers. "auto" takes what the model predicts, and without a model decides by y.
     confidence : float, default=0.95
         Level of the intervals. A difference is called sure where its p-value is below ``1 - confidence``.
     cv : int, splitter or iterable, default=5
@@ -103,17 +130,20 @@ def floor_gap(
     Returns
     -------
     FloorGap
-        Errors, differences with intervals and tests, by class and by pair; `sentence` says it in plain words.
+        What the model attains, differences with intervals and tests, by class, pair and subgroup; `sentence` says it in
+        plain words.
 
     See Also
     --------
     learned_floor : The floor, and what the stack reaches, alone.
+    regression_floor : The same for numbers.
 
     Notes
     -----
-    The p-value is McNemar's exact one, and the interval of the difference Tango's. Where rows belong together, by
-    `groups`, by near copies or by stretches of time, groups and not rows are taken to be independent. Both are about
-    the models that were trained on these folds.
+    Of the error, the p-value is McNemar's exact one, and the interval of the difference Tango's. By other metrics the
+    test is Student's of what rows lose; of the ROC AUC it is DeLong's. Where rows belong together, by `groups`, by near
+    copies or by stretches of time, groups and not rows are taken to be independent. All are about the models that were
+    trained on these folds.
 
     Examples
     --------
@@ -121,42 +151,60 @@ def floor_gap(
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from bayesfloor import floor_gap
     >>> gap = floor_gap(DecisionTreeClassifier(max_depth=1), *load_iris(return_X_y=True))
-    >>> round(gap.error, 2)
+    >>> round(gap.value, 2)
     0.33
     >>> gap.sure_gap_interval[0] > 0.2 and gap.p_value < 0.001
     True
     """
-    check_model(model, predictions)
-    problem, own = problem_of(X, y, groups, time, prepare)
-    compared = check_compared(model, predictions, own, problem.classes, sample_weight)
-    learned, held_out = learned_floor_of(
-        problem,
-        confidence=confidence,
-        cv=cv,
-        max_rows=max_rows,
-        learners=learners,
-        n_jobs=n_jobs,
-        random_state=random_state,
-        progress=progress,
-        client=client,
+    asked = check_model(model, predictions)
+    task = asked if task == "auto" else task
+    problem, own = problem_of(
+        X, y, task=task, groups=groups, time=time, sample_weight=sample_weight, by=by, prepare=prepare
     )
+    judged_by = judged_by_one(metric, costs, positive, problem)
+    compared = check_compared(model, predictions, own, problem, judged_by["metric"])
+    how = {
+        "confidence": confidence,
+        "cv": cv,
+        "max_rows": max_rows,
+        "learners": learners,
+        "n_jobs": n_jobs,
+        "random_state": random_state,
+        "progress": progress,
+        "client": client,
+    }
+    floor_of: Any = regression_floor_of if problem.task == "regression" else learned_floor_of
+    learned, held_out = floor_of(problem, **judged_by, **how)
     return gap_of(learned, held_out, compared.predict(held_out), rows_are_new=rows_are_new)
 
 
-def problem_of(X: Any, y: Any, groups: Any, time: Any, prepare: Any = "auto") -> tuple[Problem, OwnRows]:
-    """Check points and labels, and remember the rows as the caller has them."""
-    problem, table = problem_and_table(X, y, groups=groups, time=time, prepare=prepare)
+def judged_by_one(metric: Any, costs: Any, positive: Any, problem: Problem) -> dict[str, Any]:
+    """Return what a floor is asked for to judge a model by one metric, or say why that cannot be."""
+    if metric is not None and not isinstance(metric, str):
+        raise ParameterError("metric", "the name of one metric", metric)
+    if problem.task == "regression":
+        if costs is not None or positive is not None:
+            raise ValueError("costs and positive are for classes, and y holds numbers.")
+        return {"metric": check_number_metrics("r2" if metric is None else metric)[0]}
+    name = check_metric_names("error" if metric is None else metric, has_costs=costs is not None)[0]
+    return {"metric": name, "costs": costs, "positive": positive}
+
+
+def problem_of(X: Any, y: Any, **asked: Any) -> tuple[Problem, OwnRows]:
+    """Check points and labels, and remember the rows as the caller has them; see `problem_and_table`."""
+    problem, table = problem_and_table(X, y, **asked)
     if table is None or table is X:
         return problem, OwnRows(X, np.arange(len(problem.X)))
-    return problem, OwnRows(X, table.lines, columns_named(X, y, groups, time))
+    named = (asked.get(name) for name in ("groups", "time", "sample_weight"))
+    return problem, OwnRows(X, table.lines, columns_named(X, y, *named))
 
 
-def gap_of(learned: LearnedFloor, held_out: HeldOut, predicted: Predicted, *, rows_are_new: bool = False) -> FloorGap:
-    """Compare what a model predicts for the tested rows with what the stack does.
+def gap_of(learned: StackFloor, held_out: HeldOut, predicted: Predicted, *, rows_are_new: bool = False) -> FloorGap:
+    """Compare what a model predicts for the tested rows with what the stack does, by the metric of the floor.
 
     Parameters
     ----------
-    learned : LearnedFloor
+    learned : LearnedFloor or RegressionFloor
         What the stack reaches.
     held_out : HeldOut
         The tested rows, and what the stack predicts for them.
@@ -170,34 +218,31 @@ def gap_of(learned: LearnedFloor, held_out: HeldOut, predicted: Predicted, *, ro
     FloorGap
     """
     rows_are_new = rows_are_new or predicted.origin == "cross-fitted"
-    floor, confidence, rows = learned.metrics["error"], learned.confidence, held_out.counted
-    codes, clusters = rows.codes, held_out.learned.plan.clusters
-    if clusters is not None:
-        clusters = np.unique(clusters, return_inverse=True)[1]
-    of_model, of_stack = predicted.codes != codes, held_out.stack != codes
-    difference = compare(of_model, of_stack, rows, clusters, confidence)
-    n = _n_independent(of_model, rows, clusters, confidence)
-    error_interval = _limits(difference.first, n, confidence)
-    found = list(_findings(learned, predicted, codes, difference, error_interval, rows_are_new=rows_are_new))
+    floor, confidence = learned.metrics[learned.metric], learned.confidence
+    values, judged = _judged(held_out, predicted, floor, confidence)
+    difference = judged.difference
+    found = list(_findings(learned, held_out, predicted, judged, rows_are_new=rows_are_new))
     estimate, interval = floor.estimate, floor.interval
-    is_sure = difference.p_value < 1.0 - confidence and not difference.interval[0] <= 0.0 <= difference.interval[1]
-    if is_sure and difference.value < 0.0 and rows_are_new:
-        # the better of two models is taken: each limit has half of what may go wrong
-        limit = _limits(difference.first, n, 0.5 + 0.5 * confidence)[1]
-        estimate = min(estimate, difference.first)
-        # what the stack missed, it has missed in its learning curve too: the lower end moves by as much
-        lower = max(min(interval[0] + difference.value, error_interval[0]), 0.0)
-        interval = lower, max(min(interval[1], limit), estimate)
-        found.append(_better_than_stack(difference, floor.interval, interval, confidence))
-    by_class = _by_class(predicted, held_out, clusters, confidence, difference.value)
-    by_pair = _by_pair(predicted, held_out, clusters, difference.value)
-    _adjust(by_class, by_pair)
+    if surely_differ(difference, confidence) and difference.value < 0.0 and rows_are_new:
+        estimate, interval = _moved(floor, judged)
+        found.append(_better_than_stack(floor, difference, interval))
+    by_class: dict[str, Any] = {}
+    by_pair: dict[str, Any] = {}
+    if isinstance(held_out, HeldOutClasses) and floor.name == "error":
+        by_class = _by_class(predicted, held_out, confidence, difference.value)
+        by_pair = _by_pair(predicted, held_out, difference.value)
+        _adjust(by_class, by_pair)
+    tuned = None
+    if predicted.values is not None and floor.name in DECIDED[1:]:
+        tuned = _value(floor, held_out.judge(predicted.values, floor.name, confidence).difference.first)
     return FloorGap(
+        metric=floor.name,
         difference=difference,
-        error_interval=error_interval,
+        value_interval=_range(floor, judged.interval),
+        tuned=tuned,
         estimate=estimate,
         interval=interval,
-        n_tested=len(codes),
+        n_tested=len(held_out.tested),
         origin=predicted.origin,
         rows_are_new=rows_are_new,
         name=predicted.name,
@@ -205,50 +250,113 @@ def gap_of(learned: LearnedFloor, held_out: HeldOut, predicted: Predicted, *, ro
         learned=learned,
         class_columns=by_class,
         pair_columns=by_pair,
+        subgroup_columns=_by_subgroup(values, held_out, floor, confidence),
     )
 
 
-def _n_independent(is_wrong: Bools, rows: PlainRows, clusters: Ints | None, confidence: float) -> float:
-    """Return how many independent rows say as much about an error."""
-    if clusters is not None:
-        return effective_rows(is_wrong.astype(np.float64), clusters, confidence)
-    return rows.n_equivalent(is_wrong)
+def _judged(held_out: HeldOut, predicted: Predicted, floor: MetricFloor, confidence: float) -> tuple[Floats, Judged]:
+    """Return what is judged, decisions as certain probabilities, and how it compares."""
+    if isinstance(held_out, HeldOutClasses) and (floor.name in DECIDED or predicted.values is None):
+        n_classes = len(held_out.used.classes)
+        values = one_hot(predicted.codes, max(len(predicted.labels), n_classes))
+        if floor.name == "error":  # of which other classes than those of the rows are a part
+            of_both = predicted.codes != held_out.counted.codes, held_out.stack != held_out.counted.codes
+            return values, judge_errors(*of_both, held_out.counted, held_out.clusters, confidence)
+        return values, held_out.judge(values, floor.name, confidence)
+    assert predicted.values is not None
+    return predicted.values, held_out.judge(predicted.values, floor.name, confidence)
 
 
-def _limits(error: float, n: float, confidence: float) -> Range:
-    return proportion_interval(round(error * n, 6), n, confidence)
+def _value(floor: MetricFloor, loss: float) -> float:
+    """Return the figure for a loss, or the loss for a figure."""
+    return 1.0 - loss if floor.larger_is_better else loss
 
 
-def _by_class(
-    predicted: Predicted, held_out: HeldOut, clusters: Ints | None, confidence: float, total: float
-) -> dict[str, Any]:
+def _range(floor: MetricFloor, ends: tuple[float, float]) -> tuple[float, float]:
+    """Return the range of the figure for a range of the loss, or the other way round."""
+    first, last = (_value(floor, end) for end in ends)
+    return (last, first) if floor.larger_is_better else (first, last)
+
+
+def surely_differ(difference: Difference, confidence: float) -> bool:
+    """Tell whether a test rejects that both are equal, and the interval leaves out 0."""
+    return difference.p_value < 1.0 - confidence and not difference.interval[0] <= 0.0 <= difference.interval[1]
+
+
+def _moved(floor: MetricFloor, judged: Judged) -> tuple[float, tuple[float, float]]:
+    """Return the floor and its interval where a model is surely better than the stack.
+
+    What the stack missed, it has missed in its learning curve too: the better end moves by as much.
+    """
+    low, high = _range(floor, floor.interval)
+    least = min(_range(floor, floor.bounds))
+    estimate = min(_value(floor, floor.estimate), judged.difference.first)
+    low = max(min(low + judged.difference.value, judged.interval[0]), least)
+    return _value(floor, estimate), _range(floor, (low, max(min(high, judged.limit), estimate)))
+
+
+def _by_class(predicted: Predicted, held_out: HeldOutClasses, confidence: float, total: float) -> dict[str, Any]:
     """List the true classes, that with the largest part of the gap first."""
-    rows, classes = held_out.counted, held_out.used.classes
+    rows, classes, clusters = held_out.counted, held_out.used.classes, held_out.clusters
     found = []
     for code in range(len(classes)):
         own = np.flatnonzero(rows.codes == code)
         if not len(own):
             continue  # in an order of time, a class may have ended before the rows that are tested
-        part = PlainRows(np.zeros(len(own), np.int64), np.array([len(own)]))
         of_own = None if clusters is None else np.unique(clusters[own], return_inverse=True)[1]
         wrong = predicted.codes[own] != code, held_out.stack[own] != code
-        found.append((code, len(own), compare(*wrong, part, of_own, confidence)))
-    of_all = np.array([rows.class_weights[code] * n / len(rows.codes) * each.value for code, n, each in found])
+        found.append((code, len(own), judge_errors(*wrong, rows.part(own), of_own, confidence).difference))
+    shares = np.bincount(rows.codes, rows.weights, len(classes)) / len(rows.codes)
+    of_all = np.array([shares[code] * each.value for code, _, each in found])
     order = np.argsort(-of_all, kind="stable").tolist()
     listed_ = [found[place] for place in order]
     return {
         "label": [classes.tolist()[code] for code, _, _ in listed_],
-        "n_rows": np.array([n for _, n, _ in listed_]),
-        "error": np.array([each.first for _, _, each in listed_]),
-        "reached": np.array([each.second for _, _, each in listed_]),
-        "gap": np.array([each.value for _, _, each in listed_]),
-        "gap_low": np.array([each.interval[0] for _, _, each in listed_]),
-        "gap_high": np.array([each.interval[1] for _, _, each in listed_]),
-        "p_value": np.array([each.p_value for _, _, each in listed_]),
-        "p_adjusted": np.array([each.p_value for _, _, each in listed_]),
+        **_columns([n for _, n, _ in listed_], [each for _, _, each in listed_]),
         "gap_of_all": of_all[order],
         "share_of_gap": _shares(of_all[order], total),
     }
+
+
+def _columns(n_rows: list[int], found: list[Difference]) -> dict[str, Any]:
+    """Return columns of comparisons."""
+    p_values = np.array([each.p_value for each in found])
+    return {
+        "n_rows": np.array(n_rows),
+        "error": np.array([each.first for each in found]),
+        "reached": np.array([each.second for each in found]),
+        "gap": np.array([each.value for each in found]),
+        "gap_low": np.array([each.interval[0] for each in found]),
+        "gap_high": np.array([each.interval[1] for each in found]),
+        "p_value": p_values,
+        "p_adjusted": p_values,
+    }
+
+
+def _by_subgroup(values: Floats, held_out: HeldOut, floor: MetricFloor, confidence: float) -> dict[str, Any]:
+    """List the subgroups, those with the largest gap first; nothing where none were asked for."""
+    if held_out.used.by is None:
+        return {}
+    by = held_out.used.by.take(held_out.tested)
+    found = []
+    for code, name in enumerate(by.names):
+        own = np.flatnonzero(by.codes == code)
+        if len(own) >= FEWEST_OF_SUBGROUP and _can_be_judged(held_out, own, floor.name):
+            found.append((name, len(own), held_out.judge(values, floor.name, confidence, own).difference))
+    found.sort(key=lambda each: -each[2].value)
+    columns = _columns([n for _, n, _ in found], [each for _, _, each in found])
+    columns["value"] = _value(floor, columns.pop("error")) if found else columns.pop("error")
+    columns["reached"] = _value(floor, columns["reached"]) if found else columns["reached"]
+    columns["p_adjusted"] = holm(columns["p_value"])
+    order = ("n_rows", "value", "reached", "gap", "gap_low", "gap_high", "p_value", "p_adjusted")
+    return {"subgroup": [name for name, _, _ in found], **{name: columns[name] for name in order}}
+
+
+def _can_be_judged(held_out: HeldOut, own: Ints, metric: str) -> bool:
+    """Tell whether some rows have what a metric compares: two classes, or numbers that differ."""
+    if isinstance(held_out, HeldOutClasses):
+        return metric in ("error", "cost", "log_loss", "brier") or len(np.unique(held_out.counted.codes[own])) > 1
+    return metric != "r2" or bool(np.ptp(held_out.used.y[held_out.tested[own]]) > 0.0)
 
 
 class _PairErrors(NamedTuple):
@@ -263,10 +371,10 @@ def _pair_errors(codes: Ints, named: Ints, n_labels: int) -> _PairErrors:
     return _PairErrors(np.where(codes == named, -1, low * n_labels + high), codes > named)
 
 
-def _by_pair(predicted: Predicted, held_out: HeldOut, clusters: Ints | None, total: float) -> dict[str, Any]:
+def _by_pair(predicted: Predicted, held_out: HeldOutClasses, total: float) -> dict[str, Any]:
     """List the pairs of classes that are ever confused, that with the largest gap first."""
-    rows, labels = held_out.counted, predicted.labels
-    n_labels, weights = len(labels), rows.class_weights[rows.codes]
+    rows, labels, clusters = held_out.counted, predicted.labels, held_out.clusters
+    n_labels, weights = len(labels), rows.weights
     model, stack = (_pair_errors(rows.codes, named, n_labels) for named in (predicted.codes, held_out.stack))
     pairs = np.setdiff1d(np.union1d(model.pair, stack.pair), [-1])
     counts = np.zeros((len(pairs), 4), np.int64)
@@ -309,57 +417,63 @@ def _adjust(by_class: dict[str, Any], by_pair: dict[str, Any]) -> None:
 
 
 def _findings(
-    learned: LearnedFloor,
+    learned: StackFloor,
+    held_out: HeldOut,
     predicted: Predicted,
-    codes: Ints,
-    difference: Difference,
-    error_interval: Range,
+    judged: Judged,
     *,
     rows_are_new: bool,
 ) -> Iterator[Finding]:
     """List what was found, but for what a better model says of the floor."""
-    floor, n_classes = learned.metrics["error"], len(learned.classes)
-    least = max(floor.estimate, floor.reached_interval[0])
-    too_good = difference.first < floor.interval[0] or error_interval[1] < least
+    floor, difference = learned.metrics[learned.metric], judged.difference
+    words, n_rows = Words(floor), len(held_out.tested)
+    least = max(_value(floor, floor.estimate), _range(floor, floor.reached_interval)[0])
+    too_good = difference.first < _range(floor, floor.interval)[0] or judged.interval[1] < least
     if not rows_are_new and difference.value < 0.0 and difference.p_value < TOO_GOOD and too_good:
         yield Finding(
             "BF058",
-            f"The model errs on {percent(difference.first)} of {counted(len(codes))} rows, where a stack of learners "
-            f"that had not seen them errs on {percent(difference.second)} ({p_text(difference.p_value)}) and the floor "
-            f"is about {percent(floor.estimate)} ({exact_percent(floor.confidence)} range "
-            f"{percent_range(*floor.interval)}). Most likely it was trained on these rows.",
+            f"The model {words.attains(_value(floor, difference.first), f'{counted(n_rows)} rows')}, where a stack of "
+            f"learners that had not seen them {words.attains(_value(floor, difference.second))} "
+            f"({p_text(difference.p_value)}) and the {words.limit} is about {floor.written(floor.estimate)} "
+            f"({exact_percent(floor.confidence)} range {words.range(*floor.interval)}). Most likely it was trained on "
+            "these rows.",
             "Pass rows that it was not trained on; or predictions of cross-validation, as from cross_val_predict; or, "
             "in Python, an unfitted copy, clone(model), which is then fitted on the folds of the stack. Where you know "
             "that it has seen none of them, say so: rows_are_new=True, or --rows-are-new.",
         )
+    if not isinstance(learned, LearnedFloor):
+        return
+    codes, n_classes = held_out.used.codes[held_out.tested], len(learned.classes)
     others = np.flatnonzero(np.bincount(predicted.codes, minlength=len(predicted.labels))[n_classes:])
     if len(others):
         names = listed([shown(predicted.labels[n_classes + code]) for code in others.tolist()])
         yield Finding(
             "BF059",
             f"{predicted.name} names classes that these rows do not have, {names}, for "
-            f"{counted(int(np.count_nonzero(predicted.codes >= n_classes)))} of {counted(len(codes))} rows, which "
+            f"{counted(int(np.count_nonzero(predicted.codes >= n_classes)))} of {counted(n_rows)} rows, which "
             "count as errors.",
             "The stack knows the classes of these rows alone, so part of the difference is that it had less to choose "
             "from.",
         )
     if len(predicted.never_named):
         names = listed([shown(learned.classes[code]) for code in predicted.never_named.tolist()])
-        n_rows = int(np.isin(codes, predicted.never_named).sum())
+        n_never = int(np.isin(codes, predicted.never_named).sum())
         yield Finding(
             "BF060",
-            f"{predicted.name} was fitted without the classes {names}, which {counted(n_rows)} of "
-            f"{counted(len(codes))} rows are of: it cannot be right there.",
+            f"{predicted.name} was fitted without the classes {names}, which {counted(n_never)} of "
+            f"{counted(n_rows)} rows are of: it cannot be right there.",
             "Fit it on rows of all classes, or leave these rows out.",
         )
 
 
-def _better_than_stack(difference: Difference, before: Range, after: Range, confidence: float) -> Finding:
+def _better_than_stack(floor: MetricFloor, difference: Difference, after: tuple[float, float]) -> Finding:
+    words = Words(floor)
+    function = "regression_floor" if floor.name in NUMBER_METRICS else "learned_floor"
     return Finding(
         "BF061",
-        f"The model is surely better than the stack of learners, by {points(-difference.value)} points "
+        f"The model is surely better than the stack of learners, by {words.amount(-difference.value)} "
         f"({p_text(difference.p_value)}). Measured: a model did this on rows that it had not seen. The "
-        f"{exact_percent(confidence)} range of the floor is now {percent_range(*after)}, and was "
-        f"{percent_range(*before)} by the stack alone.",
-        "Pass the model to learned_floor among the learners: its learning curve then counts too.",
+        f"{exact_percent(floor.confidence)} range of the {words.limit} is now {words.range(*after)}, and was "
+        f"{words.range(*floor.interval)} by the stack alone.",
+        f"Pass the model to {function} among the learners: its learning curve then counts too.",
     )

@@ -1,19 +1,24 @@
 """The folds on which the stack was judged, so that another model can be trained and judged on the same rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import log_softmax
 
 from bayesfloor.data.problem import Problem
+from bayesfloor.floor.learned.certainty import proportion_interval
+from bayesfloor.floor.learned.counted_rows import PlainRows
 from bayesfloor.floor.learned.learning import Learned
 from bayesfloor.floor.learned.metrics import Metric, one_hot
-from bayesfloor.floor.learned.strata import PlainRows
+from bayesfloor.floor.learned.paired import Difference, compare, compare_values
+from bayesfloor.floor.learned.regression.residuals import TestedRows
+from bayesfloor.floor.learned.regression.summary import level_of, weighted_median
+from bayesfloor.floor.learned.summary import RowLosses
 from bayesfloor.floor.learned.training_sets import training_set
 from bayesfloor.learn.training_rows import Train, safe
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.arrays import Floats, Ints, Range
 
 
 class TrainingSet(NamedTuple):
@@ -37,6 +42,24 @@ class TrainingSet(NamedTuple):
     places: Ints
 
 
+class Judged(NamedTuple):
+    """A model beside the stack, by what both lose: smaller is better.
+
+    Attributes
+    ----------
+    difference : Difference
+        The model, the first, and the stack, the second.
+    interval : (float, float)
+        Where the loss of the model lies.
+    limit : float
+        Its upper end where only half as much may go wrong.
+    """
+
+    difference: Difference
+    interval: Range
+    limit: float
+
+
 @dataclass(frozen=True, eq=False)
 class HeldOut:
     """Training sets of the largest size and the rows that each predicts.
@@ -47,19 +70,10 @@ class HeldOut:
         Who is trained on what.
     splits : tuple of (ndarray, ndarray)
         Which rows to train on, and the places among the tested ones to predict.
-    counted : PlainRows
-        Classes of the rows that count, and what each counts.
-    metrics : tuple of Metric
-        What predictions are judged by.
-    stack : ndarray of shape (n_counted,)
-        Classes that the stack names for these rows.
     """
 
     learned: Learned
     splits: tuple[tuple[Ints, Ints], ...]
-    counted: PlainRows
-    metrics: tuple[Metric, ...]
-    stack: Ints
 
     @property
     def used(self) -> Problem:
@@ -71,12 +85,66 @@ class HeldOut:
         """Which of these are tested."""
         return self.learned.plan.tested
 
+    @property
+    def clusters(self) -> Ints | None:
+        """Which of the tested rows may err alike, numbered from 0."""
+        clusters = self.learned.plan.clusters
+        return None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+
     def training_sets(self) -> Iterator[TrainingSet]:
         """Give the rows of each split; features that hold labels are computed from those to train on alone."""
         groups = self.used.groups
         for train, places in self.splits:
             rows, others = training_set(self.used, train, self.tested[places], is_many=True)
             yield TrainingSet(rows, None if groups is None else groups[train], others, places)
+
+    def judge(self, predicted: Any, metric: str, confidence: float, own: Ints | None = None) -> Judged:
+        """Hold what a model predicts for the tested rows, or for some of them, against what the stack does."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutClasses(HeldOut):
+    """Rows of classes.
+
+    Attributes
+    ----------
+    counted : PlainRows
+        Classes of the rows that count, and what each counts.
+    metrics : tuple of Metric
+        What predictions are judged by.
+    reached_by : mapping of str to ndarray of shape (n_counted, n_classes)
+        The probabilities by which each metric was reached.
+    """
+
+    counted: PlainRows
+    metrics: tuple[Metric, ...]
+    reached_by: Mapping[str, Floats]
+
+    @property
+    def stack(self) -> Ints:
+        """Classes that the stack names for the rows."""
+        return self.reached_by["error"].argmax(axis=1)
+
+    def judge(self, predicted: Any, metric: str, confidence: float, own: Ints | None = None) -> Judged:
+        """Hold probabilities against those of the stack; of the error, by exact tests."""
+        rows, clusters, of_stack = self.counted, self.clusters, self.reached_by[metric]
+        if own is not None:
+            rows, predicted, of_stack = rows.part(own), predicted[own], of_stack[own]
+            clusters = None if clusters is None else np.unique(clusters[own], return_inverse=True)[1]
+        if metric == "error":
+            wrong = predicted.argmax(axis=1) != rows.codes, of_stack.argmax(axis=1) != rows.codes
+            return judge_errors(*wrong, rows, clusters, confidence)
+        losses = RowLosses(rows, next(each for each in self.metrics if each.name == metric), clusters, confidence)
+        of_model, of_other = (losses.lost(losses.targets, q) for q in (predicted, of_stack))
+        mean, known = float(of_model.mean()), losses.sampled(of_model, predicted)
+        levels = confidence, half_as_wrong(confidence)
+        ends, wider = (known.interval(mean, losses.top, level) for level in levels)
+        return Judged(
+            compare_values(losses.unscaled(of_model), losses.unscaled(of_other), clusters, confidence),
+            (losses.unscaled(ends[0]), losses.unscaled(ends[1])),
+            losses.unscaled(wider[1]),
+        )
 
     def values(self, log_p: Floats) -> dict[str, float]:
         """Return the value of each metric.
@@ -92,9 +160,9 @@ class HeldOut:
         """
         counted, n_classes = self.counted, len(self.used.classes)
         q = np.exp(self.at_shares_of_all(log_p))
-        targets, weights = one_hot(counted.codes, n_classes), counted.class_weights[counted.codes]
+        targets = one_hot(counted.codes, n_classes)
         return {
-            metric.name: float(metric.value(counted.weighted(metric.losses(targets, q, weights)).mean()))
+            metric.name: float(metric.value(counted.weighted(metric.losses(targets, q, counted.weights)).mean()))
             for metric in self.metrics
         }
 
@@ -114,9 +182,81 @@ class HeldOut:
         n_classes = len(self.used.classes)
         moved = np.zeros(n_classes)
         if self.used.groups is None and self.used.time is None:
-            trained = np.bincount(self.used.codes, minlength=n_classes)
-            moved = np.log(np.bincount(self.counted.codes, minlength=n_classes) / trained)
+            of_tested = np.broadcast_to(self.counted.sample_weight, len(self.tested))
+            moved = np.log(np.bincount(self.counted.codes, of_tested, n_classes) / self.used.class_totals)
         return self.counted.at_shares_of_all(log_softmax(log_p + moved, axis=1))
+
+
+def half_as_wrong(confidence: float) -> float:
+    """Return the level at which half as much goes wrong: where the better of two models is taken, each has half."""
+    return 0.5 + 0.5 * confidence
+
+
+def judge_errors(of_model: Any, of_stack: Any, rows: PlainRows, clusters: Ints | None, confidence: float) -> Judged:
+    """Compare which rows a model and the stack get wrong."""
+    difference = compare(of_model, of_stack, rows, clusters, confidence)
+    n = rows.n_equivalent(of_model, clusters, confidence)
+    ends, wider = (
+        proportion_interval(round(difference.first * n, 6), n, level)
+        for level in (confidence, half_as_wrong(confidence))
+    )
+    return Judged(difference, ends, wider[1])
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutNumbers(HeldOut):
+    """Rows of numbers.
+
+    Attributes
+    ----------
+    rows : TestedRows
+        The rows that count, and what the stack predicts for them.
+    """
+
+    rows: TestedRows
+
+    @property
+    def stack(self) -> Floats:
+        """Numbers that the stack predicts for the rows."""
+        return self.rows.centre + self.rows.scale * self.rows.predicted[0].mean(axis=0)
+
+    def judge(self, predicted: Any, metric: str, confidence: float, own: Ints | None = None) -> Judged:
+        """Hold predicted numbers against those of the stack."""
+        rows, clusters = self.rows, self.clusters
+        y, weight = rows.y, rows.weight
+        residuals = [(given - rows.centre) / rows.scale - y for given in (predicted, self.stack)]
+        if metric == "mae":  # the stack predicts means, and is judged by its distance from the median
+            residuals[1] = residuals[1] - weighted_median(residuals[1], weight)
+        if own is not None:
+            y, weight, residuals = y[own], weight[own] / weight[own].mean(), [each[own] for each in residuals]
+            clusters = None if clusters is None else np.unique(clusters[own], return_inverse=True)[1]
+        of_model, of_stack = (_number_losses(each, y, weight, metric, rows.scale) for each in residuals)
+        # the root is taken of the ends of the squared error, which is what varies
+        level = level_of(
+            _squares(residuals[0], weight, rows.scale) if metric == "rmse" else of_model, clusters, confidence
+        )
+        power = 0.5 if metric == "rmse" else 1.0
+        low, high = (end**power for end in level.interval(confidence))
+        limit = level.interval(half_as_wrong(confidence))[1] ** power
+        return Judged(compare_values(of_model, of_stack, clusters, confidence), (low, high), limit)
+
+
+def _squares(residuals: Floats, weight: Floats, scale: float) -> Floats:
+    return weight * (scale * residuals) ** 2
+
+
+def _number_losses(residuals: Floats, y: Floats, weight: Floats, metric: str, scale: float) -> Floats:
+    """Return values whose mean is what a metric loses, and whose variance, divided by n, is that mean's."""
+    if metric == "mae":
+        return scale * weight * np.abs(residuals)
+    squares = _squares(residuals, weight, scale)
+    mean = float(squares.mean())
+    if metric == "rmse":
+        root = max(mean, 1e-300) ** 0.5
+        return np.asarray(root + (squares - mean) / (2.0 * root))
+    away = _squares(y - float(weight @ y / len(y)), weight, scale)
+    variance = max(float(away.mean()), 1e-300)
+    return np.asarray((squares - mean * (away / variance - 1.0)) / variance)
 
 
 def log_of_known(probability: Floats, classes: Ints, train: Train) -> Floats:

@@ -7,19 +7,22 @@
                and splits               on all splits            each size and fold
 """
 
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesfloor.data.problem import Problem
-from bayesfloor.floor.learned.caller_choices import check_learners
 from bayesfloor.floor.learned.cross_fitting import CrossFit, cross_fit
 from bayesfloor.floor.learned.row_plan import RowPlan, plan_rows
 from bayesfloor.floor.learned.splits import VIEWS
 from bayesfloor.floor.learned.stacking import Stack, fit_stacks
-from bayesfloor.floor.learned.targets import target_of
+from bayesfloor.floor.learned.targets import Known, target_of
+from bayesfloor.learn.families import Family, family_of
 from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.cluster import cluster_of
 from bayesfloor.runtime.limits import check_memory, check_n_jobs
 from bayesfloor.runtime.threads import WorkerPool, supervise
@@ -127,3 +130,47 @@ def _training_bytes(used: Problem, n_threads: int) -> float:
     """Return about how much memory training takes: copies of the values, and the nodes of trees in each thread."""
     n_values = used.X.shape[1] + (0 if used.tabular is None else 3 * used.tabular.values.shape[1])
     return len(used.X) * min(n_threads, 5) * (12.0 * n_values + 60.0)
+
+
+def check_learners(learners: Any, known: Known, default: Callable[[], dict[str, Family]]) -> dict[str, Family]:
+    """Return families of learners by name.
+
+    Parameters
+    ----------
+    learners : str, estimator, list or mapping
+        What the caller has given.
+    known : Known
+        Learners that have a name.
+    default : callable
+        Returns the families that "default" stands for.
+
+    Returns
+    -------
+    dict of str to Family
+    """
+    if isinstance(learners, str) or hasattr(learners, "fit"):
+        learners = [learners]
+    if isinstance(learners, Mapping):
+        named = list(learners.items())
+    else:
+        named = [(item if isinstance(item, str) else type(item).__name__, item) for item in learners]
+    families: dict[str, Family] = {}
+    own: list[str] = []
+    for name, learner in named:
+        if isinstance(learner, str):
+            if learner != "default" and learner not in known.families:
+                names = ", ".join(map(repr, ("default", *known.families)))
+                raise ParameterError("learners", f"made of {names} and {known.noun.split()[1]}s", learner)
+            families |= default() if learner == "default" else {learner: known.families[learner]}
+        elif not hasattr(learner, "fit") or not known.is_learner(learner):
+            raise TypeError(f"Learner {name!r} must be {known.noun}. Got {learner!r} instead.")
+        else:
+            own.append(str(name))
+            families[f"own learner {len(own)}"] = family_of(str(name), learner)
+    if not families:
+        raise ValueError("The 'learners' parameter must name at least one learner.")
+    taken = Counter([*own, *(name for family in families for name in known.names.get(family, ()))])
+    twice = [name for name in own if taken[name] > 1]
+    if twice:
+        raise ValueError(f"There are two learners called {twice[0]!r}; name them in a dict.")
+    return families

@@ -1,4 +1,4 @@
-"""Two classifiers on the same rows: is one of them surely better, and by how much?
+"""Two models on the same rows: is one of them surely better, and by how much?
 
 Rows that both get right, or both get wrong, say nothing about the difference. What counts are the rows that only one of
 them gets wrong:
@@ -11,26 +11,32 @@ them gets wrong:
 
 Where rows count differently, test and interval are those of as many rows, drawn at random, as show the difference as
 surely; and so is the interval where rows belong together.
+
+By other metrics than the error, and for numbers, the means of what rows lose are compared (`compare_values`): of a
+statistic such as the area under the ROC curve, by the influence of each row, which is DeLong's test.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import betainc, gammaln, ndtri
+from scipy.special import betainc, gammaln, ndtri, stdtr, stdtrit
 
-from bayesfloor.floor.learned.clusters import effective_rows
-from bayesfloor.floor.learned.strata import PlainRows
+from bayesfloor.floor.learned.certainty import FEWEST_DEGREES
+from bayesfloor.floor.learned.counted_rows import PlainRows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
+
+#: Parts of their total that sums of weighted rows are rounded to: all that these can add up to are counted.
+FINEST = 5000
 
 
 class Difference(NamedTuple):
-    """By how much more often one classifier is wrong than another, on the same rows.
+    """By how much more one model loses than another, on the same rows.
 
     Attributes
     ----------
     first, second : float
-        The error of each.
+        What each loses: its error, or a loss by another metric, of which smaller is better.
     value : float
         The first less the second.
     interval : (float, float)
@@ -38,7 +44,7 @@ class Difference(NamedTuple):
     p_value : float
         Chance of a difference as large, either way, if both were equally good.
     n_first, n_second : int
-        Rows that only the first, and only the second, gets wrong.
+        Rows that only the first, and only the second, gets wrong; by other metrics, in which one loses more.
     """
 
     first: float
@@ -71,16 +77,34 @@ def compare(first: Bools, second: Bools, rows: PlainRows, clusters: Ints | None,
     only_first, only_second = first & ~second, second & ~first
     errors = [_share(wrong, rows) for wrong in (first, second)]
     shares = [_share(wrong, rows) for wrong in (only_first, only_second)]
-    if clusters is None:
-        n = rows.n_equivalent_of_difference(only_first, only_second)
-    else:
-        n = effective_rows(only_first.astype(np.float64) - only_second, clusters, confidence)
+    n = rows.n_equivalent_of_difference(only_first, only_second, clusters, confidence)
     p_value = paired_p_value(first, second, rows, clusters)
     low, high = difference_interval(shares[0] * n, shares[1] * n, n, confidence)
     if p_value >= 1.0 - confidence:  # the exact test is the stricter one
         low, high = min(low, 0.0), max(high, 0.0)
     counts = int(only_first.sum()), int(only_second.sum())
     return Difference(errors[0], errors[1], errors[0] - errors[1], (low, high), p_value, *counts)
+
+
+def compare_values(first: Floats, second: Floats, clusters: Ints | None, confidence: float) -> Difference:
+    """Compare two models by what each row loses; the parameters are those of `compare`.
+
+    The test is Student's, with as many degrees of freedom as the variance of the differences has: where a few rows make
+    it up, it is a guess. Of rows that belong together the sums vary.
+    """
+    value = first - second
+    mean, n = float(value.mean()), len(value)
+    parts = (value - mean) ** 2 if clusters is None else np.bincount(clusters, value - mean) ** 2
+    total, n_parts = float(parts.sum()), len(parts)
+    difference = float(first.mean()), float(second.mean()), mean
+    counts = int(np.count_nonzero(value > 0.0)), int(np.count_nonzero(value < 0.0))
+    if total == 0.0:
+        return Difference(*difference, (mean, mean), 1.0 if mean == 0.0 else 0.0, *counts)
+    error = (total * n_parts / max(n_parts - 1, 1)) ** 0.5 / n
+    freedom = min(max(2.0 * total**2 / float((parts**2).sum()), FEWEST_DEGREES), max(n_parts - 1.0, 1.0))
+    reach = float(stdtrit(freedom, 0.5 + 0.5 * confidence)) * error
+    p_value = 2.0 * float(stdtr(freedom, -abs(mean) / error))
+    return Difference(*difference, (mean - reach, mean + reach), p_value, *counts)
 
 
 def _share(is_one: Bools, rows: PlainRows) -> float:
@@ -99,11 +123,19 @@ def paired_p_value(first: Bools, second: Bools, rows: PlainRows, clusters: Ints 
     if not only_first.any() and not only_second.any():
         return 1.0
     if clusters is not None:
-        return sign_flip_p_value(np.bincount(clusters, only_first.astype(np.float64) - only_second).astype(np.int64))
+        difference = only_first.astype(np.float64) - only_second
+        return sign_flip_p_value(whole_sums(np.bincount(clusters, rows.sample_weight * difference)))
     n = rows.n_equivalent_of_difference(only_first, only_second)
     fewer, more = sorted(_share(wrong, rows) * n for wrong in (only_first, only_second))
     # the tail of a binomial distribution, which is known for numbers that are not whole as well
     return min(2.0 * float(betainc(more, fewer + 1.0, 0.5)), 1.0)
+
+
+def whole_sums(sums: Ints | Floats) -> Ints:
+    """Return sums as whole numbers; those of rows that count differently are rounded, to some thousandths of all."""
+    if np.array_equal(sums, np.rint(sums)):
+        return sums.astype(np.int64)
+    return np.rint(sums * (FINEST / np.abs(sums).sum())).astype(np.int64)
 
 
 def sign_flip_p_value(sums: Ints) -> float:

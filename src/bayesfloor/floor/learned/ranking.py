@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from bayesfloor.floor.learned.counted_rows import PlainRows, weighted_values
 from bayesfloor.floor.learned.result import ClassRanking
 from bayesfloor.floor.learned.stacking import Stack
-from bayesfloor.floor.learned.strata import PlainRows
 from bayesfloor.runtime.arrays import Bools, Floats, Range
 
 #: Share of the rows, ranked highest, of which the recall is given.
@@ -59,8 +59,8 @@ def rank_classes(
         One for each class, in the order of the labels. Of a class without rows, as there may be in time, nothing is
         known.
     """
-    weights = rows.class_weights[rows.codes]
-    total = rows.class_counts.sum()
+    weights = rows.weights
+    total = rows.class_totals.sum()
     found = []
     for code, label in enumerate(classes):
         is_class = rows.codes == code
@@ -69,7 +69,8 @@ def rank_classes(
             continue
         ranks = _rank(stacks[0].predicted[0, :, code], is_class, weights)
         own = placements(ranks, is_class)
-        auc = float(own.mean())
+        of_own = weights[is_class] / weights[is_class].mean()
+        auc = float(of_own @ own / len(own))
         # for each smaller size, the mean over models that share no training rows
         smaller = [
             np.mean([placements(_rank(view[:, code], is_class, weights), is_class) for view in stack.predicted], axis=0)
@@ -83,14 +84,14 @@ def rank_classes(
                 label=label,
                 n_samples=int(rows.class_counts[code]),
                 n_rows=int(is_class.sum()),
-                share=float(rows.class_counts[code] / total),
+                share=float(rows.class_totals[code] / total),
                 auc=auc,
                 auc_interval=auc_interval(ranks, is_class, weights, confidence, clusters),
                 average_precision=float(np.diff(recall, prepend=0.0) @ precision),
                 recall_at_top=float(np.interp(TOP * ranked[-1], ranked, np.concatenate([[0.0], recall]))),
                 recall_at_precision=float(recall[is_precise].max(initial=0.0)),
-                auc_by_size=(auc, *(float(of_size.mean()) for of_size in smaller)),
-                is_rising=_surely_above_zero(own - smaller[0]),
+                auc_by_size=(auc, *(float(of_own @ of_size / len(own)) for of_size in smaller)),
+                is_rising=_surely_above_zero(weighted_values(own - smaller[0], of_own)),
             )
         )
     return tuple(found)
@@ -144,14 +145,14 @@ def auc_interval(
     own = placements(ranks, is_class)
     equal = np.diff(ranks.of_class, prepend=0.0)
     others = ((ranks.of_class - 0.5 * equal) / ranks.of_class[-1])[ranks.place[~is_class]]
-    of_others = weights[~is_class] / weights[~is_class].sum()
-    m, auc = len(own), float(own.mean())
-    of_class = float(((own - auc) ** 2).sum() + (0.5 - auc) ** 2) / m**2
+    of_own, of_others = (weights[rows] / weights[rows].sum() for rows in (is_class, ~is_class))
+    auc, m = float(of_own @ own), float(1.0 / (of_own @ of_own))  # rows of equal weight that vary as much
+    of_class = float(of_own**2 @ (own - auc) ** 2) + (0.5 - auc) ** 2 / m**2
     variance = of_class + float(of_others**2 @ (others - auc) ** 2)
     n_independent = m
     if clusters is not None:
         of_row = np.zeros(len(is_class))
-        of_row[is_class], of_row[~is_class] = (own - auc) / m, of_others * (others - auc)
+        of_row[is_class], of_row[~is_class] = of_own * (own - auc), of_others * (others - auc)
         variance = max(variance, float((np.bincount(clusters, of_row) ** 2).sum()) + (0.5 - auc) ** 2 / m**2)
         n_independent = min(m, len(np.unique(clusters[is_class])))
     if variance == 0.0:

@@ -129,8 +129,8 @@ class MetricFloor(
     estimate : float
         The best value: a floor, or a ceiling where larger is better.
     interval : (float, float)
-        Where it lies. The worse end is proven, up to sampling, by a model that exists; the better end assumes that the
-        learning curve goes on as it does.
+        Where it lies. The worse end is measured: a model did this on rows it had not seen, allowing for sampling. The
+        better end assumes that the learning curve goes on as it does.
     reached : float
         What the stack attains by cross-validation, or on rows that were held out.
     reached_interval : (float, float)
@@ -174,25 +174,25 @@ class MetricFloor(
         return self.interval[1] if self.larger_is_better else self.interval[0]
 
     @property
-    def proven(self) -> float:
+    def measured(self) -> float:
         """The worse end of the interval, which a model attains."""
         return self.interval[0] if self.larger_is_better else self.interval[1]
 
     def sentence(self) -> str:
-        """Say what is proven, and what is extrapolated.
+        """Say what was measured, and what is extrapolated.
 
         Returns
         -------
         str
         """
-        side, proven = ("above", "at least") if self.larger_is_better else ("below", "at most")
+        side, most = ("above", "at least") if self.larger_is_better else ("below", "at most")
         shown_as = self.written
         limit = f"No model is likely to get {side} {self.said(self.best)}"
         if self.best == self.perfect:
             limit = f"Nothing in these rows rules out {self.said(self.perfect)}"
         return (
             f"{limit}; the best value is about {shown_as(self.estimate)}, if the learning curve goes on as it does. "
-            f"A model that was tried reaches {shown_as(self.reached)}, so {proven} {shown_as(self.proven)} can be had."
+            f"A model that was tried reaches {shown_as(self.reached)}, so {most} {shown_as(self.measured)} can be had."
         )
 
     def written(self, value: float) -> str:
@@ -448,8 +448,8 @@ class StackFloor(
     def interval(self) -> Range:
         """Where that lies.
 
-        The worse end is proven, up to sampling, by a model that exists; the better end assumes that the learning curve
-        goes on as it does.
+        The worse end is measured: a model did this on rows it had not seen, allowing for sampling. The better end
+        assumes that the learning curve goes on as it does.
         """
         return self._first.interval
 
@@ -478,7 +478,7 @@ class StackFloor(
         return self.metrics[self.metric]
 
     def sentence(self) -> str:
-        """Say what is proven of the first metric, and what is extrapolated.
+        """Say what was measured of the first metric, and what is extrapolated.
 
         Returns
         -------

@@ -50,8 +50,8 @@ def errors_by_class(q: Floats, codes: Ints, weights: Floats) -> tuple[Floats, Fl
         Probabilities.
     codes : ndarray of shape (n,)
         Classes of the rows.
-    weights : ndarray of shape (n_classes,)
-        What a row of each class counts.
+    weights : ndarray of shape (n,)
+        What each row counts, 1 on average.
 
     Returns
     -------
@@ -61,17 +61,16 @@ def errors_by_class(q: Floats, codes: Ints, weights: Floats) -> tuple[Floats, Fl
         Share of the rows of two classes for which the other of them is more probable; ties count half.
     """
     n_classes = q.shape[1]
-    of_row = weights[codes]
-    counts = np.bincount(codes, weights=of_row, minlength=n_classes)
+    counts = np.bincount(codes, weights=weights, minlength=n_classes)
     named = q.argmax(axis=1)
     is_right = named == codes
-    right = np.bincount(codes[is_right], weights=of_row[is_right], minlength=n_classes)
-    against_rest = (counts + np.bincount(named, weights=of_row, minlength=n_classes) - 2 * right) / len(codes)
+    right = np.bincount(codes[is_right], weights=weights[is_right], minlength=n_classes)
+    against_rest = (counts + np.bincount(named, weights=weights, minlength=n_classes) - 2 * right) / len(codes)
     wrong = np.zeros((n_classes, n_classes))
     for label in range(n_classes):
-        of_label = q[codes == label]
+        of_label, of_rows = q[codes == label], weights[codes == label]
         own = of_label[:, label, np.newaxis]
-        wrong[label] = weights[label] * ((of_label > own).sum(axis=0) + 0.5 * (of_label == own).sum(axis=0))
+        wrong[label] = of_rows @ (of_label > own) + 0.5 * (of_rows @ (of_label == own))
     np.fill_diagonal(wrong, 0.0)
     both = counts[:, np.newaxis] + counts
     return against_rest, (wrong + wrong.T) / np.where(both > 0, both, 1.0)
@@ -107,7 +106,14 @@ def posterior_bounds(
 
 
 def residual_test(
-    X: Floats, codes: Ints, q: Floats, folds: Ints, n_jobs: int | None, seed: int, groups: Ints | None = None
+    X: Floats,
+    codes: Ints,
+    q: Floats,
+    folds: Ints,
+    n_jobs: int | None,
+    seed: int,
+    groups: Ints | None = None,
+    sample_weight: Floats | None = None,
 ) -> float:
     """Test whether neighbours err alike, which they do where a learned posterior has missed something local.
 
@@ -130,6 +136,8 @@ def residual_test(
         As for `posterior_bounds`.
     groups : ndarray of shape (n,) or None, default=None
         The group of each row.
+    sample_weight : ndarray of shape (n,) or None, default=None
+        What each row counts: its residual has mean 0 when it is multiplied by that.
 
     Returns
     -------
@@ -137,6 +145,8 @@ def residual_test(
         Approximately standard normal if nothing was missed; large if something was.
     """
     residuals = np.eye(q.shape[1])[codes] - q
+    weight = np.ones(len(q)) if sample_weight is None else sample_weight
+    residuals *= weight[:, np.newaxis]
     points, _ = standardised(X, X[:0])
     total = variance = of_groups = 0.0
     for fold in range(int(folds.max()) + 1):
@@ -153,6 +163,7 @@ def residual_test(
             of_groups += float((np.bincount(pair, (residuals[i] * residuals[j]).sum(axis=1)) ** 2).sum())
         total += float((residuals[i] * residuals[j]).sum())
         both = q[i] * q[j]
-        variance += float((both * (1.0 - q[i] - q[j])).sum() + (both.sum(axis=1) ** 2).sum())
+        of_edge = (both * (1.0 - q[i] - q[j])).sum(axis=1) + both.sum(axis=1) ** 2
+        variance += float(((weight[i] * weight[j]) ** 2 * of_edge).sum())
     variance = max(variance, of_groups)
     return total / variance**0.5 if variance > 0 else 0.0

@@ -23,13 +23,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtri
 
-from bayesfloor.data.subgroups import Subgroups
+from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.floor.learned.certainty import proportion_interval
-from bayesfloor.floor.learned.clusters import clustered_error, effective_rows
+from bayesfloor.floor.learned.counted_rows import (
+    PlainRows,
+    clustered_error,
+    effective_rows,
+    rows_worth,
+    weighted_values,
+)
 from bayesfloor.floor.learned.result import SubgroupFloors
 from bayesfloor.floor.learned.rules import fall_as_fast
 from bayesfloor.floor.learned.stacking import Stack
-from bayesfloor.floor.learned.strata import PlainRows
 from bayesfloor.floor.learned.summary import FEW_ERRORS, GROWTH, N_DOUBLINGS, CurveSummary
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 from bayesfloor.runtime.findings import Finding
@@ -114,7 +119,7 @@ def subgroup_floors(
     errors = [(stack.predicted.argmax(axis=-1) != codes).mean(axis=0) for stack in stacks]
     if whole.q is not None:
         errors[0] = (whole.q.argmax(axis=1) != codes).astype(np.float64)
-    weights = rows.class_weights[codes]
+    weights = rows.weights
     unseen = np.zeros(len(codes), bool) if is_unseen is None else is_unseen
     arm_of_rows = whole.reached - whole.reached_interval[0]
     left = max(whole.reached - whole.estimate, 0.0)
@@ -165,8 +170,7 @@ class _Part:
 
     def weighted(self, values: Floats) -> Floats:
         """Return values whose mean is the weighted one; their variance, divided by n, is that mean's."""
-        mean = float(self._relative @ values) / len(values)
-        return mean + self._relative * (values - mean)
+        return weighted_values(values, self._relative)
 
     def standard_error(self, values: Floats) -> float:
         """Return the standard error of a mean of such values."""
@@ -191,10 +195,13 @@ class _Part:
     def n_effective(self, errors: Floats, confidence: float) -> float:
         """Return how many independent rows of equal weight say as much about an error as these."""
         if self.clusters is not None:
-            return effective_rows(errors, self.clusters, confidence)
+            weights = self._relative if np.ptp(self._relative) > 0.0 else None
+            return effective_rows(errors, self.clusters, confidence, weights)
         n = len(errors)
         if np.ptp(self._relative) == 0.0:
             return n
+        if any(np.ptp(self._relative[self.codes == code]) > 0.0 for code in np.unique(self.codes)):
+            return rows_worth(errors, self._relative, None, confidence)
         # within each class half an error and half a success are added, so that rows of weight may yet err
         n_of_class = np.bincount(self.codes, minlength=self.n_classes)
         error = (np.bincount(self.codes, errors, minlength=self.n_classes) + 0.5) / (n_of_class + 1.0)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesfloor.floor.learned.certainty import Sampling, sampling_of, sampling_of_baseline, standard_error_of
+from bayesfloor.floor.learned.counted_rows import PlainRows
 from bayesfloor.floor.learned.learning_curve import (
     RATES,
     SLOW_RATES,
@@ -20,7 +21,6 @@ from bayesfloor.floor.learned.result import LearningCurve
 from bayesfloor.floor.learned.rules import ERR_ALIKE, WIDER, Lead, widened
 from bayesfloor.floor.learned.stack_errors import middle_error
 from bayesfloor.floor.learned.stacking import Stack
-from bayesfloor.floor.learned.strata import PlainRows
 from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 
 #: Errors, in rows, below which the lower end of the interval is 0: so few do not rule out a floor of 0.
@@ -179,8 +179,53 @@ class _Reached(NamedTuple):
     is_constant: bool
 
 
-class _Losses:
-    """What rows lose by a metric at each training size, as shares of the metric's scale.
+class RowLosses:
+    """What rows lose by a metric, as shares of the metric's scale.
+
+    Parameters
+    ----------
+    rows : PlainRows
+        Classes of the rows, and what each row counts.
+    metric : Metric
+        What is lost.
+    clusters : ndarray of shape (n,) or None
+        Rows that err alike have the same number; None where all are independent.
+    confidence : float
+        Level of the intervals.
+    """
+
+    def __init__(self, rows: PlainRows, metric: Metric, clusters: Ints | None, confidence: float) -> None:
+        self.rows, self.metric, self.clusters, self.confidence = rows, metric, clusters, confidence
+        self.lowest, self.scale = metric.bounds[0], metric.scale
+        self.weights = rows.weights
+        self.targets = one_hot(rows.codes, len(rows.class_counts))
+        self.top = (metric.bounds[1] - self.lowest) / self.scale
+        self.largest = (metric.largest - self.lowest) / self.scale
+        self.beaten = self.lost(self.targets, constant_probabilities(rows, metric, None))
+        of_guesses = (metric.of_guesses - self.lowest) / self.scale
+        if of_guesses < self.beaten.mean():
+            self.beaten = np.full(len(rows.codes), of_guesses)
+        self.baseline = float(self.beaten.mean())
+
+    def lost(self, targets: Floats, q: Floats) -> Floats:
+        """Return what each row loses, if its label is as likely as the targets say."""
+        values = self.rows.weighted(self.metric.losses(targets, q, self.weights))
+        return (values - self.lowest) / self.scale
+
+    def sampled(self, values: Floats, q: Floats) -> Sampling:
+        """Return how surely the mean of losses is known."""
+        between = self.rows.between_classes(self.metric.losses(self.targets, q, self.weights)) / self.scale**2
+        return sampling_of(
+            values, q, self.rows, self.metric, self.clusters, self.confidence, self.baseline, self.top, between
+        )
+
+    def unscaled(self, values: Any) -> Any:
+        """Return losses in the unit of the metric."""
+        return self.lowest + self.scale * values
+
+
+class _Losses(RowLosses):
+    """What rows lose at each training size.
 
     `hard` is what they lose with their labels, `soft` what predictions expect to lose, and `middle` lies between.
     """
@@ -196,18 +241,8 @@ class _Losses:
         *,
         in_time: bool,
     ) -> None:
-        self.rows, self.metric, self.clusters, self.confidence = rows, metric, clusters, confidence
+        super().__init__(rows, metric, clusters, confidence)
         self.relative, self.in_time = relative, in_time
-        self.lowest, self.scale = metric.bounds[0], metric.scale
-        self.weights = rows.class_weights[rows.codes]
-        self.targets = one_hot(rows.codes, len(rows.class_counts))
-        self.top = (metric.bounds[1] - self.lowest) / self.scale
-        self.largest = (metric.largest - self.lowest) / self.scale
-        self.beaten = self.lost(self.targets, constant_probabilities(rows, metric, None))
-        of_guesses = (metric.of_guesses - self.lowest) / self.scale
-        if of_guesses < self.beaten.mean():
-            self.beaten = np.full(len(rows.codes), of_guesses)
-        self.baseline = float(self.beaten.mean())
         self.n_views = [float(len(stack.predicted)) for stack in stacks]
         self.hard: list[Floats] = []
         self.soft: list[float] = []
@@ -230,18 +265,6 @@ class _Losses:
             average = of_views.mean(axis=0)
             lost = self.lost(self.targets, average), self.lost(average, average)
             self.of_averages.append(middle_error(*lost, self.sampling.n_rows))
-
-    def lost(self, targets: Floats, q: Floats) -> Floats:
-        """Return what each row loses, if its label is as likely as the targets say."""
-        values = self.rows.weighted(self.metric.losses(targets, q, self.weights))
-        return (values - self.lowest) / self.scale
-
-    def sampled(self, values: Floats, q: Floats) -> Sampling:
-        """Return how surely the mean of losses is known."""
-        between = self.rows.between_classes(self.metric.losses(self.targets, q, self.weights)) / self.scale**2
-        return sampling_of(
-            values, q, self.rows, self.metric, self.clusters, self.confidence, self.baseline, self.top, between
-        )
 
     def reached(self, folds: Ints | None, past: Floats | None) -> _Reached:
         """Return what a model attains; see `without_features`."""
@@ -273,10 +296,6 @@ class _Losses:
         q = shares_in_cells(cells, self.targets * self.weights[:, np.newaxis])
         least = self.lost(self.targets, q)
         return self.sampled(least, q).interval(float(least.mean()), self.top, self.confidence)[0]
-
-    def unscaled(self, values: Any) -> Any:
-        """Return losses in the unit of the metric."""
-        return self.lowest + self.scale * values
 
     def learning_curve(self, sizes: Floats, curve: Posterior) -> LearningCurve:
         """Return the curve that is shown."""
@@ -341,9 +360,10 @@ def constant_probabilities(rows: PlainRows, metric: Metric, past: Floats | None)
     """
     if past is not None and metric.is_row_mean:
         return past
-    counts = np.tile(rows.class_counts.astype(np.float64), (len(rows.codes), 1))
+    counts = np.tile(rows.class_totals.astype(np.float64), (len(rows.codes), 1))
     if metric.is_score:
-        counts += 0.5 - one_hot(rows.codes, counts.shape[1])
+        own = np.broadcast_to(rows.sample_weight, len(rows.codes))
+        counts += 0.5 - own[:, np.newaxis] * one_hot(rows.codes, counts.shape[1])
     return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 

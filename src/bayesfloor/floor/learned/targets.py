@@ -127,6 +127,7 @@ class ClassTarget:
     def __init__(self, problem: Problem, plan: RowPlan) -> None:
         n_classes = len(problem.classes)
         self.codes = problem.codes[plan.predicted]
+        self.weight = None if problem.sample_weight is None else problem.sample_weight[plan.predicted]
         self.shape: tuple[int, ...] = (n_classes,)
         # Offsets fitted on other groups move away from a fold whose groups lean to one class, because these were among
         # the training rows: with 80 uneven groups that made the error .01 too high.
@@ -136,7 +137,8 @@ class ClassTarget:
         if plan.is_many:
             self.moved = np.zeros(n_classes)
             if problem.groups is None:
-                self.moved = np.log(np.bincount(self.codes, minlength=n_classes) / problem.class_counts)
+                tested = np.bincount(self.codes, self.weight, minlength=n_classes)
+                self.moved = np.log(tested / problem.class_totals)
 
     def default_families(self, predicted: Problem, n_rows: int, *, is_many: bool) -> dict[str, Family]:
         """Return the families that suit the rows to predict: of many rows, those of linear cost."""
@@ -153,7 +155,8 @@ class ClassTarget:
 
     def fit_stack(self, predicted: NDArray[Any], views: Ints, rows: Ints, seed: list[int]) -> tuple[Floats, Floats]:
         """Choose learners and fit their exponents."""
-        losses = [-float(of_learner[views, rows, self.codes[rows]].mean()) for of_learner in predicted]
+        weight = None if self.weight is None else self.weight[rows]
+        losses = [-float(_mean(of_learner[views, rows, self.codes[rows]], weight)) for of_learner in predicted]
         chosen = np.argsort(losses, kind="stable")[:N_BEST]
         distinct = np.unique(rows)
         most = max(MOST_ROWS * len(distinct) // len(rows), 1)
@@ -161,10 +164,11 @@ class ClassTarget:
             distinct = np.random.default_rng(seed).permutation(distinct)[:most]
             kept = np.isin(rows, distinct)
             views, rows = views[kept], rows[kept]
+            weight = None if weight is None else weight[kept]
         inputs = predicted[chosen[:, np.newaxis], views, rows].astype(np.float64)
         weights = np.zeros(len(predicted))
         weights[chosen], offset = fit_exponents(
-            inputs, self.codes[rows], len(distinct) / len(rows), has_offsets=self.has_offsets
+            inputs, self.codes[rows], len(distinct) / len(rows), weight, has_offsets=self.has_offsets
         )
         return weights, offset
 
@@ -214,13 +218,22 @@ class NumberTarget:
         return np.einsum("m,mvn->vn", weights, predicted.astype(np.float64)) + offset
 
 
+def _mean(values: NDArray[Any], weight: Floats | None) -> Any:
+    return values.mean() if weight is None else np.average(values, weights=weight)
+
+
 def target_of(problem: Problem, plan: RowPlan) -> Target:
     """Return what the rows of a problem are predicted as."""
     return ClassTarget(problem, plan) if problem.task == "classification" else NumberTarget(problem, plan)
 
 
 def fit_exponents(
-    log_p: Floats, codes: Ints, row_weight: float = 1.0, *, has_offsets: bool = True
+    log_p: Floats,
+    codes: Ints,
+    row_weight: float = 1.0,
+    sample_weight: Floats | None = None,
+    *,
+    has_offsets: bool = True,
 ) -> tuple[Floats, Floats]:
     """Fit w >= 0 and b of softmax(sum of w log p + b) by penalised likelihood.
 
@@ -232,6 +245,8 @@ def fit_exponents(
         Classes of the rows.
     row_weight : float, default=1.0
         Weight of each row against the penalty.
+    sample_weight : ndarray of shape (n,) or None, default=None
+        What each row counts against the others; None where all count the same.
     has_offsets : bool, default=True
         Whether to fit b; otherwise it is 0.
 
@@ -242,8 +257,9 @@ def fit_exponents(
     """
     n_learners, n, n_classes = log_p.shape
     flat = np.ascontiguousarray(log_p.reshape(n_learners, -1))
-    at_label = log_p[:, np.arange(n), codes].sum(axis=1)
-    counts = np.bincount(codes, minlength=n_classes)
+    weight = np.ones(n) if sample_weight is None else sample_weight / sample_weight.mean()
+    at_label = (weight * log_p[:, np.arange(n), codes]).sum(axis=1)
+    counts = np.bincount(codes, weight, minlength=n_classes)
     middle = 1.0 / n_learners
     strength = _RIDGE / (row_weight * n)
 
@@ -253,8 +269,10 @@ def fit_exponents(
         top = scores.max(axis=1, keepdims=True)
         q = np.exp(scores - top)
         total = q.sum(axis=1, keepdims=True)
-        value = (np.log(total) + top).sum() - w @ at_label - b @ counts
+        value = (weight * (np.log(total) + top)[:, 0]).sum() - w @ at_label - b @ counts
         q /= total
+        if sample_weight is not None:
+            q *= weight[:, np.newaxis]
         gradient = np.concatenate([flat @ q.ravel() - at_label, q.sum(axis=0) - counts]) / n
         away = np.concatenate([w - middle, b])
         return value / n + 0.5 * strength * float(away @ away), gradient + strength * away

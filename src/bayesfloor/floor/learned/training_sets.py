@@ -6,8 +6,7 @@ import numpy as np
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.target_encoding import classes_to_encode
-from bayesfloor.learn.target_encoding import encoded
-from bayesfloor.learn.training_rows import Codes, Train, relative_spread, standardised
+from bayesfloor.learn.training_rows import Codes, Train, encoded, relative_spread, standardised
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Features that are standardised at once where rows are many, to bound memory.
@@ -67,10 +66,10 @@ def _weights_of(problem: Problem, rows: Ints) -> Floats:
 
 def _targets_of(problem: Problem, known: Ints) -> Train:
     """Return training rows of which the targets alone are filled in."""
-    if problem.task == "classification":
-        return Train(problem.X[:0], problem.codes[known], len(problem.classes))
-    mean, spread = mean_and_spread(problem, known)
     weight = None if problem.sample_weight is None else _weights_of(problem, known)
+    if problem.task == "classification":
+        return Train(problem.X[:0], problem.codes[known], len(problem.classes), weight=weight)
+    mean, spread = mean_and_spread(problem, known)
     return Train.of_numbers(problem.X[:0], (problem.y[known] - mean) / spread, weight)
 
 

@@ -1,18 +1,18 @@
-"""The answer that a report begins with, what it rests on, the verdict on a target, and what to train.
+"""The answer that a report begins with: whether to trust it, how far models can go, what to do next, and the goal.
 
-Three kinds of figures meet in a report, and each is called what it is. What a model reached on rows that it was not
-trained on is proven, up to sampling. The end of a learning curve is extrapolated. A figure from spanning trees is an
-estimate that tends to be too high in high dimension and small samples; it ranks, and proves nothing. So nothing is
-called impossible because of spanning trees, and nothing at all that a model on the same page has done.
+Three kinds of figures meet in a report, and each is called what it is. What a model reached on rows that it had not
+seen is measured. The end of a learning curve is extrapolated. A figure from spanning trees is an estimate that tends
+to be too high in high dimension and small samples; it ranks, and no more. So nothing is called impossible because of
+spanning trees, and nothing at all that a model on the same page has done. What to say is decided in
+`bayesfloor.report.verdict`.
 """
 
 from typing import Any
 
-from bayesfloor.floor.learned.findings import STILL_FALLING
+from bayesfloor.floor.learned.counted_rows import leads_with_ranking
 from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor, MetricFloor
-from bayesfloor.floor.learned.strata import leads_with_ranking
 from bayesfloor.floor.trees.results import BayesError, PairwiseBayesError
-from bayesfloor.report.blocks import Block, Paragraph, Summary
+from bayesfloor.report.blocks import Block, Bullets, Paragraph, Summary
 from bayesfloor.report.fast_model import FastModel
 from bayesfloor.report.figures import FEWEST_ROWS, ClassFigures, NumberFigures
 from bayesfloor.report.metric_words import (
@@ -23,13 +23,13 @@ from bayesfloor.report.metric_words import (
     limit_word,
     sentence_on,
     verdict_on,
-    with_more_rows,
     worth_of,
 )
 from bayesfloor.report.sections.classes import rare_classes
 from bayesfloor.report.sections.costs import dearest_decision
 from bayesfloor.report.sections.noise import place_of_noise
 from bayesfloor.report.sections.section import Facts, Section
+from bayesfloor.report.verdict import Limit, Verdict
 from bayesfloor.runtime.text import chosen, counted, exact_percent, figure, percent, percent_range, written_range
 
 #: Share of the stack's lead over what needs no features from which a model is called good.
@@ -44,22 +44,29 @@ class Answer(Section[Any]):
     key = "answer"
 
     def data(self, facts: Facts[Any]) -> Summary:
-        """Return the sentences, and the fast model."""
-        figures, target = facts.figures, facts.target_value
+        """Return the sentences, the verdict, and the fast model."""
+        figures, target, verdict = facts.figures, facts.target_value, facts.verdict
         if isinstance(figures, NumberFigures):
-            answer = answer_on_numbers(figures, facts.source.target)
+            assert verdict.limit is not None  # numbers always have models
+            answer = answer_on_numbers(figures, verdict.limit, facts.source.target)
             worth, fast = worth_of(figures.headline, carriers_of(figures.weights)), None
         else:
-            answer, worth = answer_on_classes(figures), worth_on_classes(figures, facts.fast)
+            answer, worth = answer_on_classes(figures, verdict), worth_on_classes(figures, facts.fast)
             fast = _fast_model(figures)
-        verdict = None
+        goal = None
         if target is not None:
             is_of_trees = figures.learned is None
             word, sentence = (
                 _verdict_of_trees(figures.trees, target) if is_of_trees else verdict_on(figures.headline, target)
             )
-            verdict = {"target": target, "verdict": word, "sentence": sentence}
-        return {"answer": answer, "worth": worth, "verdict": verdict, "fast_model": fast}
+            goal = {"target": target, "verdict": word, "sentence": sentence}
+        return {
+            "answer": [*verdict.headline, *answer],
+            "verdict": verdict.to_dict(),
+            "worth": worth,
+            "goal": goal,
+            "fast_model": fast,
+        }
 
     def words(self, facts: Facts[Any]) -> dict[str, str]:
         """Explain the limit, its range and what was reached."""
@@ -83,8 +90,8 @@ class Answer(Section[Any]):
                 "them."
             ),
             "Reached": (
-                "What the best model tried attains: a stack of fast learners, each row predicted by models that were "
-                "not trained on it."
+                "What the best model tried attains: a stack of fast learners, or another one where it is named. Each "
+                "row is predicted by models that were not trained on it."
             ),
         }
         if isinstance(figures, ClassFigures) and figures.fast_model is not None:
@@ -97,13 +104,31 @@ class Answer(Section[Any]):
 
     def text(self, summary: Summary) -> list[Block]:
         """Return the sentences."""
-        blocks: list[Block] = [Paragraph(" ".join(summary["answer"]), "bold"), Paragraph(summary["worth"])]
+        verdict, goal = summary["verdict"], summary["goal"]
+        blocks: list[Block] = [Paragraph(" ".join(summary["answer"]), "bold")]
+        if goal is not None:
+            value = chosen(goal["target"], summary["floor"]["is_rate"])
+            blocks.append(Paragraph(f"Target {value}: {goal['verdict']}. {goal['sentence']}", "bold"))
+        if (others := _other_reasons(verdict)) or verdict["trust"] != "no":
+            blocks.append(Paragraph(f"Trust: {verdict['trust']}. {others}".rstrip()))
+        if verdict["steps"]:
+            steps = [(f"{number + 1}.", step["sentence"]) for number, step in enumerate(verdict["steps"])]
+            blocks += [Paragraph("What to do next:"), Bullets(steps)]
+        blocks.append(Paragraph(summary["worth"]))
         if summary["fast_model"] is not None:
             blocks.append(Paragraph(summary["fast_model"]["sentence"]))
-        if (verdict := summary["verdict"]) is not None:
-            goal = chosen(verdict["target"], summary["floor"]["is_rate"])
-            blocks.append(Paragraph(f"Target {goal}: {verdict['verdict']}. {verdict['sentence']}", "bold"))
         return blocks
+
+    def drawn(self, summary: Summary) -> dict[str, Any]:
+        """Say what the headline does not say already about trust."""
+        return {"others": _other_reasons(summary["verdict"])}
+
+
+def _other_reasons(verdict: Summary) -> str:
+    """Say what bears on trust beside the headline."""
+    if not verdict["reasons"]:
+        return str(verdict["trust_sentence"])
+    return " ".join(each["sentence"] for each in verdict["reasons"] if not each["in_headline"])
 
 
 def _meaning_of_limit(metric: MetricFloor | None, *, is_number: bool) -> str:
@@ -185,48 +210,41 @@ def _in_seconds(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds >= 9.5 else f"{seconds:.1f} s" if seconds >= 0.095 else f"{seconds:.2f} s"
 
 
-def answer_on_classes(figures: ClassFigures) -> list[str]:
-    """Return the two or three sentences that a report begins with."""
-    hardest = hardest_pairs(figures.pairs)
-    if figures.learned is None:
+def answer_on_classes(figures: ClassFigures, verdict: Verdict) -> list[str]:
+    """Return the two or three sentences on how far models can go."""
+    hardest, limit = hardest_pairs(figures.pairs), verdict.limit
+    if figures.learned is None or limit is None:
         return _answer_of_trees(figures.trees, hardest)
+    rare = rare_classes(figures.learned) if leads_with_ranking(figures.classes.class_counts) else []
     if figures.learned.metric != "error":
-        rare = rare_classes(figures.learned) if leads_with_ranking(figures.classes.class_counts) else []
-        return answer_of_metric(figures.learned, hardest, rare)
-    if leads_with_ranking(figures.classes.class_counts) and (rare := rare_classes(figures.learned)):
-        return answer_of_ranking(figures.learned, rare)
-    return answer_of_models(figures.learned, hardest)
+        return answer_of_metric(figures.learned, limit, figures.metrics["error"], hardest, rare)
+    if rare:
+        return answer_of_ranking(limit.metric, rare)
+    return answer_of_models(limit, figures.learned.n_rows, hardest)
 
 
-def answer_of_models(learned: LearnedFloor, hardest: str) -> list[str]:
+def answer_of_models(limit: Limit, n_rows: int, hardest: str) -> list[str]:
     """Answer on the error, by what models reached."""
-    level = exact_percent(learned.confidence)
-    first = f"The floor is about {percent(learned.estimate)} ({level} range {percent_range(*learned.interval)})."
-    codes = {finding.code for finding in learned.findings}
-    if "BF023" in codes:
+    metric = limit.metric
+    level = exact_percent(metric.confidence)
+    first = f"The floor is about {percent(metric.estimate)} ({level} range {percent_range(*metric.interval)})."
+    best = f"{limit.best_model[0].upper()}{limit.best_model[1:]}"
+    if limit.more_rows == "nothing":
         second = (
-            "Nothing that was tried surely beats always naming the largest class "
-            f"({percent(learned.majority_error)} error)"
+            f"Nothing that was tried surely beats always naming the largest class ({percent(metric.baseline)} error)"
         )
-    elif learned.reached == 0.0:
-        second = f"The best model tried makes no error on {learned.n_rows} rows that it was not trained on"
-    elif "BF025" in codes:
-        second = f"The best model tried reaches {percent(learned.reached)} and is still improving with more data"
-    elif learned.reached - learned.estimate <= STILL_FALLING * learned.reached:
-        second = f"The best model tried reaches {percent(learned.reached)}, and more rows would change that little"
+    elif limit.more_rows == "done":
+        second = f"{best} makes no error on {n_rows} rows that it was not trained on"
     else:
-        second = (
-            f"The best model tried reaches {percent(learned.reached)}, with too few errors to tell whether more rows "
-            "would help"
-        )
+        second = f"{best} reaches {percent(metric.reached)}{limit.words()}"
     return [first, f"{second}; {hardest}." if hardest else f"{second}."]
 
 
-def answer_of_ranking(learned: LearnedFloor, rare: list[ClassRanking]) -> list[str]:
+def answer_of_ranking(error: MetricFloor, rare: list[ClassRanking]) -> list[str]:
     """Answer where nearly all rows are of one class: what the error says is little, and comes last."""
     largest = max(rare, key=lambda each: each.n_samples)
     name, (low, high) = in_text(largest.label), largest.auc_interval
-    measured = f"ROC AUC of {largest.auc:.3f} ({exact_percent(learned.confidence)} range {low:.3f}–{high:.3f})"
+    measured = f"ROC AUC of {largest.auc:.3f} ({exact_percent(error.confidence)} range {low:.3f}–{high:.3f})"
     if low > 0.5:
         first = (
             f"The best model tried ranks {name} above the rest with an {measured}: the 1% of rows ranked highest hold "
@@ -242,16 +260,18 @@ def answer_of_ranking(learned: LearnedFloor, rare: list[ClassRanking]) -> list[s
         f"the average precision is {largest.average_precision:.3f}, by chance {largest.share:.3g}.{others}"
     )
     third = (
-        f"The error says little here: naming the largest class always errs on {percent(learned.majority_error)} of the "
-        f"rows, and the floor is about {percent(learned.estimate)} (range {percent_range(*learned.interval)})."
+        f"The error says little here: naming the largest class always errs on {percent(error.baseline)} of the "
+        f"rows, and the floor is about {percent(error.estimate)} (range {percent_range(*error.interval)})."
     )
     return [first, second, third]
 
 
-def answer_of_metric(learned: LearnedFloor, hardest: str, rare: list[ClassRanking]) -> list[str]:
+def answer_of_metric(
+    learned: LearnedFloor, limit: Limit, error: MetricFloor, hardest: str, rare: list[ClassRanking]
+) -> list[str]:
     """Return the sentences that a report on another metric than the error begins with."""
-    metric = learned.metrics[learned.metric]
-    level, word = exact_percent(learned.confidence), limit_word(metric.larger_is_better)
+    metric = limit.metric
+    level, word = exact_percent(metric.confidence), limit_word(metric.larger_is_better)
     side, extreme = ("above", "high") if metric.larger_is_better else ("below", "low")
     interval = f"{level} range {written_range(*metric.interval, metric.is_rate)}"
     if metric.best == metric.perfect:
@@ -264,29 +284,28 @@ def answer_of_metric(learned: LearnedFloor, hardest: str, rare: list[ClassRankin
             f"No model is likely to get {side} {metric.said(metric.best)}; the {word} is about "
             f"{metric.written(metric.estimate)} ({interval})."
         )
-    second = f"The best model tried {_reaches(metric)}"
+    second = f"{limit.best_model[0].upper()}{limit.best_model[1:]} {_reaches(limit)}"
     sentences = [first, f"{second}; {hardest}." if hardest else f"{second}."]
     if learned.metric == "cost" and learned.cost is not None and (dearest := dearest_decision(learned.cost)):
         sentences.append(f"{dearest}.")
     if rare:
         sentences.append(_found(max(rare, key=lambda each: each.n_samples)))
-    error = learned.metrics["error"]
     sentences.append(
         f"The floor of the error is about {percent(error.estimate)} (range {percent_range(*error.interval)}); "
-        f"{percent(error.reached)} was reached, and always naming the largest class has "
-        f"{percent(learned.majority_error)}."
+        f"{percent(error.reached)} was reached, and always naming the largest class has {percent(error.baseline)}."
     )
     return sentences
 
 
-def _reaches(metric: MetricFloor) -> str:
+def _reaches(limit: Limit) -> str:
     """Say what was reached, and whether more rows would change it."""
+    metric = limit.metric
     reached, without = metric.written(metric.reached), metric.written(metric.baseline)
-    if beats_nothing(metric):
+    if limit.more_rows == "nothing":
         return f"reaches {reached}, which is not surely better than what needs no features ({without})"
-    if metric.reached == metric.perfect:
+    if limit.more_rows == "done":
         return f"reaches {reached} on rows that it was not trained on, and nothing is left to win"
-    return f"reaches {reached} ({without} without features), {with_more_rows(metric)}"
+    return f"reaches {reached} ({without} without features){limit.words()}"
 
 
 def _found(ranking: ClassRanking) -> str:
@@ -327,26 +346,24 @@ def hardest_pairs(pairs: PairwiseBayesError) -> str:
 
 
 def worth_on_classes(figures: ClassFigures, fast: bool) -> str:
-    """Say which side is proven and which is extrapolated."""
+    """Say what was measured, and what is extrapolated."""
     if figures.learned is None:
         why = "" if fast else f"Fewer than {FEWEST_ROWS} rows are too few to train and test models. "
         return (
-            f"{why}Nothing here is proven: the range covers sampling only, and the bounds from spanning trees hold as "
-            "rows are added without end. In high dimension and small samples they come out too high."
+            f"{why}Nothing here is measured: the range covers sampling only, and the bounds from spanning trees hold "
+            "as rows are added without end. In high dimension and small samples they come out too high."
         )
     learned = figures.learned
     if learned.metric != "error":
-        return worth_of(figures.headline, carriers_of(figures.weights))
+        return worth_of(figures.headline, carriers_of(figures.weights), figures.reached_by)
+    reached = percent(figures.headline.reached)
     if leads_with_ranking(figures.classes.class_counts) and rare_classes(learned):
         return (
-            f"AUC, recall, precision and the error of {percent(learned.reached)} that was reached are measured on rows "
-            "that the models were not trained on; ranges are for sampling. The floor below is extrapolated from a "
-            "learning curve."
+            f"AUC, recall, precision and the error of {reached} that was reached are measured on rows that the models "
+            "were not trained on; ranges are for sampling. The floor below is extrapolated from a learning curve."
         )
-    return (
-        f"Proven, up to sampling, is the upper side: a stack of models (above all {carriers_of(figures.weights)}) was "
-        f"wrong on {percent(learned.reached)} of rows that it was not trained on. {lower_side(learned)}"
-    )
+    model = figures.reached_by or f"a stack of models (above all {carriers_of(figures.weights)})"
+    return f"Measured: {model} was wrong on {reached} of rows that it had not seen. {lower_side(learned)}"
 
 
 def lower_side(learned: LearnedFloor) -> str:
@@ -366,70 +383,55 @@ def lower_side(learned: LearnedFloor) -> str:
             "before."
         )
     return (
-        "The lower side is extrapolated from a learning curve: no method can prove, from data alone, that no better "
+        "The lower side is extrapolated from a learning curve: no method can tell, from data alone, that no better "
         "classifier exists."
     )
 
 
-def answer_on_numbers(figures: NumberFigures, target: str) -> list[str]:
-    """Return the sentences that a report begins with."""
+def answer_on_numbers(figures: NumberFigures, limit: Limit, target: str) -> list[str]:
+    """Return the sentences on how far models of a number can go."""
     where = place_of_noise(figures.learned.noise, target)
-    is_of_variance = figures.learned.metric == "r2"
-    first = _answer_of_variance(figures, target) if is_of_variance else _answer_of_error(figures, target)
+    if figures.learned.metric == "r2":
+        first = _answer_of_variance(limit, target)
+    else:
+        first = _answer_of_error(limit, figures.metrics["r2"], target)
     return [*first, where] if where else first
 
 
-def _answer_of_variance(figures: NumberFigures, target: str) -> list[str]:
-    metric, name = figures.headline, in_text(target)
+def _answer_of_variance(limit: Limit, target: str) -> list[str]:
+    metric, name = limit.metric, in_text(target)
     interval = f"{exact_percent(metric.confidence)} range {percent_range(*metric.interval)}"
-    if beats_nothing(metric):
+    if limit.more_rows == "nothing":
         return [
             f"Nothing that was tried surely explains any of the variance of {name}: the best model tried explains "
             f"{percent(max(metric.reached, 0.0))}.",
             f"The ceiling is about {percent(metric.estimate)} ({interval}).",
         ]
-    reached = f"the best model tried explains {percent(metric.reached)}{_more_rows(metric)}"
-    if metric.best >= metric.perfect:
-        return [
-            f"About {percent(metric.estimate)} of the variance of {name} can be explained ({interval}): these rows do "
-            f"not tell how much more; {reached}."
-        ]
+    is_open = ": these rows do not tell how much more" if metric.best >= metric.perfect else ""
     return [
-        f"No model can explain more than about {percent(metric.estimate)} of the variance of {name} ({interval}); "
-        f"{reached}."
+        f"About {percent(metric.estimate)} of the variance of {name} can be explained ({interval}){is_open}; "
+        f"{limit.best_model} explains {percent(metric.reached)}{limit.words()}."
     ]
 
 
-def _more_rows(metric: MetricFloor) -> str:
-    """Say whether more rows would help; a curve that does not rise tells nothing of that."""
-    more, value = with_more_rows(metric), metric.curve.value
-    rises = value[0] > value[-1] if metric.larger_is_better else value[0] < value[-1]
-    if not rises and more.startswith("and is"):
-        more = "on too few rows to tell whether more would help"
-    return f" {more}" if more.startswith("and is") else f", {more}"
-
-
-def _answer_of_error(figures: NumberFigures, target: str) -> list[str]:
-    metric, name = figures.headline, in_text(target)
+def _answer_of_error(limit: Limit, explained: MetricFloor, target: str) -> list[str]:
+    metric, name = limit.metric, in_text(target)
     title = metric.title
     interval = f"{exact_percent(metric.confidence)} range {written_range(*metric.interval, False)}"
     reached, without = figure(metric.reached), figure(metric.baseline)
     if is_beaten(metric):
         first = sentence_on(metric)
-    elif beats_nothing(metric):
+    elif limit.more_rows == "nothing":
         first = (
             f"Nothing that was tried surely predicts {name}: the best model's {title} is {reached}, and {without} "
             f"needs no features; the floor is about {figure(metric.estimate)} ({interval})."
         )
     else:
-        start = f"No model can get the {title} of {name} below about {figure(metric.estimate)} ({interval})"
-        if metric.best <= metric.perfect:
-            start = (
-                f"The {title} of {name} can get down to about {figure(metric.estimate)} ({interval}), and these rows "
-                "do not tell how much lower"
-            )
-        first = f"{start}; the best model tried has {reached} ({without} without features){_more_rows(metric)}."
-    explained = figures.metrics["r2"]
+        is_open = ", and these rows do not tell how much lower" if metric.best <= metric.perfect else ""
+        first = (
+            f"The {title} of {name} can get down to about {figure(metric.estimate)} ({interval}){is_open}; "
+            f"{limit.best_model} has {reached} ({without} without features){limit.words()}."
+        )
     second = (
         f"It explains {percent(max(explained.reached, 0.0))} of the variance, and about {percent(explained.estimate)} "
         f"can be explained (range {percent_range(*explained.interval)})."

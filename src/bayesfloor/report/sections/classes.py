@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesfloor.floor.learned.counted_rows import is_rare
 from bayesfloor.floor.learned.result import ClassRanking, LearnedFloor
 from bayesfloor.floor.learned.row_plan import MIN_FOLDS
-from bayesfloor.floor.learned.strata import is_rare
 from bayesfloor.floor.trees.results import OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.blocks import MARKDOWN, Block, Lines, Paragraph, Summary, TextTable, range_of
 from bayesfloor.report.figures import ClassFigures

@@ -83,7 +83,7 @@ def notes_on_costs(learned: LearnedFloor) -> list[str]:
     assert cost is not None
     level = exact_percent(learned.confidence)
     notes = [
-        f"Deciding by these costs, the best model tried pays {figure(metric.reached)} per row; the floor is about "
+        f"Deciding by these costs, the stack of models pays {figure(metric.reached)} per row; the floor is about "
         f"{figure(metric.estimate)} ({level} range {written_range(*metric.interval, False)}), and the best decision "
         f"without features costs {figure(metric.baseline)}."
     ]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.choose.selection_path import SelectionPath
+from bayesfloor.choose.search import SelectionPath
 from bayesfloor.data.prepared_table import ColumnSummary
 from bayesfloor.report.blocks import (
     LONG_NAME,
@@ -51,6 +51,8 @@ class Data(Section[Any]):
             "n_columns": len(source.columns),
             "columns_note": _note_on_columns(figures.columns, len(source.columns), is_number=is_number),
         }
+        if figures.checks.apart is not None:
+            data["columns_note"] += f" This is for rows at random, not kept apart by '{figures.checks.apart.column}'."
         if is_number:
             data["numbers"] = _numbers(source.problem.y, figures.learned.y_summary.kind)
         else:

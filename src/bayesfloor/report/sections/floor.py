@@ -12,6 +12,7 @@ from bayesfloor.report.metric_words import limit_word, meanings, sentence_on, ti
 from bayesfloor.report.page.charts import floor_scale, learning_curve
 from bayesfloor.report.page.svg import both_widths
 from bayesfloor.report.sections.section import Facts, Section
+from bayesfloor.report.verdict import Limit
 from bayesfloor.runtime.text import counted, difference, exact_percent, percent, written, written_range
 
 #: A learning curve is drawn up to this many times the largest training size.
@@ -57,7 +58,8 @@ class Floor(Section[Any]):
 
     def text(self, summary: Summary) -> list[Block]:
         """Return the floor beside what it compares with, and all metrics."""
-        blocks: list[Block] = [_floor_table(summary["floor"])]
+        limit = summary["verdict"]["limit"]
+        blocks: list[Block] = [_floor_table(summary["floor"], "stack" if limit is None else limit["reached_by"])]
         if len(metrics := summary["metrics"]) > 1:
             sentences = [(f"{each['title']}:", each["sentence"]) for each in metrics]
             blocks += [Subheading("All metrics"), _metric_table(metrics), Bullets(sentences, only=MARKDOWN)]
@@ -124,7 +126,7 @@ def note_on_trees(trees: BayesError, learned: LearnedFloor | None) -> str:
     return note if learned.metric == "error" else f"{note} They are errors, whatever metric the report is about."
 
 
-def _floor_table(floor: Summary) -> TextTable:
+def _floor_table(floor: Summary, reached_by: str) -> TextTable:
     """List the floor, what was reached, and what it compares with."""
     is_rate, is_error = floor["is_rate"], floor["metric"] == "error"
 
@@ -133,7 +135,8 @@ def _floor_table(floor: Summary) -> TextTable:
 
     rows = [row(f"the {limit_word(floor['larger_is_better'])}", floor["estimate"], floor)]
     if floor["reached"] is not None:
-        rows.append(row("reached by the best model", floor["reached"]["value"], floor["reached"]))
+        name = f"reached by {'the stack' if reached_by == 'stack' else reached_by}"
+        rows.append(row(name, floor["reached"]["value"], floor["reached"]))
         if is_error:
             rows.append(row("spanning trees' estimate", floor["trees"]["estimate"], floor["trees"]))
     baseline = "naming the largest class" if is_error else "without features"
@@ -178,7 +181,7 @@ class Curve(Section[Any]):
             "limit": metric.estimate,
             "low": metric.interval[0],
             "high": metric.interval[1],
-            "note": note_on_curve(metric, facts.figures.err_alike),
+            "note": note_on_curve(facts.verdict.limit, facts.figures.err_alike),
         }
         return {"curve": shown}
 
@@ -200,32 +203,35 @@ class Curve(Section[Any]):
         return {"chart": both_widths(learning_curve, summary["curve"], summary["floor"])}
 
 
-def note_on_curve(metric: MetricFloor, err_alike: bool) -> str:
+def note_on_curve(limit: Limit, err_alike: bool) -> str:
     """Say whether more rows or a better model would close the gap; the latter where near rows err alike."""
+    metric, gap, gained = limit.metric, limit.gap, limit.by_doubling
     is_rate, word = metric.is_rate, limit_word(metric.larger_is_better)
     is_error = metric.name == "error"
-    if metric.reached == metric.perfect:
+    if limit.more_rows == "done":
         return "No error is left to win." if is_error else "Nothing is left to win."
-    sign = -1.0 if metric.larger_is_better else 1.0
-    gap = sign * (metric.reached - metric.estimate)
-    size = float(metric.curve.size[0])
-    now, doubled = (float(metric.curve.at(n)) for n in (size, 2 * size))
-    gained = max(min(sign * (now - doubled), gap), 0.0)
     if is_error:
         left = f"lie {percent(gap)} of the rows"
     else:
         left = f"{'lie' if is_rate else 'lies'} {difference(gap, is_rate)}"
-    parts = [
-        f"Between what was reached ({written(metric.reached, is_rate)}) and the {word} "
-        f"({written(metric.estimate, is_rate)}) {left}."
-        if gap > 0
-        else f"What was reached is about the {word}."
-    ]
-    if gap > 0 and gained > 0:
+    if limit.more_rows == "nothing":
+        parts = ["Nothing that was tried is surely better than no features, so that the curve tells nothing yet."]
+    elif gap > 0:
+        parts = [
+            f"Between what was reached ({written(metric.reached, is_rate)}) and the {word} "
+            f"({written(metric.estimate, is_rate)}) {left}."
+        ]
+    elif limit.more_rows in ("helps", "open"):
+        parts = ["The curve still improves with more rows."]
+    else:
+        parts = [f"What was reached is about the {word}."]
+    if gap > 0 and gained > 0 and limit.more_rows != "nothing":
         won = percent(gained) if is_error else difference(gained, is_rate)
         parts.append(f"If the curve goes on as it does, twice as many rows would win about {won}.")
+    if limit.more_rows == "open":
+        parts.append("It may go on for long: where the curve ends cannot be told from these rows.")
     if err_alike:
         parts.append("Rows next to each other err alike: a better model could win something with these rows as well.")
-    else:
+    elif limit.more_rows not in ("nothing", "open"):
         parts.append("No structure was found that the models missed: a better model has nothing obvious to win here.")
     return " ".join(parts)

@@ -5,10 +5,20 @@ from typing import Any
 from bayesfloor.floor.learned.gap_result import FloorGap, p_text
 from bayesfloor.report.blocks import Block, Paragraph, Subheading, Summary, TextTable
 from bayesfloor.report.figures import ClassFigures
+from bayesfloor.report.metric_words import limit_word
 from bayesfloor.report.page.charts import Bar, Ranges, range_chart
 from bayesfloor.report.page.svg import both_widths
 from bayesfloor.report.sections.section import Facts, Section
-from bayesfloor.runtime.text import NOTHING, exact_percent, percent, percent_range, points
+from bayesfloor.runtime.text import (
+    NOTHING,
+    exact_percent,
+    figure,
+    percent,
+    percent_range,
+    points,
+    written,
+    written_range,
+)
 
 #: Pairs of classes that are listed, at the most.
 _MOST_PAIRS = 500
@@ -27,19 +37,25 @@ class Gap(Section[ClassFigures]):
     def text(self, summary: Summary) -> list[Block]:
         """Return what can be won, and where."""
         gap = summary["gap"]
-        rows = [
-            (each["name"], percent(each["value"]), percent_range(each["low"], each["high"])) for each in gap["figures"]
-        ]
-        rows += [(each["name"], *_in_points(each)) for each in (gap["sure"], gap["possible"])]
-        table = TextTable(("", "error", f"{exact_percent(gap['confidence'])} range"), rows)
+        table = TextTable(("", gap["title"], f"{exact_percent(gap['confidence'])} range"), self._rows(gap))
         blocks: list[Block] = [Paragraph(gap["sentence"]), table]
         if (places := _places(gap)).rows:
             blocks += [Subheading("Where it errs more"), places]
         return [*blocks, Paragraph(gap["note"])]
 
+    def _rows(self, gap: Summary) -> list[tuple[str, str, str]]:
+        is_rate = gap["is_rate"]
+        rows = [
+            (each["name"], written(each["value"], is_rate), written_range(each["low"], each["high"], is_rate))
+            for each in gap["figures"]
+        ]
+        return rows + [(each["name"], *_as_difference(each, is_rate)) for each in (gap["sure"], gap["possible"])]
+
     def drawn(self, summary: Summary) -> dict[str, Any]:
-        """Draw the ranges of model, reached and floor."""
+        """Draw the ranges of model, reached and floor, where these are rates."""
         figures = summary["gap"]["figures"]
+        if not summary["gap"]["is_rate"]:
+            return {"chart": None, "rows": self._rows(summary["gap"]), "signed": signed, "p_of": p_of}
         tooltips = [
             f"{each['name']} {percent(each['value'])}, range {percent_range(each['low'], each['high'])}"
             for each in figures
@@ -64,18 +80,21 @@ def gap_values(gap: FloorGap) -> Summary:
     -------
     dict
     """
-    plain = gap.to_dict()
+    plain, limit = gap.to_dict(), limit_word(gap.floor.larger_is_better)
     figures = [
-        _figure("your model", gap.error, gap.error_interval),
-        _figure("best model tried", gap.reached, gap.reached_interval),
-        _figure("the floor", gap.estimate, gap.interval),
+        _figure("your model", gap.value, gap.value_interval),
+        _figure("stack of models", gap.reached, gap.reached_interval),
+        _figure(f"the {limit}", gap.estimate, gap.interval),
     ]
     kept = ("sentence", "name", "origin", "n_tested", "confidence", "is_sure", "p_value")
     return {
         **{name: plain[name] for name in kept},
+        "metric": gap.metric,
+        "title": gap.floor.title,
+        "is_rate": gap.floor.is_rate,
         "figures": figures,
-        "sure": _figure("more than the best model", gap.sure_gap, gap.sure_gap_interval),
-        "possible": _figure("from there to the floor", gap.possible_gap, gap.possible_gap_interval),
+        "sure": _figure("more than the stack", gap.sure_gap, gap.sure_gap_interval),
+        "possible": _figure(f"from there to the {limit}", gap.possible_gap, gap.possible_gap_interval),
         "classes": [each | {"label": str(each["label"])} for each in plain["by_class"]],
         "pairs": [
             each | {"first": str(each["first"]), "second": str(each["second"])}
@@ -98,12 +117,14 @@ def _note(gap: FloorGap) -> str:
         "predictions": "That the predictions are by models that had not seen the rows is taken on trust.",
     }
     return (
-        f"{how[gap.origin]} The best model tried is the stack of learners. P-values are of McNemar’s exact test, by "
+        f"{how[gap.origin]} P-values are of {'McNemar’s exact' if gap.metric == 'error' else 'Student’s'} test, by "
         "groups where rows belong together; those of classes and pairs are corrected together by Holm’s method."
     )
 
 
-def _in_points(each: Summary) -> tuple[str, str]:
+def _as_difference(each: Summary, is_rate: bool) -> tuple[str, str]:
+    if not is_rate:
+        return figure(each["value"]), f"{figure(each['low'])} to {figure(each['high'])}"
     return f"{signed(each['value'])} points", f"{signed(each['low'])} to {signed(each['high'])}"
 
 
@@ -116,9 +137,9 @@ def _places(gap: Summary) -> TextTable:
     """List where the model errs more: pairs of classes; of two classes, the classes."""
     if len(gap["classes"]) <= 2:
         rows: list[Any] = [(each["label"], *_row_of(each)) for each in gap["classes"]]
-        return TextTable(("true class", "your model", "best tried", "more", "p"), rows, n_rows=len(rows))
+        return TextTable(("true class", "your model", "stack", "more", "p"), rows, n_rows=len(rows))
     rows = [(each["first"], each["second"], *_row_of(each)) for each in gap["pairs"]]
-    return TextTable(("first", "second", "your model", "best tried", "more", "p"), rows, (0, 1), gap["n_pairs"])
+    return TextTable(("first", "second", "your model", "stack", "more", "p"), rows, (0, 1), gap["n_pairs"])
 
 
 def _row_of(each: Summary) -> tuple[str, ...]:

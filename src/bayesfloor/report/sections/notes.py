@@ -1,6 +1,5 @@
 """Findings, the models that were tried, how to read a report, and how to make it again."""
 
-from dataclasses import asdict
 from typing import Any
 
 from bayesfloor.report.blocks import MARKDOWN, Block, Bullets, Lines, Paragraph, Summary
@@ -15,7 +14,8 @@ class Findings(Section[Any]):
 
     def data(self, facts: Facts[Any]) -> Summary:
         """List the findings."""
-        return {"findings": [asdict(each) for each in facts.figures.findings]}
+        keys = ("code", "sentence", "hint")
+        return {"findings": [{key: getattr(each, key) for key in keys} for each in facts.figures.findings]}
 
     def text(self, summary: Summary) -> list[Block]:
         """Return the findings, and where to read what they mean."""

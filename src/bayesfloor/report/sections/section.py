@@ -8,6 +8,7 @@ from markupsafe import Markup
 from bayesfloor.report.blocks import Block, Summary
 from bayesfloor.report.figures import ClassFigures, NumberFigures
 from bayesfloor.report.source import Source
+from bayesfloor.report.verdict import Verdict
 
 F = TypeVar("F", ClassFigures, NumberFigures)
 
@@ -22,6 +23,8 @@ class Facts(Generic[F]):
         What the report is about.
     figures : ClassFigures or NumberFigures
         What was computed.
+    verdict : Verdict
+        What follows from that.
     fast : bool
         Whether models were left out on purpose.
     target_value : float or None
@@ -30,6 +33,7 @@ class Facts(Generic[F]):
 
     source: Source
     figures: F
+    verdict: Verdict
     fast: bool = False
     target_value: float | None = None
 

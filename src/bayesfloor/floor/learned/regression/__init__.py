@@ -3,8 +3,7 @@
 ::
 
     Learned ─ estimate ────── the public function, regression_floor; R², RMSE and MAE
-      ├──── tested_rows ───── residuals of the stack, and which rows are neighbours
-      │       residual_edges  what residuals of neighbours have in common
+      ├──── residuals ─────── what the stack leaves of the tested rows, and what neighbours have in common
       ├──── summary ───────── the noise variance and its interval
       │       curve_end       where the squared error ends
       ├──── noise_profile ─── where the noise is, and rows that do not fit

@@ -9,10 +9,12 @@ import numpy as np
 from bayesfloor.data.metrics import METRICS, NUMBER_METRICS
 from bayesfloor.data.numbers import kind_of_numbers
 from bayesfloor.data.problem import Problem
+from bayesfloor.floor.learned.held_out import HeldOutNumbers
 from bayesfloor.floor.learned.learning import Learned, learn
 from bayesfloor.floor.learned.learning_curve import power_of
 from bayesfloor.floor.learned.regression.findings import find_in_numbers
 from bayesfloor.floor.learned.regression.noise_profile import noise_profile, odd_rows
+from bayesfloor.floor.learned.regression.residuals import TestedRows, tested_rows
 from bayesfloor.floor.learned.regression.result import RegressionFloor, TargetSummary
 from bayesfloor.floor.learned.regression.summary import (
     Level,
@@ -21,7 +23,6 @@ from bayesfloor.floor.learned.regression.summary import (
     summarise_numbers,
     weighted_median,
 )
-from bayesfloor.floor.learned.regression.tested_rows import TestedRows, tested_rows
 from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.runtime.arrays import Floats, Range
@@ -138,7 +139,7 @@ def regression_floor(
         random_state=random_state,
         progress=progress,
         client=client,
-    )
+    )[0]
 
 
 def regression_floor_of(
@@ -153,10 +154,13 @@ def regression_floor_of(
     random_state: Any = 0,
     progress: Progress = False,
     client: Any = None,
-) -> RegressionFloor:
-    """Estimate the floor of points and a target that are checked; see `regression_floor`."""
+) -> tuple[RegressionFloor, HeldOutNumbers]:
+    """Estimate the floor of points and a target that are checked; see `regression_floor`.
+
+    The second result lets another model be judged on the same rows.
+    """
     started = perf_counter()
-    asked = _check_metrics(metric)
+    asked = check_number_metrics(metric)
     confidence = check_confidence(confidence)
     seed = check_random_state_seed(random_state)
     learned = learn(
@@ -170,12 +174,14 @@ def regression_floor_of(
         client=client,
     )
 
-    def conclude(_: WorkerPool) -> RegressionFloor:
-        return _conclude(problem, learned, tested_rows(learned, n_jobs, seed), asked, confidence, seed, started)
+    def conclude(_: WorkerPool) -> tuple[RegressionFloor, HeldOutNumbers]:
+        rows = tested_rows(learned, n_jobs, seed)
+        splits = learned.plan.largest_splits(in_time=learned.in_time)
+        floor = _conclude(problem, learned, rows, asked, confidence, seed, started)
+        return floor, HeldOutNumbers(learned, splits, rows)
 
-    return supervise(
-        conclude, 1, False
-    )  # with BLAS held to one thread: the order of sums decides about their last bits
+    # with BLAS held to one thread: the order of sums decides about their last bits
+    return supervise(conclude, 1, False)
 
 
 def _conclude(
@@ -220,7 +226,7 @@ def _conclude(
     )
 
 
-def _check_metrics(metric: Any) -> tuple[str, ...]:
+def check_number_metrics(metric: Any) -> tuple[str, ...]:
     """Return the names that were asked for, each once."""
     names = [metric] if isinstance(metric, str) else metric
     if not isinstance(names, list | tuple) or not names:

@@ -22,9 +22,9 @@ import numpy as np
 
 from bayesfloor.floor.learned.findings import FEW_GROUPS, STILL_FALLING
 from bayesfloor.floor.learned.learning import Learned
+from bayesfloor.floor.learned.regression.residuals import TestedRows
 from bayesfloor.floor.learned.regression.result import NoiseProfile, TargetSummary
 from bayesfloor.floor.learned.regression.summary import GROWTH, N_DOUBLINGS, NumberSummary
-from bayesfloor.floor.learned.regression.tested_rows import TestedRows
 from bayesfloor.floor.learned.rows_needed import find_rise
 from bayesfloor.floor.learned.rules import ERR_ALIKE
 from bayesfloor.runtime.arrays import Floats

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
+from bayesfloor.floor.learned.regression.residuals import TestedRows
 from bayesfloor.floor.learned.regression.result import NoiseProfile, OddRows
-from bayesfloor.floor.learned.regression.tested_rows import TestedRows
 from bayesfloor.learn.nearest import nearest_rows
 from bayesfloor.runtime.arrays import Floats
 

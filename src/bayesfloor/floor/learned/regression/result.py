@@ -177,8 +177,7 @@ class RegressionFloor(StackFloor, omits="predicted"):
             limit = f"Nothing in these rows rules out a perfect prediction (range {percent_range(*r2.interval)})"
         else:
             limit = (
-                f"No model can explain more than about {percent(r2.estimate)} of the variance (range "
-                f"{percent_range(*r2.interval)})"
+                f"About {percent(r2.estimate)} of the variance can be explained (range {percent_range(*r2.interval)})"
             )
         codes = {finding.code for finding in self.findings}
         improving = " and is still improving with more rows" if codes & {"BF050", "BF051", "BF052"} else ""

@@ -1,7 +1,7 @@
 """From the stack's residuals at three training sizes to the noise variance and its interval.
 
 All losses are shares of the variance of y, so that 1 - loss is R². Where the squared error ends is told by
-`curve_end`, from the learning curve and from what residuals of neighbours have in common. The proven side is what the
+`curve_end`, from the learning curve and from what residuals of neighbours have in common. The measured side is what the
 stack attains. The other side is drawn out to 0, a perfect prediction, where a curve cannot tell: as for classes
 (`bayesfloor.floor.learned.summary`), where nothing beats the mean of y, where the lead over it has only begun to grow,
 and where the error falls as fast as before.
@@ -16,8 +16,7 @@ from scipy.special import ndtri, stdtrit
 from bayesfloor.floor.learned.certainty import FEWEST_DEGREES, standard_error_of
 from bayesfloor.floor.learned.learning_curve import covariance_of
 from bayesfloor.floor.learned.regression.curve_end import COMMON, EXACT, SLOW_RATES, Points, end_of_curve
-from bayesfloor.floor.learned.regression.residual_edges import Draws, draw_means
-from bayesfloor.floor.learned.regression.tested_rows import TestedRows
+from bayesfloor.floor.learned.regression.residuals import Draws, TestedRows, draw_means
 from bayesfloor.floor.learned.rules import ERR_ALIKE, WIDER, Lead, widened
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 

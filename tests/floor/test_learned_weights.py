@@ -1,0 +1,208 @@
+"""Weights of rows in the learned floor of classes: known floors, copies, what does not count, and single rules."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import log_softmax
+from scipy.stats import norm
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.naive_bayes import GaussianNB
+
+from bayesfloor import learned_floor
+from bayesfloor.floor.learned.counted_rows import PlainRows, WeightedRows, effective_rows
+from bayesfloor.floor.learned.ranking import rank_classes
+from bayesfloor.floor.learned.stack_errors import errors_by_class
+from bayesfloor.floor.learned.stacking import Stack
+from bayesfloor.floor.learned.targets import fit_exponents
+from bayesfloor.learn.training_rows import Codes, Train
+
+QUICK = {"learners": ["gaussian"], "n_jobs": 1}
+
+
+def shifted_shares(n_rows, seed):
+    """As many rows of each of two normal classes, of which the population has nine of one for one of the other."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_rows) % 2
+    X = rng.normal(size=(n_rows, 2))
+    X[:, 0] += 2 * y - 1
+    threshold = np.log(9.0) / 2.0
+    floor = 0.1 * norm.cdf(threshold - 1.0) + 0.9 * norm.sf(threshold + 1.0)
+    return X, y, np.where(y == 1, 0.2, 1.8), floor
+
+
+def shifted_rows(n_rows, seed):
+    """Labels are wrong in 2% of one half of the square and in 40% of the other, of which the population has a fifth."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1.0, 1.0, (n_rows, 2))
+    is_clear = X[:, 0] > 0
+    y = (X[:, 1] > 0) ^ (rng.random(n_rows) < np.where(is_clear, 0.02, 0.4))
+    return X, y, np.where(is_clear, 4.0, 1.0) * rng.uniform(0.5, 1.5, n_rows), 0.8 * 0.02 + 0.2 * 0.4
+
+
+@pytest.mark.usefixtures("coarse_curves")
+@pytest.mark.parametrize(("make", "learners"), [(shifted_shares, ["gaussian"]), (shifted_rows, ["trees"])])
+def test_the_floor_is_that_of_the_population(make, learners):
+    X, y, weight, floor = make(600, 3)
+    found = learned_floor(X, y, sample_weight=weight, learners=learners, n_jobs=1)
+    assert found.interval[0] <= floor <= found.interval[1]
+    assert found.reached == pytest.approx(floor, abs=0.03)
+    assert learned_floor(X, y, learners=learners, n_jobs=1).interval[0] > floor  # that of the sample is another
+
+
+def test_what_weights_do_not_change():
+    X, y, weight, _ = shifted_shares(200, 0)
+    plain = learned_floor(X, y, **QUICK)
+    assert learned_floor(X, y, sample_weight=np.full(200, 3.0), **QUICK).estimate == plain.estimate
+    one = learned_floor(X, y, sample_weight=weight, metric=["error", "log_loss", "roc_auc"], **QUICK)
+    other = learned_floor(X, y, sample_weight=1024 * weight, metric=["error", "log_loss", "roc_auc"], **QUICK)
+    order = np.random.default_rng(1).permutation(200)
+    moved = learned_floor(
+        X[order], y[order], sample_weight=weight[order], metric=["error", "log_loss", "roc_auc"], **QUICK
+    )
+    for name, metric in one.metrics.items():
+        assert other.metrics[name].interval == metric.interval
+        assert moved.metrics[name].interval == pytest.approx(metric.interval)
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(y=y, w=weight)
+    named = learned_floor(frame, "y", sample_weight="w", **QUICK)
+    by_hand = learned_floor(frame[["a", "b", "y"]], "y", sample_weight=weight, **QUICK)
+    assert named.interval == by_hand.interval
+
+
+def test_rows_of_weight_0_are_not_there():
+    X, y, weight, _ = shifted_shares(240, 0)
+    weight[::6] = 0.0
+    kept = weight > 0
+    found = learned_floor(X, y, sample_weight=weight, **QUICK)
+    alone = learned_floor(X[kept], y[kept], sample_weight=weight[kept], **QUICK)
+    assert found.metrics["error"].interval == pytest.approx(alone.metrics["error"].interval)
+    assert (found.n_samples, found.n_rows) == (240, 200)
+    with pytest.raises(ValueError, match="sample_weight is 0 in all rows of class 1"):
+        learned_floor(X, y, sample_weight=1.0 - y, **QUICK)
+    with pytest.raises(ValueError, match="sample_weight"):
+        learned_floor(X, y, sample_weight=weight[:-1], **QUICK)
+
+
+@pytest.mark.parametrize("kind", ["groups", "time", "by", "costs", "own learner"])
+def test_weights_beside_all_else(kind):
+    X, y, weight, floor = shifted_shares(400, 5)
+    options = {
+        "groups": {"groups": np.arange(400) // 4},
+        "time": {"time": np.arange(400)},
+        "by": {"by": np.arange(400) % 3},
+        "costs": {"costs": [[0.0, 1.0], [5.0, 0.0]]},
+        "own learner": {"learners": [LogisticRegression(), GaussianNB()]},
+    }[kind]
+    found = learned_floor(X, y, sample_weight=weight, **(QUICK | options))
+    error = found.metrics["error"]
+    assert error.interval[0] <= floor <= error.interval[1]
+    if kind == "by":
+        share = found.subgroups.share
+        assert share == pytest.approx(np.bincount(np.arange(400) % 3, weight) / weight.sum())
+        assert share @ found.subgroups.reached == pytest.approx(found.reached)
+
+
+def test_many_rows(monkeypatch):
+    """Some rows are tested, more of the rare class than its share, and all others trained on."""
+    from bayesfloor.floor.learned import row_plan
+
+    monkeypatch.setattr(row_plan, "LEARNED_ROWS", 250)
+    X, y, weight, floor = shifted_shares(1500, 6)
+    keep = (y == 0) | (np.random.default_rng(0).random(1500) < 0.1)
+    weight = np.where(y == 1, 10.0 * weight, weight)  # what was left out is made up for
+    found = learned_floor(X[keep], y[keep], sample_weight=weight[keep], n_jobs=1)
+    assert found.metrics["error"].interval[0] <= floor <= found.metrics["error"].interval[1]
+
+
+# --- single rules, beside rows that stand as often as they count
+
+
+def test_drawn_rows_stand_as_often_as_they_count():
+    weight = np.array([2.0, 1.0, 1.0, 0.5, 0.5, 1.0])
+    table = Codes(np.arange(6.0)[:, np.newaxis], np.zeros((1, 1)), np.array([False]))
+    train = Train(np.arange(6.0)[:, np.newaxis], np.arange(6) % 2, 2, table=table, weight=weight)
+    drawn = train.drawn_by_weight()
+    assert np.bincount(drawn.X[:, 0].astype(int), minlength=6)[[0, 1, 2, 5]].tolist() == [2, 1, 1, 1]
+    assert drawn.weight is None
+    assert len(drawn.y) == 6
+    assert np.array_equal(drawn.table.train, drawn.X)
+    assert np.array_equal(drawn.y, drawn.X[:, 0] % 2)
+
+
+def test_exponents_of_weighted_rows_are_those_of_copies():
+    rng = np.random.default_rng(0)
+    log_p = log_softmax(rng.normal(size=(4, 60, 3)), axis=2)
+    codes, times = rng.integers(0, 3, 60), rng.integers(1, 4, 60)
+    copied = np.repeat(np.arange(60), times)
+    # the penalty counts rows: as many as the copies are
+    weighted = fit_exponents(log_p, codes, len(copied) / 60, times.astype(float))
+    expected = fit_exponents(log_p[:, copied], codes[copied])
+    for one, other in zip(weighted, expected, strict=True):
+        assert one == pytest.approx(other, abs=2e-4)
+
+
+def weighted_rows(codes, weight, n_classes=2):
+    counts = np.bincount(codes, minlength=n_classes)
+    return WeightedRows(codes, counts, np.bincount(codes, weight, n_classes), weight, None)
+
+
+def test_rankings_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    codes, weight = np.arange(80) % 2, rng.gamma(2.0, size=80)
+    log_q = log_softmax(rng.normal(size=(1, 80, 2)) + np.eye(2)[codes], axis=2)
+    stacks = [Stack(log_q, np.ones((1, 1)))] * 3
+    ranked = rank_classes(stacks, weighted_rows(codes, weight), np.array(["a", "b"]), 0.95)
+    expected = roc_auc_score(codes, log_q[0, :, 1], sample_weight=weight)
+    assert ranked[1].auc == pytest.approx(expected)
+    assert ranked[1].auc_interval[0] < expected < ranked[1].auc_interval[1]
+    assert ranked[1].share == pytest.approx(weight[codes == 1].sum() / weight.sum())
+
+
+def test_errors_of_classes_are_those_of_copies():
+    rng = np.random.default_rng(0)
+    codes, times = rng.integers(0, 3, 90), rng.integers(1, 4, 90)
+    q = rng.dirichlet(np.ones(3), 90)
+    copied = np.repeat(np.arange(90), times)
+    found = errors_by_class(q, codes, times / times.mean())
+    for one, other in zip(found, errors_by_class(q[copied], codes[copied], np.ones(len(copied))), strict=True):
+        assert one == pytest.approx(other)
+
+
+def test_how_many_rows_weighted_ones_are_worth():
+    """By drawing samples: the variance of a weighted error is that of so many rows."""
+    rng = np.random.default_rng(0)
+    errors, worth = [], []
+    for _ in range(400):
+        weight = rng.gamma(1.0, size=300)
+        wrong = rng.random(300) < 0.2
+        rows = weighted_rows(np.zeros(300, np.int64), weight, 1)
+        errors.append(rows.weighted(wrong.astype(float)).mean())
+        worth.append(rows.n_equivalent(wrong))
+        assert rows.weighted(wrong.astype(float)).mean() == pytest.approx(np.average(wrong, weights=weight))
+    assert np.mean(worth) == pytest.approx(0.16 / np.var(errors), rel=0.15)
+    assert np.mean(worth) == pytest.approx(150.0, rel=0.1)  # Kish: n / (1 + the squared variation of the weights)
+    even = weighted_rows(np.zeros(300, np.int64), np.ones(300), 1)
+    assert even.n_equivalent(wrong) == pytest.approx(300.0)
+    assert even.variance(wrong) == pytest.approx(PlainRows(np.zeros(300, np.int64), np.array([300])).variance(wrong))
+    assert even.variance(np.zeros(300, bool)) > 0.0
+
+
+def test_clusters_of_weighted_rows():
+    rng = np.random.default_rng(1)
+    clusters = np.arange(400) // 8
+    errors = (rng.random(50) < 0.2)[clusters].astype(float)
+    plain = effective_rows(errors, clusters, 0.95)
+    assert effective_rows(errors, clusters, 0.95, np.ones(400)) == pytest.approx(plain)
+    heavy = np.where(clusters < 5, 10.0, 1.0)
+    assert effective_rows(errors, clusters, 0.95, heavy / heavy.mean()) < plain / 2
+
+
+def test_rows_in_proportion_are_as_likely_as_they_count():
+    rng = np.random.default_rng(0)
+    codes, weight = np.arange(2000) % 2, rng.gamma(4.0, size=2000)
+    rows = weighted_rows(codes, weight)
+    chosen = rows.in_proportion()
+    assert np.unique(chosen).size == len(chosen) > 200
+    assert weight[chosen].mean() == pytest.approx((weight**2).mean() / weight.mean(), rel=0.05)
+    rare = weighted_rows(codes, np.where(codes == 1, 1e-6, 1.0))
+    assert set(codes[rare.in_proportion()]) == {0, 1}

@@ -1,0 +1,155 @@
+"""When models are trained again, on which problem, and which figures are told then."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesfloor import regression_floor
+from bayesfloor.floor.trees.problem import check_options
+from bayesfloor.report.columns import explained_by_columns
+from bayesfloor.report.fewer_columns import without_columns
+from bayesfloor.report.source import source_of
+from bayesfloor.report.trust_checks import learn_with_checks, possible_times
+
+pytestmark = pytest.mark.usefixtures("few_learners_in_module", "coarse_curves")
+
+HOW = {"bias_correction": True, "forced_edges": "drop", "n_tie_draws": 1, "device": "cpu", "client": None}
+OPTIONS = check_options(n_trees=3, confidence=0.95, n_jobs=1, random_state=0, progress=False, **HOW)
+
+
+@pytest.fixture(scope="module")
+def metric():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 2))
+    return regression_floor(X, X[:, 0] + rng.standard_normal(80), n_jobs=1).metrics["r2"]
+
+
+def grouped():
+    """Rows of 30 patients, each with a level of its own, which lie close together."""
+    rng = np.random.default_rng(1)
+    of = np.repeat(np.arange(30), 5)
+    points = 2.0 * rng.standard_normal((30, 3))[of] + 0.2 * rng.standard_normal((150, 3))
+    frame = pd.DataFrame(points, columns=["a", "b", "c"])
+    frame["patient_id"] = 500 + of
+    frame["y"] = 3.0 * rng.standard_normal(30)[of] + 0.2 * rng.standard_normal(150)
+    return frame
+
+
+def dated():
+    """Rows along which the meaning of two columns turns."""
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.standard_normal((200, 3)), columns=["a", "b", "c"])
+    angle = np.linspace(-2.5, 2.5, 200)
+    frame["c"] += angle
+    frame["y"] = np.cos(angle) * frame["a"] + np.sin(angle) * frame["b"] + 0.1 * rng.standard_normal(200)
+    frame["day"] = pd.date_range("2020-01-01", periods=200, freq="D")
+    return frame
+
+
+def checked(frame, metric, reached, findings=()):
+    """Train by a table of what is reached, and note the problems that were trained on."""
+    source, seen = source_of(frame, "y", None, task="regression"), []
+
+    def train(problem):
+        seen.append(problem)
+        value = reached(problem)
+        own = replace(metric, reached=value, reached_interval=(value - 0.02, value + 0.02))
+        own = replace(own, curve=replace(metric.curve, fitted=np.full(3, value), limit=value))
+        return SimpleNamespace(metric="r2", metrics={"r2": own}, findings=findings), len(seen)
+
+    return learn_with_checks(source, OPTIONS, explained_by_columns(source, OPTIONS), train), seen
+
+
+def test_rows_of_one_patient_are_kept_apart_where_that_matters(metric):
+    found, (first, second) = checked(grouped(), metric, lambda problem: 0.9 if problem.groups is None else 0.1)
+    assert (found.checks.apart.kind, found.checks.apart.column) == ("groups", "patient_id")
+    assert (found.checks.mixed.reached, found.learned.metrics["r2"].reached, found.more) == (0.9, 0.1, 2)
+    assert first.groups is None
+    assert len(np.unique(second.groups)) == 30
+    assert found.problem is second
+    assert second.X.shape[1] == 3  # who it is, is no feature of a new one
+
+
+def test_later_rows_are_predicted_from_earlier_ones_where_that_matters(metric):
+    found, (first, second) = checked(dated(), metric, lambda problem: 0.9 if problem.time is None else 0.1)
+    assert (found.checks.apart.kind, found.checks.apart.column) == ("time", "day")
+    assert (np.diff(second.time) > 0).all()
+    gone = set(map(str, first.feature_names)) - set(map(str, second.feature_names))
+    assert gone == {"day: time"}  # months come again
+    assert "day: year" not in second.tabular.names
+
+
+def test_figures_stay_where_it_does_not_matter(metric):
+    found, seen = checked(grouped(), metric, lambda problem: 0.6 if problem.groups is None else 0.59)
+    assert len(seen) == 2
+    assert found.checks.unsure is None
+    assert found.checks.apart is found.checks.mixed is None
+    assert found.problem is seen[0]
+    assert [each.code for each in found.checks.dependence] == ["BF034"]
+
+
+def test_both_figures_are_told_where_the_difference_may_be_chance(metric):
+    found, seen = checked(grouped(), metric, lambda problem: 0.6 if problem.groups is None else 0.55)
+    assert found.checks.apart is None
+    assert found.checks.unsure.reached == 0.55
+    assert found.problem is seen[0]
+
+
+def test_near_copies_are_named_by_their_column(metric):
+    copied = [SimpleNamespace(code="BF038")]
+    found, seen = checked(grouped(), metric, lambda problem: 0.2, copied)
+    assert found.checks.apart.column == "patient_id"
+    assert found.checks.mixed is None
+    assert found.problem is seen[1]
+
+
+def test_a_leak_is_left_out_of_what_else_is_checked(metric):
+    frame = grouped()
+    frame["copy"] = 2.0 * frame["y"] + 1.0
+    found, seen = checked(
+        frame,
+        metric,
+        lambda problem: 0.99 if "copy" in problem.feature_names else 0.8 if problem.groups is None else 0.2,
+    )
+    assert found.checks.leaks.columns == ("copy",)
+    assert [problem.X.shape[1] for problem in seen] == [4, 3, 3]
+    assert (found.learned.metrics["r2"].reached, found.checks.without_leaks.reached) == (0.99, 0.2)
+    assert found.checks.mixed.reached == 0.8
+
+
+def test_a_clean_table_is_trained_on_once(metric):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.standard_normal((150, 3)), columns=["a", "b", "c"])
+    frame["day"] = pd.date_range("2020-01-01", periods=150, freq="D")
+    frame["y"] = frame["a"] + rng.standard_normal(150)
+    found, seen = checked(frame, metric, lambda problem: 0.5)
+    assert len(seen) == 1
+    assert not found.checks.leaks
+    assert found.checks.dependence == ()
+
+
+def test_which_columns_may_be_a_time():
+    n = 60
+    frame = pd.DataFrame(
+        {"a": np.linspace(0, 1, n), "year": np.arange(n) // 6 + 1990, "year_built": np.arange(n) + 1900}
+    )
+    frame["seen"] = pd.date_range("2020-01-01", periods=n, freq="W")
+    frame["birth_date"] = pd.date_range("1950-01-01", periods=n, freq="W")
+    frame["y"] = np.sin(np.arange(n))
+    assert set(possible_times(source_of(frame, "y", None, task="regression"))) == {"year", "seen"}
+
+
+def test_columns_that_became_several_features_are_left_out_whole():
+    frame = dated().assign(town=[f"t{code}" for code in np.arange(200) % 60], a_b=1.0 * (np.arange(200) % 7))
+    source = source_of(frame, "y", None, task="regression")
+    left = without_columns(source, source.problem, {"day", "a"})
+    assert not any(str(name).startswith("day") or str(name) == "a" for name in left.feature_names)
+    assert not any(name.startswith("day") or name == "a" for name in left.tabular.names)
+    assert {"a_b", "b", "c"} <= set(left.tabular.names)
+    for column, first, last in left.tabular.from_labels:
+        assert left.tabular.names[column] == "town"
+        assert all(str(left.feature_names[place]).startswith("town") for place in range(first, last))
+    assert without_columns(source, source.problem, set(source.columns)) is None
