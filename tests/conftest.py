@@ -9,6 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Threads of BLAS and OpenMP that wait for work keep a core busy for it: two processes of tests on two cores would take
+# several times as long. Libraries look at these when they are loaded, so that they are set before NumPy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 from bayesfloor.runtime.limits import usable_cores
 
 # A first call may compile kernels, so no example has a deadline; failures repeat from run to run.
@@ -16,6 +21,7 @@ settings.register_profile(
     "bayesfloor",
     deadline=None,
     derandomize=True,
+    max_examples=50,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "bayesfloor"))

@@ -56,17 +56,19 @@ def all_edges_in_order(X, seed, core=0.0):
     rank = np.empty(len(X), dtype=np.int64)
     rank[np.lexsort((core, *X.T[::-1], hashes))] = np.arange(len(X))  # stable: then by row number
     scaled, exponent = comfortable_scale(X)
-    d2 = np.zeros(len(i))
+    squares = np.zeros((len(X), len(X)))
     for column in scaled.T:
-        difference = column[i] - column[j]
-        d2 += difference * difference
+        squares += np.subtract.outer(column, column) ** 2
+    d2 = squares[i, j]
     core = largest_squares(np.ldexp(core, -exponent))
     d2 = np.maximum(d2, np.maximum(core[i], core[j]))
     seed_word = mix64(np.array([(seed + GOLDEN) % 2**64], dtype=np.uint64))
     edge_hash = mix64((hashes[i] + hashes[j]) ^ seed_word)
     larger, smaller = np.maximum(rank[i], rank[j]), np.minimum(rank[i], rank[j])
     ranks = larger * len(X) - smaller  # by the larger one, then by the smaller one from above
-    order = np.lexsort((ranks, edge_hash, d2))
+    order = np.argsort(d2)
+    if (np.diff(d2[order]) == 0).any():
+        order = np.lexsort((ranks, edge_hash, d2))
     return i[order], j[order], d2[order], exponent
 
 

@@ -160,8 +160,14 @@ def test_all_frames_are_of_the_callers_library():
     assert set(every_kind_of_result()) - seen == drawn
 
 
+@pytest.fixture(scope="module")
+def floor_of_pandas(few_learners_in_module):
+    numbers, y, site = columns()
+    return bf.learned_floor(pd.DataFrame(numbers | {"site": site, "kind": y}), "kind", by="site", **FEW)
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_frames_of_each_library(kind):
+def test_frames_of_each_library(kind, floor_of_pandas):
     numbers, y, site = columns()
     frame = make(kind, numbers | {"site": site, "kind": y})
     floor = bf.learned_floor(frame, "kind", by="site", **FEW)
@@ -176,8 +182,7 @@ def test_frames_of_each_library(kind):
     ]
     plt.close("all")
     assert {type(made) for _, made in frames_of(found)} == {KINDS[kind]}
-    same = bf.learned_floor(pd.DataFrame(numbers | {"site": site, "kind": y}), "kind", by="site", **FEW)
-    assert same.interval == floor.interval
+    assert floor_of_pandas.interval == floor.interval
     for each in found[:1]:
         for other in (pickle.loads(pickle.dumps(each)), copy.copy(each), copy.deepcopy(each)):
             assert type(other.frame()) is KINDS[kind]

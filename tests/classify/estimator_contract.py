@@ -8,8 +8,6 @@ Each function of `CONTRACT` takes an unfitted classifier and fails where that br
         check(clone(classifier))
 
 One instance of a class meets all of them; its variants meet `VARIANT_CONTRACT`, where a parameter can matter.
-
-`BAD_INPUT` names data that ``fit`` refuses, and the reason it gives.
 """
 
 import pickle
@@ -290,7 +288,39 @@ def check_skops(classifier):
     assert_same_outputs(io.loads(dump, trusted=unknown), fitted, X, rtol=0, atol=0)
 
 
+def _with_value(value, X, y):
+    X = X.astype(object if isinstance(value, str) else float)
+    X[3, 1] = value
+    return X, y
+
+
+#: Data that ``fit`` refuses, and the reason it gives.
+BAD_INPUT = {
+    "NaN": (partial(_with_value, np.nan), "NaN in 1 row, column 1"),
+    "inf": (partial(_with_value, np.inf), "infinity .* column 1"),
+    "text": (partial(_with_value, "a"), "could not convert to float: column 1"),
+    "complex": (lambda X, y: (X * 1j, y), "Complex data not supported"),
+    "3-D": (lambda X, y: (X[None], y), "dim"),
+    "1-D": (lambda X, y: (X[:, 0], y), "Expected 2D array"),
+    "empty": (lambda X, y: (X[:0], y[:0]), "0 sample"),
+    "one row": (lambda X, y: (X[:1], y[:1]), "minimum of 2 is required"),
+    "lengths differ": (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
+    "no y": (lambda X, y: (X, None), "requires y to be passed"),
+    "one class": (lambda X, y: (X, ["a"] * len(X)), "needs two classes, got 1: 'a'"),
+    "continuous y": (lambda X, y: (X, X[:, 0]), "regression"),
+    "missing labels": (lambda X, y: (X, [None, *y[1:].tolist()]), "1 missing label"),
+    "mixed labels": (lambda X, y: (X, ["a", *y[1:].tolist()]), "mixed types.*int and str"),
+}
+
+
+def check_bad_input_is_refused(classifier):
+    for spoil, message in BAD_INPUT.values():
+        with pytest.raises((ValueError, TypeError), match=message):
+            classifier.fit(*spoil(*blobs()))
+
+
 CONTRACT = [
+    check_bad_input_is_refused,
     check_second_fit_forgets_the_first,
     check_parameters_are_not_modified,
     check_decisions_agree,
@@ -316,27 +346,3 @@ VARIANT_CONTRACT = [
     check_rows_of_weight_zero_are_absent,
     check_skops,
 ]
-
-
-def _with_value(value, X, y):
-    X = X.astype(object if isinstance(value, str) else float)
-    X[3, 1] = value
-    return X, y
-
-
-BAD_INPUT = {
-    "NaN": (partial(_with_value, np.nan), "NaN in 1 row, column 1"),
-    "inf": (partial(_with_value, np.inf), "infinity .* column 1"),
-    "text": (partial(_with_value, "a"), "could not convert to float: column 1"),
-    "complex": (lambda X, y: (X * 1j, y), "Complex data not supported"),
-    "3-D": (lambda X, y: (X[None], y), "dim"),
-    "1-D": (lambda X, y: (X[:, 0], y), "Expected 2D array"),
-    "empty": (lambda X, y: (X[:0], y[:0]), "0 sample"),
-    "one row": (lambda X, y: (X[:1], y[:1]), "minimum of 2 is required"),
-    "lengths differ": (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
-    "no y": (lambda X, y: (X, None), "requires y to be passed"),
-    "one class": (lambda X, y: (X, ["a"] * len(X)), "needs two classes, got 1: 'a'"),
-    "continuous y": (lambda X, y: (X, X[:, 0]), "regression"),
-    "missing labels": (lambda X, y: (X, [None, *y[1:].tolist()]), "1 missing label"),
-    "mixed labels": (lambda X, y: (X, ["a", *y[1:].tolist()]), "mixed types.*int and str"),
-}

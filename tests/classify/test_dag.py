@@ -12,7 +12,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from bayesfloor.classify.hierarchical import DAGClassifier
 
 from .estimator_contract import (
-    BAD_INPUT,
     CONTRACT,
     blobs,
     check_kinds_of_array,
@@ -31,13 +30,6 @@ def test_scikit_learn_checks(estimator, check):
 @pytest.mark.parametrize("check", CONTRACT, ids=lambda check: check.__name__)
 def test_contract(check):
     check(DAGClassifier(clone(SVM)))
-
-
-@pytest.mark.parametrize("case", BAD_INPUT)
-def test_refused_with_a_reason(case):
-    change, message = BAD_INPUT[case]
-    with pytest.raises(ValueError, match=message):
-        DAGClassifier(SVM).fit(*change(*blobs()))
 
 
 def test_kinds_of_array(tmp_path):

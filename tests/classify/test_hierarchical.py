@@ -28,7 +28,6 @@ from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.tree import ClassTree, build_class_tree
 
 from .estimator_contract import (
-    BAD_INPUT,
     CONTRACT,
     VARIANT_CONTRACT,
     assert_same_outputs,
@@ -64,13 +63,6 @@ def test_contract(check):
 )
 def test_contract_of_variants(classifier, check):
     check(clone(classifier))
-
-
-@pytest.mark.parametrize("case", BAD_INPUT)
-def test_refused_with_a_reason(case):
-    change, message = BAD_INPUT[case]
-    with pytest.raises(ValueError, match=message):
-        HierarchicalClassifier(SVM).fit(*change(*blobs()))
 
 
 def test_sparse_values_at_fault_are_named():

@@ -17,7 +17,6 @@ from bayesfloor import LandmarkClassifier
 from bayesfloor.learn.landmarks.feature_map import N_AXES
 
 from .estimator_contract import (
-    BAD_INPUT,
     CONTRACT,
     VARIANT_CONTRACT,
     assert_same_outputs,
@@ -62,13 +61,6 @@ def test_kinds_of_array(tmp_path):
 
 def test_search_in_processes():
     check_search_in_processes(clone(DEFAULT))
-
-
-@pytest.mark.parametrize("name", BAD_INPUT)
-def test_bad_input_is_refused(name):
-    change, message = BAD_INPUT[name]
-    with pytest.raises((ValueError, TypeError), match=message):
-        LandmarkClassifier().fit(*change(*blobs()))
 
 
 @pytest.mark.parametrize("effort", ["fast", "default", "high"])

@@ -25,7 +25,6 @@ from bayesfloor.data.folds import fold_keys, stratified_folds
 from bayesfloor.tree import build_class_tree
 
 from .estimator_contract import (
-    BAD_INPUT,
     CONTRACT,
     VARIANT_CONTRACT,
     assert_same_outputs,
@@ -73,14 +72,6 @@ def test_kinds_of_array(classifier, tmp_path):
 @pytest.mark.slow
 def test_search_in_processes():
     check_search_in_processes(SmartSVC(cv=3))
-
-
-@pytest.mark.parametrize("case", BAD_INPUT)
-@pytest.mark.parametrize("classifier", [LinearSVCCV(), SmartSVC()], ids=repr)
-def test_bad_input(classifier, case):
-    spoil, message = BAD_INPUT[case]
-    with pytest.raises((ValueError, TypeError), match=message):
-        classifier.fit(*spoil(*blobs()))
 
 
 def wine():

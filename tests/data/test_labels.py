@@ -59,7 +59,7 @@ def test_accepted_in_every_dress(y, expected):
     assert codes.tolist() == [1, 0, 1]
 
 
-@given(st.lists(st.integers(-5, 5), min_size=1) | st.lists(st.text(max_size=2), min_size=1))
+@given(st.lists(st.integers(-5, 5), min_size=1) | st.lists(st.text("aAä\0 1", max_size=2), min_size=1))
 @example(["a\0", "a"])
 def test_classes_are_sorted_and_codes_give_y_back(y):
     classes, codes = check_labels(y, len(y), min_classes=1)

@@ -114,7 +114,7 @@ def test_no_values_where_they_do_not_fit():
     assert len(display.plot(ax, colorbar=False, print_values=True).text_) == 45
 
 
-@pytest.mark.parametrize(("n", "full"), [(2, False), (5, False), (6, False), (10, False), (2, True), (10, True)])
+@pytest.mark.parametrize(("n", "full"), [(2, False), (10, False), (6, True)])
 def test_readable(n, full):
     display = PairwiseHeatmapDisplay.from_data(symmetric(n), [chr(65 + k) for k in range(n)], full=full)
     assert len(display.text_) == n * (n - 1) // (1 if full else 2)
@@ -123,12 +123,11 @@ def test_readable(n, full):
     assert len(names) == (n if full else n - 1)
 
 
-@pytest.mark.parametrize("n", [2, 10])
-def test_readable_with_long_names(n):
-    names = [f"a name of some length, number {k}, and then more" for k in range(n)]
-    display = PairwiseHeatmapDisplay.from_data(symmetric(n), names)
+def test_readable_with_long_names():
+    names = [f"a name of some length, number {k}, and then more" for k in range(10)]
+    display = PairwiseHeatmapDisplay.from_data(symmetric(10), names)
     assert_readable(display.figure_)
-    assert len({label.get_text() for label in display.ax_.get_yticklabels()}) == n - 1
+    assert len({label.get_text() for label in display.ax_.get_yticklabels()}) == 9
 
 
 def test_readable_with_as_many_classes_as_letters():

@@ -33,11 +33,14 @@ def compute(at_progress=None):
     return meanwhile, blas_threads()
 
 
-def in_the_main_thread_then_in_others_for_classes_and_with_an_exception():
-    first = compute()
+def in_the_main_thread_first():
+    seen = [compute()]
     with ThreadPoolExecutor(1) as pool, ThreadPoolExecutor(1) as another_pool:
-        others = [pool.submit(compute).result(), another_pool.submit(compute).result()]
-    return [first, *others, compute(), *for_classes(), *with_an_exception()]
+        seen += [pool.submit(compute).result(), another_pool.submit(compute).result()]
+    seen.append(compute())
+    for scenario in (for_classes, with_an_exception, with_calls_that_overlap, with_eight_calls_at_once):
+        seen += scenario()
+    return seen
 
 
 def for_classes():
@@ -78,10 +81,6 @@ def with_calls_that_overlap():
         return [(meanwhile, blas_threads()), compute()]
 
 
-def with_calls_that_overlap_after_one_in_the_main_thread():
-    return [compute(), *with_calls_that_overlap()]
-
-
 def with_eight_calls_at_once():
     with ThreadPoolExecutor(8) as pool:
         meanwhile = set().union(*(call.result()[0] for call in [pool.submit(compute) for _ in range(8)]))
@@ -99,15 +98,7 @@ def with_an_exception():
     return [({1}, blas_threads()), compute()]
 
 
-@pytest.mark.parametrize(
-    "scenario",
-    [
-        in_the_main_thread_then_in_others_for_classes_and_with_an_exception,
-        with_calls_that_overlap,
-        with_calls_that_overlap_after_one_in_the_main_thread,
-        with_eight_calls_at_once,
-    ],
-)
+@pytest.mark.parametrize("scenario", [in_the_main_thread_first, with_calls_that_overlap])
 def test_one_thread_meanwhile_and_as_before_afterwards(scenario, monkeypatch):
     for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
         monkeypatch.setenv(variable, "2")

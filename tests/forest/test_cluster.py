@@ -21,7 +21,6 @@ from sklearn.preprocessing import StandardScaler
 
 from bayesfloor import (
     DAGClassifier,
-    HierarchicalClassifier,
     class_forests,
     difficulty_report,
     learned_floor,
@@ -78,15 +77,11 @@ def assert_same_class_forests(actual, expected):
     [
         ("gaussian", 1500, 4),
         ("gaussian", 1000, 40),
-        ("clustered", 1200, 8),
         ("one_hot", 1000, 20),
-        ("integer_grid", 1200, 3),
         ("some_copies", 1500, 5),
         ("few_distinct", 1000, 3),
         ("all_identical", 600, 2),
         ("signed_zeros", 800, 4),
-        ("one_outlier", 800, 6),
-        ("hub_in_a_sphere", 600, 30),
     ],
 )
 def test_forests(client, in_small_partitions, kind, n, d):
@@ -131,7 +126,7 @@ def test_fewer_partitions_than_workers(client, n):
 @pytest.mark.parametrize(
     ("kind", "n_classes"),
     # classes cut into partitions, several in a partition, and both: frequencies are unequal
-    [("gaussian", 2), ("gaussian", 5), ("one_hot", 3), ("some_copies", 4), ("few_distinct", 6), ("integer_grid", 60)],
+    [("gaussian", 2), ("one_hot", 3), ("few_distinct", 6), ("integer_grid", 60)],
 )
 def test_class_forests(client, in_small_partitions, kind, n_classes):
     X, y = make_points(kind, 1200, 5), make_labels(1200, n_classes)
@@ -360,14 +355,16 @@ def test_a_scheduler_that_does_not_answer_or_is_gone(lone_scheduler, monkeypatch
     scheduler, address = lone_scheduler
     monkeypatch.setattr(cluster, "ASK_EVERY_S", 0.2)
     X = make_points("gaussian", 6000, 16)
+    usual = cluster.PATIENCE_S
     for sent in (signal.SIGSTOP, signal.SIGKILL):
+        monkeypatch.setattr(cluster, "PATIENCE_S", usual)
         sent_once = []
 
         def send(done, total, sent=sent, sent_once=sent_once):
             if not sent_once:
                 sent_once.append(sent)
                 scheduler.send_signal(sent)
-                monkeypatch.setattr(cluster, "PATIENCE_S", 4.0)  # not before: a slow machine is not gone
+                monkeypatch.setattr(cluster, "PATIENCE_S", 1.0)  # not before: a slow machine is not gone
 
         client = distributed.Client(address, timeout=60)
         with plan.override(partition_rows=500), pytest.raises(ConnectionError, match=f"scheduler at {address} is gone"):
@@ -437,11 +434,9 @@ except ImportError as error:
     assert answer.stdout.strip() == "a cluster needs dask.distributed: pip install 'bayesfloor[dask]'"
 
 
-@pytest.mark.parametrize("kind", ["hierarchical", "dag"])
-def test_the_nodes_of_a_classifier_are_fitted_there_too(client, kind):
+def test_the_nodes_of_a_classifier_are_fitted_there_too(client):
     X, y = load_iris(return_X_y=True)
-    node = LogisticRegression(max_iter=500)
-    model = HierarchicalClassifier(node, random_state=0) if kind == "hierarchical" else DAGClassifier(node)
+    model = DAGClassifier(LogisticRegression(max_iter=500))
     here = clone(model).fit(X, y).predict(X)
     with parallel_config("dask", client=client):
         there = clone(model).set_params(n_jobs=-1).fit(X, y).predict(X)

@@ -41,7 +41,7 @@ def everything_on_the_device():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_edges_as_on_the_cpu(kind, monkeypatch):
-    X = make_points(kind, 500, MANY_FEATURES.get(kind, 6))
+    X = make_points(kind, 300, MANY_FEATURES.get(kind, 6))
     y = np.random.default_rng(1).integers(0, 3, len(X))
     calls = []
     original = torch_kernels.candidates
@@ -61,7 +61,7 @@ def test_the_same_edges_as_on_the_cpu(kind, monkeypatch):
     np.testing.assert_array_equal(on_device.pair_cross_counts, on_cpu.pair_cross_counts)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(201, 420),

@@ -14,7 +14,7 @@ from naive_forests import naive_forests
 from pairwise_design import all_pairs
 
 
-@pytest.mark.parametrize(("kind", "d", "n_trees"), all_pairs(KINDS, [1, 2, 8, 20, 100], [1, 2, 3, 4]))
+@pytest.mark.parametrize(("kind", "d", "n_trees"), all_pairs(KINDS, [2, 8, 100], [1, 2, 4]))
 def test_equal_trees(kind, d, n_trees):
     X = make_points(kind, 220, d)  # more than are joined by all pairs
     assert_same_forests(spanning_forests(X, n_trees=n_trees), naive_forests(X, n_trees))
@@ -23,7 +23,7 @@ def test_equal_trees(kind, d, n_trees):
 @pytest.mark.parametrize(
     ("kind", "n", "d"),
     [
-        ("gaussian", 1000, 2),
+        ("gaussian", 700, 2),
         ("clustered", 700, 3),
         ("some_copies", 700, 8),
         ("one_hot", 800, 20),
@@ -117,7 +117,7 @@ def test_interleaved_lattices(d):
     seed=st.integers(0, 2**64 - 1),
     all_pairs_below=st.sampled_from([2, 200]),
 )
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_equal_trees_anywhere(kind, n, d, n_trees, seed, all_pairs_below):
     X = make_points(kind, n, d, seed=seed)
     with plan.override(all_pairs_below=all_pairs_below):
@@ -136,7 +136,7 @@ def test_equal_trees_anywhere(kind, n, d, n_trees, seed, all_pairs_below):
     n_trees=st.integers(1, 4),
     all_pairs_below=st.sampled_from([2, 200]),
 )
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_equal_trees_on_found_points(points, n_trees, all_pairs_below):
     X = np.array(points, dtype=np.float64)
     with plan.override(all_pairs_below=all_pairs_below):

@@ -67,7 +67,7 @@ def test_equals_the_naive_reference(kind, monkeypatch):
 
 def test_one_row_at_a_time(monkeypatch):
     monkeypatch.setattr(batch, "FEW_POINTS", 16)
-    X = np.round(np.random.default_rng(0).standard_normal((120, 2)), 1)
+    X = np.round(np.random.default_rng(0).standard_normal((60, 2)), 1)
     forests = spanning_forests(X[:2])
     for n in range(2, len(X)):
         forests = forests.extend(X[n : n + 1])
@@ -136,7 +136,8 @@ def test_few_dimensions(kind, stays_linked, d, n_trees, n_jobs, monkeypatch):
     forests = spanning_forests(X[:200], n_trees=n_trees)
     for start, stop in pairwise((200, 201, 350, 360, 361, 400, 700)):
         forests = forests.extend(X[start:stop], n_jobs=n_jobs)
-        assert_equal_to_full(forests, X[:stop], n_trees=n_trees)
+        if stop in (201, 361, 700):
+            assert_equal_to_full(forests, X[:stop], n_trees=n_trees)
     is_linked = isinstance(forests._origin.take_tiles().known, linked.LinkedForests)
     assert is_linked == stays_linked
 
@@ -335,12 +336,12 @@ def test_class_forests_equal_all_rows_at_once(kind, d, at_once, monkeypatch):
     monkeypatch.setattr(growing_classes, "IN_ONE_CALL", at_once)
     monkeypatch.setattr(growing_classes, "FEW_POINTS", 100)
     rng = np.random.default_rng(d)
-    X = kind(rng, 1400, d)
-    y = np.array(["b", "d", "f"])[rng.integers(0, 3, 1400)]
-    y[1000:1100] = "d"  # a batch of one class
-    y[1200:] = np.array(["a", "c", "f"])[rng.integers(0, 3, 200)]  # new ones before and between the others
-    forests = class_forests(X[:900], y[:900])
-    for start, stop in ((900, 901), (901, 1000), (1000, 1100), (1100, 1200), (1200, 1400)):
+    X = kind(rng, 900, d)
+    y = np.array(["b", "d", "f"])[rng.integers(0, 3, 900)]
+    y[600:700] = "d"  # a batch of one class
+    y[750:] = np.array(["a", "c", "f"])[rng.integers(0, 3, 150)]  # new ones before and between the others
+    forests = class_forests(X[:500], y[:500])
+    for start, stop in ((500, 501), (501, 600), (600, 700), (700, 750), (750, 900)):
         forests = forests.extend(X[start:stop], y[start:stop], n_jobs=2)
     assert_same_class_forests(forests, class_forests(X, y))
 

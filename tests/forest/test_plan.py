@@ -93,7 +93,7 @@ def test_settings_do_not_change_pairs(forests_of_classes, values):
     projection=st.sampled_from(["none", "pca", "auto"]),
     kernel=st.sampled_from(["differences", "products", "auto"]),
 )
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_any_settings(kind, n, d, n_trees, seed, **settings_):
     X = make_points(kind, n, d, seed=seed)
     with plan.override(all_pairs_below=2, **settings_):

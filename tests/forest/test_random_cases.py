@@ -22,7 +22,7 @@ def test_the_naive_forests_come_out(tmp_path, way):
     if way not in usable_ways():
         pytest.skip("needs a package of an extra")
     share = WAYS[way].share
-    for number in range(10 + int(80 * share)):
+    for number in range(5 + int(40 * share)):
         case = draw_case(0, number, [way])
         assert differences(case, tmp_path) == [], str(case)
 

@@ -19,7 +19,7 @@ from naive_forests import naive_core_distances, naive_forests
 from pairwise_design import all_pairs
 
 
-@pytest.mark.parametrize(("kind", "d", "n_trees", "k"), all_pairs(KINDS, [1, 3, 40], [1, 3], [1, 5, 30]))
+@pytest.mark.parametrize(("kind", "d", "n_trees", "k"), all_pairs(KINDS, [1, 40], [1, 3], [1, 5, 30]))
 def test_equal_trees(kind, d, n_trees, k):
     X = make_points(kind, 220, d)
     core = naive_core_distances(X, k)
@@ -30,7 +30,7 @@ def test_equal_trees(kind, d, n_trees, k):
     assert_same_forests(spanning_forests(X, n_trees=n_trees, core_distances=core), expected)
 
 
-@pytest.mark.parametrize(("kind", "n", "d"), [("gaussian", 900, 2), ("some_copies", 700, 30), ("one_hot", 700, 20)])
+@pytest.mark.parametrize(("kind", "n", "d"), [("gaussian", 600, 3), ("some_copies", 500, 30), ("one_hot", 500, 20)])
 def test_equal_trees_over_many_tiles(kind, n, d):
     X = make_points(kind, n, d)
     expected = naive_forests(X, 2, core=naive_core_distances(X, 4))
@@ -49,7 +49,7 @@ def test_equal_trees_over_many_tiles(kind, n, d):
     values=st.sampled_from(["one", "three", "many"]),
     all_pairs_below=st.sampled_from([2, 200]),
 )
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_equal_trees_with_any_core_distances(kind, n, d, n_trees, seed, values, all_pairs_below):
     """Most edges tie; rows with the same values may have other core distances."""
     X = make_points(kind, n, d, seed=seed)
@@ -67,7 +67,7 @@ def test_many_copies_whose_edges_tie_with_those_between(core, all_pairs_below):
     """Whichever come first by their hash, those among the copies or those between."""
     rows = np.random.default_rng(0).integers(0, 3, 90)
     X = np.array([[0.0, 0.0], [0.5, 0.0], [0.0, 3.0]])[rows]
-    for seed in range(8):
+    for seed in range(4):
         expected = naive_forests(X, 2, seed, np.array(core)[rows])
         with plan.override(all_pairs_below=all_pairs_below):
             found = spanning_forests(X, n_trees=2, core_distances=np.array(core)[rows], random_state=seed)

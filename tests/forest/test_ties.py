@@ -52,7 +52,7 @@ def test_seeds_do_not_matter_without_ties():
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 8, 40, 250])
 def test_all_rows_identical(n, both_ways):
     X = np.tile([1.5, -2.0, 0.1], (n, 1))
-    for n_trees in (1, 2, 3, 4, 7):
+    for n_trees in (1, 3, 7):
         forests = spanning_forests(X, n_trees=n_trees)
         assert_same_forests(forests, naive_forests(X, n_trees))
         assert not forests.weights.any()
@@ -70,7 +70,7 @@ def test_copies_are_joined_before_anything_else():
 
 
 @pytest.mark.parametrize("copies", [[1, 250], [1] * 200 + [150], [2] * 180, [30] * 10, [1, 2, 3, 5, 8, 13, 21, 34, 55]])
-@pytest.mark.parametrize("d", [1, 2, 30])
+@pytest.mark.parametrize("d", [1, 30])
 def test_sites_of_all_sizes(copies, d):
     rng = np.random.default_rng(d)
     X = rng.permutation(np.repeat(rng.integers(0, 9, (len(copies), d)), copies, axis=0))

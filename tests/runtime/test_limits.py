@@ -17,8 +17,8 @@ GIB = 2**30
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
     """Return a function that writes the files of a made-up machine."""
-    monkeypatch.setattr(limits, "_PROC", tmp_path / "proc")
-    monkeypatch.setattr(limits, "_CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(limits, "_PROC", str(tmp_path / "proc"))
+    monkeypatch.setattr(limits, "_CGROUPS", str(tmp_path / "cgroup"))
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)), raising=False)

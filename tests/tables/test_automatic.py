@@ -493,11 +493,12 @@ def test_edited_fields_are_refused_or_harmless(table, file):
     raw = read_raw(file, strays="text", target="outcome")
     raw = raw.take(np.arange(5))
     n_edits, n_taken, longest = 0, 0, 0
-    for place, column in enumerate(table.preparation.to_dict()["columns"]):
+    unedited = table.preparation.to_dict()
+    for place, column in enumerate(unedited["columns"]):
         inner = [(key, inner) for key in ("reading", "frequent") if column.get(key) for inner in column[key]]
         for path in [(key,) for key in column] + inner:
             for value in HOSTILE:
-                stored = deepcopy(table.preparation.to_dict())
+                stored = deepcopy(unedited)
                 within = stored["columns"][place]
                 for key in path[:-1]:
                     within = within[key]

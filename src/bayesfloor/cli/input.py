@@ -174,7 +174,7 @@ def client_of(address: str | None) -> Iterator[Any]:
     try:
         get_address_host_port(address)  # a client of an address that is none stays behind, and complains at the end
         logger.setLevel(logging.CRITICAL + 1)  # retries; that nothing answers is said in one line
-        client: Any = Client(address, timeout=_PATIENCE_S, set_as_default=False)  # type: ignore[no-untyped-call]
+        client: Any = Client(address, timeout=_PATIENCE_S, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise ConnectionError(f"--cluster {address!r}: no Dask scheduler answers there ({error})") from error
     finally:

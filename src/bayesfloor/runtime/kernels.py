@@ -234,7 +234,7 @@ _plain_here = 0.0
 
 def _pays_off(seconds: float, needed: tuple[Any, ...]) -> bool:
     """Tell whether plain versions, which take so long, are the faster choice."""
-    if all(not hasattr(kernel, "signatures") or kernel.signatures for kernel in needed):
+    if all(not hasattr(kernel, "overloads") or kernel.overloads for kernel in needed):
         return False
     if all(map(is_compiled, needed)):
         return _plain_here + seconds <= PLAIN_S_TO_LOAD
@@ -266,10 +266,10 @@ def _add_plain_seconds(seconds: float) -> None:
 
 def is_compiled(function: Any) -> bool:
     """Tell whether a kernel has machine code already, in this process or on disk."""
-    if not hasattr(function, "signatures"):  # not compiled at all: NUMBA_DISABLE_JIT
+    if not hasattr(function, "overloads"):  # not compiled at all: NUMBA_DISABLE_JIT
         return True
     kept = isinstance(function._cache, KernelCache) and any(function._cache.files())
-    return bool(function.signatures) or kept
+    return bool(function.overloads) or kept
 
 
 class KernelCache(NullCache):

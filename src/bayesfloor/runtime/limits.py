@@ -9,13 +9,14 @@ import math
 import os
 from collections.abc import Iterator
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from bayesfloor.runtime.checks import ParameterError, is_int
 
-_PROC = Path("/proc")
-_CGROUPS = Path("/sys/fs/cgroup")
+_PROC = "/proc"
+_CGROUPS = "/sys/fs/cgroup"
 
 #: Whether the caller is one of several threads that share the cores.
 _in_a_pool: ContextVar[bool] = ContextVar("in_a_pool", default=False)
@@ -69,10 +70,10 @@ def usable_cores() -> int:
         if first.isdecimal():
             limits.append(int(first))
     for folder in _group_folders("cpu"):
-        quota, _, period = _read(folder / "cpu.max").partition(" ")
+        quota, _, period = _read(f"{folder}/cpu.max").partition(" ")
         if not period:
-            quota = _read(folder / "cpu.cfs_quota_us")
-            period = _read(folder / "cpu.cfs_period_us")
+            quota = _read(f"{folder}/cpu.cfs_quota_us")
+            period = _read(f"{folder}/cpu.cfs_period_us")
         if quota.isdecimal() and period.isdecimal():
             limits.append(math.ceil(int(quota) / int(period)))
     return max(1, min(limits))
@@ -103,12 +104,12 @@ def check_memory(required_bytes: float, what: str) -> None:
 def available_memory() -> int | None:
     """Count the bytes this process can still allocate, or return None when that is unknown."""
     limits = []
-    for line in _read(_PROC / "meminfo").splitlines():
+    for line in _read(f"{_PROC}/meminfo").splitlines():
         if line.startswith("MemAvailable:"):
             limits.append(int(line.split()[1]) * 1024)
     for folder in _group_folders("memory"):
-        limit = _read(folder / "memory.max") or _read(folder / "memory.limit_in_bytes")
-        used = _read(folder / "memory.current") or _read(folder / "memory.usage_in_bytes")
+        limit = _read(f"{folder}/memory.max") or _read(f"{folder}/memory.limit_in_bytes")
+        used = _read(f"{folder}/memory.current") or _read(f"{folder}/memory.usage_in_bytes")
         if limit.isdecimal() and used.isdecimal():
             used_for_good = int(used) - _reclaimable_bytes(folder)
             limits.append(max(0, int(limit) - used_for_good))
@@ -124,34 +125,39 @@ def in_gib(n_bytes: float) -> str:
     return f"{n_bytes / 2**20:.1f} MiB"
 
 
-def _group_folders(controller: str) -> list[Path]:
+def _group_folders(controller: str) -> list[str]:
     """Folders that may limit this process: its own control group and those around it."""
+    return _folders_of(_read(f"{_PROC}/self/cgroup"), controller, _CGROUPS)
+
+
+@cache
+def _folders_of(groups: str, controller: str, top: str) -> list[str]:
+    """Folders of the groups that a process names; what is asked for again is not looked for again."""
     folders = []
-    for line in _read(_PROC / "self" / "cgroup").splitlines():
+    for line in groups.splitlines():
         _, controllers, group = line.split(":", maxsplit=2)
-        if controllers == "":  # version 2: one tree for all controllers
-            top = _CGROUPS
-        elif controller in controllers.split(","):
-            top = _CGROUPS / controller
-        else:
+        if controllers and controller not in controllers.split(","):
             continue
+        # version 2 has one tree for all controllers
+        tree = Path(top, controller if controllers else "")
         inner = PurePosixPath(group.lstrip("/"))
-        folders += [top / folder for folder in (inner, *inner.parents)]
+        folders += [tree / folder for folder in (inner, *inner.parents)]
     # Inside a container the group's path is often that of the host, while its own group is on top.
-    return [folder for folder in dict.fromkeys(folders) if folder.is_dir()]
+    return [str(folder) for folder in dict.fromkeys(folders) if folder.is_dir()]
 
 
-def _reclaimable_bytes(folder: Path) -> int:
+def _reclaimable_bytes(folder: str) -> int:
     """Bytes of cached files that the system gives up before it runs out of memory."""
-    for line in _read(folder / "memory.stat").splitlines():
+    for line in _read(f"{folder}/memory.stat").splitlines():
         name, _, value = line.partition(" ")
         if name in ("inactive_file", "total_inactive_file"):
             return int(value)
     return 0
 
 
-def _read(path: Path) -> str:
+def _read(path: str) -> str:
     try:
-        return path.read_text(encoding="ascii").strip()
+        with open(path, encoding="ascii") as file:
+            return file.read().strip()
     except OSError:
         return ""

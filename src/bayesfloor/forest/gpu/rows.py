@@ -155,7 +155,7 @@ class Resident:
 
     def __init__(self, tensor: torch.Tensor, extent: Extent):
         self.tensor, self.extent = tensor, extent
-        self.shape: tuple[int, int] = tuple(tensor.shape)  # type: ignore[assignment]
+        self.shape: tuple[int, int] = tuple(tensor.shape)
 
     def __len__(self) -> int:
         return self.shape[0]
