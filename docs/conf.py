@@ -15,8 +15,8 @@ from docutils import nodes
 from pygments.lexers.special import TextLexer
 from sphinx.highlighting import lexers
 
-from bayesfloor.runtime.finding_pages import FOLDER as FINDING_PAGES
-from bayesfloor.runtime.finding_pages import finding_codes
+from bayesfloor.runtime.findings import FOLDER as FINDING_PAGES
+from bayesfloor.runtime.findings import finding_codes
 
 DOCS = Path(__file__).parent
 #: Where pages of this folder link to, so that code hosts find it.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from bayesfloor.floor.known.gaussian import GaussianPair
+from bayesfloor.floor.known import GaussianPair
 from bayesfloor.floor.trees import henze_penrose as hp
 
 ROOT = Path(__file__).parents[1]

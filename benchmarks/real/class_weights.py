@@ -41,9 +41,9 @@ SETS = {
 WEIGHTINGS: dict[str, Any] = {
     "none": None,
     "balanced": "balanced",
-    "by classes": {"by": "classes"},
-    "by classes, strength 3": {"by": "classes", "strength": 3.0},
-    "by pairs": {"by": "pairs"},
+    "by classes": {"basis": "classes"},
+    "by classes, strength 3": {"basis": "classes", "strength": 3.0},
+    "by pairs": {"basis": "pairs"},
 }
 
 Row = dict[str, Any]

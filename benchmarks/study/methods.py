@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
-from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
-from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
-from bayesfloor.classify.linear.smart_svc import SmartSVC
+from bayesfloor.classify.landmarks import LandmarkClassifier
+from bayesfloor.classify.linear.path_classifiers import LinearSVCCV, OneVsOneSVC, SmartSVC
 from benchmarks.study.joint.crammer_singer import CrammerSingerSVC
 from benchmarks.study.joint.gensvm_cv import PAPER_GRID, GenSVCCV
 from benchmarks.study.plan import LANDMARK_METHODS, Protocol, UnknownNameError, unknown

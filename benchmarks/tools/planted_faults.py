@@ -60,15 +60,15 @@ FAULTS = [
           "data/test_sampling.py"),
     Fault("data/row_groups.py", "if len(moments) and moments.min() == moments.max():", "if not len(moments):",
           "data"),
-    Fault("data/subgroups.py", 'np.searchsorted(cuts, codes), f"', 'np.searchsorted(cuts, codes, "right"), f"',
+    Fault("data/row_groups.py", 'np.searchsorted(cuts, codes), f"', 'np.searchsorted(cuts, codes, "right"), f"',
           "data/test_subgroups.py"),
-    Fault("data/value_order.py", "mix64(keys ^ mix64(np.array([seed], np.uint64)))", "mix64(keys)",
-          "data/test_value_order.py"),
+    Fault("data/column_order.py", "mix64(keys ^ mix64(np.array([seed], np.uint64)))", "mix64(keys)",
+          "data/test_column_order.py"),
     # --- tables: files and frames
     Fault("tables/libsvm.py", "first >= second for", "first > second for", "tables/test_formats.py"),
     Fault("tables/libsvm.py", "first = 0 if min(indices) == 0 else 1", "first = 1", "tables/test_formats.py"),
-    Fault("tables/date_features.py", "np.mod(days + 3, 7)", "np.mod(days + 4, 7)", "tables"),
-    Fault("tables/scaling.py", "return float(distinct[counts.argmax()])", "return float(distinct[0])", "tables"),
+    Fault("tables/treatments.py", "np.mod(days + 3, 7)", "np.mod(days + 4, 7)", "tables"),
+    Fault("tables/treatments.py", "return float(distinct[counts.argmax()])", "return float(distinct[0])", "tables"),
     Fault("tables/joining.py", "found >= {TextColumn, NumberColumn}", "found > {TextColumn, NumberColumn}", "tables"),
     # --- tree: cuts of classes
     Fault("tree/cuts.py", "alone = 0 if tied[0] == 0 else tied[-1]", "alone = tied[0]", "tree"),
@@ -98,7 +98,7 @@ FAULTS = [
     Fault("floor/trees/uncertainty.py", "(B - 2.0 * A) * q3", "(B - A) * q3", "floor/test_uncertainty.py"),
     Fault("floor/trees/cross_edges.py", "variance=cross_edge_variance(sums) * per_tree**2",
           "variance=cross_edge_variance(sums) * per_tree", "floor/test_edge_sums.py floor/test_uncertainty.py"),
-    Fault("floor/trees/remote_points.py", "min(first + self._n_at_once, self.shape[1])", "first + self._n_at_once - 1",
+    Fault("floor/trees/problem.py", "min(first + self._n_at_once, self.shape[1])", "first + self._n_at_once - 1",
           "floor/test_remote_points.py"),
     # --- floor: learned
     Fault("floor/learned/learning_curve.py", "covariance += max(variance - covariance[0, 0], 0.0)",
@@ -110,13 +110,13 @@ FAULTS = [
     Fault("floor/learned/copies.py", "n_different >= DIFFERENT_GAPS * len(gaps)", "n_different >= 0",
           "floor/test_copies.py"),
     # --- floor: votes
-    Fault("floor/votes/agreement.py", "agreeing = (counts * (counts - 1)).sum(axis=1)",
+    Fault("floor/votes/settings.py", "agreeing = (counts * (counts - 1)).sum(axis=1)",
           "agreeing = (counts * counts).sum(axis=1)", "floor/test_votes.py"),
     # --- classify
     Fault("classify/routing.py", "(n_right + 1.0) / (n_right + 2.0)", "1.0", "classify/test_routing.py"),
-    Fault("classify/hierarchical/dag.py", "first[some] += scores > 0", "first[some] += scores >= 0",
+    Fault("classify/hierarchical.py", "first[some] += scores > 0", "first[some] += scores >= 0",
           "classify/test_dag.py"),
-    Fault("classify/linear_decisions.py", "if not np.isfinite(scores).all():", "if False:",
+    Fault("classify/linear/path_classifiers.py", "if not np.isfinite(scores).all():", "if False:",
           "classify/test_path_classifiers.py"),
     # --- choose
     Fault("choose/search.py", "before.floor - after.floor > n_errors *", "before.floor - after.floor > 0 *",
@@ -137,7 +137,7 @@ FAULTS = [
     # --- cli
     Fault("cli/exits.py", "isinstance(error, ImportError | ConnectionError)", "isinstance(error, ImportError)",
           "cli/test_exits.py"),
-    Fault("cli/predicted.py", "if STDIN_TOKEN in (given.model, given.predictions):",
+    Fault("cli/gap.py", "if STDIN_TOKEN in (given.model, given.predictions):",
           "if STDIN_TOKEN == given.model:", "cli/test_gap.py"),
 ]
 # fmt: on

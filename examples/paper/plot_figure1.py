@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from bayesfloor import bayes_error
-from bayesfloor.floor.known.gaussian import GaussianPair
+from bayesfloor.floor.known import GaussianPair
 
 N_TRIALS = 3  # 200 in the paper and in the picture of the user guide
 N_SAMPLES = 1000

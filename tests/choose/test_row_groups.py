@@ -6,8 +6,7 @@ from numpy.testing import assert_allclose
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from bayesfloor import FloorSelector, compare_transforms
-from bayesfloor.choose.floor_levels import pair_floors, whole_floor
-from bayesfloor.choose.row_influence import error_direction, group_error_directions
+from bayesfloor.choose.floor_levels import error_direction, group_error_directions, pair_floors, whole_floor
 from bayesfloor.floor.trees.problem import check_options
 from bayesfloor.forest import class_forests, spanning_forests
 

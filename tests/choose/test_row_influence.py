@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesfloor.choose.row_influence import error_direction
+from bayesfloor.choose.floor_levels import error_direction
 from bayesfloor.forest import spanning_forests
 
 

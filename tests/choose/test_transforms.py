@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from bayesfloor import FloorSelector, compare_transforms
-from bayesfloor.choose.transform_inputs import default_transforms, needs_labels
+from bayesfloor.choose.transforms import default_transforms, needs_labels
 from bayesfloor.floor import bayes_error, one_vs_rest_bayes_error, pairwise_bayes_error
 
 from .samples import shifted_classes

@@ -186,16 +186,16 @@ def test_given_values_are_checked_and_copied():
     _, matrix = class_affinity(X, y, affinity=given)
     np.testing.assert_array_equal(matrix, [[0, 1, 2], [1, 0, 3], [2, 3, 0]])
     assert given[0, 0] == 5
-    np.testing.assert_array_equal(affinity_matrix(X, y, 3, given.tolist()), matrix)
+    np.testing.assert_array_equal(affinity_matrix(X, y, np.arange(3), given.tolist()), matrix)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         ("cosine", "'affinity' parameter must be .* Got 'cosine'"),
-        (np.ones((2, 2)), r"shape \(2, 2\), and there are 3 classes: expected \(3, 3\)"),
-        (np.ones((3, 3)) - 2 * np.eye(3)[::-1], "not be negative; its smallest value is -1"),
-        (np.full((3, 3), np.nan), "NaN or infinity"),
+        (np.ones((2, 2)), r"3 classes need affinity of shape \(3, 3\), got \(2, 2\)"),
+        (np.ones((3, 3)) - 2 * np.eye(3)[::-1], "affinity should be 0 or more: row 0, column 2 has -1"),
+        (np.full((3, 3), np.nan), "affinity should be finite: row 0, column 1 has nan"),
         (np.arange(9.0).reshape(3, 3), "symmetric"),
     ],
 )

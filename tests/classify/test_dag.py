@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesfloor.classify.hierarchical.dag import DAGClassifier
+from bayesfloor.classify.hierarchical import DAGClassifier
 
 from .estimator_contract import (
     BAD_INPUT,

@@ -19,10 +19,9 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from bayesfloor.classify import hierarchical
 from bayesfloor.classify.affinity import class_affinity
-from bayesfloor.classify.hierarchical import hierarchical_classifier as hierarchical
-from bayesfloor.classify.hierarchical.dag import DAGClassifier
-from bayesfloor.classify.hierarchical.hierarchical_classifier import HierarchicalClassifier
+from bayesfloor.classify.hierarchical import DAGClassifier, HierarchicalClassifier
 from bayesfloor.classify.routing import fit_platt, leaf_probabilities
 from bayesfloor.floor import pairwise_bayes_error
 from bayesfloor.runtime.limits import check_n_jobs
@@ -95,7 +94,7 @@ def test_search_in_processes():
     [
         ({"routing": "fuzzy"}, ValueError, "'routing' parameter must be .* Got 'fuzzy'"),
         ({"affinity": "cosine"}, ValueError, "'affinity' parameter must be .* Got 'cosine'"),
-        ({"affinity": np.ones((2, 2))}, ValueError, "there are 4 classes"),
+        ({"affinity": np.ones((2, 2))}, ValueError, "4 classes need affinity of shape"),
         ({"tree": "oak"}, ValueError, "oak"),
         ({"tree": [0, 1]}, ValueError, "2"),
         ({"n_trees": 0}, ValueError, "'n_trees'"),

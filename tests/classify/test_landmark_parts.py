@@ -12,12 +12,11 @@ from sklearn.metrics.pairwise import rbf_kernel
 from bayesfloor.learn.landmarks.efforts import EFFORTS
 from bayesfloor.learn.landmarks.feature_choice import CONSTANT, Sample, choose_rules, ridge
 from bayesfloor.learn.landmarks.feature_kernels import to_probabilities, to_residuals
-from bayesfloor.learn.landmarks.feature_map import LINEAR_SCALE, RULE_SCALE, FeatureMap
+from bayesfloor.learn.landmarks.feature_map import LINEAR_SCALE, RULE_SCALE, FeatureMap, scale_rows, scaling_of
 from bayesfloor.learn.landmarks.fitting import order_rows
 from bayesfloor.learn.landmarks.local_rows import N_NEAREST, PENALTY, WIDTH, fit_stack_weights, store_rows
 from bayesfloor.learn.landmarks.multinomial import Objective, descend, penalty_of
 from bayesfloor.learn.landmarks.row_sums import RowSums
-from bayesfloor.learn.landmarks.scaling import scale_rows, scaling_of
 from bayesfloor.runtime.threads import WorkerPool
 
 

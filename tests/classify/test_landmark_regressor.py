@@ -11,7 +11,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bayesfloor.classify.landmarks.landmark_regressor import LandmarkRegressor
+from bayesfloor.classify.landmarks import LandmarkRegressor
 from bayesfloor.learn.landmarks.multinomial import DAMPING, penalty_of
 from bayesfloor.learn.landmarks.regression import solve_ridge
 

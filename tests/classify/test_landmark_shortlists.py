@@ -37,8 +37,9 @@ def features(rows):
 
 
 @pytest.fixture(scope="module")
-def start(rows):
-    return shortlists.closed_form_start(rows, N_CLASSES, rows.products(), penalty_of(rows.feature_map), 1.0)
+def start(rows, features):
+    judged = features.astype(np.float32), rows.codes
+    return shortlists.closed_form_start(rows, N_CLASSES, rows.products(), penalty_of(rows.feature_map), 1.0, judged)
 
 
 def indicators(codes, n_classes=N_CLASSES):
@@ -124,7 +125,8 @@ def test_model_from_shortlists_is_as_good_as_that_of_all_classes():
     rows, fresh = (class_rows(n, N_CLASSES, n_landmarks=150, spread=3.0) for n in (4000, 5000))
     F = rows.feature_map.features(fresh.columns)
     penalty, products = penalty_of(rows.feature_map), rows.products()
-    start = shortlists.closed_form_start(rows, N_CLASSES, products, penalty, 0.1)
+    judged = rows.feature_map.features(rows.columns), rows.codes
+    start = shortlists.closed_form_start(rows, N_CLASSES, products, penalty, 0.1, judged)
 
     def accuracy(coefficients):
         return np.mean((F @ coefficients.T).argmax(axis=1) == fresh.codes)

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bayesfloor import LandmarkClassifier
-from bayesfloor.learn.landmarks.scaling import N_AXES
+from bayesfloor.learn.landmarks.feature_map import N_AXES
 
 from .estimator_contract import (
     BAD_INPUT,

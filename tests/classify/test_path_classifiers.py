@@ -18,11 +18,8 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from bayesfloor.classify.hierarchical.dag import DAGClassifier
-from bayesfloor.classify.hierarchical.hierarchical_classifier import HierarchicalClassifier
-from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
-from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
-from bayesfloor.classify.linear.smart_svc import SmartSVC
+from bayesfloor.classify.hierarchical import DAGClassifier, HierarchicalClassifier
+from bayesfloor.classify.linear.path_classifiers import LinearSVCCV, OneVsOneSVC, SmartSVC
 from bayesfloor.classify.training import check_training
 from bayesfloor.data.folds import fold_keys, stratified_folds
 from bayesfloor.tree import build_class_tree

@@ -23,7 +23,7 @@ def run(capsys, tmp_path, monkeypatch):
     """Run a command in an empty folder; arguments are one text, or several. JSON has to be what the schema says."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BAYESFLOOR_DATA", raising=False)
-    monkeypatch.setattr(warmup, "_is_compiled", lambda part: True)  # or a process would compile kernels beside
+    monkeypatch.setattr(warmup, "_boosting_is_compiled", lambda: True)  # or a process would compile kernels beside
 
     def call(*arguments):
         tokens = arguments[0].split() if len(arguments) == 1 else arguments

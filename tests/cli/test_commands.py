@@ -180,6 +180,17 @@ def test_help_has_examples(run, command):
     assert ("--json" in outcome.out) == (command != "warmup")  # which has no result
 
 
+def test_help_says_what_every_option_does():
+    silent = [
+        (command, argument.names)
+        for command in app
+        if not command.startswith("-")
+        for argument in app[command].assemble_argument_collection(parse_docstring=True)
+        if argument.names != ("*",) and not argument.parameter.help
+    ]
+    assert silent == []
+
+
 def test_help_names_every_command(run):
     assert {name for name in app if not name.startswith("-")} == set(COMMANDS)
     shown = run("--help").out

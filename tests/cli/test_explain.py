@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from bayesfloor.cli.app import app
-from bayesfloor.runtime.finding_pages import SECTIONS, finding_codes, finding_page, finding_title
+from bayesfloor.runtime.findings import SECTIONS, finding_codes, finding_page, finding_title
 
 from .test_process import HEAVY
 

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from skops import io as skops_io
 
 from bayesfloor import floor_gap, read_table
-from bayesfloor.cli.predicted import ModelOptions, predictions_of
+from bayesfloor.cli.gap import ModelOptions, predictions_of
 from bayesfloor.floor.learned import gap
 from bayesfloor.floor.learned.estimate import learned_floor_of
 from bayesfloor.report import figures

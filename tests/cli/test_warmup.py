@@ -10,7 +10,7 @@ from bayesfloor.cli import main, warmup
 from bayesfloor.runtime import kernels
 
 #: Kernels that only a device calls.
-OF_DEVICES = {"bayesfloor.forest.gpu.line_kernels.bound_along"}
+OF_DEVICES = {"bayesfloor.forest.sweep.bound_kernels.bound_along"}
 
 
 @pytest.fixture
@@ -57,16 +57,21 @@ def test_processes_beside_end_with_the_work(monkeypatch):
             started.append(self)
 
     monkeypatch.setattr(subprocess, "Popen", Process)
-    monkeypatch.setattr(warmup, "_is_compiled", lambda part: False)
+    monkeypatch.setattr(warmup, "_boosting_is_compiled", lambda: False)
     monkeypatch.setattr("bayesfloor.runtime.limits.check_n_jobs", lambda n_jobs: 2)
-    with pytest.raises(KeyError), warmup.compiling_beside("boosting", "trees"):
+    with pytest.raises(KeyError), warmup.compiling_boosting():
         raise KeyError
-    (process,) = started  # as there are two cores
+    (process,) = started
     assert process.returncode is not None
-    monkeypatch.setattr(warmup, "_is_compiled", lambda part: True)
-    with warmup.compiling_beside("boosting"):
-        pass
-    assert len(started) == 1
+    with warmup.compiling_boosting(False):
+        assert len(started) == 1
+    monkeypatch.setattr("bayesfloor.runtime.limits.check_n_jobs", lambda n_jobs: 1)
+    with warmup.compiling_boosting():
+        assert len(started) == 1
+    monkeypatch.setattr("bayesfloor.runtime.limits.check_n_jobs", lambda n_jobs: 2)
+    monkeypatch.setattr(warmup, "_boosting_is_compiled", lambda: True)
+    with warmup.compiling_boosting():
+        assert len(started) == 1
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from bayesfloor.data.subgroups import MISSING, check_subgroups
+from bayesfloor.data.row_groups import MISSING, check_subgroups
 
 
 def counts_of(found):
@@ -19,7 +19,7 @@ def test_values_are_groups_in_their_order():
     assert check_subgroups(["10", "9", "9"], 3).names == ("9", "10")  # numbers that are written as text
     assert check_subgroups([True, False, True], 3).names == ("False", "True")
     assert check_subgroups([3, 1, 3], 3).names == ("1", "3")
-    assert found.column == "by"
+    assert found.column == "subgroup"
     assert found.note == ""
 
 

@@ -6,7 +6,7 @@ from matplotlib import pyplot
 from sklearn.datasets import load_wine
 from sklearn.tree import DecisionTreeClassifier
 
-from bayesfloor.classify.linear.smart_svc import SmartSVC
+from bayesfloor.classify.linear.path_classifiers import SmartSVC
 from bayesfloor.display import ClassTreeDisplay
 from bayesfloor.tree import build_class_tree
 from display.layout import assert_readable, cut_off, drawn_texts, overlapping

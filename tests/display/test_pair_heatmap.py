@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bayesfloor import BayesErrorEstimator, pairwise_bayes_error
-from bayesfloor.classify.linear.smart_svc import SmartSVC
+from bayesfloor.classify.linear.path_classifiers import SmartSVC
 from bayesfloor.display import PairwiseHeatmapDisplay
 from bayesfloor.display.pair_heatmap import similarity_order
 from bayesfloor.tree import build_class_tree

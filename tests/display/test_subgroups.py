@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from bayesfloor import learned_floor
 from bayesfloor.display import SubgroupsDisplay
 from display.layout import assert_readable
 
@@ -31,6 +32,13 @@ def test_marks_and_intervals_are_in_the_row_of_their_subgroup():
     assert display.ax_.get_xlabel() == "error by re_gion"
     assert "90% interval" in display.ax_.get_legend().get_texts()[0].get_text()
     assert_readable(display.figure_)
+
+
+def test_subgroups_of_an_array_without_a_name_are_called_subgroups():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    by = np.repeat(["north", "south"], 30)
+    found = learned_floor(X, (X[:, 0] > 0).astype(int), by=by, learners=["gaussian"]).subgroups
+    assert found.plot().ax_.get_xlabel() == "error by subgroup"
 
 
 def test_the_frame_has_what_is_drawn():

@@ -36,7 +36,7 @@ def copies(rng, n_groups, sizes, noise):
 def test_groups_of_one_row_each_change_nothing():
     X, y = gaussian_classes(np.random.default_rng(3), 300, [0.4, 0.3, 0.3], [[0], [1.5], [3]], 2)
     plain, grouped = bayes_error(X, y), bayes_error(X, y, groups=np.arange(300))
-    assert grouped.cross_edges == pytest.approx(plain.cross_edges)
+    assert grouped.cross_edges.mean == pytest.approx(plain.cross_edges.mean)
     assert grouped.estimate == pytest.approx(plain.estimate)
     assert grouped.interval == pytest.approx(plain.interval, rel=0.01)  # a jackknife over 300 rows
     assert grouped.p_value == pytest.approx(plain.p_value, abs=1e-6)
@@ -44,8 +44,8 @@ def test_groups_of_one_row_each_change_nothing():
     assert "300 samples, 300 groups" in repr(grouped)
     with_ties = np.round(X)
     plain, grouped = bayes_error(with_ties, y), bayes_error(with_ties, y, groups=np.arange(300))
-    assert grouped.cross_edges == pytest.approx(plain.cross_edges)
-    assert grouped.forced_edges == pytest.approx(plain.forced_edges)
+    assert grouped.cross_edges.mean == pytest.approx(plain.cross_edges.mean)
+    assert grouped.cross_edges.forced == pytest.approx(plain.cross_edges.forced)
 
 
 def share_by_brute_force(forests, y, groups):
@@ -90,8 +90,8 @@ def test_exact_copies_tell_what_one_of_each_tells():
     first = np.unique(groups, return_index=True)[1]
     once = bayes_error(X[first], y[first], n_trees=1, forced_edges="keep")
     grouped = bayes_error(X, y, groups=groups, n_trees=1, forced_edges="keep")
-    assert grouped.cross_edges / 239 == pytest.approx(once.cross_edges / 59)
-    assert bayes_error(X, y, n_trees=1).cross_edges / 239 < 0.3 * once.cross_edges / 59
+    assert grouped.cross_edges.mean / 239 == pytest.approx(once.cross_edges.mean / 59)
+    assert bayes_error(X, y, n_trees=1).cross_edges.mean / 239 < 0.3 * once.cross_edges.mean / 59
     # and the interval is as wide as that of 60 rows, not of 240
     width = np.subtract(*once.interval[::-1])
     assert 0.9 * width < np.subtract(*grouped.interval[::-1]) < 2 * width
@@ -105,7 +105,7 @@ def test_share_is_that_of_rows_of_new_groups_where_sizes_go_with_the_class():
     shares = []
     for seed in range(40):
         X, y, groups = copies(np.random.default_rng(seed), 150, (2, 8), 0.05)
-        shares.append(bayes_error(X, y, groups=groups, n_jobs=1).cross_edges / (len(y) - 1))
+        shares.append(bayes_error(X, y, groups=groups, n_jobs=1).cross_edges.mean / (len(y) - 1))
     assert np.mean(shares) == pytest.approx(limit, abs=4 * np.std(shares) / np.sqrt(40))
     assert np.mean(shares) < 0.2  # half of the groups, without weights: 0.225
 
@@ -118,8 +118,8 @@ def test_interval_covers_the_mean_over_samples_of_groups(spread):
     for seed in range(120):
         X, y, groups = grouped_sample(seed, spread=spread)
         floor = bayes_error(X, y, groups=groups, n_jobs=1)
-        shares.append(floor.cross_edges / (len(y) - 1))
-        ends.append(np.array(floor.cross_edges_interval) / (len(y) - 1))
+        shares.append(floor.cross_edges.mean / (len(y) - 1))
+        ends.append(np.array(floor.cross_edges.interval) / (len(y) - 1))
     low, high = np.array(ends).T
     covered = np.mean((low <= np.mean(shares)) & (np.mean(shares) <= high))
     assert covered >= 0.92
@@ -160,8 +160,8 @@ def test_one_group_per_class_tells_nothing():
     pairs = pairwise_bayes_error(np.vstack([X, X + 20]), np.r_[y, np.full(200, 2)], groups=np.repeat([0, 1], 200))
     assert pairs.estimate[0, 1] == pytest.approx(pairs.normalized[0, 1] * min(np.mean(y), 1 - np.mean(y)))
     assert pairs.normalized[0, 1] > 0.95
-    assert pairs.cross_edges_interval[0, 1, 0] < 1
-    assert pairs.cross_edges_interval[0, 1, 1] > 198
+    assert pairs.cross_edges.interval[0, 1, 0] < 1
+    assert pairs.cross_edges.interval[0, 1, 1] > 198
 
 
 def test_correlation_of_labels_within_groups():

@@ -8,8 +8,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from bayesfloor import floor_gap, learned_floor, read_table, regression_floor
+from bayesfloor.data.column_order import in_column_order
 from bayesfloor.data.problem import Problem
-from bayesfloor.floor.learned.column_order import in_column_order
 from bayesfloor.tables.arguments import check_problem
 
 #: Learners that draw columns, add over them, or break ties among them.

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from bayesfloor.floor import bayes_error
-from bayesfloor.floor.known.densities import known_mixture
-from bayesfloor.floor.known.gaussian import GaussianPair, _density
+from bayesfloor.floor.known import GaussianPair, _density, known_mixture
 from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.forest import spanning_forests
 

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from bayesfloor.floor import Finding, bayes_error
+from bayesfloor.floor import bayes_error
 from bayesfloor.floor.trees.findings import intrinsic_dimension
 from bayesfloor.forest import spanning_forests
+from bayesfloor.results import Finding
 
 from .samples import gaussian_classes, one_hot_table
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from bayesfloor.floor.known.densities import known_mixture
-from bayesfloor.floor.known.gaussian import GaussianPair
+from bayesfloor.floor.known import GaussianPair, known_mixture
 
 
 def random_mixture(rng, n_classes, n_features=1):

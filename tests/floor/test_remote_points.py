@@ -14,7 +14,7 @@ from bayesfloor import (
     one_vs_rest_bayes_error,
     pairwise_bayes_error,
 )
-from bayesfloor.floor.trees import remote_points
+from bayesfloor.floor.trees import problem
 from bayesfloor.forest import plan
 
 
@@ -31,10 +31,10 @@ def awkward_points():
 def assert_same(actual, expected):
     for field in dataclasses.fields(expected):
         one, other = getattr(actual, field.name), getattr(expected, field.name)
-        if isinstance(other, np.ndarray):
-            np.testing.assert_array_equal(one, other, field.name)
+        if dataclasses.is_dataclass(other):
+            assert_same(one, other)
         else:
-            assert one == other, field.name
+            np.testing.assert_equal(one, other, field.name)
 
 
 @pytest.fixture(params=["npy", "parquet", "map"])
@@ -49,7 +49,7 @@ def stored(request, tmp_path):
 
 def test_floors_of_a_file(stored, monkeypatch):
     source, X, y = stored
-    monkeypatch.setattr(remote_points, "COLUMN_BYTES", 600 * 8 * 4)  # four columns at a time, then two
+    monkeypatch.setattr(problem, "COLUMN_BYTES", 600 * 8 * 4)  # four columns at a time, then two
     floors = (
         (bayes_error, {"sum_of_pairs": True}),
         (pairwise_bayes_error, {}),

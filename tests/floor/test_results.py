@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayesfloor.floor import bayes_error, henze_penrose_divergence, one_vs_rest_bayes_error, pairwise_bayes_error
-from bayesfloor.floor.known.gaussian import GaussianPair
+from bayesfloor.floor.known import GaussianPair
 
 from .samples import gaussian_classes
 
@@ -82,6 +82,16 @@ def test_one_row_per_problem(sample):
         assert estimate == matrix[first, second]
 
 
+def test_frames_have_the_mean_of_cross_edges(sample):
+    whole, classes, pairs, divergence = (function(*sample) for function in FUNCTIONS)
+    assert whole.frame()["cross_edges"].tolist() == [whole.cross_edges.mean]
+    assert classes.frame()["cross_edges"].tolist() == classes.cross_edges.mean.tolist()
+    for found in (pairs, divergence):
+        assert found.frame()["cross_edges"].tolist() == found.cross_edges.mean[np.triu_indices(4, 1)].tolist()
+        assert found.cross_edges.interval.shape == (4, 4, 2)
+    assert repr(whole.cross_edges).endswith("3 trees)")
+
+
 def test_tables_are_polars_where_there_is_no_pandas(sample, monkeypatch):
     polars = pytest.importorskip("polars")
     monkeypatch.setitem(sys.modules, "pandas", None)
@@ -135,8 +145,7 @@ def test_hardest_of_equals_follows_the_classes():
 
 def test_matrices_are_symmetric_with_a_zero_diagonal(sample):
     pairs = pairwise_bayes_error(*sample)
-    for name in ("estimate", "normalized", "lower", "upper", "cross_edges"):
-        matrix = getattr(pairs, name)
+    for matrix in (pairs.estimate, pairs.normalized, pairs.lower, pairs.upper, pairs.cross_edges.mean):
         np.testing.assert_array_equal(matrix, matrix.T)
         assert not np.diag(matrix).any()
     assert (np.diag(pairs.p_value) == 1).all()
@@ -147,15 +156,15 @@ def test_matrices_are_symmetric_with_a_zero_diagonal(sample):
 @pytest.mark.parametrize("function", FUNCTIONS[:3])
 def test_estimates_lie_within_their_intervals_and_bounds(sample, function):
     result = function(*sample)
-    for name, interval in [
-        ("estimate", "interval"),
-        ("lower", "lower_interval"),
-        ("upper", "upper_interval"),
-        ("cross_edges", "cross_edges_interval"),
+    for value, interval in [
+        (result.estimate, result.interval),
+        (result.lower, result.lower_interval),
+        (result.upper, result.upper_interval),
+        (result.cross_edges.mean, result.cross_edges.interval),
     ]:
-        ends = np.asarray(getattr(result, interval))
-        assert (ends[..., 0] <= getattr(result, name)).all()
-        assert (getattr(result, name) <= ends[..., 1]).all()
+        low, high = np.moveaxis(np.asarray(interval), -1, 0)
+        assert np.all(low <= value)
+        assert np.all(value <= high)
     assert np.all(np.asarray(result.lower) <= result.estimate)
     assert np.all(np.asarray(result.estimate) <= result.upper)
 

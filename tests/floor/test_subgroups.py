@@ -11,7 +11,7 @@ from scipy.stats import beta, chi2_contingency, fisher_exact
 from tests.floor.test_learned import same
 
 from bayesfloor import learned_floor, read_table
-from bayesfloor.data.subgroups import Subgroups
+from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.floor.learned import row_plan
 from bayesfloor.floor.learned.counted_rows import PlainRows, StratifiedRows
 from bayesfloor.floor.learned.result import LearningCurve
@@ -90,7 +90,7 @@ def test_subgroups_add_up_to_the_whole(noisy):
     frame = found.frame()
     assert frame["group"].tolist() == ["north", "south"]
     assert frame["estimate"].tolist() == found.estimate.tolist()
-    assert repr(found).startswith("SubgroupFloors(column 'by', 2 names, reached ")
+    assert repr(found).startswith("SubgroupFloors(column 'subgroup', 2 names, reached ")
     assert "\n" not in repr(found)
 
 

@@ -155,9 +155,9 @@ def test_interval_covers_the_mean(name, n, n_repetitions):
     for _ in range(n_repetitions):
         X, y = gaussian_classes(rng, n, priors, means, n_features)
         floor = bayes_error(X, y, n_jobs=1)
-        R.append(floor.cross_edges)
-        low.append(floor.cross_edges_interval[0])
-        high.append(floor.cross_edges_interval[1])
+        R.append(floor.cross_edges.mean)
+        low.append(floor.cross_edges.interval[0])
+        high.append(floor.cross_edges.interval[1])
     for _ in range(100):  # further samples, to know E[R] better
         X, y = gaussian_classes(rng, n, priors, means, n_features)
         R.append(spanning_forests(X, n_jobs=1).cross_counts(y).sum() / 6)

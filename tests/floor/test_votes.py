@@ -8,7 +8,6 @@ from scipy.integrate import quad
 from scipy.stats import beta, binom, dirichlet_multinomial, multinomial
 
 from bayesfloor import vote_floor
-from bayesfloor.floor.votes.agreement import clear_at_most, floor_bounds, row_agreement
 from bayesfloor.floor.votes.annotators import hidden_classes
 from bayesfloor.floor.votes.mixture import (
     Mixture,
@@ -18,8 +17,8 @@ from bayesfloor.floor.votes.mixture import (
     mean_of_largest,
     patterns_of,
 )
-from bayesfloor.floor.votes.shared_columns import MOST_COLUMNS, with_shared_columns
-from bayesfloor.floor.votes.vote_table import check_votes
+from bayesfloor.floor.votes.settings import clear_at_most, floor_bounds, row_agreement
+from bayesfloor.floor.votes.vote_table import MOST_COLUMNS, check_votes, with_shared_columns
 
 
 def votes_of(rng, n, m, *, error=0.15, n_classes=3, annotators=None):

@@ -35,12 +35,11 @@ from bayesfloor import class_forests, spanning_forests
 from bayesfloor.forest import api, plan
 from bayesfloor.forest.classes import class_forests as classes_at_once
 from bayesfloor.forest.classes import joining
-from bayesfloor.forest.gpu import edges as device_edges
-from bayesfloor.forest.gpu import neighbors as device_neighbors
-from bayesfloor.forest.gpu import resident
+from bayesfloor.forest.gpu import engine as device_engine
+from bayesfloor.forest.gpu import rows as device_rows
 from bayesfloor.forest.gpu import sweep as device_sweep
 from bayesfloor.forest.growing import batch, classes
-from bayesfloor.forest.partitions import cluster_rows, dispatch, graph
+from bayesfloor.forest.partitions import chunks, dispatch, graph
 from bayesfloor.forest.sweep import driver
 from bayesfloor.runtime import cluster, limits
 from bayesfloor.runtime.kernels import plainly
@@ -296,8 +295,8 @@ LIMITS = (
     (driver, "SMALL_CHUNK", 64),
     (graph, "FAN_IN", 2),
     (graph, "MERGE_EDGES", 100),
-    (device_edges, "MANY_EDGES", 10),
-    (device_neighbors, "FEW_POINTS", 0),
+    (device_sweep, "MANY_EDGES", 10),
+    (device_engine, "FEW_POINTS", 0),
     (device_sweep, "ONE_CHUNK", 0),
     (device_sweep, "CHUNK", 1),
     (device_sweep, "CAPACITY", 128**2),
@@ -467,7 +466,7 @@ def by_torch(case, X, folder):
     import torch
 
     def of_any_tensor(X, device):
-        return resident.of_tensor(X) if isinstance(X, torch.Tensor) else None
+        return device_rows.of_tensor(X) if isinstance(X, torch.Tensor) else None
 
     with mock.patch.object(api, "resident", of_any_tensor):  # a tensor of the CPU stands for one on a GPU
         return forests_of(case, X, device=torch.device("cpu"))
@@ -603,7 +602,7 @@ def tasks_here(case):
         mock.patch.object(dispatch, "check_client", lambda client: client),
         mock.patch.object(dispatch, "Cluster", return_value=stand_in),
         mock.patch.object(dispatch, "ClusterRun", TasksHere),
-        mock.patch.object(cluster_rows, "ClusterRun", TasksHere),
+        mock.patch.object(chunks, "ClusterRun", TasksHere),
     ):
         yield stand_in
 

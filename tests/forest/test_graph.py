@@ -9,7 +9,7 @@ import pytest
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import ForestEdges
 from bayesfloor.forest.partitions import graph, tasks
-from bayesfloor.forest.partitions.planning import RowsInMemory, plan_partitions
+from bayesfloor.forest.partitions.dispatch import RowsInMemory, plan_partitions
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
 from naive_forests import naive_forests
@@ -43,11 +43,11 @@ def test_no_merge_of_a_worker_gets_more_edges_than_it_may(n_classes):
     assert max(n_edges.values()) > 800  # so that without a limit a worker would have had more
     whole = known[of_rows.graph.wanted[-1]]
     assert isinstance(whole, ForestEdges)
-    assert_same_forests(of_rows.forests(known), naive_forests(X, 3))
+    assert_same_forests(of_rows.record(known), naive_forests(X, 3))
     if n_classes > 1:
         assert any(job.work is tasks.merge_between for job in jobs.values())
         y = make_labels(300, n_classes)
-        by_class = of_rows.class_forests(known, np.unique(y))
+        by_class = of_rows.record(known, np.unique(y))
         for a, b in combinations(range(n_classes), 2):
             assert_same_forests(by_class.pair(a, b), naive_forests(X[(y == a) | (y == b)], 3))
 

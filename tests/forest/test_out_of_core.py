@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 
 from bayesfloor import class_forests, spanning_forests
 from bayesfloor.forest import plan
-from bayesfloor.forest.partitions import chunks, cluster_rows, dispatch, out_of_core
+from bayesfloor.forest.partitions import chunks, dispatch
 from bayesfloor.runtime import cluster, limits
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_labels, make_points
@@ -151,8 +151,8 @@ def test_nothing_is_left_on_disk(tmp_path, in_small_partitions, monkeypatch):
 
 
 def test_a_full_disk_is_told_before_anything_is_written(tmp_path, in_small_partitions, monkeypatch):
-    usage = out_of_core.shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(out_of_core.shutil, "disk_usage", lambda _: usage._replace(free=1000))
+    usage = chunks.shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(chunks.shutil, "disk_usage", lambda _: usage._replace(free=1000))
     with pytest.raises(OSError, match=r"which has 0\.0 MiB free; TMPDIR names another one") as raised:
         spanning_forests(saved(tmp_path / "X.npy", make_points("gaussian", 600, 3)))
     assert raised.value.errno == errno.ENOSPC
@@ -332,7 +332,7 @@ def test_a_persisted_array_is_used_where_it_lies(client, in_small_partitions):
     X = make_points("gaussian", 900, 4)
     held = client.persist(array.from_array(X, chunks=(170, 4)))
     distributed.wait(held)
-    rows = cluster_rows.rows_of_collection(cluster.Cluster(client), held)
+    rows = chunks.rows_of_collection(cluster.Cluster(client), held)
     assert [chunk.future.key for chunk in rows.chunks] == [future.key for future in distributed.futures_of(held)]
     assert_same_forests(spanning_forests(held, client=client), local(X))
     assert {future.status for future in distributed.futures_of(held)} == {"finished"}  # still there

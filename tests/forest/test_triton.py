@@ -13,14 +13,14 @@ SCRIPT = """
 import numpy as np, torch
 from bayesfloor import class_forests, spanning_forests
 from bayesfloor.forest import plan
-from bayesfloor.forest.gpu import edges, neighbors, torch_kernels, triton_kernels
+from bayesfloor.forest.gpu import engine, sweep, torch_kernels, triton_kernels
 from forest.agreement import assert_same_forests
 from forest.point_sets import make_points
 
-edges.torch_kernels = triton_kernels  # where the engine looks for its kernels
+sweep.torch_kernels = triton_kernels  # where the engine looks for its kernels
 for name in ("SIGN", "edge_hashes"):
     setattr(triton_kernels, name, getattr(torch_kernels, name))
-neighbors.FEW_POINTS = 0
+engine.FEW_POINTS = 0
 CPU = torch.device("cpu")
 with plan.override(device_pairs=0):
     for kind in ("gaussian", "integer_grid", "some_copies", "far_from_zero"):

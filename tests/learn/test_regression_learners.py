@@ -14,9 +14,8 @@ from bayesfloor.learn.decision_trees import grow_ensemble
 from bayesfloor.learn.families import NUMBER_FAMILIES, NUMBER_LEARNERS, family_of
 from bayesfloor.learn.lasso_kernels import lasso_path as own_lasso_path
 from bayesfloor.learn.nearest import mean_of_nearest, nearest_rows
-from bayesfloor.learn.ridge import PENALTIES, Landmarks, fit_ridge
-from bayesfloor.learn.target_encoding import encoded
-from bayesfloor.learn.training_rows import Codes, Train, standardised
+from bayesfloor.learn.ridge import PENALTIES, Landmarks, fit_leaving_one_out, fit_ridge, gcv_scores
+from bayesfloor.learn.training_rows import Codes, Train, encoded, standardised
 
 
 def friedman(X):
@@ -127,6 +126,26 @@ def test_rounding_of_single_precision_chooses_no_penalty(p):
     test = features[::3].astype(np.float64)
     predicted = [test @ fit.coefficients + fit.offset for fit in (single, double)]
     np.testing.assert_allclose(*predicted, atol=1e-3)
+
+
+def test_along_a_plateau_the_largest_penalty_is_taken():
+    """Features so small that every penalty leaves nothing of them: all errors are those of 0, up to rounding."""
+    rng = np.random.default_rng(0)
+    features, targets = (rng.standard_normal((50, p)).astype(np.float32) for p in (4, 2))
+    penalties = 10.0 ** np.arange(-3.0, 3.0)
+    fit = fit_leaving_one_out(np.float32(1e-6) * features, targets, penalties)
+    assert fit.penalty == penalties[-1]
+    assert fit.error == pytest.approx((targets**2).sum(axis=1).mean(), rel=1e-5)
+
+
+def test_degrees_of_freedom_may_be_bounded():
+    s, n = np.geomspace(1e-2, 1e3, 30), 100
+    scores, penalties = gcv_scores(s, s, 200.0, n, 1.5, 3.0, 0.2)
+    used = np.array([3.0 + 1.5 * (s / (s + penalty)).sum() for penalty in penalties])
+    np.testing.assert_array_equal(np.isfinite(scores), used <= 0.2 * n)
+    assert 0 < np.isfinite(scores).sum() < len(scores)
+    scores, _ = gcv_scores(s, s, 200.0, n, 1.5, 30.0, 0.2)
+    assert np.flatnonzero(np.isfinite(scores)).tolist() == [len(penalties) - 1]  # something has to be chosen
 
 
 @pytest.mark.parametrize("p", [5, 120])

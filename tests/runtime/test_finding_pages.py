@@ -9,7 +9,7 @@ import pytest
 
 import bayesfloor
 from bayesfloor.results import Finding
-from bayesfloor.runtime.finding_pages import (
+from bayesfloor.runtime.findings import (
     FOLDER,
     SECTIONS,
     finding_codes,

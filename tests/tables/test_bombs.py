@@ -11,7 +11,7 @@ import pytest
 
 from bayesfloor import read_table
 from bayesfloor.runtime import limits
-from bayesfloor.tables.parquet_sizes import unpacked_sizes
+from bayesfloor.tables.binary_tables import unpacked_sizes
 
 MIB = 2**20
 
@@ -47,7 +47,7 @@ def test_a_parquet_file_of_long_text(tmp_path, small_machine, frames_read):
 
 
 def test_a_parquet_file_beyond_the_limit(tmp_path, monkeypatch, frames_read):
-    monkeypatch.setattr("bayesfloor.tables.sizes.UNPACKED_LIMIT", MIB)
+    monkeypatch.setattr("bayesfloor.tables.unpacking.UNPACKED_LIMIT", MIB)
     file = tmp_path / "text.parquet"
     pl.DataFrame({"a": ["x" * 4 * MIB, "b"], "y": ["u", "v"]}).write_parquet(file)
     with pytest.raises(ValueError, match=r"text\.parquet unpacks to 4\.0 MiB; the limit is 1\.0 MiB"):
@@ -130,7 +130,7 @@ WIDE = {
 
 @pytest.mark.parametrize("name", WIDE)
 def test_too_many_columns(tmp_path, monkeypatch, name):
-    monkeypatch.setattr("bayesfloor.tables.sizes.MOST_COLUMNS", 4, raising=False)
+    monkeypatch.setattr("bayesfloor.tables.unpacking.MOST_COLUMNS", 4, raising=False)
     WIDE[name](tmp_path / name)
     with pytest.raises(ValueError, match=rf"{name} has 5 columns; the limit is 4\. Are rows and columns exchanged\?"):
         read_table(tmp_path / name)
@@ -152,7 +152,7 @@ LONG = {
 
 @pytest.mark.parametrize("name", LONG)
 def test_too_many_rows(tmp_path, monkeypatch, name):
-    monkeypatch.setattr("bayesfloor.tables.sizes.MOST_ROWS", 9)
+    monkeypatch.setattr("bayesfloor.tables.unpacking.MOST_ROWS", 9)
     monkeypatch.setattr("bayesfloor.tables.binary_tables.MOST_ROWS", 9)
     LONG[name](tmp_path / name)
     with pytest.raises(ValueError, match=rf"{name} has 10 rows or more; the limit is 9\. Draw a sample of them first"):

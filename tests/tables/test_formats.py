@@ -22,7 +22,7 @@ from scipy.io import arff as scipy_arff
 from sklearn.datasets import dump_svmlight_file
 
 from bayesfloor.tables import read as tables_read
-from bayesfloor.tables import sizes
+from bayesfloor.tables import unpacking
 from bayesfloor.tables.columns import DateColumn
 from bayesfloor.tables.formats import read_raw
 
@@ -190,7 +190,7 @@ def test_a_parquet_file_that_says_it_is_large_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "large.parquet"
     pl.DataFrame({"a": pl.repeat(1.0, 100_000, eager=True), "y": pl.repeat(1, 100_000, eager=True)}).write_parquet(path)
     assert path.stat().st_size < 20_000
-    monkeypatch.setattr(sizes, "UNPACKED_LIMIT", 2**20)
+    monkeypatch.setattr(unpacking, "UNPACKED_LIMIT", 2**20)
     with pytest.raises(
         ValueError, match=r"large\.parquet unpacks to 100,000 rows of 2 columns, 1\.5 MiB; the limit is 1\.0"
     ):

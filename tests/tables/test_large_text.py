@@ -246,8 +246,8 @@ def test_columns_of_text_show_in_the_first_rows(row, n_passes, monkeypatch):
         texts[row] = "unknown to numbers"
     content = "a,b,y\n" + "".join(f"{text},{i}.5,u\n" for i, text in enumerate(texts))
     passes = []
-    read_columns = text_tables._read_columns
-    monkeypatch.setattr(text_tables, "_read_columns", lambda *a, **k: passes.append(1) or read_columns(*a, **k))
+    read = text_tables._Columns.read
+    monkeypatch.setattr(text_tables._Columns, "read", lambda *arguments: passes.append(1) or read(*arguments))
     table = read_text_table(Contents("a.csv", ".csv", content.encode()), strays="text")
     assert [column.shown(i) for i, column in enumerate([table.column("a")] * 400)] == texts
     assert isinstance(table.column("b"), NumberColumn)

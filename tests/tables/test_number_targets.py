@@ -7,8 +7,8 @@ from sklearn.preprocessing import TargetEncoder
 
 import bayesfloor
 from bayesfloor import TablePreparer, read_table
+from bayesfloor.data.numbers import bins_of_numbers, task_of, task_of_numbers
 from bayesfloor.data.target_encoding import PRIOR_ROWS, out_of_fold_means, value_means
-from bayesfloor.data.tasks import bins_of_numbers, task_of, task_of_numbers
 from bayesfloor.tables.arguments import table_of
 from bayesfloor.tables.preparation import Preparation
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayesfloor.runtime import limits
-from bayesfloor.tables import sizes
+from bayesfloor.tables import unpacking
 from bayesfloor.tables.columns import NumberColumn, OtherColumn, TextColumn
 from bayesfloor.tables.read import read_raw, read_table
 
@@ -64,7 +64,7 @@ def test_records(write, name, text, lines):
 
 
 def test_a_key_may_come_late_in_a_long_file(write, monkeypatch):
-    monkeypatch.setattr("bayesfloor.tables.json_tables.BLOCK_ROWS", 3)
+    monkeypatch.setattr("bayesfloor.tables.value_tables.BLOCK_ROWS", 3)
     records = [{"a": i} for i in range(7)] + [{"b": "u"}, {"a": "x", "b": 5}]
     columns = read_raw(write(as_lines(records))).columns
     assert columns[0].categories == ("0", "1", "2", "3", "4", "5", "6", "x")
@@ -113,14 +113,14 @@ def test_infinite_numbers_are_named(write):
 
 def test_a_new_key_in_each_record(write, monkeypatch):
     text = as_lines({str(i): 1} for i in range(2000))
-    monkeypatch.setattr(sizes, "UNPACKED_LIMIT", 2**20)
+    monkeypatch.setattr(unpacking, "UNPACKED_LIMIT", 2**20)
     with pytest.raises(ValueError, match=r"unpacks to 2,000 rows of 2,000 columns, 30\.5 MiB; the limit is 1\.0"):
         read_raw(write(text))
-    monkeypatch.setattr(sizes, "UNPACKED_LIMIT", 2**30)
+    monkeypatch.setattr(unpacking, "UNPACKED_LIMIT", 2**30)
     monkeypatch.setattr(limits, "available_memory", lambda: 2**26)
     with pytest.raises(MemoryError, match=r"Reading t\.jsonl would take about 91\.6 MiB"):
         read_raw(write(text))
-    monkeypatch.setattr("bayesfloor.tables.sizes.MOST_COLUMNS", 100)
+    monkeypatch.setattr("bayesfloor.tables.unpacking.MOST_COLUMNS", 100)
     with pytest.raises(ValueError, match=r"t\.jsonl has 2,000 columns; the limit is 100"):
         read_raw(write(text))
 
@@ -222,7 +222,7 @@ def test_hostile_databases(database, tmp_path, monkeypatch):
     path = database("CREATE TABLE u (a, y)", "INSERT INTO u VALUES (CAST(x'ff' AS TEXT), 1)", name="u.db")
     with pytest.raises(ValueError, match=r"u\.db cannot be read as SQLite: Could not decode to UTF-8"):
         read_raw(path)
-    monkeypatch.setattr(sizes, "UNPACKED_LIMIT", 10)
+    monkeypatch.setattr(unpacking, "UNPACKED_LIMIT", 10)
     with pytest.raises(ValueError, match=r"t\.sqlite unpacks to 3 rows of 6 columns"):
         read_raw(database(*PETS))
 

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from bayesfloor.runtime import limits
-from bayesfloor.tables import parquet_folders
+from bayesfloor.tables import joining
 from bayesfloor.tables.columns import DateColumn, NumberColumn, OtherColumn, TextColumn
 from bayesfloor.tables.formats import read_raw, split_source
 from bayesfloor.tables.read import read_table
@@ -257,7 +257,7 @@ def test_folders_that_are_refused(write, tmp_path, monkeypatch):
     refused(r"c\.parquet is named like a Parquet file, but it is not one")
     write(part([1, 2], more=[1, 2]), "table/k=1/c.parquet")
     refused(r"Several files need the same columns: k=1/b\.parquet lacks 'more'")
-    monkeypatch.setattr(parquet_folders, "MOST_FILES", 1)
+    monkeypatch.setattr(joining, "MOST_FILES", 1)
     refused("table holds more than 1 files, which is the limit")
     with pytest.raises(ValueError, match=r"table holds more than 0\.0 MiB"):
         read_raw(tmp_path / "table", 100)

@@ -10,11 +10,10 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from bayesfloor.classify.linear.linear_svm import check_values_of_c
-from bayesfloor.classify.linear_decisions import LinearDecisions
+from bayesfloor.classify.linear.path_classifiers import LinearDecisions
 from bayesfloor.classify.training import F64, I64, check_training
 from bayesfloor.data.folds import fold_keys
-from bayesfloor.runtime.caller_warnings import warn_caller
-from bayesfloor.runtime.checks import check_random_state_seed
+from bayesfloor.runtime.checks import check_random_state_seed, warn_caller
 from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.threads import WorkerPool, supervise
 from benchmarks.study.joint.crammer_singer_solver import MOST_UNKNOWNS, Solution, walk_path

@@ -11,12 +11,11 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from bayesfloor.classify.decode_kernels import linear_scores
-from bayesfloor.classify.linear_decisions import LinearDecisions
+from bayesfloor.classify.linear.path_classifiers import LinearDecisions
 from bayesfloor.classify.training import F64, Training, check_training
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.points import check_points
-from bayesfloor.runtime.caller_warnings import warn_caller
-from bayesfloor.runtime.checks import check_float, check_option
+from bayesfloor.runtime.checks import check_float, check_option, warn_caller
 from bayesfloor.runtime.threads import WorkerPool, supervise
 from benchmarks.study.joint.gensvm_solver import ScaledRows, Solution, scale_rows, walk_path
 from benchmarks.study.joint.path_scores import check_effort

@@ -3,16 +3,12 @@
 No classifier is trained here. The floor of each candidate says how well any classifier could do with it::
 
     floor_selector ────── FloorSelector: columns of X, one group after the other, for classes and for numbers
-      search                the greedy search, and its rule to stop
-      column_floors         the floor of some columns: cross edges of classes, noise variance of numbers
-      selection_path        the floor after every step
+      search                the greedy search, its rule to stop, and the floor after every step
     transforms ────────── compare_transforms: representations of the same rows, ranked
-      transform_inputs      the default set, and what is accepted
       transform_results     the ranked table
     class_weight ──────── bayes_class_weight, bayes_cost_matrix: harder classes weigh more
 
     floor_levels ──────── floors of one set of points, in a form that compares with those of another
-      row_influence         the rows that a floor's error depends on: floors from the same rows err together
 
 docs/choose.md has the rules and what they were found to be worth.
 """

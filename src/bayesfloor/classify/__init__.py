@@ -5,9 +5,9 @@ How X, y become a prediction::
     X, y ─► training.check_training        checked rows, class codes and weights
          ─► affinity.cut_class_tree        floors or Gaussian overlap of all pairs ─► the class tree (room `tree`)
          ─► linear.linear_svm              one linear SVM for each node, along rising C, with and without each fold
-            or hierarchical.binary_parts   a clone of any classifier for each node
-         ─► the best C by cross-validation (linear.path_classifier)
-    rows ─► linear_decisions               scores, by decode_kernels.linear_scores
+            or binary_parts                a clone of any classifier for each node
+         ─► linear.path_classifiers        the best C by cross-validation
+    rows ─► linear.path_classifiers        scores, by decode_kernels.linear_scores
          ─► routing                        from the root to one class, or probabilities of all classes (Platt)
 
 - `landmarks`: LandmarkClassifier and LandmarkRegressor, on the models of `learn.landmarks`.

@@ -22,7 +22,7 @@ from bayesfloor.runtime.checks import Progress, check_n_trees, check_option
 from bayesfloor.runtime.limits import check_memory
 from bayesfloor.tables.arguments import prepared_points
 from bayesfloor.tree import ClassTree, build_class_tree
-from bayesfloor.tree.build import WEIGHTED_CUTS
+from bayesfloor.tree.build import WEIGHTED_CUTS, check_graph
 
 AFFINITIES = ("henze-penrose", "bhattacharyya")
 CUTS = (*WEIGHTED_CUTS, "random")
@@ -76,14 +76,14 @@ default="henze-penrose"
     X = check_points(X)
     classes, codes = check_labels(y, len(X))
     options = {"n_trees": n_trees, "n_jobs": n_jobs, "device": device, "random_state": random_state}
-    matrix = affinity_matrix(X, codes, len(classes), affinity, progress=progress, client=client, **options)
+    matrix = affinity_matrix(X, codes, classes, affinity, progress=progress, client=client, **options)
     return classes, matrix
 
 
 def affinity_matrix(
     X: Any,
     codes: I64,
-    n_classes: int,
+    classes: NDArray[Any],
     affinity: Any,
     *,
     sample_weight: F64 | None = None,
@@ -96,9 +96,9 @@ def affinity_matrix(
     X : ndarray or sparse matrix of shape (n_samples, n_features)
         The points; not read where the affinities are given.
     codes : ndarray of shape (n_samples,)
-        The class of each row; every class from 0 to n_classes - 1 has some.
-    n_classes : int
-        Number of classes.
+        The class of each row; every class has some.
+    classes : ndarray of shape (n_classes,)
+        The labels.
     affinity : str or array-like of shape (n_classes, n_classes)
         As for `class_affinity`.
     sample_weight : ndarray of shape (n_samples,) or None, default=None
@@ -111,12 +111,12 @@ def affinity_matrix(
     ndarray of shape (n_classes, n_classes)
     """
     if not isinstance(affinity, str):
-        return check_affinity(affinity, n_classes)
+        return check_graph("affinity", affinity, classes)[1]
     check_option("affinity", affinity, AFFINITIES, " or an array of shape (n_classes, n_classes)")
     points = check_points(X)
     if affinity == "bhattacharyya":
         n, d = points.shape
-        check_memory(8 * (3 * n * d + 3 * min(d, n + n_classes) ** 2), f"the covariance of {n} rows, {d} features,")
+        check_memory(8 * (3 * n * d + 3 * min(d, n + len(classes)) ** 2), f"the covariance of {n} rows, {d} features,")
         return bhattacharyya_coefficients(points, codes, sample_weight)
     return normalized_floors(class_forests(points, codes, **forest_options))
 
@@ -154,25 +154,8 @@ def cut_class_tree(
     check_option("tree", tree, CUTS, ", a ClassTree or nested lists of labels")  # before floors are computed
     options = {"n_trees": n_trees, "n_jobs": n_jobs, "random_state": seed}
     rows, codes, weight = training.X, training.codes, training.sample_weight
-    affinities = affinity_matrix(rows, codes, len(classes), affinity, sample_weight=weight, **options)
+    affinities = affinity_matrix(rows, codes, classes, affinity, sample_weight=weight, **options)
     return build_class_tree(affinities, classes, cut=tree, random_state=seed), affinities
-
-
-def check_affinity(affinity: Any, n_classes: int) -> F64:
-    """Return given affinities as a matrix of floats with a zero diagonal."""
-    matrix = np.array(affinity, np.float64)
-    if matrix.shape != (n_classes, n_classes):
-        raise ValueError(
-            f"affinity has shape {matrix.shape}, and there are {n_classes} classes: expected {(n_classes, n_classes)}."
-        )
-    np.fill_diagonal(matrix, 0.0)
-    if not np.isfinite(matrix).all():
-        raise ValueError("affinity contains NaN or infinity.")
-    if (matrix < 0).any():
-        raise ValueError(f"affinity must not be negative; its smallest value is {matrix.min():g}.")
-    if not np.allclose(matrix, matrix.T, rtol=1e-10, atol=0.0):
-        raise ValueError("affinity must be symmetric.")
-    return (matrix + matrix.T) / 2.0
 
 
 def normalized_floors(forests: ClassForests) -> F64:

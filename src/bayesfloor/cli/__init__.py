@@ -6,17 +6,18 @@
                       │               │
                       │               ├─ reports      report
                       │               ├─ floors       floor, pairs, classes
+                      │               ├─ gap          gap, by a model or its predictions in a file
+                      │               ├─ votes        votes
                       │               ├─ choices      tree, select, transforms, weights, datasets
-                      │               ├─ models       fit, predict, by a `model_file`
-                      │               ├─ explain      the page of a finding
-                      │               ├─ schema       what --json prints, from `schemas` and `record_schemas`
+                      │               ├─ models       fit, predict, by a `model_file`, which is a `model_archive`
+                      │               ├─ explain      explain, schema, from `schemas`
                       │               └─ warmup       all kernels, compiled; and compilation beside other work
                       │
                       └─ exits: what went wrong, as one line and an exit code
 
 What the commands share:
 
-- `options`: options that several of them take
+- `options`: options that several of them take; `metrics` checks what models are judged by
 - `input`: a file or the name of a data set -> Table, with what was assumed on stderr; where to compute
 - `output`: tables or one JSON object on stdout, files, progress
 - `streams`: stdout and stderr, which may be closed or full

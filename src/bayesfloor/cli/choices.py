@@ -1,45 +1,46 @@
 """The commands tree, select, transforms, weights and datasets."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.input import check_folder, check_n_features, engine, open_table, rows_to_use
-from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, Criterion, File, RunOptions, TableOptions, flag
-from bayesfloor.cli.output import progress_on_stderr, records_text, say, show
+from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, Count, Criterion, File, RunOptions, TableOptions
+from bayesfloor.cli.output import columns_text, progress_on_stderr, records_text, say, show
 from bayesfloor.runtime.text import visible
 
-if TYPE_CHECKING:
-    from bayesfloor.choose.floor_levels import FloorLevel
-
-_FLOOR = {"floor": "floor", "interval": ""}
-
-
-def _of_level(level: "FloorLevel") -> dict[str, Any]:
-    return {"floor": level.floor, "interval": (level.low, level.high)}
+_LEVEL = {"floor": "floor", "interval_low": "from", "interval_high": "to"}
 
 
 def tree(
     *files: File,
-    cut: Annotated[
-        Literal["min-cut", "normalized-cut", "average-linkage", "balanced", "random"],
-        Parameter(help="How to cut the classes in two, again and again."),
-    ] = "min-cut",
-    dot: Annotated[bool, flag("Write Graphviz's language, for 'dot -Tsvg'.")] = False,
+    cut: Literal["min-cut", "normalized-cut", "average-linkage", "balanced", "random"] = "min-cut",
+    dot: bool = False,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> None:
-    """Show the tree of binary problems that cuts between easily told classes give."""
-    from bayesfloor.floor import pairwise_bayes_error
-    from bayesfloor.tree import build_class_tree
+    """Show the tree of binary problems that cuts between easily told classes give.
 
+    Parameters
+    ----------
+    cut
+        How to cut the classes in two, again and again.
+    dot
+        Write Graphviz's language, for 'dot -Tsvg'.
+
+    Examples
+    --------
+    bayesfloor tree digits
+    bayesfloor tree digits --cut balanced --dot | dot -Tsvg > tree.svg
+    """
     if dot and options.json:
         raise UsageError("--dot and --json exclude each other")
     table = open_table(files, options)
     with engine(options) as how:
-        floors = pairwise_bayes_error(table, **how)
-    found = build_class_tree(floors.normalized, floors.classes, cut=cut, random_state=options.seed)
+        floors = bf.pairwise_bayes_error(table, **how)
+    found = bf.build_class_tree(floors.normalized, floors.classes, cut=cut, random_state=options.seed)
     result = {"cut": cut, "depth": found.depth, "nested": found.to_nested(), **found.to_dict()}
     text = found.to_dot() if dot else found.to_text()
     show("tree", result, text, options, table=table, findings=floors.findings)
@@ -47,28 +48,37 @@ def tree(
 
 def select(
     *files: File,
-    features: Annotated[
-        int | None,
-        Parameter(help="How many columns to select; as many as lower the floor by default.", validator=Number(gte=1)),
-    ] = None,
-    direction: Annotated[Literal["forward", "backward"], Parameter(help="Add columns, or remove them.")] = "forward",
+    features: Count = None,
+    direction: Literal["forward", "backward"] = "forward",
     criterion: Criterion = "whole",
-    lookahead: Annotated[Literal[1, 2], Parameter(help="2 may add two columns at once.")] = 1,
+    lookahead: Literal[1, 2] = 1,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> None:
     """Find the columns that carry the information, by the floor that they leave.
 
     Dummies of one text column are selected together. At most 5000 rows are used,
     unless --max-rows says otherwise.
+
+    Parameters
+    ----------
+    features
+        How many columns to select; as many as lower the floor by default.
+    direction
+        Add columns, or remove them.
+    lookahead
+        2 may add two columns at once.
+
+    Examples
+    --------
+    bayesfloor select wine
+    bayesfloor select patients.csv --target outcome --features 5 --direction backward
     """
     import polars
-
-    from bayesfloor.choose.floor_selector import FloorSelector
 
     table = open_table(files, options)
     check_n_features(features, table)
     with progress_on_stderr(options.quiet) as progress:
-        selector = FloorSelector(
+        selector = bf.FloorSelector(
             "auto" if features is None else features,
             task="classification",
             direction=direction,
@@ -85,16 +95,9 @@ def select(
     path, best = selector.path_, selector.floor_
     result = {"selected": selected, "estimate": best.estimate, "interval": best.interval, **path.to_dict()}
     start, done = ("(no column)", "added") if direction == "forward" else ("(all columns)", "removed")
-    steps = [
-        {
-            "features": ", ".join(step.features) or start,
-            "n_features": step.n_features,
-            **_of_level(step.level),
-            "selected": step.selected,
-        }
-        for step in path.steps
-    ]
-    text = records_text(steps, {"features": done, "n_features": "features", **_FLOOR, "selected": "kept"})
+    steps = path._columns()
+    steps["features"] = [names or start for names in steps["features"]]
+    text = columns_text(steps, {"features": done, "n_features": "features", **_LEVEL, "selected": "kept"})
     text += f"\nselected: {visible(', '.join(selected))}"
     say(
         f"{path.n_rows} of {path.n_samples} rows are used. Each floor is the lowest of many candidates, and so a "
@@ -109,11 +112,16 @@ def transforms(*files: File, criterion: Criterion = "whole", options: TableOptio
 
     Scalers, principal components, Laplacian eigenmaps and a radial kernel are
     compared. At most 5000 rows are used, unless --max-rows says otherwise.
+
+    Examples
+    --------
+    bayesfloor transforms wine --scale none
+    bayesfloor transforms patients.csv --target outcome --criterion worst
     """
-    from bayesfloor.choose.transforms import compare_transforms
+    from bayesfloor.choose.floor_levels import MEASURE_OF
 
     table = open_table(files, options)
-    found = compare_transforms(
+    found = bf.compare_transforms(
         table.X,
         table.y,
         criterion=criterion,
@@ -121,41 +129,41 @@ def transforms(*files: File, criterion: Criterion = "whole", options: TableOptio
         n_jobs=options.threads,
         random_state=options.seed,
     )
-    level_of = {"whole": "whole", "mean": "mean_pair", "worst": "worst_pair"}[criterion]
-    levels = [(each, getattr(each, level_of)) for each in found.transforms]
-    ranked = [
-        {
-            "transform": each.name,
-            "n_features": each.n_features,
-            **_of_level(level),
-            "differs": found.distinguishable(each.name, found.best),
-        }
-        for each, level in levels
-    ]
-    headings = {"transform": "transform", "n_features": "features", **_FLOOR}
-    text = records_text(ranked, {**headings, "differs": "differs from the first"})
+    level = MEASURE_OF[criterion]
+    of_level = {level: "floor", f"{level}_low": "from", f"{level}_high": "to"}
+    headings = {"transform": "transform", "n_features": "features", **of_level}
+    text = columns_text(found._columns(), headings | {"distinguishable": "differs from the first"})
     show("transforms", found.to_dict(), text, options, table=table, findings=found.findings)
 
 
 def weights(
     *files: File,
-    strength: Annotated[
-        float, Parameter(help="How many times its base weight a hopeless class gets on top.", validator=Number(gte=0))
-    ] = 1.0,
-    basis: Annotated[
-        Literal["classes", "pairs"], Parameter(help="Hard against the rest, or against each other class.")
-    ] = "classes",
-    base: Annotated[Literal["balanced", "equal"], Parameter(help="What the weights start from.")] = "balanced",
+    strength: Annotated[float, Parameter(validator=Number(gte=0))] = 1.0,
+    basis: Literal["classes", "pairs"] = "classes",
+    base: Literal["balanced", "equal"] = "balanced",
     options: TableOptions = TABLE_DEFAULTS,
 ) -> None:
-    """Give weights of classes for training: hard ones weigh more."""
-    from collections import Counter
+    """Give weights of classes for training: hard ones weigh more.
 
-    from bayesfloor.choose.class_weight import bayes_class_weight
+    Parameters
+    ----------
+    strength
+        How many times its base weight a hopeless class gets on top.
+    basis
+        Hard against the rest, or against each other class.
+    base
+        What the weights start from.
+
+    Examples
+    --------
+    bayesfloor weights iris
+    bayesfloor weights patients.csv --target outcome --basis pairs --base equal --json
+    """
+    from collections import Counter
 
     table = open_table(files, options)
     assert table.y is not None
-    found = bayes_class_weight(
+    found = bf.bayes_class_weight(
         table.X,
         table.y,
         strength=strength,
@@ -172,16 +180,21 @@ def weights(
     show("weights", result, text, options, table=table)
 
 
-def datasets(
-    *,
-    data: Annotated[str | None, Parameter(help="Folder of data sets; $BAYESFLOOR_DATA by default.")] = None,
-    options: RunOptions = RUN_DEFAULTS,
-) -> None:
-    """List the data sets that are known by name."""
-    from bayesfloor.tables.datasets import list_datasets
+def datasets(*, data: str | None = None, options: RunOptions = RUN_DEFAULTS) -> None:
+    """List the data sets that are known by name.
 
+    Parameters
+    ----------
+    data
+        Folder of data sets; $BAYESFLOOR_DATA by default.
+
+    Examples
+    --------
+    bayesfloor datasets
+    bayesfloor datasets --data ~/data --json
+    """
     check_folder(data)
     sizes = {"n_samples": "rows", "n_features": "features", "n_classes": "classes"}
     headings = {"name": "name", **sizes, "origin": "from"}
-    listed = [{name: getattr(info, name) for name in headings} for info in list_datasets(data_dir=data)]
+    listed = [{name: getattr(info, name) for name in headings} for info in bf.list_datasets(data_dir=data)]
     show("datasets", {"datasets": listed}, records_text(listed, headings), options)

@@ -1,5 +1,6 @@
-"""The command explain: what the codes of findings mean."""
+"""The commands explain and schema: what the codes of findings mean, and what ``--json`` prints."""
 
+import json
 import re
 import sys
 from typing import Annotated
@@ -8,8 +9,8 @@ from cyclopts import Parameter
 
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.options import RUN_DEFAULTS, RunOptions
-from bayesfloor.cli.output import show, table_text
-from bayesfloor.runtime.finding_pages import finding_codes, finding_page, finding_sections, finding_title
+from bayesfloor.cli.output import show, table_text, write
+from bayesfloor.runtime.findings import finding_codes, finding_page, finding_sections, finding_title
 from bayesfloor.runtime.text import listed
 
 #: Maximum length of a line on a terminal.
@@ -25,6 +26,12 @@ def explain(
     """Say what a finding means, how it comes about, and what to do about it.
 
     Without a code, list all of them.
+
+    Examples
+    --------
+    bayesfloor explain
+    bayesfloor explain BF008
+    bayesfloor explain bf3 bf37 --json
     """
     if not codes:
         titles = [(code, finding_title(code)) for code in finding_codes()]
@@ -35,6 +42,27 @@ def explain(
     pages = [finding_page(code).rstrip() for code in wanted]
     result = [{"code": code, "title": finding_title(code), **finding_sections(code)} for code in wanted]
     show("explain", {"findings": result}, "\n\n".join(map(_shown, pages)), options)
+
+
+def schema(command: Annotated[str | None, Parameter(name="NAME")] = None, /) -> None:
+    """Print the JSON Schema of what a command prints with --json.
+
+    The field 'schema' of each output names the command and the version of its
+    layout. A version never gains, loses or renames a field.
+
+    Parameters
+    ----------
+    command
+        A command, or 'summary' for the JSON file of a report; all by default.
+
+    Examples
+    --------
+    bayesfloor schema floor
+    bayesfloor schema > bayesfloor.json
+    """
+    from bayesfloor.cli.schemas import schema_of
+
+    write(json.dumps(schema_of(command), indent=2, ensure_ascii=False))
 
 
 def _known_code(given: str) -> str:

@@ -1,30 +1,27 @@
 """The commands floor, pairs and classes."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
-
+import bayesfloor as bf
 from bayesfloor.cli.exits import FAILED, OK, UsageError
 from bayesfloor.cli.input import engine, open_table, rows_to_use
 from bayesfloor.cli.metrics import check_metric_options, metric_arguments
 from bayesfloor.cli.options import (
     METRIC_DEFAULTS,
     TABLE_DEFAULTS,
+    Count,
     FailAbove,
     File,
     MetricOptions,
-    RowsFor,
     TableOptions,
 )
-from bayesfloor.cli.output import records_text, say, show, table_text
-from bayesfloor.cli.warmup import compiling_beside
+from bayesfloor.cli.output import columns_text, records_text, say, show, table_text
+from bayesfloor.cli.warmup import compiling_boosting
 from bayesfloor.runtime.text import exact_percent
 
 if TYPE_CHECKING:
-    from bayesfloor.data.prepared_table import Table
-    from bayesfloor.floor.learned.result import CostDecisions, MetricFloor, SubgroupFloors
-    from bayesfloor.runtime.findings import Finding
+    from bayesfloor.results import CostDecisions, Finding, LearnedFloor, MetricFloor, SubgroupFloors, Table
+    from bayesfloor.runtime.arrays import Range
 
 #: True classes and decisions that are listed, at the most.
 _MOST_COSTS = 20
@@ -33,7 +30,7 @@ _MOST_COSTS = 20
 def floor(
     *files: File,
     given: MetricOptions = METRIC_DEFAULTS,
-    rows_for: RowsFor = None,
+    rows_for: float | None = None,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
     """Estimate the lowest error that any classifier can reach, or the best value of another metric.
@@ -43,146 +40,133 @@ def floor(
     learning curve ends: the upper end of the interval is an error that a model
     attains, the lower end assumes that the curve goes on as it does. Where larger
     is better, as for roc_auc, it is a ceiling, and the other way round.
+
+    Parameters
+    ----------
+    rows_for
+        Say how many training rows a model needs to reach this value of the first metric.
+
+    Examples
+    --------
+    bayesfloor floor iris
+    bayesfloor floor patients.csv --target outcome --time visit
+    bayesfloor floor patients.csv --fast --fail-above 0.1
+    bayesfloor floor patients.csv --metric roc_auc --fail-below 0.8
+    bayesfloor floor patients.csv --costs costs.csv
     """
     if given.fast and rows_for is not None:
         raise UsageError("--rows-for needs a learning curve: leave --fast out")
     task = check_metric_options(given, options.task, rows_for=rows_for)
     table = open_table(files, options, given.by, task=task)
     judged_by = metric_arguments(given, table)
-    if table.task == "regression" and given.fast:
-        result, text, findings = _numbers_from_trees(table, options, judged_by["metric"])
+    if not given.fast:
+        result, text, findings = _from_models(table, options, given.by, judged_by, rows_for)
     elif table.task == "regression":
-        result, text, findings = _of_numbers(table, options, judged_by["metric"], rows_for)
-    elif given.fast:
-        result, text, findings = _from_trees(table, options)
+        result, text, findings = _noise_from_trees(table, options, judged_by["metric"])
     else:
-        result, text, findings = _from_learners(table, options, {"by": given.by} | judged_by, rows_for)
+        result, text, findings = _from_trees(table, options)
     name = limit_name(result["metrics"][result["metric"]])
     show("floor", result, text, options, table=table, findings=findings)
     return verdict_on(float(result["estimate"]), name, given.fail_above, given.fail_below)
 
 
-#: Fields of a subgroup, and what stands above them.
-_OF_SUBGROUPS = {
-    "group": "group",
-    "n_rows": "rows",
-    "share": "of rows",
-    "share_of_errors": "of errors",
-    "reached": "reached",
-    "reached_interval": "",
-    "estimate": "floor",
-    "interval": "",
-}
-
-
 def _subgroups_text(found: "SubgroupFloors") -> str:
     """List subgroups, with "too few" in place of a floor of which nothing can be said."""
-    groups = [
-        {name: getattr(found, "names" if name == "group" else name)[code] for name in _OF_SUBGROUPS}
-        | ({"estimate": "too few"} if found.is_too_few[code] else {})
-        for code in range(len(found.names))
-    ]
-    return records_text(groups, _OF_SUBGROUPS)
+    columns = found._columns()
+    few = zip(found.is_too_few.tolist(), found.estimate.tolist(), strict=True)
+    columns["estimate"] = ["too few" if is_too_few else estimate for is_too_few, estimate in few]
+    rows = {"group": "group", "n_rows": "rows", "share": "of rows", "share_of_errors": "of errors"}
+    reached = {"reached": "reached", "reached_low": "from", "reached_high": "to"}
+    return columns_text(columns, rows | reached | {"estimate": "floor", "interval_low": "from", "interval_high": "to"})
 
 
-def _from_learners(
-    table: "Table", options: TableOptions, judged_by: dict[str, Any], rows_for: float | None = None
+def _from_models(
+    table: "Table", options: TableOptions, by: str | None, judged_by: dict[str, Any], rows_for: float | None
 ) -> tuple[dict[str, Any], str, Any]:
-    from bayesfloor.floor.learned.estimate import learned_floor
-    from bayesfloor.report.ordered_classes import find_ordered_classes
-
-    with engine(options) as how, compiling_beside("boosting"):
-        del how["device"]  # models are trained on the CPU
-        found = learned_floor(table, max_rows=rows_to_use(table, options), **judged_by, **how)
-    metrics = list(found.metrics.values())
+    """Estimate what models can learn of classes or a number."""
+    estimate: Any = bf.regression_floor
+    of_classes = table.task == "classification"
+    if of_classes:
+        estimate, judged_by = bf.learned_floor, {"by": by} | judged_by
+    with engine(options, device=False) as how, compiling_boosting(of_classes):
+        found = estimate(table, max_rows=rows_to_use(table, options), **judged_by, **how)
     result = {"method": "learned", **found.to_dict()}
+    findings = [*_dependence(table, options), *found.findings]
+    if of_classes:
+        from bayesfloor.report.ordered_classes import find_ordered_classes
+
+        text = _of_classes(found, options)
+        findings += find_ordered_classes(found.classes, found.pair_reached, table.target)
+    else:
+        text = _metrics_text(list(found.metrics.values()))
+        say(
+            f"{exact_percent(found.confidence)} intervals. The worse end is a value that a model attains; the better "
+            "end assumes that the learning curve goes on as it does.",
+            quiet=options.quiet,
+        )
+    if rows_for is not None:
+        result["rows_for"] = found.rows_for(rows_for).to_dict()
+        text += f"\n\n{result['rows_for']['sentence']}"
+    return result, text, findings
+
+
+def _of_classes(found: "LearnedFloor", options: TableOptions) -> str:
+    """List metrics, costs and subgroups; say on stderr how to read them."""
+    metrics, level = list(found.metrics.values()), exact_percent(found.confidence)
     if found.subgroups is not None:
         say(found.subgroups.note, quiet=options.quiet or not found.subgroups.note)
-    level = exact_percent(found.confidence)
     if len(metrics) == 1:
         rows = [
             ("the floor", found.estimate, *found.interval),
             ("reached by a stack of models", found.reached, *found.reached_interval),
             ("naming the largest class", found.majority_error, "", ""),
         ]
-        text = table_text(("", "error", "from", "to"), rows)
+        parts = [table_text(("", "error", "from", "to"), rows)]
         say(
             f"{level} intervals. The upper end is an error that a model attains; the lower end assumes that the "
             "learning curve goes on as it does.",
             quiet=options.quiet,
         )
     else:
-        text = _metrics_text(metrics)
-        said = metrics[:-1] if found.metric != "error" else metrics  # the error comes with every other metric
-        for each in said:
+        parts = [_metrics_text(metrics)]
+        for each in metrics[:-1] if found.metric != "error" else metrics:  # the error comes with every other metric
             say(f"{each.title}, {level} interval. {each.sentence()}", quiet=options.quiet)
-    if found.cost is not None:
-        text += f"\n\n{_costs_text(found.cost)}"
-    if found.subgroups is not None:
-        text += f"\n\n{_subgroups_text(found.subgroups)}"
-    if rows_for is not None:
-        result["rows_for"] = found.rows_for(rows_for).to_dict()
-        text += f"\n\n{result['rows_for']['sentence']}"
-    ordered = find_ordered_classes(found.classes, found.pair_reached, table.target)
-    return result, text, (*_dependence(table, options), *found.findings, *ordered)
+    parts += [] if found.cost is None else [_costs_text(found.cost)]
+    parts += [] if found.subgroups is None else [_subgroups_text(found.subgroups)]
+    return "\n\n".join(parts)
 
 
-def _of_numbers(
-    table: "Table", options: TableOptions, names: list[str], rows_for: float | None
-) -> tuple[dict[str, Any], str, Any]:
-    """Estimate how much of a number can be predicted."""
-    from bayesfloor.floor.learned.regression.estimate import regression_floor
-
-    with engine(options) as how:
-        del how["device"]  # models are trained on the CPU
-        found = regression_floor(table, metric=names, max_rows=rows_to_use(table, options), **how)
-    result = {"method": "learned", **found.to_dict()}
-    text = _metrics_text(list(found.metrics.values()))
-    say(
-        f"{exact_percent(found.confidence)} intervals. The worse end is a value that a model attains; the better end "
-        "assumes that the learning curve goes on as it does.",
-        quiet=options.quiet,
-    )
-    if rows_for is not None:
-        result["rows_for"] = found.rows_for(rows_for).to_dict()
-        text += f"\n\n{result['rows_for']['sentence']}"
-    return result, text, (*_dependence(table, options), *found.findings)
-
-
-def _numbers_from_trees(table: "Table", options: TableOptions, names: list[str]) -> tuple[dict[str, Any], str, Any]:
-    """Estimate the same from differences over the edges of spanning trees, without training anything."""
-    from bayesfloor.floor.trees.noise_variance import noise_variance_from_trees
-
+def _noise_from_trees(table: "Table", options: TableOptions, names: list[str]) -> tuple[dict[str, Any], str, Any]:
+    """Estimate how much of a number can be predicted from the edges of spanning trees, without training anything."""
     if "mae" in names:
         raise UsageError("--fast trains nothing, and only R² and RMSE can be told; leave out --fast, or --metric mae")
     with engine(options) as how:
-        found = noise_variance_from_trees(table, **how)
-    metrics: dict[str, dict[str, Any]] = {
-        "r2": {"title": "R²", "larger_is_better": True, "estimate": found.r2, "interval": found.r2_interval},
-        "rmse": {"title": "RMSE", "larger_is_better": False, "estimate": found.rmse, "interval": found.rmse_interval},
-    }
+        found = bf.noise_variance_from_trees(table, **how)
+    metrics = {"r2": _brief("r2", found.r2, found.r2_interval), "rmse": _brief("rmse", found.rmse, found.rmse_interval)}
     metrics = {name: metrics[name] for name in dict.fromkeys([*names, *metrics])}
-    words = {True: "ceiling", False: "floor"}
     rows = [
-        (each["title"], words[each["larger_is_better"]], each["estimate"], *each["interval"])
+        (each["title"], "ceiling" if each["larger_is_better"] else "floor", each["estimate"], *each["interval"])
         for each in metrics.values()
     ]
-    result = {
-        "method": "spanning trees",
-        "metric": names[0],
-        "metrics": metrics,
-        **found.to_dict(),
-        "noise_variance": found.estimate,
-        "noise_variance_interval": found.interval,
-        "estimate": metrics[names[0]]["estimate"],
-        "interval": metrics[names[0]]["interval"],
-    }
+    first = metrics[names[0]]
+    noise = {"noise_variance": found.estimate, "noise_variance_interval": found.interval}
+    result = {"method": "spanning trees", "metric": names[0], "metrics": metrics, **found.to_dict(), **noise}
+    result |= {"estimate": first["estimate"], "interval": first["interval"]}
     say(
         f"{exact_percent(found.confidence)} intervals, from differences between rows that lie close together. No model "
         "was trained, so nothing is shown to be reached. Without --fast, models are tried.",
         quiet=options.quiet,
     )
     return result, table_text(("metric", "", "best value", "from", "to"), rows), found.findings
+
+
+def _brief(name: str, estimate: float, interval: "Range") -> dict[str, Any]:
+    """Describe the best value of a metric that trees alone can tell."""
+    from bayesfloor.data.metrics import metric_info
+
+    info = metric_info(name)
+    told = {"estimate": estimate, "interval": interval}
+    return {"title": info.title, "larger_is_better": info.larger_is_better, **told}
 
 
 def _metrics_text(metrics: "list[MetricFloor]") -> str:
@@ -249,12 +233,11 @@ def _dependence(table: "Table", options: TableOptions) -> "list[Finding]":
 
 
 def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], str, Any]:
-    from bayesfloor.floor import bayes_error
 
     with engine(options) as how:
-        found = bayes_error(table, **how)
-    error = {"title": "error", "larger_is_better": False, "estimate": found.estimate, "interval": found.interval}
-    result = {"method": "spanning trees", "metric": "error", "metrics": {"error": error}, **found.to_dict()}
+        found = bf.bayes_error(table, **how)
+    metrics = {"error": _brief("error", found.estimate, found.interval)}
+    result = {"method": "spanning trees", "metric": "error", "metrics": metrics, **found.to_dict()}
     rows = [
         ("the floor", found.estimate, *found.interval),
         ("lower bound", found.lower, *found.lower_interval),
@@ -272,7 +255,7 @@ def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], 
 
 def pairs(
     *files: File,
-    top: Annotated[int | None, Parameter(help="Show so many of the hardest pairs.", validator=Number(gte=1))] = None,
+    top: Count = None,
     fail_above: FailAbove = None,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> int:
@@ -280,36 +263,53 @@ def pairs(
 
     'normalized' is the floor as a share of its largest possible value, that of
     naming the larger class; it ranks pairs.
-    """
-    from bayesfloor.floor import pairwise_bayes_error
 
-    table = open_table(files, options)
-    with engine(options) as how:
-        found = pairwise_bayes_error(table, **how)
-    hardest = found.hardest(top)
-    text = records_text(hardest, {"first": "first", "second": "second", **_HEADINGS})
-    show("pairs", {"hardest": hardest, **found.to_dict()}, text, options, table=table, findings=found.findings)
+    Parameters
+    ----------
+    top
+        Show so many of the hardest pairs.
+
+    Examples
+    --------
+    bayesfloor pairs digits --top 5
+    bayesfloor pairs patients.csv --target outcome --json
+    """
+    found = _hardest("pairs", bf.pairwise_bayes_error, files, options, {"first": "first", "second": "second"}, top)
     a, b = divmod(int(found.estimate.argmax()), len(found.classes))
     name = f"the floor of {str(found.classes[a])!r} against {str(found.classes[b])!r}"
     return verdict_on(float(found.estimate[a, b]), name, fail_above)
 
 
 def classes(*files: File, fail_above: FailAbove = None, options: TableOptions = TABLE_DEFAULTS) -> int:
-    """List classes by how hard each is to tell from all others, the hardest first."""
-    from bayesfloor.floor import one_vs_rest_bayes_error
+    """List classes by how hard each is to tell from all others, the hardest first.
 
-    table = open_table(files, options)
-    with engine(options) as how:
-        found = one_vs_rest_bayes_error(table, **how)
-    hardest = found.hardest()
-    text = records_text(hardest, {"label": "class", "n_rows": "rows", **_HEADINGS})
-    show("classes", {"hardest": hardest, **found.to_dict()}, text, options, table=table, findings=found.findings)
+    Examples
+    --------
+    bayesfloor classes digits
+    bayesfloor classes patients.csv --target outcome --fail-above 0.05
+    """
+    found = _hardest("classes", bf.one_vs_rest_bayes_error, files, options, {"label": "class", "n_rows": "rows"})
     worst = int(found.estimate.argmax())
     name = f"the floor of {str(found.classes[worst])!r} against the rest"
     return verdict_on(float(found.estimate[worst]), name, fail_above)
 
 
-_HEADINGS = {"estimate": "floor", "interval": "", "normalized": "normalized"}
+def _hardest(
+    command: str,
+    estimate: Any,
+    files: tuple[str, ...],
+    options: TableOptions,
+    names: dict[str, str],
+    top: int | None = None,
+) -> Any:
+    """Estimate floors and show them, the hardest first."""
+    table = open_table(files, options)
+    with engine(options) as how:
+        found = estimate(table, **how)
+    hardest = found.hardest(top)
+    text = records_text(hardest, names | {"estimate": "floor", "interval": "", "normalized": "normalized"})
+    show(command, {"hardest": hardest, **found.to_dict()}, text, options, table=table, findings=found.findings)
+    return found
 
 
 def verdict_on(estimate: float, name: str, fail_above: float | None, fail_below: float | None = None) -> int:

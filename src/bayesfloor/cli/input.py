@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.options import TableOptions
 from bayesfloor.cli.output import progress_on_stderr, say
@@ -44,7 +45,6 @@ def open_table(
         What was detected or assumed has been said on stderr.
     """
     from bayesfloor.tables.datasets import BUILT_IN, local_files
-    from bayesfloor.tables.read import read_table
 
     files = tuple("-" if file == STDIN_TOKEN else file for file in files)
     if not files:
@@ -63,7 +63,7 @@ def open_table(
                 check_readable(file, known)
         given = {name: getattr(options, name) for name in (*_FOR_FILES, "scale", "max_rows")}
         with without_messages_of_libraries(), progress_on_stderr(options.quiet) as progress:
-            table = read_table(
+            table = bf.read_table(
                 list(files),
                 task=task,
                 by=by,
@@ -132,14 +132,13 @@ def check_n_features(n_features: int | None, table: "Table") -> None:
 
 
 def _load(name: str, options: TableOptions) -> "Table":
-    from bayesfloor.tables.datasets import load_dataset
 
     given = [option for option in _FOR_FILES if getattr(options, option)]
     given += ["task"] if options.task == "regression" else []
     if given:
         listed = ", ".join(f"--{option.replace('_', '-')}" for option in given)
         raise UsageError(f"{name!r} is a data set that comes prepared; {listed} can be used with files only")
-    return load_dataset(
+    return bf.load_dataset(
         name, data_dir=options.data, scale=options.scale, max_rows=options.max_rows, random_state=options.seed
     )
 
@@ -150,18 +149,13 @@ def rows_to_use(table: "Table", options: TableOptions) -> int | None:
 
 
 @contextmanager
-def engine(options: TableOptions) -> Iterator[dict[str, Any]]:
-    """Give the arguments of a function that grows trees: threads, device, cluster, seed and progress."""
+def engine(options: TableOptions, *, device: bool = True) -> Iterator[dict[str, Any]]:
+    """Give the arguments that say how to compute; models are trained on the CPU, without a device."""
     if options.cluster is not None and options.device not in ("auto", "cpu"):
         raise UsageError("--cluster and --device cuda exclude each other")
     with client_of(options.cluster) as client, progress_on_stderr(options.quiet) as progress:
-        yield {
-            "n_jobs": options.threads,
-            "device": options.device,
-            "client": client,
-            "random_state": options.seed,
-            "progress": progress,
-        }
+        how = {"n_jobs": options.threads, "client": client, "random_state": options.seed, "progress": progress}
+        yield how | ({"device": options.device} if device else {})
 
 
 @contextmanager

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
-from bayesfloor.classify.linear.smart_svc import SmartSVC
+from bayesfloor.classify.landmarks import LandmarkClassifier
+from bayesfloor.classify.linear.path_classifiers import SmartSVC
 from bayesfloor.cli.model_archive import UNPACKED_MODEL_LIMIT, no_model, pack, unpack
 from bayesfloor.learn.landmarks.feature_choice import HEAVIEST, LIGHTEST
 from bayesfloor.learn.landmarks.feature_map import FARTHEST, FeatureMap

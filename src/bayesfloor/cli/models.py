@@ -6,10 +6,9 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from cyclopts import Parameter
-
+import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.input import is_file, open_table, say_notes
 from bayesfloor.cli.options import RUN_DEFAULTS, TABLE_DEFAULTS, File, Force, RunOptions, TableOptions
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
-    from bayesfloor.classify.linear.smart_svc import SmartSVC
     from bayesfloor.cli.model_file import Model
     from bayesfloor.data.prepared_table import Table
 
@@ -41,14 +38,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def fit(
     *files: File,
-    out: Annotated[str, Parameter(help="Where to write the model.")],
-    model: Annotated[
-        Literal["landmarks", "smartsvm"],
-        Parameter(help="Kernels of landmarks and rules, or linear SVMs along a class tree, which can be read."),
-    ] = "landmarks",
-    effort: Annotated[
-        Literal["fast", "default", "high"], Parameter(help="How much time landmarks may take, for how good a model.")
-    ] = "default",
+    out: str,
+    model: Literal["landmarks", "smartsvm"] = "landmarks",
+    effort: Literal["fast", "default", "high"] = "default",
     force: Force = False,
     options: TableOptions = TABLE_DEFAULTS,
 ) -> None:
@@ -56,6 +48,20 @@ def fit(
 
     LandmarkClassifier by default: near the accuracy of kernel methods, in less
     time than linear SVMs. The model file holds no code, and 'predict' runs none.
+
+    Parameters
+    ----------
+    out
+        Where to write the model.
+    model
+        Kernels of landmarks and rules, or linear SVMs along a class tree, which can be read.
+    effort
+        How much time landmarks may take, for how good a model.
+
+    Examples
+    --------
+    bayesfloor fit patients.csv --target outcome --out patients.skops
+    bayesfloor fit patients.csv --target outcome --effort high --out patients.skops
     """
     if model != "landmarks" and effort != "default":
         raise UsageError("--effort is for --model landmarks alone")
@@ -85,11 +91,10 @@ class _Found(NamedTuple):
     caveat: str
 
 
-def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> "tuple[LandmarkClassifier, _Found]":
-    from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
+def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> "tuple[bf.LandmarkClassifier, _Found]":
 
     with progress_on_stderr(options.quiet) as progress:
-        classifier = LandmarkClassifier(
+        classifier = bf.LandmarkClassifier(
             effort, n_jobs=options.threads, progress=progress, random_state=options.seed
         ).fit(table.X, table.y, groups=table.groups)
     features = classifier.feature_map_
@@ -118,10 +123,9 @@ def _fit_landmarks(table: "Table", effort: str, options: TableOptions) -> "tuple
     return classifier, _Found(result, rows, "", caveat)
 
 
-def _fit_smart_svm(table: "Table", options: TableOptions) -> "tuple[SmartSVC, _Found]":
-    from bayesfloor.classify.linear.smart_svc import SmartSVC
+def _fit_smart_svm(table: "Table", options: TableOptions) -> "tuple[bf.SmartSVC, _Found]":
 
-    classifier = SmartSVC(routing="soft", n_jobs=options.threads, random_state=options.seed)
+    classifier = bf.SmartSVC(routing="soft", n_jobs=options.threads, random_state=options.seed)
     classifier.fit(table.X, table.y, groups=table.groups)
     chosen = int(abs(classifier.Cs_ - classifier.C_).argmin())
     error = 1.0 - float(classifier.cv_scores_.mean(axis=1)[chosen])
@@ -132,18 +136,26 @@ def _fit_smart_svm(table: "Table", options: TableOptions) -> "tuple[SmartSVC, _F
 
 
 def predict(
-    model: Annotated[str, Parameter(name="MODEL", help="What 'fit' wrote.")],
-    file: Annotated[str, Parameter(name="FILE", help="A file with the columns of the first one, or - for stdin.")],
-    /,
-    *,
-    out: Annotated[str | None, Parameter(help="Where to write; stdout by default.")] = None,
-    force: Force = False,
-    options: RunOptions = RUN_DEFAULTS,
+    model: str, file: str, /, *, out: str | None = None, force: Force = False, options: RunOptions = RUN_DEFAULTS
 ) -> None:
     """Predict the label of each row of a file, with the probabilities of all classes, as CSV.
 
     Where the file has labels, stderr says how many of them differ from what was
     predicted.
+
+    Parameters
+    ----------
+    model
+        What 'fit' wrote.
+    file
+        A file with the columns of the first one, or - for stdin.
+    out
+        Where to write; stdout by default.
+
+    Examples
+    --------
+    bayesfloor predict patients.skops new.csv --out predicted.csv
+    bayesfloor predict patients.skops new.csv | head
     """
     place = None if out is None else check_output(out, force)
     if options.json and place is not None:
@@ -197,17 +209,16 @@ def predict(
 
 def _read_alike(file: str, trained: "Model", quiet: bool) -> "Table":
     """Read a file as the one that the model was trained on; labels that cannot be used are left aside."""
-    from bayesfloor.tables.read import read_table
     from bayesfloor.tables.targets import is_missing_label
 
     preparation = trained.preparation
     are_kept = any(is_missing_label(str(label)) for label in trained.classifier.classes_.tolist())
     try:
-        table = read_table(file, preparation=preparation, keep_missing_as_class=are_kept)
+        table = bf.read_table(file, preparation=preparation, keep_missing_as_class=are_kept)
     except ValueError as error:
         try:
             # no column has this name, and the labels are then a column that is not used
-            table = read_table(file, preparation=replace(preparation, target=f"{preparation.target}\0"))
+            table = bf.read_table(file, preparation=replace(preparation, target=f"{preparation.target}\0"))
         except ValueError:
             raise error from None
         say(f"The labels are left aside: {error}", quiet=quiet)

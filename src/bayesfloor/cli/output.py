@@ -4,11 +4,12 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.streams import abandon, tell
 from bayesfloor.runtime.files import write_whole
@@ -17,8 +18,7 @@ from bayesfloor.runtime.text import json_text, visible
 
 if TYPE_CHECKING:
     from bayesfloor.cli.options import RunOptions
-    from bayesfloor.data.prepared_table import Table
-    from bayesfloor.runtime.findings import Finding
+    from bayesfloor.results import Finding, Table
 
 #: Seconds before a progress bar appears; shorter work needs none.
 _PATIENCE_S = 1.0
@@ -84,11 +84,9 @@ def write_json(
     findings : iterable of Finding
         What a reader should know.
     """
-    from importlib.metadata import version
-
     from bayesfloor.cli.schemas import schema_name
 
-    whole: dict[str, Any] = {"command": command, "version": version("bayesfloor")}
+    whole: dict[str, Any] = {"command": command, "version": bf.__version__}
     if (schema := schema_name(command)) is not None:
         whole = {"schema": schema} | whole
     if table is not None:
@@ -118,6 +116,12 @@ def records_text(records: Iterable[Any], headings: dict[str, str]) -> str:
         cells = [(field, record[field]) for field in headings]
         rows.append([each for field, cell in cells for each in (cell if _has_ends(field) else [_cell(field, cell)])])
     return table_text(names, rows)
+
+
+def columns_text(columns: Mapping[str, Any], headings: dict[str, str]) -> str:
+    """Write those columns of a frame as text that have a heading."""
+    shown = [[_cell(name, cell) for cell in plain(columns[name])] for name in headings]
+    return table_text(list(headings.values()), zip(*shown, strict=True))
 
 
 def _has_ends(field: str) -> bool:

@@ -5,18 +5,18 @@ import shlex
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
-
+import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.floors import limit_name, verdict_on
+from bayesfloor.cli.gap import NO_MODEL, ModelOptions, check_model_options, predictions_of
 from bayesfloor.cli.input import check_n_features, engine, open_table, rows_to_use
 from bayesfloor.cli.metrics import check_metric_options, metric_arguments
 from bayesfloor.cli.options import (
     METRIC_DEFAULTS,
     TABLE_DEFAULTS,
+    Count,
     File,
     Force,
     MetricOptions,
@@ -24,9 +24,8 @@ from bayesfloor.cli.options import (
     TableOptions,
 )
 from bayesfloor.cli.output import check_output, say, write, write_file, write_json
-from bayesfloor.cli.predicted import NO_MODEL, ModelOptions, check_model_options, predictions_of
 from bayesfloor.cli.streams import STDIN_TOKEN
-from bayesfloor.cli.warmup import compiling_beside
+from bayesfloor.cli.warmup import compiling_boosting
 
 #: By the ending of a file's name: how a report is written into it.
 _FORMATS = {".html": "to_html", ".htm": "to_html", ".md": "to_markdown", ".json": "to_json", ".txt": "to_text"}
@@ -39,15 +38,9 @@ _WIDTH, _NARROWEST, _WIDEST = 100, 60, 110
 def report(
     *files: File,
     judged: MetricOptions = METRIC_DEFAULTS,
-    target_value: Annotated[
-        float | None, Parameter(help="An error, or value of the first metric, that you hope for: is it feasible?")
-    ] = None,
-    features: Annotated[
-        int | None, Parameter(help="Search for so many columns that carry the information.", validator=Number(gte=1))
-    ] = None,
-    out: Annotated[
-        str | None, Parameter(help="Where to write: .html, .md, .json or .txt. NAME-report.html by default.")
-    ] = None,
+    target_value: float | None = None,
+    features: Count = None,
+    out: str | None = None,
     force: Force = False,
     given: ModelOptions = NO_MODEL,
     options: TableOptions = TABLE_DEFAULTS,
@@ -58,6 +51,22 @@ def report(
     network: the floor and how sure it is, the learning curve, the hardest classes
     and pairs, and the rows that look alike but are labelled differently. Where the
     target is a number: how much of it can be predicted, and where the noise is.
+
+    Parameters
+    ----------
+    target_value
+        An error, or value of the first metric, that you hope for: is it feasible?
+    features
+        Search for so many columns that carry the information.
+    out
+        Where to write: .html, .md, .json or .txt. NAME-report.html by default.
+
+    Examples
+    --------
+    bayesfloor report digits
+    bayesfloor report patients.csv --target outcome --groups patient --target-value 0.05
+    bayesfloor report patients.csv --metric roc_auc --metric log_loss --target-value 0.9
+    bayesfloor report patients.csv --fast --out patients.md
     """
     place = None if options.json and out is None else _place_for(files, out)
     force = force or (place is not None and _is_own_page(place))
@@ -67,16 +76,15 @@ def report(
     if given.is_given and judged.fast:
         raise UsageError("--fast trains nothing that a model could be compared with; leave out --fast, or the model")
     task = check_metric_options(judged, options.task, target_value=target_value)
-    with compiling_beside(*(() if judged.fast or task == "regression" else ("boosting",))):
+    with compiling_boosting(not judged.fast and task != "regression"):
         table = open_table(files, options, judged.by, task=task)
         check_n_features(features, table)
         judged_by = metric_arguments(judged, table, fast=judged.fast, model=given.model, predictions=given.predictions)
         labels = predictions_of(given, table, files) if given.is_given else None
-        from bayesfloor.report.difficulty import difficulty_report  # after what can go wrong: it takes a second to load
 
         asked = {**vars(judged), "target_value": target_value, "features": features, **vars(given)}
         with engine(options) as how:
-            found = difficulty_report(
+            found = bf.difficulty_report(
                 table,
                 by=judged.by,
                 fast=judged.fast,

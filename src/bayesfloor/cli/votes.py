@@ -1,15 +1,13 @@
 """The command votes."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
-
+import bayesfloor as bf
 from bayesfloor.cli.exits import UsageError
 from bayesfloor.cli.floors import verdict_on
 from bayesfloor.cli.input import check_readable, read_columns
-from bayesfloor.cli.options import RUN_DEFAULTS, FailAbove, RunOptions, flag
+from bayesfloor.cli.options import RUN_DEFAULTS, FailAbove, RunOptions, Seed
 from bayesfloor.cli.output import say, show, table_text
 from bayesfloor.cli.streams import STDIN_TOKEN
 from bayesfloor.runtime.text import exact_percent, visible
@@ -21,23 +19,16 @@ Form = Literal["counts", "labels", "long"]
 
 
 def votes(
-    file: Annotated[str, Parameter(name="FILE", help="A table of votes: CSV, Parquet, Excel and so on; - for stdin.")],
+    file: str,
     /,
     *,
-    row: Annotated[str | None, Parameter(help="Column that tells which row a vote is about.")] = None,
-    annotator: Annotated[str | None, Parameter(help="Column that tells who voted.")] = None,
-    label: Annotated[str | None, Parameter(help="Column of labels.")] = None,
-    form: Annotated[
-        Form | None,
-        Parameter(
-            help="A column of counts for each class, a column of labels for each annotator, or a line for each vote."
-        ),
-    ] = None,
-    keep_missing_as_class: Annotated[
-        bool, flag("Keep labels such as NA, ?, . or unknown as classes; else they are no votes.")
-    ] = False,
+    row: str | None = None,
+    annotator: str | None = None,
+    label: str | None = None,
+    form: Form | None = None,
+    keep_missing_as_class: bool = False,
     fail_above: FailAbove = None,
-    seed: Annotated[int, Parameter(help="The same seed, the same answer.", validator=Number(gte=0, lt=2**32))] = 0,
+    seed: Seed = 0,
     options: RunOptions = RUN_DEFAULTS,
 ) -> int:
     """Estimate the floor from the labels of several annotators.
@@ -45,8 +36,28 @@ def votes(
     FILE has a line for each vote, with columns for row, annotator and label,
     found by their names or named by the options. Or it has a line for each row:
     with a column of labels for each annotator, or of counts for each class.
+
+    Parameters
+    ----------
+    file
+        A table of votes: CSV, Parquet, Excel and so on; - for stdin.
+    row
+        Column that tells which row a vote is about.
+    annotator
+        Column that tells who voted.
+    label
+        Column of labels.
+    form
+        A column of counts for each class, a column of labels for each annotator, or a line for each vote.
+    keep_missing_as_class
+        Keep labels such as NA, ?, . or unknown as classes; else they are no votes.
+
+    Examples
+    --------
+    bayesfloor votes votes.csv
+    bayesfloor votes votes.csv --row item --annotator worker --label answer --json
+    bayesfloor votes counts.csv --form counts --fail-above 0.1
     """
-    from bayesfloor.floor.votes.estimate import vote_floor
     from bayesfloor.floor.votes.vote_table import ANNOTATOR_NAMES, LABEL_NAMES, ROW_NAMES, find_name
 
     file = "-" if file == STDIN_TOKEN else file
@@ -74,11 +85,11 @@ def votes(
         say(note, quiet=options.quiet)
     if form == "long":
         given: dict[str, Any] = {name: column for name, column in found.items() if column is not None}
-        result = vote_floor(_frame(raw, text=set(given.values())), form="long", **given, random_state=seed)
+        result = bf.vote_floor(_frame(raw, text=set(given.values())), form="long", **given, random_state=seed)
     else:
         kept = replace(raw, columns=[each for each in raw.columns if each.name not in dropped])
         frame = _frame(kept, set() if form == "counts" else set(kept.names))
-        result = vote_floor(frame, form=form, random_state=seed)
+        result = bf.vote_floor(frame, form=form, random_state=seed)
         if dropped:
             say(f"{visible(dropped[0])!r} names the rows and is left out.", quiet=options.quiet)
     kind = {"counts": "counts for each class", "labels": "labels of each annotator", "long": "a line for each vote"}

@@ -10,31 +10,36 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
-
-from bayesfloor.cli.options import flag
+import bayesfloor as bf
+from bayesfloor.cli.options import Count
 from bayesfloor.cli.output import say
 
 if TYPE_CHECKING:
     from bayesfloor.runtime.arrays import Floats, Ints
 
 
-def warmup(
-    *parts: Annotated[str, Parameter(help="What to compile; everything by default.")],
-    jobs: Annotated[
-        int | None,
-        Parameter(help="Processes at the same time; as many as there are cores by default.", validator=Number(gte=1)),
-    ] = None,
-    quiet: Annotated[bool, flag("Say nothing; errors remain.")] = False,
-) -> int:
+def warmup(*parts: str, jobs: Count = None, quiet: bool = False) -> int:
     """Compile all kernels, so that no later call has to.
 
     They are kept on disk, for this version on this machine: in a Dockerfile, run
     'python -m bayesfloor warmup' after the installation. NUMBA_CACHE_DIR names
     another folder. A second call finds them all and takes seconds.
+
+    Parameters
+    ----------
+    parts
+        What to compile; everything by default.
+    jobs
+        Processes at the same time; as many as there are cores by default.
+    quiet
+        Say nothing; errors remain.
+
+    Examples
+    --------
+    bayesfloor warmup
+    bayesfloor warmup --jobs 1
     """
     from bayesfloor.cli.exits import UsageError
     from bayesfloor.runtime.kernels import cache_folder
@@ -67,24 +72,29 @@ def warmup(
 
 
 @contextmanager
-def compiling_beside(*parts: str) -> Iterator[None]:
-    """Compile parts in other processes meanwhile, where that is worth it; they end with the block."""
+def compiling_boosting(wanted: bool = True) -> Iterator[None]:
+    """Compile boosting in another process meanwhile, where that is worth it; it ends with the block."""
     from bayesfloor.runtime.kernels import cache_folder
     from bayesfloor.runtime.limits import check_n_jobs
 
-    missing = [part for part in parts[: check_n_jobs(None) - 1] if not _is_compiled(part)]
-    nowhere: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
-    started = []
+    process = None
+    if wanted and check_n_jobs(None) > 1 and cache_folder() is not None and not _boosting_is_compiled():
+        nowhere: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        with suppress(OSError):  # no more processes: what is missing is compiled here
+            process = subprocess.Popen(_command("boosting"), **nowhere)
     try:
-        for part in missing if cache_folder() is not None else []:
-            with suppress(OSError):  # no more processes: what is missing is compiled here
-                started.append(subprocess.Popen(_command(part), **nowhere))
         yield
     finally:
-        for process in started:
+        if process is not None:
             process.terminate()
-        for process in started:
             process.wait()
+
+
+def _boosting_is_compiled() -> bool:
+    from bayesfloor.learn.boosting_kernels import boost
+    from bayesfloor.runtime.kernels import is_compiled
+
+    return is_compiled(boost)
 
 
 def _command(part: str) -> list[str]:
@@ -97,13 +107,6 @@ def compile_part(part: str) -> None:
 
     with kernels.plainly(False):
         PARTS[part]()
-
-
-def _is_compiled(part: str) -> bool:
-    from bayesfloor.learn.boosting_kernels import boost
-    from bayesfloor.runtime.kernels import is_compiled
-
-    return is_compiled({"boosting": boost}[part])
 
 
 def _sample(n_rows: int, n_features: int, n_classes: int = 3) -> tuple["Floats", "Ints"]:
@@ -130,7 +133,6 @@ def _boosting() -> None:
 
 
 def _learners() -> None:
-    from bayesfloor.floor.learned.estimate import learned_floor
     from bayesfloor.learn.families import CLASS_FAMILIES
     from bayesfloor.learn.training_rows import Train
 
@@ -138,7 +140,7 @@ def _learners() -> None:
     for name, learn in CLASS_FAMILIES.items():
         if name not in ("boosting", "network"):
             learn(Train(X, y, 3), X[:10], 0)
-    learned_floor(X, y, n_jobs=1)
+    bf.learned_floor(X, y, n_jobs=1)
 
 
 def _many_rows() -> None:
@@ -151,64 +153,59 @@ def _many_rows() -> None:
 
 
 def _numbers() -> None:
-    from bayesfloor.floor.learned.regression.estimate import regression_floor
 
     X, _ = _sample(150, 5)
-    regression_floor(X, X[:, 0] + X[:, 1] * X[:, 2], n_jobs=1)
+    bf.regression_floor(X, X[:, 0] + X[:, 1] * X[:, 2], n_jobs=1)
 
 
 def _forests() -> None:
     import numpy as np
 
-    from bayesfloor.forest import plan, spanning_forests
+    from bayesfloor.forest import plan
     from bayesfloor.forest.order.kruskal_kernels import component_labels
     from bayesfloor.forest.sweep.seed_kernels import chain_edges
 
     for n_features, projection in ((2, "none"), (30, "auto"), (40, "pca")):
         X, _ = _sample(700, n_features)
-        forests = spanning_forests(X, n_jobs=1)
+        forests = bf.spanning_forests(X, n_jobs=1)
         forests.extend(X[:5] + 0.5)
         forests.to_linkage()
-        spanning_forests(X, n_jobs=1, core_distances=4)
+        bf.spanning_forests(X, n_jobs=1, core_distances=4)
         with plan.override(projection=projection, survivors_per_point=0.01):
-            spanning_forests(X, n_jobs=1)
-    spanning_forests([*X[:100], *X[:100]])
-    spanning_forests([*X[:100], *X[:100]], core_distances=4)
+            bf.spanning_forests(X, n_jobs=1)
+    bf.spanning_forests([*X[:100], *X[:100]])
+    bf.spanning_forests([*X[:100], *X[:100]], core_distances=4)
     # what is left apart by near neighbours and a sample's trees is rare
     u = np.arange(9, dtype=np.int32)
     chain_edges(component_labels(12, u, u + np.int32(1)), 10)
 
 
 def _pairs_of_classes() -> None:
-    from bayesfloor.floor.trees.estimator import BayesErrorEstimator
-    from bayesfloor.forest import class_forests
 
     for n_features in (3, 30, 120):
         X, y = _sample(600, n_features)
-        forests = class_forests(X, y, n_jobs=1)
+        forests = bf.class_forests(X, y, n_jobs=1)
         forests.extend(X[:9] + 0.5, y[:9])
         forests.pair(0, 1)
     X, y = _sample(60, 3)
     X[1] = X[0]
-    BayesErrorEstimator(n_jobs=1).fit(X, y)
-    BayesErrorEstimator(n_jobs=1).fit(X.round(), y, groups=y[::-1])
+    bf.BayesErrorEstimator(n_jobs=1).fit(X, y)
+    bf.BayesErrorEstimator(n_jobs=1).fit(X.round(), y, groups=y[::-1])
 
 
 def _landmarks() -> None:
     import numpy as np
 
-    from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
-    from bayesfloor.classify.landmarks.landmark_regressor import LandmarkRegressor
     from bayesfloor.learn.landmarks.local_kernels import assign_cells
 
     X, y = _sample(1500, 5)
     for effort in ("fast", "default", "high"):
-        model = LandmarkClassifier(effort, n_jobs=1).fit(X, y)
+        model = bf.LandmarkClassifier(effort, n_jobs=1).fit(X, y)
         model.predict(X[:10])
     model.partial_fit(X, y)
-    LandmarkRegressor(n_jobs=1).fit(X, X[:, 0]).predict(X[:10])
+    bf.LandmarkRegressor(n_jobs=1).fit(X, X[:, 0]).predict(X[:10])
     X, y = _sample(1600, 5, 160)
-    LandmarkClassifier(n_jobs=1).fit(X, y)
+    bf.LandmarkClassifier(n_jobs=1).fit(X, y)
     rows = X.astype(np.float32)
     assign_cells(rows, rows[:9], y)  # which takes many rows to be called
 
@@ -216,18 +213,13 @@ def _landmarks() -> None:
 def _machines() -> None:
     from sklearn.linear_model import LogisticRegression
 
-    from bayesfloor.classify.hierarchical.dag import DAGClassifier
-    from bayesfloor.classify.hierarchical.hierarchical_classifier import HierarchicalClassifier
-    from bayesfloor.classify.linear.one_vs_one import OneVsOneSVC
-    from bayesfloor.classify.linear.smart_svc import SmartSVC
-
     X, y = _sample(90, 4)
     models = (
-        SmartSVC(n_jobs=1),
-        OneVsOneSVC(n_jobs=1),
-        OneVsOneSVC(n_jobs=1, decision="dag"),
-        HierarchicalClassifier(LogisticRegression()),
-        DAGClassifier(LogisticRegression()),
+        bf.SmartSVC(n_jobs=1),
+        bf.OneVsOneSVC(n_jobs=1),
+        bf.OneVsOneSVC(n_jobs=1, decision="dag"),
+        bf.HierarchicalClassifier(LogisticRegression()),
+        bf.DAGClassifier(LogisticRegression()),
     )
     for model in models:
         model.fit(X, y).predict(X)
@@ -236,16 +228,14 @@ def _machines() -> None:
 def _class_trees() -> None:
     import numpy as np
 
-    from bayesfloor.tree import build_class_tree
-
     rng = np.random.default_rng(0)
     for n_classes in (6, 20):
         weights = rng.random((n_classes, n_classes))
         weights += weights.T
         np.fill_diagonal(weights, 0.0)
         for cut in ("min-cut", "normalized-cut", "balanced", "average-linkage"):
-            build_class_tree(weights, cut=cut)
-            build_class_tree(weights * (weights > 1.2), cut=cut)
+            bf.build_class_tree(weights, cut=cut)
+            bf.build_class_tree(weights * (weights > 1.2), cut=cut)
 
 
 #: What to call, by the name of a part: those that take longest first.

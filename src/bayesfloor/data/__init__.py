@@ -7,7 +7,7 @@
     sample_weight                   ── labels.check_weights ───── (n,) float64
     groups, time                    ── row_groups.check_groups ── (n,) int64 from 0; (n,) float64
     cv                              ── folds.check_folds ──────── fold of each row
-    columns in any order            ── column_order.column_keys ─ a number for each, from its values
+    columns in any order            ── column_order ───────────── in an order that follows from their values
     max_rows                        ── sampling.stratified_rows ─ some of the rows, the same share of each class
     Table in place of X and y       ── prepared_table.points_and_labels
     all of these together           ── problem.Problem, made by tables.arguments.check_problem

@@ -36,14 +36,7 @@ def check_labels(y: Any, n_rows: int, *, min_classes: int = 2) -> tuple[NDArray[
         For missing labels, labels of mixed types, continuous values, a wrong length or shape, and
         too few classes.
     """
-    if y is None:
-        raise ValueError("requires y to be passed, but the target y is None")
-    labels = as_array(y)
-    if labels.ndim != 1:
-        raise ValueError(f"y should be a 1d array, got an array of shape {labels.shape} instead.")
-    if len(labels) != n_rows:
-        counts = [n_rows, len(labels)]
-        raise ValueError(f"Found input variables with inconsistent numbers of samples: {counts}")
+    labels = target_array(y, n_rows)
     _check_kind(labels)
 
     values = labels.tolist()
@@ -61,6 +54,18 @@ def check_labels(y: Any, n_rows: int, *, min_classes: int = 2) -> tuple[NDArray[
     code_of = {label: code for code, label in enumerate(distinct)}
     codes = np.fromiter(map(code_of.__getitem__, values), dtype=np.int64, count=n_rows)
     return classes, codes
+
+
+def target_array(y: Any, n_rows: int, name: str = "y") -> NDArray[Any]:
+    """Return a target, or predictions of it, as an array that has a value for each row."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    values = as_array(y)
+    if values.ndim != 1:
+        raise ValueError(f"{name} should be a 1d array, got an array of shape {values.shape} instead.")
+    if len(values) != n_rows:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: {[n_rows, len(values)]}")
+    return values
 
 
 def as_array(y: Any) -> NDArray[Any]:

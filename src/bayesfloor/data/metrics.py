@@ -22,10 +22,10 @@ class MetricInfo(NamedTuple):
         What it is asked for by: "roc_auc".
     title : str
         What it is called in a sentence: "ROC AUC".
-    task : {"classification", "regression"}
-        What it judges.
     meaning : str
         What it is, for those who read a report.
+    task : {"classification", "regression"}
+        What it judges.
     bounds : (float, float)
         Where its values lie.
     larger_is_better : bool
@@ -36,8 +36,8 @@ class MetricInfo(NamedTuple):
 
     name: str
     title: str
-    task: str
     meaning: str
+    task: str = "classification"
     bounds: Range = (0.0, 1.0)
     larger_is_better: bool = False
     is_rate: bool = False
@@ -47,14 +47,12 @@ _CLASSES = (
     MetricInfo(
         "error",
         "error",
-        "classification",
         "The share of rows whose class is not the one that the model names.",
         is_rate=True,
     ),
     MetricInfo(
         "balanced_error",
         "balanced error",
-        "classification",
         "The mean of the classes' own error rates, by decisions that make it the least. Each class counts the same, "
         "however rare it is.",
         is_rate=True,
@@ -62,7 +60,6 @@ _CLASSES = (
     MetricInfo(
         "log_loss",
         "log-loss",
-        "classification",
         "Minus the mean logarithm of the probability that is given to the true class. 0 is certain and right; a model "
         "that always gives the shares of the classes has what is shown as 'without features'.",
         bounds=(0.0, np.inf),
@@ -70,7 +67,6 @@ _CLASSES = (
     MetricInfo(
         "brier",
         "Brier score",
-        "classification",
         "The mean squared distance of the probabilities from the labels: 0 is certain and right. Of two classes it is "
         "that of one of them, as usual.",
         bounds=(0.0, 2.0),
@@ -78,7 +74,6 @@ _CLASSES = (
     MetricInfo(
         "roc_auc",
         "ROC AUC",
-        "classification",
         "The chance that a row of a class is ranked above a row of another: 0.5 is chance, 1 is perfect. Of more than "
         "two classes it is the mean over the classes, each against the rest.",
         larger_is_better=True,
@@ -86,7 +81,6 @@ _CLASSES = (
     MetricInfo(
         "average_precision",
         "average precision",
-        "classification",
         "The area under the curve of precision and recall, which is the share of the class by chance and 1 where all "
         "its rows are ranked first. It says more than the ROC AUC of a rare class.",
         larger_is_better=True,
@@ -94,7 +88,6 @@ _CLASSES = (
     MetricInfo(
         "f1",
         "F1",
-        "classification",
         "The harmonic mean of precision and recall, at the threshold where that is the largest. Of more than two "
         "classes it is the mean over them.",
         larger_is_better=True,
@@ -102,14 +95,12 @@ _CLASSES = (
     MetricInfo(
         "top_k_error",
         f"top-{TOP_K} error",
-        "classification",
         "The share of rows whose class is not among those that the model holds for the most probable ones.",
         is_rate=True,
     ),
     MetricInfo(
         "cost",
         "cost per row",
-        "classification",
         "What decisions cost per row by the given costs, where each is the one that is expected to cost the least. "
         "It needs probabilities that are right, not labels alone.",
         bounds=(-np.inf, np.inf),
@@ -119,23 +110,23 @@ _NUMBERS = (
     MetricInfo(
         "r2",
         "R²",
-        "regression",
         "The share of the variance that is explained: 1 less the mean squared error divided by that of always "
         "predicting the mean. 0% needs no features, 100% is never wrong.",
+        "regression",
         larger_is_better=True,
     ),
     MetricInfo(
         "rmse",
         "RMSE",
-        "regression",
         "The square root of the mean squared error, in the units of the target. Large errors count most.",
+        "regression",
         bounds=(0.0, np.inf),
     ),
     MetricInfo(
         "mae",
         "MAE",
-        "regression",
         "The mean absolute error, in the units of the target; a few large errors count less than in the RMSE.",
+        "regression",
         bounds=(0.0, np.inf),
     ),
 )

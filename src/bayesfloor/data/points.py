@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.runtime.arrays import Floats
-from bayesfloor.runtime.caller_warnings import warn_caller
+from bayesfloor.runtime.checks import warn_caller
 from bayesfloor.runtime.frames import as_narwhals
 from bayesfloor.runtime.limits import check_memory, check_n_jobs, in_gib
 from bayesfloor.runtime.text import listed

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.subgroups import Subgroups
+from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
-from bayesfloor.runtime.notebooks import table_html
-from bayesfloor.runtime.results import Result, plain
+from bayesfloor.runtime.results import Result, plain, table_html
 from bayesfloor.runtime.text import counted
 
 #: Maximum number of columns of a table that a notebook shows.

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.labels import check_weights
 from bayesfloor.data.prepared_table import TabularView
+from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.data.sampling import Keys, keys_of_values
-from bayesfloor.data.subgroups import Subgroups
 from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.runtime.arrays import Floats, Ints
 
@@ -89,18 +89,12 @@ class Problem:
 
     def take(self, rows: Ints) -> "Problem":
         """Keep some of the rows; all classes stay."""
-        return replace(
-            self,
-            X=np.ascontiguousarray(self.X[rows]),
-            codes=self.codes[rows],
-            groups=None if self.groups is None else self.groups[rows],
-            time=None if self.time is None else self.time[rows],
-            tabular=None if self.tabular is None else self.tabular.take(rows),
-            by=None if self.by is None else self.by.take(rows),
-            supervised=None if self.supervised is None else self.supervised.take(rows),
-            y=self.y[rows] if len(self.y) else self.y,
-            sample_weight=None if self.sample_weight is None else self.sample_weight[rows],
-        )
+        names = ("codes", "groups", "time", "tabular", "by", "supervised", "sample_weight")
+        taken: dict[str, Any] = {name: value for name in names if (value := getattr(self, name)) is not None}
+        for name, value in taken.items():
+            taken[name] = value[rows] if isinstance(value, np.ndarray) else value.take(rows)
+        y = self.y[rows] if len(self.y) else self.y
+        return replace(self, X=np.ascontiguousarray(self.X[rows]), y=y, **taken)
 
     def keys(self, seed: int) -> Keys:
         """Return a random number for each row, from all that is known of it and the seed; where it stands is not."""

@@ -4,17 +4,17 @@ This room knows no other but `runtime`. A result names its display, whose parame
 estimator's fitted attribute is asked to plot itself::
 
     result.plot() ──────┐            ┌─ pair_heatmap   every two classes         PairwiseHeatmapDisplay
-    from_data(...) ─────┼─ checks ───┼─ class_floors   each class and the rest   ClassFloorsDisplay
-    from_estimator(...) ┘            ├─ class_tree     the class tree            ClassTreeDisplay
+    from_data(...) ─────┼─ checks ───┼─ class_tree     the class tree            ClassTreeDisplay
+    from_estimator(...) ┘            ├─ rows           each class and the rest   ClassFloorsDisplay
+                                     │                 each subgroup of rows     SubgroupsDisplay
+                                     │                 ranked transforms         TransformComparisonDisplay
+                                     │                 rates of annotators       VoteFloorDisplay
                                      ├─ selection      steps of a selection      SelectionPathDisplay
-                                     ├─ transforms     ranked transforms         TransformComparisonDisplay
                                      ├─ learned        the learning curve        LearnedFloorDisplay
+                                     │                 labels redrawn            LabelNoiseDisplay
                                      ├─ gap            a model beside the floor  FloorGapDisplay
-                                     ├─ subgroups      each subgroup of rows     SubgroupsDisplay
-                                     ├─ regression     noise over predictions    NoiseProfileDisplay
-                                     ├─ label_noise    labels redrawn            LabelNoiseDisplay
-                                     ├─ noise          differences over edges    NoiseFromTreesDisplay
-                                     └─ votes          rates of annotators       VoteFloorDisplay
+                                     └─ noise          differences over edges    NoiseFromTreesDisplay
+                                                       noise over predictions    NoiseProfileDisplay
 
 - `base`: what all displays have: a figure of their own, `from_data` and `from_estimator`
 - `checks`: what callers pass -> arrays that can be drawn
@@ -29,18 +29,18 @@ on axes that were given, letters shrink and names thin out. Colours keep their o
 of colour vision. Names are shown letter by letter, whatever they mean to TeX. Rates are in percent.
 """
 
-from bayesfloor.display.class_floors import ClassFloorsDisplay
 from bayesfloor.display.class_tree import ClassTreeDisplay
 from bayesfloor.display.gap import FloorGapDisplay
-from bayesfloor.display.label_noise import LabelNoiseDisplay
-from bayesfloor.display.learned import LearnedFloorDisplay
-from bayesfloor.display.noise import NoiseFromTreesDisplay
+from bayesfloor.display.learned import LabelNoiseDisplay, LearnedFloorDisplay
+from bayesfloor.display.noise import NoiseFromTreesDisplay, NoiseProfileDisplay
 from bayesfloor.display.pair_heatmap import PairwiseHeatmapDisplay
-from bayesfloor.display.regression import NoiseProfileDisplay
+from bayesfloor.display.rows import (
+    ClassFloorsDisplay,
+    SubgroupsDisplay,
+    TransformComparisonDisplay,
+    VoteFloorDisplay,
+)
 from bayesfloor.display.selection import SelectionPathDisplay
-from bayesfloor.display.subgroups import SubgroupsDisplay
-from bayesfloor.display.transforms import TransformComparisonDisplay
-from bayesfloor.display.votes import VoteFloorDisplay
 
 __all__ = [
     "ClassFloorsDisplay",

@@ -11,8 +11,8 @@ from bayesfloor.runtime.frames import Framed
 class Display(Framed):
     """A picture, with what it draws.
 
-    A subclass is a dataclass of plain values. It checks them in ``__post_init__``, names the ``_columns`` of `frame`,
-    and draws in ``_draw``.
+    A subclass is a dataclass of plain values. It checks them in ``__post_init__`` and draws in ``_draw``. Unless its
+    ``columns`` are those of `frame`, it names these in ``_columns``.
 
     Attributes
     ----------
@@ -76,8 +76,8 @@ class Display(Framed):
     def _new_axes(self) -> Any:
         return canvas.new_axes(*self._size)
 
-    def _columns(self) -> dict[str, Any]:
-        raise NotImplementedError
+    def _columns(self: Any) -> dict[str, Any]:
+        return dict(self.columns)
 
     def _draw(self, ax: Any) -> None:
         raise NotImplementedError

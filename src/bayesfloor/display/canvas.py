@@ -8,11 +8,9 @@ from itertools import takewhile
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.text import cut_middle, exact_percent, label_text
-
-Floats = NDArray[np.float64]
 
 #: Smallest size of letters, in points: the least that is legible in print.
 SMALLEST_FONT = 5.5
@@ -26,6 +24,12 @@ BLUE, ORANGE = "#0072b2", "#e69f00"
 DARK, GREY, FAINT = "#333333", "#757575", "#d9d9d9"
 #: Marks in each row of what was reached, beside floors.
 DIAMONDS = {"marker": "D", "color": ORANGE, "markeredgecolor": "black", "markeredgewidth": 0.6}
+#: Marks of what is not the floor itself.
+HOLLOW = {"markerfacecolor": "white", "markeredgecolor": DARK, "linestyle": "none"}
+#: Lines of what needs no features, or of all rows.
+DOTTED = {"color": GREY, "linestyle": (0, (1, 2)), "linewidth": 1.0}
+#: Where a legend stands.
+ABOVE = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False, "borderpad": 0, "fontsize": 9}
 
 
 def load_pyplot() -> Any:
@@ -163,7 +167,7 @@ def finish_rows(ax: Any, names: Sequence[str], x_label: str, legend: bool) -> No
     ax.spines[["left", "top", "right"]].set_visible(False)
     ax.tick_params(axis="y", length=0, pad=7)
     if legend:
-        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, borderpad=0, fontsize=9)
+        ax.legend(**ABOVE)
     _, pitch = points_per_unit(ax)
     write_names(ax.yaxis, names, pitch)
     ax.hlines(np.arange(len(names)), 0, 1, transform=ax.get_yaxis_transform(), color=FAINT, linewidth=0.8, zorder=0)

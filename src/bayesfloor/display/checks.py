@@ -6,11 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.text import shown
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 #: Floors that a selection or a comparison of transforms is about, and what to call them on an axis.
 MEASURES = {

@@ -9,12 +9,10 @@ from math import isnan
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesfloor.display import canvas, checks
 from bayesfloor.display.base import EstimatorDisplay
-
-Floats = NDArray[np.float64]
+from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Characters of all classes together up to which nodes show theirs; more would not fit on a page.
 LONGEST_TITLE = 100
@@ -63,7 +61,7 @@ class ClassTreeDisplay(EstimatorDisplay):
     [['cat', 'dog'], ['dog']]
     """
 
-    children: NDArray[np.int64]
+    children: Ints
     classes: Any = None
     _: KW_ONLY
     cuts: Floats | None = None
@@ -148,7 +146,7 @@ class ClassTreeDisplay(EstimatorDisplay):
         return self
 
 
-def _walk(children: NDArray[np.int64]) -> tuple[list[int], list[int], dict[int, list[int]]]:
+def _walk(children: Ints) -> tuple[list[int], list[int], dict[int, list[int]]]:
     """Return parent and depth of each node, and the codes of the classes below each node and each leaf."""
     n = len(children)
     parent, depth = [-1] * n, [0] * n
@@ -179,7 +177,7 @@ def _lay_out_columns(
     return [], step * np.arange(n_columns + 1, dtype=np.float64)
 
 
-def _lay_out_rows(children: NDArray[np.int64], members: dict[int, list[int]], row: float) -> dict[int, float]:
+def _lay_out_rows(children: Ints, members: dict[int, list[int]], row: float) -> dict[int, float]:
     """Return the height of each class and of each node, which is half way between its two sides."""
     height: dict[int, float] = {}
     waiting = [0]

@@ -4,11 +4,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesfloor.display import canvas
 from bayesfloor.display.base import Display
-from bayesfloor.runtime.arrays import Range
+from bayesfloor.runtime.arrays import Bools, Floats, Ints, Range
 from bayesfloor.runtime.text import written
 
 #: Pairs or classes that are drawn, at the most: those with the largest gap.
@@ -88,8 +87,8 @@ class FloorGapDisplay(Display):
     reached_interval: Range
     interval: Range
     names: Any
-    gap: NDArray[np.float64]
-    is_sure: NDArray[np.bool_]
+    gap: Floats
+    is_sure: Bools
     confidence: float
     places: str = "pair of classes"
     title: str = "error"
@@ -142,7 +141,7 @@ class FloorGapDisplay(Display):
         canvas.finish_rows(ax, names, canvas.with_level(self.title, self.confidence), legend=False)
         ax.locator_params(axis="x", nbins=5)
 
-    def _draw_bars(self, ax: Any, drawn: NDArray[np.int64]) -> Any:
+    def _draw_bars(self, ax: Any, drawn: Ints) -> Any:
         sure = self.is_sure[drawn]
         names = canvas.shortened([self.names[place] for place in drawn.tolist()])
         colours = [canvas.ORANGE if is_one else PALE for is_one in sure.tolist()]

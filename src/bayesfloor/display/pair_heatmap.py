@@ -5,13 +5,11 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesfloor.display import canvas, checks
 from bayesfloor.display.base import EstimatorDisplay, fitted_step
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import exact_percent
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -215,7 +213,7 @@ def _bar_ticks() -> dict[str, Any]:
     return {"ticks": MaxNLocator(4, steps=[1, 2, 5, 10]), "format": lambda rate, _: exact_percent(rate)}
 
 
-def similarity_order(values: Floats) -> NDArray[np.int64]:
+def similarity_order(values: Floats) -> Ints:
     """Return the classes in the order of the leaves of average linkage: the highest mean value is joined first.
 
     Within each group the side with the smaller first class comes first. Of equal means the smaller groups are joined

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bayesfloor.display.canvas import points_per_unit, text_width
-
-Floats = NDArray[np.float64]
+from bayesfloor.display.canvas import ABOVE, points_per_unit, text_width
+from bayesfloor.runtime.arrays import Floats
 
 #: Size of letters within a picture, in points.
 LARGEST_FONT = 9.0
@@ -165,5 +164,4 @@ def legend_above(ax: Any, handles: Sequence[Any], labels: Sequence[str], size: f
         if size * (sum(widest) + around * len(widest) - spacing["columnspacing"]) <= width:
             break
         columns -= 1
-    above = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False, "borderpad": 0, "fontsize": size}
-    return ax.legend(handles, labels, ncols=columns, **above, **spacing)
+    return ax.legend(handles, labels, ncols=columns, **ABOVE | {"fontsize": size}, **spacing)

@@ -4,13 +4,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesfloor.display import canvas, checks
 from bayesfloor.display.base import EstimatorDisplay
 from bayesfloor.runtime.checks import check_option
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(eq=False, repr=False)
@@ -96,7 +93,7 @@ class SelectionPathDisplay(EstimatorDisplay):
         open_marks = {"linestyle": "none", "markerfacecolor": "white", "label": "not kept"}
         (self.dropped_,) = ax.plot(steps[~kept], self._floors[~kept], **style | open_marks)
         if not kept.all():
-            ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderpad=0, fontsize=9)
+            ax.legend(**canvas.ABOVE, ncols=2)
 
         ax.set_xlim(-0.5, len(names) - 0.5)
         ax.update_datalim([(0, 0)], updatex=False)

@@ -30,19 +30,10 @@ from bayesfloor.floor.trees.bayes_error import (
     one_vs_rest_bayes_error,
     pairwise_bayes_error,
 )
-from bayesfloor.floor.trees.results import (
-    BayesError,
-    ClassPair,
-    HenzePenroseDivergence,
-    OneVsRestBayesError,
-    PairwiseBayesError,
-)
-from bayesfloor.runtime.findings import Finding
+from bayesfloor.floor.trees.results import BayesError, HenzePenroseDivergence, OneVsRestBayesError, PairwiseBayesError
 
 __all__ = [
     "BayesError",
-    "ClassPair",
-    "Finding",
     "HenzePenroseDivergence",
     "OneVsRestBayesError",
     "PairwiseBayesError",

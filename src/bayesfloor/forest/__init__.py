@@ -30,7 +30,7 @@ over these, in float64, settles the result. `docs/design.md` has the proofs.
 
 A room imports only from those above it in this list.
 `api` checks arguments, `distance_kinds` turns rows into points whose Euclidean distances serve, `results` is what users
-get, `linkage` writes trees as others read them, `plan` holds the engine's settings.
+get, with trees as other libraries read them; `plan` holds the engine's settings.
 """
 
 from bayesfloor.forest.api import class_forests, spanning_forests

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,16 +17,14 @@ from bayesfloor.forest.classes.pair_kernels import join_block
 from bayesfloor.forest.distance_kinds import check_distance, euclidean_points, in_distance, in_points
 from bayesfloor.forest.gpu.device import on_device
 from bayesfloor.forest.gpu.engine import rank_for
-from bayesfloor.forest.gpu.resident import Resident, resident
+from bayesfloor.forest.gpu.rows import Resident, resident
 from bayesfloor.forest.growing.classes import ClassGrowth
 from bayesfloor.forest.growing.forests import ForestsOrigin, RowBuffer
 from bayesfloor.forest.order.arrays import F64
 from bayesfloor.forest.order.edges import Task
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.partitions.dispatch import Request, bytes_for, forests_of_partitions, in_memory
-from bayesfloor.forest.reachability.core import check_core_distances, scaled_core
-from bayesfloor.forest.reachability.grow import grow_reaching
-from bayesfloor.forest.reachability.reach_kernels import sweep_reaching
+from bayesfloor.forest.reachability.grow import check_core_distances, grow_reaching, scaled_core
 from bayesfloor.forest.results import Forests, to_forests
 from bayesfloor.forest.sweep.grow import grow, only_for_device
 from bayesfloor.forest.sweep.tile_kernels import sweep_leaves
@@ -40,6 +38,8 @@ from bayesfloor.tables.arguments import prepared_points, table_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+T = TypeVar("T")
 
 
 @like_input
@@ -123,10 +123,11 @@ def spanning_forests(
     as_it_is = distance == "euclidean" and core_distances is None
     X = (resident(X, device) if as_it_is else None) or host_array(X)
     source, X = X, in_memory(X, client, check_n_trees(n_trees))
+    request = Request(n_trees, check_random_state_seed(random_state), check_n_jobs(n_jobs), progress)
     if X is None:
         _refuse_partitions(distance, core_distances)
-        return forests_of_partitions(source, client, device, _request(n_trees, random_state, n_jobs, progress))
-    X, n_trees, seed, n_threads = _check(X, n_trees, random_state, n_jobs, distance != "euclidean")
+        return forests_of_partitions(source, client, device, request)
+    X = _check(X, n_trees, distance != "euclidean")
     core = check_core_distances(core_distances, len(X))
     if isinstance(core, int):
         check_memory(X.nbytes + 24 * core * len(X), f"lists of {core} neighbours of {len(X)} points")
@@ -138,43 +139,30 @@ def spanning_forests(
     def compute(pool: WorkerPool, chosen: Any) -> Forests:
         pool.expect(len(X) ** 2 // 2)
         points, engine = rank_for(euclidean_points(X, distance, VI), chosen, pool)
+        task = Task.of(n_trees, request.seed, len(X), engine)
         if core is not None:
-            return reaching(points, core, pool)
-        task = Task.of(n_trees, seed, len(X), engine)
+            return reaching(points, core, task, pool)
         if only_for_device(points, [points.order], task):
             tiled, axes = bare_tile(points, points.order), own_axes(points.extent, X.shape[1])
         else:
             axes = choose_axes(points, plan.current().projection)
             tiled = tile_points(points, points.order, axes, pool)
         tiled, grown = grow(points, tiled, task, axes, pool, len(X) ** 2 // 2)
-        return to_forests(
-            *grown,
-            row_of=tiled.copy_rows,
-            sites=points.sites,
-            exponent=points.exponent,
-            n_trees_asked=n_trees,
-            origin=ForestsOrigin((lambda: X.X) if isinstance(X, Resident) else X, points.hashes, seed),
-        )
+        origin = ForestsOrigin((lambda: X.X) if isinstance(X, Resident) else X, points.hashes, request.seed)
+        return to_forests(grown, tiled.copy_rows, points, n_trees, origin=origin)
 
-    def reaching(points: Points, core: int | F64, pool: WorkerPool) -> Forests:
+    def reaching(points: Points, core: int | F64, task: Task, pool: WorkerPool) -> Forests:
         given = core if isinstance(core, int) else scaled_core(in_points(core, distance), points)
-        tiled, grown, squares = grow_reaching(points, given, Task.of(n_trees, seed, len(X)), pool, len(X) ** 2 // 2)
-        found = to_forests(
-            *grown, row_of=tiled.copy_rows, sites=points.sites, exponent=points.exponent, n_trees_asked=n_trees
-        )
+        tiled, grown, squares = grow_reaching(points, given, task, pool, len(X) ** 2 // 2)
+        found = to_forests(grown, tiled.copy_rows, points, n_trees)
         lengths = np.ldexp(np.sqrt(squares), points.exponent)
         return replace(found, core_distances=in_distance(lengths, distance) if isinstance(core, int) else core)
 
-    def run(chosen: Any) -> Any:
-        return supervise(lambda pool: compute(pool, chosen), n_threads, progress)
-
-    with spare_compilation(plain_seconds(X), sweep_leaves if core is None else sweep_reaching):
-        found = on_device(device, X.shape, run)
-    return (
-        found
-        if distance == "euclidean"
-        else replace(found, distance=distance, weights=in_distance(found.weights, distance))
-    )
+    with spare_compilation(plain_seconds(X), sweep_leaves):
+        found = _run(compute, X, device, request)
+    if distance == "euclidean":
+        return found
+    return replace(found, distance=distance, weights=in_distance(found.weights, distance))
 
 
 @like_input
@@ -214,10 +202,11 @@ def class_forests(
     X, y = prepared_points(X, y)
     X = resident(X, device) or host_array(X)
     source, X = X, in_memory(X, client, check_n_trees(n_trees))
+    seed, n_threads = check_random_state_seed(random_state), check_n_jobs(n_jobs)
+    request = Request(n_trees, seed, n_threads, progress, lambda n: check_labels(y, n))
     if X is None:
-        request = _request(n_trees, random_state, n_jobs, progress, lambda n: check_labels(y, n))
         return forests_of_partitions(source, client, device, request)
-    X, n_trees, seed, n_threads = _check(X, n_trees, random_state, n_jobs)
+    X = _check(X, n_trees)
     classes, codes = check_labels(y, len(X))
 
     def compute(pool: WorkerPool, chosen: Any) -> ClassForests:
@@ -228,23 +217,27 @@ def class_forests(
         origin = ClassGrowth(axes, 0 if is_bare else len(X), RowBuffer())  # axes are chosen when it is extended
         return forests_of_classes(points, classes, codes, axes, task, pool, origin)
 
-    def run(chosen: Any) -> Any:
-        return supervise(lambda pool: compute(pool, chosen), n_threads, progress)
-
     with spare_compilation(plain_seconds(X, len(classes)), join_block):
-        return on_device(device, X.shape, run)
+        return _run(compute, X, device, request)
 
 
-def _check(
-    X: Any, n_trees: Any, random_state: Any, n_jobs: Any, transformed: bool = False
-) -> tuple[Any, int, int, int]:
+def _run(compute: Callable[[WorkerPool, Any], T], X: Any, device: Any, request: Request) -> T:
+    """Have a pool compute on the device that is chosen, where the calling thread only waits."""
+
+    def run(chosen: Any) -> T:
+        return supervise(lambda pool: compute(pool, chosen), request.n_threads, request.progress)
+
+    return on_device(device, X.shape, run)
+
+
+def _check(X: Any, n_trees: int, transformed: bool = False) -> Any:
+    """Check points, and whether there is memory for their forests."""
     X = X if isinstance(X, Resident) else check_points(X)
-    n_trees = check_n_trees(n_trees)
     n, n_features = X.shape
     most_trees = min(n_trees, n - 1)
     what = f"the forests of {n} points in {n_features} dimensions, {n_trees} trees,"
     check_memory(bytes_for(n, n_features, most_trees) + 24 * n * n_features * transformed, what)
-    return X, n_trees, check_random_state_seed(random_state), check_n_jobs(n_jobs)
+    return X
 
 
 def _refuse_partitions(distance: str, core_distances: Any) -> None:
@@ -254,12 +247,6 @@ def _refuse_partitions(distance: str, core_distances: Any) -> None:
         raise ValueError(
             f"{asked} needs all rows in memory: it cannot be had on a cluster, or from a file that does not fit."
         )
-
-
-def _request(n_trees: Any, random_state: Any, n_jobs: Any, progress: Any, labels: Any = None) -> Request:
-    return Request(
-        check_n_trees(n_trees), check_random_state_seed(random_state), check_n_jobs(n_jobs), progress, labels
-    )
 
 
 def plain_seconds(X: F64 | Resident, n_classes: int = 1) -> float:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from bayesfloor.data.labels import check_labels
-from bayesfloor.forest.linkage import linkage_of, networkx_graph, sparse_graph
-from bayesfloor.forest.order.arrays import F64, I32, I64
+from bayesfloor.forest.order.arrays import F64, I32, I64, ForestEdges
+from bayesfloor.forest.order.kruskal_kernels import merge_components
 from bayesfloor.forest.order.label_kernels import connect_classes, count_classes_at_sites, count_cross_edges, sum_edges
+from bayesfloor.forest.order.points import Points
 from bayesfloor.runtime.checks import check_int
 from bayesfloor.runtime.kernels import spare_compilation
 from bayesfloor.runtime.results import Result
@@ -21,6 +22,41 @@ if TYPE_CHECKING:
 
 # Seconds that the interpreter takes to sum over one edge.
 PLAIN_EDGE_S = 3e-5
+
+# Seconds that the interpreter takes for one merge.
+PLAIN_MERGE_S = 5e-6
+
+
+def linkage_of(n_points: int, edges: I64, weights: F64) -> F64:
+    """Return the single-linkage hierarchy of a spanning tree, whose edges come lightest first, as SciPy writes it."""
+    merges = np.empty((n_points - 1, 4))
+    with spare_compilation(PLAIN_MERGE_S * n_points, merge_components):
+        merge_components(edges, weights, merges)
+    return merges
+
+
+def sparse_graph(n_points: int, edges: I64, weights: F64) -> Any:
+    """Return edges as a symmetric array in CSR format; those of length zero are stored."""
+    from scipy.sparse import coo_array
+
+    ends = edges.astype(np.int32)  # what csgraph works with; there are fewer than 2**31 points
+    i, j = np.concatenate((ends, ends[:, ::-1])).T
+    graph = coo_array((np.concatenate((weights, weights)), (i, j)), shape=(n_points, n_points)).tocsr()
+    graph.sort_indices()
+    return graph
+
+
+def networkx_graph(n_points: int, edges: I64, weights: F64, tree: I64) -> Any:
+    """Return edges as a graph of networkx, with the attributes weight and tree."""
+    try:
+        import networkx
+    except ImportError as error:
+        raise ImportError("to_networkx() needs networkx: pip install networkx", name="networkx") from error
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(n_points))
+    attributes = ({"weight": weight, "tree": t} for weight, t in zip(weights.tolist(), tree.tolist(), strict=True))
+    graph.add_edges_from((i, j, known) for (i, j), known in zip(edges.tolist(), attributes, strict=True))
+    return graph
 
 
 class Origin(Protocol):
@@ -344,19 +380,16 @@ class Forests(Result, says="n_samples n_trees spans"):
 
 
 def to_forests(
-    u: np.ndarray,
-    v: np.ndarray,
-    d2: F64,
-    tree: np.ndarray,
-    *,
+    grown: ForestEdges,
     row_of: np.ndarray,
-    sites: I64,
-    exponent: int,
+    points: Points,
     n_trees_asked: int,
+    *,
     rows: I64 | None = None,
     origin: Origin | None = None,
 ) -> Forests:
-    """Turn edges between copies, in the strict order, into the record that users get."""
+    """Turn edges between copies, in the strict order, into the record that users get; `rows` are some of the points."""
+    u, v, d2, tree = grown
     n_samples = len(row_of)
     sizes = np.bincount(tree)
     n_trees = len(sizes)
@@ -369,9 +402,9 @@ def to_forests(
         n_samples=n_samples,
         n_trees=n_trees,
         edges=edges,
-        weights=np.ldexp(np.sqrt(d2.take(by_tree)), exponent),
+        weights=np.ldexp(np.sqrt(d2.take(by_tree)), points.exponent),
         tree=np.repeat(np.arange(n_trees), sizes),
-        sites=sites,
+        sites=points.sites if rows is None else number_anew(points.sites[rows]),
         n_components=n_samples - sizes,
         n_trees_asked=n_trees_asked,
         rows=rows,

@@ -77,16 +77,8 @@ def floor_checks(
     if target_value is not None:
         target_value = check_float("target_value", target_value, "[0, 1]")
     check_n_jobs(n_jobs)
-    shared = _Shared(
-        {
-            "target_value": target_value,
-            "groups": groups,
-            "time": time,
-            "max_rows": max_rows,
-            "n_jobs": n_jobs,
-            "random_state": random_state,
-        }
-    )
+    rows = {"groups": groups, "time": time, "max_rows": max_rows}
+    shared = _Shared({"target_value": target_value, **rows, "n_jobs": n_jobs, "random_state": random_state})
     return [
         FloorCheck("BF-GAP", "Errors that a model can avoid", "issue", _gap, shared),
         FloorCheck("BF-TARGET", "Target value beyond the floor", "issue", _target, shared),

@@ -3,24 +3,25 @@
 A target is a matrix, of indicators of the classes or of one column of numbers, and rows may have weights. Each learner
 is written once for both::
 
-    X, Y ── training_rows ─── standardised rows and their targets: `Train`; distances, components
-      │       target_encoding categories as the mean targets of other rows
+    X, Y ── training_rows ─── standardised rows and their targets: `Train`; distances, components,
+      │                       categories as the mean targets of other rows
       │
       ├──── families ──────── what there is for classes and for numbers, by name; which of it suits the columns
       │       linear_cost     the same for many rows of classes
       │
       ├──── local_families ── neighbours, Gaussian kernels, decision trees, in several spaces
       │       nearest         the search, means of nearest rows, ridge regression of them  (nearest_kernels)
-      │       ridge           ridge regression by generalised cross-validation; Gaussian kernels of landmarks
+      │       ridge           ridge regression, its penalty by generalised cross-validation or leave-one-out; Gaussian
+      │                       kernels of landmarks
       │       decision_trees  extremely randomised trees  (decision_tree_kernels)
       ├──── boosting ──────── gradient boosting over histograms  (boosting_kernels)
       │
       ├──── additive ──────── of numbers: linear models, the lasso, sums of functions of one or two features
       │
-      ├──── discriminants ─── of classes: Gaussians, and clusters of them
+      ├──── discriminants ─── of classes: Gaussians, clusters of them, and logistic regression
       ├──── marginals ─────── of classes: one column at a time, as numbers or as names
       ├──── interactions ──── of classes: pairs and triples of columns  (interaction_kernels)
-      ├──── logistic, network
+      ├──── network ───────── of classes: a small one, for columns of 0 and 1
       │
       └──── landmarks ─────── Gaussian kernels of landmarks and rules under one multinomial or ridge penalty
 

@@ -3,15 +3,12 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
 from bayesfloor.learn.lasso_kernels import lasso_path
-from bayesfloor.learn.ridge import fit_ridge
-from bayesfloor.learn.training_rows import Codes, Train, most_telling, single
+from bayesfloor.learn.ridge import fit_ridge, landmark_factor
+from bayesfloor.learn.training_rows import Codes, Singles, Train, most_telling, single
 from bayesfloor.runtime.arrays import Floats, Ints
-
-Singles = NDArray[np.float32]
 
 #: Most rows of models with few parameters: they gain little from more.
 SAMPLE_ROWS = 20_000
@@ -19,6 +16,8 @@ SAMPLE_ROWS = 20_000
 MOST_COLUMNS = 400
 #: Landmarks of a column in additive models, and their widths in standard deviations: smooth and rough.
 SMOOTH, ROUGH = (8, 1.0), (16, 0.25)
+#: Added to the diagonal of the kernel of a column's landmarks.
+BUMP_JITTER = 1e-4
 #: Features of which pairs are taken, the landmarks of each, and their width.
 PAIRED, PAIR_BUMPS, PAIR_WIDTH = 7, 4, 1.0
 #: Features of which squares and products are taken.
@@ -162,8 +161,7 @@ def _bumps(column: Floats, test: Floats, n_bumps: int, width: float) -> tuple[Si
     if len(centres) < 3:
         return single(column[:, np.newaxis]), single(test[:, np.newaxis])
     scale = -0.5 / width**2
-    kernel = np.exp(scale * (centres[:, np.newaxis] - centres) ** 2)
-    kernel[np.diag_indices(len(centres))] += 1e-4
-    root = linalg.solve_triangular(linalg.cholesky(kernel, lower=True), np.eye(len(centres)), lower=True).T
+    factor = landmark_factor((centres[:, np.newaxis] - centres) ** 2, scale, BUMP_JITTER)
+    root = linalg.solve_triangular(factor, np.eye(len(centres)), lower=True).T
     known, others = (single(np.exp(scale * (side[:, np.newaxis] - centres) ** 2) @ root) for side in (column, test))
     return known, others

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 from threadpoolctl import ThreadpoolController
 
-from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.learn.boosting_kernels import MOST_OF_CATEGORY, MOST_SEEN, boost
-from bayesfloor.learn.target_encoding import encoded
-from bayesfloor.learn.training_rows import Train, quantiles_of
+from bayesfloor.learn.training_rows import Train, encoded, quantiles_of
 from bayesfloor.runtime.arrays import Bools, Floats
 
 #: Rows up to which boosting is our own, whose trees see 8191 rows at the most.
@@ -127,7 +125,6 @@ def columns_to_boost(train: Train, test: Floats, most_levels: int) -> tuple[Floa
     table = train.table
     if table is None:
         return train.X, test, np.zeros(test.shape[1], bool)
-    classes = classes_to_encode(train.codes, train.n_classes) if train.n_classes else None
     pieces, is_category = [], []
     for column in range(table.train.shape[1]):
         known, others = (side[:, column, np.newaxis] for side in (table.train, table.test))
@@ -135,7 +132,7 @@ def columns_to_boost(train: Train, test: Floats, most_levels: int) -> tuple[Floa
             continue  # an empty column, which scikit-learn does not take
         is_coded = bool(table.is_category[column])
         if is_coded and max(np.nanmax(known), np.nanmax(others, initial=0.0)) >= most_levels:
-            known, others = encoded(table, column, train, classes)
+            known, others = encoded(table, column, train)
             is_coded = False
         pieces.append((known, others))
         is_category += known.shape[1] * [is_coded]

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.learn.decision_tree_kernels import grow_trees
-from bayesfloor.learn.target_encoding import encoded
-from bayesfloor.learn.training_rows import Codes, Train
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.learn.training_rows import Codes, Train, encoded
+from bayesfloor.runtime.arrays import Floats
 
 #: Rows at the least that a split is chosen by; a node of twice as many looks at every other one.
 LOOKED_AT = 256
@@ -99,7 +98,7 @@ def grow_ensemble(
     return Grown(deep, shallow, importance / importance.max())
 
 
-def numbers_of_table(train: Train, table: Codes, classes: Ints | None = None) -> tuple[Floats, Floats]:
+def numbers_of_table(train: Train, table: Codes) -> tuple[Floats, Floats]:
     """Return the columns of a table as trees take them: targets in categories, and gaps below all numbers.
 
     Parameters
@@ -108,8 +107,6 @@ def numbers_of_table(train: Train, table: Codes, classes: Ints | None = None) ->
         The training rows.
     table : Codes
         Their columns as codes.
-    classes : ndarray or None, default=None
-        The classes whose shares are taken; None for the largest.
 
     Returns
     -------
@@ -118,7 +115,7 @@ def numbers_of_table(train: Train, table: Codes, classes: Ints | None = None) ->
     pieces = []
     for column in range(table.train.shape[1]):
         if table.is_category[column]:
-            pieces.append(encoded(table, column, train, classes))
+            pieces.append(encoded(table, column, train))
             continue
         known, others = table.train[:, column], table.test[:, column]
         low, high = float(np.nanmin(known, initial=np.inf)), float(np.nanmax(known, initial=-np.inf))

@@ -36,7 +36,7 @@ from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.data.supervised_features import SupervisedFeatures
 from bayesfloor.learn.additive import additive, linear
 from bayesfloor.learn.boosting import boosting
-from bayesfloor.learn.discriminants import N_CLUSTERS, clusters, gaussian
+from bayesfloor.learn.discriminants import N_CLUSTERS, clusters, gaussian, logistic
 from bayesfloor.learn.interactions import pairs, triples
 from bayesfloor.learn.local_families import (
     N_NEIGHBORS,
@@ -49,7 +49,6 @@ from bayesfloor.learn.local_families import (
     trees,
     unit,
 )
-from bayesfloor.learn.logistic import logistic
 from bayesfloor.learn.marginals import is_nominal, marginals, nominal
 from bayesfloor.learn.network import is_mostly_binary, network
 from bayesfloor.learn.training_rows import Train, as_given, share_a_unit
@@ -94,33 +93,20 @@ def of_drawn_rows(family: Family, train: Train, test: Floats, seed: int) -> dict
     return family(train.drawn_by_weight(), test, seed)
 
 
+#: Families of classes whose learners take weights.
+_WEIGHTED = (neighbours, kernels, unit, trees, boosting)
+
 CLASS_FAMILIES: dict[str, Family] = {
-    "gaussian": partial(of_drawn_rows, gaussian),
-    "clusters": partial(of_drawn_rows, clusters),
-    "marginals": partial(of_drawn_rows, marginals),
-    "logistic": partial(of_drawn_rows, logistic),
-    "neighbours": neighbours,
-    "kernels": kernels,
-    "unit": unit,
-    "trees": trees,
-    "boosting": boosting,
-    "pairs": partial(of_drawn_rows, pairs),
-    "triples": partial(of_drawn_rows, triples),
-    "nominal": partial(of_drawn_rows, nominal),
-    "network": partial(of_drawn_rows, network),
-}
+    family.__name__: family if family in _WEIGHTED else partial(of_drawn_rows, family)
+    for family in (
+        gaussian, clusters, marginals, logistic, neighbours, kernels, unit, trees, boosting, pairs, triples, nominal,
+        network,
+    )
+}  # fmt: skip
 
 NUMBER_FAMILIES: dict[str, Family] = {
-    "linear": linear,
-    "additive": additive,
-    "neighbours": neighbours,
-    "kernels": kernels,
-    "gradients": gradients,
-    "trees": trees,
-    "boosting": boosting,
-    "unit": unit,
+    family.__name__: family for family in (linear, additive, neighbours, kernels, gradients, trees, boosting, unit)
 }
-
 
 #: Families of classes that have something to say on some data only.
 _CONDITIONAL = ("unit", "pairs", "triples", "nominal", "network")

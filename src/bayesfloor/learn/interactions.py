@@ -96,9 +96,7 @@ def pairs(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     strong = features[single[features] > SINGLE_Z]
     strong = strong[np.argsort(-single[strong], kind="stable")[:N_SINGLES]]
     used = np.array(list(dict.fromkeys([*features[found].ravel(), *strong]))[:MOST_FEATURES], np.int64)
-    if not len(used):
-        used = np.arange(1)
-    few, others = train._replace(X=np.ascontiguousarray(train.X[:, used]), table=None), test[:, used]
+    few, others = _with_columns(train, test, used)
     return {
         "pair tables": _product_of_tables(bins, found, train),
         "pair trees": grow_ensemble(few, others, seed, N_TREES).shallow,
@@ -161,9 +159,7 @@ def triples(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     bins, features = bins.take(kept), features[kept]
     found = best_sets(triple_scores(bins, train), _triples_of(len(features)), N_TRIPLES, 1)
     used = np.array(list(dict.fromkeys(features[found].ravel())), np.int64)
-    if not len(used):
-        used = np.arange(1)
-    few, others = train._replace(X=np.ascontiguousarray(train.X[:, used]), table=None), test[:, used]
+    few, others = _with_columns(train, test, used)
     return {
         "triple tables": _product_of_tables(bins, found, train),
         "triple trees": grow_ensemble(few, others, seed, N_TREES).shallow,
@@ -234,6 +230,12 @@ def best_sets(scores: Floats, sets: Ints, most: int, fewest: int) -> Ints:
     best = np.argsort(-scores, kind="stable")[:most]
     beyond = int((scores[best] > np.sqrt(2.0 * np.log(max(len(scores), 2)))).sum())
     return sets[best[: max(beyond, fewest)]]
+
+
+def _with_columns(train: Train, test: Floats, used: Ints) -> tuple[Train, Floats]:
+    """Keep some features; the first one where there are none."""
+    used = used if len(used) else np.arange(1)
+    return train._replace(X=np.ascontiguousarray(train.X[:, used]), table=None), test[:, used]
 
 
 def _product_of_tables(bins: Bins, sets: Ints, train: Train) -> Floats:

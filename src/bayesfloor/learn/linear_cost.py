@@ -20,16 +20,15 @@ from numpy.typing import NDArray
 from bayesfloor.data.prepared_table import TabularView
 from bayesfloor.learn.boosting import boosting_of_many
 from bayesfloor.learn.decision_trees import Grown, grow_ensemble, numbers_of_table
-from bayesfloor.learn.discriminants import gaussian
+from bayesfloor.learn.discriminants import gaussian, logistic
 from bayesfloor.learn.families import Family
 from bayesfloor.learn.landmarks.efforts import EFFORTS
 from bayesfloor.learn.landmarks.fitting import fit_model, order_rows, probabilities_of, scores_of
-from bayesfloor.learn.logistic import logistic
 from bayesfloor.learn.nearest import local_ridge, mean_of_nearest, nearest_rows
 from bayesfloor.learn.network import is_mostly_binary, n_epochs, network
 from bayesfloor.learn.ridge import kernel_ridge
 from bayesfloor.learn.training_rows import Train, components, narrow, share_a_unit
-from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.threads import WorkerPool
 
 Ranks = NDArray[np.uint16]
@@ -144,19 +143,14 @@ def _ranks_of(X: Floats, test: Floats) -> tuple[Ranks, Ranks]:
     columns = np.empty(X.shape[::-1], np.uint16)
     others = np.empty(test.shape, np.uint16)
     for j in range(X.shape[1]):
-        columns[j], others[:, j] = _ranks(X[:, j], test[:, j])
+        known = np.unique(X[:, j])
+        if len(known) > MOST_RANKS:
+            known = known[np.linspace(0, len(known) - 1, MOST_RANKS).astype(np.int64)]
+        middles = known[:-1] + (known[1:] - known[:-1]) / 2
+        columns[j], others[:, j] = np.searchsorted(middles, X[:, j]), np.searchsorted(middles, test[:, j])
     return columns, others
 
 
-def _ranks(values: Floats, test: Floats) -> tuple[Ints, Ints]:
-    known = np.unique(values)
-    if len(known) > MOST_RANKS:
-        known = known[np.linspace(0, len(known) - 1, MOST_RANKS).astype(np.int64)]
-    middles = known[:-1] + (known[1:] - known[:-1]) / 2
-    return np.searchsorted(middles, values), np.searchsorted(middles, test)
-
-
-#: Families for many rows.
 def landmarks(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     """Return the probabilities of a landmark model: random features, and multinomial regression on them."""
     train, effort, pool = train.first(LANDMARK_ROWS), EFFORTS["default"], WorkerPool(1)
@@ -173,6 +167,7 @@ def landmarks(train: Train, test: Floats, seed: int) -> dict[str, Floats]:
     return {"landmark model": probability}
 
 
+#: Families for many rows.
 LINEAR_FAMILIES: dict[str, Family] = {
     "simple": simple,
     "deep trees": deep_trees,

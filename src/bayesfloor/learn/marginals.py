@@ -7,8 +7,7 @@ from scipy.special import ndtri, softmax, xlogy
 
 from bayesfloor.data.target_encoding import classes_to_encode
 from bayesfloor.learn.decision_trees import grow_ensemble, numbers_of_table
-from bayesfloor.learn.discriminants import linear_discriminant
-from bayesfloor.learn.logistic import fit_logistic
+from bayesfloor.learn.discriminants import fit_logistic, linear_discriminant
 from bayesfloor.learn.training_rows import Codes, Train, narrow, quantiles_of, standardised
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 

@@ -3,13 +3,10 @@
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
-from bayesfloor.learn.training_rows import Train
+from bayesfloor.learn.training_rows import Singles, Train
 from bayesfloor.runtime.arrays import Floats, Ints
-
-Singles = NDArray[np.float32]
 
 #: Units in each of the two hidden layers; half as many where columns are many.
 N_UNITS, MANY_COLUMNS = 96, 128

@@ -1,8 +1,11 @@
 """Ridge regression of a matrix of targets, on any features and on Gaussian kernels of landmarks.
 
-With s the eigenvalues of the products of centred features, and m the targets' products with their axes, a penalty p
-leaves the residual sum of squares t't - Σ (2 - s/(s+p)) m²/(s+p) and has Σ s/(s+p) degrees of freedom. Generalised
-cross-validation chooses the penalty by these two, so that it costs next to nothing to try many.
+All of it starts from the eigenvalues s of the products of features, and the targets' products m with their axes. One
+decomposition then serves every penalty p, and one of two criteria chooses it:
+
+- *generalised cross-validation*, from sums alone. A penalty leaves the residual sum of squares
+  t't - Σ (2 - s/(s+p)) m²/(s+p) and has Σ s/(s+p) degrees of freedom, which may be bounded.
+- *leave-one-out*, exactly, where the rows are at hand and their residuals are of use.
 """
 
 from typing import Any, NamedTuple
@@ -12,10 +15,8 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.linalg.blas import dsyrk
 
-from bayesfloor.learn.training_rows import Train, distances_between, single, squared_distances
+from bayesfloor.learn.training_rows import F, Singles, Train, distances_between, single, squared_distances
 from bayesfloor.runtime.arrays import Floats
-
-Singles = NDArray[np.float32]
 
 #: Ridge penalties to choose from, as multiples of the rows.
 PENALTIES = np.geomspace(1e-7, 10.0, 25)
@@ -27,6 +28,12 @@ _ROUNDING_ERRORS, _NEAR_BEST = 10.0, 0.01
 #: What each effective parameter counts in generalised cross-validation, for numbers and for classes. Of numbers, 1
 #: follows noise where features are many; of classes, more than that costs log-loss.
 COST_OF_NUMBERS, COST_OF_CLASSES = 1.2, 1.0
+#: Most degrees of freedom, as a share of the rows.
+MOST_FREEDOM = 0.95
+#: Largest leverage of a row in leave-one-out residuals.
+MOST_LEVERAGE = 0.99
+#: A smaller penalty has to lower the error by this share: along a plateau, rounding would choose.
+PLATEAU = 1e-5
 #: Added to the diagonal of the landmarks' kernel.
 JITTER = 1e-6
 #: Rows in a block of kernels, and distances between rows and landmarks that are kept from width to width.
@@ -78,8 +85,8 @@ def fit_ridge(features: NDArray[np.floating], train: Train) -> RidgeFit:
     if p <= n:
         solution, score = solve_by_gcv(_products(scaled), scaled.T @ targets, total, n, _cost_of(train))
     else:  # the same from the products of rows: the non-zero part of the spectrum is shared
-        s, axes = linalg.eigh(scaled @ scaled.T, driver="evd", overwrite_a=True, check_finite=False)
-        s, moments = np.maximum(s, 0.0), axes.T @ targets
+        s, axes = eigenpairs(scaled @ scaled.T)
+        moments = axes.T @ targets
         scores, penalties = gcv_scores(s, s * (moments**2).sum(axis=1), total, n, _cost_of(train))
         best = int(scores.argmin())
         score = float(scores[best])
@@ -120,9 +127,7 @@ def solve_by_gcv(products: Floats, moments: Floats, total: float, n: int, cost: 
     """
     kinds: tuple[Any, ...] = (np.float32, np.float64) if len(products) >= MANY_FEATURES else (np.float64,)
     for kind in kinds:
-        matrix = products.astype(kind)
-        s, axes = linalg.eigh(matrix, lower=False, driver="evd", overwrite_a=True, check_finite=False)
-        s, axes = np.maximum(s.astype(np.float64), 0.0), axes.astype(np.float64)
+        s, axes = eigenpairs(products.astype(kind))
         along = axes.T @ moments
         scores, penalties = gcv_scores(s, (along**2).sum(axis=1), total, n, cost)
         best = int(scores.argmin())
@@ -132,8 +137,16 @@ def solve_by_gcv(products: Floats, moments: Floats, total: float, n: int, cost: 
     return axes @ (along / (s + penalties[best])[:, np.newaxis]), float(scores[best])
 
 
-def gcv_scores(s: Floats, power: Floats, total: float, n: int, cost: float) -> tuple[Floats, Floats]:
-    """Return n RSS / (n - 1 - cost tr H)² at each penalty, and the penalties.
+def eigenpairs(products: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Return eigenvalues, none below 0, and eigenvectors of products, whose upper triangle is read and overwritten."""
+    s, axes = linalg.eigh(products, lower=False, driver="evd", overwrite_a=True, check_finite=False)
+    return np.maximum(s.astype(np.float64, copy=False), 0.0), axes.astype(np.float64, copy=False)
+
+
+def gcv_scores(
+    s: Floats, power: Floats, total: float, n: int, cost: float, n_free: float = 1.0, most: float = MOST_FREEDOM
+) -> tuple[Floats, Floats]:
+    """Return n RSS / (n - f)², f = n_free + cost tr H, at each penalty, and the penalties.
 
     Parameters
     ----------
@@ -145,6 +158,10 @@ def gcv_scores(s: Floats, power: Floats, total: float, n: int, cost: float) -> t
         Rows.
     cost : float
         What each effective parameter counts.
+    n_free : float, default=1.0
+        What the parameters without a penalty count, all together.
+    most : float, default=MOST_FREEDOM
+        Largest f, as a share of the rows; penalties with more score infinity, but for the largest penalty.
 
     Returns
     -------
@@ -153,9 +170,62 @@ def gcv_scores(s: Floats, power: Floats, total: float, n: int, cost: float) -> t
     penalties = PENALTIES * n
     shares = s[:, np.newaxis] / (s[:, np.newaxis] + penalties)
     explained = ((2.0 - shares) * power[:, np.newaxis] / (s[:, np.newaxis] + penalties)).sum(axis=0)
-    left = np.maximum(total - explained, 0.0)
-    freedom = n - 1.0 - cost * shares.sum(axis=0)
-    return np.where(freedom > 0.05 * n, n * left / np.maximum(freedom, 1e-9) ** 2, np.inf), penalties
+    used = n_free + cost * shares.sum(axis=0)
+    left, freedom = np.maximum(total - explained, 0.0), np.maximum(n - used, 1e-9)
+    return np.where(used <= max(most * n, used[-1]), n * left / freedom**2, np.inf), penalties
+
+
+class LeaveOneOut(NamedTuple):
+    """Ridge regression whose penalty has the smallest leave-one-out error.
+
+    Attributes
+    ----------
+    error : float
+        Mean squared residual, summed over targets.
+    penalty : float
+        The best of those tried.
+    residuals : ndarray of shape (n, n_targets), float32
+        Of each row, by the regression on the other rows.
+    coefficients : ndarray of shape (n_features, n_targets), float32
+        Of the features.
+    """
+
+    error: float
+    penalty: float
+    residuals: Singles
+    coefficients: Singles
+
+
+def fit_leaving_one_out(features: Singles, targets: Singles, penalties: Floats) -> LeaveOneOut:
+    """Fit ridge regression; exact leave-one-out residuals choose the penalty.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n, n_features), float32
+        Features of the rows, times the roots of their weights; one of them may be constant.
+    targets : ndarray of shape (n, n_targets), float32
+        Targets, times the same roots.
+    penalties : ndarray of shape (n_penalties,)
+        Penalties to try, rising.
+
+    Returns
+    -------
+    LeaveOneOut
+    """
+    s, axes = eigenpairs((features.T @ features).astype(np.float64))
+    along: Singles = features @ axes.astype(np.float32)
+    moments = (along.T @ targets).astype(np.float64)
+    shrinkage = 1.0 / (s[:, np.newaxis] + penalties)
+    leverage = np.minimum((along * along) @ shrinkage.astype(np.float32), np.float32(MOST_LEVERAGE))
+    best, lowest, residuals = len(penalties) - 1, np.inf, targets
+    for number in reversed(range(len(penalties))):
+        left = targets - along @ (moments * shrinkage[:, [number]]).astype(np.float32)
+        left /= 1 - leverage[:, [number]]
+        error = float(np.vdot(left, left)) / len(targets)
+        if error < (1.0 - PLATEAU) * lowest:
+            best, lowest, residuals = number, error, left
+    coefficients = axes @ (moments * shrinkage[:, [best]])
+    return LeaveOneOut(lowest, float(penalties[best]), residuals, coefficients.astype(np.float32))
 
 
 # --- Gaussian kernels of landmarks
@@ -190,14 +260,31 @@ class LandmarkFit(NamedTuple):
     def gradients(self, points: NDArray[Any]) -> Floats:
         """Return the gradients of the first target at points."""
         kernels = gaussian_kernel(squared_distances(single(points), self.landmarks), self.scale)
-        of_rows = kernels * self.fit.coefficients[:, 0]
-        return 2.0 * self.scale * (points * of_rows.sum(axis=1, keepdims=True) - of_rows @ self.landmarks)
+        return gaussian_slopes(points, self.landmarks, kernels * self.fit.coefficients[:, 0], self.scale)
 
 
 def gaussian_kernel(distances: Singles, scale: float) -> Singles:
     """Return exp(scale · d²)."""
     with np.errstate(over="ignore", under="ignore"):  # what is farther than float32 holds has a kernel of 0
         return np.exp(np.float32(scale) * distances)
+
+
+def gaussian_slopes(points: NDArray[F], landmarks: NDArray[F], weighted: NDArray[F], scale: float) -> NDArray[F]:
+    """Return the gradients of a sum of Gaussians at points, given each Gaussian times its coefficient there."""
+    slopes: NDArray[F] = points * weighted.sum(axis=1, keepdims=True) - weighted @ landmarks
+    slopes *= 2.0 * scale
+    return slopes
+
+
+def landmark_factor(between: Floats, scale: float, jitter: float = JITTER) -> Floats:
+    """Return the Cholesky factor of the landmarks' kernel, from their squared distances.
+
+    Kernels of rows times its inverse are features of which a ridge penalty is that of the kernel's own space
+    (Nyström's method).
+    """
+    kernel = np.exp(scale * between)
+    kernel[np.diag_indices(len(kernel))] += jitter
+    return linalg.cholesky(kernel, lower=True, check_finite=False)
 
 
 class Landmarks:
@@ -248,10 +335,7 @@ class Landmarks:
             total += float((targets**2).sum())
         centre = sums / train.weights.sum()
         products += np.triu(products, 1).T - centre[:, np.newaxis] * sums
-        kernel = np.exp(scale * self.between)
-        kernel[np.diag_indices(m)] += JITTER
-        factor = linalg.cholesky(kernel, lower=True, check_finite=False)
-        # kernels times the inverse of the factor have the identity for a penalty
+        factor = landmark_factor(self.between, scale)
         for _ in range(2):
             products = linalg.solve_triangular(factor, products.T, lower=True, check_finite=False)
         moments = linalg.solve_triangular(factor, moments, lower=True, check_finite=False)

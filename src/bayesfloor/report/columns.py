@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
+from bayesfloor.data.numbers import bins_of_numbers
 from bayesfloor.data.sampling import Keys, keys_of_values, stratified_rows
-from bayesfloor.data.tasks import bins_of_numbers
 from bayesfloor.floor.trees.cross_edges import of_whole
 from bayesfloor.floor.trees.problem import Options, floors_of
 from bayesfloor.forest import Forests, spanning_forests

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.metrics import NUMBER_METRICS
+from bayesfloor.data.numbers import TASKS
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import REPORT_VALUES, TREE_ROWS
-from bayesfloor.data.tasks import TASKS
 from bayesfloor.floor.learned.metrics import check_metric_names, check_metrics
 from bayesfloor.floor.learned.model_predictions import Compared, OwnRows, check_compared, check_model, columns_named
 from bayesfloor.floor.learned.row_plan import rows_by_default

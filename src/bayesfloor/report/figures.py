@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.choose.selection_path import SelectionPath
+from bayesfloor.choose.search import SelectionPath
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import REPORT_VALUES, keys_of_values, stratified_rows
 from bayesfloor.floor.learned.estimate import learned_floor_of

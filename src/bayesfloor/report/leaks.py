@@ -19,9 +19,9 @@ from itertools import combinations
 
 import numpy as np
 
+from bayesfloor.data.numbers import bins_of_numbers
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.sampling import keys_of_values, stratified_rows
-from bayesfloor.data.tasks import bins_of_numbers
 from bayesfloor.floor.learned.result import MetricFloor
 from bayesfloor.report.columns import ColumnFloors
 from bayesfloor.report.fewer_columns import column_of

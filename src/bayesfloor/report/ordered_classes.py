@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.tasks import MOST_CLASSES
+from bayesfloor.data.numbers import MOST_CLASSES
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.text import shown

@@ -7,10 +7,10 @@
 - `arrays`: types of arrays, as signatures name them
 - `checks`: parameters that mean the same everywhere, checked by one function for each kind
 - `limits`: how many threads and how much memory this machine and process may use
-- `findings`: `Finding`, something noticed in the data that a reader of the result should know
-- `finding_pages`: what each code of a finding means, a page of Markdown for each
+- `findings`: `Finding`, something noticed in the data that a reader of the result should know; ``finding_pages`` has a
+  page of Markdown for each code
 - `text`: names, values, counts and rates as text for people
 - `frames`: data frames of the library that the caller uses
-- `results`: `Result`, a record whose text, table, JSON and picture follow from its fields; `notebooks`: its HTML
+- `results`: `Result`, a record whose text, table, JSON and picture follow from its fields, and its view in a notebook
 - `files`: atomic writes; `lazy_names`: public names that are loaded on first use
 """

@@ -3,14 +3,19 @@
 The sentences are scikit-learn's: what the parameter must be, and what came instead.
 """
 
+import sys
+import warnings
 from collections.abc import Callable, Iterable
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 #: What `progress` may be: a bar on the terminal or none, or a function of (work done, work in all).
 Progress = Callable[[int, int], object]
+
+_PACKAGE = str(Path(__file__).parents[1])
 
 
 class ParameterError(ValueError, TypeError):
@@ -99,3 +104,11 @@ def check_random_state_seed(random_state: Any) -> int:
         expected = "an int in the range [0, 2**64), None, a numpy Generator or a RandomState"
         raise ParameterError("random_state", expected, random_state)
     return int(random_state)
+
+
+def warn_caller(text: str, category: type[Warning]) -> None:
+    """Warn, at the line outside of this package that led here."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)

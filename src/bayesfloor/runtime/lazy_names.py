@@ -1,21 +1,21 @@
 """Names of a module that are loaded from other modules of the package on first use."""
 
+import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 
 
 def lazy_names(
-    module: str, homes: Mapping[str, str], *others: str
+    module: str, file: str, *others: str
 ) -> tuple[list[str], Callable[[str], object], Callable[[], list[str]]]:
     """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a module whose names are loaded on first use.
 
     Parameters
     ----------
-    module : str
-        Its ``__name__``.
-    homes : mapping of str to str
-        Names, separated by spaces, by the module below the package that they come from.
+    module, file : str
+        Its ``__name__`` and ``__file__``. The stub beside the file imports every name from where it is defined, as
+        ``from module import name as name``.
     *others : {"__version__"}
         Further names.
 
@@ -23,8 +23,10 @@ def lazy_names(
     -------
     names, getattr, dir
     """
-    package = module.partition(".")[0]
-    home_of = {name: f"{package}.{home}" for home, names in homes.items() for name in names.split()}
+    with open(f"{file}i", encoding="utf-8") as stub:
+        home_of = {
+            name: home for home, name in re.findall(r"^from (\S+) import \(?\s*(\w+) as", stub.read(), re.MULTILINE)
+        }
     public = sorted([*home_of, *others])
 
     def get(name: str) -> object:
@@ -35,7 +37,7 @@ def lazy_names(
         else:
             from importlib.metadata import version  # not at the top: it takes longer to load than the package
 
-            value = version(package)
+            value = version(module)
         setattr(sys.modules[module], name, value)
         return value
 

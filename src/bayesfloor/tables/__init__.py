@@ -7,21 +7,21 @@
       ├────── formats ────── read_raw: the format, from the first bytes; parts of files, several files and folders
       │         text_tables    CSV and its relatives; `sniffing` finds encoding, separator, decimal sign and header,
       │                        `text_rows` splits lines into rows
-      │         binary_tables  Parquet and Arrow by polars, after a look at `parquet_sizes`; NPZ
+      │         binary_tables  Parquet and Arrow by polars, after a look at the sizes of their pages; NPZ
       │         excel          sheets by fastexcel, after a look at their size
-      │         json_tables, sqlite_tables   values of any type
+      │         value_tables   JSON and SQLite: values of any type
       │         arff, libsvm   the other text formats
-      │         joining        several tables -> one; `parquet_folders` finds those of a folder
+      │         joining        several tables -> one, those of a folder of Parquet files among them
       │
       ├────── columns ────── RawTable: columns of numbers, of text and of dates, from any of these; `column_builders`
-      │                        make them block by block, within the limits of `sizes`
+      │                        make them block by block
       ├────── labelled_rows  the rows that have a label, by `targets`, and the columns of groups and time
       ├────── profiles ───── what each column holds, and how its cells are read: `readings`, by `spellings`
-      └────── prepare ────── Table: text encoded, gaps filled, numbers scaled, all kept in a `preparation`
-                automatic      what becomes of each column: `treatments` of numbers, `category_features`,
-                               `date_features`, `text_features`; `scaling`
+      └────── prepare ────── Table: text encoded, gaps filled, numbers scaled, all kept in a `preparation`; or the
+                             features that a transformer of the caller's own makes
+                automatic      what becomes of each column: `treatments` of numbers, dates and text, and
+                               `category_features`
                 strict         the same as the caller says, and nothing else
-                transformers   a transformer of the caller's own in place of both
 
 `options` is what the caller says about all that. `arguments` is the door for functions of X and y: arrays, a data frame
 (`frames`) or a Table become a `Problem`. `preparer` is the preparation as a scikit-learn transformer.

@@ -9,9 +9,8 @@ import numpy as np
 from bayesfloor.runtime.text import quoted
 from bayesfloor.tables.column_builders import BLOCK_ROWS, NumberBuilder, TextBuilder
 from bayesfloor.tables.columns import Column, OtherColumn, RawTable, TextColumn, check_names, without_unused
-from bayesfloor.tables.sizes import check_n_columns, check_size
 from bayesfloor.tables.sniffing import detect_encoding, open_text
-from bayesfloor.tables.unpacking import Contents
+from bayesfloor.tables.unpacking import Contents, check_n_columns, check_size
 
 #: Maximum number of values in a block of rows: sparse rows can be wide.
 _BLOCK_CELLS = 2_000_000

@@ -10,21 +10,18 @@ from typing import Any
 import numpy as np
 
 from bayesfloor.data.labels import check_labels, check_weights
-from bayesfloor.data.numbers import check_numbers
+from bayesfloor.data.numbers import check_numbers, task_of
 from bayesfloor.data.points import check_points, host_array
 from bayesfloor.data.prepared_table import Table, points_and_labels
 from bayesfloor.data.problem import Problem, check_row_weights
-from bayesfloor.data.row_groups import check_groups, check_time
-from bayesfloor.data.subgroups import as_numbers, check_subgroups
-from bayesfloor.data.tasks import task_of
+from bayesfloor.data.row_groups import as_numbers, check_groups, check_subgroups, check_time
 from bayesfloor.runtime.frames import as_narwhals, column_named, names_of, with_text_names, without_arrow
 from bayesfloor.tables.columns import NumberColumn, RawTable, UnknownColumnError
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
 from bayesfloor.tables.labelled_rows import subgroups_by
 from bayesfloor.tables.options import ReadOptions, check_prepare
-from bayesfloor.tables.prepare import make_table
+from bayesfloor.tables.prepare import make_table, transformed_table
 from bayesfloor.tables.targets import Labels, number_labels
-from bayesfloor.tables.transformers import transformed_table
 
 
 def check_problem(X: Any, y: Any = None, **asked: Any) -> Problem:
@@ -235,11 +232,10 @@ def needs_preparing(frame: Any) -> bool:
     columns = as_narwhals(frame)
     if not all(kind.is_numeric() or kind == narwhals.Boolean for kind in columns.schema.values()):
         return True
-    return any(bool(series.null_count()) or _has_nan(series) for series in columns.iter_columns())
-
-
-def _has_nan(series: Any) -> bool:
-    return bool(series.dtype.is_float() and series.is_nan().any())
+    return any(
+        bool(series.null_count() or (series.dtype.is_float() and series.is_nan().any()))
+        for series in columns.iter_columns()
+    )
 
 
 def _labels(y: Any, raw: RawTable, task: str) -> Labels:

@@ -15,7 +15,7 @@ empty, other
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,15 +25,20 @@ from bayesfloor.runtime.arrays import Bools
 from bayesfloor.runtime.text import counted, listed_names
 from bayesfloor.tables.category_features import CategoryFeatures, learn_means, learn_shares, ordinal_codes
 from bayesfloor.tables.columns import DateColumn, NumberColumn, RawTable, TextColumn
-from bayesfloor.tables.date_features import learn_date
 from bayesfloor.tables.preparation import Preparation, check_unique
 from bayesfloor.tables.profiles import ColumnProfile
 from bayesfloor.tables.readings import DateReading, LevelReading, TextReading
-from bayesfloor.tables.scaling import fill_number, learn_scale
 from bayesfloor.tables.spellings import truth_of
 from bayesfloor.tables.targets import Labels
-from bayesfloor.tables.text_features import learn_text
-from bayesfloor.tables.treatments import NumberFeature, PresenceFeature, Treatment
+from bayesfloor.tables.treatments import (
+    NumberFeature,
+    PresenceFeature,
+    Treatment,
+    fill_number,
+    learn_date,
+    learn_scale,
+    learn_text,
+)
 
 #: Maximum number of values of a category for each to get its own dummy.
 MOST_DUMMIES = 30
@@ -53,10 +58,7 @@ def learn_automatically(
     profiles: Sequence[ColumnProfile],
     target: str,
     labels: Labels | None,
-    *,
-    encode: str | None = None,
-    scale: str = "standard",
-    impute: str | None = None,
+    **how: Any,
 ) -> tuple[Preparation, tuple[ColumnSummary, ...]]:
     """Learn from a table how to make it ready; say what was done in its notes and cautions.
 
@@ -70,8 +72,8 @@ def learn_automatically(
         Name of the column of labels.
     labels : Labels or None
         The labels; None where there are none.
-    encode, scale, impute
-        As in `read_table`; None leaves the choice to the column.
+    **how
+        `encode`, `scale` and `impute`, as in `read_table`; None leaves the choice to the column.
 
     Returns
     -------
@@ -85,7 +87,7 @@ def learn_automatically(
     """
     treatments: list[Treatment] = []
     summaries: list[ColumnSummary] = []
-    choose = _Chooser(table, labels, encode, scale, impute)
+    choose = _Chooser(table, labels, **how)
     for each in profiles:
         treatment, what = choose.treatment(each)
         n_features = 0
@@ -105,28 +107,16 @@ def learn_automatically(
     return Preparation(tuple(treatments), target, task), tuple(summaries)
 
 
+@dataclass
 class _Chooser:
-    """Chooses how columns become features, one after the other.
+    """Chooses how columns become features, one after the other; see `learn_automatically`."""
 
-    Parameters
-    ----------
-    table : RawTable
-        The table.
-    labels : Labels or None
-        The labels; None where there are none.
-    encode, scale, impute
-        As in `read_table`.
-    """
-
-    def __init__(
-        self, table: RawTable, labels: Labels | None, encode: str | None, scale: str, impute: str | None
-    ) -> None:
-        self.table = table
-        self.labels = labels
-        self.encode = encode
-        self.scale = scale
-        self.impute = impute
-        self.known_gaps: set[bytes] = set()  # sets of rows that a feature marks as missing
+    table: RawTable
+    labels: Labels | None
+    encode: str | None
+    scale: str
+    impute: str | None
+    known_gaps: set[bytes] = field(default_factory=set)  # sets of rows that a feature marks as missing
 
     def treatment(self, each: ColumnProfile) -> tuple[Treatment | None, str]:
         """Return how a column becomes features, None where it is left out, and a few words about it."""

@@ -1,12 +1,20 @@
 """Tables in binary formats: Parquet, Arrow and Feather by polars, and NumPy's NPZ.
 
 Nothing that could run code is ever loaded: arrays of Python objects are refused.
+
+How much a Parquet file unpacks to is told from the headers of its pages, before any of them is unpacked: a page of a
+few kilobytes can hold gigabytes of text. The file's own summary may say otherwise, so that only the headers of the
+pages themselves are believed: a reader allocates what they say. Headers are Thrift structs in the compact protocol,
+read here into dictionaries from field numbers to values.
 """
 
 import io
 import math
 import zipfile
 import zlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +34,8 @@ from bayesfloor.tables.columns import (
     in_natural_order,
     text_column,
 )
-from bayesfloor.tables.parquet_sizes import unpacked_sizes
-from bayesfloor.tables.sizes import MOST_ROWS, check_n_columns, check_n_rows, check_size, check_unpacked
 from bayesfloor.tables.spellings import LARGEST_EXACT_INTEGER, MISSING_TEXTS
-from bayesfloor.tables.unpacking import Contents
+from bayesfloor.tables.unpacking import MOST_ROWS, Contents, check_n_columns, check_n_rows, check_size, check_unpacked
 
 #: Memory that polars takes to read a column of text, as a multiple of its unpacked bytes; measured.
 _COPIES_OF_TEXT = 4
@@ -38,6 +44,11 @@ _TICKS = {"ns": 1e6, "us": 1e6, "ms": 1e3}
 #: Names under which the features and the labels of an NPZ file are looked for, the first found wins.
 _X_NAMES = ("X", "x", "data")
 _Y_NAMES = ("y", "target", "labels")
+
+#: Physical type of text, and of binary values of any length.
+_BYTE_ARRAY = 6
+#: Deepest nesting of structs and lists; the format needs eight.
+_DEEPEST = 32
 
 
 def read_frame(contents: Contents, kind: str) -> RawTable:
@@ -58,7 +69,7 @@ def read_frame(contents: Contents, kind: str) -> RawTable:
     stream = io.BytesIO(contents.data)
     if kind == "parquet":
         _check_pages(contents)
-    try:
+    with told_as(f"{contents.name} cannot be read as {kind.capitalize()}: ", polars.exceptions.PolarsError, OSError):
         if kind == "stream":
             lazy = polars.read_ipc_stream(stream, n_rows=MOST_ROWS + 1).lazy()
         else:
@@ -70,12 +81,6 @@ def read_frame(contents: Contents, kind: str) -> RawTable:
         check_size(n_rows, len(schema), contents.name, copies=2)
         # lists and structs cannot be used, and a few bytes can hold any number of values
         frame = lazy.select(name for name, dtype in schema.items() if not dtype.is_nested()).collect()
-    except (polars.exceptions.PolarsError, OSError) as error:
-        raise _unreadable(contents.name, kind, error) from error
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":  # polars' own name for a crash inside it
-            raise
-        raise _unreadable(contents.name, kind, error) from error
     if not schema or n_rows == 0:
         raise ValueError(f"{contents.name} holds {n_rows} rows and {len(schema)} columns")
     columns = [
@@ -94,17 +99,22 @@ def _polars(name: str) -> Any:
     return polars
 
 
-def _unreadable(name: str, kind: str, error: BaseException) -> ValueError:
-    first = (str(error).splitlines() or [""])[0]
-    return ValueError(f"{name} cannot be read as {kind.capitalize()}: {first[:200]}")
+@contextmanager
+def told_as(sentence: str, *errors: type[BaseException], end: str = "") -> Iterator[None]:
+    """Turn errors of a reader, and a crash inside one written in Rust, into a sentence with their first line."""
+    try:
+        yield
+    except BaseException as error:
+        if not isinstance(error, errors) and type(error).__name__ != "PanicException":
+            raise
+        first = (str(error).splitlines() or [""])[0][:200]
+        raise ValueError(f"{sentence}{first}{end}") from error
 
 
 def _check_pages(contents: Contents) -> None:
     """Refuse a Parquet file whose pages unpack to too much."""
-    try:
+    with told_as(f"{contents.name} cannot be read as Parquet: ", ValueError):
         n_rows, n_columns, n_text_bytes, n_other_bytes = unpacked_sizes(contents.data)
-    except ValueError as error:
-        raise _unreadable(contents.name, "parquet", error) from error
     check_n_columns(n_columns, contents.name)
     check_n_rows(n_rows, contents.name)
     check_unpacked(n_text_bytes + n_other_bytes, contents.name)
@@ -219,10 +229,7 @@ def npz_sizes(path: Path) -> tuple[int | None, int | None, int | None]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            shapes = {}
-            for member in archive.infolist():
-                with archive.open(member) as stream:
-                    shapes[member.filename.removesuffix(".npy")], _ = _read_array_header(stream)
+            shapes = {member.filename.removesuffix(".npy"): shape for member, shape, _ in _array_headers(archive)}
     except (OSError, ValueError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError):  # the last: a password
         return None, None, None
     X = next((shapes[key] for key in _X_NAMES if key in shapes), None)
@@ -241,9 +248,7 @@ def _load_arrays(contents: Contents) -> dict[str, NDArray[Any]]:
     try:
         with zipfile.ZipFile(io.BytesIO(contents.data)) as archive:
             total, with_objects = 0, []
-            for member in archive.infolist():
-                with archive.open(member) as stream:
-                    shape, kind = _read_array_header(stream)
+            for member, shape, kind in _array_headers(archive):
                 if len(shape) == 2:
                     check_n_columns(shape[1], name)
                 if shape:
@@ -268,11 +273,14 @@ def _load_arrays(contents: Contents) -> dict[str, NDArray[Any]]:
         raise ValueError(f"{name} is no NPZ file, or it is damaged ({error})") from error
 
 
-def _read_array_header(stream: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    version = np.lib.format.read_magic(stream)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, kind = read(stream)
-    return shape, kind
+def _array_headers(archive: zipfile.ZipFile) -> Iterator[tuple[zipfile.ZipInfo, tuple[int, ...], np.dtype[Any]]]:
+    """Yield each member of an NPZ file, with the shape and the type of its array."""
+    for member in archive.infolist():
+        with archive.open(member) as stream:
+            version = np.lib.format.read_magic(stream)
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, _, kind = read(stream)
+        yield member, shape, kind
 
 
 def _names_of_features(arrays: dict[str, NDArray[Any]], n_columns: int, name: str) -> list[str]:
@@ -315,3 +323,121 @@ def _labels(target: str, y: NDArray[Any], classes: Any, name: str, notes: list[s
     if len(set(texts)) != len(texts):
         raise ValueError(f"{name}: classes names a label twice")
     return TextColumn(target, tuple(order), codes_among(texts, order)[y.astype(np.int64)])
+
+
+class _Reader:
+    """A Thrift struct in the compact protocol, and where it ends."""
+
+    def __init__(self, data: bytes, place: int):
+        self.data = data
+        self.place = place
+
+    def varint(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self.data[self.place]
+            self.place += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+            shift += 7
+            if shift > 63:
+                raise ValueError("a number of more than 64 bits")
+
+    def integer(self) -> int:
+        value = self.varint()
+        return (value >> 1) ^ -(value & 1)
+
+    def struct(self, depth: int = 0) -> dict[int, Any]:
+        if depth > _DEEPEST:
+            raise ValueError("a header that is too deep")
+        fields: dict[int, Any] = {}
+        number = 0
+        while head := self._byte():
+            step, kind = head >> 4, head & 15
+            number = number + step if step else self.integer()
+            fields[number] = kind == 1 if kind in (1, 2) else self._value(kind, depth + 1)
+        return fields
+
+    def _byte(self) -> int:
+        self.place += 1
+        return self.data[self.place - 1]
+
+    def _value(self, kind: int, depth: int) -> Any:
+        if kind in (1, 2, 3):
+            return self._byte()
+        if kind in (4, 5, 6):
+            return self.integer()
+        if kind in (7, 8):  # a double, or bytes after their number
+            length = 8 if kind == 7 else self.varint()
+            self.place += length
+            if self.place > len(self.data):
+                raise ValueError("a header that is cut off")
+            return self.data[self.place - length : self.place]
+        if kind in (9, 10):  # a list or a set
+            head = self._byte()
+            length = head >> 4 if head >> 4 < 15 else self.varint()
+            if length > len(self.data):
+                raise ValueError("a list that is longer than the file")
+            return [self._value(head & 15, depth + 1) for _ in range(length)]
+        if kind == 12:
+            return self.struct(depth)
+        raise ValueError(f"a header with a value of kind {kind}")
+
+
+def unpacked_sizes(data: bytes) -> tuple[int, int, int, int]:
+    """Count what the columns of a Parquet file unpack to; columns of lists and structs are left out.
+
+    Parameters
+    ----------
+    data : bytes
+        The file.
+
+    Returns
+    -------
+    n_rows, n_columns : int
+        Its rows, by its summary or by its pages, whichever are more, and its columns, those left out among them.
+    n_text_bytes, n_other_bytes : int
+        Unpacked bytes of columns of text, and of all others.
+
+    Raises
+    ------
+    ValueError
+        When its headers cannot be read.
+    """
+    try:
+        length = int.from_bytes(data[-8:-4], "little")
+        if data[-4:] != b"PAR1" or length + 12 > len(data):
+            raise ValueError("no footer")
+        footer = _Reader(data, len(data) - 8 - length).struct()
+        n_columns = int(footer[2][0].get(5, 0))  # the root of the schema counts its children
+        if n_columns < 0:
+            raise ValueError("a negative number of columns")
+        sizes = {True: 0, False: 0}
+        n_values = Counter[bytes]()
+        for group in footer.get(4, ()):
+            for chunk in group[1]:
+                about = chunk[3]
+                if len(about[3]) == 1:
+                    n_bytes, n_own = _sizes_of_pages(data, about)
+                    sizes[about[1] == _BYTE_ARRAY] += n_bytes
+                    n_values[about[3][0]] += n_own
+    except (IndexError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"headers that cannot be read ({type(error).__name__})") from error
+    n_rows = max(int(footer.get(3, 0)), *n_values.values(), 0)
+    return n_rows, n_columns, sizes[True], sizes[False]
+
+
+def _sizes_of_pages(data: bytes, about: dict[int, Any]) -> tuple[int, int]:
+    """Add up the unpacked pages of one column in one group of rows: bytes, and values."""
+    start = min(place for place in (about[9], about.get(11) or about[9]) if place)
+    end, total, n_values = start + about[7], 0, 0
+    reader = _Reader(data, start)
+    while reader.place < end:
+        page = reader.struct()
+        total += page[2]
+        n_values += (page.get(5) or page.get(8) or {1: 0})[1]  # a page of data, of either version
+        if page[2] < 0 or page[3] < 0:
+            raise ValueError("a page of a negative size")
+        reader.place += page[3]
+    return total, n_values

@@ -16,10 +16,9 @@ from bayesfloor.data.target_encoding import (
 )
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import listed, quoted
-from bayesfloor.tables.columns import Column, RawTable, TextColumn, codes_among
+from bayesfloor.tables.columns import RawTable, TextColumn, codes_among
 from bayesfloor.tables.readings import LevelReading
-from bayesfloor.tables.scaling import learn_scale, scaled
-from bayesfloor.tables.treatments import GAP, Treatment, are_texts, gap_error, is_array, is_number
+from bayesfloor.tables.treatments import GAP, Treatment, are_texts, gap_error, is_array, is_number, learn_scale, scaled
 
 #: Name of the feature that tells that a value is rare.
 OTHER = "(other)"
@@ -91,7 +90,7 @@ class CategoryFeatures(Treatment):
         """Whether every value has its own dummy or code."""
         return not (self.has_other or self.tells_gaps or self.fill is not None or self.lenient)
 
-    def apply(self, column: Column, table: RawTable) -> Floats:
+    def apply(self, column: TextColumn, table: RawTable) -> Floats:
         """Return dummies or codes."""
         codes = self.codes(column, table)
         if self.kind == "codes":
@@ -102,9 +101,8 @@ class CategoryFeatures(Treatment):
         features[rows, place[rows]] = 1.0
         return features
 
-    def codes(self, column: Column, table: RawTable) -> Ints:
+    def codes(self, column: TextColumn, table: RawTable) -> Ints:
         """Return the code of each row; rare and missing values have the codes after those of the categories."""
-        assert isinstance(column, TextColumn)
         n = len(self.categories)
         codes = levels_of(column, self.categories)
         unknown, gaps = codes == -2, codes == -1
@@ -138,9 +136,8 @@ class CategoryFeatures(Treatment):
         marked = np.flatnonzero(features)
         return self.categories[self.n_hidden + int(marked[0]) if len(marked) else 0]
 
-    def tabular(self, column: Column, features: Floats) -> tuple[Floats, list[str], bool]:
+    def tabular(self, column: TextColumn, features: Floats) -> tuple[Floats, list[str], bool]:
         """Return the codes with their gaps; rare values share one."""
-        assert isinstance(column, TextColumn)
         codes = levels_of(column, self.categories).astype(np.float64)
         codes[codes == -2] = len(self.categories) if self.has_other else np.nan
         codes[codes == -1] = np.nan
@@ -175,7 +172,7 @@ class SharesFeatures(Treatment):
 
     Attributes
     ----------
-    frequent : CategoryFeatures or None
+    frequent : CategoryFeatures
         Dummies of the frequent values, the rest in one.
     shares : ndarray of shape (n_levels + 2, n_encoded)
         Shares of the classes for each level of `reading`; the last two lines are for missing and for unknown values.
@@ -185,7 +182,7 @@ class SharesFeatures(Treatment):
         Scale of the shares.
     """
 
-    frequent: CategoryFeatures | None = None
+    frequent: CategoryFeatures = CategoryFeatures("")
     shares: Floats = field(default_factory=lambda: np.zeros((2, 0)))
     labels: tuple[str, ...] = ()
     center: Floats = field(default_factory=lambda: np.zeros(0))
@@ -202,46 +199,35 @@ class SharesFeatures(Treatment):
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Dummies, then one column for each class."""
-        return (*self._dummies(), *(f"{self.name}: share of {label}" for label in self.labels))
+        return (*self.frequent.feature_names, *(f"{self.name}: share of {label}" for label in self.labels))
 
-    def _dummies(self) -> tuple[str, ...]:
-        return () if self.frequent is None else self.frequent.feature_names
-
-    @property
-    def n_dummies(self) -> int:
-        """Columns that come before the shares."""
-        return len(self._dummies())
-
-    def apply(self, column: Column, table: RawTable, own: OwnLabels | None = None) -> Floats:
+    def apply(self, column: TextColumn, table: RawTable, own: OwnLabels | None = None) -> Floats:
         """Return dummies and shares: those of all rows, or, for rows that were learnt from, of the other folds."""
-        assert isinstance(column, TextColumn)
         levels, n_levels = levels_of(column, self.categories), len(self.categories)
         if own is None:
             shares = self.shares[np.where(levels == -1, n_levels, np.where(levels == -2, n_levels + 1, levels))]
         else:
             shares = self._out_of_fold(levels, own)
         shares = (shares - self.center) / self.spread
-        return shares if self.frequent is None else np.column_stack([self.frequent.apply(column, table), shares])
+        return np.column_stack([self.frequent.apply(column, table), shares])
 
     def _out_of_fold(self, levels: Ints, own: OwnLabels) -> Floats:
         used = classes_to_encode(own.codes, own.n_classes)
         return out_of_fold_shares(levels, own.codes, len(self.categories), own.n_classes, used, own.folds)
 
-    def tabular(self, column: Column, features: Floats) -> tuple[Floats, list[str], bool]:
+    def tabular(self, column: TextColumn, features: Floats) -> tuple[Floats, list[str], bool]:
         """Return the codes with their gaps."""
-        assert isinstance(column, TextColumn)
         levels = levels_of(column, self.categories).astype(np.float64)
         return np.where(levels < 0, np.nan, levels)[:, np.newaxis], [self.name], True
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values and arrays."""
-        frequent = None if self.frequent is None else self.frequent.to_dict()
-        return {**super().to_dict(), "frequent": frequent}
+        return {**super().to_dict(), "frequent": self.frequent.to_dict()}
 
     def check(self) -> None:
         """Put the dummies together again; refuse arrays of another shape."""
         stored: Any = self.frequent
-        if stored is not None and not isinstance(stored, CategoryFeatures):
+        if not isinstance(stored, CategoryFeatures):
             object.__setattr__(self, "frequent", CategoryFeatures.from_dict(stored))
         self.refuse_unless(
             isinstance(self.reading, LevelReading),
@@ -269,7 +255,7 @@ class MeansFeatures(SharesFeatures):
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Dummies, then the mean of the target."""
-        return (*self._dummies(), *(f"{self.name}: mean of {label}" for label in self.labels))
+        return (*self.frequent.feature_names, *(f"{self.name}: mean of {label}" for label in self.labels))
 
     def _out_of_fold(self, levels: Ints, own: OwnLabels) -> Floats:
         assert own.y is not None
@@ -280,7 +266,7 @@ class MeansFeatures(SharesFeatures):
 
 
 def learn_shares(
-    column: TextColumn, reading: LevelReading, frequent: CategoryFeatures | None, codes: Ints, labels: Sequence[str]
+    column: TextColumn, reading: LevelReading, frequent: CategoryFeatures, codes: Ints, labels: Sequence[str]
 ) -> SharesFeatures:
     """Learn the share of each class among the rows of each value."""
     used = classes_to_encode(codes, len(labels))
@@ -292,7 +278,7 @@ def learn_shares(
 
 
 def learn_means(
-    column: TextColumn, reading: LevelReading, frequent: CategoryFeatures | None, y: Floats, target: str
+    column: TextColumn, reading: LevelReading, frequent: CategoryFeatures, y: Floats, target: str
 ) -> MeansFeatures:
     """Learn the mean of a number among the rows of each value."""
     means = value_means(column.codes, y, len(column.categories))

@@ -9,12 +9,12 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.subgroups import Subgroups
+from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.tables.spellings import MISSING_TEXTS, decimal_sign, folded_text, number_text, read_numbers, to_number
 
@@ -24,23 +24,29 @@ class UnknownColumnError(ValueError):
 
 
 @dataclass
-class NumberColumn:
-    """Numbers; NaN where one is missing. `rounded` counts integers that float64 cannot hold; dummies are not scaled."""
+class _Values:
+    """A number for each row; NaN where one is missing."""
 
     name: str
     values: Floats
-    rounded: int = 0
-    is_truth: bool = False
-    is_dummy: bool = False
 
     @property
     def gaps(self) -> Bools:
         """Rows without a value."""
         return np.isnan(self.values)
 
-    def take(self, rows: NDArray[Any]) -> "NumberColumn":
+    def take(self, rows: NDArray[Any]) -> Self:
         """Keep some of the rows."""
         return replace(self, values=self.values[rows])
+
+
+@dataclass
+class NumberColumn(_Values):
+    """Numbers; NaN where one is missing. `rounded` counts integers that float64 cannot hold; dummies are not scaled."""
+
+    rounded: int = 0
+    is_truth: bool = False
+    is_dummy: bool = False
 
     def shown(self, row: int) -> str:
         """Write the value of a row."""
@@ -96,21 +102,10 @@ class TextColumn:
 
 
 @dataclass
-class DateColumn:
+class DateColumn(_Values):
     """Dates, moments and times of day, as seconds since 1970, UTC, or since midnight; NaN where one is missing."""
 
-    name: str
-    values: Floats
     type_name: str
-
-    @property
-    def gaps(self) -> Bools:
-        """Rows without a value."""
-        return np.isnan(self.values)
-
-    def take(self, rows: NDArray[Any]) -> "DateColumn":
-        """Keep some of the rows."""
-        return replace(self, values=self.values[rows])
 
     def shown(self, row: int) -> str:
         """Write the value of a row."""

@@ -16,13 +16,12 @@ import numpy as np
 
 from bayesfloor.runtime.limits import check_memory, in_gib
 from bayesfloor.runtime.text import counted, listed_names, quoted
-from bayesfloor.tables.binary_tables import column_of
+from bayesfloor.tables.binary_tables import column_of, told_as
 from bayesfloor.tables.column_builders import numbers_in_text
 from bayesfloor.tables.columns import Column, RawTable, check_names, codes_among, text_column
-from bayesfloor.tables.sizes import UNPACKED_LIMIT, check_n_columns
 from bayesfloor.tables.sniffing import has_header
 from bayesfloor.tables.text_tables import fill_names
-from bayesfloor.tables.unpacking import Contents
+from bayesfloor.tables.unpacking import UNPACKED_LIMIT, Contents, check_n_columns
 
 #: Search the names of the columns in the first rows only, this many.
 _TOP_ROWS = 100
@@ -68,7 +67,8 @@ def read_excel(contents: Contents, sheet: str | None) -> RawTable:
     # what it logs about columns without values is of no use here, and would go to stderr
     logging.getLogger("fastexcel").addHandler(logging.NullHandler())
     data = _measured(contents)
-    try:
+    damaged = f"{name} is no Excel workbook that can be read, or it is damaged ("
+    with told_as(damaged, fastexcel.FastExcelError, end=")"):
         workbook = fastexcel.read_excel(data)
         sheets = list(workbook.sheet_names)
         if not sheets:
@@ -76,17 +76,6 @@ def read_excel(contents: Contents, sheet: str | None) -> RawTable:
         if sheet is not None and sheet not in sheets:
             raise ValueError(f"{name} has no sheet {quoted(sheet)}; it has {listed_names(sheets, most=12)}")
         return _read_sheet(workbook, sheet or sheets[0], sheets, name)
-    except fastexcel.FastExcelError as error:
-        raise _unreadable(name, error) from error
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":  # the name of a crash inside it
-            raise
-        raise _unreadable(name, error) from error
-
-
-def _unreadable(name: str, error: BaseException) -> ValueError:
-    first = (str(error).splitlines() or [""])[0]
-    return ValueError(f"{name} is no Excel workbook that can be read, or it is damaged ({first[:200]})")
 
 
 def _measured(contents: Contents) -> bytes:

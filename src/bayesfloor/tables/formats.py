@@ -10,17 +10,23 @@ from bayesfloor.tables.arff import looks_like_arff, read_arff
 from bayesfloor.tables.binary_tables import read_frame, read_npz
 from bayesfloor.tables.columns import RawTable
 from bayesfloor.tables.excel import read_excel
-from bayesfloor.tables.joining import join_tables, names_of_text_in_some
-from bayesfloor.tables.json_tables import looks_like_json, read_json
+from bayesfloor.tables.joining import (
+    find_parts,
+    join_tables,
+    keys_as_numbers,
+    keys_of,
+    names_of_text_in_some,
+    with_keys,
+)
 from bayesfloor.tables.libsvm import looks_like_libsvm, read_libsvm
-from bayesfloor.tables.parquet_folders import find_parts, keys_as_numbers, keys_of, with_keys
-from bayesfloor.tables.sizes import UNPACKED_LIMIT
-from bayesfloor.tables.sqlite_tables import read_sqlite
 from bayesfloor.tables.text_tables import read_text_table
-from bayesfloor.tables.unpacking import STDIN, Contents, read_contents
+from bayesfloor.tables.unpacking import STDIN, UNPACKED_LIMIT, Contents, read_contents
+from bayesfloor.tables.value_tables import looks_like_json, read_json, read_sqlite
 
 Source = str | os.PathLike[str]
 
+#: First bytes of formats that nothing else begins with.
+_SIGNATURES = {b"PAR1": "parquet", b"ARROW1": "arrow", b"SQLite format 3\0": "sqlite"}
 _LIBSVM_SUFFIXES = (".libsvm", ".svm", ".svmlight")
 _JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 _READERS: dict[str, Callable[[Contents], RawTable]] = {
@@ -32,10 +38,7 @@ _READERS: dict[str, Callable[[Contents], RawTable]] = {
 #: Formats whose files can hold several tables.
 _READERS_OF_PARTS: dict[str, Callable[[Contents, str | None], RawTable]] = {"excel": read_excel, "sqlite": read_sqlite}
 #: File name extensions of formats that have a signature of their own.
-_PROMISES = (
-    (".parquet", ".pq", ".arrow", ".feather", ".ipc"),
-    (".xlsx", ".xlsm", ".sqlite", ".sqlite3", ".db"),
-)
+_PROMISES = [".parquet", ".pq", ".arrow", ".feather", ".ipc", ".xlsx", ".xlsm", ".sqlite", ".sqlite3", ".db"]
 
 
 def detect_format(contents: Contents) -> str:
@@ -56,12 +59,9 @@ def detect_format(contents: Contents) -> str:
         When the name promises a format that the bytes do not hold, for pickles, and for formats that are not read.
     """
     data, suffix, name = contents.head, contents.suffix, contents.name
-    if data.startswith(b"PAR1"):
-        return "parquet"
-    if data.startswith(b"ARROW1"):
-        return "arrow"
-    if data.startswith(b"SQLite format 3\0"):
-        return "sqlite"
+    for signature, kind in _SIGNATURES.items():
+        if data.startswith(signature):
+            return kind
     if data.startswith(b"FEA1"):
         raise ValueError(f"{name} is a Feather file of version 1; write it again as version 2")
     if suffix == ".orc" or (data.startswith(b"ORC") and b"\0" in data):
@@ -78,7 +78,7 @@ def detect_format(contents: Contents) -> str:
         raise ValueError(f"{name} is a pickle, and reading one can run code; save the table as Parquet, CSV or NPZ")
     if data.startswith(b"\xff\xff\xff\xff"):
         return "stream"
-    if any(suffix in suffixes for suffixes in _PROMISES):
+    if suffix in _PROMISES:
         raise ValueError(f"{name} is named like a {suffix[1:].capitalize()} file, but it is not one, or it is damaged")
     if suffix == ".arff" or looks_like_arff(data):
         return "arff"

@@ -9,8 +9,8 @@ from bayesfloor.data.points import MISSING_TYPES
 from bayesfloor.runtime.frames import as_narwhals, column_texts, data_frame, with_text_names, without_arrow
 from bayesfloor.runtime.text import listed
 from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn, text_column
-from bayesfloor.tables.sizes import check_n_columns
 from bayesfloor.tables.spellings import LARGEST_EXACT_INTEGER, MISSING_TEXTS, is_rounded
+from bayesfloor.tables.unpacking import check_n_columns
 
 
 def is_eager_frame(data: Any) -> bool:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from bayesfloor.data.column_order import bits_of, column_keys, hash_of_rows
 from bayesfloor.data.prepared_table import ColumnSummary, Origin, RowInfo, Table, TabularView
+from bayesfloor.data.row_groups import Subgroups, check_subgroups
 from bayesfloor.data.sampling import copy_numbers, stratified_rows
-from bayesfloor.data.subgroups import Subgroups, check_subgroups
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.hash_kernels import GOLDEN, mix64
 from bayesfloor.runtime.text import counted, listed, quoted

@@ -11,10 +11,9 @@ from bayesfloor.runtime.limits import check_memory, in_gib
 from bayesfloor.runtime.text import counted, quoted
 from bayesfloor.tables.column_builders import TextBuilder
 from bayesfloor.tables.columns import Column, NumberColumn, RawTable
-from bayesfloor.tables.sizes import check_n_columns, check_n_rows
 from bayesfloor.tables.sniffing import detect_encoding, open_text
 from bayesfloor.tables.spellings import to_number
-from bayesfloor.tables.unpacking import Contents
+from bayesfloor.tables.unpacking import Contents, check_n_columns, check_n_rows
 
 _LINE = re.compile(rb"[^\s:]+(\s+(qid:\d+|\d+:[^\s:]+))+\s*(#.*)?")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from bayesfloor.data.tasks import TASKS
+from bayesfloor.data.numbers import TASKS
 from bayesfloor.runtime.checks import ParameterError, check_option, is_int
 from bayesfloor.runtime.frames import column_named
 

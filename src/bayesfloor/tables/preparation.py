@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesfloor.data.numbers import TASKS
 from bayesfloor.data.prepared_table import TabularView
-from bayesfloor.data.tasks import TASKS
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_option
 from bayesfloor.runtime.limits import check_memory
@@ -23,10 +23,8 @@ from bayesfloor.tables.category_features import (
     SharesFeatures,
 )
 from bayesfloor.tables.columns import RawTable
-from bayesfloor.tables.date_features import DateFeatures
 from bayesfloor.tables.readings import NumberReading, UnseenValues
-from bayesfloor.tables.text_features import TextFeatures
-from bayesfloor.tables.treatments import NumberFeature, PresenceFeature, Treatment
+from bayesfloor.tables.treatments import DateFeatures, NumberFeature, PresenceFeature, TextFeatures, Treatment
 
 #: Treatments by their names in model files.
 _TREATMENTS: dict[str, type[Treatment]] = {
@@ -202,7 +200,7 @@ class Preparation:
         places = self._places()
         n_features = places[-1][2]
         check_memory(16 * read.n_rows * n_features, f"{read.source} as {counted(n_features)} columns of numbers")
-        columns = list(read.columns)
+        columns: list[Any] = list(read.columns)
         X = read.take_matrix(read.names) if consume and self.is_plain else None
         if X is None:
             X = np.empty((read.n_rows, n_features))

@@ -1,7 +1,7 @@
-"""Columns of a table, and what is wanted of them -> a `Table`."""
+"""Columns of a table, and what is wanted of them -> a `Table`: by our own rules, or by the caller's transformer."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +9,10 @@ import numpy as np
 from bayesfloor.data.folds import stratified_folds
 from bayesfloor.data.points import check_points
 from bayesfloor.data.prepared_table import ColumnSummary, Table, TabularView
+from bayesfloor.data.supervised_features import SupervisedFeatures, matrix_of
 from bayesfloor.data.target_encoding import N_FOLDS
-from bayesfloor.runtime.arrays import Ints
-from bayesfloor.runtime.text import counted
+from bayesfloor.runtime.arrays import Floats, Ints
+from bayesfloor.runtime.text import counted, listed_names
 from bayesfloor.tables.automatic import learn_automatically
 from bayesfloor.tables.category_features import OwnLabels, SharesFeatures
 from bayesfloor.tables.columns import (
@@ -20,6 +21,7 @@ from bayesfloor.tables.columns import (
     RawTable,
     TextColumn,
 )
+from bayesfloor.tables.frames import frame_of_raw
 from bayesfloor.tables.labelled_rows import LabelledRows, labelled, row_keys
 from bayesfloor.tables.options import ReadOptions
 from bayesfloor.tables.preparation import Preparation
@@ -139,3 +141,106 @@ def prepare_alike(raw: RawTable, preparation: Preparation, *, keep_missing_as_cl
     raw.notes.append("The columns were made ready as those of the first table were.")
     rows = LabelledRows(raw, labels, target, None, None, raw.n_rows)
     return _assemble(rows, preparation, is_own=False)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnPreparation:
+    """A fitted transformer of the caller's, in place of a `Preparation`."""
+
+    transformer: Any
+    columns: tuple[str, ...]
+    target: str
+    feature_names: tuple[str, ...]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The features themselves: which columns went into each is not known."""
+        return self.feature_names
+
+    @property
+    def feature_groups(self) -> tuple[tuple[int, ...], ...]:
+        """Each feature by itself."""
+        return tuple((j,) for j in range(len(self.feature_names)))
+
+    def as_in_file(self, row: Floats, kept: Mapping[str, str] | None = None) -> tuple[str, ...]:
+        """Write the features of one row; what a transformer did cannot be undone."""
+        return tuple(f"{value:.6g}" for value in row)
+
+
+def transformed_table(raw: RawTable, options: ReadOptions, transformer: Any, labels: Labels | None = None) -> Table:
+    """Make a table ready by a transformer, which is fitted to the columns as a data frame.
+
+    One that makes the same features without the labels is fitted once, on all rows. Any other needs the labels, and
+    has to be fitted anew wherever labels are held out: `Table.supervised` does that for models. All that is not trained
+    and tested on different rows, such as spanning trees, sees X: the columns as ``prepare="auto"`` makes them.
+
+    Parameters
+    ----------
+    raw : RawTable
+        The columns.
+    options : ReadOptions
+        Target, groups, time and columns to leave out.
+    transformer : object
+        With ``fit_transform(X, y)``; copies are fitted.
+    labels : Labels or None
+        The labels, where they are no column.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    ValueError
+        When what comes out is no matrix of finite numbers with a row for each row.
+    """
+    from sklearn.base import clone
+
+    rows = labelled(raw, options, labels)
+    raw = rows.raw
+    apart = {rows.target, rows.groups, rows.time}
+    columns: list[Column] = [
+        column for column in raw.columns if column.name not in apart and not isinstance(column, OtherColumn)
+    ]
+    if not columns:
+        raise ValueError(f"{raw.source} has no column left besides the target {rows.target!r}")
+    assert rows.labels is not None
+    name, used = type(transformer).__name__, tuple(column.name for column in columns)
+    frame, y = frame_of_raw(replace(raw, columns=columns)), rows.labels.y
+    fitted = clone(transformer)
+    made = fitted.fit_transform(frame, y)
+    X = matrix_of(made, raw.n_rows, fitted)
+    if _needs_labels(transformer, frame, X):
+        raw.notes.append(
+            f"{name} learns from the labels, so it is fitted anew in each training set of a model. All else, spanning "
+            "trees and what is told of columns, has the columns as they are made ready without it."
+        )
+        return replace(prepared(rows, options), supervised=SupervisedFeatures(transformer, frame, y))
+    names = _feature_names(fitted, made, X.shape[1])
+    raw.notes.append(f"{name} made {X.shape[1]} features of {listed_names(used)}.")
+    return rows.table(check_points(X, min_rows=1), OwnPreparation(fitted, used, rows.target, names))
+
+
+def _needs_labels(transformer: Any, frame: Any, with_labels: Floats) -> bool:
+    """Tell whether a transformer makes other features, or none, without the labels.
+
+    What is said of an estimator (its tags) does not tell: a Pipeline has those of its last step. One that draws at
+    random without a seed is taken to need them.
+    """
+    from sklearn.base import clone
+
+    fitted = clone(transformer)
+    try:
+        without = matrix_of(fitted.fit_transform(frame), len(with_labels), fitted)
+    except Exception:  # whatever it is that fails, it did not with the labels
+        return True
+    return not np.array_equal(without, with_labels)
+
+
+def _feature_names(fitted: Any, made: Any, n_features: int) -> tuple[str, ...]:
+    names = getattr(made, "columns", None)
+    if names is None and hasattr(fitted, "get_feature_names_out"):
+        names = fitted.get_feature_names_out()
+    if names is None or len(names) != n_features:
+        return tuple(f"x{j + 1}" for j in range(n_features))
+    return tuple(map(str, np.asarray(names).tolist()))

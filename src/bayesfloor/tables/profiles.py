@@ -137,7 +137,7 @@ class _Cells:
     column: Column
     table: RawTable
 
-    def read(self, reading: Reading) -> Column:
+    def read(self, reading: Reading) -> Any:
         return reading.read(self.column, self.table, UnseenValues())
 
     def profile(self, reading: Reading, kind: str, reason: str = "", **more: Any) -> ColumnProfile:
@@ -326,13 +326,10 @@ def _dates_of(cells: _Cells, column: TextColumn) -> ColumnProfile | None:
     if date_format is None:
         return None
     cautions: tuple[str, ...] = ()
-    if date_format.startswith("%m/%d") and not np.isnan(read_dates(column.categories, _swapped(date_format))[0]).any():
+    swapped = date_format.replace("%m/%d", "%d/%m")
+    if date_format.startswith("%m/%d") and not np.isnan(read_dates(column.categories, swapped)[0]).any():
         cautions = (f"Dates in {column.name!r} can be read with the day or the month first; the month is taken.",)
     return cells.profile(DateReading(date_format, is_time=date_format in TIME_FORMATS), "date", cautions=cautions)
-
-
-def _swapped(date_format: str) -> str:
-    return date_format.replace("%m/%d", "%d/%m")
 
 
 # --- numbers
@@ -344,15 +341,13 @@ def _profile_numbers(cells: _Cells, reading: NumberReading) -> ColumnProfile:
     n_infinite = int(np.isinf(given).sum())
     if n_infinite:
         notes.append(f"{counted(n_infinite)} infinite values in {name!r} are taken for missing ones.")
-    column = cells.read(reading)
-    assert isinstance(column, NumberColumn)
+    column: NumberColumn = cells.read(reading)
     distinct = np.unique(column.values[~np.isnan(column.values)])
     mark = _mark_of_gaps(column.values, distinct)
     if mark is not None:
         notes.append(f"{mark:g} in {name!r} is taken for a missing value.")
         reading = replace(reading, gap_marks=(mark,))
         column, distinct = cells.read(reading), distinct[1:]
-        assert isinstance(column, NumberColumn)
     found = _profile_distinct(cells, ColumnProfile(column, "number", reading=reading, n_values=len(distinct)), distinct)
     return replace(found, notes=(*notes, *found.notes))
 
@@ -399,8 +394,7 @@ def _profile_distinct(cells: _Cells, found: ColumnProfile, distinct: Floats) -> 
     is_code = bool(_CODE_NAME.fullmatch(name)) and len(distinct) <= _MOST_CODES
     if (is_place or is_code or _ID_NAME.fullmatch(name)) and repeated >= 2:
         codes = LevelReading((), reading.gap_marks, are_numbers=True)
-        levels = cells.read(codes)
-        assert isinstance(levels, TextColumn)
+        levels: TextColumn = cells.read(codes)
         codes = replace(codes, levels=levels.categories)
         why = "numbers that are codes, by the name"
         return ColumnProfile(levels, "category", why, codes, len(levels.categories))

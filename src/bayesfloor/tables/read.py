@@ -12,9 +12,8 @@ from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
 from bayesfloor.tables.labelled_rows import subgroups_by
 from bayesfloor.tables.options import ReadOptions, as_names, check_prepare, kinds_given
 from bayesfloor.tables.preparation import Preparation, decimal_signs, text_columns
-from bayesfloor.tables.prepare import make_table, prepare_alike
-from bayesfloor.tables.sizes import UNPACKED_LIMIT
-from bayesfloor.tables.transformers import transformed_table
+from bayesfloor.tables.prepare import make_table, prepare_alike, transformed_table
+from bayesfloor.tables.unpacking import UNPACKED_LIMIT
 
 
 @like_input

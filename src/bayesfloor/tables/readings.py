@@ -207,7 +207,7 @@ class NumberReading(Reading):
     gap_marks: tuple[float, ...] = ()
     is_truth: bool = False
 
-    def read(self, column: Column, table: RawTable, unseen: UnseenValues, *, lenient: bool = True) -> Column:
+    def read(self, column: Column, table: RawTable, unseen: UnseenValues, *, lenient: bool = True) -> NumberColumn:
         """Return finite numbers."""
         name = column.name
         if isinstance(column, NumberColumn):
@@ -267,7 +267,7 @@ class LevelReading(Reading):
     gap_marks: tuple[float, ...] = ()
     are_numbers: bool = False
 
-    def read(self, column: Column, table: RawTable, unseen: UnseenValues, *, lenient: bool = True) -> Column:
+    def read(self, column: Column, table: RawTable, unseen: UnseenValues, *, lenient: bool = True) -> TextColumn:
         """Return text; a value that is spelled in another way than in the first file is spelled as there."""
         text = _texts_of(column) if lenient else as_text(column)
         if not isinstance(text, TextColumn):
@@ -369,7 +369,7 @@ class DateReading(Reading):
     gap_marks: tuple[float, ...] = ()
     is_time: bool = False
 
-    def read(self, column: Column, table: RawTable, unseen: UnseenValues, *, lenient: bool = True) -> Column:
+    def read(self, column: Column, table: RawTable, unseen: UnseenValues, *, lenient: bool = True) -> DateColumn:
         """Return dates."""
         if isinstance(column, OtherColumn):
             raise ValueError(f"{table.source}: column {column.name!r} must hold dates")
@@ -417,7 +417,7 @@ class DateReading(Reading):
 class TextReading(Reading):
     """Text as it is; what stands for a missing value is one."""
 
-    def read(self, column: Column, table: RawTable, unseen: UnseenValues, *, lenient: bool = True) -> Column:
+    def read(self, column: Column, table: RawTable, unseen: UnseenValues, *, lenient: bool = True) -> TextColumn:
         """Return text."""
         text = _texts_of(column)
         if not isinstance(text, TextColumn):

@@ -15,8 +15,7 @@ from bayesfloor.tables.category_features import CategoryFeatures, ordinal_codes
 from bayesfloor.tables.columns import Column, DateColumn, NumberColumn, OtherColumn, RawTable, TextColumn
 from bayesfloor.tables.preparation import Preparation, check_unique
 from bayesfloor.tables.readings import LevelReading, NumberReading, UnseenValues
-from bayesfloor.tables.scaling import fill_number, learn_scale
-from bayesfloor.tables.treatments import NumberFeature, Treatment
+from bayesfloor.tables.treatments import NumberFeature, Treatment, fill_number, learn_scale
 
 #: A text column with more than this share of distinct values is refused as a name or an id.
 ID_SHARE = 0.5
@@ -66,7 +65,6 @@ def _learn_column(column: Column, table: RawTable, encode: str | None, scale: st
     if isinstance(column, NumberColumn):
         reading = NumberReading(table.decimal)
         read = reading.read(column, table, UnseenValues(), lenient=False)
-        assert isinstance(read, NumberColumn)
         fill = None if impute is None else fill_number(read.values, impute)
         values = read.values if fill is None else np.where(np.isnan(read.values), fill, read.values)
         if np.isnan(values).any():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.data.labels import check_labels
-from bayesfloor.data.tasks import MOST_CLASSES, bins_of_numbers, task_of_numbers
+from bayesfloor.data.numbers import MOST_CLASSES, bins_of_numbers, task_of_numbers
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.text import counted, listed, quoted
 from bayesfloor.tables.columns import (
@@ -233,16 +233,21 @@ def cleaned_target(table: RawTable, target: str) -> RawTable:
         )
     if not isinstance(table.column(target), NumberColumn):
         table.put(text_column(target, texts, column.codes, frozenset()))
-    no_label = find_missing_labels(table, target)
-    if len(no_label) == table.n_rows:
+    return _without_gaps(table, target, "label")
+
+
+def _without_gaps(table: RawTable, target: str, what: str) -> RawTable:
+    """Leave out rows without a label or a number, with a note; refuse a target that has none."""
+    gaps = table.column(target).gaps
+    n_gaps = int(gaps.sum())
+    if n_gaps == table.n_rows:
         raise ValueError(
             f"{table.source}: the target {target!r} has no values at all; name another column with target= (--target)"
         )
-    if not len(no_label):
+    if not n_gaps:
         return table
-    plural = "s" * (len(no_label) > 1)
-    table.notes.append(f"{counted(len(no_label))} row{plural} without a label in {target!r} left out.")
-    return table.take(np.delete(np.arange(table.n_rows), no_label))
+    table.notes.append(f"{counted(n_gaps)} row{'s' * (n_gaps > 1)} without a {what} in {target!r} left out.")
+    return table.take(np.flatnonzero(~gaps))
 
 
 def choose_task(table: RawTable, target: str, task: str, *, strict: bool) -> str:
@@ -336,16 +341,7 @@ def number_target(table: RawTable, target: str, *, strict: bool) -> RawTable:
     if strays:
         texts, verb = listed(list(map(quoted, strays)), 4), "is" if len(strays) == 1 else "are"
         table.cautions.append(f"The target {target!r} holds numbers, but {texts} {verb} none: taken for missing.")
-    gaps = np.isnan(values)
-    if gaps.all():
-        raise ValueError(
-            f"{table.source}: the target {target!r} has no values at all; name another column with target= (--target)"
-        )
-    if not gaps.any():
-        return table
-    plural = "s" * (int(gaps.sum()) > 1)
-    table.notes.append(f"{counted(int(gaps.sum()))} row{plural} without a number in {target!r} left out.")
-    return table.take(np.flatnonzero(~gaps))
+    return _without_gaps(table, target, "number")
 
 
 def choose_target(table: RawTable, target: str | int | None) -> str:

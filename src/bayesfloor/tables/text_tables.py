@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import islice
 
 import numpy as np
@@ -11,7 +12,6 @@ from bayesfloor.runtime.checks import Progress
 from bayesfloor.runtime.text import counted, listed, unique_names
 from bayesfloor.tables.column_builders import GrowingArray, NumberBuilder, TextBuilder
 from bayesfloor.tables.columns import OtherColumn, RawTable, check_names
-from bayesfloor.tables.sizes import check_n_columns, check_n_rows
 from bayesfloor.tables.sniffing import (
     SEPARATOR_NAMES,
     SEPARATORS,
@@ -22,7 +22,7 @@ from bayesfloor.tables.sniffing import (
 )
 from bayesfloor.tables.spellings import MISSING_TEXTS
 from bayesfloor.tables.text_rows import RowReader, Rows
-from bayesfloor.tables.unpacking import HEAD_BYTES, Contents
+from bayesfloor.tables.unpacking import HEAD_BYTES, Contents, check_n_columns, check_n_rows
 
 #: Most columns of numbers that are read into one array, which can then become X without a second copy. Reading one
 #: column of it loads eight times as much memory as if it were an array of its own.
@@ -115,22 +115,11 @@ def read_text_table(
     elif isinstance(target, int) and -len(names) <= target < len(names):
         target = names[target]
     as_text = {target, *categorical}
+    columns = _Columns(reader, names, first_line, target, set(dropped), decimals or {}, strays)
     if strays == "text":
-        as_text |= _text_in_first_rows(reader, names, {*as_text, *dropped}, decimals or {})
-    while True:  # a column that turns out to be text is read again as such
-        table, turned = _read_columns(
-            reader,
-            names,
-            first_line,
-            label=target,
-            as_text=as_text,
-            dropped=set(dropped),
-            strays=strays,
-            decimals=decimals or {},
-        )
-        if not turned:
-            break
-        as_text |= turned
+        as_text |= columns.text_in_first_rows({*as_text, *dropped})
+    while (table := columns.read(as_text)) is None:  # a column that turns out to be text is read again as such
+        as_text |= columns.turned
     if not table.n_rows:
         raise ValueError(f"{name} has a header and no rows")
     if reader.n_blank:
@@ -139,79 +128,81 @@ def read_text_table(
     return table
 
 
-def _text_in_first_rows(
-    reader: RowReader, names: list[str], known: set[str | int], decimals: Mapping[str, str]
-) -> set[str]:
-    """Name the columns that the first rows show to be text, so that the file need not be read again for them."""
-    rows: list[list[str]] = []
-    with suppress(ValueError):  # the reading of all rows says what is wrong, and where
-        rows += (row for _, row in islice(reader.rows(), int(reader.dialect.has_header), _FIRST_ROWS))
-    columns = zip(*(row for row in rows if len(row) == len(names)), strict=True)
-    builders = [NumberBuilder(name, decimals.get(name, reader.dialect.decimal)) for name in names]
-    found = set()
-    for builder, texts in zip(builders, columns, strict=False):
-        if builder.name not in known:
+@dataclass
+class _Columns:
+    """The columns of a text table, to be read until it is known which of them are text."""
+
+    reader: RowReader
+    names: list[str]
+    first_line: int
+    label: str | int
+    dropped: set[str]
+    decimals: Mapping[str, str]
+    strays: str
+    turned: set[str] = field(default_factory=set)  # columns that were taken for numbers and are text after all
+
+    def numbers(self, name: str, place: tuple[GrowingArray, int] | None = None) -> NumberBuilder:
+        """Return what collects a column of numbers."""
+        return NumberBuilder(name, self.decimals.get(name, self.reader.dialect.decimal), place)
+
+    def is_text(self, builder: NumberBuilder | TextBuilder) -> bool:
+        """Tell whether a column that was taken for numbers is to be read as text, as it is written."""
+        if isinstance(builder, TextBuilder):
+            return False
+        is_odd = bool(builder.strays or builder.rounded or builder.has_leading_zeros)
+        return builder.is_text or (self.strays == "text" and is_odd)
+
+    def text_in_first_rows(self, known: set[str | int]) -> set[str]:
+        """Name the columns that the first rows show to be text, so that the file need not be read again for them."""
+        rows: list[list[str]] = []
+        with suppress(ValueError):  # the reading of all rows says what is wrong, and where
+            rows += (row for _, row in islice(self.reader.rows(), int(self.reader.dialect.has_header), _FIRST_ROWS))
+        columns = zip(*(row for row in rows if len(row) == len(self.names)), strict=True)
+        builders = [(self.numbers(name), texts) for name, texts in zip(self.names, columns, strict=False)]
+        unknown = [(builder, texts) for builder, texts in builders if builder.name not in known]
+        for builder, texts in unknown:
             builder.add(texts)
-            found |= {builder.name} if _is_text(builder, "text") else set()
-    return found
+        return {builder.name for builder, _ in unknown if self.is_text(builder)}
 
-
-def _is_text(builder: NumberBuilder, strays: str) -> bool:
-    """Tell whether a column that was taken for numbers is to be read as text, as it is written."""
-    return builder.is_text or (
-        strays == "text" and bool(builder.strays or builder.rounded or builder.has_leading_zeros)
-    )
-
-
-def _read_columns(
-    reader: RowReader,
-    names: list[str],
-    first_line: int,
-    *,
-    label: str | int,
-    as_text: set[str | int],
-    dropped: set[str],
-    strays: str,
-    decimals: Mapping[str, str],
-) -> tuple[RawTable, set[str]]:
-    """Read all columns, those in `as_text` as text; name those that are text after all."""
-    n_expected = _expected_rows(reader.contents, len(names))
-    builders: list[NumberBuilder | TextBuilder] = []
-    of_numbers = [name for name in names if name not in as_text and name not in dropped]
-    side_by_side = GrowingArray(np.float64, n_expected, len(of_numbers)) if len(of_numbers) <= _SIDE_BY_SIDE else None
-    for name in names:
-        if name in as_text or name in dropped:
-            missing = {""} if name == label else MISSING_TEXTS
-            builders.append(TextBuilder(name, missing, 0 if name in dropped else n_expected))
-        else:
-            place = None if side_by_side is None else (side_by_side, of_numbers.index(name))
-            builders.append(NumberBuilder(name, decimals.get(name, reader.dialect.decimal), place))
-    numbers = [builder for builder in builders if isinstance(builder, NumberBuilder)]
-    lines: list[Ints] = []
-    n_rows = 0
-    for rows in _cut(reader.parts(len(names), first_line)):
-        lines.append(rows.lines)
-        n_rows += len(rows.lines)
-        check_n_rows(n_rows, reader.name)
-        for builder, texts in zip(builders, rows.columns(), strict=True):
-            if builder.name not in dropped:
-                builder.add(texts)
-        if n_rows % _BLOCK_ROWS == 0 and any(_is_text(builder, strays) for builder in numbers):
-            break
-    turned = {builder.name for builder in numbers if _is_text(builder, strays)}
-    if turned:
-        return RawTable(reader.name, [], 0, np.empty(0, np.int64)), turned
-    table = RawTable(reader.name, [], n_rows, np.concatenate(lines) if lines else np.empty(0, np.int64))
-    for builder in builders:
-        if builder.name in dropped:
-            table.columns.append(OtherColumn(builder.name, "what was not read"))
-            continue
-        if isinstance(builder, NumberBuilder):
-            hint = f"; to read the column as text, name it in categorical=[{builder.name!r}]"
-            if strays == "refuse":
+    def read(self, as_text: set[str | int]) -> RawTable | None:
+        """Read all columns, those in `as_text` as text; None where some are text after all: they are in `turned`."""
+        reader, names, dropped = self.reader, self.names, self.dropped
+        n_expected = _expected_rows(reader.contents, len(names))
+        of_numbers = [name for name in names if name not in as_text and name not in dropped]
+        is_narrow = len(of_numbers) <= _SIDE_BY_SIDE
+        side_by_side = GrowingArray(np.float64, n_expected, len(of_numbers)) if is_narrow else None
+        builders: list[NumberBuilder | TextBuilder] = []
+        for name in names:
+            if name in as_text or name in dropped:
+                missing = {""} if name == self.label else MISSING_TEXTS
+                builders.append(TextBuilder(name, missing, 0 if name in dropped else n_expected))
+            else:
+                place = None if side_by_side is None else (side_by_side, of_numbers.index(name))
+                builders.append(self.numbers(name, place))
+        lines: list[Ints] = [np.empty(0, np.int64)]
+        n_rows = 0
+        for rows in _cut(reader.parts(len(names), self.first_line)):
+            lines.append(rows.lines)
+            n_rows += len(rows.lines)
+            check_n_rows(n_rows, reader.name)
+            for builder, texts in zip(builders, rows.columns(), strict=True):
+                if builder.name not in dropped:
+                    builder.add(texts)
+            if n_rows % _BLOCK_ROWS == 0 and any(map(self.is_text, builders)):
+                break
+        self.turned = {builder.name for builder in builders if self.is_text(builder)}
+        if self.turned:
+            return None
+        table = RawTable(reader.name, [], n_rows, np.concatenate(lines))
+        for builder in builders:
+            if builder.name in dropped:
+                table.columns.append(OtherColumn(builder.name, "what was not read"))
+                continue
+            if isinstance(builder, NumberBuilder) and self.strays == "refuse":
+                hint = f"; to read the column as text, name it in categorical=[{builder.name!r}]"
                 builder.complain(table, hint)
-        table.columns.append(builder.column())
-    return table, set()
+            table.columns.append(builder.column())
+        return table
 
 
 def _expected_rows(contents: Contents, n_columns: int) -> int:

@@ -90,7 +90,7 @@ def build_class_tree(weights: Any, classes: Any = None, *, cut: Any = "min-cut",
     check_option("cut", cut, [*WEIGHTED_CUTS, "random"], " or nested lists of labels")
     if weights is None:
         raise ValueError("weights may be None only where cut is nested lists of labels")
-    labels, matrix = _check_graph(weights, classes)
+    labels, matrix = check_graph("weights", weights, classes)
     if cut == "random":
         split = cuts.random_cut(np.random.default_rng(check_random_state_seed(random_state)))
     else:
@@ -101,7 +101,7 @@ def build_class_tree(weights: Any, classes: Any = None, *, cut: Any = "min-cut",
 
 def _given_tree(nested: Any, weights: Any, classes: Any) -> ClassTree:
     if weights is not None:
-        labels, matrix = _check_graph(weights, classes)
+        labels, matrix = check_graph("weights", weights, classes)
     elif classes is not None:
         labels = check_classes(classes)
     else:
@@ -112,21 +112,21 @@ def _given_tree(nested: Any, weights: Any, classes: Any) -> ClassTree:
     )
 
 
-def _check_graph(weights: Any, classes: Any) -> tuple[NDArray[Any], Floats]:
+def check_graph(name: str, weights: Any, classes: Any) -> tuple[NDArray[Any], Floats]:
     """Return labels and exactly symmetric weights with a zero diagonal, or name the pair of classes at fault."""
     array = np.asarray(weights)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        raise ValueError(f"weights should be a square matrix, got an array of shape {array.shape}")
+        raise ValueError(f"{name} should be a square matrix, got an array of shape {array.shape}")
     if array.dtype.kind not in "biufO":
-        raise ValueError(f"weights should be numbers, got an array of type {array.dtype}")
+        raise ValueError(f"{name} should be numbers, got an array of type {array.dtype}")
     try:
         matrix = array.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"weights should be numbers: {error}") from error
+        raise ValueError(f"{name} should be numbers: {error}") from error
     labels = check_classes(np.arange(len(matrix)) if classes is None else classes)
     n = len(labels)
     if len(matrix) != n:
-        raise ValueError(f"{n} classes need weights of shape ({n}, {n}), got {matrix.shape}")
+        raise ValueError(f"{n} classes need {name} of shape ({n}, {n}), got {matrix.shape}")
 
     np.fill_diagonal(matrix, 0.0)
     with np.errstate(invalid="ignore", over="ignore"):
@@ -138,11 +138,11 @@ def _check_graph(weights: Any, classes: Any) -> tuple[NDArray[Any], Floats]:
             a, b = np.argwhere(wrong)[0]
             first, second = shown(labels[a]), shown(labels[b])
             raise ValueError(
-                f"weights should be {rule}: row {first}, column {second} has {matrix[a, b]:g}, "
+                f"{name} should be {rule}: row {first}, column {second} has {matrix[a, b]:g}, "
                 f"row {second}, column {first} has {matrix[b, a]:g}"
             )
     if not np.isfinite(total):
-        raise ValueError("the sum of all weights is too large for a float")
+        raise ValueError(f"the sum of all {name} is too large for a float")
     return labels, 0.5 * (matrix + matrix.T)
 
 

@@ -26,8 +26,7 @@ from bayesfloor.classify.training import F64, I64
 from bayesfloor.data.folds import fold_keys
 from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.data.points import check_points, check_sparse_points
-from bayesfloor.runtime.caller_warnings import warn_caller
-from bayesfloor.runtime.checks import ParameterError, check_int, is_int
+from bayesfloor.runtime.checks import ParameterError, check_int, is_int, warn_caller
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import check_memory
 from bayesfloor.runtime.results import Result

@@ -4,7 +4,7 @@ One walk serves classes and numbers; `targets` holds what differs while learners
 
     Problem ─ learning ────── from a checked problem to what the stack predicts at three training sizes
       │       row_plan        which rows are used, trained on, tested and counted: decided once
-      │         copies, column_order, time_periods, splits
+      │         copies, time_periods, splits
       │       cross_fitting   every learner predicts every row that it was not trained on
       │         training_sets rows to learn from and to predict, standardised alike
       │       stacking        the best mix of learners at each size and fold

@@ -136,17 +136,15 @@ class HeldOutClasses(HeldOut):
             wrong = predicted.argmax(axis=1) != rows.codes, of_stack.argmax(axis=1) != rows.codes
             return judge_errors(*wrong, rows, clusters, confidence)
         losses = RowLosses(rows, next(each for each in self.metrics if each.name == metric), clusters, confidence)
-        of_both = [losses.lost(losses.targets, q) for q in (predicted, of_stack)]
-        mean, known = float(of_both[0].mean()), losses.sampled(of_both[0], predicted)
-        low, high, limit = losses.unscaled(
-            np.array(
-                [
-                    *known.interval(mean, losses.top, confidence),
-                    known.interval(mean, losses.top, half_as_wrong(confidence))[1],
-                ]
-            )
-        ).tolist()
-        return Judged(compare_values(*map(losses.unscaled, of_both), clusters, confidence), (low, high), limit)
+        of_model, of_other = (losses.lost(losses.targets, q) for q in (predicted, of_stack))
+        mean, known = float(of_model.mean()), losses.sampled(of_model, predicted)
+        levels = confidence, half_as_wrong(confidence)
+        ends, wider = (known.interval(mean, losses.top, level) for level in levels)
+        return Judged(
+            compare_values(losses.unscaled(of_model), losses.unscaled(of_other), clusters, confidence),
+            (losses.unscaled(ends[0]), losses.unscaled(ends[1])),
+            losses.unscaled(wider[1]),
+        )
 
     def values(self, log_p: Floats) -> dict[str, float]:
         """Return the value of each metric.
@@ -232,15 +230,15 @@ class HeldOutNumbers(HeldOut):
         if own is not None:
             y, weight, residuals = y[own], weight[own] / weight[own].mean(), [each[own] for each in residuals]
             clusters = None if clusters is None else np.unique(clusters[own], return_inverse=True)[1]
-        lost = [_number_losses(each, y, weight, metric, rows.scale) for each in residuals]
+        of_model, of_stack = (_number_losses(each, y, weight, metric, rows.scale) for each in residuals)
         # the root is taken of the ends of the squared error, which is what varies
         level = level_of(
-            _squares(residuals[0], weight, rows.scale) if metric == "rmse" else lost[0], clusters, confidence
+            _squares(residuals[0], weight, rows.scale) if metric == "rmse" else of_model, clusters, confidence
         )
         power = 0.5 if metric == "rmse" else 1.0
         low, high = (end**power for end in level.interval(confidence))
         limit = level.interval(half_as_wrong(confidence))[1] ** power
-        return Judged(compare_values(*lost, clusters, confidence), (low, high), limit)
+        return Judged(compare_values(of_model, of_stack, clusters, confidence), (low, high), limit)
 
 
 def _squares(residuals: Floats, weight: Floats, scale: float) -> Floats:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from bayesfloor.data.column_order import in_column_order
 from bayesfloor.data.sampling import LEARNED_ROWS
-from bayesfloor.floor.learned.column_order import in_column_order
 from bayesfloor.floor.learned.copies import distinct_rows
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.row_plan import MIN_FOLDS, choose_rows

@@ -297,7 +297,7 @@ SAME_COSTS = 1e-12
 
 
 def check_metrics(
-    metric: Any, costs: Any, positive: Any, classes: NDArray[Any], class_counts: Ints
+    metric: Any, costs: Any, positive: Any, classes: NDArray[Any], class_counts: Ints | Floats
 ) -> tuple[Metric, ...]:
     """Return the metrics that were asked for, the first one first, and the error.
 
@@ -312,7 +312,7 @@ def check_metrics(
     classes : ndarray of shape (n_classes,)
         The labels.
     class_counts : ndarray of shape (n_classes,)
-        Rows of each class.
+        Rows of each class, or what they count together.
 
     Returns
     -------

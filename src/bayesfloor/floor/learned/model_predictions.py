@@ -392,6 +392,7 @@ def _by_clones(asked: Compared, held_out: HeldOut) -> Predicted:
         return _numbers(numbers, "cross-fitted", model)
     if is_moved:
         assert isinstance(held_out, HeldOutClasses)
+        assert values is not None
         known = Train(np.empty((len(used.codes), 0)), used.codes, len(classes), weight=used.sample_weight)
         values = np.exp(held_out.at_shares_of_all(np.log(safe(values, known))))
         codes = values.argmax(axis=1)

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesfloor.data.column_order import in_column_order
 from bayesfloor.data.folds import check_folds, grouped_folds, stratified_folds
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.row_groups import in_order_of_appearance
 from bayesfloor.data.sampling import LEARNED_ROWS, LEARNED_VALUES, RARE_ROWS, affordable_rows, stratified_rows
-from bayesfloor.floor.learned.column_order import in_column_order
 from bayesfloor.floor.learned.copies import distinct_rows, groups_of_near_copies
 from bayesfloor.floor.learned.splits import Split, hold_out, splits_of
 from bayesfloor.floor.learned.time_periods import MIN_ROWS, time_scheme

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtri
 
-from bayesfloor.data.subgroups import Subgroups
+from bayesfloor.data.row_groups import Subgroups
 from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.counted_rows import (
     PlainRows,

@@ -6,8 +6,7 @@ import numpy as np
 
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.target_encoding import classes_to_encode
-from bayesfloor.learn.target_encoding import encoded
-from bayesfloor.learn.training_rows import Codes, Train, relative_spread, standardised
+from bayesfloor.learn.training_rows import Codes, Train, encoded, relative_spread, standardised
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Features that are standardised at once where rows are many, to bound memory.

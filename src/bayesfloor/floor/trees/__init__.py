@@ -2,7 +2,7 @@
 
 ::
 
-    X, y ── problem ──────── checked points, labels and options  (remote_points: files and Dask collections)
+    X, y ── problem ──────── checked points, in memory, a file or a Dask collection, labels and options
       │
       ├──── (forest) ─────── several edge-disjoint trees, and sums over their edges
       │

@@ -3,7 +3,7 @@
 One set of forests serves every view of the problem that is asked for: the whole, each class, each pair.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,8 +22,14 @@ from bayesfloor.floor.trees.cross_edges import (
 )
 from bayesfloor.floor.trees.findings import find_in_data, find_in_test
 from bayesfloor.floor.trees.problem import Options, floors_of
-from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
+from bayesfloor.floor.trees.results import (
+    BayesError,
+    Floors,
+    OneVsRestBayesError,
+    PairwiseBayesError,
+)
 from bayesfloor.forest import ClassForests, Forests, class_forests, spanning_forests
+from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.findings import Finding, in_order
 
 
@@ -72,6 +78,12 @@ def count_cross_edges(
     return draws
 
 
+def _each(floors: Floors[Floats, Floats], convert: Callable[[Floats], Any]) -> dict[str, Any]:
+    """Return the fields of floors with all figures converted, as to another shape."""
+    others = {name: convert(value) for name, value in vars(floors).items() if name != "cross_edges"}
+    return others | {"cross_edges": floors.cross_edges._each(convert)}
+
+
 def whole_result(
     draws: Draws, problem: Problem, options: Options, pairs: PairwiseBayesError | None = None
 ) -> BayesError:
@@ -79,15 +91,9 @@ def whole_result(
     counts = problem.class_counts
     largest_floor = 1.0 - counts.max() / counts.sum()
     floors = floors_of(draws.whole, len(counts), largest_floor, options)
-    scalars: dict[str, Any] = {
-        name: float(value) if value.ndim == 0 else (float(value[0]), float(value[1]))
-        for name, value in vars(floors).items()
-    }
     return BayesError(
-        **scalars,
+        **_each(floors, lambda value: float(value) if value.ndim == 0 else tuple(value.tolist())),
         sum_of_pairs=None if pairs is None else pairs.sum_of_pairs,
-        n_samples=int(counts.sum()),
-        n_trees=options.n_trees,
         classes=problem.classes,
         class_counts=counts,
         confidence=options.confidence,
@@ -101,10 +107,8 @@ def pairwise_result(draws: Draws, problem: Problem, options: Options, normalize:
     counts = problem.class_counts
     first, second = (counts[classes] for classes in pairs_of(len(counts)))
     floors = floors_of(draws.pairs, 2, np.minimum(first, second) / (first + second), options)
-    matrices = {
-        name: as_matrix(values, len(counts), diagonal=1.0 if name == "p_value" else 0.0)
-        for name, values in vars(floors).items()
-    }
+    matrices = _each(floors, lambda values: as_matrix(values, len(counts)))
+    np.fill_diagonal(matrices["p_value"], 1.0)
     return PairwiseBayesError(
         **matrices,
         classes=problem.classes,

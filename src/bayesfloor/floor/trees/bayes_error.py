@@ -12,7 +12,12 @@ from bayesfloor.floor.trees import henze_penrose as hp
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
 from bayesfloor.floor.trees.cross_edges import as_matrix, mean_of_draws, pairs_of
 from bayesfloor.floor.trees.problem import Progress, check_options, check_problem_anywhere
-from bayesfloor.floor.trees.results import BayesError, HenzePenroseDivergence, OneVsRestBayesError, PairwiseBayesError
+from bayesfloor.floor.trees.results import (
+    BayesError,
+    HenzePenroseDivergence,
+    OneVsRestBayesError,
+    PairwiseBayesError,
+)
 from bayesfloor.runtime.frames import like_input
 
 
@@ -247,7 +252,7 @@ def henze_penrose_divergence(
         classes=problem.classes,
         estimate=as_matrix(estimate, len(counts)),
         interval=as_matrix(np.stack([at_high, at_low], axis=-1), len(counts)),
-        cross_edges=as_matrix(cross.count, len(counts)),
+        cross_edges=cross.summary(options.confidence, options.n_trees)._each(lambda each: as_matrix(each, len(counts))),
         class_counts=counts,
         confidence=options.confidence,
         findings=draws.findings,

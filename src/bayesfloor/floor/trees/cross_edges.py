@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesfloor.floor.trees.between_groups import edges_between_groups, share_between_groups
+from bayesfloor.floor.trees.results import CrossEdgeCount
 from bayesfloor.floor.trees.uncertainty import (
     cross_edge_interval,
     cross_edge_variance,
@@ -60,6 +61,10 @@ class CrossEdges:
         """Interval for the mean of R."""
         n_edges = np.maximum(self.n_points - 1.0, 1.0)
         return cross_edge_interval(self.count, self.variance, n_edges, confidence)
+
+    def summary(self, confidence: float, n_trees: int) -> CrossEdgeCount[Floats, Floats]:
+        """Return what results say of R."""
+        return CrossEdgeCount(self.count, np.stack(self.interval(confidence), axis=-1), self.forced, n_trees)
 
     def p_value(self) -> Floats:
         """Probability of so few cross edges if labels had nothing to do with the points."""
@@ -119,10 +124,10 @@ def pairs_of(n_classes: int) -> tuple[Ints, Ints]:
     return first, second
 
 
-def as_matrix(values: Floats, n_classes: int, diagonal: float = 0.0) -> Floats:
-    """Turn values of all pairs, along the first axis, into a symmetric matrix."""
+def as_matrix(values: Floats, n_classes: int) -> Floats:
+    """Turn values of all pairs, along the first axis, into a symmetric matrix with a zero diagonal."""
     first, second = pairs_of(n_classes)
-    matrix = np.full((n_classes, n_classes, *values.shape[1:]), diagonal)
+    matrix = np.zeros((n_classes, n_classes, *values.shape[1:]))
     matrix[first, second] = matrix[second, first] = values
     return matrix
 

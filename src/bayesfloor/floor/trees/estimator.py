@@ -13,8 +13,7 @@ from bayesfloor.data.labels import check_labels
 from bayesfloor.data.points import check_points, host_array
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_result, pairwise_result, whole_result
-from bayesfloor.floor.trees.problem import Options, Progress, check_options, check_problem_anywhere
-from bayesfloor.floor.trees.remote_points import is_remote
+from bayesfloor.floor.trees.problem import Options, Progress, check_options, check_problem_anywhere, is_remote
 from bayesfloor.forest import ClassForests, class_forests
 from bayesfloor.forest.growing.classes import join_classes
 from bayesfloor.forest.growing.forests import check_new_points

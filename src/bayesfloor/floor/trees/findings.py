@@ -1,7 +1,7 @@
 """What a reader should know about the data before trusting the numbers.
 
 Each finding has a code that never changes its meaning, a plain sentence with the figures, and a
-hint. `bayesfloor.runtime.finding_pages` has a page on each.
+hint. `bayesfloor.runtime.findings` finds the page on each.
 
 ======  ====================================================================
 BF001   a class with very few rows
@@ -85,7 +85,7 @@ def find_in_data(problem: Problem, forests: Forests, n_trees: int) -> tuple[Find
             *_about_features(X, names),
             *_about_dimension(X.shape, forests),
             *_about_leaks(X, codes, names),
-            *_about_spanning(forests, n_trees),
+            *find_unspanned(forests, n_trees),
             *_about_later_trees(forests, codes),
             *_about_groups(problem),
         ]
@@ -271,7 +271,8 @@ def _about_leaks(X: Floats, codes: Ints, names: Sequence[Any]) -> Iterator[Findi
         )
 
 
-def _about_spanning(forests: Forests, n_trees: int) -> Iterator[Finding]:
+def find_unspanned(forests: Forests, n_trees: int) -> Iterator[Finding]:
+    """Say so when fewer trees span the rows than were asked for."""
     n_spanning = int(np.count_nonzero(forests.n_components == 1))
     if n_spanning < n_trees:
         yield Finding(

@@ -31,6 +31,7 @@ from scipy.special import ndtri
 from bayesfloor.data.problem import Problem
 from bayesfloor.data.row_groups import in_order_of_appearance
 from bayesfloor.floor.trees.edge_differences import EdgeDifferences
+from bayesfloor.floor.trees.findings import find_unspanned
 from bayesfloor.floor.trees.problem import Options, Progress, check_options
 from bayesfloor.floor.trees.smooth_part import SmoothPart, kept_share, linear_part, smooth_part
 from bayesfloor.forest import Forests, spanning_forests
@@ -567,13 +568,7 @@ def _findings(
     if n_constant:
         plural = "features are" if n_constant > 1 else "feature is"
         yield Finding("BF006", f"{n_constant} {plural} constant.", "They change nothing and can be dropped.")
-    if forests.n_trees < n_trees or not forests.spans:
-        yield Finding(
-            "BF010",
-            f"{n_trees} trees were asked for; only {int(np.count_nonzero(forests.n_components == 1))} could span the "
-            f"{forests.n_samples} rows without sharing an edge.",
-            "The others count as far as they go. Ask for fewer trees.",
-        )
+    yield from find_unspanned(forests, n_trees)
     if figures.long_share > 0:
         yield Finding(
             "BF008",

@@ -1,6 +1,6 @@
 """What the functions of this room return: frozen records with a one-line repr, data frames and pictures."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -18,7 +18,7 @@ Value = TypeVar("Value")
 Interval = TypeVar("Interval")
 
 #: What every data frame of floors shows.
-_ROWS = "estimate interval lower upper normalized cross_edges p_value"
+_ROWS = "estimate interval lower upper normalized cross_edges=cross_edges.mean p_value"
 
 
 def _hardest_first(estimate: Floats, low: Floats, largest: Floats) -> Ints:
@@ -37,6 +37,39 @@ def _figures(floors: "Floors[Floats, Floats]", problem: Any) -> tuple[float, Ran
     return float(floors.estimate[problem]), (low, high), float(floors.normalized[problem])
 
 
+def _pair_columns(classes: NDArray[Any], counts: dict[str, Ints], matrices: dict[str, Any]) -> dict[str, Any]:
+    """Return a row for each pair of classes, with its entries of some matrices."""
+    pairs = first, second = np.triu_indices(len(classes), 1)
+    names = {"first": classes[first], "second": classes[second]}
+    return columns_of(names | counts | {name: values[pairs] for name, values in matrices.items()})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossEdgeCount(Result, Generic[Value, Interval], says="mean forced n_trees"):
+    """Cross edges that floors rest on: numbers for one problem, arrays for many.
+
+    Attributes
+    ----------
+    mean : float or ndarray
+        Label-averaged cross edges per tree, before any correction.
+    interval : (float, float) or ndarray
+        Confidence interval of the mean.
+    forced : float or ndarray
+        Edges per tree that are there only to join classes that share no point.
+    n_trees : int
+        Trees asked for.
+    """
+
+    mean: Value
+    interval: Interval
+    forced: Value
+    n_trees: int
+
+    def _each(self, convert: Callable[[Any], Any]) -> "CrossEdgeCount[Any, Any]":
+        """Return the same with all figures converted, as to another shape."""
+        return CrossEdgeCount(convert(self.mean), convert(self.interval), convert(self.forced), self.n_trees)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Floors(Result, Generic[Value, Interval]):
     """Floors with everything that goes with them: numbers and their intervals for one problem, arrays for many."""
@@ -48,9 +81,7 @@ class Floors(Result, Generic[Value, Interval]):
     lower_interval: Interval
     upper_interval: Interval
     normalized: Value
-    cross_edges: Value
-    cross_edges_interval: Interval
-    forced_edges: Value
+    cross_edges: CrossEdgeCount[Value, Interval]
     p_value: Value
     tie_range: Interval
 
@@ -77,20 +108,14 @@ class BayesError(
         The same for the two bounds.
     normalized : float
         `estimate` over its largest possible value, 1 − max prior.
-    cross_edges : float
-        Label-averaged cross edges per tree, before any correction.
-    cross_edges_interval : (float, float)
-        Confidence interval of its mean.
-    forced_edges : float
-        Edges per tree that are there only to join classes that share no point.
+    cross_edges : CrossEdgeCount
+        Cross edges per tree: their `mean`, its `interval`, how many are `forced`, and `n_trees`.
     p_value : float
         Probability of so few cross edges if labels had nothing to do with the points.
     tie_range : (float, float)
         Lowest and highest estimate among the tie draws.
     sum_of_pairs : (float, float) or None
         Bounds from the floors of all pairs; None where they were not asked for.
-    n_samples, n_trees : int
-        Rows, and trees asked for.
     n_groups : int or None
         Groups of rows where they were given: the floor is that for rows of new groups.
     classes : ndarray of shape (n_classes,)
@@ -104,13 +129,16 @@ class BayesError(
     """
 
     sum_of_pairs: Range | None
-    n_samples: int
-    n_trees: int
     classes: NDArray[Any]
     class_counts: Ints
     confidence: float
     findings: tuple[Finding, ...] = ()
     n_groups: int | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return int(self.class_counts.sum())
 
     @property
     def n_classes(self) -> int:
@@ -163,12 +191,8 @@ class PairwiseBayesError(Floors[Floats, Floats], PlottedResult, display="Pairwis
         The bounds of equation (4).
     interval, lower_interval, upper_interval : ndarray of shape (K, K, 2)
         Confidence intervals of the three.
-    cross_edges : ndarray of shape (K, K)
-        Label-averaged cross edges per tree, before any correction.
-    cross_edges_interval : ndarray of shape (K, K, 2)
-        Confidence interval of its mean.
-    forced_edges : ndarray of shape (K, K)
-        Edges per tree that are there only to join two classes that share no point.
+    cross_edges : CrossEdgeCount
+        Cross edges per tree: their `mean` of shape (K, K), its `interval`, how many are `forced`, and `n_trees`.
     p_value : ndarray of shape (K, K)
         Probability of so few cross edges by chance; 1 on the diagonal.
     tie_range : ndarray of shape (K, K, 2)
@@ -226,10 +250,9 @@ class PairwiseBayesError(Floors[Floats, Floats], PlottedResult, display="Pairwis
 
     def _columns(self) -> dict[str, Any]:
         """Return a row for each pair, in the order of the classes."""
-        pairs = first, second = np.triu_indices(len(self.classes), 1)
-        names = {"first": self.classes[first], "second": self.classes[second]}
+        first, second = np.triu_indices(len(self.classes), 1)
         counts = {"n_first": self.class_counts[first], "n_second": self.class_counts[second]}
-        return columns_of(names | counts | {name: getattr(self, name)[pairs] for name in _ROWS.split()})
+        return _pair_columns(self.classes, counts, self._named(_ROWS.split()))
 
     def _drawn(self, names: Iterable[str]) -> dict[str, Any]:
         """Return what is drawn: the normalized floors, unless `normalize` is off."""
@@ -261,12 +284,8 @@ class OneVsRestBayesError(Floors[Floats, Floats], rows=f"class=classes n=class_c
         The bounds of equation (4) for class k and the mixture of the others.
     interval, lower_interval, upper_interval : ndarray of shape (K, 2)
         Confidence intervals of the three.
-    cross_edges : ndarray of shape (K,)
-        Label-averaged edges per tree between the class and the others, before any correction.
-    cross_edges_interval : ndarray of shape (K, 2)
-        Confidence interval of its mean.
-    forced_edges : ndarray of shape (K,)
-        Edges per tree that are there only to join the class to the others.
+    cross_edges : CrossEdgeCount
+        Cross edges per tree: their `mean` of shape (K,), its `interval`, how many are `forced`, and `n_trees`.
     p_value : ndarray of shape (K,)
         Probability of so few cross edges by chance.
     tie_range : ndarray of shape (K, 2)
@@ -381,8 +400,8 @@ class HenzePenroseDivergence(Result):
         The divergence of each pair, equation (3).
     interval : ndarray of shape (K, K, 2)
         Its confidence interval.
-    cross_edges : ndarray of shape (K, K)
-        Label-averaged cross edges per tree, before any correction.
+    cross_edges : CrossEdgeCount
+        Cross edges per tree: their `mean` of shape (K, K), its `interval`, how many are `forced`, and `n_trees`.
     class_counts : ndarray of shape (K,)
         Rows per class.
     confidence : float
@@ -394,7 +413,7 @@ class HenzePenroseDivergence(Result):
     classes: NDArray[Any]
     estimate: Floats
     interval: Floats
-    cross_edges: Floats
+    cross_edges: CrossEdgeCount[Floats, Floats]
     class_counts: Ints
     confidence: float
     findings: tuple[Finding, ...] = ()
@@ -415,8 +434,4 @@ class HenzePenroseDivergence(Result):
 
     def _columns(self) -> dict[str, Any]:
         """Return a row for each pair, in the order of the classes."""
-        pairs = first, second = np.triu_indices(len(self.classes), 1)
-        names = {"first": self.classes[first], "second": self.classes[second]}
-        return columns_of(
-            names | {name: getattr(self, name)[pairs] for name in ("estimate", "interval", "cross_edges")}
-        )
+        return _pair_columns(self.classes, {}, self._named(("estimate", "interval", "cross_edges=cross_edges.mean")))

@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from bayesfloor.learn.ridge import PENALTIES
+from bayesfloor.learn.ridge import eigenpairs, gaussian_slopes, gcv_scores, landmark_factor
+from bayesfloor.learn.training_rows import distances_between, squared_distances
 from bayesfloor.runtime.arrays import Floats, Ints
 
 #: Maximum number of rows on which scales, widths and shares are chosen.
@@ -154,19 +155,14 @@ class _Fit:
         self.features = basis.features[:, : len(self.weight)]
         rest = y - basis.plain @ (basis.plain.T @ y)
         products = basis.products[: len(self.weight), : len(self.weight)] * self.weight[:, np.newaxis] * self.weight
-        strengths, self.directions = linalg.eigh(products, driver="evd", check_finite=False)
-        self.strengths = np.maximum(strengths, 0.0)
+        self.strengths, self.directions = eigenpairs(products)
         moments = self.directions.T @ (self.weight * (self.features.T @ rest))
-        penalties = PENALTIES * n
-        shares = self.strengths[:, np.newaxis] / (self.strengths[:, np.newaxis] + penalties)
-        explained = (2.0 - shares) * moments[:, np.newaxis] ** 2 / (self.strengths[:, np.newaxis] + penalties)
-        freedom = shares.sum(axis=0) + n_plain
-        left = np.maximum(n - CAUTION * freedom, 1.0)
-        scores = np.where(
-            freedom <= max(most * n, freedom[-1]), n * (rest @ rest - explained.sum(axis=0)) / left**2, np.inf
+        scores, penalties = gcv_scores(
+            self.strengths, moments**2, float(rest @ rest), n, CAUTION, CAUTION * n_plain, CAUTION * most
         )
         best = int(scores.argmin())
-        self.score, self.freedom, self.shares = float(scores[best]), float(freedom[best]), shares[:, best]
+        self.shares = self.strengths / (self.strengths + penalties[best])
+        self.score, self.freedom = float(scores[best]), float(self.shares.sum()) + n_plain
         self.coefficients = self.weight * (self.directions @ (moments / (self.strengths + penalties[best])))
 
     def fitted(self) -> Floats:
@@ -215,28 +211,17 @@ class _Bumps(NamedTuple):
     def at(cls, points: Floats, number: int, width: float, seed: int) -> "_Bumps":
         distinct = np.unique(points, axis=0)
         centres = distinct[np.random.default_rng(seed).permutation(len(distinct))[:number]]
-        between = _squared_distances(centres, centres)
-        apart = between[np.triu_indices(len(centres), 1)]
-        typical = float(np.median(apart)) if len(apart) else 0.0
-        rate = -0.5 / (width**2 * typical) if typical > 0 else 0.0
-        own = np.exp(rate * between)
-        own[np.diag_indices(len(own))] += 1e-6
-        factor = linalg.cholesky(own, lower=True)
-        kernel = np.exp(rate * _squared_distances(points, centres))
+        between, typical = distances_between(centres)
+        rate = -0.5 / (width**2 * typical)
+        factor = landmark_factor(between, rate)
+        kernel = np.exp(rate * squared_distances(points, centres))
         features = linalg.solve_triangular(factor, kernel.T, lower=True, check_finite=False).T
         return cls(features, kernel, factor, points, centres, rate)
 
     def gradient(self, coefficients: Floats) -> Floats:
         """Return the gradient of a sum of bumps at each point."""
         heights = linalg.solve_triangular(self.factor, coefficients, lower=True, trans="T")
-        weighted = self.kernel * heights
-        change: Floats = 2.0 * self.rate * (self.points * weighted.sum(axis=1)[:, np.newaxis] - weighted @ self.centres)
-        return change
-
-
-def _squared_distances(A: Floats, B: Floats) -> Floats:
-    of_pairs = (A**2).sum(axis=1)[:, np.newaxis] + (B**2).sum(axis=1) - 2.0 * (A @ B.T)
-    return np.maximum(of_pairs, 0.0)
+        return gaussian_slopes(self.points, self.centres, self.kernel * heights, self.rate)
 
 
 def _curves(Z: Floats, scale: Floats, *, with_lines: bool) -> tuple[Floats, Floats, Ints]:

@@ -4,10 +4,9 @@
 
     votes ── vote_table ───── counts, a matrix of labels or a long table -> (row, annotator, label)
       │
-      ├──── agreement ─────── how often two annotators agree, and the bounds that follow without a model
-      ├──── shared_columns ── classes that never meet at a row share a column of the model, where there are many
       ├──── mixture ───────── a model of votes, fitted by EM; many fits side by side
-      │       settings        how much rows differ: which settings of the model the votes allow
+      │       settings        how much rows differ: bounds that follow from how often two annotators agree, without a
+      │                       model, and the settings of the model that the votes allow
       ├──── uncertainty ───── bootstrap over rows, jackknife over annotators, intervals
       ├──── annotators ────── each annotator beside the others; the hidden class (Dawid and Skene)
       ├──── estimate ──────── the public function, vote_floor; findings; with X, the learned floor beside it

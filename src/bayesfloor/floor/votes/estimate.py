@@ -14,12 +14,10 @@ from bayesfloor.floor.learned.certainty import proportion_interval
 from bayesfloor.floor.learned.estimate import learned_floor
 from bayesfloor.floor.learned.result import LearnedFloor
 from bayesfloor.floor.trees.problem import Progress
-from bayesfloor.floor.votes.agreement import floor_bounds, row_agreement
 from bayesfloor.floor.votes.annotators import AnnotatorAgreement, compare_annotators, hidden_classes
 from bayesfloor.floor.votes.mixture import Mixture, draw_probabilities, expected_probabilities, patterns_of
 from bayesfloor.floor.votes.result import MajorityVote, VoteFloor
-from bayesfloor.floor.votes.settings import fit_settings
-from bayesfloor.floor.votes.shared_columns import with_shared_columns
+from bayesfloor.floor.votes.settings import fit_settings, floor_bounds, row_agreement
 from bayesfloor.floor.votes.uncertainty import (
     NO_SPREAD,
     agreement_interval,
@@ -27,7 +25,7 @@ from bayesfloor.floor.votes.uncertainty import (
     floor_interval,
     within_bounds,
 )
-from bayesfloor.floor.votes.vote_table import VoteTable, check_votes
+from bayesfloor.floor.votes.vote_table import VoteTable, check_votes, with_shared_columns
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.checks import check_confidence, check_int, check_random_state_seed
 from bayesfloor.runtime.findings import Finding, in_order

@@ -11,9 +11,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from bayesfloor.floor.learned.certainty import proportion_interval
-from bayesfloor.floor.votes.agreement import floor_bounds, row_agreement
 from bayesfloor.floor.votes.mixture import Mixture, Patterns, fit_mixture, patterns_of
-from bayesfloor.floor.votes.settings import FittedSettings
+from bayesfloor.floor.votes.settings import FittedSettings, floor_bounds, row_agreement
 from bayesfloor.floor.votes.vote_table import VoteTable, count_votes
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 

@@ -1,12 +1,13 @@
 """Votes as callers have them -> one record for each vote: its row, its annotator, its label."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from bayesfloor.data.labels import as_array, check_labels, is_missing
 from bayesfloor.runtime.arrays import Ints
@@ -23,6 +24,8 @@ ANNOTATOR_NAMES = ("annotator", "annotator_id", "worker", "worker_id", "rater", 
 LABEL_NAMES = ("label", "vote", "class", "answer", "response", "rating", "annotation")
 #: Maximum number of votes at one row; more are no votes but something else.
 _MOST_VOTES = 1_000_000
+#: Maximum number of classes that have a column each in the model; a fit of that size takes about a second.
+MOST_COLUMNS = 32
 
 
 @dataclass(frozen=True)
@@ -278,3 +281,50 @@ def _codes_of(values: list[Any]) -> tuple[NDArray[Any], Ints]:
     names[:] = ordered
     place = {name: code for code, name in enumerate(ordered)}
     return names, np.fromiter((place[value] for value in values), dtype=np.int64, count=len(values))
+
+
+def with_shared_columns(table: VoteTable) -> VoteTable:
+    """Return votes in which many classes share few columns.
+
+    The model of votes has a probability for each hidden class and each label: its time and memory grow with the square
+    of their number. What it is for is how votes at a row differ, and that stays as it is where classes share a column
+    that no row has votes for both of. Such columns are the colours of a graph in which classes are joined that meet at
+    some row. There are more columns than `MOST_COLUMNS` only where so many classes meet each other.
+
+    Parameters
+    ----------
+    table : VoteTable
+        Votes.
+
+    Returns
+    -------
+    VoteTable
+        The same votes. Its classes are numbers of columns.
+    """
+    if len(table.classes) <= MOST_COLUMNS:
+        return table
+    column = _columns_of(table)
+    return replace(table, label=column[table.label], classes=np.arange(int(column.max()) + 1))
+
+
+def _columns_of(table: VoteTable) -> Ints:
+    """Give each class the column with the fewest votes that no class which it meets has; the commonest first."""
+    n_classes = len(table.classes)
+    shape = (table.n_samples, n_classes)
+    named = sparse.csr_array((np.ones(len(table.row)), (table.row, table.label)), shape=shape)
+    named.data[:] = 1.0
+    meets = (named.T @ named).tocsr()
+    n_votes = np.bincount(table.label, minlength=n_classes)
+    column = np.full(n_classes, -1)
+    held = np.zeros(MOST_COLUMNS, np.int64)
+    for code in np.argsort(-n_votes, kind="stable").tolist():
+        of_others = column[meets.indices[meets.indptr[code] : meets.indptr[code + 1]]]
+        is_free = np.ones(len(held), bool)
+        is_free[of_others[of_others >= 0]] = False
+        if is_free.any():
+            column[code] = np.where(is_free, held, np.iinfo(np.int64).max).argmin()
+        else:
+            column[code] = len(held)
+            held = np.append(held, 0)
+        held[column[code]] += n_votes[code]
+    return column

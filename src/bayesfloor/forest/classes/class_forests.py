@@ -17,7 +17,7 @@ from bayesfloor.forest.classes.joining import Joining, PairEdges, in_turn, joint
 from bayesfloor.forest.order.arrays import F64, I32, I64, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, merged, no_forests, settle, shifted
 from bayesfloor.forest.order.points import Points
-from bayesfloor.forest.results import EdgeSums, Forests, number_anew, to_forests
+from bayesfloor.forest.results import EdgeSums, Forests, to_forests
 from bayesfloor.forest.sweep.grow import grow, only_for_device
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, bare_tile, tile_points
 from bayesfloor.runtime.results import Result
@@ -91,7 +91,8 @@ class ClassForests(Result, says="n_samples classes n_trees", rows="class=classes
         ascending = np.argsort(copy_rows)
         number_of = np.empty_like(ascending)
         number_of[ascending] = np.arange(len(ascending))
-        return self._to_forests(grown, number_of, copy_rows[ascending])
+        rows = copy_rows[ascending]
+        return to_forests(grown, number_of, self._points, self._task.n_trees_asked, rows=rows)
 
     def extend(
         self,
@@ -143,24 +144,14 @@ class ClassForests(Result, says="n_samples classes n_trees", rows="class=classes
             between = Edges(u[part] + shift_u[part], v[part] + shift_v[part], d2[part])
             grown = settle(ends, self._task, grown, [*found, between])
             found = []
-        return self._to_forests(grown, np.concatenate([tiled.copy_rows for tiled in self._tiled]), None)
+        row_of = np.concatenate([tiled.copy_rows for tiled in self._tiled])
+        return to_forests(grown, row_of, self._points, self._task.n_trees_asked)
 
     def _code(self, label: Any) -> int:
         matches = np.flatnonzero(self.classes == label)
         if len(matches) != 1:
             raise ValueError(f"{label!r} is not one of the classes {self.classes.tolist()}")
         return int(matches[0])
-
-    def _to_forests(self, grown: ForestEdges, row_of: np.ndarray, rows: I64 | None) -> Forests:
-        sites = self._points.sites if rows is None else number_anew(self._points.sites[rows])
-        return to_forests(
-            *grown,
-            row_of=row_of,
-            sites=sites,
-            exponent=self._points.exponent,
-            n_trees_asked=self._task.n_trees_asked,
-            rows=rows,
-        )
 
 
 def rows_by_class(points: Points, codes: I64, n_classes: int) -> list[I32]:
@@ -203,22 +194,29 @@ def forests_of_classes(
     grown = [grown for _, grown in grown_classes]
     joining = Joining(points, tiled, grown, axes, task)
     joining.run(pool)
-    counts = np.zeros((task.n_trees, len(classes), len(classes)))
-    first, second = joining.classes
-    counts[:, first, second] = counts[:, second, first] = joining.tree_cross.T
-    result = ClassForests(
-        classes,
-        class_counts,
-        len(codes),
-        task.n_trees,
-        counts,
-        joining.edge_sums(),
-        points,
-        replace(task, device=None),
-        tiled,
-        grown,
-        joining.edges(),
-        origin,
-    )
+    found = joining.sums.tree_cross, joining.edge_sums(), joining.edges()
+    result = class_record(classes, points, replace(task, device=None), tiled, grown, *found, origin)
     result.whole  # noqa: B018 - part of the pass; kept for later
     return result
+
+
+def class_record(
+    classes: np.ndarray,
+    points: Points,
+    task: Task,
+    tiled: list[Tiled],
+    grown: list[ForestEdges],
+    tree_cross: F64,
+    sums: EdgeSums,
+    cross: PairEdges,
+    origin: ClassOrigin | None = None,
+) -> ClassForests:
+    """Put together what users get: of each class its copies and forests, of each pair counts, sums and edges."""
+    counts = np.zeros((task.n_trees, len(classes), len(classes)))
+    first, second = np.triu_indices(len(classes), 1)
+    counts[:, first, second] = counts[:, second, first] = tree_cross.T
+    class_counts = np.array([own.n_copies for own in tiled])
+    n_samples = int(class_counts.sum())
+    return ClassForests(
+        classes, class_counts, n_samples, task.n_trees, counts, sums, points, task, tiled, grown, cross, origin
+    )

@@ -16,7 +16,7 @@ import numpy as np
 from bayesfloor.forest import plan
 from bayesfloor.forest.classes.pair_kernels import join_block, join_small_pairs
 from bayesfloor.forest.order.arrays import F64, I32, I64, U64, Edges, ForestEdges
-from bayesfloor.forest.order.edges import Ends, Task, merged, no_edges, settle, settle_all, shifted
+from bayesfloor.forest.order.edges import Ends, Task, empty_edges, merged, settle, settle_all, shifted, together
 from bayesfloor.forest.order.kruskal_kernels import saturation_size, site_forests
 from bayesfloor.forest.order.label_kernels import record_pair
 from bayesfloor.forest.order.points import Points
@@ -55,6 +55,31 @@ class PairEdges:
         """Return the edges of one pair."""
         part = slice(self.first[pair], self.first[pair] + self.count[pair])
         return Edges(self.edges.u[part], self.edges.v[part], self.edges.d2[part])
+
+
+class PairSums(NamedTuple):
+    """What counts of cross edges, and their variance, need of each pair of classes."""
+
+    tree_edges: I64  # (n_pairs, n_trees) edges of each tree
+    tree_cross: F64  # those between the two classes
+    sums: F64  # (n_pairs, 7) over all edges
+    touch: np.ndarray  # (n_pairs,) whether the classes share a site
+
+    @classmethod
+    def empty(cls, n_pairs: int, n_trees: int) -> PairSums:
+        """Return zeros, to be added to."""
+        shape = n_pairs, n_trees
+        return cls(np.zeros(shape, np.int64), np.zeros(shape), np.zeros((n_pairs, 7)), np.zeros(n_pairs, np.bool_))
+
+    def put(self, pairs: I64, some: PairSums) -> None:
+        """Fill in what is known of some pairs."""
+        for own, new in zip(self, some, strict=True):
+            own[pairs] = new
+
+    def edge_sums(self, n_points: I64) -> EdgeSums:
+        """Return the sums of pairs that have so many points."""
+        n_spanning = np.count_nonzero(self.tree_edges == n_points[:, None] - 1, axis=1)
+        return EdgeSums._make([*self.sums.T.copy(), n_spanning, np.where(self.touch, 1, 2)])
 
 
 def joint_ends(a: Tiled, b: Tiled) -> Ends:
@@ -133,40 +158,6 @@ def coinciding_edges(a: Tiled, b: Tiled, points_a: I64, points_b: I64, ends: End
     return Edges(u[between].astype(np.int32), v[between].astype(np.int32), np.zeros(np.count_nonzero(between)))
 
 
-def join(
-    a: Tiled,
-    b: Tiled,
-    known: ForestEdges,
-    ends: Ends,
-    coinciding: list[Edges],
-    task: Task,
-    axes: Axes,
-    pool: WorkerPool,
-    amount: int,
-) -> ForestEdges:
-    """Return the forests of two classes together, given what their own forests keep."""
-    n_a, n_b = len(a.side.hashes), len(b.side.hashes)
-    if n_a * n_b <= SMALL_BLOCK or min(n_a, n_b) < task.n_trees or is_plain():
-        i, j = np.repeat(np.arange(n_a), n_b), np.tile(np.arange(n_b), n_a)
-        edges = copy_edges(a, b, i, j, task.n_trees)
-        edges = shifted(edges, 0, a.n_copies)
-        if is_plain():
-            return settle_all(ends, task, known, coinciding, edges)
-        return settle(ends, task, known, [edges, *coinciding])
-    device = device_for(task, n_a * n_b)
-    if device is not None:
-        return device.join(a, b, known, ends, coinciding, task, pool, amount)
-    n_wanted = 1 if min(n_a, n_b) > 8 * task.n_trees else task.n_trees + 1
-    near = neighbors_of(a, b, n_wanted, pool, n_near=1)
-    is_found = near.ravel() >= 0  # the nearest tile may hold fewer
-    i, j = np.repeat(np.arange(n_a), near.shape[1])[is_found], near.ravel()[is_found].astype(np.int64)
-    u = a.side.copy_start[i].astype(np.int32)
-    v = (b.side.copy_start[j] + a.n_copies).astype(np.int32)
-    seeds = Edges(u, v, lengths_of(a, b, i, j))
-    grown = settle(ends, task, known, [seeds, *coinciding])
-    return Sweep([(Part(a), Part(b, a.n_copies))], ends, task, axes).run(grown, pool, amount)
-
-
 class Looking(NamedTuple):
     """Points of a class that look for edges in another class."""
 
@@ -208,19 +199,13 @@ class Copies(NamedTuple):
 
 def in_a_row(points: Points, tiled: list[Tiled], grown: list[ForestEdges]) -> Copies:
     """Put the copies and the forests of all classes in a row."""
-    rows = np.concatenate([own.copy_rows for own in tiled])
-    return Copies(
-        starts=np.concatenate(([0], np.cumsum([own.n_copies for own in tiled]))),
-        rows=rows,
-        hashes=np.concatenate([own.copy_hashes for own in tiled]),
-        ranks=np.concatenate([own.copy_ranks for own in tiled]),
-        sites=points.sites[rows],
-        forest_starts=np.concatenate(([0], np.cumsum([len(own.u) for own in grown]))),
-        u=np.concatenate([own.u for own in grown]),
-        v=np.concatenate([own.v for own in grown]),
-        d2=np.concatenate([own.d2 for own in grown]),
-        tree=np.concatenate([own.tree for own in grown]),
+    rows, hashes, ranks = (
+        np.concatenate([getattr(own, name) for own in tiled]) for name in ("copy_rows", "copy_hashes", "copy_ranks")
     )
+    starts = np.concatenate(([0], np.cumsum([own.n_copies for own in tiled])))
+    forest_starts = np.concatenate(([0], np.cumsum([len(own.u) for own in grown])))
+    forests = map(np.concatenate, zip(*grown, strict=True))
+    return Copies(starts, rows, hashes, ranks, points.sites[rows], forest_starts, *forests)
 
 
 class Joining:
@@ -243,11 +228,7 @@ class Joining:
         most_copies = max(int(np.diff(own.side.copy_start).max()) for own in tiled)
         self.saturation = saturation_size(task.n_trees, most_copies + 1)
         self.classes = np.triu_indices(len(tiled), 1) if pairs is None else pairs
-        n_pairs, n_trees = len(self.classes[0]), task.n_trees
-        self.tree_edges = np.zeros((n_pairs, n_trees), np.int64)
-        self.tree_cross = np.zeros((n_pairs, n_trees))
-        self.sums = np.zeros((n_pairs, 7))
-        self.touch = np.zeros(n_pairs, np.bool_)
+        self.sums = PairSums.empty(len(self.classes[0]), task.n_trees)
         self.found: list[tuple[I64, I64, Edges]] = []
         self._buffers = threading.local()
 
@@ -292,9 +273,32 @@ class Joining:
         ends = joint_ends(*tiled)
         known = merged(self.grown[a], self.grown[b], ends, tiled[0].n_copies, task)
         coinciding, twin = self.meeting(pair, a, b)
-        size = tiled[0].n_copies * tiled[1].n_copies
-        both = join(*tiled, known, ends, [coinciding], task, self.axes, pool, size)
-        self.record(pair, a, b, both, twin)
+        self.record(pair, a, b, self.joined(a, b, known, ends, coinciding, pool), twin)
+
+    def joined(
+        self, a: int, b: int, known: ForestEdges, ends: Ends, coinciding: Edges, pool: WorkerPool
+    ) -> ForestEdges:
+        """Return the forests of two classes together, given what their own forests keep, and edges of length zero."""
+        one, other, task = self.tiled[a], self.tiled[b], self.task
+        n_one, n_other, amount = len(one.side.hashes), len(other.side.hashes), one.n_copies * other.n_copies
+        if n_one * n_other <= SMALL_BLOCK or min(n_one, n_other) < task.n_trees or is_plain():
+            i, j = np.repeat(np.arange(n_one), n_other), np.tile(np.arange(n_other), n_one)
+            edges = shifted(copy_edges(one, other, i, j, task.n_trees), 0, one.n_copies)
+            if is_plain():
+                return settle_all(ends, task, known, [coinciding], edges)
+            return settle(ends, task, known, [edges, coinciding])
+        device = device_for(task, n_one * n_other)
+        if device is not None:
+            joined: ForestEdges = device.join(one, other, known, ends, [coinciding], task, pool, amount)
+            return joined
+        n_wanted = 1 if min(n_one, n_other) > 8 * task.n_trees else task.n_trees + 1
+        near = neighbors_of(one, other, n_wanted, pool, n_near=1)
+        is_found = near.ravel() >= 0  # the nearest tile may hold fewer
+        i, j = np.repeat(np.arange(n_one), near.shape[1])[is_found], near.ravel()[is_found].astype(np.int64)
+        u = one.side.copy_start[i].astype(np.int32)
+        v = (other.side.copy_start[j] + one.n_copies).astype(np.int32)
+        grown = settle(ends, task, known, [Edges(u, v, lengths_of(one, other, i, j)), coinciding])
+        return Sweep([(Part(one), Part(other, one.n_copies))], ends, task, self.axes).run(grown, pool, amount)
 
     def join_blocks(self, pairs: I64, pool: WorkerPool) -> None:
         """Join pairs one after the other, each in one call."""
@@ -314,7 +318,7 @@ class Joining:
         if not hasattr(mine, "work"):
             mine.work = new_work(*(side for c in range(len(self.tiled)) for side in self.sides(c)))
         if not hasattr(mine, "out") or len(mine.out.u) < capacity:
-            mine.out = Edges(np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity))
+            mine.out = empty_edges(capacity)
         return mine.work, mine.out
 
     def block(self, a: int, b: int, looks: tuple[Looking, Looking], more: Candidates) -> ForestEdges:
@@ -351,15 +355,11 @@ class Joining:
         """Join many pairs of small classes in one call."""
         pool.check()
         X, n_trees, key = self.points.X, self.task.n_trees, self.task.key
-        touch, sums = np.zeros(len(pairs), np.bool_), np.zeros((len(pairs), 7))
-        tree_edges, tree_cross = np.zeros((len(pairs), n_trees), np.int64), np.zeros((len(pairs), n_trees))
-        n_cross = np.zeros(len(pairs), np.int64)
+        own, n_cross = PairSums.empty(len(pairs), n_trees), np.zeros(len(pairs), np.int64)
         first, second = (classes[pairs] for classes in self.classes)
-        edges = join_small_pairs(
-            first, second, X, n_trees, key, self.in_a_row, touch, tree_edges, tree_cross, sums, n_cross
-        )
-        self.touch[pairs], self.sums[pairs] = touch, sums
-        self.tree_edges[pairs], self.tree_cross[pairs] = tree_edges, tree_cross
+        out = own.touch, own.tree_edges, own.tree_cross, own.sums, n_cross
+        edges = join_small_pairs(first, second, X, n_trees, key, self.in_a_row, *out)
+        self.sums.put(pairs, own)
         self.found.append((pairs, n_cross, Edges(*edges)))
 
     def meeting(self, pair: int, a: int, b: int) -> tuple[Edges, I64]:
@@ -368,27 +368,18 @@ class Joining:
         one, other = self.tiled[a], self.tiled[b]
         twin = np.full(len(other.side.hashes), -1)
         if len(points_a) == 0:
-            return no_edges(), twin
-        self.touch[pair] = True
+            return empty_edges(), twin
+        self.sums.touch[pair] = True
         twin[points_b] = points_a
         ends = joint_ends(one, other)
         return coinciding_edges(one, other, points_a, points_b, ends, self.task.n_trees), twin
 
     def record(self, pair: int, a: int, b: int, both: ForestEdges, twin: I64) -> None:
         """Keep what is wanted of the forests of a pair."""
-        edges = Edges(
-            *record_pair(
-                *both,
-                self.tiled[a].side.copy_start,
-                self.tiled[b].side.copy_start,
-                twin,
-                np.concatenate((self.tiled[a].copy_ranks, self.tiled[b].copy_ranks)),
-                a > b,
-                self.tree_edges[pair],
-                self.tree_cross[pair],
-                self.sums[pair],
-            )
-        )
+        one, other = self.tiled[a], self.tiled[b]
+        starts, ranks = (one.side.copy_start, other.side.copy_start), np.concatenate((one.copy_ranks, other.copy_ranks))
+        sums = (field[pair] for field in self.sums[:3])
+        edges = Edges(*record_pair(*both, *starts, twin, ranks, a > b, *sums))
         if a > b:
             edges = Edges(edges.v, edges.u, edges.d2)
         self.found.append((np.array([pair]), np.array([len(edges.u)]), edges))
@@ -399,15 +390,13 @@ class Joining:
         counts = np.concatenate([counts for _, counts, _ in self.found])
         first, count = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
         first[pairs], count[pairs] = np.cumsum(counts) - counts, counts
-        fields = zip(*(edges for _, _, edges in self.found), strict=True)
-        return PairEdges(Edges(*(np.concatenate(field) for field in fields)), first, count)
+        return PairEdges(together(edges for _, _, edges in self.found), first, count)
 
     def edge_sums(self) -> EdgeSums:
         """Return the sums over the edges of all pairs."""
         n_copies = np.array([own.n_copies for own in self.tiled])
         n_points = n_copies[self.classes[0]] + n_copies[self.classes[1]]
-        n_spanning = np.count_nonzero(self.tree_edges == n_points[:, None] - 1, axis=1)
-        return EdgeSums._make([*self.sums.T.copy(), n_spanning, np.where(self.touch, 1, 2)])
+        return self.sums.edge_sums(n_points)
 
 
 def in_batches(pairs: I64, sizes: I64, pool: WorkerPool) -> Iterator[I64]:

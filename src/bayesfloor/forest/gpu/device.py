@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bayesfloor.runtime.caller_warnings import warn_caller
-from bayesfloor.runtime.checks import ParameterError
+from bayesfloor.runtime.checks import ParameterError, warn_caller
 
 if TYPE_CHECKING:
     import torch

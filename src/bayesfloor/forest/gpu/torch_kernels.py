@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesfloor.forest.gpu.device import full_precision
-from bayesfloor.forest.gpu.records import DeviceLine, Places
-from bayesfloor.forest.gpu.rows import ROWS, Rounded
+from bayesfloor.forest.gpu.rows import ROWS, DeviceLine, Places, Rounded
 from bayesfloor.runtime.hash_kernels import GOLDEN, MIX_FACTOR_1, MIX_FACTOR_2, ROW_FACTOR
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import triton
 import triton.language as tl
 
-from bayesfloor.forest.gpu.records import DeviceLine, Places
-from bayesfloor.forest.gpu.rows import FEATURES, ROWS, Rounded
+from bayesfloor.forest.gpu.rows import FEATURES, ROWS, DeviceLine, Places, Rounded
 from bayesfloor.forest.gpu.torch_kernels import signed
 
 if TYPE_CHECKING:

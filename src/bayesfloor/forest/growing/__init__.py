@@ -3,6 +3,6 @@
 `forests` keeps the rows of `Forests` in an append-only buffer, and their tiles from one `extend` to the next. `batch`
 joins new points to forests that are there: the blocks of distances between the new points and every part of the old
 ones go through `sweep.driver` together. In few dimensions `linked` does so instead: each new point searches for its
-edges (`nearby_kernels`), and the trees exchange a few links (`link_kernels`). `classes` extends each class that has new
+edges, and the trees exchange a few links (`link_kernels`). `classes` extends each class that has new
 rows, and looks, in each pair of classes, only at distances that are new.
 """

@@ -128,8 +128,17 @@ def join_batch(
         tiled = tile_points(points, ranked, known.axes, pool, order)
     batch = Part(tiled, number=(n_old + np.searchsorted(new_rows, tiled.copy_rows)).astype(np.int32))
     ends = ends_of(points, rows)
-    seeds = batch_seeds(points, rows, ends, batch, neighbors[order], n_old, task, pool)
-    grown = settle(ends, task, known.forests, [seeds])
+    # Seeds: edges from new points to near ones, old and new, and those inside sites that have new copies.
+    new, at = np.nonzero(neighbors[order] >= 0)
+    found = [(batch.first_copies(new), neighbors[order][new, at])]
+    if len(tiled.side.hashes) > 1:
+        near = neighbor_edges(neighbors_of(tiled, tiled, task.n_trees + 2, pool))
+        found.append((batch.first_copies(near[0]), batch.first_copies(near[1])))
+    found.append(edges_in_sites(points.sites.take(rows), ends, n_old, task))
+    u, v = map(np.concatenate, zip(*found, strict=True))
+    d2 = np.empty(len(u))
+    edge_lengths(points.X, points.X, rows.take(u), rows.take(v), d2)
+    grown = settle(ends, task, known.forests, [Edges(u, v, d2)])
     place, line = last_line(ends, task, grown, known.axes.scale)
     blocks = [(batch, part) for part in (batch, *known.parts)]
     grown = Sweep(blocks, ends, task, known.axes).run(grown, pool, amount, (place, line))
@@ -159,32 +168,6 @@ def near_in_parts(coords: F64, parts: tuple[Part, ...], n_wanted: int, pool: Wor
         found[is_here] = part.first_copies(neighbors[is_here] - offset)
         offset += n
     return found
-
-
-def batch_seeds(
-    points: Points,
-    rows: I64,
-    ends: Ends,
-    batch: Part,
-    neighbors: I32,
-    n_old: int,
-    task: Task,
-    pool: WorkerPool,
-) -> Edges:
-    """Return edges from new points to near ones, old and new, and those inside sites that have new copies."""
-    new, at = np.nonzero(neighbors >= 0)
-    u, v = [batch.first_copies(new)], [neighbors[new, at]]
-    if len(batch.tiled.side.hashes) > 1:
-        near = neighbor_edges(neighbors_of(batch.tiled, batch.tiled, task.n_trees + 2, pool))
-        u.append(batch.first_copies(near[0]))
-        v.append(batch.first_copies(near[1]))
-    site_u, site_v = edges_in_sites(points.sites.take(rows), ends, n_old, task)
-    u.append(site_u)
-    v.append(site_v)
-    all_u, all_v = np.concatenate(u), np.concatenate(v)
-    d2 = np.empty(len(all_u))
-    edge_lengths(points.X, points.X, rows.take(all_u), rows.take(all_v), d2)
-    return Edges(all_u, all_v, d2)
 
 
 def edges_in_sites(sites: I64, ends: Ends, n_old: int, task: Task) -> tuple[I32, I32]:

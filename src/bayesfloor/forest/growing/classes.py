@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesfloor.data.labels import check_labels
 from bayesfloor.forest import plan
-from bayesfloor.forest.classes.class_forests import ClassForests, forests_of_classes
+from bayesfloor.forest.classes.class_forests import ClassForests, class_record, forests_of_classes
 from bayesfloor.forest.classes.joining import (
     MANY_AXES,
     Candidates,
@@ -25,13 +25,12 @@ from bayesfloor.forest.classes.joining import (
     PairEdges,
     all_of,
     in_turn,
-    joint_ends,
     none_of,
 )
 from bayesfloor.forest.growing.batch import TiledForests, by_rank, is_far_out, join_batch, near_in_parts
 from bayesfloor.forest.growing.forests import MUCH_MEMORY, ROWS_CHANGED, RowBuffer, check_new_points
 from bayesfloor.forest.order.arrays import F64, I32, I64, Edges, ForestEdges
-from bayesfloor.forest.order.edges import Task, merged, settle, shifted, together
+from bayesfloor.forest.order.edges import Ends, Task, settle, shifted, together
 from bayesfloor.forest.order.points import Points, rank_points
 from bayesfloor.forest.results import EdgeSums
 from bayesfloor.forest.sweep.distance_kernels import edge_lengths
@@ -111,32 +110,20 @@ class ClassGrowth:
             origin = ClassGrowth(choose_axes(points, plan.current().projection), n, self.buffer)
             tiles_stay = False
 
-        class_counts = np.bincount(codes, minlength=len(classes))
         has_new = np.bincount(new_codes, minlength=len(classes)) > 0
         first, second = np.triu_indices(len(classes), 1)
         touched = np.flatnonzero(has_new[first] | has_new[second])
         pool.expect((n - n_old) * n)
         known = zip(old_codes, zip(forests._tiled, forests._grown, strict=True), strict=True)
         before = {int(c): own for c, own in known}
-        extended = extend_classes(points, before, codes, n_old, len(classes), origin.axes, tiles_stay, task, pool)
+        extension = Extension(points, origin.axes, tiles_stay, task)
+        extended = extension.extend_all(before, codes, n_old, len(classes), pool)
         old_pairs = OldPairs(forests, old_codes, len(classes), extended)
         joining = Rejoining(points, extended, origin.axes, task, (first[touched], second[touched]), old_pairs)
         joining.run(pool)
-        counts, sums, cross = old_pairs.with_joined(joining, touched, task.n_trees)
-        result = ClassForests(
-            classes,
-            class_counts,
-            n,
-            task.n_trees,
-            counts,
-            sums,
-            points,
-            task,
-            [own.tiled for own in extended],
-            [own.grown for own in extended],
-            cross,
-            origin,
-        )
+        of_classes = [own.tiled for own in extended], [own.grown for own in extended]
+        of_pairs = old_pairs.with_joined(joining, touched, task.n_trees)
+        result = class_record(classes, points, task, *of_classes, *of_pairs, origin)
         result.whole  # noqa: B018 - part of the pass; kept for later
         return result
 
@@ -167,120 +154,105 @@ def join_classes(old: np.ndarray, new: np.ndarray) -> tuple[np.ndarray, I64, I64
     return classes, codes[: len(old)], codes[len(old) :]
 
 
-def extend_classes(
-    points: Points,
-    before: dict[int, tuple[Tiled, ForestEdges]],
-    codes: I64,
-    n_old: int,
-    n_classes: int,
-    axes: Axes,
-    tiles_stay: bool,
-    task: Task,
-    pool: WorkerPool,
-) -> list[ExtendedClass]:
-    """Add new rows to each class that has some."""
-    new_rows = np.arange(n_old, len(codes))
-    extended: dict[int, ExtendedClass] = {}
-    new_of = [new_rows[codes[n_old:] == c] for c in range(n_classes)]
+@dataclass(frozen=True, eq=False)
+class Extension:
+    """New rows on their way into the classes that they belong to."""
 
-    def grow_class(c: int, its_pool: WorkerPool) -> None:
-        if c not in before:
-            tiled = tile_points(points, by_rank(points, new_of[c]), axes, its_pool)
-            tiled, grown = grow(points, tiled, task, axes, its_pool, len(new_of[c]) ** 2 // 2)
-            extended[c] = ExtendedClass(tiled, grown, np.empty(0, np.int32), Part(tiled))
-            return
-        tiled, grown = before[c]
-        if len(new_of[c]) == 0 and tiles_stay:
-            ranks = points.ranks.take(tiled.copy_rows)
-            same = np.arange(tiled.n_copies, dtype=np.int32)
-            extended[c] = ExtendedClass(replace(tiled, copy_ranks=ranks), grown, same, None)
-        elif len(new_of[c]) == 0:
-            extended[c] = renumbered(points, tiled.copy_rows, tiled.n_copies, grown, None, axes, its_pool)
-        else:
-            extended[c] = add_rows(points, tiled, grown, new_of[c], axes, tiles_stay, task, its_pool)
+    points: Points  # all rows, those that are new last
+    axes: Axes
+    tiles_stay: bool  # whether the tiles of old rows serve on these axes
+    task: Task
 
-    sizes = [len(rows) * (len(rows) + (before[c][0].n_copies if c in before else 0)) for c, rows in enumerate(new_of)]
-    in_turn(grow_class, [(c,) for c in range(n_classes)], sizes, pool)
-    return [extended[c] for c in range(n_classes)]
+    def tiled(self, rows: np.ndarray, pool: WorkerPool) -> Tiled:
+        """Cut rows into tiles."""
+        return tile_points(self.points, by_rank(self.points, rows), self.axes, pool)
 
+    def grown(self, rows: np.ndarray, pool: WorkerPool) -> tuple[Tiled, ForestEdges]:
+        """Grow the forests of rows from nothing."""
+        return grow(self.points, self.tiled(rows, pool), self.task, self.axes, pool, len(rows) ** 2 // 2)
 
-def add_rows(
-    points: Points,
-    tiled: Tiled,
-    grown: ForestEdges,
-    new_rows: I64,
-    axes: Axes,
-    tiles_stay: bool,
-    task: Task,
-    pool: WorkerPool,
-) -> ExtendedClass:
-    """Add new rows to a class."""
-    n_old = tiled.n_copies
-    rows = np.concatenate((tiled.copy_rows, new_rows))
-    ranked = by_rank(points, new_rows)
-    if n_old < max(len(new_rows), FEW_POINTS):
-        every, anew = grow(
-            points, tile_points(points, by_rank(points, rows), axes, pool), task, axes, pool, len(rows) ** 2 // 2
-        )
-        number = numbers_of(points, every, rows)
-        batch = tile_points(points, ranked, axes, pool)
-        new_part = Part(batch, number=numbers_of(points, every, batch.copy_rows))
-        return ExtendedClass(every, anew, number[:n_old], new_part)
-    if not tiles_stay:
-        own = renumbered(points, tiled.copy_rows, n_old, grown, None, axes, pool)
-        again = add_rows(points, own.tiled, own.grown, new_rows, axes, True, task, pool)
-        return replace(again, number=again.number.take(own.number))
-    if n_old * len(new_rows) <= IN_ONE_CALL and axes.n_axes <= MANY_AXES and task.device is None:
-        return join_rows(points, tiled, grown, ranked, axes, task, pool)
-    same = np.arange(n_old, dtype=np.int32)
-    known = TiledForests(tiled.copy_rows.astype(np.int64), axes, (Part(tiled),), grown, same)
-    joined = join_batch(points, known, new_rows, ranked, task, pool, len(new_rows) * len(rows))
-    return renumbered(points, rows, n_old, joined.forests, joined.batch, axes, pool)
+    def extend_all(
+        self, before: dict[int, tuple[Tiled, ForestEdges]], codes: I64, n_old: int, n_classes: int, pool: WorkerPool
+    ) -> list[ExtendedClass]:
+        """Add new rows to each class that has some."""
+        new_of = [n_old + np.flatnonzero(codes[n_old:] == c) for c in range(n_classes)]
+        extended: dict[int, ExtendedClass] = {}
 
+        def extend_class(c: int, its_pool: WorkerPool) -> None:
+            if c not in before:
+                tiled, grown = self.grown(new_of[c], its_pool)
+                extended[c] = ExtendedClass(tiled, grown, np.empty(0, np.int32), Part(tiled))
+                return
+            tiled, grown = before[c]
+            if len(new_of[c]):
+                extended[c] = self.add_rows(tiled, grown, new_of[c], its_pool)
+            elif self.tiles_stay:
+                ranks = self.points.ranks.take(tiled.copy_rows)
+                same = np.arange(tiled.n_copies, dtype=np.int32)
+                extended[c] = ExtendedClass(replace(tiled, copy_ranks=ranks), grown, same, None)
+            else:
+                extended[c] = self.renumbered(tiled.copy_rows, tiled.n_copies, grown, None, its_pool)
 
-def join_rows(
-    points: Points, tiled: Tiled, grown: ForestEdges, ranked: I32, axes: Axes, task: Task, pool: WorkerPool
-) -> ExtendedClass:
-    """Add new rows to a class in one call, as if they were another class that is joined with it."""
-    old = replace(tiled, copy_ranks=points.ranks.take(tiled.copy_rows))
-    n_old, n_new = old.n_copies, len(ranked)
-    new, own = grow(points, tile_points(points, ranked, axes, pool), task, axes, pool, n_new**2 // 2)
-    joining = Joining(points, [old, new], [grown, own], axes, task)
-    neighbors = near_in_parts(axes.coordinates(new.side.rows)[0], (Part(old),), task.n_trees + 2, pool)
-    i, at = np.nonzero(neighbors >= 0)
-    u, v = neighbors[i, at], new.side.copy_start.take(i)
-    d2 = np.empty(len(u))
-    edge_lengths(points.X, points.X, old.copy_rows.take(u), new.copy_rows.take(v), d2)
-    seeds = Edges(u, (n_old + v).astype(np.int32), d2)
-    candidates = Candidates(together(seeds, joining.meeting(0, 0, 1)[0]), need_seeds=False)
-    both = joining.block(0, 1, (none_of(old), all_of(new)), candidates)
-    rows = np.concatenate((old.copy_rows, new.copy_rows))
-    return renumbered(points, rows, n_old, both, Part(new, n_old), axes, pool)
+        n_known = [before[c][0].n_copies if c in before else 0 for c in range(n_classes)]
+        sizes = [len(rows) * (len(rows) + n) for rows, n in zip(new_of, n_known, strict=True)]
+        in_turn(extend_class, [(c,) for c in range(n_classes)], sizes, pool)
+        return [extended[c] for c in range(n_classes)]
 
+    def add_rows(self, tiled: Tiled, grown: ForestEdges, new_rows: I64, pool: WorkerPool) -> ExtendedClass:
+        """Add new rows to a class."""
+        n_old = tiled.n_copies
+        rows = np.concatenate((tiled.copy_rows, new_rows))
+        if n_old < max(len(new_rows), FEW_POINTS):
+            every, anew = self.grown(rows, pool)
+            batch = self.tiled(new_rows, pool)
+            new_part = Part(batch, number=self.numbers_of(every, batch.copy_rows))
+            return ExtendedClass(every, anew, self.numbers_of(every, rows)[:n_old], new_part)
+        if not self.tiles_stay:
+            own = self.renumbered(tiled.copy_rows, n_old, grown, None, pool)
+            again = replace(self, tiles_stay=True).add_rows(own.tiled, own.grown, new_rows, pool)
+            return replace(again, number=again.number.take(own.number))
+        if n_old * len(new_rows) <= IN_ONE_CALL and self.axes.n_axes <= MANY_AXES and self.task.device is None:
+            return self.join_rows(tiled, grown, new_rows, pool)
+        same = np.arange(n_old, dtype=np.int32)
+        known = TiledForests(tiled.copy_rows.astype(np.int64), self.axes, (Part(tiled),), grown, same)
+        ranked, amount = by_rank(self.points, new_rows), len(new_rows) * len(rows)
+        joined = join_batch(self.points, known, new_rows, ranked, self.task, pool, amount)
+        return self.renumbered(rows, n_old, joined.forests, joined.batch, pool)
 
-def renumbered(
-    points: Points,
-    rows: np.ndarray,
-    n_old: int,
-    grown: ForestEdges,
-    batch: Part | None,
-    axes: Axes,
-    pool: WorkerPool,
-) -> ExtendedClass:
-    """Cut the numbered rows of a class into tiles anew, and number them by these; those from n_old on are new."""
-    tiled = tile_points(points, by_rank(points, rows), axes, pool)
-    number = numbers_of(points, tiled, rows)
-    grown = grown._replace(u=number.take(grown.u), v=number.take(grown.v))
-    if batch is not None:
-        batch = replace(batch, number=number.take(batch.numbers(np.arange(batch.tiled.n_copies))))
-    return ExtendedClass(tiled, grown, number[:n_old], batch)
+    def join_rows(self, tiled: Tiled, grown: ForestEdges, new_rows: I64, pool: WorkerPool) -> ExtendedClass:
+        """Add new rows to a class in one call, as if they were another class that is joined with it."""
+        points, axes, task = self.points, self.axes, self.task
+        old = replace(tiled, copy_ranks=points.ranks.take(tiled.copy_rows))
+        n_old = old.n_copies
+        new, own = self.grown(new_rows, pool)
+        joining = Joining(points, [old, new], [grown, own], axes, task)
+        neighbors = near_in_parts(axes.coordinates(new.side.rows)[0], (Part(old),), task.n_trees + 2, pool)
+        i, at = np.nonzero(neighbors >= 0)
+        u, v = neighbors[i, at], new.side.copy_start.take(i)
+        d2 = np.empty(len(u))
+        edge_lengths(points.X, points.X, old.copy_rows.take(u), new.copy_rows.take(v), d2)
+        seeds = Edges(u, (n_old + v).astype(np.int32), d2)
+        candidates = Candidates(together((seeds, joining.meeting(0, 0, 1)[0])), need_seeds=False)
+        both = joining.block(0, 1, (none_of(old), all_of(new)), candidates)
+        rows = np.concatenate((old.copy_rows, new.copy_rows))
+        return self.renumbered(rows, n_old, both, Part(new, n_old), pool)
 
+    def renumbered(
+        self, rows: np.ndarray, n_old: int, grown: ForestEdges, batch: Part | None, pool: WorkerPool
+    ) -> ExtendedClass:
+        """Cut the numbered rows of a class into tiles anew, and number them by these; those from n_old on are new."""
+        tiled = self.tiled(rows, pool)
+        number = self.numbers_of(tiled, rows)
+        grown = grown._replace(u=number.take(grown.u), v=number.take(grown.v))
+        if batch is not None:
+            batch = replace(batch, number=number.take(batch.numbers(np.arange(batch.tiled.n_copies))))
+        return ExtendedClass(tiled, grown, number[:n_old], batch)
 
-def numbers_of(points: Points, tiled: Tiled, rows: np.ndarray) -> I32:
-    """Return the numbers of rows among copies in tile order."""
-    number_of_row = np.empty(len(points.order), np.int32)
-    number_of_row[tiled.copy_rows] = np.arange(tiled.n_copies, dtype=np.int32)
-    return number_of_row.take(rows)
+    def numbers_of(self, tiled: Tiled, rows: np.ndarray) -> I32:
+        """Return the numbers of rows among copies in tile order."""
+        number_of_row = np.empty(len(self.points.order), np.int32)
+        number_of_row[tiled.copy_rows] = np.arange(tiled.n_copies, dtype=np.int32)
+        return number_of_row.take(rows)
 
 
 class OldPairs:
@@ -304,17 +276,15 @@ class OldPairs:
         return Edges(self.extended[a].number.take(edges.u), self.extended[b].number.take(edges.v), edges.d2)
 
     def with_joined(self, joining: Rejoining, touched: I64, n_trees: int) -> tuple[F64, EdgeSums, PairEdges]:
-        """Return the counts, the sums and the edges of all pairs, those that were touched being joined anew."""
+        """Return the cross edges by tree, the sums and the edges of all pairs; those touched are joined anew."""
         first, second = np.triu_indices(self.n_classes, 1)
         n_pairs = len(first)
         stay = np.setdiff1d(np.arange(n_pairs), touched, assume_unique=True)
         were = self.pair_of(first[stay], second[stay])
-        counts = np.zeros((n_trees, self.n_classes, self.n_classes))
-        by_pair = np.empty((n_trees, n_pairs))
+        tree_cross = np.empty((n_pairs, n_trees))
         one, other = (self.old_code[ends[stay]] for ends in (first, second))
-        by_pair[:, stay] = self.forests.pair_cross_counts[:, one, other]
-        by_pair[:, touched] = joining.tree_cross.T
-        counts[:, first, second] = counts[:, second, first] = by_pair
+        tree_cross[stay] = self.forests.pair_cross_counts[:, one, other].T
+        tree_cross[touched] = joining.sums.tree_cross
         sums = []
         for old, new in zip(self.forests.pair_edge_sums, joining.edge_sums(), strict=True):
             field = np.empty(n_pairs, new.dtype)
@@ -335,7 +305,7 @@ class OldPairs:
             np.concatenate((self._renumbered(second.take(of_pair), was.v.take(kept)), joined.v)),
             np.concatenate((was.d2.take(kept), joined.d2)),
         )
-        return counts, EdgeSums._make(sums), PairEdges(edges, start, count)
+        return tree_cross, EdgeSums._make(sums), PairEdges(edges, start, count)
 
     def _renumbered(self, of_class: np.ndarray, number: I32) -> I32:
         """Return the new numbers of copies of some classes."""
@@ -369,7 +339,7 @@ class Rejoining(Joining):
             return super().looking(a, b, coinciding)
         if a > b:
             between = Edges(between.v, between.u, between.d2)
-        candidates = together(shifted(between, 0, self.tiled[a].n_copies), coinciding)
+        candidates = together((shifted(between, 0, self.tiled[a].n_copies), coinciding))
         return (self.extended[a].looking, self.extended[b].looking), Candidates(candidates, need_seeds=False)
 
     def work(self, pairs: I64, sizes: I64) -> list[int]:
@@ -379,28 +349,21 @@ class Rejoining(Joining):
         a, b = self.classes[0][pairs], self.classes[1][pairs]
         return list(map(int, n_all[a] * n_all[b] - n_old[a] * n_old[b]))
 
-    def join_large(self, pair: int, pool: WorkerPool) -> None:
-        """Join one pair, given the edges between its classes before."""
-        a, b = int(self.classes[0][pair]), int(self.classes[1][pair])
+    def joined(
+        self, a: int, b: int, known: ForestEdges, ends: Ends, coinciding: Edges, pool: WorkerPool
+    ) -> ForestEdges:
+        """Join two classes, given the edges between them before."""
         between = self.before.between(a, b)
         if between is None:
-            super().join_large(pair, pool)
-            return
-        one, other, task = self.tiled[a], self.tiled[b], self.task
-        n_a = one.n_copies
-        ends = joint_ends(one, other)
-        known = merged(self.grown[a], self.grown[b], ends, n_a, task)
-        coinciding, twin = self.meeting(pair, a, b)
-        side_a, side_b = Part(one), Part(other, n_a)
-        batch_b = self.extended[b].batch
-        if batch_b is not None:
-            batch_b = batch_b.shifted(n_a)
-        blocks = [(new, old) for new, old in ((self.extended[a].batch, side_b), (batch_b, side_a)) if new is not None]
+            return super().joined(a, b, known, ends, coinciding, pool)
+        n_a, batch_b = self.tiled[a].n_copies, self.extended[b].batch
+        side_a, side_b = Part(self.tiled[a]), Part(self.tiled[b], n_a)
+        new_b = None if batch_b is None else batch_b.shifted(n_a)
+        blocks = [(new, old) for new, old in ((self.extended[a].batch, side_b), (new_b, side_a)) if new is not None]
         seeds = [self.near((a, b), new, old, pool) for new, old in blocks]
-        grown = settle(ends, task, known, [shifted(between, 0, n_a), *seeds, coinciding])
+        grown = settle(ends, self.task, known, [shifted(between, 0, n_a), *seeds, coinciding])
         amount = sum(new.tiled.n_copies * old.tiled.n_copies for new, old in blocks)
-        both = Sweep(blocks, ends, task, self.axes).run(grown, pool, amount)
-        self.record(pair, a, b, both, twin)
+        return Sweep(blocks, ends, self.task, self.axes).run(grown, pool, amount)
 
     def near(self, pair: tuple[int, int], new: Part, old: Part, pool: WorkerPool) -> Edges:
         """Return edges from the new points of a class to near ones of another."""

@@ -184,14 +184,8 @@ class ForestsOrigin:
             tiled = extend_tiled(points, tiled, np.arange(n_old, n_all), task, pool, amount)
         else:  # lengths are kept in units of another power of two now
             tiled = grow_tiled(points, np.arange(n_all), task, pool, amount)
-        return to_forests(
-            *tiled.forests,
-            row_of=tiled.rows,
-            sites=points.sites,
-            exponent=points.exponent,
-            n_trees_asked=forests.n_trees_asked,
-            origin=ForestsOrigin(X, points.hashes, self.seed, Extendable(points, tiled, buffer)),
-        )
+        origin = ForestsOrigin(X, points.hashes, self.seed, Extendable(points, tiled, buffer))
+        return to_forests(tiled.forests, tiled.rows, points, forests.n_trees_asked, origin=origin)
 
     def _linked(
         self, forests: Forests, before: Extendable | None, X: F64, task: Task, pool: WorkerPool

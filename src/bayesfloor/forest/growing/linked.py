@@ -1,8 +1,8 @@
 """Rows that arrive in few dimensions: new points search for their edges one by one, and trees exchange a few links.
 
 In few dimensions the forests of all points take little more time than a few passes over them, so that a batch must do
-with less: `nearby_kernels` finds the edges that can enter in one search per new point, and `link_kernels` lets each
-tree take what it is offered and hand what it gives up to the next. What is left per batch and point is a few steps of
+with less: `link_kernels` finds the edges that can enter in one search per new point, and lets each tree take what it
+is offered and hand what it gives up to the next. What is left per batch and point is a few steps of
 copying.
 
 Points lie in k-d trees, which are joined as the parts of `batch` are. Rows must be distinct, and the spanning trees
@@ -15,14 +15,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesfloor.forest.growing.link_kernels import attach, exchange, keep_links, link_tree, merge_ranks
-from bayesfloor.forest.growing.nearby_kernels import choose_attachments, fill_reach, nearest_points, points_in_reach
+from bayesfloor.forest.growing.link_kernels import (
+    attach,
+    choose_attachments,
+    exchange,
+    fill_reach,
+    keep_links,
+    link_tree,
+    merge_ranks,
+    nearest_points,
+    points_in_reach,
+)
 from bayesfloor.forest.order.arrays import F64, I32, I64, Edges
-from bayesfloor.forest.order.edges import Task, together
+from bayesfloor.forest.order.edges import Task, empty_edges, together
 from bayesfloor.forest.order.kruskal_kernels import order_edges
 from bayesfloor.forest.order.points import Extent, Points
 from bayesfloor.forest.results import Forests
@@ -215,7 +224,7 @@ def join_new(known: LinkedForests, X: F64, task: Task, pool: WorkerPool) -> tupl
 
     def add_edges(t: int) -> Edges:
         # Edges that can enter this tree first, and those that the tree before has left.
-        offered = together(edges, by_tree[t])
+        offered = together((edges, by_tree[t]))
         order = order_edges(*offered, hashes, ranks, task.key)
         offered = Edges(offered.u.take(order), offered.v.take(order), offered.d2.take(order))
         grown, place, left = empty_edges(n - 1), np.empty(n_old - 1, np.int32), empty_edges(n_old - 1 + len(order))
@@ -240,11 +249,6 @@ def join_new(known: LinkedForests, X: F64, task: Task, pool: WorkerPool) -> tupl
     return LinkedForests(points, trees, links, kdtrees), record
 
 
-def empty_edges(n: int) -> Edges:
-    """Return room for edges."""
-    return Edges(np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n))
-
-
 def edges_of_new(
     known: LinkedForests, X: F64, task: Task, pool: WorkerPool
 ) -> tuple[tuple[list[Edges], KDTree] | None, Points | None]:
@@ -261,11 +265,18 @@ def edges_of_new(
     pieces = pool.shares(m)
     n_near = 3 * task.n_trees + 3
     attached_to, attached_d2 = np.empty(m, np.int32), np.empty(m)
+
+    def find_attachments(first: int, last: int, near: I32, best: F64, attached: tuple[Any, ...]) -> bool:
+        """Find the points near to new ones, and those that they are attached to; tell whether all have one."""
+        for kdtree in kdtrees:
+            nearest_points(first, last, batch.rows, kdtree, best, near)
+        return bool(choose_attachments(first, last, *attached))
+
     while True:
         near, best = np.full((m, n_near), -1, np.int32), np.full((m, n_near), np.inf)
         enters = np.full((m, n_near), task.n_trees, np.int8)
-        out = near, best, enters, attached_to, attached_d2
-        tasks = [(find_attachments, *piece, batch.rows, kdtrees, links, *out) for piece in pieces]
+        attached = near, best, links.parent, links.weight, enters, attached_to, attached_d2
+        tasks = [(find_attachments, *piece, near, best, attached) for piece in pieces]
         points, *chosen = pool.run(lambda step, *args: step(*args), [(rank_more, known.points, X), *tasks])
         if all(chosen) or points is None:
             break
@@ -282,22 +293,8 @@ def edges_of_new(
     def search(first: int, last: int) -> Edges | None:
         out, count = empty_edges(MANY_EDGES * (last - first) + FEW_NEW**2), 0
         for kdtree in (*kdtrees, batch):
-            count = points_in_reach(
-                first,
-                last,
-                n_old,
-                batch,
-                kdtree,
-                near,
-                best,
-                attached_to,
-                attached_d2,
-                parent,
-                weight,
-                np.int64(0),
-                out,
-                np.int64(count),
-            )
+            ends = near, best, attached_to, attached_d2, parent, weight, np.int64(0)
+            count = points_in_reach(first, last, n_old, batch, kdtree, *ends, out, np.int64(count))
             if count < 0:
                 return None
         return Edges(out.u[:count], out.v[:count], out.d2[:count])
@@ -309,28 +306,8 @@ def edges_of_new(
     for t in range(task.n_trees):
         new, at = np.nonzero(enters == t)
         by_tree.append(Edges(near[new, at], batch.numbers.take(new), best[new, at]))
-    by_tree[0] = together(by_tree[0], *found)
+    by_tree[0] = together([by_tree[0], *found])
     return (by_tree, batch), points
-
-
-def find_attachments(
-    first: int,
-    last: int,
-    rows: F64,
-    kdtrees: Sequence[KDTree],
-    links: Links,
-    near: I32,
-    best: F64,
-    enters: np.ndarray,
-    attached_to: I32,
-    attached_d2: F64,
-) -> bool:
-    """Find the points near to new ones, and those that they are attached to; tell whether all have one."""
-    for kdtree in kdtrees:
-        nearest_points(first, last, rows, kdtree, best, near)
-    return bool(
-        choose_attachments(first, last, near, best, links.parent, links.weight, enters, attached_to, attached_d2)
-    )
 
 
 def join_kdtrees(kdtrees: Sequence[KDTree], links: Links) -> tuple[KDTree, ...]:

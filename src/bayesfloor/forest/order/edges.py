@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -29,7 +29,7 @@ class Task:
     n_trees: int
     n_trees_asked: int
     key: np.uint64
-    device: Any = None  # computes blocks of distances in place of the CPU, see `sweep.driver.Device`
+    device: Any = None  # computes blocks of distances in place of the CPU, see `gpu.engine.SweepDevice`
 
     @classmethod
     def of(cls, n_trees: int, seed: int, n_points: int, device: Any = None) -> Task:
@@ -58,7 +58,7 @@ def settle(
 
     The threads of a pool sort the new ones.
     """
-    u, v, d2 = (np.concatenate(field) for field in zip(*edges, strict=True))
+    u, v, d2 = together(edges)
     cuts = [0.0, np.inf]
     if pool is not None and len(d2) >= SORTED_BY_MANY:
         sample = np.sort(d2[:: max(1, len(d2) // 1024)])
@@ -111,20 +111,19 @@ def _longest_between(n: int, u: I32, v: I32, d2: F64) -> F64:
     return longest
 
 
-def no_edges() -> Edges:
-    """Return an empty list of edges."""
-    return Edges(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0))
+def empty_edges(n: int = 0) -> Edges:
+    """Return room for edges."""
+    return Edges(np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n))
 
 
-def together(*edges: Edges) -> Edges:
+def together(edges: Iterable[Edges]) -> Edges:
     """Put lists of edges one after the other."""
-    u, v, d2 = zip(*edges, strict=True)
-    return Edges(np.concatenate(u), np.concatenate(v), np.concatenate(d2))
+    return Edges(*map(np.concatenate, zip(*edges, strict=True)))
 
 
 def no_forests() -> ForestEdges:
     """Return forests without an edge."""
-    return ForestEdges(*no_edges(), np.empty(0, np.int32))
+    return ForestEdges(*empty_edges(), np.empty(0, np.int32))
 
 
 def shifted(edges: Edges | ForestEdges, by_u: int, by_v: int) -> Edges:

@@ -11,6 +11,7 @@ path or large memory map     read chunk by chunk, sorted into partitions on disk
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,19 +21,131 @@ import numpy as np
 from bayesfloor.data.points import check_points
 from bayesfloor.forest import plan
 from bayesfloor.forest.classes.class_forests import ClassForests
-from bayesfloor.forest.order.arrays import I64
-from bayesfloor.forest.partitions.cluster_rows import is_collection, rows_of_collection, rows_of_file
+from bayesfloor.forest.growing.forests import ForestsOrigin
+from bayesfloor.forest.order.arrays import F64, I64
+from bayesfloor.forest.order.edges import Task
+from bayesfloor.forest.order.points import Points, rank_points
+from bayesfloor.forest.partitions.chunks import (
+    RowsOnCluster,
+    RowsOnDisk,
+    is_collection,
+    rows_of_collection,
+    rows_of_file,
+    working_folder,
+)
 from bayesfloor.forest.partitions.files import RowsOfMap, StoredRows, open_rows
-from bayesfloor.forest.partitions.out_of_core import RowsOnDisk, working_folder
-from bayesfloor.forest.partitions.planning import PartitionPlan, RowsInMemory, RowSource, plan_partitions
-from bayesfloor.forest.results import Forests
+from bayesfloor.forest.partitions.graph import (
+    class_records,
+    forest_graph,
+    partition_ends,
+    whole_forests,
+)
+from bayesfloor.forest.partitions.layout import SPLIT_AXES, Layout, cut_rows, rows_per_partition
+from bayesfloor.forest.partitions.tasks import PartitionEnds, PartitionInMemory, SharedInputs
+from bayesfloor.forest.results import Forests, Origin
+from bayesfloor.forest.sweep.tiling import Axes, choose_axes
 from bayesfloor.runtime.checks import Progress
 from bayesfloor.runtime.cluster import Cluster, ClusterRun, check_client, import_distributed
 from bayesfloor.runtime.limits import available_memory, check_memory
-from bayesfloor.runtime.task_graph import run_in_threads
+from bayesfloor.runtime.task_graph import Graph, Lazy, run_in_threads
 from bayesfloor.runtime.threads import WorkerPool, reporter, supervise
 
 Labels = Callable[[int], tuple[np.ndarray, I64]]  # of a number of rows: the classes, and each row's code
+
+# Rows whose coordinates are computed at a time.
+ROWS_AT_ONCE = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class RowsInMemory:
+    """The rows of an array."""
+
+    X: F64
+    ranked: Points  # without their values
+    axes: Axes
+    origin: Origin | None
+
+    @classmethod
+    def of(cls, X: F64, seed: int) -> RowsInMemory:
+        """Rank the rows of a checked array."""
+        points = rank_points(X)
+        ranked = Points(np.empty((0, X.shape[1])), points.exponent, points.hashes, points.order, points.sites)
+        axes = choose_axes(points, plan.current().projection)
+        return cls(points.X, ranked, axes, ForestsOrigin(X, points.hashes, seed))
+
+    def coordinates(self, n_axes: int) -> F64:
+        """Return the leading coordinates of all rows."""
+        out = np.empty((len(self.X), n_axes))
+        for first in range(0, len(self.X), ROWS_AT_ONCE):
+            part = slice(first, first + ROWS_AT_ONCE)
+            out[part] = self.axes.coordinates(self.X[part])[0][:, :n_axes]
+        return out
+
+    def partition_of(self, layout: Layout, number: int, ends: PartitionEnds, part_starts: I64) -> Lazy:
+        """Say how the rows of a partition are copied."""
+        return Lazy(lambda: PartitionInMemory(ends, part_starts, self.X.take(layout.rows_of(number), axis=0)))
+
+    def sort_into(self, layout: Layout, graph: Graph) -> None:
+        """Do nothing: partitions are there."""
+
+
+RowSource = RowsInMemory | RowsOnDisk | RowsOnCluster
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionPlan:
+    """Rows cut into partitions, and the tasks that make forests of them."""
+
+    rows: RowSource
+    layout: Layout
+    shared: SharedInputs
+    graph: Graph
+
+    def record(self, results: dict[str, Any], classes: np.ndarray | None = None) -> Forests | ClassForests:
+        """Return the forests of all rows, or of every pair of classes and all rows, once the graph has been run."""
+        known = self.layout, self.rows.ranked, self.shared
+        if classes is not None:
+            return class_records(*known, self.graph, results, classes)
+        return whole_forests(*known, results[self.graph.wanted[-1]], self.rows.origin)
+
+
+def plan_partitions(rows: RowSource, codes: I64 | None, n_trees: int, seed: int, n_slots: int) -> PartitionPlan:
+    """Cut rows into partitions for so many tasks at a time, and plan these tasks.
+
+    Parameters
+    ----------
+    rows : RowSource
+        The rows.
+    codes : ndarray of shape (n,) or None
+        The class of each row, or None where the forests of all rows are all that is wanted.
+    n_trees, seed : int
+        How many trees, and how ties are broken.
+    n_slots : int
+        How many tasks can run at a time.
+
+    Returns
+    -------
+    PartitionPlan
+    """
+    ranked, axes = rows.ranked, rows.axes
+    n = len(ranked.order)
+    codes = np.zeros(n, np.int64) if codes is None else codes
+    counts = np.bincount(codes)
+    most_rows = rows_per_partition(n, ranked.X.shape[1], n_slots)
+    coords = np.empty((n, 0))
+    if counts.max() > most_rows:
+        coords = rows.coordinates(min(SPLIT_AXES, axes.n_axes))
+    layout = cut_rows(ranked.order, codes, len(counts), coords, most_rows)
+    shared = SharedInputs(Task.of(n_trees, seed, n), axes, plan.current())
+    ends = partition_ends(layout, ranked)
+    partitions = [
+        rows.partition_of(layout, number, ends[number], layout.part_starts(unit, number))
+        for unit in layout.units
+        for number in unit.partitions
+    ]
+    graph = forest_graph(layout, shared, ends, partitions)
+    rows.sort_into(layout, graph)
+    return PartitionPlan(rows, layout, shared, graph)
 
 
 class Request(NamedTuple):
@@ -42,7 +155,7 @@ class Request(NamedTuple):
     seed: int
     n_threads: int
     progress: bool | Progress
-    labels: Labels | None  # None for the forests of all rows alone
+    labels: Labels | None = None  # None for the forests of all rows alone
 
 
 def in_memory(X: Any, client: Any, n_trees: int) -> Any:
@@ -86,7 +199,7 @@ def forests_of_partitions(X: Any, client: Any, device: Any, request: Request) ->
         lambda pool: plan_partitions(rows, codes, request.n_trees, request.seed, cluster.n_slots), 1, False
     )
     results = ClusterRun(cluster, planned.graph).run(reporter(request.progress))
-    return _record(planned, results, classes)
+    return planned.record(results, classes)
 
 
 def _rows_for(cluster: Cluster, X: Any, request: Request) -> RowSource:
@@ -113,14 +226,10 @@ def _on_disk(stored: StoredRows, request: Request) -> Forests | ClassForests:
     def compute(folder: Path, pool: WorkerPool) -> Forests | ClassForests:
         rows = RowsOnDisk(stored, folder, pool)
         planned = plan_partitions(rows, codes, request.n_trees, request.seed, pool.n_threads)
-        return _record(planned, run_in_threads(planned.graph, pool), classes)
+        return planned.record(run_in_threads(planned.graph, pool), classes)
 
     with working_folder(8 * n * n_features) as folder:
         return supervise(partial(compute, Path(folder)), request.n_threads, request.progress)
-
-
-def _record(planned: PartitionPlan, results: dict[str, Any], classes: np.ndarray | None) -> Forests | ClassForests:
-    return planned.forests(results) if classes is None else planned.class_forests(results, classes)
 
 
 def _check_shape(stored: StoredRows) -> None:

@@ -5,27 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bayesfloor.data.points import check_points, read_points
 from bayesfloor.forest.order.arrays import F64
-
-
-class StoredRows(Protocol):
-    """Rows that are read when they are needed. Any process that sees the file can read them."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """The number of rows and of columns."""
-
-    @property
-    def names(self) -> list[str] | None:
-        """The names of the columns, where they have any."""
-
-    def read(self, first: int, last: int) -> Any:
-        """Return rows first..last as an array or a data frame."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +22,7 @@ class RowsInArrayFile:
     shape: tuple[int, int]
     offset: int
     order: str
-
-    @property
-    def names(self) -> None:
-        """Columns have no names."""
-        return None
+    names: ClassVar[None] = None  # columns have none
 
     def read(self, first: int, last: int) -> Any:
         """Return a copy of rows first..last."""
@@ -54,40 +35,35 @@ class RowsOfMap:
     """Rows of a part of a memory map, which only this process can read."""
 
     array: np.memmap[Any, Any]
+    names: ClassVar[None] = None
 
     @property
     def shape(self) -> tuple[int, int]:
         """The number of rows and of columns."""
         return self.array.shape[0], self.array.shape[1]
 
-    @property
-    def names(self) -> None:
-        """Columns have no names."""
-        return None
-
     def read(self, first: int, last: int) -> Any:
         """Return a copy of rows first..last."""
         return np.array(self.array[first:last])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowsInParquetFile:
     """Rows of a Parquet file."""
 
     path: str
     shape: tuple[int, int]
-    columns: tuple[str, ...]
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the columns."""
-        return list(self.columns)
+    names: list[str]  # of the columns
 
     def read(self, first: int, last: int) -> Any:
         """Return rows first..last as a polars frame; only the parts of the file that hold them are unpacked."""
         import polars
 
         return polars.scan_parquet(self.path).slice(first, last - first).collect()
+
+
+#: Rows that are read when they are needed. Any process that sees the file can read them.
+StoredRows = RowsInArrayFile | RowsOfMap | RowsInParquetFile
 
 
 def open_rows(X: Any) -> StoredRows | None:
@@ -130,15 +106,15 @@ def _open_path(path: Path) -> StoredRows:
 
         try:
             lazy = polars.scan_parquet(path)
-            columns = tuple(lazy.collect_schema())
+            names = list(lazy.collect_schema())
             n_rows = int(lazy.select(polars.len()).collect().item())
         except polars.exceptions.PolarsError as error:
             raise ValueError(f"{path} cannot be read as Parquet: {str(error).splitlines()[0][:200]}") from error
-        return RowsInParquetFile(str(path.absolute()), (n_rows, len(columns)), columns)
+        return RowsInParquetFile(str(path.absolute()), (n_rows, len(names)), names)
     raise ValueError(f"{path}: only .npy and .parquet files are read row by row; bayesfloor.read_table reads others")
 
 
-def _rows_of_map(array: np.memmap[Any, Any]) -> RowsInArrayFile | RowsOfMap:
+def _rows_of_map(array: np.memmap[Any, Any]) -> StoredRows:
     order = "C" if array.flags.c_contiguous else "F" if array.flags.f_contiguous else ""
     # A part of another map has the offset of the whole.
     if order == "" or array.filename is None or isinstance(array.base, np.memmap):

@@ -16,16 +16,16 @@ holds the forests in the end anyhow, some parts at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesfloor.forest.classes.class_forests import ClassForests
-from bayesfloor.forest.classes.joining import PairEdges
-from bayesfloor.forest.order.arrays import I32, I64, Edges, ForestEdges
-from bayesfloor.forest.order.points import Points, ranks_of
+from bayesfloor.forest.classes.class_forests import ClassForests, class_record
+from bayesfloor.forest.classes.joining import PairEdges, PairSums
+from bayesfloor.forest.order.arrays import Edges, ForestEdges
+from bayesfloor.forest.order.edges import together
+from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.partitions.layout import Layout, Unit
 from bayesfloor.forest.partitions.tasks import (
     JoinedPairs,
@@ -39,7 +39,7 @@ from bayesfloor.forest.partitions.tasks import (
     merge_between,
     merge_parts,
 )
-from bayesfloor.forest.results import EdgeSums, Forests, Origin, to_forests
+from bayesfloor.forest.results import Forests, Origin, to_forests
 from bayesfloor.forest.sweep.tiling import Tiled
 from bayesfloor.runtime.task_graph import Graph, Job, Lazy
 
@@ -64,35 +64,17 @@ class Part(NamedTuple):
         return sum((first >> bit & 1) << 2 * bit + 1 | (last >> bit & 1) << 2 * bit for bit in range(31))
 
 
-@dataclass(frozen=True, eq=False)
-class RankedRows:
-    """What is known of all rows without their values."""
-
-    n_features: int
-    exponent: int
-    hashes: np.ndarray
-    order: I32
-    sites: I64
-
-    @property
-    def ranks(self) -> I32:
-        """The rank of each row."""
-        return ranks_of(self.order)
-
-
-def partition_ends(layout: Layout, ranked: RankedRows) -> list[PartitionEnds]:
+def partition_ends(layout: Layout, ranked: Points) -> list[PartitionEnds]:
     """Return what merging has to know of every partition."""
-    ranks = ranked.ranks
-    every = []
-    for partition in range(layout.n_partitions):
-        rows = layout.rows_of(partition)
-        first = int(layout.partition_starts[partition])
-        every.append(PartitionEnds(first, ranked.hashes[rows], ranks[rows], ranked.sites[rows]))
-    return every
+    starts, every = layout.partition_starts.tolist(), map(layout.rows_of, range(layout.n_partitions))
+    return [
+        PartitionEnds(first, ranked.hashes[rows], ranked.ranks[rows], ranked.sites[rows])
+        for first, rows in zip(starts, every, strict=False)
+    ]
 
 
 def forest_graph(
-    layout: Layout, shared: SharedInputs, ends: list[PartitionEnds], partitions: list[Partition | Lazy | Job]
+    layout: Layout, shared: SharedInputs, ends: list[PartitionEnds], partitions: Sequence[Partition | Lazy | Job]
 ) -> Graph:
     """Return the graph of all tasks.
 
@@ -263,30 +245,21 @@ def in_runs(parts: list[Part], most_parts: int, most_edges: int) -> list[list[Pa
 
 
 def whole_forests(
-    layout: Layout, ranked: RankedRows, shared: SharedInputs, result: Any, origin: Origin | None = None
+    layout: Layout, ranked: Points, shared: SharedInputs, result: Any, origin: Origin | None = None
 ) -> Forests:
     """Turn the result of the last job into the record that users get; with an origin it can be extended."""
     grown = result.forests[0].edges if isinstance(result, PartitionForests) else result
-    return to_forests(
-        *grown,
-        row_of=layout.rows,
-        sites=ranked.sites,
-        exponent=ranked.exponent,
-        n_trees_asked=shared.task.n_trees_asked,
-        origin=origin,
-    )
+    return to_forests(grown, layout.rows, ranked, shared.task.n_trees_asked, origin=origin)
 
 
 def class_records(
-    layout: Layout, ranked: RankedRows, shared: SharedInputs, graph: Graph, results: dict[str, Any], classes: np.ndarray
+    layout: Layout, ranked: Points, shared: SharedInputs, graph: Graph, results: dict[str, Any], classes: np.ndarray
 ) -> ClassForests:
     """Put together the forests of all classes, their pairs and the whole."""
     n_classes = len(classes)
     class_counts = np.diff(layout.class_starts)
     n_pairs = n_classes * (n_classes - 1) // 2
-    tree_edges = np.zeros((n_pairs, shared.task.n_trees), np.int64)
-    tree_cross, sums = np.zeros((n_pairs, shared.task.n_trees)), np.zeros((n_pairs, 7))
-    touch = np.zeros(n_pairs, np.bool_)
+    sums = PairSums.empty(n_pairs, shared.task.n_trees)
     first, count = np.zeros(n_pairs, np.int64), np.zeros(n_pairs, np.int64)
     found: list[Edges] = []
     n_found = 0
@@ -294,8 +267,7 @@ def class_records(
         one, other = a.classes.start + joined.classes[0], b.classes.start + joined.classes[1]
         low, high = np.minimum(one, other), np.maximum(one, other)
         pair = low * n_classes - low * (low + 1) // 2 + high - low - 1
-        tree_edges[pair], tree_cross[pair] = joined.tree_edges, joined.tree_cross
-        sums[pair], touch[pair] = joined.sums, joined.touch
+        sums.put(pair, joined.sums)
         count[pair] = np.diff(joined.edge_starts)
         first[pair] = n_found + joined.edge_starts[:-1]
         number_of = np.repeat(np.arange(len(pair)), count[pair])
@@ -303,25 +275,12 @@ def class_records(
         starts = layout.class_starts.astype(np.int32)
         found.append(Edges(u - starts[low[number_of]], v - starts[high[number_of]], joined.edges.d2))
         n_found += len(u)
-    counts = np.zeros((shared.task.n_trees, n_classes, n_classes))
     codes = np.triu_indices(n_classes, 1)
-    counts[:, codes[0], codes[1]] = counts[:, codes[1], codes[0]] = tree_cross.T
-    n_points = class_counts[codes[0]] + class_counts[codes[1]]
-    n_spanning = np.count_nonzero(tree_edges == n_points[:, None] - 1, axis=1)
-    empty = np.empty((0, ranked.n_features))
-    record = ClassForests(
-        classes,
-        class_counts,
-        len(layout.rows),
-        shared.task.n_trees,
-        counts,
-        EdgeSums._make([*sums.T.copy(), n_spanning, np.where(touch, 1, 2)]),
-        Points(empty, ranked.exponent, ranked.hashes, ranked.order, ranked.sites),
-        shared.task,
-        [_copies(layout, ranked, c) for c in range(n_classes)],
-        _class_forests(layout, results),
-        PairEdges(Edges(*map(np.concatenate, zip(*found, strict=True))), first, count),
-    )
+    edge_sums = sums.edge_sums(class_counts[codes[0]] + class_counts[codes[1]])
+    cross = PairEdges(together(found), first, count)
+    copies = [_copies(layout, ranked, c) for c in range(n_classes)]
+    forests = _class_forests(layout, results)
+    record = class_record(classes, ranked, shared.task, copies, forests, sums.tree_cross, edge_sums, cross)
     vars(record)["whole"] = whole_forests(layout, ranked, shared, results[graph.wanted[-1]])
     return record
 
@@ -354,7 +313,7 @@ def _class_forests(layout: Layout, results: dict[str, Any]) -> list[ForestEdges]
     return forests
 
 
-def _copies(layout: Layout, ranked: RankedRows, c: int) -> Tiled:
+def _copies(layout: Layout, ranked: Points, c: int) -> Tiled:
     """Return the rows of a class as copies, without the tiles, which stayed with the tasks."""
     rows = layout.rows[layout.class_starts[c] : layout.class_starts[c + 1]]
     side: Any = None

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeVar
+from functools import wraps
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
 from bayesfloor.forest import plan
-from bayesfloor.forest.classes.joining import Joining
+from bayesfloor.forest.classes.joining import Joining, PairSums
 from bayesfloor.forest.order.arrays import F64, I32, I64, U64, Edges, ForestEdges
-from bayesfloor.forest.order.edges import Ends, Task, no_edges, no_forests, settle
+from bayesfloor.forest.order.edges import Ends, Task, empty_edges, no_forests, settle, together
 from bayesfloor.forest.order.label_kernels import measure_pair
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.sweep.grow import grow
@@ -24,6 +25,7 @@ from bayesfloor.forest.sweep.tiling import Axes, Tiled, tile_points
 from bayesfloor.runtime.task_graph import WithArrays
 from bayesfloor.runtime.threads import WorkerPool, supervise
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -54,32 +56,38 @@ class PartitionEnds(WithArrays):
         return PartitionEnds(self.first + part.start, self.hashes[part], self.ranks[part], self.sites[part])
 
 
-class Partition(Protocol):
-    """A partition of rows that a task can have in memory."""
-
-    @property
-    def ends(self) -> PartitionEnds:
-        """What the strict order knows of the rows."""
-
-    @property
-    def part_starts(self) -> I64:
-        """Where each class starts, and the end."""
-
-    def points(self) -> F64:
-        """Return the points in the order of their numbers."""
-
-
 @dataclass(frozen=True, eq=False)
 class PartitionInMemory(WithArrays):
     """A partition with its points, multiplied by a power of two where the whole set is."""
 
     ends: PartitionEnds
-    part_starts: I64
+    part_starts: I64  # where each class starts, and the end
     X: F64
 
     def points(self) -> F64:
         """Return the points."""
         return self.X
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionOnDisk:
+    """A partition whose points lie in a file, in the order of rows."""
+
+    ends: PartitionEnds
+    part_starts: I64
+    path: str
+    place: I32  # of each point among those of the partition in the file
+    n_features: int
+
+    def points(self) -> F64:
+        """Read the points, in the order of their numbers."""
+        n = len(self.ends)
+        offset = 8 * self.ends.first * self.n_features
+        stored = np.fromfile(self.path, np.float64, n * self.n_features, offset=offset)
+        return stored.reshape(n, self.n_features)[self.place]
+
+
+Partition = PartitionInMemory | PartitionOnDisk
 
 
 class PartForest(NamedTuple):
@@ -94,17 +102,9 @@ class JoinedPairs(WithArrays):
     """Pairs of classes joined: what counts and sums need, and the edges between, pair after pair."""
 
     classes: tuple[I64, I64]  # within their partitions
-    tree_edges: I64
-    tree_cross: F64
-    sums: F64
-    touch: np.ndarray
+    sums: PairSums
     edges: Edges
     edge_starts: I64  # (n_pairs + 1,)
-
-    def of(self, pair: int) -> Edges:
-        """Return the edges of one pair."""
-        part = slice(self.edge_starts[pair], self.edge_starts[pair + 1])
-        return Edges(self.edges.u[part], self.edges.v[part], self.edges.d2[part])
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +118,15 @@ class PartitionForests(WithArrays):
 TaskResult = Edges | ForestEdges | PartitionForests | JoinedPairs
 
 
-def with_settings(shared: SharedInputs, work: Callable[[WorkerPool], T]) -> T:
-    """Do a task's work off its thread, with one thread, BLAS held to one, and the caller's settings."""
-    with plan.override(**vars(shared.settings)):
-        return supervise(work, 1, False)
+def as_task(work: Callable[Concatenate[WorkerPool, SharedInputs, P], T]) -> Callable[Concatenate[SharedInputs, P], T]:
+    """Have work done off its thread, with one thread, BLAS held to one, and the caller's settings."""
+
+    @wraps(work)
+    def do(shared: SharedInputs, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with plan.override(**vars(shared.settings)):
+            return supervise(lambda pool: work(pool, shared, *args, **kwargs), 1, False)
+
+    return do
 
 
 def points_of(partitions: Sequence[Partition]) -> Points:
@@ -138,57 +143,56 @@ def part_rows(part_starts: I64, part: int, first: int) -> I32:
     return np.arange(first + part_starts[part], first + part_starts[part + 1], dtype=np.int32)
 
 
-def grow_partition(shared: SharedInputs, partition: Partition) -> PartitionForests:
+@as_task
+def grow_partition(pool: WorkerPool, shared: SharedInputs, partition: Partition) -> PartitionForests:
     """Grow the forests of every class in a partition, and join all pairs of them."""
-
-    def work(pool: WorkerPool) -> PartitionForests:
-        points = points_of([partition])
-        first = partition.ends.first
-        tiled, grown, forests = [], [], []
-        for part in range(len(partition.part_starts) - 1):
-            rows = part_rows(partition.part_starts, part, 0)
-            cut = tile_points(points, rows, shared.axes, pool)
-            cut, own = grow(points, cut, shared.task, shared.axes, pool, 0)
-            tiled.append(cut)
-            grown.append(own)
-            u, v = (cut.copy_rows[end] + np.int32(first) for end in (own.u, own.v))
-            forests.append(PartForest(ForestEdges(u, v, own.d2, own.tree), tile_order(points, cut, rows)))
-        if len(tiled) == 1:
-            return PartitionForests(forests, None)
-        pairs = np.triu_indices(len(tiled), 1)
-        numbers = np.arange(first, first + len(partition.ends))
-        return PartitionForests(forests, join_pairs(shared, points, tiled, grown, pairs, numbers, (0, 0), pool))
-
-    return with_settings(shared, work)
+    points = points_of([partition])
+    first = partition.ends.first
+    tiled, grown, forests = [], [], []
+    for part in range(len(partition.part_starts) - 1):
+        rows = part_rows(partition.part_starts, part, 0)
+        cut = tile_points(points, rows, shared.axes, pool)
+        cut, own = grow(points, cut, shared.task, shared.axes, pool, 0)
+        tiled.append(cut)
+        grown.append(own)
+        u, v = (cut.copy_rows[end] + np.int32(first) for end in (own.u, own.v))
+        forests.append(PartForest(ForestEdges(u, v, own.d2, own.tree), tile_order(points, cut, rows)))
+    if len(tiled) == 1:
+        return PartitionForests(forests, None)
+    pairs = np.triu_indices(len(tiled), 1)
+    numbers = np.arange(first, first + len(partition.ends))
+    return PartitionForests(forests, join_pairs(shared, points, tiled, grown, pairs, numbers, (0, 0), pool))
 
 
+@as_task
 def join_partitions(
-    shared: SharedInputs, a: Partition, b: Partition, grown_a: PartitionForests, grown_b: PartitionForests
+    pool: WorkerPool,
+    shared: SharedInputs,
+    a: Partition,
+    b: Partition,
+    grown_a: PartitionForests,
+    grown_b: PartitionForests,
 ) -> JoinedPairs:
     """Join every class of one partition with every class of another; both may hold parts of the same class."""
-
-    def work(pool: WorkerPool) -> JoinedPairs:
-        points = points_of([a, b])
-        tiled, grown = [], []
-        first = 0
-        for partition, known in ((a, grown_a), (b, grown_b)):
-            for part, forest in enumerate(known.forests):
-                rows = part_rows(partition.part_starts, part, first)
-                cut = tile_points(points, rows, shared.axes, pool, forest.tile_order)
-                number = np.empty(len(rows), np.int32)  # of each row's copy
-                number[cut.copy_rows - rows[0]] = np.arange(len(rows), dtype=np.int32)
-                own = forest.edges
-                offset = np.int32(partition.ends.first + partition.part_starts[part])
-                tiled.append(cut)
-                u, v = number[own.u - offset], number[own.v - offset]
-                grown.append(ForestEdges(u, v, own.d2.copy(), own.tree.copy()))
-            first += len(partition.ends)
-        n_a, n_b = len(grown_a.forests), len(grown_b.forests)
-        pairs = np.repeat(np.arange(n_a), n_b), n_a + np.tile(np.arange(n_b), n_a)
-        numbers = np.concatenate([np.arange(len(partition.ends)) + partition.ends.first for partition in (a, b)])
-        return join_pairs(shared, points, tiled, grown, pairs, numbers, (0, n_a), pool)
-
-    return with_settings(shared, work)
+    points = points_of([a, b])
+    tiled, grown = [], []
+    first = 0
+    for partition, known in ((a, grown_a), (b, grown_b)):
+        for part, forest in enumerate(known.forests):
+            rows = part_rows(partition.part_starts, part, first)
+            cut = tile_points(points, rows, shared.axes, pool, forest.tile_order)
+            number = np.empty(len(rows), np.int32)  # of each row's copy
+            number[cut.copy_rows - rows[0]] = np.arange(len(rows), dtype=np.int32)
+            own = forest.edges
+            offset = np.int32(partition.ends.first + partition.part_starts[part])
+            tiled.append(cut)
+            u, v = number[own.u - offset], number[own.v - offset]
+            grown.append(ForestEdges(u, v, own.d2.copy(), own.tree.copy()))
+        first += len(partition.ends)
+    n_a, n_b = len(grown_a.forests), len(grown_b.forests)
+    pairs = np.repeat(np.arange(n_a), n_b), n_a + np.tile(np.arange(n_b), n_a)
+    numbers = np.concatenate([np.arange(len(partition.ends)) + partition.ends.first for partition in (a, b)])
+    return join_pairs(shared, points, tiled, grown, pairs, numbers, (0, n_a), pool)
 
 
 def tile_order(points: Points, tiled: Tiled, rows: I32) -> I32:
@@ -222,15 +226,8 @@ def join_pairs(
         number[ends[place] + first_copy[part[pair]]]
         for ends, part in zip((found.edges.u, found.edges.v), pairs, strict=True)
     )
-    return JoinedPairs(
-        (pairs[0] - first_parts[0], pairs[1] - first_parts[1]),
-        joining.tree_edges,
-        joining.tree_cross,
-        joining.sums,
-        joining.touch,
-        Edges(u, v, found.edges.d2[place]),
-        starts,
-    )
+    classes = pairs[0] - first_parts[0], pairs[1] - first_parts[1]
+    return JoinedPairs(classes, joining.sums, Edges(u, v, found.edges.d2[place]), starts)
 
 
 def edges_in(part: TaskResult) -> list[Edges]:
@@ -243,13 +240,12 @@ def edges_in(part: TaskResult) -> list[Edges]:
     return own if part.pairs is None else [*own, part.pairs.edges]
 
 
-def merge_parts(shared: SharedInputs, ends: list[PartitionEnds], parts: list[TaskResult]) -> ForestEdges:
+@as_task
+def merge_parts(
+    pool: WorkerPool, shared: SharedInputs, ends: list[PartitionEnds], parts: list[TaskResult]
+) -> ForestEdges:
     """Return the forests of all edges that some tasks found, among the rows of the given partitions."""
-
-    def work(pool: WorkerPool) -> ForestEdges:
-        return settle_numbers(shared.task, ends, [edges for part in parts for edges in edges_in(part)])
-
-    return with_settings(shared, work)
+    return settle_numbers(shared.task, ends, [edges for part in parts for edges in edges_in(part)])
 
 
 def settle_numbers(task: Task, ends: Sequence[PartitionEnds], found: Sequence[Edges]) -> ForestEdges:
@@ -265,11 +261,13 @@ def settle_numbers(task: Task, ends: Sequence[PartitionEnds], found: Sequence[Ed
 
     local = [Edges(among_these(edges.u), among_these(edges.v), edges.d2) for edges in found]
     both = Ends(np.concatenate([own.hashes for own in ends]), np.concatenate([own.ranks for own in ends]))
-    grown = settle(both, task, no_forests(), [no_edges(), *local])
+    grown = settle(both, task, no_forests(), [empty_edges(), *local])
     return ForestEdges(numbers[grown.u], numbers[grown.v], grown.d2, grown.tree)
 
 
+@as_task
 def merge_between(
+    pool: WorkerPool,
     shared: SharedInputs,
     ends_a: list[PartitionEnds],
     ends_b: list[PartitionEnds],
@@ -293,23 +291,21 @@ def merge_between(
     -------
     Edges
     """
-
-    def work(pool: WorkerPool) -> Edges:
-        edges = Edges(*map(np.concatenate, zip(*(own for part in found for own in edges_in(part)), strict=True)))
-        is_b = (class_starts[0] <= edges.u) & (edges.u < class_starts[-1])
-        class_b = np.searchsorted(class_starts, np.where(is_b, edges.u, edges.v), side="right") - 1
-        kept = []
-        for number in np.unique(class_b):
-            low, high = class_starts[number], class_starts[number + 1]
-            ends = [*ends_a, *(own.between(low, high) for own in ends_b)]
-            grown = settle_numbers(shared.task, ends, [Edges(*(field[class_b == number] for field in edges))])
-            kept.append(Edges(grown.u, grown.v, grown.d2))
-        return Edges(*map(np.concatenate, zip(no_edges(), *kept, strict=True)))
-
-    return with_settings(shared, work)
+    edges = together(own for part in found for own in edges_in(part))
+    is_b = (class_starts[0] <= edges.u) & (edges.u < class_starts[-1])
+    class_b = np.searchsorted(class_starts, np.where(is_b, edges.u, edges.v), side="right") - 1
+    kept = []
+    for number in np.unique(class_b):
+        low, high = class_starts[number], class_starts[number + 1]
+        ends = [*ends_a, *(own.between(low, high) for own in ends_b)]
+        grown = settle_numbers(shared.task, ends, [Edges(*(field[class_b == number] for field in edges))])
+        kept.append(Edges(grown.u, grown.v, grown.d2))
+    return together([empty_edges(), *kept])
 
 
+@as_task
 def finish_pairs(
+    pool: WorkerPool,
     shared: SharedInputs,
     ends_a: list[PartitionEnds],
     ends_b: list[PartitionEnds],
@@ -336,55 +332,42 @@ def finish_pairs(
     -------
     JoinedPairs
     """
-
-    def work(pool: WorkerPool) -> JoinedPairs:
-        n_pairs = len(class_starts) - 1
-        first_a = ends_a[0].first
-        last_a = ends_a[-1].first + len(ends_a[-1])
-        edges = Edges(*map(np.concatenate, zip(*(e for part in (*known, *found) for e in edges_in(part)), strict=True)))
-        is_a = [(first_a <= end) & (end < last_a) for end in (edges.u, edges.v)]
-        of_a = is_a[0] & is_a[1]
-        class_u, class_v = (np.searchsorted(class_starts, end, side="right") - 1 for end in (edges.u, edges.v))
-        other = np.where(is_a[0], class_v, class_u)
-        # an edge between two classes of the unit belongs to no pair of this task
-        other[~is_a[0] & ~is_a[1] & (class_u != class_v)] = -1
-        tree_edges = np.zeros((n_pairs, shared.task.n_trees), np.int64)
-        tree_cross, sums = np.zeros((n_pairs, shared.task.n_trees)), np.zeros((n_pairs, 7))
-        touch = np.zeros(n_pairs, np.bool_)
-        between: list[Edges] = []
-        all_b = joined_ends(ends_b)
-        for pair in range(n_pairs):
-            low, high = class_starts[pair], class_starts[pair + 1]
-            mine = Edges(*(field[of_a | (other == pair)] for field in edges))
-            b_ends = all_b.between(low, high)
-            both = [joined_ends(ends_a), b_ends]
-            grown = settle_numbers(shared.task, both, [mine])
-            n_a = len(both[0])
-            local_u, local_v = (
-                np.where((first_a <= end) & (end < last_a), end - first_a, end - low + n_a).astype(np.int32)
-                for end in (grown.u, grown.v)
-            )
-            distinct, sites = np.unique(np.concatenate([own.sites for own in both]), return_inverse=True)
-            touch[pair] = len(np.intersect1d(both[0].sites, b_ends.sites)) > 0
-            ranks = np.concatenate([own.ranks for own in both])
-            out = tree_edges[pair], tree_cross[pair], sums[pair]
-            measure_pair(local_u, local_v, grown.tree, sites, len(distinct), n_a, ranks, bool(first_a > low), *out)
-            crossing = (local_u < n_a) != (local_v < n_a)
-            swap = local_u[crossing] >= n_a
-            u, v = grown.u[crossing], grown.v[crossing]
-            between.append(Edges(np.where(swap, v, u), np.where(swap, u, v), grown.d2[crossing]))
-        counts = [len(edges.u) for edges in between]
-        return JoinedPairs(
-            (np.zeros(n_pairs, np.int64), np.arange(n_pairs)),
-            tree_edges,
-            tree_cross,
-            sums,
-            touch,
-            Edges(*map(np.concatenate, zip(*between, strict=True))),
-            np.concatenate(([0], np.cumsum(counts))),
+    n_pairs = len(class_starts) - 1
+    first_a = ends_a[0].first
+    last_a = ends_a[-1].first + len(ends_a[-1])
+    edges = together(own for part in (*known, *found) for own in edges_in(part))
+    is_a = [(first_a <= end) & (end < last_a) for end in (edges.u, edges.v)]
+    of_a = is_a[0] & is_a[1]
+    class_u, class_v = (np.searchsorted(class_starts, end, side="right") - 1 for end in (edges.u, edges.v))
+    other = np.where(is_a[0], class_v, class_u)
+    # an edge between two classes of the unit belongs to no pair of this task
+    other[~is_a[0] & ~is_a[1] & (class_u != class_v)] = -1
+    sums = PairSums.empty(n_pairs, shared.task.n_trees)
+    between: list[Edges] = []
+    all_b = joined_ends(ends_b)
+    for pair in range(n_pairs):
+        low, high = class_starts[pair], class_starts[pair + 1]
+        mine = Edges(*(field[of_a | (other == pair)] for field in edges))
+        b_ends = all_b.between(low, high)
+        both = [joined_ends(ends_a), b_ends]
+        grown = settle_numbers(shared.task, both, [mine])
+        n_a = len(both[0])
+        local_u, local_v = (
+            np.where((first_a <= end) & (end < last_a), end - first_a, end - low + n_a).astype(np.int32)
+            for end in (grown.u, grown.v)
         )
-
-    return with_settings(shared, work)
+        distinct, sites = np.unique(np.concatenate([own.sites for own in both]), return_inverse=True)
+        sums.touch[pair] = len(np.intersect1d(both[0].sites, b_ends.sites)) > 0
+        ranks = np.concatenate([own.ranks for own in both])
+        out = (field[pair] for field in sums[:3])
+        measure_pair(local_u, local_v, grown.tree, sites, len(distinct), n_a, ranks, bool(first_a > low), *out)
+        crossing = (local_u < n_a) != (local_v < n_a)
+        swap = local_u[crossing] >= n_a
+        u, v = grown.u[crossing], grown.v[crossing]
+        between.append(Edges(np.where(swap, v, u), np.where(swap, u, v), grown.d2[crossing]))
+    counts = [len(edges.u) for edges in between]
+    classes = np.zeros(n_pairs, np.int64), np.arange(n_pairs)
+    return JoinedPairs(classes, sums, together(between), np.concatenate(([0], np.cumsum(counts))))
 
 
 def joined_ends(ends: Sequence[PartitionEnds]) -> PartitionEnds:

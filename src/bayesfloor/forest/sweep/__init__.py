@@ -2,8 +2,7 @@
 
 `tiling` cuts points into the tiles of a k-d tree (`kdtree_kernels`) and keeps their float32 coordinates (`records`).
 `grow` starts from near neighbours and a sample's trees (`seed_kernels`). `driver` then holds blocks of distances
-against the last tree so far: `bound_kernels` says how far every point must look, a backend proposes edges in float32
-and decides them in float64, and Kruskal's walk settles the forests. The backend for the CPU is `tile_kernels`, over
-`distance_kernels`; `gpu` has another. A whole set, a pair of classes, a batch of new rows and a partition are all swept
-by this driver.
+against the last tree so far: `bound_kernels` says how far every point must look, `tile_kernels`, over
+`distance_kernels`, propose edges in float32 and decide them in float64, and Kruskal's walk settles the forests. A whole
+set, a pair of classes, a batch of new rows and a partition are all swept by this driver; `gpu` has a sweep of its own.
 """

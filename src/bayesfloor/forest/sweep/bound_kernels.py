@@ -2,6 +2,7 @@
 
 One point of each tile represents it. An edge between two points that can still enter is no longer than the longest of
 three: the heaviest edges from either point to its representative, its *reach*, and that between the representatives.
+A device has blocks of points along the line of the last tree in place of tiles (`bound_along`).
 """
 
 import numpy as np
@@ -132,3 +133,34 @@ def bound_side(side, place, first_copy, line, bounds, choose):
     point_places(place, side.copy_start, first_copy, bounds.place_low, bounds.place_high)
     bound_tiles(0, 1 << side.height, side, line, bounds, choose)
     bound_nodes(side, bounds)
+
+
+@kernel
+def bound_along(place, copy_start, first_copy, line, choose, block_size, order, low, high, reach, anchors):
+    """Fill in how far each point looks: the heaviest edge between it and the point in the middle of its block.
+
+    `order` holds the points as they are listed. Where `choose` says so, it is filled in first: by the place of their
+    first copies. `low` and `high` receive the places of the copies of each point, `anchors` those of the middles.
+    """
+    n, n_places = len(order), len(place)
+    table, logs, lengths = line.table, line.logs, line.lengths
+    lows, highs = np.empty(n, np.int32), np.empty(n, np.int32)
+    point_places(place, copy_start, first_copy, lows, highs)
+    if choose:
+        point_at = np.full(n_places, -1, np.int32)
+        for i in range(n):
+            point_at[lows[i]] = i
+        listed = 0
+        for at in range(n_places):
+            if point_at[at] >= 0:
+                order[listed] = point_at[at]
+                listed += 1
+    for p in range(n):
+        low[p], high[p] = lows[order[p]], highs[order[p]]
+    for block in range(len(anchors)):
+        start = block * block_size
+        anchor = low[min(start + block_size // 2, n - 1)]
+        anchors[block] = anchor
+        for p in range(start, min(start + block_size, n)):
+            edge = heaviest_gap(table, logs, min(low[p], anchor), max(high[p], anchor))
+            reach[p] = 0.0 if edge < 0 else lengths[edge]

@@ -1,12 +1,12 @@
-"""One sweep for all: blocks of distances held against the last tree so far, by the CPU's kernels or a device.
+"""One sweep for all on the CPU: blocks of distances held against the last tree so far.
 
 ::
 
     forests so far ──last_line──▶ line ──draw_bounds──▶ bounds of every part
           ▲                                                │
-          └──settle◀── survivors ◀──backend, chunk by chunk┘     until no chunk is left
+          └──settle◀── survivors ◀──kernels, chunk by chunk┘     until no chunk is left
 
-A backend takes chunks of distances and yields the edges that may still enter. When more have come in than are worth
+Each thread takes chunks of distances and yields the edges that may still enter. When more have come in than are worth
 waiting for, the forests are settled and the sweep resumes with closer bounds.
 """
 
@@ -16,14 +16,14 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F32, I32, Edges, ForestEdges
 from bayesfloor.forest.order.bottleneck_kernels import tree_line
-from bayesfloor.forest.order.edges import Ends, Task, settle
+from bayesfloor.forest.order.edges import Ends, Task, empty_edges, settle
 from bayesfloor.forest.order.kruskal_kernels import saturation_size
 from bayesfloor.forest.sweep.bound_kernels import (
     bound_nodes,
@@ -102,17 +102,13 @@ class Part:
 
 
 class Chunk(NamedTuple):
-    """A piece of a block of distances: first..last of one side against other_first..other_last of the other.
-
-    The kernels for the CPU count tiles, a device counts points. `kind` says which side is the one.
-    """
+    """A piece of a block: tiles first..last of one side against all of the other; `kind` says which is which."""
 
     block: int
     kind: int
     first: int
     last: int
-    other_first: int
-    other_last: int
+    other_first: int = 0  # tile of the other side to go on with
 
 
 def cut_tiles(side: Side, n_threads: int, n_others: int) -> list[tuple[int, int]]:
@@ -124,6 +120,10 @@ def cut_tiles(side: Side, n_threads: int, n_others: int) -> list[tuple[int, int]
     per_leaf = max(1, len(side.hashes) * n_others // n_leaves)
     size = min(max(1, n_leaves // (16 * n_threads), SMALL_CHUNK // per_leaf), n_leaves)
     return [(first, min(first + size, n_leaves)) for first in range(0, n_leaves, size)]
+
+
+#: Takes a chunk; yields edges, and what is left of the chunk where it can be left for later.
+SweepChunk = Callable[[Chunk], Iterator[tuple[Edges, Chunk | None]]]
 
 
 class Survivors:
@@ -139,26 +139,9 @@ class Survivors:
         self.count += len(edges.u)
 
 
-class Device(Protocol):
-    """Where forests are grown, if not by the kernels for the CPU."""
-
-    def look_around(self, sets: list[Tiled], n_trees: int) -> None:
-        """Find the near neighbours of all points of some sets, in their own set and in each of the others."""
-
-    def grow(self, tiled: Tiled, task: Task, pool: WorkerPool, amount: int) -> ForestEdges:
-        """Return the exact forests of one set of points, numbered as copies."""
-
-    def join(
-        self, a: Tiled, b: Tiled, known: ForestEdges, ends: Ends, coinciding: list[Edges], task: Task, pool: WorkerPool,
-        amount: int,
-    ) -> ForestEdges:  # fmt: skip
-        """Return the forests of two sets together, given what their own forests keep."""
-
-
-def device_for(task: Task, n_distances: int) -> Device | None:
+def device_for(task: Task, n_distances: int) -> Any:
     """Return the device of a task for a block of so many distances; None where the CPU does it."""
-    device: Device | None = task.device
-    return device if n_distances >= plan.current().device_pairs else None
+    return task.device if n_distances >= plan.current().device_pairs else None
 
 
 class Sweep:
@@ -185,8 +168,7 @@ class Sweep:
         self, forests: ForestEdges, pool: WorkerPool, amount: int, last: tuple[I32, Line] | None = None
     ) -> ForestEdges:
         """Return the exact forests, given those of a graph on the same points; `last` is their last tree as a line."""
-        backend = self.backend(pool.n_threads)
-        chunks = deque(backend.chunks())
+        chunks = deque(self.chunks(pool.n_threads))
         share = amount // len(chunks)
         limit = int(self.settings.survivors_per_point * len(self.ends) * self.task.n_trees) + self.settings.buffer_edges
         resumed = False
@@ -194,22 +176,77 @@ class Sweep:
             place, line = last or last_line(self.ends, self.task, forests, self.axes.scale)
             for part in self.parts:
                 part.draw_bounds(place, line, self.bounds[id(part)], not resumed, pool)
-            backend.set_bounds(line, resumed)
-            found = Survivors()
-            workers = [backend.worker() for _ in range(backend.n_workers)]
+            hops, found = self.hops(line), Survivors()
+            workers = [self.worker(line, hops, resumed) for _ in range(pool.n_threads)]
             pool.run(work_through, [(worker, chunks, found, limit, pool, share) for worker in workers])
             if found.edges:
                 forests = settle(self.ends, self.task, forests, found.edges, pool)
             resumed, last = True, None
         return forests
 
-    def backend(self, n_threads: int) -> TileKernels:
-        """Return who works through the chunks."""
-        return TileKernels(self, n_threads)
+    def chunks(self, n_threads: int) -> list[Chunk]:
+        """Cut all blocks into chunks; two sides look at each other both ways."""
+        cut: list[Chunk] = []
+        for block, (a, b) in enumerate(self.blocks):
+            ways = [(WITHIN, a, b)] if a is b else [(FORWARD, a, b), (BACKWARD, b, a)]
+            for kind, one, other in ways:
+                tiles = cut_tiles(one.tiled.side, n_threads, len(other.tiled.side.hashes))
+                cut += [Chunk(block, kind, first, last) for first, last in tiles]
+        return cut
+
+    def hops(self, line: Line) -> Hops:
+        """Rank the representatives of all tiles along the line, and measure the hops from one to the next."""
+        if self.products:
+            return Hops(np.zeros((1, 1), np.float32), self.known)
+        all_bounds = [self.bounds[id(part)] for part in self.parts]
+        places = np.concatenate([bounds.rank_low[len(bounds.representative) :] for bounds in all_bounds])
+        # new points are in tiles of their own and in those of all points, where one of them may represent both
+        places, numbers = np.unique(places, return_inverse=True)
+        ranks = numbers.astype(np.int32)
+        for bounds in all_bounds:
+            n_leaves = len(bounds.representative)
+            rank_nodes(ranks[:n_leaves], bounds.rank_low, bounds.rank_high)
+            ranks = ranks[n_leaves:]
+        return Hops(hop_table(places, line), self.known)
+
+    def worker(self, line: Line, hops: Hops, resumed: bool) -> SweepChunk:
+        """Return what one thread calls with chunk after chunk, with buffers of its own."""
+        out, works = [empty_edges(self.settings.buffer_edges)], {}
+
+        def sweep_chunk(chunk: Chunk) -> Iterator[tuple[Edges, Chunk | None]]:
+            a, b = self.blocks[chunk.block]
+            if chunk.kind == BACKWARD:
+                a, b = b, a
+            sides = a.tiled.side, self.bounds[id(a)], b.tiled.side, self.bounds[id(b)]
+            if chunk.block not in works:
+                works[chunk.block] = new_work(sides[0], sides[2])
+            how = line, hops, self.task.key, chunk.kind, resumed, self.saturation, self.products
+            for edges, rest in in_steps(chunk, sweep_leaves, (*sides, *how), works[chunk.block], out):
+                yield Edges(a.numbers(edges.u), b.numbers(edges.v), edges.d2.copy()), rest
+
+        return sweep_chunk
+
+
+def in_steps(
+    chunk: Chunk, kernel: Callable[..., tuple[int, int, int]], arguments: tuple[Any, ...], work: Work, out: list[Edges]
+) -> Iterator[tuple[Edges, Chunk | None]]:
+    """Yield what a kernel writes to `out` until a chunk is done, and what is left of it where that can wait."""
+    tile, leaf, pending = chunk.first, chunk.other_first, True
+    while tile < chunk.last or pending:
+        count, tile, leaf = kernel(tile, chunk.last, leaf, *arguments, work, out[0])
+        pending = bool(work.pending[0] < work.pending[1])
+        if pending and count == 0:
+            out[0] = empty_edges(2 * len(out[0].u))
+        u, v, d2 = out[0]
+        can_wait = tile < chunk.last and not pending
+        yield (
+            Edges(u[:count], v[:count], d2[:count]),
+            chunk._replace(first=tile, other_first=leaf) if can_wait else None,
+        )
 
 
 def work_through(
-    sweep_chunk: Callable[[Chunk], Iterator[tuple[Edges, Chunk | None]]],
+    sweep_chunk: SweepChunk,
     chunks: deque[Chunk],
     found: Survivors,
     limit: int,
@@ -230,80 +267,3 @@ def work_through(
                 chunks.appendleft(rest)
                 return
         pool.advance(share)
-
-
-class TileKernels:
-    """The kernels for the CPU: chunks are tiles of one side against all tiles of the other."""
-
-    def __init__(self, sweep: Sweep, n_threads: int):
-        self.sweep, self.n_workers = sweep, n_threads
-        self.hops = Hops(np.zeros((1, 1), np.float32), sweep.known)
-
-    def chunks(self) -> list[Chunk]:
-        """Cut all blocks into chunks; two sides look at each other both ways."""
-        cut: list[Chunk] = []
-        for block, (a, b) in enumerate(self.sweep.blocks):
-            ways = [(WITHIN, a, b)] if a is b else [(FORWARD, a, b), (BACKWARD, b, a)]
-            for kind, one, other in ways:
-                side = other.tiled.side
-                for first, last in cut_tiles(one.tiled.side, self.n_workers, len(side.hashes)):
-                    cut.append(Chunk(block, kind, first, last, 0, 1 << side.height))
-        return cut
-
-    def set_bounds(self, line: Line, resumed: bool) -> None:
-        """Take note that the bounds have been drawn anew."""
-        self.line, self.resumed = line, resumed
-        if self.sweep.products:
-            return
-        all_bounds = [self.sweep.bounds[id(part)] for part in self.sweep.parts]
-        places = np.concatenate([bounds.rank_low[len(bounds.representative) :] for bounds in all_bounds])
-        # new points are in tiles of their own and in those of all points, where one of them may represent both
-        places, numbers = np.unique(places, return_inverse=True)
-        ranks = numbers.astype(np.int32)
-        self.hops = self.hops._replace(table=hop_table(places, line))
-        for bounds in all_bounds:
-            n_leaves = len(bounds.representative)
-            rank_nodes(ranks[:n_leaves], bounds.rank_low, bounds.rank_high)
-            ranks = ranks[n_leaves:]
-
-    def worker(self) -> Callable[[Chunk], Iterator[tuple[Edges, Chunk | None]]]:
-        """Return what one thread calls with chunk after chunk, with buffers of its own."""
-        sweep, capacity = self.sweep, self.sweep.settings.buffer_edges
-        out = [Edges(np.empty(capacity, np.int32), np.empty(capacity, np.int32), np.empty(capacity))]
-        works: dict[int, Work] = {}
-
-        def sweep_chunk(chunk: Chunk) -> Iterator[tuple[Edges, Chunk | None]]:
-            a, b = sweep.blocks[chunk.block]
-            if chunk.kind == BACKWARD:
-                a, b = b, a
-            sides = a.tiled.side, sweep.bounds[id(a)], b.tiled.side, sweep.bounds[id(b)]
-            if chunk.block not in works:
-                works[chunk.block] = new_work(sides[0], sides[2])
-            work = works[chunk.block]
-            tile, leaf, pending = chunk.first, chunk.other_first, True
-            while tile < chunk.last or pending:
-                count, tile, leaf = sweep_leaves(
-                    tile,
-                    chunk.last,
-                    leaf,
-                    *sides,
-                    self.line,
-                    self.hops,
-                    sweep.task.key,
-                    chunk.kind,
-                    self.resumed,
-                    sweep.saturation,
-                    sweep.products,
-                    work,
-                    out[0],
-                    0,
-                )
-                pending = work.pending[0] < work.pending[1]
-                if pending and count == 0:
-                    out[0] = Edges(*(np.empty(2 * len(part), part.dtype) for part in out[0]))
-                u, v, d2 = out[0]
-                can_stop = tile < chunk.last and not pending
-                rest = chunk._replace(first=tile, other_first=leaf) if can_stop else None
-                yield Edges(a.numbers(u[:count]), b.numbers(v[:count]), d2[:count].copy()), rest
-
-        return sweep_chunk

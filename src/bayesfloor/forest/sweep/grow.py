@@ -6,19 +6,19 @@ survive. Nothing of it needs to be exact.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from bayesfloor.forest import plan
 from bayesfloor.forest.order.arrays import F64, I32, Edges, ForestEdges
 from bayesfloor.forest.order.edges import Ends, Task, no_forests, settle, settle_all
-from bayesfloor.forest.order.kruskal_kernels import site_forests
+from bayesfloor.forest.order.kruskal_kernels import component_labels, site_forests
 from bayesfloor.forest.order.points import Points
 from bayesfloor.forest.sweep.bound_kernels import bound_tiles, empty_bounds, point_places
-from bayesfloor.forest.sweep.chaining import chain_components
-from bayesfloor.forest.sweep.distance_kernels import edge_lengths
 from bayesfloor.forest.sweep.driver import NOTHING_KNOWN, Part, Sweep, cut_tiles, device_for, last_line
 from bayesfloor.forest.sweep.records import Line, Side
-from bayesfloor.forest.sweep.seed_kernels import near_neighbors, neighbor_edges, sample_trees
+from bayesfloor.forest.sweep.seed_kernels import chain_edges, near_neighbors, neighbor_edges, sample_trees
 from bayesfloor.forest.sweep.tiling import Axes, Tiled, copy_edges, lengths_of, new_work, tile_along
 from bayesfloor.runtime.kernels import is_plain
 from bayesfloor.runtime.threads import WorkerPool
@@ -34,16 +34,23 @@ FEW_AXES = 3
 # Maximum number of axes: number of tiles in which a tile's points look for neighbours.
 NEAR_TILES = ((FEW_AXES, 5), (8, 14), (20, 7), (np.inf, 4))
 
+# Maximum number of rounds of joining; the sweep finds what is still apart then.
+ROUNDS = 4
+
 
 def grow(
-    points: Points, tiled: Tiled, task: Task, axes: Axes, pool: WorkerPool, amount: int
+    points: Points, tiled: Tiled, task: Task, axes: Axes, pool: WorkerPool, amount: int, near: I32 | None = None
 ) -> tuple[Tiled, ForestEdges]:
-    """Return the exact forests of one set of points, numbered as copies, and the tiles that they ended up in."""
+    """Return the exact forests of one set of points, numbered as copies, and the tiles that they ended up in.
+
+    `near` are near neighbours of each point, nearest first, where they are known.
+    """
     side = tiled.side
     n = len(side.hashes)
     ends = Ends(tiled.copy_hashes, tiled.copy_ranks)
+    site = np.repeat(np.arange(n), np.diff(side.copy_start))
     site_u, site_v = site_forests(side.copy_start, task.n_trees)
-    sites = Edges(site_u, site_v, np.zeros(len(site_u)))
+    sites = Edges(site_u, site_v, side.core.take(site[site_u]) if len(side.core) else np.zeros(len(site_u)))
     if n <= max(plan.current().all_pairs_below, 1) or is_plain():
         first, second = np.triu_indices(n, 1)
         edges = copy_edges(tiled, tiled, first, second, task.n_trees)
@@ -53,20 +60,14 @@ def grow(
     device = device_for(task, n * n)
     if device is not None:
         return tiled, device.grow(tiled, task, pool, amount)
-    known, seeds = seed_edges(tiled, task, axes, pool)
-    grown = settle(ends, task, no_forests(), [sites, seeds], pool)
-
-    def squared_lengths(u: I32, v: I32) -> F64:
-        site = np.repeat(np.arange(n), np.diff(side.copy_start))
-        return lengths_of(tiled, tiled, site[u], site[v])
-
-    grown = chain_components(ends, task, grown, squared_lengths)
+    if near is None:
+        near = neighbors_of(tiled, tiled, 2 * task.n_trees + (1 if axes.n_axes <= FEW_AXES else 2), pool)
+    grown = settle(ends, task, no_forests(), [sites, seed_edges(tiled, near, task, axes, pool)], pool)
+    grown = chain_components(ends, task, grown, lambda u, v: lengths_of(tiled, tiled, site[u], site[v]))
     cut, grown, ends = cut_along_last_tree(points, tiled, grown, ends, task, axes, pool)
-    if cut is not tiled or n < len(ends):
-        known = NOTHING_KNOWN
-    tiled = cut
-    part = Part(tiled)
-    return tiled, Sweep([(part, part)], ends, task, axes, known).run(grown, pool, amount)
+    known = near if cut is tiled and n == len(ends) and not len(side.core) else NOTHING_KNOWN
+    part = Part(cut)
+    return cut, Sweep([(part, part)], ends, task, axes, known).run(grown, pool, amount)
 
 
 def cut_along_last_tree(
@@ -108,22 +109,18 @@ def tiles_are_mixed(side: Side, place: I32, line: Line) -> bool:
     return bool(many_reach > MIXED * line.lengths[len(line.lengths) // 2])
 
 
-def seed_edges(tiled: Tiled, task: Task, axes: Axes, pool: WorkerPool) -> tuple[I32, Edges]:
-    """Return near neighbours, and their edges with the trees of a sample."""
+def seed_edges(tiled: Tiled, near: I32, task: Task, axes: Axes, pool: WorkerPool) -> Edges:
+    """Return the edges to near neighbours, and the trees of a sample."""
     side = tiled.side
     n = len(side.hashes)
-    n_wanted = 2 * task.n_trees + (1 if axes.n_axes <= FEW_AXES else 2)
-    near = neighbors_of(tiled, tiled, n_wanted, pool)
     u, v = neighbor_edges(near)
     sample = np.unique(np.linspace(0, n - 1, min(SAMPLE, n)).astype(np.int64))
     coordinates = axes.coordinates(side.rows[sample])[0].astype(np.float32)
     sample_u, sample_v = sample_trees(coordinates, task.n_trees)
     u = np.concatenate((u, sample[sample_u].astype(np.int32)))
     v = np.concatenate((v, sample[sample_v].astype(np.int32)))
-    d2 = np.empty(len(u))
-    shares = pool.shares(len(u))
-    pool.run(edge_lengths, [(side.rows, side.rows, u[a:b], v[a:b], d2[a:b]) for a, b in shares])
-    return near, Edges(side.copy_start[u].astype(np.int32), side.copy_start[v].astype(np.int32), d2)
+    d2 = lengths_of(tiled, tiled, u, v, pool)
+    return Edges(side.copy_start[u].astype(np.int32), side.copy_start[v].astype(np.int32), d2)
 
 
 def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, pool: WorkerPool, n_near: int | None = None) -> I32:
@@ -141,3 +138,16 @@ def neighbors_of(a: Tiled, b: Tiled, n_wanted: int, pool: WorkerPool, n_near: in
     n_others = min(n_near * len(b.side.hashes) >> b.side.height, len(b.side.hashes))
     pool.run(search, cut_tiles(a.side, pool.n_threads, n_others))
     return neighbors
+
+
+def chain_components(
+    ends: Ends, task: Task, grown: ForestEdges, squared_lengths: Callable[[np.ndarray, np.ndarray], F64]
+) -> ForestEdges:
+    """Join the components of the last tree by chains of edges, whose squared lengths are measured between copies."""
+    for _ in range(ROUNDS):
+        last = grown.tree == task.n_trees - 1
+        if np.count_nonzero(last) == len(ends) - 1:
+            break
+        u, v = chain_edges(component_labels(len(ends), grown.u[last], grown.v[last]), 2 * task.n_trees + 4)
+        grown = settle(ends, task, grown, [Edges(u, v, squared_lengths(u, v))])
+    return grown

@@ -60,22 +60,8 @@ def near_neighbors(first, last, a, b, same, n_near, products, work, neighbors):
             column_b = b.columns[leaf_b]
             width_b = b.columns[leaf_b + 1] - column_b
             if full:
-                one, other, spare = a.full, b.full, work.product
-                full_block(
-                    one,
-                    leaf_a,
-                    start_a,
-                    chosen,
-                    n_rows,
-                    other,
-                    leaf_b,
-                    start_b,
-                    size_b,
-                    full_points,
-                    norms,
-                    spare,
-                    block,
-                )
+                buffers = full_points, norms, work.product, block
+                full_block(a.full, leaf_a, start_a, chosen, n_rows, b.full, leaf_b, start_b, size_b, *buffers)
             else:
                 for p in range(n_rows):
                     norms[p] = shift(rows, chosen[p], centers, leaf_b, points, p)

@@ -3,7 +3,7 @@
 How rows become a model::
 
     X, y ─► fitting.order_rows   an order by their values; the last rows are held out
-         ─► scaling              columns on one scale, fewer where they are very many
+         ─► feature_map          columns on one scale, fewer where they are very many
          ─► feature_choice       on a sample: the width of the Gaussians, weights of columns, rules ─► FeatureMap
          ─► row_sums             sums over blocks of rows: products of features, gradients of the loss
             or cluster_sums      the same by the workers of a Dask cluster

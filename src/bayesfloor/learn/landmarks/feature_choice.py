@@ -8,11 +8,10 @@ by how much of its residuals they explain.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import linalg
 
-from bayesfloor.learn.landmarks.feature_map import F32, LINEAR_SCALE, FeatureMap, gaussian, squares_of_rows
-from bayesfloor.runtime.arrays import Bools, Floats, Ints
+from bayesfloor.learn.landmarks.feature_map import F32, LINEAR_SCALE, FeatureMap, Scaling, gaussian, squares_of_rows
+from bayesfloor.learn.ridge import LeaveOneOut, fit_leaving_one_out, gaussian_slopes
+from bayesfloor.runtime.arrays import Bools, Ints
 
 #: Rows, and landmarks of them, on which the width of the kernel and the weights of the columns are chosen.
 WIDTH_ROWS, WIDTH_LANDMARKS, GRADIENT_ROWS = 500, 64, 400
@@ -53,29 +52,16 @@ class Sample(NamedTuple):
     targets: F32
     root_weight: F32 | None
 
-
-class Ridge(NamedTuple):
-    """Ridge regression with exact leave-one-out residuals.
-
-    Attributes
-    ----------
-    error : float
-        Mean squared leave-one-out residual.
-    penalty : float
-        The best of those tried.
-    residuals : ndarray of shape (n, n_classes), float32
-        Of each row, by the regression on the other rows.
-    coefficients : ndarray of shape (n_features, n_classes), float32
-        Of the constant, the linear features if any, and the landmarks.
-    """
-
-    error: float
-    penalty: float
-    residuals: F32
-    coefficients: F32
+    @classmethod
+    def of(cls, columns: F32, targets: F32, weight: F32) -> "Sample":
+        """Return rows with weights, of any mean."""
+        if (weight == weight[0]).all():
+            return cls(columns, targets, None)
+        root = np.sqrt(weight / weight.mean())[:, np.newaxis]
+        return cls(columns, targets * root, root)
 
 
-def ridge(sample: Sample, columns: F32, landmarks: F32, gamma: float, with_linear: bool) -> Ridge:
+def ridge(sample: Sample, columns: F32, landmarks: F32, gamma: float, with_linear: bool) -> LeaveOneOut:
     """Regress indicators of the classes on linear and kernel features.
 
     Parameters
@@ -93,7 +79,8 @@ def ridge(sample: Sample, columns: F32, landmarks: F32, gamma: float, with_linea
 
     Returns
     -------
-    Ridge
+    LeaveOneOut
+        With coefficients of the constant, the linear features if any, and the landmarks.
     """
     n, d = columns.shape
     n_linear = d if with_linear else 0
@@ -103,22 +90,7 @@ def ridge(sample: Sample, columns: F32, landmarks: F32, gamma: float, with_linea
     F[:, 1 + n_linear :] = gaussian(columns, landmarks, gamma)
     if sample.root_weight is not None:
         F *= sample.root_weight
-    values, vectors = linalg.eigh((F.T @ F).astype(np.float64), check_finite=False, driver="evd")
-    values = np.maximum(values, 0.0)
-    Q: F32 = F @ vectors.astype(np.float32)
-    products = (Q.T @ sample.targets).astype(np.float64)
-    penalties = RIDGE_PENALTIES * (n / 1000)
-    shrinkage = 1.0 / (values[:, np.newaxis] + penalties)
-    leverage = np.minimum((Q * Q) @ shrinkage.astype(np.float32), np.float32(0.99))
-    best, lowest, residuals = 0, np.inf, sample.targets
-    for number in range(len(penalties)):
-        left = sample.targets - Q @ (products * shrinkage[:, [number]]).astype(np.float32)
-        left /= 1 - leverage[:, [number]]
-        error = float(np.vdot(left, left)) / n
-        if error < lowest:
-            best, lowest, residuals = number, error, left
-    coefficients = vectors @ (products * shrinkage[:, [best]])
-    return Ridge(lowest, float(penalties[best]), residuals, coefficients.astype(np.float32))
+    return fit_leaving_one_out(F, sample.targets, RIDGE_PENALTIES * (n / 1000))
 
 
 def median_square(columns: F32, rng: np.random.Generator) -> float:
@@ -129,16 +101,15 @@ def median_square(columns: F32, rng: np.random.Generator) -> float:
     return max(float(np.median(distances)), LEAST_SQUARE) if len(distances) else 1.0
 
 
-def gradient_weights(columns: F32, landmarks: F32, gamma: float, fitted: Ridge, with_linear: bool, power: float) -> F32:
+def gradient_weights(
+    columns: F32, landmarks: F32, gamma: float, fitted: LeaveOneOut, with_linear: bool, power: float
+) -> F32:
     """Return a power of the mean squared gradient of the scores along each column, of mean square about 1."""
     d = columns.shape[1]
     kernels, coefficients = gaussian(columns, landmarks, gamma), fitted.coefficients[-len(landmarks) :]
     total = np.zeros(d, np.float32)
     for number in range(coefficients.shape[1]):
-        parts = kernels * coefficients[:, number]
-        gradient = parts @ landmarks
-        gradient -= columns * parts.sum(axis=1, keepdims=True)
-        gradient *= np.float32(2 * gamma)
+        gradient = gaussian_slopes(columns, landmarks, kernels * coefficients[:, number], -gamma)
         if with_linear:
             gradient += np.float32(LINEAR_SCALE) * fitted.coefficients[1 : 1 + d, number]
         total += squares_of_rows(np.asarray(gradient.T, np.float32))
@@ -276,18 +247,8 @@ class FeaturePlan(NamedTuple):
     gradient_power: float = GRADIENT_POWER
 
 
-class Scaling(NamedTuple):
-    """What scales columns, see `FeatureMap`, and which of the scaled ones have two values."""
-
-    order: Ints
-    centre: Floats
-    scale: Floats
-    axes: NDArray[np.float32] | None
-    is_binary: Bools
-
-
 def choose_features(
-    scaling: Scaling, sample: Sample, landmarks: F32, plan: FeaturePlan, rng: np.random.Generator
+    scaling: Scaling, sample: Sample, landmarks: F32, plan: FeaturePlan, seed: int
 ) -> tuple[FeatureMap, float]:
     """Choose the width of the kernel, the weights of the columns, and the rules.
 
@@ -301,7 +262,7 @@ def choose_features(
         Scaled rows that become landmarks.
     plan : FeaturePlan
         How much to spend.
-    rng : Generator
+    seed : int
         Draws pairs of rows.
 
     Returns
@@ -310,7 +271,7 @@ def choose_features(
     penalty : float
         That of ridge regression on the sample.
     """
-    columns, d = sample.columns, sample.columns.shape[1]
+    columns, d, rng = sample.columns, sample.columns.shape[1], np.random.default_rng(seed)
     few = Sample(*(None if each is None else each[: plan.width_rows] for each in sample))  # type: ignore[arg-type]
     seeds, with_linear = columns[: min(plan.width_landmarks, plan.n_landmarks)], d <= MOST_LINEAR
     unit = median_square(columns, rng)

@@ -6,17 +6,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from bayesfloor.data.value_order import order_of_values
+from bayesfloor.data.column_order import order_of_values
 from bayesfloor.learn.landmarks.cluster_sums import ClusterSums
 from bayesfloor.learn.landmarks.efforts import Effort
-from bayesfloor.learn.landmarks.feature_choice import FeaturePlan, Sample, Scaling, choose_features
+from bayesfloor.learn.landmarks.feature_choice import FeaturePlan, Sample, choose_features
 from bayesfloor.learn.landmarks.feature_kernels import to_probabilities
-from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
+from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap, Scaling, by_share_of_zeros, scale_rows, scaling_of
 from bayesfloor.learn.landmarks.local_rows import LocalRows, fit_stack_weights, store_rows
-from bayesfloor.learn.landmarks.multinomial import Memory, Objective, Penalty, descend, penalty_of
+from bayesfloor.learn.landmarks.multinomial import Fit, Memory, Objective, Penalty, descend, penalty_of
 from bayesfloor.learn.landmarks.row_sums import RowSums
-from bayesfloor.learn.landmarks.scaling import by_share_of_zeros, scale_rows, scaling_of
-from bayesfloor.learn.landmarks.shortlists import MANY_CLASSES, fit_many_classes
+from bayesfloor.learn.landmarks.shortlists import MANY_CLASSES, fit_many_classes, known_rows
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.cluster import Cluster
 from bayesfloor.runtime.hash_kernels import mix64
@@ -218,107 +217,63 @@ def fit_model(
     """
     n = len(rows.codes)
     scaling, columns, plan = plan_features(rows, n_classes, effort, seed, n_landmarks, n_rules)
-    few = RowsOfModel(columns, rows, slice(0, min(effort.n_tune, rows.n_kept)))
-    feature_map, strength = _choose_features(few, scaling, columns, plan, n_classes, seed)
+    few = slice(0, min(effort.n_tune, rows.n_kept))
+    sample = Sample.of(columns[few], np.eye(n_classes, dtype=np.float32)[rows.codes[few]], rows.weight[few])
+    feature_map, strength = choose_features(scaling, sample, columns[: plan.n_landmarks], plan, seed)
     pool.expect(2 * effort.steps + (STEPS_ON_ALL if effort.is_local else 0))
     pool.check()
-    penalty = penalty_of(feature_map)
-    held = slice(rows.n_kept, n) if rows.n_kept < n else slice(0, n)
-    everything = RowsOfModel(columns, rows, slice(0, n), cluster)
+
+    def sums_of(part: slice, cluster: Cluster | None = cluster) -> RowSums:
+        mine = (feature_map, columns[part], rows.codes[part], rows.weight[part], pool)
+        return RowSums(*mine) if cluster is None else ClusterSums(*mine, cluster=cluster)
+
+    penalty, local = penalty_of(feature_map), None
+    whole, held = slice(0, n), slice(rows.n_kept, n) if rows.n_kept < n else slice(0, n)
     if n_classes >= MANY_CLASSES:
-        sums = everything.sums(feature_map, pool)
-        many = fit_many_classes(sums, held, n_classes, penalty, seed)
-        fitted, curvature = many.coefficients, many.curvature.astype(np.float32)
-        return LandmarkModel(
-            feature_map, fitted, None, many.penalty, many.error, many.log_loss, curvature, rows.mean_weight
-        )
-    tuned = _choose_penalty(few, held, feature_map, penalty, strength, n_classes, effort, pool)
-    if not effort.is_local or n * n_classes > MOST_LOCAL_VALUES or rows.n_kept == n:
-        sums = everything.sums(feature_map, pool)
-        n_steps = effort.steps if n > FEW_MORE * len(few.codes) else effort.steps // 2 + 1
-        fitted, curvature = _fit_all(sums, penalty, tuned.strength, tuned.coefficients, effort, n_steps)
-        return LandmarkModel(
-            feature_map, fitted, None, tuned.strength, tuned.error, tuned.log_loss, curvature, rows.mean_weight
-        )
-    return _fit_with_local(everything, feature_map, penalty, tuned, effort, pool)
-
-
-class RowsOfModel(NamedTuple):
-    """Some of the rows, scaled."""
-
-    columns: F32
-    all_rows: Rows
-    part: slice
-    cluster: Cluster | None = None
-
-    @property
-    def codes(self) -> Ints:
-        """Classes."""
-        return self.all_rows.codes[self.part]
-
-    @property
-    def weight(self) -> F32:
-        """Weights."""
-        return self.all_rows.weight[self.part]
-
-    def sums(self, feature_map: FeatureMap, pool: WorkerPool) -> RowSums:
-        """Return sums over these rows."""
-        mine = (feature_map, self.columns[self.part], self.codes, self.weight, pool)
-        return RowSums(*mine) if self.cluster is None else ClusterSums(*mine, cluster=self.cluster)
-
-
-def _choose_features(
-    few: RowsOfModel, scaling: Scaling, columns: F32, plan: FeaturePlan, n_classes: int, seed: int
-) -> tuple[FeatureMap, float]:
-    weight = few.weight
-    root = None if (weight == weight[0]).all() else np.sqrt(weight / weight.mean())[:, np.newaxis]
-    targets = np.eye(n_classes, dtype=np.float32)[few.codes]
-    if root is not None:
-        targets *= root
-    sample = Sample(columns[few.part], targets, root)
-    return choose_features(scaling, sample, columns[: plan.n_landmarks], plan, np.random.default_rng(seed))
-
-
-class Tuned(NamedTuple):
-    """The best penalty, the fit with it on a few rows, and how well that does on held-out rows."""
-
-    strength: float
-    coefficients: F32
-    error: float
-    log_loss: float
+        fit = fit_many_classes(sums_of(whole), held, n_classes, penalty, seed)
+    else:
+        judges = known_rows(held, rows.codes, np.bincount(rows.codes[few], minlength=n_classes))
+        judged = feature_map.features(columns[judges]), rows.codes[judges], rows.weight[judges]
+        fit = _choose_penalty(sums_of(few, None), judged, penalty, strength, n_classes, effort)
+        if not effort.is_local or n * n_classes > MOST_LOCAL_VALUES or rows.n_kept == n:
+            n_steps = effort.steps if n > FEW_MORE * few.stop else effort.steps // 2 + 1
+            fit = _fit_all(sums_of(whole), penalty, fit, effort, n_steps)
+        else:
+            kept, others = sums_of(slice(0, rows.n_kept)), sums_of(held, None)
+            fit, local = _fit_with_local(kept, others, sums_of(whole), penalty, fit, effort)
+    curvature = fit.curvature.astype(np.float32)
+    return LandmarkModel(
+        feature_map, fit.coefficients, local, fit.penalty, fit.error, fit.log_loss, curvature, rows.mean_weight
+    )
 
 
 def _choose_penalty(
-    few: RowsOfModel,
-    held: slice,
-    feature_map: FeatureMap,
+    sums: RowSums,
+    judged: tuple[F32, Ints, F32],
     penalty: Penalty,
     strength: float,
     n_classes: int,
     effort: Effort,
-    pool: WorkerPool,
-) -> Tuned:
-    """Fit the model along falling penalties, each from the one before, and choose by the loss of held-out rows."""
-    sums = few.sums(feature_map, pool)
+) -> Fit:
+    """Fit the model along falling penalties, each from the one before, and choose by the loss of held-out rows.
+
+    Features, classes and weights of the latter are given.
+    """
+    features, codes, weight = judged
     products = sums.products()
-    # A class that the fit has not seen tells nothing about the penalty, and its loss would outweigh all others.
-    is_known = np.bincount(few.codes, minlength=n_classes)[few.all_rows.codes[held]] > 0
-    judges = np.arange(held.start, held.stop)[is_known if is_known.any() else slice(None)]
-    features = feature_map.features(few.columns[judges])
-    codes, weight = few.all_rows.codes[judges], few.all_rows.weight[judges]
-    nothing = np.zeros((n_classes, feature_map.n_features), np.float32)
-    best, n_worse = Tuned(strength, nothing, 1.0, np.inf), 0
+    nothing = np.zeros((n_classes, features.shape[1]), np.float32)
+    best, n_worse = Fit(nothing, strength, 1.0, np.inf, products), 0
     coefficients, of_loss = nothing, sums.gradient(nothing)
     memory: Memory = []
     for factor in effort.path:
         objective = Objective(sums.gradient, products, penalty, strength * factor)
         start = objective.at(coefficients, of_loss)
-        coefficients, _, _, of_loss = descend(objective, start, effort.path_steps, float(few.weight.sum()), memory)
+        coefficients, _, _, of_loss = descend(objective, start, effort.path_steps, float(sums.weight.sum()), memory)
         probabilities: F32 = features @ coefficients.T
         to_probabilities(probabilities)
         error, loss = _error_and_loss(probabilities, codes, weight)
         if loss < best.log_loss:
-            best, n_worse = Tuned(strength * factor, coefficients, error, loss), 0
+            best, n_worse = Fit(coefficients, strength * factor, error, loss, products), 0
             continue
         n_worse += 1
         if n_worse == 2 or loss > HOPELESS * best.log_loss:
@@ -334,51 +289,43 @@ def _error_and_loss(probabilities: F32, codes: Ints, weight: F32) -> tuple[float
     return error, float(-(shares @ np.log(np.maximum(own, LEAST_PROBABILITY))))
 
 
-def _fit_all(
-    sums: RowSums, penalty: Penalty, strength: float, start: F32, effort: Effort, n_steps: int
-) -> tuple[F32, F32]:
-    """Return coefficients, and products of features."""
+def _fit_all(sums: RowSums, penalty: Penalty, start: Fit, effort: Effort, n_steps: int) -> Fit:
+    """Go on with a fit on these rows, with the same penalty."""
     m = sums.feature_map.n_features
     most_rows = int(max(effort.product_rows * m, FEWEST_PRODUCT_ROWS))
     if sums.n_rows <= 1.5 * most_rows:
-        products = sums.products(start)
+        products = sums.products(start.coefficients)
     else:
-        products = sums.products(start, most_rows)
+        products = sums.products(start.coefficients, most_rows)
         products *= SAMPLED_MARGIN
         diagonal = np.diag_indices(m)
         products[diagonal] = np.maximum(products[diagonal], LEAST_SHARE * sums.squares())
-    objective = Objective(sums.gradient, products, penalty, strength)
-    found = descend(objective, objective.at(start), n_steps, float(sums.weight.sum()))
-    return found.coefficients, products.astype(np.float32)
+    objective = Objective(sums.gradient, products, penalty, start.penalty)
+    found = descend(objective, objective.at(start.coefficients), n_steps, float(sums.weight.sum()))
+    return start._replace(coefficients=found.coefficients, curvature=products)
 
 
 def _fit_with_local(
-    everything: RowsOfModel, feature_map: FeatureMap, penalty: Penalty, tuned: Tuned, effort: Effort, pool: WorkerPool
-) -> LandmarkModel:
+    kept: RowSums, held: RowSums, whole: RowSums, penalty: Penalty, start: Fit, effort: Effort
+) -> tuple[Fit, LocalRows | None]:
     """Fit the model without the held-out rows, weigh local corrections on these, and then fit it to all rows."""
-    columns, rows, whole, _ = everything
-    n_kept = rows.n_kept
-    kept, held = everything._replace(part=slice(0, n_kept)), RowsOfModel(columns, rows, slice(n_kept, whole.stop))
-    kept_sums, held_sums = kept.sums(feature_map, pool), held.sums(feature_map, pool)
-    coefficients, _ = _fit_all(kept_sums, penalty, tuned.strength, tuned.coefficients, effort, effort.steps)
-    weighted = columns * feature_map.weights
+    pool, weights = whole.pool, whole.feature_map.weights
+    fit = _fit_all(kept, penalty, start, effort, effort.steps)
     not_weighed = np.zeros(3)
-    local = store_rows(weighted[:n_kept], kept.codes, kept_sums.probabilities(coefficients), not_weighed)
-    probabilities = held_sums.probabilities(coefficients)
-    logarithms = local_logarithms(local, weighted[n_kept:], probabilities, pool)
+    local = store_rows(kept.columns * weights, kept.codes, kept.probabilities(fit.coefficients), not_weighed)
+    probabilities = held.probabilities(fit.coefficients)
+    logarithms = local_logarithms(local, held.columns * weights, probabilities, pool)
     stack_weights, gain = fit_stack_weights(logarithms, held.codes, held.weight)
-    error, log_loss = _error_and_loss(probabilities, held.codes, held.weight)
-    sums = everything.sums(feature_map, pool)
-    coefficients, curvature = _fit_all(sums, penalty, tuned.strength, coefficients, effort, STEPS_ON_ALL)
+    fit = _fit_all(whole, penalty, fit, effort, STEPS_ON_ALL)
     corrected = None
     if gain > 0 and stack_weights[1:].any():
-        scores = (logarithms @ stack_weights).astype(np.float32)
-        to_probabilities(scores)
-        error, log_loss = _error_and_loss(scores, held.codes, held.weight)
-        corrected = store_rows(weighted, rows.codes, sums.probabilities(coefficients), stack_weights)
-    return LandmarkModel(
-        feature_map, coefficients, corrected, tuned.strength, error, log_loss, curvature, rows.mean_weight
-    )
+        probabilities = (logarithms @ stack_weights).astype(np.float32)
+        to_probabilities(probabilities)
+        corrected = store_rows(
+            whole.columns * weights, whole.codes, whole.probabilities(fit.coefficients), stack_weights
+        )
+    error, log_loss = _error_and_loss(probabilities, held.codes, held.weight)
+    return fit._replace(error=error, log_loss=log_loss), corrected
 
 
 def update_model(
@@ -451,12 +398,9 @@ def scores_of(X: Any, feature_map: FeatureMap, coefficients: F32, local: LocalRo
     def score(first: int) -> None:
         pool.check()
         part = X[first : first + PREDICTED_ROWS]
-        block = np.zeros((PREDICTED_ROWS, feature_map.n_axes), np.float32)
         size = part.shape[0]
-        if issparse(part) or feature_map.axes is not None:
-            block[:size] = _projected(part, feature_map)
-        else:
-            block[:size] = feature_map.scaled(part)
+        block = np.zeros((PREDICTED_ROWS, feature_map.n_axes), np.float32)
+        block[:size] = _scaled(part, feature_map)
         scores: F32 = feature_map.features(block) @ transposed
         if local is not None:
             to_probabilities(scores)
@@ -475,11 +419,12 @@ def probabilities_of(scores: F32) -> Floats:
     return odds / odds.sum(axis=1, keepdims=True)
 
 
-def _projected(part: Any, feature_map: FeatureMap) -> F32:
-    """Return projected rows of a block that is filled up, so that each row is multiplied in the same way."""
-    if issparse(part) and feature_map.axes is not None:
-        return feature_map.scaled(part)  # products of sparse rows are taken row by row
-    dense = part.toarray() if issparse(part) else part
-    filled = np.zeros((PREDICTED_ROWS, dense.shape[1]))
-    filled[: len(dense)] = dense
-    return feature_map.scaled(filled)[: len(dense)]
+def _scaled(part: Any, feature_map: FeatureMap) -> F32:
+    """Return scaled rows of a block that is filled up, so that each row is multiplied in the same way."""
+    if issparse(part):
+        if feature_map.axes is not None:
+            return feature_map.scaled(part)  # products of sparse rows are taken row by row
+        part = part.toarray()
+    filled = np.zeros((PREDICTED_ROWS, part.shape[1]))
+    filled[: len(part)] = part
+    return feature_map.scaled(filled)[: len(part)]

@@ -66,6 +66,28 @@ def penalty_of(feature_map: FeatureMap) -> Penalty:
     return Penalty(diagonal, feature_map.landmark_kernel(), feature_map.kernel_columns)
 
 
+class Fit(NamedTuple):
+    """Coefficients with a penalty that was chosen on held-out rows.
+
+    Attributes
+    ----------
+    coefficients : ndarray of shape (n_classes, n_features), float32
+        From features to scores.
+    penalty : float
+        The penalty in use.
+    error, log_loss : float
+        On held-out rows, of a fit without them; the penalty was chosen on these rows.
+    curvature : ndarray of shape (n_features, n_features)
+        Products of features, weighted by the curvature of the loss; the lower triangle.
+    """
+
+    coefficients: F32
+    penalty: float
+    error: float
+    log_loss: float
+    curvature: Floats
+
+
 #: Steps, and how each changed the gradient of the loss without its penalty.
 Memory = list[tuple[F32, F32]]
 

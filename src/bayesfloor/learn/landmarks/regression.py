@@ -1,5 +1,6 @@
 """From rows and numbers to a landmark model: the features of the classes' model under a ridge penalty."""
 
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -10,7 +11,8 @@ from bayesfloor.learn.landmarks.feature_choice import FeaturePlan, Sample, choos
 from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.learn.landmarks.fitting import Rows, plan_features
 from bayesfloor.learn.landmarks.multinomial import Penalty, cholesky, penalty_of, solve
-from bayesfloor.learn.landmarks.row_sums import RowSums, Sums
+from bayesfloor.learn.landmarks.row_sums import RowSums, Sums, over_blocks
+from bayesfloor.learn.ridge import PLATEAU
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.threads import WorkerPool
 
@@ -53,7 +55,7 @@ class RidgeModel(NamedTuple):
     held_out_mse: float
 
 
-def fit_ridge(
+def fit_numbers(
     rows: Rows,
     targets: F32,
     effort: Effort,
@@ -92,18 +94,15 @@ def fit_ridge(
     plan = FeaturePlan(*plan[:3], *WIDTH_CHOICE)
     parts = _parts(n, n_kept, has_groups)
     n_few = min(effort.n_tune, max(2, int(FEW_SHARE * n)), n_kept)
-    few = slice(0, n_few)
-    root = np.sqrt(rows.weight[few] / rows.weight[few].mean())[:, np.newaxis]
-    sample = Sample(columns[few], targets[few, np.newaxis] * root, None if (root == root[0]).all() else root)
-    feature_map, strength = choose_features(
-        scaling, sample, columns[: plan.n_landmarks], plan, np.random.default_rng(seed)
-    )
+    sample = Sample.of(columns[:n_few], targets[:n_few, np.newaxis], rows.weight[:n_few])
+    feature_map, strength = choose_features(scaling, sample, columns[: plan.n_landmarks], plan, seed)
     pool.check()
     pool.expect(2)
     penalty = penalty_of(feature_map)
     sums = [RowSums(feature_map, columns[part], rows.codes[part], rows.weight[part], pool) for part in parts]
     products = [each.products() for each in sums]
-    moments = [_moments(each, targets[part]) for each, part in zip(sums, parts, strict=True)]
+    of_moments, of_squares = partial(over_blocks, _moments), partial(over_blocks, _squares)
+    moments = [each.add_up(of_moments, targets[part])[0] for each, part in zip(sums, parts, strict=True)]
     pool.advance(1)
     all_products, all_moments = np.sum(products, axis=0), np.sum(moments, axis=0)
     judged = [number for number, part in enumerate(parts) if part.start >= n_few] or [len(parts) - 1]
@@ -119,14 +118,14 @@ def fit_ridge(
                 _with_rules(penalty, feature_map, of_rules),
                 strength,
             )
-            total += _sum_of_squares(sums[number], fitted, targets[parts[number]])
+            total += float(sums[number].add_up(of_squares, fitted, targets[parts[number]])[0])
             weight += float(sums[number].weight.sum(dtype=np.float64))
         return total / weight
 
     best, lowest, n_worse = strength, np.inf, 0
     for factor in PATH:
         tried = error(strength * factor, 1.0)
-        if tried < lowest:
+        if tried < (1.0 - PLATEAU) * lowest:
             best, lowest, n_worse = strength * float(factor), tried, 0
         else:
             n_worse += 1
@@ -138,7 +137,7 @@ def fit_ridge(
         for heavier in RULE_PENALTIES:
             for factor in NEARBY:
                 tried = error(middle * factor, heavier)
-                if tried < lowest:
+                if tried < (1.0 - PLATEAU) * lowest:
                     best, of_rules, lowest = middle * factor, heavier, tried
     pool.advance(1)
     fitted = solve_ridge(all_products, all_moments, _with_rules(penalty, feature_map, of_rules), best)
@@ -181,29 +180,12 @@ def solve_ridge(products: Floats, moments: F32, penalty: Penalty, strength: floa
     return solve(cholesky(products, penalty, strength), moments[np.newaxis])[0]
 
 
-def _moments(sums: RowSums, targets: F32) -> F32:
+def _moments(rows: RowSums, block: slice, targets: F32) -> Sums:
     """Return the sum over rows of weight times target times features."""
-    total: F32 = sums.add_up(_moments_of_lane, targets)[0]
-    return total
+    return [(rows.weight[block] * targets[block]) @ rows.features(block)]
 
 
-def _moments_of_lane(rows: RowSums, numbers: list[int], targets: F32) -> Sums:
-    total = np.zeros(rows.feature_map.n_features, np.float32)
-    for number in numbers:
-        block = rows.block(number)
-        total += (rows.weight[block] * targets[block]) @ rows.features(block)
-    return [total]
-
-
-def _sum_of_squares(sums: RowSums, coefficients: F32, targets: F32) -> float:
+def _squares(rows: RowSums, block: slice, coefficients: F32, targets: F32) -> Sums:
     """Return the weighted sum of squared residuals."""
-    return float(sums.add_up(_squares_of_lane, coefficients, targets)[0])
-
-
-def _squares_of_lane(rows: RowSums, numbers: list[int], coefficients: F32, targets: F32) -> Sums:
-    total = 0.0
-    for number in numbers:
-        block = rows.block(number)
-        residuals = targets[block] - rows.features(block) @ coefficients
-        total += float(rows.weight[block] @ (residuals * residuals))
-    return [np.array(total)]
+    residuals = targets[block] - rows.features(block) @ coefficients
+    return [np.array(float(rows.weight[block] @ (residuals * residuals)))]

@@ -87,7 +87,7 @@ class RowSums:
 
     def gradient(self, coefficients: F32) -> tuple[float, F32]:
         """Return the summed loss and its gradient, (n_classes, n_features)."""
-        loss, gradient = self.add_up(partial(_over_blocks, _gradient_of_block), coefficients)
+        loss, gradient = self.add_up(partial(over_blocks, _gradient_of_block), coefficients)
         self.pool.advance(1)
         return float(loss), gradient
 
@@ -119,13 +119,13 @@ class RowSums:
         ndarray of shape (n_features, n_features)
         """
         numbers = self.some_blocks(most_rows)
-        total = self.add_up(partial(_over_blocks, _products_of_block), coefficients, numbers=numbers)[0]
+        total = self.add_up(partial(over_blocks, _products_of_block), coefficients, numbers=numbers)[0]
         seen = sum(float(self.weight[self.block(number)].sum()) for number in numbers)
         return total.astype(np.float64) * (float(self.weight.sum()) / seen)
 
     def squares(self) -> Floats:
         """Return the sum of the square of each feature."""
-        return self.add_up(partial(_over_blocks, _squares_of_block))[0].astype(np.float64)
+        return self.add_up(partial(over_blocks, _squares_of_block))[0].astype(np.float64)
 
     def class_sums(self, n_classes: int) -> F32:
         """Return the sum of the features over the rows of each class, (n_classes, n_features)."""
@@ -181,7 +181,7 @@ def total_of(parts: list[Sums]) -> Sums:
     return totals
 
 
-def _over_blocks(of_block: Callable[..., Sums], rows: RowSums, numbers: list[int], *arguments: Any) -> Sums:
+def over_blocks(of_block: Callable[..., Sums], rows: RowSums, numbers: list[int], *arguments: Any) -> Sums:
     """Add up what a function returns for each block of a lane."""
     totals = of_block(rows, rows.block(numbers[0]), *arguments)
     for number in numbers[1:]:

@@ -18,21 +18,20 @@ a group are linear in the features, and those of several classes taken together 
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from bayesfloor.learn.landmarks.feature_kernels import to_probabilities, to_residuals
 from bayesfloor.learn.landmarks.feature_map import F32
-from bayesfloor.learn.landmarks.multinomial import Objective, Penalty, cholesky, descend, solve
-from bayesfloor.learn.landmarks.row_sums import RowSums, Sums
+from bayesfloor.learn.landmarks.multinomial import Fit, Objective, Penalty, cholesky, descend, solve
+from bayesfloor.learn.landmarks.row_sums import RowSums, Sums, over_blocks
 from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.tree import build_class_tree
 
 #: Number of classes from which shortlists save time.
 MANY_CLASSES = 150
-#: Rows on which overlaps of classes and the factor of the start are measured.
-OVERLAP_ROWS, FACTOR_ROWS = 10_000, 1_500
+#: Rows on which overlaps of classes are measured.
+OVERLAP_ROWS = 10_000
 #: Factors of the closed form to choose from: scores of ridge regression lie between 0 and 1, and those of a multinomial
 #: model are the larger the more classes there are.
 FACTORS = 2.0 ** np.arange(-1.0, 11.5, 0.5)
@@ -55,7 +54,7 @@ def closed_form_start(
     products: Floats,
     penalty: Penalty,
     strength: float,
-    judged: tuple[F32, Ints] | None = None,
+    judged: tuple[F32, Ints],
 ) -> F32:
     """Return coefficients to start from: ridge regression of the indicators of the classes, times a factor.
 
@@ -73,42 +72,23 @@ def closed_form_start(
         The penalty.
     strength : float
         What multiplies it.
-    judged : tuple of two ndarrays or None, default=None
-        Features and classes of the rows on which the factor has the lowest logarithmic loss; some of `rows` for None.
+    judged : tuple of two ndarrays
+        Features and classes of the rows on which the factor has the lowest logarithmic loss.
 
     Returns
     -------
     ndarray of shape (n_classes, n_features), float32
     """
     solved = solve(cholesky(products, penalty, strength), rows.class_sums(n_classes))
-    if judged is None:
-        loss = partial(_loss_on_rows, rows, solved, rows.some_blocks(FACTOR_ROWS))
-    else:
-        loss = partial(_loss_on_features, judged[0] @ solved.T, judged[1])
+    features, codes = judged
+    scores, weight = features @ solved.T, np.ones(len(codes), np.float32)
     best, lowest = np.float32(1.0), np.inf
     for factor in FACTORS.astype(np.float32):
-        value = loss(factor)
+        value = to_residuals(scores * factor, codes, weight)
         if not value < lowest:  # the loss is convex along the factor
             break
         best, lowest = factor, value
     return solved * best
-
-
-def _loss_on_rows(rows: RowSums, coefficients: F32, numbers: list[int], factor: np.float32) -> float:
-    return float(rows.add_up(_losses_of_lane, coefficients * factor, numbers=numbers)[0])
-
-
-def _losses_of_lane(rows: RowSums, numbers: list[int], coefficients: F32) -> Sums:
-    loss = 0.0
-    for number in numbers:
-        block = rows.block(number)
-        scores = rows.features(block) @ coefficients.T
-        loss += to_residuals(scores, rows.codes[block], rows.weight[block])
-    return [np.array(loss)]
-
-
-def _loss_on_features(scores: F32, codes: Ints, factor: np.float32) -> float:
-    return float(to_residuals(scores * factor, codes, np.ones(len(codes), np.float32)))
 
 
 def class_overlaps(rows: RowSums, coefficients: F32) -> Floats:
@@ -126,24 +106,18 @@ def class_overlaps(rows: RowSums, coefficients: F32) -> Floats:
     ndarray of shape (n_classes, n_classes)
         With a zero diagonal.
     """
-    overlaps, totals = rows.add_up(_overlaps_of_lane, coefficients, numbers=rows.some_blocks(OVERLAP_ROWS))
+    numbers = rows.some_blocks(OVERLAP_ROWS)
+    overlaps, totals = rows.add_up(partial(over_blocks, _overlaps_of_block), coefficients, numbers=numbers)
     root = np.sqrt(np.maximum(totals, np.finfo(np.float32).tiny, dtype=np.float64))
     scaled = overlaps / root / root[:, np.newaxis]
     np.fill_diagonal(scaled, 0.0)
     return np.asarray((scaled + scaled.T) / 2)
 
 
-def _overlaps_of_lane(rows: RowSums, numbers: list[int], coefficients: F32) -> Sums:
-    n_classes = len(coefficients)
-    overlaps, totals = np.zeros((n_classes, n_classes), np.float32), np.zeros(n_classes)
-    for number in numbers:
-        rows.pool.check()
-        block = rows.block(number)
-        P = rows.features(block) @ coefficients.T
-        to_probabilities(P)
-        overlaps += P.T @ P
-        totals += P.sum(axis=0)
-    return [overlaps, totals]
+def _overlaps_of_block(rows: RowSums, block: slice, coefficients: F32) -> Sums:
+    P = rows.features(block) @ coefficients.T
+    to_probabilities(P)
+    return [P.T @ P, P.sum(axis=0).astype(np.float64)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,26 +252,13 @@ def descend_by_shortlists(
     return start
 
 
-class ManyClasses(NamedTuple):
-    """A fitted model of many classes.
+def known_rows(held: slice, codes: Ints, seen: Floats | Ints) -> Ints:
+    """Return held-out rows of classes that a fit has seen, given its rows of each class; all of them if none are.
 
-    Attributes
-    ----------
-    coefficients : ndarray of shape (n_classes, n_features), float32
-        From features to scores.
-    penalty : float
-        The penalty in use.
-    error, log_loss : float
-        On held-out rows, of a fit without them; the penalty was chosen on these rows.
-    curvature : ndarray of shape (n_features, n_features)
-        Products of features, weighted by the curvature of the loss; the lower triangle.
+    A class that the fit has not seen tells nothing about the penalty, and its loss would outweigh all others.
     """
-
-    coefficients: F32
-    penalty: float
-    error: float
-    log_loss: float
-    curvature: Floats
+    is_known = seen[codes[held]] > 0
+    return np.arange(held.start, held.stop)[is_known if is_known.any() else slice(None)]
 
 
 def fit_many_classes(
@@ -306,7 +267,7 @@ def fit_many_classes(
     n_classes: int,
     penalty: Penalty,
     seed: int,
-) -> ManyClasses:
+) -> Fit:
     """Choose the strength of the penalty on held-out rows, along a path that is the fit itself; then fit all rows.
 
     Parameters
@@ -324,15 +285,13 @@ def fit_many_classes(
 
     Returns
     -------
-    ManyClasses
+    Fit
     """
     weight = rows.weight.copy()
     if held.start > 0:  # else all rows belong together, and judge themselves
         weight[held] = 0.0
     kept = replace(rows, weight=weight)
-    # A class that the fit has not seen tells nothing about the penalty, and its loss would outweigh all others.
-    is_known = np.bincount(rows.codes, weight, n_classes)[rows.codes[held]] > 0
-    judges = np.arange(held.start, held.stop)[is_known if is_known.any() else slice(None)]
+    judges = known_rows(held, rows.codes, np.bincount(rows.codes, weight, n_classes))
     features, codes = rows.feature_map.features(rows.columns[judges]), rows.codes[judges]
     coefficients = closed_form_start(kept, n_classes, kept.products(), penalty, PATH[0], (features, codes))
     overlaps = class_overlaps(kept, coefficients)
@@ -340,7 +299,7 @@ def fit_many_classes(
     curvature = kept.products(coefficients, most_rows)
     order = order_along_tree(rows.codes, overlaps)
     kept = kept.reordered(order)
-    best = ManyClasses(coefficients, PATH[0], 1.0, np.inf, curvature)
+    best = Fit(coefficients, PATH[0], 1.0, np.inf, curvature)
     for number, strength in enumerate(PATH):
         coefficients = descend_by_shortlists(
             kept, overlaps, curvature, penalty, strength, coefficients, PATH_STEPS, (seed, number)
@@ -350,7 +309,7 @@ def fit_many_classes(
         loss = to_residuals(scores, codes, rows.weight[judges]) / float(rows.weight[judges].sum())
         if not loss < best.log_loss:
             break
-        best = ManyClasses(coefficients, strength, error, loss, curvature)
+        best = Fit(coefficients, strength, error, loss, curvature)
     curvature = rows.products(best.coefficients, most_rows)
     coefficients = descend_by_shortlists(
         rows.reordered(order), overlaps, curvature, penalty, best.penalty, best.coefficients, STEPS_ON_ALL,

@@ -10,7 +10,7 @@ from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from bayesfloor.report.metric_words import limit_word
-from bayesfloor.runtime.finding_pages import finding_title
+from bayesfloor.runtime.findings import finding_title
 from bayesfloor.runtime.kernels import cache_folder, keep, kept
 from bayesfloor.runtime.text import (
     NOTHING,

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.choose.selection_path import SelectionPath
+from bayesfloor.choose.search import SelectionPath
 from bayesfloor.data.prepared_table import ColumnSummary
 from bayesfloor.report.blocks import (
     LONG_NAME,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from bayesfloor.data.value_order import add_hashes, order_of_values
+from bayesfloor.data.column_order import add_hashes, order_of_values
 from bayesfloor.runtime.kernels import plainly
 
 

@@ -19,7 +19,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, check_is_fitted, has_fit_parameter
 
-from bayesfloor.classify.linear.linear_svm_cv import LinearSVCCV
+from bayesfloor.classify.linear.path_classifiers import LinearSVCCV
 from bayesfloor.classify.training import F64, I64, Training, check_rows, check_training
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.limits import one_of_a_pool

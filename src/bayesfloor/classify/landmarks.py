@@ -1,28 +1,96 @@
-"""A classifier of near-kernel accuracy at the cost of a linear one."""
+"""Estimators on landmark models (`learn.landmarks`): a classifier and a regressor, near kernel methods in accuracy."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import fields, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from bayesfloor.classify.landmarks.landmark_estimator import LandmarkEstimator, Settings
-from bayesfloor.classify.training import F64, check_rows, check_training, class_weights, total_weights
+from bayesfloor.classify.training import F64, check_regression, check_rows, check_training, class_weights, total_weights
 from bayesfloor.data.labels import check_labels, check_weights
+from bayesfloor.learn.landmarks.efforts import EFFORTS, Effort
+from bayesfloor.learn.landmarks.feature_map import F32, FeatureMap
 from bayesfloor.learn.landmarks.fitting import (
     LandmarkModel,
     Rows,
     fit_model,
     order_rows,
     probabilities_of,
+    scores_of,
     update_model,
 )
+from bayesfloor.learn.landmarks.local_rows import LocalRows
+from bayesfloor.learn.landmarks.regression import fit_numbers
 from bayesfloor.runtime.arrays import Ints
+from bayesfloor.runtime.checks import check_int, check_option, check_random_state_seed
 from bayesfloor.runtime.cluster import cluster_of
+from bayesfloor.runtime.limits import check_n_jobs
 from bayesfloor.runtime.text import listed
+from bayesfloor.runtime.threads import WorkerPool, supervise
+
+T = TypeVar("T")
+
+
+#: Where a fitted classifier keeps the fields of its model.
+FITTED = {field.name: f"{field.name}_" for field in fields(LandmarkModel)} | {"coefficients": "coef_"}
+
+
+class Settings(NamedTuple):
+    """Checked parameters of a fit."""
+
+    effort: Effort
+    seed: int
+    n_landmarks: int | None
+    n_rules: int | None
+
+
+class LandmarkEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base class of estimators on landmarks."""
+
+    feature_map_: FeatureMap
+
+    def __init__(
+        self,
+        effort: str = "default",
+        *,
+        n_landmarks: int | None = None,
+        n_rules: int | None = None,
+        n_jobs: int | None = None,
+        progress: Any = False,
+        random_state: Any = 0,
+    ) -> None:
+        self.effort = effort
+        self.n_landmarks = n_landmarks
+        self.n_rules = n_rules
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.random_state = random_state
+
+    def _settings(self) -> Settings:
+        return Settings(
+            EFFORTS[check_option("effort", self.effort, EFFORTS)],
+            check_random_state_seed(self.random_state),
+            None if self.n_landmarks is None else check_int("n_landmarks", self.n_landmarks),
+            None if self.n_rules is None else check_int("n_rules", self.n_rules, 0),
+        )
+
+    def _supervised(self, work: Callable[[WorkerPool], T]) -> T:
+        return supervise(work, check_n_jobs(self.n_jobs), self.progress)
+
+    def _scores_by(self, X: Any, coefficients: F32, local: LocalRows | None = None) -> F32:
+        """Return the scores of rows, (n, number of rows of the coefficients)."""
+        points = check_rows(self, X, accept_sparse=True)
+        n_threads = check_n_jobs(self.n_jobs)
+        return supervise(lambda pool: scores_of(points, self.feature_map_, coefficients, local, pool), n_threads, False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
 class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[misc]
@@ -85,11 +153,15 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
     --------
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.model_selection import train_test_split
-    >>> from bayesfloor.classify.landmarks.landmark_classifier import LandmarkClassifier
+    >>> from bayesfloor.classify.landmarks import LandmarkClassifier
     >>> X, X_test, y, y_test = train_test_split(*load_digits(return_X_y=True), random_state=0)
     >>> bool(LandmarkClassifier().fit(X, y).score(X_test, y_test) > 0.95)
     True
     """
+
+    classes_: NDArray[Any]
+    coef_: F32
+    local_: LocalRows | None
 
     def __init__(
         self,
@@ -202,26 +274,11 @@ class LandmarkClassifier(ClassifierMixin, LandmarkEstimator):  # type: ignore[mi
         self._keep(self._supervised(lambda pool: fit(rows, n_classes, effort, seed, pool)))
 
     def _model(self) -> LandmarkModel:
-        return LandmarkModel(
-            self.feature_map_,
-            self.coef_,
-            self.local_,
-            self.penalty_,
-            self.held_out_error_,
-            self.held_out_log_loss_,
-            self.curvature_,
-            self.mean_weight_,
-        )
+        return LandmarkModel(**{field: getattr(self, name) for field, name in FITTED.items()})
 
     def _keep(self, model: LandmarkModel) -> None:
-        self.feature_map_ = model.feature_map
-        self.coef_ = model.coefficients
-        self.local_ = model.local
-        self.penalty_ = model.penalty
-        self.held_out_error_ = model.held_out_error
-        self.held_out_log_loss_ = model.held_out_log_loss
-        self.curvature_ = model.curvature
-        self.mean_weight_ = model.mean_weight
+        for field, name in FITTED.items():
+            setattr(self, name, getattr(model, field))
 
     def decision_function(self, X: Any) -> F64:
         """Score each row.
@@ -290,3 +347,113 @@ def _codes_among(classes: NDArray[Any], y: Any, n_rows: int) -> Ints:
         names = listed([repr(label) for label in unknown])
         raise ValueError(f"y has labels that are not among the classes of the first call: {names}")
     return np.array([places[label] for label in labels.tolist()], np.int64)[codes]
+
+
+class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc]
+    """Ridge regression on columns, kernels of landmarks, and rules.
+
+    The accuracy is near that of kernel ridge regression, the time linear in the rows. Everything is chosen by the data:
+    the width of the kernel, how much each column counts, the rules, and the penalty.
+
+    Parameters
+    ----------
+    effort : {"fast", "default", "high"}, default="default"
+        How many landmarks, and how many widths of the kernel to choose from.
+    n_landmarks : int or None, default=None
+        Rows that become centres of Gaussian kernels; None for a number that grows with rows and columns, at most 512
+        ("default").
+    n_rules : int or None, default=None
+        Maximum number of rules, cuts of columns and pairs of them; None for a share of the landmarks.
+    n_jobs : int or None, default=None
+        Threads; None for every core.
+    progress : bool or callable, default=False
+        Whether to show progress, or what to call with (done, total).
+    random_state : int, None or random generator, default=0
+        Decides which rows become landmarks and which are held out.
+
+    Attributes
+    ----------
+    feature_map_ : FeatureMap
+        From rows to features: landmarks, their width, weights of columns, rules.
+    coef_ : ndarray of shape (n_features,), float32
+        From features to the target, less its mean and divided by its deviation.
+    target_mean_, target_deviation_ : float
+        Mean and standard deviation of the target.
+    penalty_ : float
+        The penalty in use.
+    held_out_mse_ : float
+        Mean squared error on rows that were held out of a first fit. The penalty was chosen on them, so it is a little
+        too good; that fit had fewer rows, so it may also be too bad.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the columns, when X has names that are all strings.
+
+    See Also
+    --------
+    LandmarkClassifier : The same features for classes.
+    regression_floor : How good any regressor can get.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from bayesfloor.classify.landmarks import LandmarkRegressor
+    >>> X, y = make_friedman1(1000, noise=1.0, random_state=0)
+    >>> regressor = LandmarkRegressor().fit(X[:700], y[:700])
+    >>> bool(regressor.score(X[700:], y[700:]) > 0.9)
+    True
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit the regressor.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The points. They need not be scaled.
+        y : array-like of shape (n_samples,)
+            The numbers to predict.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; their scale does not matter. A row of weight zero is as good as absent.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of one patient, have the same value. Whole groups are held out for
+            the choice of the penalty then.
+
+        Returns
+        -------
+        Self
+            This estimator.
+        """
+        effort, seed, n_landmarks, n_rules = self._settings()
+        data = check_regression(self, X, y, sample_weight=sample_weight, groups=groups)
+        values, ranks = np.unique(data.y, return_inverse=True)  # equal rows are in the order of their targets
+        rows = order_rows(data.X, ranks, data.weight, seed, data.groups, effort)
+        numbers, share = values[rows.codes], rows.weight / rows.weight.sum(dtype=np.float64)
+        middle = values[0] / 2 + values[-1] / 2
+        self.target_mean_ = float(middle + share @ (numbers - middle))
+        self.target_deviation_ = float(np.sqrt(share @ (numbers - self.target_mean_) ** 2))
+        targets = ((numbers - self.target_mean_) / (self.target_deviation_ or 1.0)).astype(np.float32)
+        fit = partial(fit_numbers, has_groups=data.groups is not None, n_landmarks=n_landmarks, n_rules=n_rules)
+        model = self._supervised(lambda pool: fit(rows, targets, effort, seed, pool))
+        self.feature_map_ = model.feature_map
+        self.coef_ = model.coefficients
+        self.penalty_ = model.penalty
+        self.held_out_mse_ = model.held_out_mse * self.target_deviation_**2
+        return self
+
+    def predict(self, X: Any) -> F64:
+        """Predict the number of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The numbers.
+        """
+        check_is_fitted(self)
+        scores = self._scores_by(X, self.coef_[np.newaxis])
+        return self.target_mean_ + self.target_deviation_ * scores[:, 0].astype(np.float64)

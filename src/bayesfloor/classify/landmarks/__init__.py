@@ -1,1 +1,0 @@
-"""Estimators on landmark models (`learn.landmarks`): a classifier and a regressor, on one base."""
