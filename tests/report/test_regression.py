@@ -129,7 +129,7 @@ def asked(floor, monkeypatch):
         calls.append((problem, how))
         first = floor.metrics[metric[0]]
         names = dict.fromkeys([*metric, *floor.metrics])
-        return replace(floor, metric=first.name, metrics={name: floor.metrics[name] for name in names})
+        return replace(floor, metric=first.name, metrics={name: floor.metrics[name] for name in names}), None
 
     monkeypatch.setattr("bayesfloor.report.figures.regression_floor_of", answer)
     return calls
