@@ -20,7 +20,8 @@ from bayesfloor.cli.warmup import compiling_boosting
 from bayesfloor.runtime.text import exact_percent
 
 if TYPE_CHECKING:
-    from bayesfloor.results import CostDecisions, Finding, LearnedFloor, MetricFloor, SubgroupFloors, Table
+    from bayesfloor.floor.learned.dependence import Dependence
+    from bayesfloor.results import CostDecisions, LearnedFloor, MetricFloor, SubgroupFloors, Table
     from bayesfloor.runtime.arrays import Range
 
 #: True classes and decisions that are listed, at the most.
@@ -212,7 +213,7 @@ def limit_name(metric: dict[str, Any]) -> str:
     return f"the {'ceiling' if metric['larger_is_better'] else 'floor'} of the {metric['title']}"
 
 
-def _dependence(table: "Table", options: TableOptions) -> "list[Finding]":
+def _dependence(table: "Table", options: TableOptions) -> "list[Dependence]":
     """Find rows that belong together where nobody said so; sets that are known by name come prepared."""
     from bayesfloor.data.labels import check_labels
     from bayesfloor.floor.learned.dependence import find_dependence, find_dependence_of_numbers

@@ -206,12 +206,12 @@ def _with_model(metric: MetricFloor, value: float) -> MetricFloor:
     if (low <= metric.baseline) if larger else (high >= metric.baseline):
         return metric
     least, most = metric.bounds
-    moved = tuple(float(np.clip(end + value - metric.reached, least, most)) for end in (low, high))
+    first, last = (float(np.clip(end + value - metric.reached, least, most)) for end in (low, high))
     better = max if larger else min
     estimate = better(metric.estimate, value)
     interval = metric.interval
     ends = (interval[0], max(interval[1], estimate)) if larger else (min(interval[0], estimate), interval[1])
-    return replace(metric, reached=value, reached_interval=moved, estimate=estimate, interval=ends)
+    return replace(metric, reached=value, reached_interval=(first, last), estimate=estimate, interval=ends)
 
 
 def _with_ceiling(metric: MetricFloor, r2: MetricFloor, surely: float, about: float) -> MetricFloor:

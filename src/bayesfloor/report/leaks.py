@@ -165,7 +165,7 @@ class _Target:
             return True
         if not self.is_number:
             return 0 < gaps.sum() < len(gaps) and self._left(gaps.astype(np.int64)) <= self.most_left
-        return self._is_cut_by(levels) or (gaps.any() and self._is_cut_by(gaps.astype(np.int64)))
+        return self._is_cut_by(levels) or (bool(gaps.any()) and self._is_cut_by(gaps.astype(np.int64)))
 
     def _left(self, levels: Ints) -> float:
         """Return the share of what varies that rows next to each other leave; within levels where these are few."""

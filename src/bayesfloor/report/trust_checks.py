@@ -202,9 +202,9 @@ def _is_worse(mixed: MetricFloor, apart: MetricFloor, n_errors: float, share: fl
     at_size = float(mixed.curve.at(apart.curve.size[0]))
     at_size = max(at_size, mixed.reached) if sign > 0 else min(at_size, mixed.reached)
     worse = sign * (apart.reached - at_size)
-    errors = [(each.reached_interval[1] - each.reached_interval[0]) / 4.0 for each in (mixed, apart)]
+    first, second = ((each.reached_interval[1] - each.reached_interval[0]) / 4.0 for each in (mixed, apart))
     lead = sign * (mixed.baseline - mixed.reached)
-    return worse > n_errors * float(np.hypot(*errors)) and worse > share * lead
+    return worse > n_errors * float(np.hypot(first, second)) and worse > share * lead
 
 
 def _first(learned: LearnedFloor | RegressionFloor) -> MetricFloor:

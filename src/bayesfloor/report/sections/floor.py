@@ -172,6 +172,7 @@ class Curve(Section[Any]):
         if facts.figures.learned is None:
             return {"curve": None}
         metric: MetricFloor = facts.figures.headline
+        assert facts.verdict.limit is not None  # models were trained
         curve = metric.curve
         sizes = np.geomspace(0.8 * curve.size.min(), _AHEAD * curve.size.max(), 60)
         points = zip(curve.size.tolist(), curve.value.tolist(), strict=True)
