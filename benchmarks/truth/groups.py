@@ -33,8 +33,8 @@ from bayesfloor.floor.learned.row_plan import plan_rows
 from bayesfloor.floor.learned.splits import Split
 from bayesfloor.floor.learned.stacking import fit_stacks
 from bayesfloor.floor.learned.targets import ClassTarget
-from bayesfloor.floor.trees.problem import check_problem
 from bayesfloor.runtime.threads import WorkerPool, supervise
+from bayesfloor.tables.arguments import check_problem
 from benchmarks.problems.real_tables import SPECS
 from benchmarks.problems.stored_sets import DATA, stored_set
 from benchmarks.problems.truth_scenarios import SCENARIOS
@@ -306,7 +306,7 @@ def true_error(problem: Problem, sample: Sample, rng: Rng) -> float:
 
     These are predicted as the rows of a fold, or a period, are, and take no part in any fit.
     """
-    known = check_problem(sample.X, sample.y, sample.groups, sample.time)
+    known = check_problem(sample.X, sample.y, groups=sample.groups, time=sample.time)
     known, plan = plan_rows(known, cv=5, max_rows=None, is_default=False, seed=0, n_jobs=1)
     used, n, n_parts = known.take(plan.rows), len(plan.rows), int(plan.folds.max()) + 1
     fresh = problem.draw(N_FRESH, rng, True)
