@@ -230,9 +230,11 @@ def test_several_files_and_stdin_are_one_table(run, table, monkeypatch, tmp_path
     assert "stdin can be read once" in run("classes - -").err
 
 
-def test_groups_reach_the_floor(run, tmp_path, monkeypatch):
+def test_groups_reach_the_floor(run, tmp_path, request):
+    whole = dict(CLASS_FAMILIES)
+    request.addfinalizer(lambda: (CLASS_FAMILIES.clear(), CLASS_FAMILIES.update(whole)))  # in their order
     for name in CLASS_FAMILIES.keys() - {"neighbours"}:
-        monkeypatch.delitem(CLASS_FAMILIES, name)
+        del CLASS_FAMILIES[name]
     rng = np.random.default_rng(0)
     places = rng.normal(size=(40, 2))
     labels = rng.choice(["a", "b"], 40)

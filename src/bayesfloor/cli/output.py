@@ -91,7 +91,8 @@ def write_json(
         whole = {"schema": schema} | whole
     if table is not None:
         whole["data"] = table.to_dict()
-    write(json_text(plain(whole | {"result": result, "findings": list(findings)}), ascii_only=True))
+    said = [{"code": each.code, "sentence": each.sentence, "hint": each.hint} for each in findings]
+    write(json_text(plain(whole | {"result": result, "findings": said}), ascii_only=True))
 
 
 def records_text(records: Iterable[Any], headings: dict[str, str]) -> str:

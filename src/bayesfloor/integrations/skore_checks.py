@@ -237,12 +237,12 @@ def _gap(found: DifficultyReport, rows: _Rows) -> str | None:
 
 
 def _target(found: DifficultyReport, rows: _Rows) -> str | None:
-    verdict = found.summary["verdict"]
-    if verdict is None:
+    goal = found.summary["goal"]
+    if goal is None:
         raise _not_applicable("No target_value was given to floor_checks.")
-    if verdict["verdict"] != "not feasible":
+    if goal["verdict"] != "not feasible":
         return None
-    return f"An error of {exact_percent(verdict['target'])} is out of reach. {verdict['sentence']}"
+    return f"An error of {exact_percent(goal['target'])} is out of reach. {goal['sentence']}"
 
 
 def _labels(found: DifficultyReport, rows: _Rows) -> str | None:
