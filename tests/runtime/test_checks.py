@@ -1,5 +1,7 @@
 """Checks of parameters."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -56,3 +58,10 @@ def test_seeds_that_are_none():
     for wrong in (-1, 2**64, 0.5, "0", True):
         with pytest.raises(ParameterError, match="'random_state' parameter must be an int in the range"):
             check_random_state_seed(wrong)
+
+
+def test_an_error_of_a_parameter_can_be_sent_to_another_process():
+    error = ParameterError("cv", "an int", "five")
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is ParameterError
+    assert str(again) == str(error) == "The 'cv' parameter must be an int. Got 'five' instead."

@@ -3,6 +3,7 @@
 The sentences are scikit-learn's: what the parameter must be, and what came instead.
 """
 
+import copyreg
 import sys
 import warnings
 from collections.abc import Callable, Iterable
@@ -23,6 +24,10 @@ class ParameterError(ValueError, TypeError):
 
     def __init__(self, name: str, expected: str, value: Any) -> None:
         super().__init__(f"The {name!r} parameter must be {expected}. Got {value!r} instead.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what makes the error again, in a process that an error of a worker is sent to."""
+        return copyreg.__newobj__, (type(self), *self.args)  # type: ignore[attr-defined]
 
 
 def is_int(value: Any) -> bool:
