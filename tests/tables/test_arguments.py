@@ -116,7 +116,8 @@ def test_a_weight_names_a_column_that_is_there():
 def test_weights():
     assert check_row_weights(None, 3) is None
     assert check_row_weights([2.0, 2.0, 2.0], 3) is None
-    np.testing.assert_allclose(check_row_weights([0.0, 1.0, 5.0], 3), [0.0, 1 / 3, 5 / 3])  # 1 on average over the rows that count
+    # 1 on average over the rows that count
+    np.testing.assert_allclose(check_row_weights([0.0, 1.0, 5.0], 3), [0.0, 1 / 3, 5 / 3])
     np.testing.assert_allclose(check_row_weights([1e308, 1e308, 0.0], 3), [1.0, 1.0, 0.0])
     with pytest.raises(ValueError, match="Set their weight to 0"):
         check_row_weights([1.0, 10.0 * MOST_RATIO], 2)
