@@ -65,9 +65,9 @@ def test_second_process_compiles_nothing(tmp_path):
 import numpy as np
 from bayesfloor import class_forests, spanning_forests
 for d in (2, 30):
-    X = np.random.default_rng(0).standard_normal((1000, d))
-    spanning_forests(X).cross_counts(np.arange(1000) % 3)
-    class_forests(X, np.arange(1000) % 3)
+    X = np.random.default_rng(0).standard_normal((6000, d))  # of fewer rows, kernels may run without being compiled
+    spanning_forests(X).cross_counts(np.arange(6000) % 3)
+    class_forests(X, np.arange(6000) % 3)
 """
     run(script, NUMBA_CACHE_DIR=str(tmp_path))
     compiled = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.bin")}
