@@ -72,3 +72,14 @@ def test_the_frame_has_what_is_drawn():
     frame = FloorGapDisplay(**VALUES).frame()
     assert frame["pair_of_classes"].tolist() == VALUES["names"]
     assert frame["gap"].tolist() == [0.015, 0.0, -0.006]
+
+
+def test_a_metric_that_is_no_rate_has_an_axis_of_numbers():
+    numbers = {name: np.multiply(1000.0, VALUES[name]) for name in ("value", "reached", "estimate")}
+    ranges = {name: np.multiply(1000.0, VALUES[name]) for name in ("value_interval", "reached_interval", "interval")}
+    display = FloorGapDisplay(**VALUES | numbers | ranges, title="MAE", is_rate=False, places="subgroup").plot()
+    display.figure_.canvas.draw()
+    for axes in (display.ax_, display.places_ax_):
+        assert not any("%" in label.get_text() for label in axes.get_xticklabels())
+    assert display.ax_.get_yticklabels()[0].get_text() == "your model\n81"
+    assert display.ax_.get_xlabel() == "MAE, 90% interval"

@@ -156,14 +156,15 @@ def draw_row_marks(ax: Any, rows: Floats, values: Floats, **style: Any) -> Any:
     return marks
 
 
-def finish_rows(ax: Any, names: Sequence[str], x_label: str, legend: bool) -> None:
-    """Write a name at each of the rows 0, 1, … from the top, rule them faintly, and make x an axis of rates from 0."""
+def finish_rows(ax: Any, names: Sequence[str], x_label: str, legend: bool, *, is_rate: bool = True) -> None:
+    """Write a name at each of the rows 0, 1, … from the top, rule them faintly, and begin x at 0; rates in percent."""
     # zero is on the picture, with half a mark beside it, and axes that share x may still widen it
     ax.update_datalim([(0, 0)], updatey=False)
     ax.margins(x=0.025)
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.set_xlabel(x_label)
-    show_percent(ax.xaxis)
+    if is_rate:
+        show_percent(ax.xaxis)
     ax.spines[["left", "top", "right"]].set_visible(False)
     ax.tick_params(axis="y", length=0, pad=7)
     if legend:

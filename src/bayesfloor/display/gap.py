@@ -138,7 +138,9 @@ class FloorGapDisplay(Display):
         names = [
             f"{text}\n{written(value, self.is_rate)}" for text, value in zip(FIGURES, values.tolist(), strict=True)
         ]
-        canvas.finish_rows(ax, names, canvas.with_level(self.title, self.confidence), legend=False)
+        canvas.finish_rows(
+            ax, names, canvas.with_level(self.title, self.confidence), legend=False, is_rate=self.is_rate
+        )
         ax.locator_params(axis="x", nbins=5)
 
     def _draw_bars(self, ax: Any, drawn: Ints) -> Any:
@@ -148,7 +150,7 @@ class FloorGapDisplay(Display):
         bars = ax.barh(np.arange(len(drawn)), self.gap[drawn], height=0.62, color=colours, zorder=2)
         can_be_won = f"{self.title}: what can be won in each"
         text = can_be_won if self.places == "subgroup" else "more errors than reached, of all rows"
-        canvas.finish_rows(ax, names, text, legend=False)
+        canvas.finish_rows(ax, names, text, legend=False, is_rate=self.is_rate)
         ax.set_ylim(max(len(drawn), FEWEST_ROWS) - 0.5, -0.5)
         ax.axvline(0.0, color=canvas.DARK, linewidth=0.8, zorder=3)
         ax.locator_params(axis="x", nbins=5)
