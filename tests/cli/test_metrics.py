@@ -83,7 +83,9 @@ def test_costs_may_be_negative_and_beyond_1(run, two):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ("--metric auc", "'roc_auc'"),
+        ("--metric auc", "Did you mean 'roc_auc'?"),
+        ("--metric r2 --metric rmes", "Did you mean 'rmse'?"),
+        ("--metric rmes --task regression", "Did you mean 'rmse'?"),
         ("--metric top_0_error", "top_k_error"),
         ("--metric f1 --metric f1", "named twice"),
         ("--metric cost", "needs costs"),

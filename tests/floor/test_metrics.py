@@ -184,7 +184,8 @@ def test_costs_by_name():
 @pytest.mark.parametrize(
     ("metric", "more", "says"),
     [
-        ("auc", {}, "'metric' parameter must be one of 'error'"),
+        ("auc", {}, "'metric' parameter must be one of 'error'.* Did you mean 'roc_auc'"),
+        ("rmse", {}, "'rmse' is for numbers"),
         ([], {}, "'metric' parameter"),
         (3, {}, "'metric' parameter"),
         (["error", "error"], {}, "named twice"),

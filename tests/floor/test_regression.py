@@ -429,6 +429,7 @@ def test_progress_and_stopping():
     ("change", "message"),
     [
         ({"metric": "error"}, "'metric' parameter must be one of 'r2', 'rmse', 'mae'"),
+        ({"metric": ["r2", "rsme"]}, "Did you mean 'rmse'"),
         ({"metric": []}, "or a list of them"),
         ({"confidence": 1.0}, "'confidence' parameter"),
         ({"cv": 4}, r"int in the range \[5"),

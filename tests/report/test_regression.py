@@ -58,7 +58,7 @@ def test_a_continuous_target_gives_a_report_on_numbers(report, houses):
     assert json.loads(report.to_json()) == summary
     assert (summary["data"]["target"], summary["data"]["n_rows"]) == ("price", N)
     assert summary["data"]["numbers"]["median"] == houses["price"].median()
-    assert summary["command"] == "difficulty_report(X, y, target_value=0.99)"
+    assert summary["command"] == "difficulty_report(X, 'price', target_value=0.99)"
     assert repr(report).startswith("DifficultyReport('About ")
 
 

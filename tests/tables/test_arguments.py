@@ -5,8 +5,17 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.naive_bayes import GaussianNB
 
-from bayesfloor import read_table
+from bayesfloor import (
+    bayes_error,
+    class_forests,
+    difficulty_report,
+    floor_gap,
+    learned_floor,
+    read_table,
+    regression_floor,
+)
 from bayesfloor.data.problem import MOST_RATIO, Problem, check_row_weights
 from bayesfloor.tables.arguments import check_problem, problem_and_table
 
@@ -151,3 +160,101 @@ def test_a_problem_of_numbers_has_one_class():
     assert problem.classes.tolist() == [0.0]
     assert not problem.codes.any()
     assert problem.groups is WHO
+
+
+def write_file(folder, y):
+    """Write a file with gaps in the target: rows 7 and 30 have no label."""
+    frame = frame_of(pd.DataFrame, y).assign(site=SITE)
+    frame["y"] = frame["y"].astype(object)
+    frame.loc[[7, 30], "y"] = None
+    frame.to_csv(folder / "rows.csv", index=False)
+    return folder / "rows.csv", np.delete(np.arange(N), [7, 30])
+
+
+@pytest.mark.parametrize("as_text", [True, False], ids=["str", "path"])
+@pytest.mark.parametrize("y", [LABELS, AMOUNTS], ids=["classes", "numbers"])
+def test_a_path_is_read_as_a_table(tmp_path, as_text, y):
+    file, kept = write_file(tmp_path, y)
+    named = {"groups": "who", "time": "when", "sample_weight": "weight", "by": "site"}
+    problem, table = problem_and_table(str(file) if as_text else file, "y", task="auto", **named)
+    expected = read_table(file, target="y", groups="who", time="when", by="site", drop="weight")
+    np.testing.assert_array_equal(problem.X, expected.X)
+    assert table.lines.tolist() == (kept + 2).tolist()  # the first line has the names
+    assert table.notes[0] == expected.notes[0]
+    np.testing.assert_array_equal(problem.classes[problem.codes] if y is LABELS else problem.y, y[kept])
+    np.testing.assert_allclose(problem.sample_weight, WEIGHT[kept] / WEIGHT[kept].mean())
+    assert problem.by.column == "site"
+    assert problem.feature_names == expected.feature_names
+
+
+def test_values_beside_a_path_are_of_its_rows(tmp_path):
+    file = tmp_path / "points.csv"
+    pd.DataFrame(X, columns=["a", "b"]).to_csv(file, index=False)
+    problem = check_problem(file, LABELS, **KNOWN)
+    np.testing.assert_array_equal(problem.classes[problem.codes], LABELS)
+    np.testing.assert_allclose(problem.X, (X - X.mean(0)) / X.std(0))
+    np.testing.assert_array_equal(problem.groups, WHO)
+    np.testing.assert_allclose(problem.sample_weight, WEIGHT / WEIGHT.mean())
+
+
+def test_the_target_of_a_file_is_found_where_none_is_named(tmp_path):
+    file, kept = write_file(tmp_path, LABELS)
+    frame = pd.read_csv(file).rename(columns={"y": "class"})
+    frame.to_csv(file, index=False)
+    problem, table = problem_and_table(file, task="auto")
+    assert table.target == "class"
+    np.testing.assert_array_equal(problem.classes[problem.codes], LABELS[kept])
+
+
+def test_weights_of_a_folder_of_files(tmp_path):
+    frame = frame_of(pl.DataFrame, LABELS)
+    (tmp_path / "parts").mkdir()
+    for number, part in enumerate((frame[:25], frame[25:])):
+        part.write_parquet(tmp_path / "parts" / f"{number}.parquet")
+    problem = check_problem(tmp_path / "parts", "y", sample_weight="weight")
+    np.testing.assert_allclose(problem.sample_weight, WEIGHT / WEIGHT.mean())
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "message"),
+    [
+        ({"X": "nowhere.csv"}, FileNotFoundError, "nowhere.csv"),
+        ({"y": "z"}, ValueError, "rows.csv has no column 'z'"),
+        ({"y": 4}, ValueError, "y=4: the file has no column of that name"),
+        ({"groups": "whom"}, ValueError, "did you mean 'who'?"),
+        ({"sample_weight": "mass"}, ValueError, "rows.csv has no column 'mass'"),
+        ({"sample_weight": "site"}, ValueError, "the column 'site' holds no numbers, so it is no sample_weight"),
+        ({"by": "sites"}, ValueError, "did you mean 'site'?"),
+        ({"y": LABELS[:-1]}, ValueError, "inconsistent numbers of samples"),
+        ({"prepare": "strict"}, ValueError, "line 9: 2 missing labels in 'y'"),
+    ],
+)
+def test_what_cannot_be_used_of_a_file(tmp_path, given, kind, message):
+    asked = {"X": write_file(tmp_path, LABELS)[0], "y": "y", **given}
+    with pytest.raises(kind, match=message):
+        check_problem(**asked)
+
+
+def test_every_floor_reads_a_file(tmp_path, coarse_curves):
+    """Functions of X and y give the same for a file as for its table."""
+    file, _ = write_file(tmp_path, LABELS)
+    table = read_table(file, target="y")
+    assert bayes_error(file, "y").estimate == bayes_error(str(file), "y").estimate == bayes_error(table).estimate
+    counts = [class_forests(*data).pair_cross_counts.tolist() for data in ((str(file), "y"), (table.X, table.y))]
+    assert counts[0] == counts[1]
+    learners = ["gaussian"]
+    assert learned_floor(file, "y", learners=learners).interval == learned_floor(table, learners=learners).interval
+    model = GaussianNB()
+    gaps = [floor_gap(model, *data, learners=learners) for data in ((file, "y"), (table,))]
+    assert gaps[0].frame().equals(gaps[1].frame())
+    numbers, _ = write_file(tmp_path, AMOUNTS)
+    of_numbers = regression_floor(numbers, "y", learners=["linear"])
+    assert of_numbers.interval == regression_floor(read_table(numbers, target="y"), learners=["linear"]).interval
+
+
+def test_a_report_on_a_file(tmp_path):
+    file, _ = write_file(tmp_path, LABELS)
+    summary = difficulty_report(str(file), "y", fast=True).summary
+    assert summary["title"] == "rows.csv"
+    assert summary["command"] == f"difficulty_report({str(file)!r}, 'y', fast=True)"
+    assert summary["answer"] == difficulty_report(read_table(file, target="y"), fast=True).summary["answer"]

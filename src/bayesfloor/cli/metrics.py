@@ -40,10 +40,16 @@ def check_metric_options(given: MetricOptions, task: str, **limits: float | None
     {"auto", "classification", "regression"}
         What the target is to be read as: what --task says, or else what the metrics are for.
     """
-    from bayesfloor.data.metrics import NUMBER_METRICS
+    from bayesfloor.data.metrics import METRICS, NUMBER_METRICS, is_metric, unknown_metric
 
     if given.by is not None and given.fast:
         raise UsageError("--by and --fast exclude each other: figures of subgroups come from models")
+    try:
+        unknown = [name for name in given.metric if not is_metric(name)]
+    except ValueError as error:  # the k of top_k_error
+        raise UsageError(f"--metric: {error}") from error
+    if unknown:
+        raise UsageError(f"--metric: {unknown_metric(unknown[0], list(METRICS))}")
     numbers = [name for name in given.metric if name in NUMBER_METRICS]
     others = [name for name in given.metric if name not in NUMBER_METRICS]
     if numbers and others:

@@ -3,11 +3,15 @@
 What predictions lose by it, row by row, is in `bayesfloor.floor.learned.metrics`.
 """
 
-from typing import NamedTuple
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesfloor.runtime.arrays import Range
+from bayesfloor.runtime.checks import ParameterError, check_int
 
 #: What k is in "top_k_error".
 TOP_K = 5
@@ -136,11 +140,74 @@ METRICS = {each.name: each for each in (*_CLASSES, *_NUMBERS)}
 #: Names of those of classes and of numbers; the first is the headline where nothing is said.
 CLASS_METRICS = tuple(each.name for each in _CLASSES)
 NUMBER_METRICS = tuple(each.name for each in _NUMBERS)
+#: What other libraries call metrics, or their nearest relative here, where no spelling leads from one to the other.
+_OTHER_NAMES = {
+    "accuracy": "error",
+    "misclassification": "error",
+    "zero_one_loss": "error",
+    "balanced_accuracy": "balanced_error",
+    "cross_entropy": "log_loss",
+    "auc": "roc_auc",
+    "auroc": "roc_auc",
+    "auprc": "average_precision",
+    "pr_auc": "average_precision",
+    "top_k_accuracy": "top_k_error",
+    "mse": "rmse",
+    "mean_squared_error": "rmse",
+    "root_mean_squared_error": "rmse",
+    "mean_absolute_error": "mae",
+    "r_squared": "r2",
+    "explained_variance": "r2",
+}
+
+
+def is_metric(name: str) -> bool:
+    """Tell whether a name is that of a metric, of classes or of numbers."""
+    return name in METRICS or k_of(name) is not None
+
+
+def k_of(name: str) -> int | None:
+    """Return the k of "top_k_error" or "top_3_error"; None for any other metric."""
+    parts = name.split("_")
+    if len(parts) != 3 or (parts[0], parts[2]) != ("top", "error"):
+        return None
+    return TOP_K if parts[1] == "k" else check_int("k of top_k_error", int(parts[1]), 1) if parts[1].isdigit() else None
+
+
+def unknown_metric(name: Any, known: Sequence[str], otherwise: str = "") -> ParameterError:
+    """Return the error of what is no metric here: the names that are, and the one that was probably meant.
+
+    Parameters
+    ----------
+    name : object
+        What the caller asked for.
+    known : sequence of str
+        Names that can be asked for here.
+    otherwise : str
+        What else can be asked for, to follow the names.
+
+    Returns
+    -------
+    ParameterError
+    """
+    meant = close_metric(name) if isinstance(name, str) else None
+    hint = "" if meant is None else f"Did you mean {meant!r}?"
+    if isinstance(name, str) and is_metric(name):
+        hint = f"{name!r} is for {'numbers' if name in NUMBER_METRICS else 'classes'}."
+    return ParameterError("metric", f"one of {', '.join(map(repr, known))}{otherwise}", name, hint)
+
+
+def close_metric(name: str) -> str | None:
+    """Return the metric that a name probably means, of classes or of numbers; None where it resembles none."""
+    spelled = "_".join(re.findall(r"[a-z]+|\d+", name.lower().replace("²", "2")))
+    spelled = re.sub(r"^neg_|_(score|macro|micro|weighted|ovr|ovo)\b", "", spelled)  # scikit-learn's scorers
+    names = {"_".join(re.findall(r"[a-z]+|\d+", each)): each for each in METRICS} | _OTHER_NAMES
+    close = get_close_matches(spelled, names, n=1, cutoff=0.7)
+    return names[close[0]] if close else None
 
 
 def metric_info(name: str) -> MetricInfo:
     """Return what there is to know of a metric; "top_3_error" is "top_k_error" with another k."""
     if name in METRICS:
         return METRICS[name]
-    k = name.split("_")[1]
-    return METRICS["top_k_error"]._replace(name=name, title=f"top-{k} error")
+    return METRICS["top_k_error"]._replace(name=name, title=f"top-{k_of(name)} error")

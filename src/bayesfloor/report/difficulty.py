@@ -1,11 +1,12 @@
 """`difficulty_report`: the answer, how sure it is, and where it will hurt."""
 
+import os
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from bayesfloor.data.metrics import NUMBER_METRICS
+from bayesfloor.data.metrics import NUMBER_METRICS, unknown_metric
 from bayesfloor.data.numbers import TASKS
 from bayesfloor.data.prepared_table import Table
 from bayesfloor.data.problem import Problem
@@ -22,6 +23,7 @@ from bayesfloor.report.source import Source, source_of
 from bayesfloor.report.verdict import verdict_of
 from bayesfloor.runtime.checks import check_float, check_int, check_max_rows, check_option
 from bayesfloor.runtime.frames import like_input
+from bayesfloor.tables.arguments import is_file, problem_and_table
 
 
 @like_input
@@ -62,10 +64,10 @@ def difficulty_report(
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features), or Table
-        The points; features should be on comparable scales. A `Table` from `read_table` has its labels with it.
-    y : array-like or series of shape (n_samples,)
-        The labels, classes or numbers; to be left out with a Table.
+    X : array-like or data frame of shape (n_samples, n_features), Table, str or path-like
+        The features, or the file of a table, which is read as by `read_table`. A `Table` has its target with it.
+    y : array-like of shape (n_samples,), str or None
+        The target, classes or numbers, or the name of its column; to be left out with a Table.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether the labels are classes or numbers. "auto" decides by their values, as `read_table` does.
     groups : array-like, str or None, default=None
@@ -135,7 +137,8 @@ def difficulty_report(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from bayesfloor import difficulty_report
-    >>> report = difficulty_report(*load_iris(return_X_y=True), fast=True, target_value=0.2)
+    >>> table = load_iris(as_frame=True).frame
+    >>> report = difficulty_report(table, "target", fast=True, target_value=0.2)
     >>> report.summary["goal"]["verdict"]
     'feasible'
     """
@@ -159,6 +162,10 @@ def difficulty_report(
     asked |= {"model": model, "predictions": predictions}
     if task != "regression":
         _check_asked_of_classes(asked)
+    data = [repr(os.fspath(X)) if is_file(X) else "X", repr(y) if isinstance(y, str) else "y"]
+    if is_file(X):  # a model is given the features of the table
+        table = problem_and_table(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by)[1]
+        X, y, groups, time, by, prepare = table, None, None, None, None, "auto"
     source = source_of(X, y, title, groups, time, prepare, by, task)
     is_number = source.problem.task == "regression"
     names = _check_asked_of_numbers(asked, source.target) if is_number else _check_asked_of_classes(asked)
@@ -184,7 +191,7 @@ def difficulty_report(
     given = {"target_value": target_value, "n_features": n_features, "random_state": options.random_state or None}
     verdict = verdict_of(figures)
     facts: Facts[Any] = Facts(source, figures, verdict, bool(fast), target_value)
-    summary = summarise(facts, command or _call(names, asked, given))
+    summary = summarise(facts, command or _call(data, names, asked, given))
     summary["seconds"] = perf_counter() - started
     records = ("learned", "trees", "classes", "pairs", "class_tree", "gap")
     return DifficultyReport(
@@ -207,12 +214,12 @@ def _check_asked_of_numbers(asked: dict[str, Any], target: str) -> list[str]:
                 "task='classification'."
             )
     metric = NUMBER_METRICS[0] if asked["metric"] is None else asked["metric"]
-    if not _is_of_numbers(metric):
-        raise ValueError(
-            f"{target!r} holds numbers, and metric must be one of {', '.join(map(repr, NUMBER_METRICS))}, or a list of "
-            f"these. Got {metric!r}; task='classification' asks for classes."
-        )
-    return [metric] if isinstance(metric, str) else list(dict.fromkeys(metric))
+    names = [metric] if isinstance(metric, str) else metric
+    if not _is_of_numbers(names):
+        wrong = [name for name in names if name not in NUMBER_METRICS] if isinstance(names, list | tuple) else []
+        error = unknown_metric(next(iter(wrong), metric), NUMBER_METRICS, ", or a list of these")
+        raise ValueError(f"{target!r} holds numbers; task='classification' reads them as classes. {error}")
+    return list(dict.fromkeys(names))
 
 
 def _check_asked_of_classes(asked: dict[str, Any]) -> list[str]:
@@ -260,7 +267,7 @@ def _check_target_value(value: float | None, names: list[str], asked: dict[str, 
     return None if value is None else check_float("target_value", value, ends)
 
 
-def _call(names: list[str], asked: dict[str, Any], given: dict[str, Any]) -> str:
+def _call(data: list[str], names: list[str], asked: dict[str, Any], given: dict[str, Any]) -> str:
     """Write the call that makes a report again."""
     is_default = names in (["error"], ["cost"], ["r2"])
     by = asked["by"] if isinstance(asked["by"], str) else None
@@ -268,7 +275,7 @@ def _call(names: list[str], asked: dict[str, Any], given: dict[str, Any]) -> str
     words = {**first, "fast": asked["fast"] or None, **given, "by": by}
     written = [f"{name}={value!r}" for name, value in words.items() if value is not None]
     written += [f"{name}={name}" for name in ("costs", "model", "predictions") if asked[name] is not None]
-    return f"difficulty_report({', '.join(['X', 'y', *written])})"
+    return f"difficulty_report({', '.join([*data, *written])})"
 
 
 def _named(names: list[str]) -> str:

@@ -20,10 +20,10 @@ _PACKAGE = str(Path(__file__).parents[1])
 
 
 class ParameterError(ValueError, TypeError):
-    """A parameter that has the wrong type or value."""
+    """A parameter that has the wrong type or value; `hint` is a sentence on what was probably meant."""
 
-    def __init__(self, name: str, expected: str, value: Any) -> None:
-        super().__init__(f"The {name!r} parameter must be {expected}. Got {value!r} instead.")
+    def __init__(self, name: str, expected: str, value: Any, hint: str = "") -> None:
+        super().__init__(f"The {name!r} parameter must be {expected}. Got {value!r} instead. {hint}".rstrip())
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return what makes the error again, in a process that an error of a worker is sent to."""

@@ -1,13 +1,16 @@
-"""The one door for X and y: arrays, a data frame or a Table, with groups, time, weights and subgroups -> a Problem.
+"""The one door for X and y: arrays, a frame, a file or a Table, with groups, time, weights, subgroups -> a Problem.
 
-A frame of numbers without gaps is an array with names, and is used as it is. Any other, and every frame of which a
-column is named as y, groups or time, is a table: its columns are treated as `read_table` treats those of a file. A
+A frame of numbers without gaps is an array with names, and is used as it is. Any other, every frame of which a column
+is named as y, groups or time, and every file is a table: its columns are treated as `read_table` treats them. A
 column that subgroups are named by stays a feature, and changes nothing else. Functions of X and y call `check_problem`.
 """
 
+import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bayesfloor.data.labels import check_labels, check_weights
 from bayesfloor.data.numbers import check_numbers, task_of
@@ -17,11 +20,12 @@ from bayesfloor.data.problem import Problem, check_row_weights
 from bayesfloor.data.row_groups import as_numbers, check_groups, check_subgroups, check_time
 from bayesfloor.runtime.frames import as_narwhals, column_named, names_of, with_text_names, without_arrow
 from bayesfloor.tables.columns import NumberColumn, RawTable, UnknownColumnError
+from bayesfloor.tables.formats import read_raw
 from bayesfloor.tables.frames import is_eager_frame, raw_of_frame
 from bayesfloor.tables.labelled_rows import subgroups_by
 from bayesfloor.tables.options import ReadOptions, check_prepare
 from bayesfloor.tables.prepare import make_table, transformed_table
-from bayesfloor.tables.targets import Labels, number_labels
+from bayesfloor.tables.targets import Labels, find_column, number_labels
 
 
 def check_problem(X: Any, y: Any = None, **asked: Any) -> Problem:
@@ -44,10 +48,10 @@ def problem_and_table(
 
     Parameters
     ----------
-    X : array-like, sparse matrix, tensor, data frame or Table
-        The points.
+    X : array-like, sparse matrix, tensor, data frame, Table, str or path-like
+        The points, or the file that holds them as a table.
     y : array-like, str or None
-        The target, or the name of its column; None with a Table.
+        The target, or the name of its column; None with a Table, and with a file whose target `read_table` finds.
     task : {"auto", "classification", "regression"}
         Whether the target holds classes or numbers; "auto" decides by its values.
     groups, time, sample_weight, by : array-like, str or None
@@ -61,14 +65,15 @@ def problem_and_table(
     problem : Problem
         What passed all checks.
     table : Table or None
-        The table that it was made of: X itself, or a data frame that was made ready, whose `lines` are then positions
-        in the frame. None where X was used as it is.
+        The table that it was made of: X itself, or a file or a data frame that was made ready. The `lines` of a frame
+        are positions in it. None where X was used as it is.
 
     Raises
     ------
     ValueError
         For anything that cannot be used; the message names the column, class, row or count.
     """
+    X = columns_of_file(X, y, prepare)
     weights = column_named(X, sample_weight)
     if weights is not None:
         # what is left has other names where columns share one: all other columns are looked up before
@@ -77,10 +82,13 @@ def problem_and_table(
         )
         X, sample_weight = _taken_out(X, "sample_weight", weights)
     by = subgroups_of(X, by)
-    table = None if y is None else table_of(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by)
+    table = None
+    if y is not None or isinstance(X, RawTable):
+        table = table_of(X, y, task=task, groups=groups, time=time, prepare=prepare, by=by)
     if table is not None:
         if sample_weight is not None:  # of all rows, and some may have been left out
-            sample_weight = check_weights(sample_weight, table.n_samples)[table.lines]
+            places = _places_in(X, table) if isinstance(X, RawTable) else table.lines
+            sample_weight = check_weights(sample_weight, table.n_samples)[places]
         X, y, groups, time, by = table, None, None, None, table.by
     known: dict[str, Any] = {}
     if isinstance(X, Table):
@@ -102,8 +110,33 @@ def problem_and_table(
     return make(points, *target, **known), table
 
 
+def is_file(X: Any) -> bool:
+    """Tell whether X is the path of a file."""
+    return isinstance(X, str | os.PathLike)
+
+
+def columns_of_file(X: Any, y: Any, prepare: Any) -> Any:
+    """Return the columns of a file where X is its path, and anything else unchanged."""
+    if not is_file(X):
+        return X
+    is_strict = isinstance(prepare, str) and prepare == "strict"
+    return read_raw(X, target=y if isinstance(y, str) else None, strays="refuse" if is_strict else "text")
+
+
+def _places_in(raw: RawTable, table: Table) -> NDArray[np.intp]:
+    """Return which rows of a file became rows of a table; the lines of each file of a folder grow."""
+    step = int(raw.lines.max()) + 1
+    codes = [0 if each is None else each * step for each in (raw.file_codes, table.origin.file_codes)]
+    return np.searchsorted(raw.lines + codes[0], table.lines + codes[1])
+
+
 def _taken_out(X: Any, parameter: str, name: str) -> tuple[Any, Any]:
-    """Take a named column out of a data frame."""
+    """Take a named column out of a data frame or of the columns of a file."""
+    if isinstance(X, RawTable):
+        column = X.column(find_column(X, name))
+        if not isinstance(column, NumberColumn):
+            raise ValueError(f"{X.source}: the column {name!r} holds no numbers, so it is no {parameter}")
+        return replace(X, columns=[each for each in X.columns if each is not column]), column.values
     if not is_eager_frame(X):
         raise ValueError(f"{parameter}={name!r} names a column, but X is no data frame")
     frame = as_narwhals(with_text_names(X))
@@ -122,12 +155,12 @@ def table_of(
     prepare: Any = "auto",
     by: Any = None,
 ) -> Table | None:
-    """Make a data frame ready where it needs it.
+    """Make a data frame ready where it needs it, and a file always.
 
     Parameters
     ----------
-    X : array-like, data frame or Table
-        What the caller passes as X.
+    X : array-like, data frame, Table, path, or columns of a file
+        What the caller passes as X. A path is a table where y names a column of it.
     y : array-like, str or None
         The labels, or the name of their column; None where there are none.
     task : {"auto", "classification", "regression"}
@@ -150,10 +183,12 @@ def table_of(
         When a column is named that is not there, or X is no data frame.
     """
     check_prepare(prepare)
+    X = columns_of_file(X, y, prepare) if isinstance(y, str) else X
+    in_file = isinstance(X, RawTable)
     given = {"y": y, "groups": groups, "time": time}
     texts = {name: column_named(X, value) for name, value in given.items()}
     named = {name: text for name, text in texts.items() if text is not None}
-    if isinstance(X, Table) or not is_eager_frame(X):
+    if not in_file and (isinstance(X, Table) or not is_eager_frame(X)):
         if named:
             name, text = next(iter(named.items()))
             raise ValueError(f"{name}={text!r} names a column, but X is no data frame")
@@ -162,10 +197,11 @@ def table_of(
         return None
     for name, value in given.items():
         if isinstance(value, int | np.integer) and name not in named:
-            raise UnknownColumnError(f"{name}={value!r}: the data frame has no column of that name")
-    if not named and prepare in ("auto", "strict") and (prepare == "strict" or not needs_preparing(X)):
+            where = "file" if in_file else "data frame"
+            raise UnknownColumnError(f"{name}={value!r}: the {where} has no column of that name")
+    if not (named or in_file) and prepare in ("auto", "strict") and (prepare == "strict" or not needs_preparing(X)):
         return None
-    raw = raw_of_frame(X, named.get("y"))
+    raw = replace(X, columns=list(X.columns)) if in_file else raw_of_frame(X, named.get("y"))
     raw.by = check_subgroups(by, raw.n_rows)
     labels = None if y is None or "y" in named else _labels(y, raw, task)
     for name, check in (("groups", check_groups), ("time", check_time)):
@@ -184,7 +220,7 @@ def table_of(
     )
     if not isinstance(prepare, str):
         return transformed_table(raw, options, prepare, labels)
-    return make_table(raw, options, labels=labels, is_labelled=y is not None)
+    return make_table(raw, options, labels=labels, is_labelled=in_file or y is not None)
 
 
 def subgroups_of(X: Any, by: Any) -> Any:
@@ -192,10 +228,10 @@ def subgroups_of(X: Any, by: Any) -> Any:
 
     Parameters
     ----------
-    X : array-like, data frame or Table
+    X : array-like, data frame, Table, or columns of a file
         What the caller passes as X.
     by : array-like, str or None
-        Values, or the name of a column of a data frame or a Table; None for those of a Table, if it has any.
+        Values, or the name of a column of X; None for those of a Table, if it has any.
 
     Returns
     -------
@@ -211,6 +247,8 @@ def subgroups_of(X: Any, by: Any) -> Any:
     name = column_named(X, by)
     if name is None:
         return by
+    if isinstance(X, RawTable):
+        return subgroups_by(X, name)
     if is_eager_frame(X):
         own = with_text_names(without_arrow(X))
         return subgroups_by(raw_of_frame(own[[name]] if name in own.columns else own), name)
@@ -254,11 +292,11 @@ def _unused(name: str, raw: RawTable) -> str:
 
 
 def prepared_points(X: Any, y: Any) -> tuple[Any, Any]:
-    """Return points and labels, of a table or of a data frame that is made ready, and anything else unchanged.
+    """Return points and labels, of a table, a data frame or a file that is made ready, and anything else unchanged.
 
     Parameters
     ----------
-    X : array-like, data frame or Table
+    X : array-like, data frame, Table or path
         What the caller passes as X.
     y : array-like, str or None
         The labels, the name of their column, or None with a Table.

@@ -69,10 +69,11 @@ def learned_floor(
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features), or Table
-        The points. Learners standardise them. A `Table` from `read_table` has its labels with it.
-    y : array-like or series of shape (n_samples,), default=None
-        The labels, of any type that can be sorted; left out with a Table.
+    X : array-like or data frame of shape (n_samples, n_features), Table, str or path-like
+        The features, which learners standardise, or the file of a table. A `Table` from `read_table` has its labels
+        with it.
+    y : array-like of shape (n_samples,), str, default=None
+        The labels, of any type that can be sorted, or the name of their column; left out with a Table.
     groups : array-like of shape (n_samples,), default=None
         Rows that belong together, such as those of one patient, user or machine, have the same value. No model is then
         tested on a group that it was trained on, and the figures are about new groups. At least 5 groups. None for the

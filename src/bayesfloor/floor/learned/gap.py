@@ -40,7 +40,7 @@ from bayesfloor.runtime.checks import ParameterError
 from bayesfloor.runtime.findings import Finding, in_order
 from bayesfloor.runtime.frames import like_input
 from bayesfloor.runtime.text import counted, exact_percent, listed, shown
-from bayesfloor.tables.arguments import problem_and_table
+from bayesfloor.tables.arguments import is_file, problem_and_table
 
 #: Chance of a difference as large, below which a model that is better than the stack may have seen the rows.
 TOO_GOOD = 0.01
@@ -82,11 +82,11 @@ def floor_gap(
         A scikit-learn classifier, regressor or pipeline; it is not changed. Of an unfitted one, clones are fitted on
         the folds of the stack. A fitted one predicts the rows as it is, and must not have seen them. None with
         `predictions`.
-    X : array-like or data frame of shape (n_samples, n_features), or Table
-        The points, as for `learned_floor`. The model gets them as they are, so that a pipeline finds its columns; of a
-        `Table` it gets the numbers that this was made into.
-    y : array-like or series of shape (n_samples,), or str, default=None
-        The labels or numbers, or their column of a data frame; left out with a Table.
+    X : array-like or data frame of shape (n_samples, n_features), Table, str or path-like
+        The features, as for `learned_floor`. The model gets them as they are, so that a pipeline finds its columns; of
+        a `Table` or a file it gets the numbers that this was made into.
+    y : array-like of shape (n_samples,), or str, default=None
+        The labels or numbers, or the name of their column; left out with a Table.
     predictions : array-like of shape (n_samples,) or (n_samples, n_classes), or data frame, default=None
         What a model has predicted for every row without having seen it: labels, numbers, or probabilities of the sorted
         classes. The columns of a data frame name the classes. Where the metric judges probabilities, a single column is
@@ -194,8 +194,8 @@ def judged_by_one(metric: Any, costs: Any, positive: Any, problem: Problem) -> d
 def problem_of(X: Any, y: Any, **asked: Any) -> tuple[Problem, OwnRows]:
     """Check points and labels, and remember the rows as the caller has them; see `problem_and_table`."""
     problem, table = problem_and_table(X, y, **asked)
-    if table is None or table is X:
-        return problem, OwnRows(X, np.arange(len(problem.X)))
+    if table is None or table is X or is_file(X):
+        return problem, OwnRows(table if is_file(X) else X, np.arange(len(problem.X)))
     named = (asked.get(name) for name in ("groups", "time", "sample_weight"))
     return problem, OwnRows(X, table.lines, columns_named(X, y, *named))
 

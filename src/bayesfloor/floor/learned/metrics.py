@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesfloor.data.metrics import CLASS_METRICS, TOP_K, metric_info
+from bayesfloor.data.metrics import CLASS_METRICS, k_of, metric_info, unknown_metric
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
-from bayesfloor.runtime.checks import ParameterError, check_int
 from bayesfloor.runtime.text import listed, shown
 
 #: Smallest probability whose logarithm is taken.
@@ -350,12 +349,12 @@ def check_metric_names(metric: Any, *, has_costs: bool) -> list[str]:
     """
     names = [metric] if isinstance(metric, str) else list(metric) if np.iterable(metric) else [metric]
     if not names:
-        raise ParameterError("metric", f"one of {listed(list(map(repr, CLASS_METRICS)), 20)}, or several", metric)
+        raise unknown_metric(metric, CLASS_METRICS, ", or several")
     if has_costs and names == ["error"]:
         return ["cost"]
     for place, name in enumerate(names):
-        if not isinstance(name, str) or (name not in CLASS_METRICS and _k_of(name) is None):
-            raise ParameterError("metric", f"one of {listed(list(map(repr, CLASS_METRICS)), 20)}, or several", name)
+        if not isinstance(name, str) or (name not in CLASS_METRICS and k_of(name) is None):
+            raise unknown_metric(name, CLASS_METRICS, ", or several")
         if name in names[:place]:
             raise ValueError(f"The metric {name!r} is named twice.")
     if "cost" in names and not has_costs:
@@ -417,19 +416,11 @@ def _metric_of(
         scale = alone / even or dearest - least
         largest = float(costs.max(axis=0).min())
         return metric(of_costs(costs), largest, bounds=(least, dearest), scale=scale, costs=costs)
-    k = _k_of(name)
+    k = k_of(name)
     assert k is not None
     if k >= n_classes:
         raise ValueError(f"{name!r} with k = {k} is 0 for {n_classes} classes: the label is always among them.")
     return metric(of_top_k(k), 1.0 - k / n_classes)
-
-
-def _k_of(name: str) -> int | None:
-    """Return the k of "top_k_error" or "top_3_error"."""
-    parts = name.split("_")
-    if len(parts) != 3 or (parts[0], parts[2]) != ("top", "error"):
-        return None
-    return TOP_K if parts[1] == "k" else check_int("k of top_k_error", int(parts[1]), 1) if parts[1].isdigit() else None
 
 
 def _code_of(positive: Any, classes: NDArray[Any]) -> int:

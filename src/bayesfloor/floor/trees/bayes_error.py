@@ -46,8 +46,9 @@ def bayes_error(
     X : array-like, data frame, path or Dask collection of shape (n_samples, n_features), or Table
         The points, as for `spanning_forests`. Distances are Euclidean, so scale the features as you would for
         neighbours. A `Table` from `read_table` has its labels with it.
-    y : array-like or series of shape (n_samples,), default=None
-        The labels, of any type that can be sorted; left out with a Table.
+    y : array-like of shape (n_samples,), str, default=None
+        The labels, of any type that can be sorted, or the name of their column of a frame or a file; left out with a
+        Table.
     groups : array-like of shape (n_samples,), default=None
         Rows that belong together, such as those of one patient. The floor is then that for rows of new groups: edges
         within a group do not count, and the intervals say what another sample of groups may change. A Table's own

@@ -32,7 +32,7 @@ COLUMN_BYTES = 256 * 2**20
 
 def check_problem_anywhere(X: Any, y: Any, client: Any, groups: Any = None) -> Problem:
     """Check labels, and points unless they are in a file or a Dask collection; the engine checks those part by part."""
-    if not is_remote(X):
+    if not is_remote(X) or isinstance(y, str):  # a column of a file is named: it is read as a table
         return check_problem(X, y, groups=groups)
     points: Any = RemotePoints(X, client)
     classes, codes = check_labels(y, len(points))

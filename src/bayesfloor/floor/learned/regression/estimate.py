@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesfloor.data.metrics import METRICS, NUMBER_METRICS
+from bayesfloor.data.metrics import METRICS, NUMBER_METRICS, unknown_metric
 from bayesfloor.data.numbers import kind_of_numbers
 from bayesfloor.data.problem import Problem
 from bayesfloor.floor.learned.held_out import HeldOutNumbers
@@ -27,9 +27,7 @@ from bayesfloor.floor.learned.result import LearningCurve, MetricFloor
 from bayesfloor.floor.trees.problem import Progress
 from bayesfloor.runtime.arrays import Floats, Range
 from bayesfloor.runtime.checks import (
-    ParameterError,
     check_confidence,
-    check_option,
     check_random_state_seed,
 )
 from bayesfloor.runtime.findings import in_order
@@ -66,10 +64,11 @@ def regression_floor(
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features), or Table
-        The points. Learners standardise them. A `Table` from `read_table` has its target with it.
-    y : array-like or series of shape (n_samples,), str, default=None
-        The target: numbers, or the name of a column of a data frame; left out with a Table.
+    X : array-like or data frame of shape (n_samples, n_features), Table, str or path-like
+        The features, which learners standardise, or the file of a table. A `Table` from `read_table` has its target
+        with it.
+    y : array-like of shape (n_samples,), str, default=None
+        The target: numbers, or the name of their column; left out with a Table.
     groups : array-like of shape (n_samples,), default=None
         Rows that belong together, such as those of one patient, user or machine, have the same value. No model is then
         tested on a group that it was trained on, and the figures are about new groups. At least 5 groups. None for the
@@ -229,9 +228,10 @@ def _conclude(
 def check_number_metrics(metric: Any) -> tuple[str, ...]:
     """Return the names that were asked for, each once."""
     names = [metric] if isinstance(metric, str) else metric
-    if not isinstance(names, list | tuple) or not names:
-        raise ParameterError("metric", f"one of {', '.join(map(repr, NUMBER_METRICS))}, or a list of them", metric)
-    return tuple(dict.fromkeys(check_option("metric", name, NUMBER_METRICS) for name in names))
+    for name in names if isinstance(names, list | tuple) and names else [metric]:
+        if name not in NUMBER_METRICS:
+            raise unknown_metric(name, NUMBER_METRICS, ", or a list of them")
+    return tuple(dict.fromkeys(names))
 
 
 def _target_summary(problem: Problem) -> TargetSummary:
