@@ -72,8 +72,17 @@ def test_page(page, tmp_path, monkeypatch):
             *(re.sub(r" +$", "", text.strip(), flags=re.MULTILINE) for text in (output.getvalue(), printed)),
             tolerance=0.0 if page in TO_THE_LAST_DIGIT else 0.01,
         )
-    if page == "pictures.md":
-        drawn = {picture.name for picture in tmp_path.iterdir() if picture.stat().st_size > 5000}
-        assert drawn == set(re.findall(r"\]\(images/(pictures_\w+\.png)\)", TEXTS[page]))
+    drawn = {picture.name for picture in tmp_path.glob("*.png") if picture.stat().st_size > 5000}
+    assert drawn == set(re.findall(r"savefig\(\"(\w+\.png)\"", TEXTS[page]))
     if left_out:
         pytest.skip(f"all blocks ran but those that need {' and '.join(sorted(left_out))}")
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "savefig(" in TEXTS[page]])
+def test_pictures_of_a_page_are_shown_on_it(page):
+    """What a block saves stands below it, from docs/images; so does what the page's own pictures are made by."""
+    saved = re.findall(r"savefig\(\"(\w+\.png)\"", TEXTS[page])
+    assert saved
+    own = re.findall(rf"\]\(images/({page.removesuffix('.md')}_\w+\.png)\)", TEXTS[page])
+    assert sorted(own) == sorted(saved)
+    assert all((ROOT / "docs" / "images" / name).stat().st_size > 5000 for name in saved)

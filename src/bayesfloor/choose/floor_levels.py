@@ -243,7 +243,7 @@ def criterion_level(
 
 
 def level_without_features(class_counts: Ints, criterion: str) -> FloorLevel:
-    """Return the floor where there is nothing to go by: the error of naming the largest class."""
+    """Return the floor where there is nothing to go by: the error of always predicting the commonest class."""
     if criterion == "whole":
         floor = 1.0 - class_counts.max() / class_counts.sum()
     else:

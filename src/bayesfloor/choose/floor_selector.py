@@ -64,7 +64,7 @@ class ClassColumns:
 
     @property
     def start(self) -> FloorLevel:
-        """The error of naming the largest class."""
+        """The error of always predicting the commonest class."""
         return level_without_features(self.sample.class_counts, self.criterion)
 
     def level(self, columns: Ints) -> FloorLevel:

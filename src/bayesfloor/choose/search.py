@@ -187,9 +187,9 @@ class SelectionPath(PlottedResult, display="SelectionPathDisplay"):
 
     `frame` has a row for each step, the start first.
 
-    The first entry is the start: no feature going forward, where the floor is that of naming the largest class or the
-    mean, and all features going backward. Each floor after it is the lowest of all candidates of its step, and
-    therefore a little too low: the luckiest of many is chosen.
+    The first entry is the start: no feature going forward, where the floor is that of always predicting the commonest
+    class or the mean, and all features going backward. Each floor after it is the lowest of all candidates of its step,
+    and therefore a little too low: the luckiest of many is chosen.
 
     Attributes
     ----------

@@ -120,7 +120,7 @@ def _of_classes(found: "LearnedFloor", options: TableOptions) -> str:
         rows = [
             ("the floor", found.estimate, *found.interval),
             ("reached by a stack of models", found.reached, *found.reached_interval),
-            ("naming the largest class", found.majority_error, "", ""),
+            ("always the commonest class", found.majority_error, "", ""),
         ]
         parts = [table_text(("", "error", "from", "to"), rows)]
         say(
@@ -243,7 +243,7 @@ def _from_trees(table: "Table", options: TableOptions) -> tuple[dict[str, Any], 
         ("the floor", found.estimate, *found.interval),
         ("lower bound", found.lower, *found.lower_interval),
         ("upper bound", found.upper, *found.upper_interval),
-        ("naming the largest class", found.majority_error, "", ""),
+        ("always the commonest class", found.majority_error, "", ""),
     ]
     say(
         f"{exact_percent(found.confidence)} intervals, for sampling alone. Spanning trees alone tend to come out too "

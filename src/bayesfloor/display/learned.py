@@ -58,7 +58,7 @@ class LearnedFloorDisplay(Display):
     reached_interval : (float, float)
         Its interval.
     baseline : float
-        What needs no features: the error of always naming the largest class.
+        What needs no features: the error of always predicting the commonest class.
     confidence : float
         Level of the intervals.
     title : str, default="error"
