@@ -20,6 +20,7 @@ class Copied(io.StringIO):
     """Text that is shown while it is collected."""
 
     def write(self, text: str) -> int:
+        """Show and keep some text."""
         sys.__stdout__.write(text)
         sys.__stdout__.flush()
         return super().write(text)

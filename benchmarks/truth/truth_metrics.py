@@ -79,6 +79,16 @@ def table_of(records: list[dict]) -> str:
     return as_table(heads, rows)
 
 
+def in_all(records: list[dict]) -> str:
+    """One row for each metric: how often its interval holds the best value, whatever the size and the kind."""
+    rows = []
+    for metric in dict.fromkeys(record["metric"] for record in records):
+        own = [record for record in records if record["metric"] == metric]
+        held = sum(each["low"] - TOLERANCE <= each["truth"] <= each["high"] + TOLERANCE for each in own)
+        rows.append([metric, f"{held} of {len(own)}"])
+    return as_table(["metric", "covers"], rows)
+
+
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--half", choices=HALVES)
@@ -92,6 +102,9 @@ def main() -> None:
             own = [record for record in records if (record["problems"], record["half"]) == (kind, half)]
             if own:
                 parts += [f"## {title}: the {half} half", table_of(own)]
+    for half in HALVES:
+        if own := [record for record in records if record["half"] == half]:
+            parts += [f"## All sizes and kinds: the {half} half", in_all(own)]
     if chosen.half is None:
         write_page("truth_metrics", *parts)
     else:
