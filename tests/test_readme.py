@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = {page.name: page for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
+PAGES = {
+    page.name: page for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+}
 TEXTS = {name: page.read_text(encoding="utf-8") for name, page in PAGES.items()}
 README = TEXTS["README.md"]
 LINK = re.compile(r"\]\(((?!https?:|#)[^)]+)\)")
@@ -18,6 +20,20 @@ def test_links_lead_somewhere():
     own = [(page, link) for page, link in LINKS if not link.startswith(WRITTEN)]
     broken = [(page, link) for page, link in own if not (PAGES[page].parent / link.split("#")[0]).exists()]
     assert broken == []
+
+
+def anchors_of(text):
+    """Addresses of the headings of a page, as code hosts make them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+def test_links_lead_to_headings():
+    found = [(page, link, *link.split("#")) for page, link in LINKS if ".md#" in link]
+    assert len(found) > 50
+    texts = {link: (PAGES[page].parent / target).read_text(encoding="utf-8") for page, link, target, _ in found}
+    assert [(page, link) for page, link, _, anchor in found if anchor not in anchors_of(texts[link])] == []
+    assert anchors_of("# A\n```sh\n# not this\n```\n## What `f` is: 1–2") == {"a", "what-f-is-12"}
 
 
 def test_commands_exist():

@@ -1,6 +1,8 @@
 """Tables and pages."""
 
-from benchmarks.tools import pages
+import pytest
+
+from benchmarks.tools import pages, printed_page
 from benchmarks.tools.measuring import in_own_process, median_seconds, timed
 
 
@@ -13,6 +15,19 @@ def test_page_with_notes(tmp_path, monkeypatch):
     (tmp_path / "some_notes.md").write_text("\nBy hand.\n")
     pages.write_page("some", "# Title", pages.notes_of("some"), "", pages.notes_of("other"), "end\n")
     assert (tmp_path / "some.md").read_text() == "# Title\n\nBy hand.\n\nend\n"
+
+
+def test_what_a_script_prints_is_a_page(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(pages, "RESULTS", tmp_path)
+    printed_page.main(["speed.scale_model"])
+    text = (tmp_path / "scale_model.md").read_text()
+    assert text.startswith("# What exact forests cost far past what was run")
+    assert "`python -m benchmarks.speed.scale_model`, on " in text
+    assert "\n| what | on | model | measured |\n" in text
+    with pytest.raises(SystemExit, match=r"no script benchmarks\.speed\.nothing"):
+        printed_page.main(["speed.nothing"])
+    with pytest.raises(SystemExit, match="What a script prints"):
+        printed_page.main([])
 
 
 def test_timing():
