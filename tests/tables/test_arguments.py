@@ -15,6 +15,7 @@ from bayesfloor import (
     learned_floor,
     read_table,
     regression_floor,
+    spanning_forests,
 )
 from bayesfloor.data.problem import MOST_RATIO, Problem, check_row_weights
 from bayesfloor.tables.arguments import check_problem, problem_and_table
@@ -244,6 +245,10 @@ def test_every_floor_reads_a_file(tmp_path, coarse_curves):
     assert counts[0] == counts[1]
     learners = ["gaussian"]
     assert learned_floor(file, "y", learners=learners).interval == learned_floor(table, learners=learners).interval
+    points = tmp_path / "points.csv"
+    frame = pd.DataFrame({"a": X[:, 0], "kind": SITE})
+    frame.to_csv(points, index=False)
+    np.testing.assert_array_equal(spanning_forests(str(points)).edges, spanning_forests(frame).edges)
     model = GaussianNB()
     gaps = [floor_gap(model, *data, learners=learners) for data in ((file, "y"), (table,))]
     assert gaps[0].frame().equals(gaps[1].frame())

@@ -160,7 +160,7 @@ def table_of(
     Parameters
     ----------
     X : array-like, data frame, Table, path, or columns of a file
-        What the caller passes as X. A path is a table where y names a column of it.
+        What the caller passes as X. A path is that of a table where it is text, or y names a column.
     y : array-like, str or None
         The labels, or the name of their column; None where there are none.
     task : {"auto", "classification", "regression"}
@@ -183,7 +183,9 @@ def table_of(
         When a column is named that is not there, or X is no data frame.
     """
     check_prepare(prepare)
-    X = columns_of_file(X, y, prepare) if isinstance(y, str) else X
+    is_labelled = y is not None or isinstance(X, RawTable)
+    if isinstance(X, str) or isinstance(y, str):  # any other path is that of points, which the engine reads row by row
+        X = columns_of_file(X, y, prepare)
     in_file = isinstance(X, RawTable)
     given = {"y": y, "groups": groups, "time": time}
     texts = {name: column_named(X, value) for name, value in given.items()}
@@ -220,7 +222,7 @@ def table_of(
     )
     if not isinstance(prepare, str):
         return transformed_table(raw, options, prepare, labels)
-    return make_table(raw, options, labels=labels, is_labelled=in_file or y is not None)
+    return make_table(raw, options, labels=labels, is_labelled=is_labelled)
 
 
 def subgroups_of(X: Any, by: Any) -> Any:
