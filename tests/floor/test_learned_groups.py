@@ -356,7 +356,7 @@ def test_residuals_of_groups_are_white():
         p = expit(X[:, :1] + 3.0 * lean_grid) @ (weight / weight.sum())
         y = (rng.random(400) < expit(X[:, 0] + lean[groups])).astype(int)
         q, folds = np.column_stack([1 - p, p]), groups % 5
-        z.append([residual_test(X, y, q, folds, 1, 0, each) for each in (groups, None)])
+        z.append([residual_test(X, y, q[np.newaxis], folds[np.newaxis], 1, 0, each) for each in (groups, None)])
     own, none = np.array(z).T
     assert abs(own.mean()) < 0.5
     assert own.std() < 1.3

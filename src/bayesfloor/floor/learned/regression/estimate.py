@@ -200,7 +200,7 @@ def _conclude(
     profile = noise_profile(rows, min(summary.estimate / max(summary.reached.mean, 1e-300), 1.0), confidence, n_samples)
     target = _target_summary(problem)
     predicted = np.full(n_samples, np.nan)
-    predicted[rows.given] = rows.centre + rows.scale * rows.predicted[0].mean(axis=0)
+    predicted[rows.given] = rows.centre + rows.scale * rows.predicted[0].mean(axis=(0, 1))
     rmse = metrics["rmse"]
     names = problem.feature_names
     return RegressionFloor(
