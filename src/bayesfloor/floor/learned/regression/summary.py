@@ -147,11 +147,13 @@ def summarise_numbers(tested: TestedRows, confidence: float, seed: int, *, in_ti
     n_pairs = n_pairs if kind == 2 else 0
     points = _points(draws, kind, sizes, averaged, len(residuals), (reached.error / _plain(ratios[0])) ** 2)
     curve = end_of_curve(points, common=common, in_time=in_time)
-    slow = end_of_curve(points, rates=SLOW_RATES, common=common, in_time=in_time)
+    # equal rows tell the noise at the largest size alone; of all sizes together the covariance is nearly singular
+    end = end_of_curve(points.of_largest(), common=common, in_time=in_time) if n_pairs else curve
+    slow = end if n_pairs else end_of_curve(points, rates=SLOW_RATES, common=common, in_time=in_time)
     tail = (1.0 - confidence) / 2.0
-    estimate = curve.mean
-    lower = min(curve.quantile(tail), slow.quantile(tail))
-    upper = max(reached.interval(confidence)[1], curve.quantile(1.0 - tail))
+    estimate = end.mean
+    lower = min(end.quantile(tail), slow.quantile(tail))
+    upper = max(reached.interval(confidence)[1], end.quantile(1.0 - tail))
 
     lead = Lead.of(losses, of_mean, standard_error_of(clusters), in_time=in_time)
     surely = lead.surely
