@@ -1,12 +1,15 @@
 """Every example of the documentation runs as it stands, and prints what is shown beside it.
 
-These are the docstrings of all modules, and the blocks of Python of the README and of the pages in docs.
+These are the docstrings of all modules, and the blocks of Python of the README and of the pages in docs. After figures
+have changed, BAYESFLOOR_UPDATE_PAGES=1 has the pages rewritten instead: look at the difference before it is committed.
 """
 
 import contextlib
 import doctest
 import io
+import os
 import re
+import shutil
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,9 +28,8 @@ MODULES = [
 ]
 # A block of Python and, where one follows, the block of what it prints.
 BLOCK = re.compile(r"```python\n(.*?)```(?:\s*```text\n(.*?)```)?", flags=re.DOTALL)
-TEXTS = {
-    page.name: page.read_text(encoding="utf-8") for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
-}
+FILES = {page.name: page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
+TEXTS = {name: page.read_text(encoding="utf-8") for name, page in FILES.items()}
 # Calls of docs/scale.md need a GPU, a cluster and a file larger than memory.
 PAGES = [name for name, text in TEXTS.items() if BLOCK.search(text) and name != "scale.md"]
 # It trains all models of a report, as other pages do.
@@ -37,6 +39,7 @@ BLOCKS_STAND_ALONE = {"choose.md", "floor.md", "pictures.md", "votes.md"}
 # No model is trained on these pages, so that no digit depends on the machine.
 TO_THE_LAST_DIGIT = {"class_trees.md", "floor.md", "votes.md"}
 EXTRAS = ("mlflow", "skore")
+UPDATE = os.environ.get("BAYESFLOOR_UPDATE_PAGES") == "1"
 
 
 @pytest.fixture(autouse=True)
@@ -57,8 +60,9 @@ def test_page(page, tmp_path, monkeypatch):
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "runs").as_uri())
     namespace = {"__name__": "__main__"}
-    left_out = set()
-    for source, printed in BLOCK.findall(TEXTS[page]):
+    left_out, outputs = set(), {}
+    for block in BLOCK.finditer(TEXTS[page]):
+        source, printed = block.group(1), block.group(2) or ""
         missing = {extra for extra in EXTRAS if f"import {extra}\n" in source and find_spec(extra) is None}
         if missing:
             left_out |= missing
@@ -68,14 +72,29 @@ def test_page(page, tmp_path, monkeypatch):
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
             exec(compile(source, page, "exec"), namespace)
-        assert_same_text(
-            *(re.sub(r" +$", "", text.strip(), flags=re.MULTILINE) for text in (output.getvalue(), printed)),
-            tolerance=0.0 if page in TO_THE_LAST_DIGIT else 0.01,
+        found, stated = (
+            re.sub(r" +$", "", text.strip("\n"), flags=re.MULTILINE) for text in (output.getvalue(), printed)
         )
+        if UPDATE and printed:
+            outputs[block.span(2)] = f"{found}\n"
+        else:
+            assert_same_text(found.strip(), stated.strip(), tolerance=0.0 if page in TO_THE_LAST_DIGIT else 0.01)
     drawn = {picture.name for picture in tmp_path.glob("*.png") if picture.stat().st_size > 5000}
     assert drawn == set(re.findall(r"savefig\(\"(\w+\.png)\"", TEXTS[page]))
+    if UPDATE:
+        rewrite(page, outputs)
+        for name in drawn:
+            shutil.copyfile(tmp_path / name, ROOT / "docs" / "images" / name)
     if left_out:
         pytest.skip(f"all blocks ran but those that need {' and '.join(sorted(left_out))}")
+
+
+def rewrite(page, outputs):
+    """Put what blocks print into a page, at the places where it stood."""
+    text = TEXTS[page]
+    for (start, stop), printed in sorted(outputs.items(), reverse=True):
+        text = text[:start] + printed + text[stop:]
+    FILES[page].write_text(text, encoding="utf-8")
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "savefig(" in TEXTS[page]])
