@@ -1,7 +1,10 @@
 """What examples print, beside what pages say they print."""
 
+import os
 import re
 
+#: After figures have changed: pages are rewritten by what their examples print.
+UPDATE = os.environ.get("BAYESFLOOR_UPDATE_PAGES") == "1"
 FRACTION = re.compile(r"\d+\.\d+")
 #: A fraction in percent, or the lower end of a range in percent.
 PERCENT = re.compile(r"\d+\.\d+(?=(?:–\d+(?:\.\d+)?)?%)")

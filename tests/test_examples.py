@@ -7,7 +7,6 @@ have changed, BAYESFLOOR_UPDATE_PAGES=1 has the pages rewritten instead: look at
 import contextlib
 import doctest
 import io
-import os
 import re
 import shutil
 from importlib import import_module
@@ -17,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import bayesfloor
-from printed_text import assert_same_text
+from printed_text import UPDATE, assert_same_text
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(bayesfloor.__file__).parent
@@ -39,7 +38,6 @@ BLOCKS_STAND_ALONE = {"choose.md", "floor.md", "pictures.md", "votes.md"}
 # No model is trained on these pages, so that no digit depends on the machine.
 TO_THE_LAST_DIGIT = {"class_trees.md", "floor.md", "votes.md"}
 EXTRAS = ("mlflow", "skore")
-UPDATE = os.environ.get("BAYESFLOOR_UPDATE_PAGES") == "1"
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +53,7 @@ def test_docstrings(name):
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.slow if page in SLOW else ()) for page in PAGES])
-def test_page(page, tmp_path, monkeypatch):
+def test_page(page, tmp_path, monkeypatch, every_deal):  # pages show what a user gets
     monkeypatch.chdir(tmp_path)  # pictures are saved where the reader is
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (tmp_path / "runs").as_uri())
