@@ -111,7 +111,7 @@ def learn_with_checks(source: Source, options: Options, columns: ColumnFloors, t
     leaks, rest, without = find_leaks(source, columns, options.random_state), None, None
     if leaks and (rest := without_columns(source, problem, leaks.columns)) is not None:
         without = train(rest)[0]
-    if without is None or not is_worse_without(_first(learned), _first(without)):
+    if without is None or not (leaks.exact or is_worse_without(_first(learned), _first(without))):
         leaks, rest, without = Leaks(), None, None
     honest = problem if rest is None else rest
     dependence = _dependence(source, honest, options)

@@ -382,15 +382,15 @@ def _by_pair(predicted: Predicted, held_out: HeldOutClasses, total: float) -> di
     counts = np.zeros((len(pairs), 4), np.int64)
     shares, p_values = np.zeros((len(pairs), 2)), np.ones(len(pairs))
     for place, pair in enumerate(pairs.tolist()):
-        shares_wrong = []
+        wrong_by = []
         for side, each in enumerate((model, stack)):
             wrong = each.pair == pair
             is_wrong = wrong.mean(axis=0)
             n_second = float((wrong & each.is_second).mean(axis=0).sum())
             counts[place, 2 * side : 2 * side + 2] = round(float(is_wrong.sum()) - n_second), round(n_second)
             shares[place, side] = weights @ is_wrong / len(weights)
-            shares_wrong.append(is_wrong)
-        p_values[place] = paired_p_value(*shares_wrong, rows, clusters)
+            wrong_by.append(is_wrong)
+        p_values[place] = paired_p_value(wrong_by[0], wrong_by[1], rows, clusters)
     gap = shares[:, 0] - shares[:, 1]
     order = np.lexsort((pairs, -gap))
     names = list(labels)
