@@ -85,7 +85,7 @@ def test_kinds_and_treatments(table):
     treatments = {column.name: column.treatment for column in table.columns}
     assert treatments["income"] == "scaled"
     assert treatments["city"] == "0 and 1 for each of 3 values"
-    assert treatments["lab"].endswith("gaps filled by the median, with a column that tells them")
+    assert treatments["lab"].endswith("gaps filled by the median, plus a was-missing flag")
     assert treatments["site"] == "left out: one value only"
     assert treatments["row"] == "left out (counts the rows)"
 
