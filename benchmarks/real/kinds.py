@@ -3,6 +3,7 @@
     python -m benchmarks.real.tables fetch --to FOLDER                    the first set, as for benchmarks.real.tables
     python -m benchmarks.real.kinds fetch --folder FOLDER                 the second set
     python -m benchmarks.real.kinds run --folder FOLDER --state after     tell the kinds of all columns
+    python -m benchmarks.real.kinds reached --folder FOLDER --state after what models reach on tables with other kinds
     python -m benchmarks.real.kinds table                                 write benchmarks/results/kinds.md
 
 The first set are the tables of problems/real_tables.json, the second those of problems/kind_tables.json: econometrics,
@@ -20,14 +21,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from sklearn.model_selection import PredefinedSplit
 
-from bayesfloor import read_table
-from benchmarks.problems.real_tables import SPECS, half_of, kinds_of, shape_of
+from bayesfloor import read_table, regression_floor
+from benchmarks.problems.real_tables import NO_LABEL, SPECS, half_of, kinds_of, shape_of
 from benchmarks.real.unseen_tables import download, frame_of, member_of
 from benchmarks.tools.command_line import parser_of
+from benchmarks.tools.held_out_rows import stack_errors
 from benchmarks.tools.pages import RESULTS, as_table, write_page
-from benchmarks.tools.records import append_record, read_records
+from benchmarks.tools.records import append_record, measure_all, read_records
 
 RECORDS = RESULTS / "kinds.jsonl"
 SECOND: dict[str, Any] = json.loads(
@@ -35,6 +39,25 @@ SECOND: dict[str, Any] = json.loads(
 )
 MOST_ROWS = 20_000
 SETS = ("first", "second")
+#: Tables some of whose columns are read otherwise than before, with their targets, and the rows that models are given.
+CHANGED = {
+    "NCbirths": "MomRace",
+    "breaches": "Type_of_Breach",
+    "challenges": "result",
+    "loanapp": "approve",
+    "marketing": "Class",
+    "regimes": "regime",
+    "ACTG175": "cens",
+    "close_college": "lwage",
+    "elem94_95": "math4",
+    "modechoice": "choice",
+    "thornton_hiv": "got",
+    "fair": "affairs",
+    "nhefs": "death",
+    "wagepan": "lwage",
+}
+ROWS_OF_MODELS = 600
+REACHED = RESULTS / "kinds_reached.jsonl"
 
 
 def fetch(folder: Path) -> None:
@@ -94,6 +117,54 @@ def run(folder: Path, state: str, only: str | None) -> None:
                 append_record(RECORDS, {"state": state, **measure(path, which)})
 
 
+def reached(folder: str, state: str, name: str) -> dict[str, Any]:
+    """Tell what models reach on a sample of a table, in the order of its rows, and on which rows a class was wrong."""
+    [path] = [
+        Path(folder) / part / f"{name}.csv" for part in ("design", "heldout", "second") if has(folder, part, name)
+    ]
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    labelled = frame[~frame[CHANGED[name]].isin(NO_LABEL)]
+    rows = np.random.default_rng(0).permutation(len(labelled))[:ROWS_OF_MODELS]
+    sample = Path(folder) / "samples" / state / f"{name}.csv"
+    sample.parent.mkdir(parents=True, exist_ok=True)
+    labelled.iloc[np.sort(rows)].to_csv(sample, index=False)
+    table = read_table(sample, target=CHANGED[name])
+    cv = PredefinedSplit(np.random.default_rng(1).permutation(len(table.X)) % 5)
+    found: dict[str, Any] = {"state": state, "table": name, "rows": len(table.X), "features": table.X.shape[1]}
+    if table.task == "regression":
+        return {**found, "reached": regression_floor(table, cv=cv, n_jobs=1).metrics["r2"].reached}
+    floor, tested, wrong = stack_errors(table, cv=cv, n_jobs=1)
+    return {**found, "reached": floor.reached, "wrong": np.sort(tested[wrong]).tolist()}
+
+
+def has(folder: str, part: str, name: str) -> bool:
+    """Tell whether a table of that name is the one that is meant: both sets have a loanapp."""
+    return (Path(folder) / part / f"{name}.csv").exists() and (name in SECOND) == (part == "second")
+
+
+def reached_table() -> str:
+    """Return what was reached, state by state; of classes the paired standard error of the difference."""
+    records = read_records(REACHED)
+    states = list(dict.fromkeys(record["state"] for record in records))
+    by_key = {(record["table"], record["state"]): record for record in records}
+    lines = []
+    for name, target in CHANGED.items():
+        first, last = (by_key.get((name, state)) for state in (states[0], states[-1]))
+        if first is None or last is None:
+            continue
+        if "wrong" in first:
+            n_apart = len(set(first["wrong"]) ^ set(last["wrong"]))
+            change = 100 * (last["reached"] - first["reached"])
+            more = f"{change:+.1f} ± {100 * n_apart**0.5 / first['rows']:.1f}"
+            what, figures = "error, %", [f"{100 * each['reached']:.1f}" for each in (first, last)]
+        else:
+            what, figures = "R²", [f"{each['reached']:.3f}" for each in (first, last)]
+            more = f"{last['reached'] - first['reached']:+.3f}"
+        lines.append((name, target, first["rows"], what, *figures, more, first["features"], last["features"]))
+    heads = ("table", "target", "rows", "reached", states[0], states[-1], "change", "features before", "after")
+    return as_table(heads, lines)
+
+
 def write_table() -> None:
     """Write the page."""
     records = read_records(RECORDS)
@@ -112,6 +183,13 @@ def write_table() -> None:
     rows.append(("all", "", *(sum(row[k] for row in rows) for k in range(2, 4 + len(states)))))
     overview = as_table(("set", "half", "tables", "columns", *(f"wrong {state}" for state in states)), rows)
     about = (__doc__ or "").split("\n\n", 2)[2].strip()
+    if REACHED.exists():
+        parts += [
+            "## What models reach",
+            f"On {ROWS_OF_MODELS} rows at random of tables some of whose columns are read otherwise, or in both forms. "
+            "An id that is no longer a number may take away what models knew of a person or a place.",
+            reached_table(),
+        ]
     write_page("kinds", "# Kinds of columns", "By `benchmarks/real/kinds.py`.", about, overview, *parts)
 
 
@@ -131,14 +209,19 @@ def wrong_columns(records: list[dict[str, Any]], states: list[str]) -> str:
 
 if __name__ == "__main__":
     parser = parser_of(__doc__)
-    parser.add_argument("what", choices=["fetch", "run", "table"])
+    parser.add_argument("what", choices=["fetch", "run", "reached", "table"])
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--state", default="after")
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--half", choices=["design", "heldout"])
     chosen = parser.parse_args()
     if chosen.what == "fetch":
         fetch(chosen.folder)
     elif chosen.what == "run":
         run(chosen.folder, chosen.state, chosen.half)
+    elif chosen.what == "reached":
+        done = {(record["state"], record["table"]) for record in read_records(REACHED)}
+        keys = [(str(chosen.folder), chosen.state, name) for name in CHANGED if (chosen.state, name) not in done]
+        measure_all(reached, keys, REACHED, chosen.workers)
     else:
         write_table()

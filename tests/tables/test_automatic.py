@@ -473,6 +473,9 @@ def test_a_preparation_is_plain_values_and_arrays(table, file):
         ("CategoryFeatures", "n_hidden", True),
         ("DateFeatures", "fill", 1e30),
         ("NumberFeature", "center", True),
+        ("NumberFeature", "levels", [0.5]),
+        ("NumberFeature", "levels", [1.0, 1.0]),
+        ("NumberFeature", "levels", [float(k) for k in range(10_000)]),
         ("SharesFeatures", "labels", ["a"] * 9),
     ],
 )
