@@ -12,7 +12,7 @@ class               file                  the metric view (X)                   
 `MeansFeatures`     `category_features`   the same for a number: its mean        the code, gaps kept
 `DateFeatures`      here                  time passed; sine and cosine of the    time passed, year, month, weekday, hour
                                           month, the weekday and the hour
-`TextFeatures`      here                  directions of hashed n-grams           the same, gaps kept
+`TextFeatures`      here                  components of hashed n-grams           the same, gaps kept
 ==================  ====================  =====================================  =======================================
 
 A treatment holds all that was decided about its column: how cells are read (`readings`), and what is made of them. The
@@ -439,8 +439,8 @@ class TextFeatures(Treatment):
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names such as review: direction 1."""
-        return tuple(f"{self.name}: direction {number + 1}" for number in range(self.directions.shape[1]))
+        """Names such as review: component 1."""
+        return tuple(f"{self.name}: component {number + 1}" for number in range(self.directions.shape[1]))
 
     def apply(self, column: TextColumn, table: RawTable) -> Floats:
         """Return the place along each direction; 0 where there is no text."""
