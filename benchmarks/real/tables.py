@@ -18,10 +18,10 @@ fresh ones, as well.
 `fetch` downloads the packages and writes one CSV file for each table. `first` runs ``bayesfloor report FILE --target
 NAME`` on each as a user would; benchmarks.real.kinds tells which kinds of columns are wrong. `compare` puts what the
 learned floor reaches beside skrub's tabular pipeline with gradient boosting, a one-hot random forest and one-hot
-logistic regression, on the same rows and folds. `shared` does both for the eight tables in $BAYESFLOOR_DATA/tables, or in
-shared/data/tables beside the repository, against the best options set by hand. Each command writes what it finds into
-benchmarks/results/tables.md. Records stay in FOLDER, so that a run can be continued; `compare` takes a minute or two
-for each table on two cores.
+logistic regression, on the same rows and folds. `shared` does both for the eight tables in $BAYESFLOOR_DATA/tables, or
+in shared/data/tables beside the repository, against the best options set by hand. Each command writes what it finds
+into benchmarks/results/tables.md. Records stay in FOLDER, so that a run can be continued; `compare` takes a minute or
+two for each table on two cores.
 """
 
 import csv

@@ -67,6 +67,7 @@ COLUMNS = {
     "own numbers of schools": (number("schid", RNG.permutation(10**4)[:N]), "id"),
     "amounts that were paid": (number("paid", RNG.permutation(10**4)[:N]), "number"),
     "codes with a number at the end": (number("cowcode2", RNG.integers(1, 90, N)), "category"),
+    "race and ethnicity": (number("raceth", RNG.integers(1, 6, N)), "category"),
     "codes of a mode": (number("mode", RNG.integers(1, 5, N)), "category"),
     "grades and a word": (text("grade", [*RNG.integers(9, 13, N - 6), *["other"] * 6]), "category"),
     "grades and a typing error": (text("grade", [*RNG.integers(9, 13, N - 1), "1o"]), "number"),

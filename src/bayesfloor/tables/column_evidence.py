@@ -26,7 +26,7 @@ from bayesfloor.tables.treatments import MOST_LEVELS
 #: Minimum number of values whose order is looked at, and of rows of each.
 _FEWEST_LEVELS, _FEWEST_ROWS = 3, 10
 #: Maximum number of other columns that are compared.
-_MOST_WITNESSES = 40
+_MOST_WITNESSES = 20
 #: Chi-squared over its degrees of freedom, from which another column differs between the values.
 _DIFFERS = 3.0
 #: Share of all orders of the values that may be as smooth as the given one, up to which the values are in order. Three
@@ -161,10 +161,10 @@ def levels_without_order(values: Floats, witnesses: Sequence[Bools]) -> tuple[fl
     n_levels = int(frequent.sum())
     if n_levels < _FEWEST_LEVELS:
         return ()
-    known, n_rows = frequent[codes] & (codes >= 0), counts[frequent]
+    codes, n_rows = codes + 1, counts[frequent]  # bin 0 is for gaps
     far = np.zeros((n_levels, n_levels))
     for above in witnesses:
-        shares = np.bincount(codes[above & known], minlength=len(distinct))[frequent] / n_rows
+        shares = np.bincount(codes, above)[1:][frequent] / n_rows
         mean = float(np.average(shares, weights=n_rows))
         if not 0.0 < mean < 1.0:
             continue

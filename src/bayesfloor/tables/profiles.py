@@ -109,7 +109,7 @@ _GROUP_NAME = re.compile(
 _CODE_NAME = re.compile(
     r"(.*_)?(codes|cd|category|cat|kind|class|group|status|state|region|district|county|country|province|precinct|"
     r"branch|store|shop|dept|department|division|sector|zone|ward|site|batch|machine|channel|brand|mode|place|birth_?place|location|"
-    r"color|colour|gender|sex|race|race_?eth\w*|ethnicity|ethnic|religion|nationality|married|marital(_status)?|"
+    r"color|colour|gender|sex|race|race_?e?th\w*|ethnicity|ethnic|religion|nationality|married|marital(_status)?|"
     r"occupation|industry|species|breed|genotype|treatment|treat|trt|arms?)|.*(type|grp)"
 )
 _PLACE_NAME = re.compile(r"(.*_)?(zip|plz|msa|cbsa|puma|tract|naics|sic|icd)|.*(code|fips?)")
