@@ -15,7 +15,8 @@ down before rules were tried.
 Halves are by a hash of the table's name; rules were chosen on the design halves. The held-out half of the first set had
 been listed in pages before, and so it counts as seen. That of the second set was looked at once, with 6 wrong kinds of
 947; then `raceth`, which a misspelt rule had missed, was mended. A user had named it before, and so `seqn`,
-`birthplace` and `occupation_husb` in the same half. A state is any word: run it once with the sources of each state on the path.
+`birthplace` and `occupation_husb` in the same half. A state is any word: run it once with the sources of each state on
+the path.
 """
 
 import json

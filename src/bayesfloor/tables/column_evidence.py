@@ -63,35 +63,35 @@ def profile_columns(columns: Sequence[Column], table: RawTable, wanted: Mapping[
     witnesses: dict[str, Bools] | None = None
     found = []
     for column, each in zip(columns, alone, strict=True):
-        if _may_be_codes(each):
-            assert isinstance(each.column, NumberColumn)
-            if any(_are_alike(each, other) for other in codes):
+        values = _uncertain_numbers(each)
+        if values is not None:
+            if any(_are_alike(each.column.name, values, other) for other in codes):
                 each = as_codes(each, column, table, "numbers that are codes, as those of a column of like name")
-            elif _numbers_blocks(each.column.values, alone):
+            elif _numbers_blocks(values, alone):
                 each = replace(each, kind="id", reason="numbers blocks of rows")
             elif _FEWEST_LEVELS <= each.n_values <= MOST_LEVELS:
                 witnesses = _witnesses(alone) if witnesses is None else witnesses
                 others = [above for name, above in witnesses.items() if name != each.column.name]
-                each = replace(each, levels=levels_without_order(each.column.values, others))
+                each = replace(each, levels=levels_without_order(values, others))
         found.append(each)
     return found
 
 
-def _may_be_codes(each: ColumnProfile) -> bool:
-    """Tell whether a column has whole numbers, of which neither the caller nor the name says what they are."""
-    if each.kind != "number" or each.reason or not isinstance(each.column, NumberColumn):
-        return False
-    return are_whole(each.column.values[~each.column.gaps]) and not is_time_name(each.column.name)
+def _uncertain_numbers(each: ColumnProfile) -> Floats | None:
+    """Return whole numbers of which neither the caller nor the name says what they are; None for any other column."""
+    column = each.column
+    if each.kind != "number" or each.reason or not isinstance(column, NumberColumn) or is_time_name(column.name):
+        return None
+    return column.values if are_whole(column.values[~column.gaps]) else None
 
 
-def _are_alike(each: ColumnProfile, codes: ColumnProfile) -> bool:
+def _are_alike(name: str, values: Floats, codes: ColumnProfile) -> bool:
     """Tell whether a column has the name of a column of codes with a word more, and the same values."""
-    name, other = words_of(each.column.name), words_of(codes.column.name)
+    name, other = words_of(name), words_of(codes.column.name)
     if not name.startswith(f"{other}_") and not name.endswith(f"_{other}"):
         return False
     assert isinstance(codes.column, TextColumn)
-    assert isinstance(each.column, NumberColumn)
-    own = {f"{value:.0f}" for value in np.unique(each.column.values[~each.column.gaps]).tolist()}
+    own = {f"{value:.0f}" for value in np.unique(values[~np.isnan(values)]).tolist()}
     return len(own.intersection(codes.column.categories)) >= _COMMON_CODES * len(own)
 
 
