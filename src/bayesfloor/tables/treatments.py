@@ -47,9 +47,9 @@ from bayesfloor.tables.readings import (
 
 #: Name of the feature that tells that a value is missing.
 GAP = "(missing)"
-#: Maximum number of levels of a number that may be a code, and what stands for one in the metric view. A number in both
-#: forms is to count as one column: each form has half of the squared distance that it has alone.
-MOST_LEVELS, LEVEL_WEIGHT = 30, 0.5**0.5
+#: Maximum number of levels of a number that may be a code (in real tables more were amounts), and what stands for one
+#: in the metric view. A number in both forms is to count as one column: each has half of its squared distance.
+MOST_LEVELS, LEVEL_WEIGHT = 12, 0.5**0.5
 
 #: Seconds in an hour and in a day.
 _HOUR, _DAY = 3600.0, 86400.0
