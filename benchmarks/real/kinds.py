@@ -59,7 +59,11 @@ CHANGED = {
     "wagepan": "lwage",
 }
 ROWS_OF_MODELS = 600
-REACHED = RESULTS / "kinds_reached.jsonl"
+
+
+def records_with(key: str) -> list[dict[str, Any]]:
+    """Return the records of kinds, which have a "set", or of models, which have "reached"."""
+    return [record for record in read_records(RECORDS) if key in record]
 
 
 def fetch(folder: Path) -> None:
@@ -111,7 +115,7 @@ def measure(path: Path, which: str) -> dict[str, Any]:
 
 def run(folder: Path, state: str, only: str | None) -> None:
     """Tell the kinds of all tables that were not read in this state; of one half alone where that is asked for."""
-    done = {(record["state"], record["set"], record["table"]) for record in read_records(RECORDS)}
+    done = {(record["state"], record["set"], record["table"]) for record in records_with("set")}
     folders = {"first": ("design", "heldout"), "second": ("second",)}
     for which in SETS:
         for path in sorted(path for part in folders[which] for path in (folder / part).glob("*.csv")):
@@ -146,7 +150,7 @@ def has(folder: str, part: str, name: str) -> bool:
 
 def reached_table() -> str:
     """Return what was reached, state by state; of classes the paired standard error of the difference."""
-    records = read_records(REACHED)
+    records = records_with("reached")
     states = list(dict.fromkeys(record["state"] for record in records))
     by_key = {(record["table"], record["state"]): record for record in records}
     lines = []
@@ -169,7 +173,7 @@ def reached_table() -> str:
 
 def write_table() -> None:
     """Write the page."""
-    records = read_records(RECORDS)
+    records = records_with("set")
     states = list(dict.fromkeys(record["state"] for record in records))
     rows, parts = [], []
     for which in SETS:
@@ -185,7 +189,7 @@ def write_table() -> None:
     rows.append(("all", "", *(sum(row[k] for row in rows) for k in range(2, 4 + len(states)))))
     overview = as_table(("set", "half", "tables", "columns", *(f"wrong {state}" for state in states)), rows)
     about = (__doc__ or "").split("\n\n", 2)[2].strip()
-    if REACHED.exists():
+    if records_with("reached"):
         parts += [
             "## What models reach",
             f"On {ROWS_OF_MODELS} rows at random of tables some of whose columns are read otherwise, or in both forms. "
@@ -222,8 +226,8 @@ if __name__ == "__main__":
     elif chosen.what == "run":
         run(chosen.folder, chosen.state, chosen.half)
     elif chosen.what == "reached":
-        done = {(record["state"], record["table"]) for record in read_records(REACHED)}
+        done = {(record["state"], record["table"]) for record in records_with("reached")}
         keys = [(str(chosen.folder), chosen.state, name) for name in CHANGED if (chosen.state, name) not in done]
-        measure_all(reached, keys, REACHED, chosen.workers)
+        measure_all(reached, keys, RECORDS, chosen.workers)
     else:
         write_table()
