@@ -38,7 +38,7 @@ from bayesfloor.learn.training_rows import Train, squared_distances, standardise
 from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.runtime.limits import check_n_jobs
-from bayesfloor.runtime.text import counted, percent, shown
+from bayesfloor.runtime.text import percent, shown
 from bayesfloor.runtime.threads import WorkerPool, supervise
 
 #: Rows that the model is tried on, at the most: enough to see what matters, at a tenth of the cost of a learned floor.
@@ -358,8 +358,8 @@ def _about_order(X: Floats, codes: Ints, seed: int, pool: WorkerPool, words: Wor
     if n_changes < FEW_CHANGES * by_chance:
         yield Dependence(
             "BF035",
-            f"The rows are sorted by the {words.label}, or nearly: it changes {counted(n_changes, 'time')} from one "
-            f"row to the next, where rows in a random order would have about {by_chance:.0f} changes.",
+            f"The rows are sorted by the {words.label}, or nearly: it changes {n_changes} times from one row to the "
+            f"next, where rows in a random order would have about {by_chance:.0f} changes.",
             "The figures stand, since rows are dealt out at random. Whether rows near each other in the file belong "
             "together cannot be told.",
         )
