@@ -77,6 +77,8 @@ def stands_in(figure, source):
         part, whole = figure.split(" of ")
         if re.search(rf"(?<![\d.]){part} of {whole}(?!\d)", source):
             return True
+        if any({part, whole} <= set(NUMBER.findall(line)) for line in source.splitlines()):  # a row of a table
+            return True
         share = 100 * Decimal(part) / Decimal(whole.replace(" ", ""))
         return whole.replace(" ", "") in texts and bool({f"{share:.0f}%", f"{share:.1f}%"} & set(texts))
     value, unit = valued(figure)
@@ -128,10 +130,10 @@ def test_figures_are_made_by_code(page):
 
 
 def test_the_comparison_can_fail():
-    source = "held 0.0198 of them, 98.3%, 59 of 60 samples, 295 | 100%"
-    for figure in (".0198", ".02", "2%", "1.98%", "98.3%", "59 of 60", "295 of 295"):
+    source = "held 0.0198 of them, 98.3%, 59 of 60 samples, 295 | 100%\n| 3479 | 7 |\n| 3480 |"
+    for figure in (".0198", ".02", "2%", "1.98%", "98.3%", "59 of 60", "295 of 295", "7 of 3479"):
         assert stands_in(figure, source), figure
-    for figure in (".0197", "2.1%", "98.4%", "58 of 60", "59 of 61"):
+    for figure in (".0197", "2.1%", "98.4%", "58 of 60", "59 of 61", "7 of 3480"):
         assert not stands_in(figure, source), figure
     text = (
         "`0.5`\n```python\n0.25\n```\n```text\n0.3\n```\n```text\n0.35\n```\n.75, 3 of 4, 12% [x](a_0.1.md) 10 000 of 2"

@@ -34,7 +34,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     scale : {"standard", "minmax", "none"}, default="standard"
         How to scale numbers.
     impute : {"mean", "median", "most_frequent"} or None, default=None
-        How to fill missing numbers; None for the median, with a column that tells gaps where there are enough.
+        How to fill missing numbers; None for the median, plus a was-missing flag where there are enough gaps.
     drop, categorical, numeric, text, date : str or sequence of str, default=()
         Columns to leave out, and columns whose kind is given.
 

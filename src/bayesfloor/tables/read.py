@@ -83,8 +83,8 @@ def read_table(
         Mean 0 and standard deviation 1, or the range from 0 to 1. Dummies stay 0 and 1: two rows that differ in a text
         column are then about as far apart as two rows are in a standardised number.
     impute : {"mean", "median", "most_frequent"} or None, default=None
-        How to fill missing numbers; text is filled by its most frequent value. None takes the median, with a column
-        that tells gaps where there are enough of them; with "strict" it refuses missing values.
+        How to fill missing numbers; text is filled by its most frequent value. None takes the median, plus a
+        was-missing flag where there are enough gaps; with "strict" it refuses missing values.
     drop_missing : bool, default=False
         Leave out rows with missing values or without a label. Rows without a label are always left out by "auto".
     keep_missing_as_class : bool, default=False

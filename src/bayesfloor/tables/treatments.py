@@ -22,7 +22,7 @@ as two rows are, on average, in a number. What is lenient takes gaps and values 
 
 scikit-learn's ColumnTransformer and skrub's TableVectorizer do much of this. They are not used here: what they learn
 cannot be written to a file without code in it, their target encoding depends on the order of the rows, and on 100 000
-rows of 30 columns skrub takes half as long as the rest of a report. N-grams and their directions are scikit-learn's.
+rows of 30 columns skrub takes half as long as the rest of a report. N-grams and their components are scikit-learn's.
 """
 
 import math
@@ -197,7 +197,7 @@ class Treatment:
 
 @dataclass(frozen=True)
 class NumberFeature(Treatment):
-    """A number: ``(value - center) / spread``, gaps filled, and a column that tells gaps where there are enough.
+    """A number: ``(value - center) / spread``, gaps filled, plus a was-missing flag where there are enough.
 
     Where it may be a code as well, each of its `levels` has a column, with `LEVEL_WEIGHT` in rows of that number.
     """
@@ -419,7 +419,7 @@ def _is_monthly(seconds: Floats) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class TextFeatures(Treatment):
-    """Text: where it lies along the main directions of hashed n-grams.
+    """Text: where it lies along the main components of text n-grams.
 
     Attributes
     ----------

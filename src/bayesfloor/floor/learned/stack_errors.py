@@ -42,7 +42,7 @@ def middle_error(hard: Floats, soft: Floats, n_rows: float | None = None) -> Flo
 def errors_by_class(q: Floats, codes: Ints, weights: Floats) -> tuple[Floats, Floats]:
     """Return the errors of telling each class from the rest, and each two classes apart, by the same probabilities.
 
-    Each is the error of a classifier that exists, so, up to sampling, none is below the floor of its problem.
+    Each is measured on rows that models had not seen, so none is below the floor of its problem, sampling apart.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def bayes_error(
     n_trees : int, default=3
         How many edge-disjoint spanning trees to count in; more trees, less variance.
     bias_correction : bool, default=True
-        Hold the estimate at the error of always naming the largest class, equations (7) and (8).
+        Hold the estimate at the error of always predicting the commonest class, equations (7) and (8).
     forced_edges : {"drop", "keep"}, default="drop"
         Whether to leave out the edges (one for two classes, K − 1 for K) that a tree needs to join
         classes that share no point. "keep" is the paper to the letter.
