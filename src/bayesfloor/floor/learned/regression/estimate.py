@@ -117,8 +117,8 @@ def regression_floor(
     Notes
     -----
     The lower end of the interval of R² is measured: a model did this on rows it had not seen. The upper end assumes
-    that the learning curve goes on as it does. No method can bound R² from above for every distribution: structure finer
-    than the distances between rows cannot be told from noise, unless rows with equal features are there.
+    that the learning curve goes on as it does. No method can bound R² from above for every distribution: structure
+    finer than the distances between rows cannot be told from noise, unless rows with equal features are there.
 
     Examples
     --------
