@@ -44,4 +44,4 @@ plt.show()
 # Let somebody look at the listed rows again, and leave those as they are that are right: rows
 # that look like another class are what the floor is made of. To remove them all would make a
 # model look better than it is. More: :doc:`/reading_a_report`. For a number instead of classes
-# there is ``regression_floor(X, y).odd_rows``.
+# there is ``regression_floor(X, y).suspicious``.

@@ -41,6 +41,7 @@ def report(
     target_value: float | None = None,
     features: Count = None,
     out: str | None = None,
+    out_rows: str | None = None,
     force: Force = False,
     given: ModelOptions = NO_MODEL,
     options: TableOptions = TABLE_DEFAULTS,
@@ -49,7 +50,7 @@ def report(
 
     The answer on the terminal, and everything in one HTML file that needs no
     network: the floor and how sure it is, the learning curve, the hardest classes
-    and pairs, and the rows that look alike but are labelled differently. Where the
+    and pairs, and the rows whose labels models find hard to believe. Where the
     target is a number: how much of it can be predicted, and where the noise is.
 
     Parameters
@@ -60,6 +61,9 @@ def report(
         Search for so many columns that carry the information.
     out
         Where to write: .html, .md, .json or .txt. NAME-report.html by default.
+    out_rows
+        A CSV file for the rows to look at: their values, labels, and what models
+        suggest instead.
 
     Examples
     --------
@@ -67,11 +71,15 @@ def report(
     bayesfloor report patients.csv --target outcome --groups patient --target-value 0.05
     bayesfloor report patients.csv --metric roc_auc --metric log_loss --target-value 0.9
     bayesfloor report patients.csv --fast --out patients.md
+    bayesfloor report patients.csv --out-rows rows.csv
     """
     place = None if options.json and out is None else _place_for(files, out)
     force = force or (place is not None and _is_own_page(place))
     if place is not None:
         check_output(str(place), force)
+    rows_place = None if out_rows is None else check_output(out_rows, force)
+    if rows_place is not None and place is not None and rows_place.absolute() == place.absolute():
+        raise UsageError(f"--out and --out-rows both name {out_rows!r}")
     check_model_options(given, files, needed=False)
     if given.is_given and judged.fast:
         raise UsageError("--fast trains nothing that a model could be compared with; leave out --fast, or the model")
@@ -100,12 +108,18 @@ def report(
     if place is not None:
         contents = getattr(found, _FORMATS[place.suffix.lower()])()
         write_file(place, contents.encode(), force=force)
+    if rows_place is not None:
+        write_file(rows_place, found.to_csv().encode(), force=force)
     if options.json:
         write_json("report", found.summary, table=table, findings=found.findings)
     else:
         _write_text(found.summary)
     if place is not None:
         say(f"The report is in {str(place)!r}.", quiet=options.quiet)
+    if rows_place is not None:
+        n_rows = len(found.summary["suspects"]["table"]["rows"])
+        what = f"{n_rows} rows to look at are" if n_rows else "No row stands out; the names of the columns are"
+        say(f"{what} in {str(rows_place)!r}.", quiet=options.quiet)
     found_floor = found.summary["floor"]
     return verdict_on(float(found_floor["estimate"]), limit_name(found_floor), judged.fail_above, judged.fail_below)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesfloor.floor.learned.rows_needed import RowsNeeded, find_rise, rows_to_reach
+from bayesfloor.floor.learned.suspicious import SuspiciousRows
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.checks import check_float, check_option
 from bayesfloor.runtime.findings import Finding
@@ -424,6 +425,8 @@ class StackFloor(
     n_samples, n_rows : int
         Rows given, rows used for training or tests. In an order of time, half of the rows used are tested; of more
         than 10 000, about 10 000 are.
+    suspicious : SuspiciousRows
+        Rows whose label models find hard to believe, and how many labels may be wrong.
     findings : tuple of Finding
         What a reader should know.
     seconds : float
@@ -436,6 +439,7 @@ class StackFloor(
     residual_z: float
     n_samples: int
     n_rows: int
+    suspicious: SuspiciousRows
     findings: tuple[Finding, ...] = ()
     seconds: float = 0.0
 
@@ -539,6 +543,8 @@ class LearnedFloor(
     n_samples, n_rows : int
         Rows given, rows used for training or tests. In an order of time, half of the rows used are tested; of more
         than 10 000, about 10 000 are.
+    suspicious : SuspiciousRows
+        Rows whose label models find hard to believe, and how many labels may be wrong.
     findings : tuple of Finding
         What a reader should know.
     seconds : float
