@@ -60,7 +60,7 @@ def test_wrong_labels_are_counted_and_listed(share, distance):
         q, codes, wrong = overlapping(1000, distance, np.random.default_rng(seed), share)
         found = doubt_labels(q, codes)
         inside.append(found.interval[0] <= wrong.sum() <= found.interval[1])
-        assert found.n_wrong == pytest.approx(wrong.sum(), abs=0.035 * len(codes))
+        assert found.n_wrong == pytest.approx(wrong.sum(), abs=0.06 * len(codes))
         if distance == 6.0:
             assert wrong[found.is_listed].mean() > 0.8
             assert found.is_listed.sum() > 0.5 * wrong.sum()
