@@ -110,7 +110,7 @@ def test_nothing_is_listed_where_nothing_errs(few_learners):
     X, y = make_blobs(120, centers=[[0, 0], [100, 0], [0, 100]], random_state=0)
     report = difficulty_report(X, y)
     assert report.summary["suspects"]["rows"] == report.summary["suspects"]["table"]["rows"] == []
-    assert "No label stands out: models agree" in report.to_text(width=500)
+    assert "No label stands out" in report.to_text(width=500)
     assert not any(step.action == "mend labels" for step in report.verdict.steps)
 
 
@@ -330,10 +330,11 @@ def test_files(iris, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "a.md", "page.html"]
 
 
-def test_the_frame_lists_the_rows_to_look_at(iris):
-    frame = iris.frame()
-    assert len(frame) == len(iris.summary["suspects"]["rows"])
-    assert next(iter(frame["row"])) == iris.summary["suspects"]["rows"][0]["row"]
+def test_the_frame_lists_the_rows_to_look_at():
+    report = difficulty_report(*load_iris(return_X_y=True), fast=True)
+    frame = report.frame()
+    assert len(frame) == len(report.summary["suspects"]["rows"]) > 0
+    assert next(iter(frame["row"])) == report.summary["suspects"]["rows"][0]["row"]
 
 
 @pytest.mark.parametrize(

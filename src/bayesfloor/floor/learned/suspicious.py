@@ -17,12 +17,13 @@ not. Among the rows predicted to be of one class, the surer half disagrees with 
 with α₂; for two normal distributions of equal covariance, α₁ = G(α₂) whatever their distance. A share ρ of wrong labels
 adds to both, and is estimated as what makes the surer halves disagree as often as they do:
 
-    Σ_k m_k (ρ + c G((α₂ - ρ) / c)) = number of disagreements in the surer halves,   c = 1 - ρ K / (K - 1).
+    m (ρ + c G((α₂ - ρ) / c)) = number of disagreements in the surer half of m rows,   c = 1 - ρ K / (K - 1),
 
-Where overlap explains many of them, what it explains is known badly: one standard error of it is granted. The lower
-end of the range solves the same for the lower end of that number and of what overlap explains. Wrong labels may also
-hide in the overlap, as many as there would be if label and truth were drawn from q apart from each other: Σ (1 - q_j)
-is the upper end.
+for the rows of each predicted class by themselves: some classes overlap, and others do not. Where overlap explains many
+of the disagreements, what it explains is known badly: one standard error of it is granted. The lower end of the range
+solves the same for all classes together, for the lower end of that number and of what overlap explains. Wrong labels
+may also hide in the overlap, as many as there would be if label and truth were drawn from q apart from each other:
+Σ (1 - q_j) is the upper end.
 
 **Numbers.** Residuals are divided by the noise there. What noise does is read from the middle of their distribution: a
 density exp(-|z|^β) that has the median and the ninth decile of their sizes, above and below the prediction apart.
@@ -83,8 +84,8 @@ class SuspiciousRows(Result, rows="row given suggested score"):
         expected among the rows up to this one, at least .95.
     z : ndarray of shape (n_listed,)
         How far the number is from the prediction, and on the same side from the numbers of its nearest rows, in
-        standard deviations of the noise there: the smaller of the two. Of classes the logarithm of the odds that the
-        label is wrong.
+        standard deviations of the noise there: the smaller of the two. Of classes the logarithm of the odds that rank
+        all rows, which are those of a wrong label times a constant.
     neighbours : ndarray of shape (n_listed, n_beside)
         Nearest of the tested rows, among the rows given, the nearest first: of classes, those of the suggested label.
         -1 where there are no more.
@@ -164,13 +165,16 @@ def doubt_labels(q: Floats, codes: Ints, confidence: float = 0.95) -> Doubts:
     weights = one_way(q, codes)[:, codes].T
     weights[places, codes] = 0.0
     log_odds = np.log(np.maximum((weights * q).sum(axis=1), _LEAST)) - np.log(of_label)
-    n_wrong, low = _beyond_overlap(q, codes, confidence)
+    of_class, low = _beyond_overlap(q, codes, confidence)
+    predicted, n_wrong = q.argmax(axis=1), float(of_class.sum())
     # a second draw from q differs from the label with a chance of 1 - q_j
     doubt = np.clip(1.0 - of_label, 0.0, 1.0)
     high = float(doubt.sum()) + float(ndtri(0.5 + 0.5 * confidence)) * float((doubt * of_label).sum()) ** 0.5
-    log_odds += _offset(log_odds, n_wrong)
-    score: Floats = expit(log_odds) if n_wrong > 0.0 else np.zeros(len(codes))
-    is_listed = (score >= LISTED_LABEL) & (q.argmax(axis=1) != codes)
+    score = np.zeros(len(codes))
+    for k in np.flatnonzero(of_class):
+        rows = np.flatnonzero(predicted == k)
+        score[rows] = _chances(log_odds[rows], float(of_class[k]))
+    is_listed = (score >= LISTED_LABEL) & (predicted != codes)
     return Doubts(score, log_odds, is_listed, n_wrong, (low, min(max(high, n_wrong), float(len(codes)))))
 
 
@@ -205,32 +209,32 @@ def one_way(q: Floats, codes: Ints) -> Floats:
     return np.asarray(1.0 + np.divide(joint - both_ways, base, out=np.zeros_like(base), where=base > 0))
 
 
-def _beyond_overlap(q: Floats, codes: Ints, confidence: float) -> tuple[float, float]:
-    """Return how many labels are wrong beyond what overlap explains, and the lower end of that."""
+def _beyond_overlap(q: Floats, codes: Ints, confidence: float) -> tuple[Floats, float]:
+    """Return how many labels of the rows predicted to be of each class are wrong, and the lower end for all of them."""
     predicted, n_classes = q.argmax(axis=1), q.shape[1]
-    sizes, rest, n_sure = [], [], 0
-    for k in range(n_classes):
+    sizes, rest, n_sure = np.zeros(n_classes), np.zeros(n_classes), np.zeros(n_classes)
+    n_rows = np.bincount(predicted, minlength=n_classes)
+    for k in np.flatnonzero(n_rows >= _FEWEST_TO_HALVE):
         rows = np.flatnonzero(predicted == k)
-        if len(rows) < _FEWEST_TO_HALVE:
-            continue
-        order = rows[np.lexsort((codes[rows] != k, -q[rows, k]))]
-        half = len(order) // 2
-        wrong = codes[order] != k
-        n_sure += int(wrong[:half].sum())
-        sizes.append(half)
-        rest.append((float(wrong[half:].sum()) + 0.5) / (len(order) - half + 1.0))
-    total = sum(sizes)
-    if not n_sure:
-        return 0.0, 0.0
-    of_sizes, of_rest = np.array(sizes, np.float64), np.array(rest)
-    tail = 0.5 - 0.5 * confidence
-    below = n_sure - total * float(betaincinv(n_sure, total - n_sure + 1, tail))
+        is_wrong = codes[rows[np.lexsort((codes[rows] != k, -q[rows, k]))]] != k
+        half = len(rows) // 2
+        sizes[k], n_sure[k] = half, is_wrong[:half].sum()
+        rest[k] = (is_wrong[half:].sum() + 0.5) / (len(rows) - half + 1.0)
     # what overlap explains is known no better than how often the other halves disagree
-    slopes = np.interp(of_rest, overlap_curve()[0], np.gradient(*overlap_curve()[::-1]))
-    error = float((of_sizes * slopes**2 * of_rest * (1.0 - of_rest)).sum()) ** 0.5
-    counts = n_sure - error, n_sure - float(np.hypot(below, ndtri(1.0 - tail) * error))
-    n_wrong, low = (len(codes) * _share_wrong(count, of_sizes, of_rest, n_classes) for count in counts)
-    return n_wrong, low
+    slopes = np.interp(rest, overlap_curve()[0], np.gradient(*overlap_curve()[::-1]))
+    variance = sizes * slopes**2 * rest * (1.0 - rest)
+    n_wrong = np.zeros(n_classes)
+    for k in np.flatnonzero(n_sure):
+        count = float(n_sure[k] - variance[k] ** 0.5)
+        n_wrong[k] = n_rows[k] * _share_wrong(count, sizes[k : k + 1], rest[k : k + 1], n_classes)
+    total, found = float(sizes.sum()), float(n_sure.sum())
+    if not found:
+        return n_wrong, 0.0
+    tail = 0.5 - 0.5 * confidence
+    below = found - total * float(betaincinv(found, total - found + 1.0, tail))
+    fewest = found - float(np.hypot(below, ndtri(1.0 - tail) * variance.sum() ** 0.5))
+    low = len(codes) * _share_wrong(fewest, sizes, rest, n_classes)
+    return n_wrong, min(low, float(n_wrong.sum()))
 
 
 def _share_wrong(count: float, sizes: Floats, rest: Floats, n_classes: int) -> float:
@@ -270,15 +274,13 @@ def overlap_curve() -> tuple[Floats, Floats]:
     return 2.0 * (ndtr(-half) - beyond), 2.0 * beyond
 
 
-def _offset(log_odds: Floats, n_wrong: float) -> float:
-    """Return what to add to all log-odds, so that the chances sum up to the number that is wrong; 0 where none is."""
-    if not n_wrong > 0.0:
-        return 0.0
+def _chances(log_odds: Floats, n_wrong: float) -> Floats:
+    """Return chances that have these odds, times a constant, and sum up to the number that is wrong."""
     low, high = -float(log_odds.max()) - 40.0, -float(log_odds.min()) + 40.0
     for _ in range(80):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if float(expit(log_odds + middle).sum()) < n_wrong else (low, middle)
-    return 0.5 * (low + high)
+    return np.asarray(expit(log_odds + 0.5 * (low + high)))
 
 
 def doubt_numbers(z: Floats, confidence: float = 0.95, *, seen: Floats | None = None) -> Doubts:
@@ -369,7 +371,7 @@ def list_rows(
     SuspiciousRows
     """
     listed = np.flatnonzero(doubts.is_listed)
-    listed = listed[np.argsort(-np.abs(doubts.z[listed]), kind="stable")][:MOST_LISTED]
+    listed = listed[np.lexsort((-np.abs(doubts.z[listed]), -doubts.score[listed]))][:MOST_LISTED]
     beside = np.full((len(listed), N_BESIDE), -1)
     for label in np.unique(suggested[listed]) if of_suggested else [None]:
         own = np.flatnonzero(suggested[listed] == label) if of_suggested else np.arange(len(listed))

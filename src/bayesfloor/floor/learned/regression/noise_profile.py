@@ -12,6 +12,7 @@ from bayesfloor.floor.learned.suspicious import (
     list_rows,
     nearest_others,
 )
+from bayesfloor.runtime.arrays import Floats
 
 #: Most bins of the noise profile, and the fewest rows in each.
 MOST_BINS, BIN_ROWS = 10, 40
@@ -86,7 +87,7 @@ def suspicious_numbers(tested: TestedRows, profile: NoiseProfile) -> SuspiciousR
     SuspiciousRows
     """
     predicted = tested.predicted[0].mean(axis=0)
-    sd = np.maximum(profile.at(tested.centre + tested.scale * predicted) / tested.scale, 1e-12)
+    sd = np.maximum(_usual_noise(tested, predicted, profile), 1e-12)
     z = (tested.y - predicted) / sd
     some = np.lexsort((tested.y, predicted, -np.abs(z)))[:MOST_LISTED]
     some = some[np.abs(z[some]) >= ODD]
@@ -106,3 +107,13 @@ def suspicious_numbers(tested: TestedRows, profile: NoiseProfile) -> SuspiciousR
         confidence=profile.confidence,
         of_suggested=False,
     )
+
+
+def _usual_noise(tested: TestedRows, predicted: Floats, profile: NoiseProfile) -> Floats:
+    """Return the deviation of the noise at each row, from medians in the bins of the profile."""
+    bins = np.array_split(np.lexsort((tested.y, predicted)), len(profile.sd))
+    sizes = np.abs(tested.y - predicted)
+    usual = np.array([float(np.median(sizes[rows])) for rows in bins]) / float(ndtri(0.75))
+    usual = np.where(usual > 0.0, usual, profile.sd / tested.scale)
+    middles = [0.5 * (float(predicted[rows[0]]) + float(predicted[rows[-1]])) for rows in bins]
+    return np.asarray(np.interp(predicted, middles, usual))
