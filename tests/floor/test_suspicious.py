@@ -117,6 +117,11 @@ def test_nothing_errs_and_nothing_is_listed():
     assert found.interval[1] < 1e-6
 
 
+def test_no_rows():
+    found = doubt_labels(np.empty((0, 3)), np.empty(0, np.int64))
+    assert (len(found.score), found.n_wrong, found.interval) == (0, 0.0, (0.0, 0.0))
+
+
 def test_chances_sum_up_to_the_number_of_wrong_labels():
     q, codes, _ = overlapping(800, 4.0, np.random.default_rng(0), 0.1)
     found = doubt_labels(q, codes)
