@@ -214,9 +214,9 @@ def table() -> None:
         (
             "Average precision of the ranking of all rows, by which wrong labels should come first: mean over three "
             "ways to make labels wrong (uniform; one way between pairs of classes; near the boundary) and rates of 2, "
-            "5, 10 and 20%; at most 45% of a class are made wrong. Sets have up to 600 distinct rows. Errors that a set "
-            "had before count as right labels, for everybody. cleanlab's best is the best of seven: as it comes, with standardised features, and its five "
-            "scores with our probabilities. Shares of counts are of all rows."
+            "5, 10 and 20%; at most 45% of a class are made wrong. Sets have up to 600 distinct rows. Errors that a "
+            "set had before count as right labels, for everybody. cleanlab's best is the best of seven: as it comes, "
+            "with standardised features, and its five scores with our probabilities. Shares of counts are of all rows."
         ),
         *parts,
         notes_of("label_errors"),
