@@ -256,7 +256,7 @@ def _suspicious(learned: Learned, n_samples: int, confidence: float) -> Suspicio
             doubt_labels(q[rows], codes[rows], confidence),
             used.classes[codes[rows]],
             used.classes[q[rows].argmax(axis=1)],
-            standardised(used.X[plan.tested[rows]], used.X[:0])[0],
+            standardised(used.X[plan.tested], used.X[:0])[0][rows],
             plan.given[plan.tested[rows]],
             n_samples=n_samples,
             confidence=confidence,
