@@ -107,7 +107,8 @@ class WrongLabels(Suspects[ClassFigures]):
             for row, other, looks_like, score in found
         ]
         ends = [(row, other) for row, other, _, _ in found]
-        return _suspects(source, ends, own, note, [looks_like for _, _, looks_like, _ in found], suspicious)
+        labelled = [(str(labels[row]), looks_like) for row, _, looks_like, _ in found]
+        return _suspects(source, ends, own, note, labelled, suspicious)
 
     def _table(self, word: str, rows: list[Summary]) -> TextTable:
         cells = [
@@ -149,8 +150,8 @@ class OddNumbers(Suspects[NumberFigures]):
         )
         if not ends:
             note = f"No row has a {name} that is farther from what models predict than the noise explains."
-        suggested = [number_text(each) for each in odd.suggested.tolist()]
-        return {"suspects": _suspects(source, ends, own, note + _untested(odd), suggested, odd)}
+        labelled = [(float(y[row]), float(f"{each:.6g}")) for (row, _), each in zip(ends, odd.suggested, strict=True)]
+        return {"suspects": _suspects(source, ends, own, note + _untested(odd), labelled, odd)}
 
     def _table(self, word: str, rows: list[Summary]) -> TextTable:
         cells = [
@@ -207,10 +208,13 @@ def _suspects(
     ends: Sequence[tuple[int, int]],
     own: Sequence[Summary],
     note: str,
-    suggested: Sequence[str],
+    labelled: Sequence[tuple[Any, Any]],
     suspicious: SuspiciousRows | None,
 ) -> Summary:
-    """List pairs of rows with their own figures and the values of some columns; and all rows with all values."""
+    """List pairs of rows with their own figures and the values of some columns; and all rows with all values.
+
+    `labelled` has the label of each, and what is suggested instead.
+    """
     shown = ends[:MOST_CARDS]
     columns = _columns_that_differ(source, shown)
     rows = []
@@ -225,8 +229,8 @@ def _suspects(
     if len(ends) > len(shown):
         note += f" The first {len(shown)} of {counted(len(ends))} are shown."
     listed = [
-        [int(source.rows[row]), *source.values(row), each["label"], label, each["score"]]
-        for (row, _), each, label in zip(ends, own, suggested, strict=True)
+        [int(source.rows[row]), *source.values(row), *labels, round(each["score"], 4)]
+        for (row, _), each, labels in zip(ends, own, labelled, strict=True)
     ]
     names = [source.row_word, *source.columns, source.target, "suggested", "score"]
     return {
