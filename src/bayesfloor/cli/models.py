@@ -1,7 +1,5 @@
 """The commands fit and predict."""
 
-import csv
-import io
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +21,7 @@ from bayesfloor.cli.output import (
     write_json,
 )
 from bayesfloor.cli.streams import STDIN_TOKEN, without_messages_of_libraries
-from bayesfloor.runtime.text import visible
+from bayesfloor.runtime.text import csv_text, visible
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,9 +29,6 @@ if TYPE_CHECKING:
 
     from bayesfloor.cli.model_file import Model
     from bayesfloor.data.prepared_table import Table
-
-#: A spreadsheet takes a cell that begins with one of these for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def fit(
@@ -251,29 +246,9 @@ def as_csv(
     n_escaped : int
         How many cells got an apostrophe.
     """
-    n_escaped = 0
-
-    def cell(label: Any) -> Any:
-        nonlocal n_escaped
-        if not isinstance(label, str) or not label.startswith(_FORMULA) or _is_number(label):
-            return label
-        n_escaped += 1
-        return f"'{label}"
-
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["line", "predicted", *(f"p({label})" for label in classes.tolist())])
-    for line, label, row in zip(lines.tolist(), labels.tolist(), probability.tolist(), strict=True):
-        writer.writerow([line, cell(label), *(f"{share:.6f}" for share in row)])
-    return buffer.getvalue(), n_escaped
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    header = ["line", "predicted", *(f"p({label})" for label in classes.tolist())]
+    rows = zip(lines.tolist(), labels.tolist(), probability.tolist(), strict=True)
+    return csv_text(header, ((line, label, *(f"{share:.6f}" for share in row)) for line, label, row in rows))
 
 
 def _count_wrong(table: "Table", labels: "NDArray[Any]") -> int | None:

@@ -30,11 +30,14 @@ from bayesfloor.floor.learned.stack_errors import mean_errors_by_class, posterio
 from bayesfloor.floor.learned.stacking import Stack
 from bayesfloor.floor.learned.subgroups import find_in_subgroups, subgroup_floors
 from bayesfloor.floor.learned.summary import CurveSummary, summarise
+from bayesfloor.floor.learned.suspicious import SuspiciousRows, doubt_labels, list_rows
 from bayesfloor.floor.trees.problem import Progress
+from bayesfloor.learn.training_rows import standardised
 from bayesfloor.runtime.arrays import Floats
 from bayesfloor.runtime.checks import check_confidence, check_random_state_seed, is_int
 from bayesfloor.runtime.findings import in_order
 from bayesfloor.runtime.frames import like_input
+from bayesfloor.runtime.threads import WorkerPool, supervise
 from bayesfloor.tables.arguments import check_problem
 
 
@@ -233,6 +236,7 @@ def learned_floor_of(
         ),
         seconds=perf_counter() - started,
         subgroups=subgroups,
+        suspicious=_suspicious(learned, len(problem.X), confidence),
         ranking=rank_classes(judged.stacks, rows, problem.classes, confidence, plan.clusters),
         metric=metrics[0].name,
         metrics=judged.floors,
@@ -241,6 +245,32 @@ def learned_floor_of(
     splits = plan.largest_splits(in_time=learned.in_time)
     reached_by = {name: each.q for name, each in judged.summaries.items() if each.q is not None}
     return floor, HeldOutClasses(learned, splits, rows, metrics, reached_by)
+
+
+def _suspicious(learned: Learned, n_samples: int, confidence: float) -> SuspiciousRows:
+    """List the labels that the stack finds hard to believe, among those that it could know."""
+    plan, used = learned.plan, learned.used
+    q = np.exp(learned.stacks[0].predicted).mean(axis=(0, 1))
+    codes = used.codes[plan.tested]
+    is_known = np.zeros(len(codes), bool)  # no model names a class that it was not trained on
+    for train, places in plan.largest_splits(in_time=learned.in_time):
+        is_known[places] = np.isin(codes[places], used.codes[train])
+    rows = np.flatnonzero(is_known)
+
+    def conclude(_: WorkerPool) -> SuspiciousRows:
+        return list_rows(
+            doubt_labels(q[rows], codes[rows], confidence),
+            used.classes[codes[rows]],
+            used.classes[q[rows].argmax(axis=1)],
+            standardised(used.X[plan.tested], used.X[:0])[0][rows],
+            plan.given[plan.tested[rows]],
+            n_samples=n_samples,
+            confidence=confidence,
+            of_suggested=True,
+        )
+
+    # with BLAS held to one thread: the order of sums decides which of two rows is nearer
+    return supervise(conclude, 1, False)
 
 
 class _Judged(NamedTuple):

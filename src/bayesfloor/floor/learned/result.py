@@ -10,6 +10,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.optimize import isotonic_regression
 
 from bayesfloor.floor.learned.rows_needed import RowsNeeded, find_rise, rows_to_reach
+from bayesfloor.floor.learned.suspicious import SuspiciousRows
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.checks import check_float, check_option
 from bayesfloor.runtime.findings import Finding
@@ -436,6 +437,8 @@ class StackFloor(
     n_samples, n_rows : int
         Rows given, rows used for training or tests. In an order of time, half of the rows used are tested; of more
         than 10 000, about 10 000 are.
+    suspicious : SuspiciousRows
+        Rows whose label models find hard to believe, and how many labels may be wrong.
     findings : tuple of Finding
         What a reader should know.
     seconds : float
@@ -448,6 +451,7 @@ class StackFloor(
     residual_z: float
     n_samples: int
     n_rows: int
+    suspicious: SuspiciousRows
     findings: tuple[Finding, ...] = ()
     seconds: float = 0.0
 
@@ -551,6 +555,8 @@ class LearnedFloor(
     n_samples, n_rows : int
         Rows given, rows used for training or tests. In an order of time, half of the rows used are tested; of more
         than 10 000, about 10 000 are.
+    suspicious : SuspiciousRows
+        Rows whose label models find hard to believe, and how many labels may be wrong.
     findings : tuple of Finding
         What a reader should know.
     seconds : float

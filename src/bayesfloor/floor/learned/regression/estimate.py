@@ -13,7 +13,7 @@ from bayesfloor.floor.learned.held_out import HeldOutNumbers
 from bayesfloor.floor.learned.learning import Learned, learn
 from bayesfloor.floor.learned.learning_curve import power_of
 from bayesfloor.floor.learned.regression.findings import find_in_numbers
-from bayesfloor.floor.learned.regression.noise_profile import noise_profile, odd_rows
+from bayesfloor.floor.learned.regression.noise_profile import noise_profile, suspicious_numbers
 from bayesfloor.floor.learned.regression.residuals import TestedRows, tested_rows
 from bayesfloor.floor.learned.regression.result import RegressionFloor, TargetSummary
 from bayesfloor.floor.learned.regression.summary import (
@@ -210,7 +210,7 @@ def _conclude(
         noise_variance=rmse.estimate**2,
         noise_variance_interval=(rmse.interval[0] ** 2, rmse.interval[1] ** 2),
         noise=profile,
-        odd_rows=odd_rows(rows, profile),
+        suspicious=suspicious_numbers(rows, profile),
         predicted=predicted,
         weights=learned.weights(),
         y_summary=target,

@@ -113,7 +113,8 @@ def find_in_numbers(
         yield Finding(
             "BF053",
             f"{n_half} of {len(squares)} rows make up half of the squared error: R² and RMSE are ruled by them.",
-            "Look at MAE, which they rule less, and at these rows (odd_rows). A logarithm of y may be easier to judge.",
+            "Look at MAE, which they rule less, and at these rows (suspicious). A logarithm of y may be easier to "
+            "judge.",
         )
     lowest, highest = int(profile.sd.argmin()), int(profile.sd.argmax())
     if profile.p_value < UNEVEN_LEVEL and profile.sd[highest] > UNEVEN * profile.sd[lowest]:
