@@ -27,6 +27,7 @@ from bayesfloor.floor.trees.assembly import count_cross_edges, one_vs_rest_resul
 from bayesfloor.floor.trees.problem import Options, Progress
 from bayesfloor.floor.trees.results import BayesError, OneVsRestBayesError, PairwiseBayesError
 from bayesfloor.report.columns import ColumnFloors, explained_by_columns, floors_of_columns
+from bayesfloor.report.confusions import Confusions, confusions_of
 from bayesfloor.report.fast_model import FastModel, try_fast_model
 from bayesfloor.report.look_alikes import LookAlike, find_look_alikes
 from bayesfloor.report.ordered_classes import find_ordered_classes
@@ -150,6 +151,8 @@ class ClassFigures(Figures):
         That the classes are numbers in an order.
     tree_rows : ndarray
         The rows that the trees were grown on.
+    confusions : Confusions or None
+        What the stack took rows for that it had not seen; None where nothing was trained.
     """
 
     learned: LearnedFloor | None
@@ -163,6 +166,19 @@ class ClassFigures(Figures):
     look_alikes: list[LookAlike]
     order: list[Finding]
     tree_rows: NDArray[np.int64]
+    confusions: Confusions | None = None
+
+    @property
+    def class_order(self) -> NDArray[np.int64]:
+        """Codes of the classes, the hardest first: by what models confuse, or by spanning trees where none were."""
+        order = self.classes.by_hardness()
+        return order if self.confusions is None else self.confusions.classes_by_hardness(order)
+
+    @property
+    def pair_order(self) -> NDArray[np.int64]:
+        """Codes of every two classes, in rows, the hardest first."""
+        order = self.pairs.by_hardness()
+        return order if self.confusions is None else self.confusions.pairs_by_hardness(order)
 
     @property
     def metrics(self) -> dict[str, MetricFloor]:
@@ -277,7 +293,7 @@ def figures_of_classes(
     assert draws.forests is not None  # the first draw's are kept
     pairs = pairwise_result(draws, part, options, normalize=True)
     columns, checks = floors_of_columns(source, options), TrustChecks()
-    learned = fast_model = gap = None
+    learned = fast_model = gap = confusions = None
     if not fast and len(problem.X) >= FEWEST_ROWS:
         how = _how_to_train(options, _GROWING, 100)
 
@@ -287,11 +303,11 @@ def figures_of_classes(
 
         trusted = learn_with_checks(source, options, columns, train)
         learned, held_out, checks = trusted.learned, trusted.more, trusted.checks
-        fast_model = try_fast_model(held_out, options)
+        fast_model, confusions = try_fast_model(held_out, options), confusions_of(held_out, options.confidence)
         gap = None if compared is None else gap_of(learned, held_out, compared.predict(held_out))
     classes = one_vs_rest_result(draws, part, options)
     class_tree = build_class_tree(pairs.normalized, problem.classes)
-    return ClassFigures(
+    figures = ClassFigures(
         learned=learned,
         columns=columns,
         checks=checks,
@@ -302,11 +318,13 @@ def figures_of_classes(
         fast_model=fast_model,
         gap=gap,
         class_tree=class_tree,
-        drawn_tree=_tree_of_hardest(class_tree, classes, pairs),
+        drawn_tree=class_tree,
         look_alikes=find_look_alikes(draws.forests, part.codes, len(problem.classes), MOST_LOOK_ALIKES),
         order=find_ordered_classes(problem.classes, pairs.normalized, source.target),
         tree_rows=rows,
+        confusions=confusions,
     )
+    return replace(figures, drawn_tree=_tree_of_hardest(figures))
 
 
 def figures_of_numbers(
@@ -362,12 +380,12 @@ def _selection(source: Source, options: Options, n_features: int | None) -> Sele
     return path
 
 
-def _tree_of_hardest(tree: ClassTree, classes: OneVsRestBayesError, pairs: PairwiseBayesError) -> ClassTree:
+def _tree_of_hardest(figures: ClassFigures) -> ClassTree:
     """Return the tree, or, where it has too many classes to be drawn, one of the hardest of them alone."""
-    if len(classes.classes) <= MOST_CLASSES_DRAWN:
-        return tree
-    hardest = np.sort(classes.by_hardness()[:MOST_CLASSES_DRAWN])
-    return build_class_tree(pairs.normalized[np.ix_(hardest, hardest)], classes.classes[hardest])
+    if len(figures.classes.classes) <= MOST_CLASSES_DRAWN:
+        return figures.class_tree
+    hardest = np.sort(figures.class_order[:MOST_CLASSES_DRAWN])
+    return build_class_tree(figures.pairs.normalized[np.ix_(hardest, hardest)], figures.classes.classes[hardest])
 
 
 def _share_of(progress: Progress, first: int, last: int) -> Progress:

@@ -315,8 +315,8 @@ def _reasons(figures: Figures, limit: Limit) -> Iterator[Reason]:
         yield Reason(
             "few rows",
             (),
-            f"{counted(n_rows)} rows leave much open: what was reached may be anything from "
-            f"{written_range(low, high, metric.is_rate)}.",
+            f"What was reached is uncertain: {written_range(low, high, metric.is_rate)} fits these {counted(n_rows)} "
+            "rows.",
         )
 
 

@@ -17,10 +17,10 @@ from bayesfloor.runtime.text import figure
 _MOST_COLUMNS = 8
 #: Rows most like an odd one whose values are listed.
 _MOST_ALIKE = 5
-#: Rows that the page shows at once; each is a card with a table of its own.
-_FIRST_CARDS = 6
+#: Rows that the page shows; each is a card with a table of its own.
+_MOST_CARDS = 6
 #: Values in which two rows differ that a card shows at once.
-_FIRST_VALUES = 6
+_FIRST_VALUES = 4
 #: Values in which two rows differ that are shown at all; of the others there is a count.
 _MOST_VALUES = 30
 
@@ -41,7 +41,9 @@ class Suspects(Section[F]):
 
     def drawn(self, summary: Summary) -> dict[str, Any]:
         """Prepare a card for each row."""
-        return {"suspects": cards_of(summary["suspects"]), "first_suspects": _FIRST_CARDS}
+        suspects = summary["suspects"]
+        n_more = len(suspects["rows"]) - _MOST_CARDS
+        return {"suspects": cards_of(suspects)[:_MOST_CARDS], "n_more": max(n_more, 0)}
 
     def _table(self, word: str, rows: list[Summary]) -> TextTable:
         raise NotImplementedError
@@ -50,6 +52,7 @@ class Suspects(Section[F]):
 class LookAlikes(Suspects[ClassFigures]):
     """Rows that look like another class."""
 
+    tasks = ("classification",)
     meaning = (
         "Both ends of tree edges between classes: rows that look alike and are labelled differently. The first "
         "of each two has neighbours that speak for the other's label. Some are label errors; others are what "
@@ -91,6 +94,7 @@ class LookAlikes(Suspects[ClassFigures]):
 class OddRows(Suspects[NumberFigures]):
     """Rows whose number fits least with that of rows like them."""
 
+    tasks = ("regression",)
     meaning = (
         "Each is compared with the rows nearest to it. The figure is how far its value is from theirs, in "
         "standard deviations of such differences."
