@@ -66,11 +66,11 @@ def test_an_empty_class_has_shares_of_nothing():
 @pytest.mark.usefixtures("few_learners", "coarse_curves")
 def test_what_models_confuse_comes_first_also_where_trees_see_something_else():
     rng = np.random.default_rng(0)
-    # c and d differ along one feature alone, by ten times its noise; the 20 others, which are wide, hide that from
-    # distances. a and b overlap along it.
+    # c and d differ along one feature by ten times its noise, which 20 others, wide there, hide from distances; a and b
+    # overlap along it, and nothing hides that.
     y = np.repeat(np.array(list("abcd")), 100)
-    centre = {"a": 0.0, "b": 1.0, "c": 20.0, "d": 30.0}
-    X = rng.normal(size=(400, 21)) * 40.0
+    centre = {"a": 0.0, "b": 3.0, "c": 40.0, "d": 50.0}
+    X = rng.normal(size=(400, 21)) * np.where(y < "c", 0.05, 40.0)[:, None]
     X[:, 0] = [centre[label] for label in y] + rng.normal(size=400)
     report = difficulty_report(X, y, n_jobs=1)
     first = report.summary["pairs"]["rows"][0]
