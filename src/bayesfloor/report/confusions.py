@@ -89,7 +89,7 @@ def confusions_of(held_out: HeldOutClasses, confidence: float) -> Confusions:
     """
     rows, n_classes = held_out.counted, len(held_out.used.classes)
     cells = rows.codes * n_classes + held_out.stack
-    counts = np.bincount(cells, weights=rows.weights, minlength=n_classes**2)
+    counts = np.bincount(cells, weights=rows.weights, minlength=n_classes**2).astype(np.float64)
     return Confusions(counts.reshape(n_classes, n_classes), confidence)
 
 

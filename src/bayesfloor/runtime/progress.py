@@ -19,12 +19,16 @@ _STEPS = 10_000
 def reporter(progress: bool | Progress) -> Progress | None:
     """Return whom to tell how far the work is: a bar on a terminal, a callable, or nobody."""
     if not isinstance(progress, bool) and not callable(progress):
-        from bayesfloor.runtime.checks import ParameterError  # loads NumPy
-
-        raise ParameterError("progress", "a bool or a callable", progress)
+        raise _refused(progress)
     if progress is True:
         return Bar(end="\n") if sys.stderr.isatty() else None
     return progress or None
+
+
+def _refused(progress: object) -> Exception:
+    from bayesfloor.runtime.checks import ParameterError  # loads NumPy
+
+    return ParameterError("progress", "a bool or a callable", progress)
 
 
 class Bar:

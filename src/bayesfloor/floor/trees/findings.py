@@ -138,7 +138,7 @@ def _about_identical_rows(forests: Forests, codes: Ints, n_classes: int) -> Iter
     if n_sites == 1:
         yield Finding(
             "BF005",
-            f"All {n} rows are identical, so no classifier can do better than always naming the largest class.",
+            f"All {n} rows are identical, so no classifier can do better than always predicting the commonest class.",
             "Check how the features were read.",
         )
     repeated = int(np.sum(count - 1))
