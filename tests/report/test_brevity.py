@@ -96,6 +96,17 @@ def test_where_nothing_was_trained_findings_on_spanning_trees_are_on_the_answer(
     assert '<section id="trees">' in render_page(summary)
 
 
+def test_a_leak_is_not_told_twice():
+    summary = sample_summary.digits()
+    summary["findings"] = [finding("BF009")]
+    assert sorted_findings(summary).shown
+    leak = {"kind": "leak", "columns": ["x"], "sentence": "'x' gives it away.", "value": 0.4, "in_headline": True}
+    summary["verdict"] |= {"trust": "no", "reasons": [leak]}
+    assert not sorted_findings(summary).shown
+    bare = sample_summary.without_models() | {"findings": [finding("BF038")]}
+    assert sorted_findings(bare).shown  # nothing was checked there, and nothing said
+
+
 def test_findings_that_say_nothing_new_are_a_detail():
     summary = sample_summary.digits()
     summary["findings"] = [finding("BF035"), finding("BF025")]

@@ -76,7 +76,7 @@ class Stages:
         self._tell = reporter(progress)
         self._end = self._shown = 0.0
 
-    def begin(self, size: float, after: float) -> bool | Progress:
+    def begin(self, size: float, after: float) -> bool | Callable[[int, int], None]:
         """Begin the next part, and return what takes its progress; False where nobody is told.
 
         Parameters

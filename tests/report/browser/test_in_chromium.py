@@ -275,6 +275,47 @@ def test_a_phone_needs_no_sideways_scrolling(show, kind, script):
     assert browser.evaluate(SIDEWAYS) <= 375
 
 
+#: Tables and pictures that do not fit, and names that are cut, of the elements that can be seen.
+CUT = """[...document.querySelectorAll(".scroll, .heat th span")].filter((e) => e.checkVisibility()
+  && (e.scrollWidth > e.clientWidth + 1 || (e.matches("span") && e.scrollHeight > e.clientHeight + 1)))
+  .map((e) => `${e.getAttribute("aria-labelledby") ?? e.textContent}: ${e.scrollWidth} in ${e.clientWidth}`)"""
+WORDS = ["sandal", "ankle boot", "T-shirt/top", "trouser", "pullover", "dress", "coat", "shirt"]
+USUAL = {
+    **{name: SUMMARIES[name] for name in ("digits", "bare", "rare", "subgroups", "gap", "metrics", "costs", "numbers")},
+    "words": lambda: sample_summary.with_names(WORDS),
+}
+
+
+@pytest.mark.parametrize("kind", USUAL)
+def test_nothing_is_cut_at_any_width(show, kind):
+    browser = show(USUAL[kind]())
+    browser.evaluate("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+    for width in (1920, 1280, 768, 375):
+        browser.resize(width)
+        assert browser.evaluate(CUT) == [], width
+        assert browser.evaluate(SIDEWAYS) <= width
+    browser.resize(320)  # where some tables scroll in their own box
+    assert browser.evaluate(SIDEWAYS) <= 320
+
+
+def test_the_test_of_cut_tables_can_fail(show):
+    browser = show(USUAL["words"]())
+    browser.evaluate("document.querySelector('.heat tbody th span').style.maxWidth = '2rem'")
+    assert len(browser.evaluate(CUT)) == 1
+
+
+@pytest.mark.parametrize("kind", USUAL)
+def test_a_team_lead_needs_no_second_screen(show, kind):
+    browser = show(USUAL[kind]())
+    assert browser.evaluate("innerWidth") == 1280
+    seen = ".about", ".verdict", ".answer", "#answer figure", "ol.next"
+    there = [
+        each for each in seen if each != "ol.next" or SUMMARIES.get(kind, sample_summary.digits)()["verdict"]["steps"]
+    ]
+    for selector in there:
+        assert 0 < browser.evaluate(f"document.querySelector('{selector}').getBoundingClientRect().bottom") <= 800
+
+
 def test_markup_in_names_stays_text(show):
     from selenium.common.exceptions import NoAlertPresentException
 

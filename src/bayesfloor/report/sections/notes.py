@@ -34,8 +34,17 @@ def sorted_findings(summary: Summary) -> SortedFindings:
     """Say which findings of a report are shown where."""
     of_trees = [each for each in summary["findings"] if _is_of_trees(each, summary)]
     others = [each for each in summary["findings"] if not _is_of_trees(each, summary)]
-    telling = [each for each in others if each["code"] not in _SAID and each["code"] not in _LAST][:_MOST_SHOWN]
+    said = _said(summary)
+    telling = [each for each in others if each["code"] not in said and each["code"] not in _LAST][:_MOST_SHOWN]
     return SortedFindings(telling, [each for each in others if each not in telling], of_trees)
+
+
+def _said(summary: Summary) -> set[str]:
+    """Return the codes of what the first screen says; where nothing was trained, it says little."""
+    if summary["verdict"]["limit"] is None:
+        return set()
+    has_leak = any(each["kind"] == "leak" for each in summary["verdict"]["reasons"])
+    return _SAID | {"BF009"} if has_leak else _SAID
 
 
 def _is_of_trees(finding: Summary, summary: Summary) -> bool:
