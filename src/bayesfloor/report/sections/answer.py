@@ -273,7 +273,7 @@ def answer_of_models(limit: Limit, n_rows: int, hardest: str) -> list[str]:
             f"({percent(metric.baseline)} error)"
         )
     elif limit.more_rows == "done":
-        second = f"{best} makes no error on {n_rows} rows that it was not trained on"
+        second = f"{best} makes no error on {counted(n_rows)} rows that it was not trained on"
     else:
         second = f"{best} reaches {percent(metric.reached)}{limit.words()}"
     return [first, f"{second}; {hardest}." if hardest else f"{second}."]
