@@ -112,7 +112,8 @@ def find_in_numbers(
     if is_ruled and summary.reached.mean > LEAST_ERROR:
         yield Finding(
             "BF053",
-            f"Half of the squared error comes from {n_half} of {len(squares)} rows: R² and RMSE say little of the others.",
+            f"Half of the squared error comes from {n_half} of {len(squares)} rows: R² and RMSE say little of the "
+            "others.",
             "Look at MAE, which they rule less, and at these rows (odd_rows). A logarithm of y may be easier to judge.",
         )
     lowest, highest = int(profile.sd.argmin()), int(profile.sd.argmax())
