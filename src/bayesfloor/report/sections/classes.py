@@ -138,6 +138,10 @@ class Pairs(Section[ClassFigures]):
         """Tell whether there is more than one pair, which has the figures of the whole."""
         return bool(summary["pairs"]["n_pairs"] > 1)
 
+    def heading(self, summary: Summary) -> str:
+        """Return what is known: what models confuse, or what overlaps by spanning trees."""
+        return self.title if summary["pairs"]["confused"] is not None else "Which classes overlap"
+
     def text(self, summary: Summary) -> list[Block]:
         """Return the table."""
         pairs = summary["pairs"]
