@@ -6,14 +6,15 @@ The sentences are scikit-learn's: what the parameter must be, and what came inst
 import copyreg
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bayesfloor.runtime.progress import Progress as Progress
+#: What `progress` may be: a bar on the terminal or none, or a function of (work done, work in all).
+Progress = Callable[[int, int], object]
 
 _PACKAGE = str(Path(__file__).parents[1])
 

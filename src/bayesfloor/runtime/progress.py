@@ -3,12 +3,16 @@
 `WorkerPool` of `bayesfloor.runtime.threads` counts the work itself.
 """
 
+from __future__ import annotations
+
 import sys
 import time
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-#: What `progress` may be beside a bool: a function of (work done, work in all).
-Progress = Callable[[int, int], object]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bayesfloor.runtime.checks import Progress
 
 #: Letters of a full bar.
 _BAR_LETTERS = 30
