@@ -82,6 +82,7 @@ def test_three_findings_are_shown_and_the_others_folded():
     assert all(page.count(f">{code}</span>") == 1 for code in codes)
     assert "BF022" in render_text(summary)
     assert "BF057" not in render_text(summary)
+    assert all(code in render_markdown(summary) for code in codes)
     # what concerns the spanning trees alone stands with their estimate
     trees = page[page.index('<details id="trees">') : page.index('<details id="tree">')]
     assert all(code in trees for code in ("BF008", "BF012", "BF003"))
@@ -94,6 +95,13 @@ def test_where_nothing_was_trained_findings_on_spanning_trees_are_on_the_answer(
     assert sorted_findings(summary).of_trees == []
     assert [each["code"] for each in sorted_findings(summary).shown] == ["BF008"]
     assert '<section id="trees">' in render_page(summary)
+
+
+def test_a_curve_without_errors_is_a_detail():
+    summary = sample_summary.digits()
+    assert '<section id="curve">' in render_page(summary)
+    summary["verdict"]["limit"]["more_rows"] = "done"
+    assert '<details id="curve">' in render_page(summary)
 
 
 def test_a_leak_is_not_told_twice():

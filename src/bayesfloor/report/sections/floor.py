@@ -159,6 +159,10 @@ class Curve(Section[Any]):
         """Tell whether there is a point."""
         return summary["curve"] is not None and bool(summary["curve"]["points"])
 
+    def is_folded(self, summary: Summary) -> bool:
+        """Tell whether nothing is left to win, as the first screen says."""
+        return bool(summary["verdict"]["limit"]["more_rows"] == "done")
+
     def text(self, summary: Summary) -> list[Block]:
         """Return what more rows would win, and the points."""
         curve, floor = summary["curve"], summary["floor"]

@@ -58,10 +58,13 @@ def _consequence(finding: Finding) -> int:
     return _FIRST.index(finding.code) if finding.code in _FIRST else len(_FIRST)
 
 
-def findings_text(findings: list[Summary]) -> list[Block]:
-    """Return findings as a list, and where to read what they mean."""
-    items = [(each["code"], f"{each['sentence']} {each['hint']}") for each in findings]
-    return [Bullets(items), Paragraph(f"'bayesfloor explain {findings[0]['code']}' says more.", "dim")]
+def findings_text(findings: list[Summary], more: list[Summary] | None = None) -> list[Block]:
+    """Return findings as a list, others for Markdown alone, and where to read what they mean."""
+    items, others = (
+        [(each["code"], f"{each['sentence']} {each['hint']}") for each in some] for some in (findings, more or [])
+    )
+    blocks: list[Block] = [Bullets(items), *([Bullets(others, only=MARKDOWN)] if others else [])]
+    return [*blocks, Paragraph(f"'bayesfloor explain {findings[0]['code']}' says more.", "dim")]
 
 
 class Findings(Section[Any]):
@@ -85,9 +88,9 @@ class Findings(Section[Any]):
         return not sorted_findings(summary).shown
 
     def text(self, summary: Summary) -> list[Block]:
-        """Return the findings that are shown at once; in a detail, the others."""
+        """Return the findings that are shown at once, and in Markdown the others; in a detail, these alone."""
         found = sorted_findings(summary)
-        return findings_text(found.shown or found.folded)
+        return findings_text(found.shown, found.folded) if found.shown else findings_text(found.folded)
 
     def drawn(self, summary: Summary) -> dict[str, Any]:
         """Part them into those that are shown and those that are folded."""
