@@ -22,7 +22,7 @@ def labels():
 def found(labels):
     y, named = labels
     rows = SimpleNamespace(codes=y, weights=np.ones(len(y)))
-    return confusions_of(SimpleNamespace(counted=rows, stack=named, used=SimpleNamespace(classes=range(4))), 0.95)
+    return confusions_of(SimpleNamespace(counted=rows, stack=named[None], used=SimpleNamespace(classes=range(4))), 0.95)
 
 
 def test_counts_and_shares_are_those_of_scikit_learn(labels, found):
@@ -41,8 +41,11 @@ def test_counts_and_shares_are_those_of_scikit_learn(labels, found):
 
 def test_rows_count_what_they_weigh():
     rows = SimpleNamespace(codes=np.array([0, 0, 1]), weights=np.array([0.5, 0.5, 2.0]))
-    held_out = SimpleNamespace(counted=rows, stack=np.array([0, 1, 0]), used=SimpleNamespace(classes=range(2)))
+    held_out = SimpleNamespace(counted=rows, stack=np.array([[0, 1, 0]]), used=SimpleNamespace(classes=range(2)))
     np.testing.assert_array_equal(confusions_of(held_out, 0.95).n_rows, [[0.5, 0.5], [2.0, 0.0]])
+    # in another deal all are right, and each deal counts half
+    held_out.stack = np.array([[0, 1, 0], [0, 0, 1]])
+    np.testing.assert_array_equal(confusions_of(held_out, 0.95).n_rows, [[0.75, 0.25], [1.0, 1.0]])
 
 
 def test_a_few_rows_are_not_first_by_chance_and_ties_stay():

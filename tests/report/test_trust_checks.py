@@ -62,7 +62,7 @@ def checked(frame, metric, reached, findings=()):
         seen.append(problem)
         expected.append(n_more)
         value = reached(problem)
-        own = replace(metric, reached=value, reached_interval=(value - 0.02, value + 0.02))
+        own = replace(metric, reached=value, estimate=value, reached_interval=(value - 0.02, value + 0.02))
         own = replace(own, curve=replace(metric.curve, fitted=np.full(3, value), limit=value))
         return SimpleNamespace(metric="r2", metrics={"r2": own}, findings=findings), len(seen)
 

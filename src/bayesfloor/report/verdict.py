@@ -99,8 +99,8 @@ class Limit:
     @property
     def by_doubling(self) -> float:
         """What twice as many rows would win, if the learning curve goes on as it does."""
-        curve = self.metric.curve
-        now, doubled = (float(curve.at(n * curve.size[0])) for n in (1.0, 2.0))
+        n_rows = float(self.metric.curve.size[0])
+        now, doubled = self.metric.curve_at([n_rows, 2.0 * n_rows]).tolist()
         return max(min(_worse(self.metric, now, doubled), self.gap), 0.0)
 
     def words(self) -> str:

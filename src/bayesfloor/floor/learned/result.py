@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import PchipInterpolator
+from scipy.optimize import isotonic_regression
 
 from bayesfloor.floor.learned.rows_needed import RowsNeeded, find_rise, rows_to_reach
 from bayesfloor.runtime.arrays import Floats, Ints, Range
@@ -53,21 +55,6 @@ class LearningCurve(Result, says="size value limit rate", rows="size value expec
     limit: float
     rate: float
     covariance: Floats | None = None
-
-    def at(self, size: Any) -> Floats:
-        """Return the fitted curve at any training size.
-
-        Parameters
-        ----------
-        size : array-like
-            Rows trained on.
-
-        Returns
-        -------
-        ndarray
-        """
-        excess = self.fitted[0] - self.limit
-        return self.limit + excess * (np.asarray(size, np.float64) / self.size[0]) ** -self.rate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -226,6 +213,31 @@ class MetricFloor(
         article = "an" if self.title.startswith(("error", "average", "ROC", "F1", "R²", "RMSE", "MAE")) else "a"
         return " ".join(filter(None, (article, self.title, "of", bound, self.written(value), self.about)))
 
+    def curve_at(self, size: Any) -> Floats:
+        """Return the curve that is drawn: through what was attained at each size, and on to the estimate.
+
+        A model of more rows is no worse, so that a point which is better than one of more rows is smoothed, unless that
+        is surely so. Beyond the largest size, what is left to lose falls with the power that was fitted.
+
+        Parameters
+        ----------
+        size : array-like
+            Rows trained on.
+
+        Returns
+        -------
+        ndarray
+        """
+        size, curve = np.asarray(size, np.float64), self.curve
+        sign = -1.0 if self.larger_is_better else 1.0  # from values to what is lost
+        losses, end = sign * curve.value, sign * self.estimate
+        if not find_rise(self.title, curve.value, losses, curve.covariance, curve.size):
+            losses = isotonic_regression(losses).x  # sizes fall, so that losses rise
+        within = PchipInterpolator(np.log(curve.size[::-1]), losses[::-1])(np.log(np.clip(size, *curve.size[[-1, 0]])))
+        left = max(float(losses[0]) - end, 0.0)
+        beyond = left * (np.maximum(size / curve.size[0], 1.0) ** -curve.rate - 1.0)
+        return np.asarray(sign * (within + beyond))
+
     def rows_for(self, value: Any) -> RowsNeeded:
         """Estimate how many training rows a model needs to reach a value.
 
@@ -272,7 +284,7 @@ class MetricFloor(
         tried, beyond = np.geomspace(smallest, largest, 60), np.geomspace(largest, _DRAWN_BEYOND * largest, 60)
         tried[-1] = beyond[0] = largest  # rounding must not leave the last size on one side only
         sizes = np.concatenate([tried, beyond])
-        return super()._drawn(names) | {"columns": self.curve._columns(), "line": (sizes, self.curve.at(sizes))}
+        return super()._drawn(names) | {"columns": self.curve._columns(), "line": (sizes, self.curve_at(sizes))}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

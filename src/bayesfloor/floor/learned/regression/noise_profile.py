@@ -34,8 +34,8 @@ def noise_profile(tested: TestedRows, share: float, confidence: float, n_samples
     -------
     NoiseProfile
     """
-    predicted = tested.predicted[0].mean(axis=0)
-    squares = (tested.y - predicted) ** 2
+    predicted = tested.predicted[0].mean(axis=(0, 1))
+    squares = ((tested.y - tested.predicted[0]) ** 2).mean(axis=(0, 1))
     order = np.lexsort((tested.y, predicted))
     n_bins = int(np.clip(len(order) // BIN_ROWS, 2, MOST_BINS))
     reach = float(ndtri(0.5 + 0.5 * confidence))
@@ -82,7 +82,7 @@ def odd_rows(tested: TestedRows, profile: NoiseProfile) -> OddRows:
     -------
     OddRows
     """
-    predicted = tested.predicted[0].mean(axis=0)
+    predicted = tested.predicted[0].mean(axis=(0, 1))
     sd = np.maximum(profile.at(tested.centre + tested.scale * predicted) / tested.scale, 1e-12)
     z = (tested.y - predicted) / sd
     some = np.lexsort((tested.y, predicted, -np.abs(z)))[:N_CANDIDATES]
