@@ -63,7 +63,8 @@ def checked(frame, metric, reached, findings=()):
         expected.append(n_more)
         value = reached(problem)
         own = replace(metric, reached=value, estimate=value, reached_interval=(value - 0.02, value + 0.02))
-        own = replace(own, curve=replace(metric.curve, fitted=np.full(3, value), limit=value))
+        flat = np.full(3, value)
+        own = replace(own, curve=replace(metric.curve, value=flat, fitted=flat, limit=value))
         return SimpleNamespace(metric="r2", metrics={"r2": own}, findings=findings), len(seen)
 
     return learn_with_checks(source, OPTIONS, explained_by_columns(source, OPTIONS), train), seen
