@@ -19,10 +19,8 @@ _MOST_COLUMNS = 8
 _MOST_ALIKE = 5
 #: Rows that the page shows; each is a card with a table of its own.
 _MOST_CARDS = 6
-#: Values in which two rows differ that a card shows at once.
-_FIRST_VALUES = 4
-#: Values in which two rows differ that are shown at all; of the others there is a count.
-_MOST_VALUES = 30
+#: Values in which two rows differ that a card shows; of the others there is a count.
+_MOST_VALUES = 4
 
 
 class Suspects(Section[F]):
@@ -195,7 +193,7 @@ def cards_of(suspects: Summary) -> list[Summary]:
     Returns
     -------
     list of dict
-        Each with "first_values" and "more_values", of names and two texts, and how many are left out or equal.
+        Each with "first_values", of names and two texts, and how many are left out or equal.
     """
     columns = suspects["columns"]
     everything = [row[key] for row in suspects["rows"] for key in ("values", "other_values")]
@@ -210,8 +208,7 @@ def cards_of(suspects: Summary) -> list[Summary]:
         differing.sort(key=lambda each: each[0])
         values = [each[1:] for each in differing]
         added = {
-            "first_values": values[:_FIRST_VALUES],
-            "more_values": values[_FIRST_VALUES:_MOST_VALUES],
+            "first_values": values[:_MOST_VALUES],
             "n_left_out": max(len(values) - _MOST_VALUES, 0),
             "n_equal": len(columns) - len(values),
         }
