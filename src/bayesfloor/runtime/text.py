@@ -70,9 +70,11 @@ def unique_names(names: Sequence[str]) -> list[str]:
     return numbered
 
 
-def counted(number: int | None) -> str:
-    """Write a count with commas between thousands: 3,812; None as a dash."""
-    return NOTHING if number is None else f"{number:,}"
+def counted(number: int | None, noun: str = "") -> str:
+    """Write a count with commas between thousands: 3,812, or with a noun 3,812 rows, 1 row; None as a dash."""
+    if number is None:
+        return NOTHING
+    return f"{number:,} {noun}{'s' * (number != 1)}" if noun else f"{number:,}"
 
 
 def in_markdown(text: Any) -> str:
