@@ -32,6 +32,8 @@ class MetricInfo(NamedTuple):
         Which way is better.
     is_rate : bool
         Whether it is a share, to be written in percent.
+    short : str
+        What it is, in a few words after its title.
     """
 
     name: str
@@ -41,6 +43,7 @@ class MetricInfo(NamedTuple):
     bounds: Range = (0.0, 1.0)
     larger_is_better: bool = False
     is_rate: bool = False
+    short: str = ""
 
 
 _CLASSES = (
@@ -49,6 +52,7 @@ _CLASSES = (
         "error",
         "The share of rows whose class is not the one that the model names.",
         is_rate=True,
+        short="share of rows predicted wrongly",
     ),
     MetricInfo(
         "balanced_error",
@@ -56,6 +60,7 @@ _CLASSES = (
         "The mean of the classes' own error rates, by decisions that make it the least. Each class counts the same, "
         "however rare it is.",
         is_rate=True,
+        short="mean of the classes' own error rates",
     ),
     MetricInfo(
         "log_loss",
@@ -63,6 +68,7 @@ _CLASSES = (
         "Minus the mean logarithm of the probability that is given to the true class. 0 is certain and right; a model "
         "that always gives the shares of the classes has what is shown as 'without features'.",
         bounds=(0.0, np.inf),
+        short="how far predicted probabilities are from the labels",
     ),
     MetricInfo(
         "brier",
@@ -70,6 +76,7 @@ _CLASSES = (
         "The mean squared distance of the probabilities from the labels: 0 is certain and right. Of two classes it is "
         "that of one of them, as usual.",
         bounds=(0.0, 2.0),
+        short="squared distance of predicted probabilities from the labels",
     ),
     MetricInfo(
         "roc_auc",
@@ -77,6 +84,7 @@ _CLASSES = (
         "The chance that a row of a class is ranked above a row of another: 0.5 is chance, 1 is perfect. Of more than "
         "two classes it is the mean over the classes, each against the rest.",
         larger_is_better=True,
+        short="chance that a row of a class is ranked above a row of another",
     ),
     MetricInfo(
         "average_precision",
@@ -84,6 +92,7 @@ _CLASSES = (
         "The area under the curve of precision and recall, which is the share of the class by chance and 1 where all "
         "its rows are ranked first. It says more than the ROC AUC of a rare class.",
         larger_is_better=True,
+        short="area under the curve of precision and recall",
     ),
     MetricInfo(
         "f1",
@@ -91,12 +100,14 @@ _CLASSES = (
         "The harmonic mean of precision and recall, at the threshold where that is the largest. Of more than two "
         "classes it is the mean over them.",
         larger_is_better=True,
+        short="harmonic mean of precision and recall",
     ),
     MetricInfo(
         "top_k_error",
         f"top-{TOP_K} error",
         "The share of rows whose class is not among those that the model holds for the most probable ones.",
         is_rate=True,
+        short="share of rows whose class is not among the most probable",
     ),
     MetricInfo(
         "cost",
@@ -104,6 +115,7 @@ _CLASSES = (
         "What decisions cost per row by the given costs, where each is the one that is expected to cost the least. "
         "It needs probabilities that are right, not labels alone.",
         bounds=(-np.inf, np.inf),
+        short="what decisions cost by the given costs",
     ),
 )
 _NUMBERS = (
@@ -114,6 +126,7 @@ _NUMBERS = (
         "predicting the mean. 0% needs no features, 100% is never wrong.",
         "regression",
         larger_is_better=True,
+        short="share of the variance explained",
     ),
     MetricInfo(
         "rmse",
@@ -121,6 +134,7 @@ _NUMBERS = (
         "The square root of the mean squared error, in the units of the target. Large errors count most.",
         "regression",
         bounds=(0.0, np.inf),
+        short="root of the mean squared error, in units of the target",
     ),
     MetricInfo(
         "mae",
@@ -128,6 +142,7 @@ _NUMBERS = (
         "The mean absolute error, in the units of the target; a few large errors count less than in the RMSE.",
         "regression",
         bounds=(0.0, np.inf),
+        short="mean absolute error, in units of the target",
     ),
 )
 

@@ -45,8 +45,8 @@ _MATTERS = 0.1
 _SEEMS = (0.5, 0.05)
 
 L = TypeVar("L", LearnedFloor, RegressionFloor)
-#: From a problem to its floor, and to what else is wanted of the training.
-Train = Callable[[Problem], tuple[L, Any]]
+#: From a problem, and how many more trainings may come, to its floor and what else is wanted of the training.
+Train = Callable[[Problem, int], tuple[L, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,28 +100,30 @@ def learn_with_checks(source: Source, options: Options, columns: ColumnFloors, t
     columns : ColumnFloors
         What each column tells by itself.
     train : callable
-        From a problem to its learned floor and anything else.
+        From a problem, and how many more trainings are expected, to its learned floor and anything else.
 
     Returns
     -------
     Trusted
     """
     problem = source.problem
-    learned, more = train(problem)
-    leaks, rest, without = find_leaks(source, columns, options.random_state), None, None
-    if leaks and (rest := without_columns(source, problem, leaks.columns)) is not None:
-        without = train(rest)[0]
+    leaks, without = find_leaks(source, columns, options.random_state), None
+    rest = without_columns(source, problem, leaks.columns) if leaks else None
+    n_apart = int(_may_depend(source, problem))
+    learned, more = train(problem, (rest is not None) + n_apart)
+    if rest is not None:
+        without = train(rest, n_apart)[0]
     if without is None or not (leaks.exact or is_worse_without(_first(learned), _first(without))):
         leaks, rest, without = Leaks(), None, None
     honest = problem if rest is None else rest
     dependence = _dependence(source, honest, options)
     of_rest = learned if without is None else without
     apart, mixed, unsure = None, None, None
-    for found in dependence:
+    for n_more, found in zip(reversed(range(len(dependence))), dependence, strict=True):
         kept_apart = _keep_apart(source, honest, found)
         if kept_apart is None:
             continue
-        again, more_again = train(kept_apart)
+        again, more_again = train(kept_apart, n_more)
         # near copies were kept together already, by rows alone: the column says which they are
         is_copied = found.kind == "groups" and any(each.code == "BF038" for each in of_rest.findings)
         if not is_copied and not _is_worse(_first(of_rest), _first(again), _SURELY, _MATTERS):
@@ -152,6 +154,13 @@ def possible_times(source: Source) -> dict[str, Floats]:
         if np.isfinite(values).all() and len(np.unique(values)) >= _FEWEST_TIMES:
             found[column.name] = values
     return found
+
+
+def _may_depend(source: Source, problem: Problem) -> bool:
+    """Tell whether a column may say which rows belong together, or when they were seen, where nobody said so."""
+    if not source.is_table or problem.groups is not None:
+        return False
+    return bool(source.possible_groups) or (problem.time is None and bool(possible_times(source)))
 
 
 def _dependence(source: Source, problem: Problem, options: Options) -> list[Dependence]:

@@ -163,7 +163,7 @@ class Verdict:
     def trust_sentence(self) -> str:
         """Say in one line whether the figures can be trusted, and why."""
         if self.trust == "not checked":
-            return "Not checked: no model was trained, so leaks, groups and order were not looked for."
+            return "No model was trained, so that leaks, groups and an order in time were not looked for."
         if not self.reasons:
             return "No leaks, no rows that belong together and no order in time were found."
         return " ".join(reason.sentence for reason in self.reasons)
@@ -315,8 +315,8 @@ def _reasons(figures: Figures, limit: Limit) -> Iterator[Reason]:
         yield Reason(
             "few rows",
             (),
-            f"{counted(n_rows)} rows leave much open: what was reached may be anything from "
-            f"{written_range(low, high, metric.is_rate)}.",
+            f"What was reached is uncertain: {written_range(low, high, metric.is_rate)} fits these {counted(n_rows)} "
+            "rows.",
         )
 
 

@@ -41,7 +41,7 @@ class LearningCurve(Result, says="size value limit rate", rows="size value expec
         The curve at these sizes.
     limit : float
         Where it ends. The estimate of the floor is the mean of this and of a second curve's end, and moves to the error
-        of the largest class where nothing surely beats that.
+        of the commonest class where nothing surely beats that.
     rate : float
         The power of the size with which it gets there.
     covariance : ndarray or None
@@ -587,7 +587,7 @@ class LearnedFloor(
 
     @property
     def majority_error(self) -> float:
-        """The error of always naming the largest class."""
+        """The error of always predicting the commonest class."""
         return self.metrics["error"].baseline
 
     @property

@@ -29,6 +29,7 @@ class Gap(Section[ClassFigures]):
 
     key = "gap"
     title = "Your model"
+    tasks = ("classification",)
 
     def data(self, facts: Facts[ClassFigures]) -> Summary:
         """List what is known of the model; None where none was passed."""
