@@ -366,7 +366,7 @@ def _by_model(path: Path, table: "Table", files: tuple[str, ...], wants_probabil
     is_set = not table.columns  # known by name, and comes prepared
     if isinstance(trained, Model):
         points = _points_for(trained.preparation, table, files, is_set)
-        return _asked(trained.classifier, points, table, files, path.name, wants_probabilities)
+        return _asked(trained.estimator, points, table, files, path.name, wants_probabilities)
     if is_set:
         raise UsageError(
             f"{table.source!r} is a data set that comes prepared, and {path.name} knows other columns; name a file, or "
