@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesfloor.data.metrics import OfLoss
 from bayesfloor.floor.learned.rows_needed import RowsNeeded, find_rise, rows_to_reach
 from bayesfloor.runtime.arrays import Floats, Ints, Range
 from bayesfloor.runtime.checks import check_float, check_option
@@ -113,6 +114,7 @@ class ClassRanking(Result, says="label auc average_precision n_samples"):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MetricFloor(
+    OfLoss,
     PlottedResult,
     says="estimate:name reached",
     rows="metric=name estimate interval reached reached_interval baseline",
