@@ -136,8 +136,8 @@ def write_table(records: list[dict[str, Any]]) -> None:
         "fit_numbers",
         "# Models of numbers by `fit` and `predict`",
         f"Made by `python -m benchmarks.real.fit_numbers run` and `… table`, on {this_machine()}. Means over "
-        f"{N_SPLITS} splits, three quarters of the rows to fit on and one to predict. No choice was made on these "
-        "tables: the intervals were designed on simulated rows.",
+        f"{N_SPLITS} splits, three quarters of the rows to fit on and one to predict. The intervals were designed "
+        "on simulated rows, and no choice about them was made on these tables.",
         f"R² is above that of default boosting on {n_better} of {len(rows)} tables. The 90% intervals hold "
         f"{inside.mean():.1%} of new rows in the mean over tables ({inside.min():.1%} to {inside.max():.1%}); those of "
         f"boosting's quantiles {of_quantiles.mean():.1%} ({of_quantiles.min():.1%} to {of_quantiles.max():.1%}).",

@@ -40,7 +40,7 @@ def test_the_task_decides_which_sections_there_are():
     )
     assert len(set(classes)) == len(classes)
     assert set(numbers) - set(classes) == {"noise"}
-    assert {"rare", "gap", "costs", "subgroups", "classes", "pairs", "tree"} == set(classes) - set(numbers)
+    assert {"rare", "costs", "subgroups", "classes", "pairs", "tree"} == set(classes) - set(numbers)
     # an error says little of rare classes, which come first; another metric was asked for
     assert classes.index("rare") < classes.index("floor")
     of_metric = [each.key for each in sections_for("classification", "roc_auc")]

@@ -5,7 +5,7 @@ What a report reads from the learned floors of classes and of numbers alike goes
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ from bayesfloor.report.trust_checks import TrustChecks, learn_with_checks
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.tree import ClassTree, build_class_tree
 
+F = TypeVar("F", LearnedFloor, RegressionFloor)
+
 #: Rows that look like another class, at the most: as many as somebody goes through by hand.
 MOST_LOOK_ALIKES = 60
 #: Classes of the heat map and of the class tree, at the most: with more, neither can be read.
@@ -61,12 +63,15 @@ class Figures:
         Leaks, rows that belong together and an order of time, where nobody said so.
     selection : SelectionPath or None
         The search for features.
+    gap : FloorGap or None
+        A model of the caller's beside the floor; None where there is none.
     """
 
     learned: LearnedFloor | RegressionFloor | None
     columns: ColumnFloors
     checks: TrustChecks
     selection: SelectionPath | None
+    gap: FloorGap | None
 
     @property
     def metrics(self) -> dict[str, MetricFloor]:
@@ -74,13 +79,23 @@ class Figures:
 
         What was reached is what the best model of the report reached, and no floor is above that.
         """
-        found = {} if self.learned is None else self.learned.metrics
-        return {name: replace(each, is_rate=True) if name == "r2" else each for name, each in found.items()}
+        found = {} if self.learned is None else as_shares(self.learned).metrics
+        for _, values in self._others():
+            found = {name: _with_model(each, values.get(name, each.reached)) for name, each in found.items()}
+        return found
 
     @property
     def reached_by(self) -> str | None:
         """The model that reached most by the first metric; None for the stack."""
-        return None
+        if self.learned is None or self.headline.reached == self.learned.reached:
+            return None
+        first = self.learned.metric
+        return next(name for name, values in self._others() if values.get(first) == self.headline.reached)
+
+    def _others(self) -> Iterator[tuple[str, Mapping[str, float]]]:
+        """Yield the models that were trained and tested on the same rows as the stack, with what each reached."""
+        if self.gap is not None and self.gap.origin == "cross-fitted":
+            yield "yours", {self.gap.metric: self.gap.value}
 
     @property
     def headline(self) -> MetricFloor:
@@ -103,9 +118,17 @@ class Figures:
 
 @dataclass(frozen=True, eq=False)
 class NumberFigures(Figures):
-    """What was computed on a target of numbers."""
+    """What was computed on a target of numbers.
+
+    Attributes
+    ----------
+    of_own_model : mapping of str to float
+        What a model of the caller's, trained on the folds of the stack, reaches by each metric; empty where there is
+        none.
+    """
 
     learned: RegressionFloor
+    of_own_model: Mapping[str, float]
 
     @property
     def metrics(self) -> dict[str, MetricFloor]:
@@ -118,10 +141,15 @@ class NumberFigures(Figures):
         r2 = found["r2"]
         return {name: _with_ceiling(each, r2, surely, about) for name, each in found.items()}
 
+    def _others(self) -> Iterator[tuple[str, Mapping[str, float]]]:
+        if self.of_own_model:
+            yield "yours", self.of_own_model
+
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was noticed in the data: first what may make every other figure too good."""
-        return (*self.checks.dependence, *self.learned.findings)
+        gap = () if self.gap is None else self.gap.findings
+        return (*self.checks.dependence, *self.learned.findings, *gap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +166,6 @@ class ClassFigures(Figures):
         The same for each two classes.
     fast_model : FastModel or None
         What a model that trains fast reaches on the same rows; None where nothing was trained.
-    gap : FloorGap or None
-        A model of the caller's beside the floor; None where there is none.
     class_tree : ClassTree
         Min-cuts of the normalized floors.
     drawn_tree : ClassTree
@@ -157,35 +183,16 @@ class ClassFigures(Figures):
     classes: OneVsRestBayesError
     pairs: PairwiseBayesError
     fast_model: FastModel | None
-    gap: FloorGap | None
     class_tree: ClassTree
     drawn_tree: ClassTree
     look_alikes: list[LookAlike]
     order: list[Finding]
     tree_rows: NDArray[np.int64]
 
-    @property
-    def metrics(self) -> dict[str, MetricFloor]:
-        """The same, with another model where that reached more than the stack."""
-        found = super().metrics
-        for _, values in self._others():
-            found = {name: _with_model(each, values.get(name, each.reached)) for name, each in found.items()}
-        return found
-
-    @property
-    def reached_by(self) -> str | None:
-        """The model that reached most by the first metric; None for the stack."""
-        if self.learned is None or self.headline.reached == self.learned.reached:
-            return None
-        first = self.learned.metric
-        return next(name for name, values in self._others() if values.get(first) == self.headline.reached)
-
     def _others(self) -> Iterator[tuple[str, Mapping[str, float]]]:
-        """Yield the models that were trained and tested on the same rows as the stack, with what each reached."""
         if self.fast_model is not None:
             yield self.fast_model.name, self.fast_model.values
-        if self.gap is not None and self.gap.origin == "cross-fitted":
-            yield "yours", {self.gap.metric: self.gap.value}
+        yield from super()._others()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -195,6 +202,12 @@ class ClassFigures(Figures):
         trees = [each for each in self.trees.findings if each.code not in known]
         gap = () if self.gap is None else self.gap.findings
         return (*self.checks.dependence, *trees, *learned, *self.order, *gap)
+
+
+def as_shares(learned: F) -> F:
+    """Return a floor with R² as a share of the variance, to be written in percent."""
+    rates = {name: replace(each, is_rate=True) if name == "r2" else each for name, each in learned.metrics.items()}
+    return replace(learned, metrics=rates)
 
 
 def _with_model(metric: MetricFloor, value: float) -> MetricFloor:
@@ -316,6 +329,7 @@ def figures_of_numbers(
     judged_by: Mapping[str, Any],
     n_features: int | None,
     max_rows: int | None,
+    compared: Compared | None = None,
 ) -> NumberFigures:
     """Train models, compare rows along each column, and look for features if asked.
 
@@ -324,15 +338,27 @@ def figures_of_numbers(
     how = _how_to_train(options, 0, _TRAINING)
     columns = explained_by_columns(source, options)
 
-    def train(of: Problem) -> tuple[RegressionFloor, None]:
-        return regression_floor_of(of, max_rows=max_rows, **judged_by, **how)[0], None
+    def train(of: Problem) -> tuple[RegressionFloor, HeldOut]:
+        return regression_floor_of(of, max_rows=max_rows, **judged_by, **how)
 
     trusted = learn_with_checks(source, options, columns, train)
+    learned, held_out = trusted.learned, trusted.more
+    gap, of_own_model = None, {}
+    if compared is not None:
+        predicted = compared.predict(held_out)
+        gap = gap_of(as_shares(learned), held_out, predicted)
+        if predicted.origin == "cross-fitted":
+            of_own_model = {
+                name: each.value(held_out.judge(predicted.values, name, options.confidence).difference.first)
+                for name, each in learned.metrics.items()
+            }
     return NumberFigures(
-        learned=trusted.learned,
+        learned=learned,
         columns=columns,
         checks=trusted.checks,
         selection=_selection(source, options, n_features),
+        gap=gap,
+        of_own_model=of_own_model,
     )
 
 

@@ -6,7 +6,8 @@
 - `section`: what a section is, and what it takes its data from
 - `answer`: the sentences on top
 - `floor`: the floor or the ceiling, and the learning curve
-- `classes`, `gap`, `costs`, `subgroups`: of classes alone
+- `gap`: a model of the reader's
+- `classes`, `costs`, `subgroups`: of classes alone
 - `noise`: of numbers alone
 - `suspects`: rows that look like another class, or whose number does not fit
 - `data`: the data, and a search for features
@@ -50,7 +51,7 @@ def sections_for(task: str, metric: str) -> list[Section[Any]]:
     """
     closing = [Features(), Data(), Learners(), Reading(), Again()]
     if task == "regression":
-        return [Answer(), Floor(), Findings(), Curve(), Noise(), OddRows(), *closing]
+        return [Answer(), Floor(), Gap(), Findings(), Curve(), Noise(), OddRows(), *closing]
     # an error says little of rare classes; another metric was asked for, and comes first
     floor = [Rare(), Floor(), Gap()] if metric == "error" else [Floor(), Gap(), Rare()]
     of_classes = [Subgroups(), Classes(), Pairs(), LookAlikes(), Tree()]
