@@ -5,7 +5,7 @@ What a report reads from the learned floors of classes and of numbers alike goes
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +31,9 @@ from bayesfloor.report.fast_model import FastModel, try_fast_model
 from bayesfloor.report.look_alikes import LookAlike, find_look_alikes
 from bayesfloor.report.ordered_classes import find_ordered_classes
 from bayesfloor.report.source import Source
-from bayesfloor.report.trust_checks import TrustChecks, learn_with_checks
+from bayesfloor.report.trust_checks import TrustChecks, as_share, learn_with_checks
 from bayesfloor.runtime.findings import Finding
 from bayesfloor.tree import ClassTree, build_class_tree
-
-F = TypeVar("F", LearnedFloor, RegressionFloor)
 
 #: Rows that look like another class, at the most: as many as somebody goes through by hand.
 MOST_LOOK_ALIKES = 60
@@ -79,7 +77,7 @@ class Figures:
 
         What was reached is what the best model of the report reached, and no floor is above that.
         """
-        found = {} if self.learned is None else as_shares(self.learned).metrics
+        found = {} if self.learned is None else as_shares(self.learned.metrics)
         for _, values in self._others():
             found = {name: _with_model(each, values.get(name, each.reached)) for name, each in found.items()}
         return found
@@ -204,10 +202,9 @@ class ClassFigures(Figures):
         return (*self.checks.dependence, *trees, *learned, *self.order, *gap)
 
 
-def as_shares(learned: F) -> F:
-    """Return a floor with R² as a share of the variance, to be written in percent."""
-    rates = {name: replace(each, is_rate=True) if name == "r2" else each for name, each in learned.metrics.items()}
-    return replace(learned, metrics=rates)
+def as_shares(metrics: Mapping[str, MetricFloor]) -> dict[str, MetricFloor]:
+    """Return metrics with R² as a share of the variance, to be written in percent."""
+    return {name: as_share(each) for name, each in metrics.items()}
 
 
 def _with_model(metric: MetricFloor, value: float) -> MetricFloor:
@@ -346,7 +343,7 @@ def figures_of_numbers(
     gap, of_own_model = None, {}
     if compared is not None:
         predicted = compared.predict(held_out)
-        gap = gap_of(as_shares(learned), held_out, predicted)
+        gap = gap_of(replace(learned, metrics=as_shares(learned.metrics)), held_out, predicted)
         if predicted.origin == "cross-fitted":
             of_own_model = {
                 name: each.value(held_out.judge(predicted.values, name, options.confidence).difference.first)

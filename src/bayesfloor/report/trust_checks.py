@@ -246,5 +246,9 @@ def _is_worse(mixed: MetricFloor, apart: MetricFloor, n_errors: float, share: fl
 
 
 def _first(learned: LearnedFloor | RegressionFloor) -> MetricFloor:
-    metric = learned.metrics[learned.metric]
+    return as_share(learned.metrics[learned.metric])
+
+
+def as_share(metric: MetricFloor) -> MetricFloor:
+    """Return R² as a share of the variance, to be written in percent; other metrics as they are."""
     return replace(metric, is_rate=True) if metric.name == "r2" else metric

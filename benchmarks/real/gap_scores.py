@@ -1,0 +1,155 @@
+"""What `floor_gap` says a model attains, beside scikit-learn's own score of the same predictions, by every metric.
+
+    python -m benchmarks.real.gap_scores            write benchmarks/results/gap_scores.md
+
+Two models of two tables of classes and of two tables of numbers. Each is passed unfitted, with a splitter of
+scikit-learn's: the scores of scikit-learn are then those of `cross_val_predict` with the same model and splitter. And
+each is passed fitted on a third of the rows, to be judged on the others: the scores are those of its predictions there.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn import metrics as sk
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from bayesfloor import floor_gap
+from benchmarks.problems.stored_sets import DATA
+from benchmarks.tools.command_line import parser_of
+from benchmarks.tools.measuring import timed
+from benchmarks.tools.pages import as_table, this_machine, write_page
+
+#: Metrics that judge decisions; all others of classes judge probabilities.
+DECIDED = ("error", "balanced_error", "f1")
+OF_CLASSES = (*DECIDED, "log_loss", "brier", "roc_auc", "average_precision", "top_2_error")
+OF_NUMBERS = ("r2", "rmse", "mae")
+
+
+class Case(NamedTuple):
+    """A table, a model of it, and what it is judged by."""
+
+    table: str
+    X: np.ndarray
+    y: np.ndarray
+    model: Any
+    metrics: tuple[str, ...]
+
+
+def red_wine(*, task: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the red wine table, of which good wines are told from others, or the quality predicted."""
+    frame = pd.read_csv(DATA / "tables" / "winequality-red.csv")
+    quality = frame.pop("quality").to_numpy()
+    grades = np.digitize(quality, [5.5, 6.5])  # poor, middling, good
+    return frame.to_numpy(float), grades if task == "classification" else quality.astype(float)
+
+
+def cases() -> list[Case]:
+    """Return what is judged."""
+    logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    forest = RandomForestClassifier(100, min_samples_leaf=3, random_state=0)
+    two = load_breast_cancer(return_X_y=True)
+    three = red_wine(task="classification")
+    lines, trees = make_pipeline(StandardScaler(), Ridge()), RandomForestRegressor(100, random_state=0)
+    numbers = {"diabetes": load_diabetes(return_X_y=True), "red wine quality": red_wine(task="regression")}
+    found = [Case("breast cancer, 2 classes", *two, model, OF_CLASSES[:-1]) for model in (logistic, forest)]
+    found += [Case("red wine, 3 classes", *three, model, OF_CLASSES) for model in (logistic, forest)]
+    found += [Case(name, *rows, model, OF_NUMBERS) for name, rows in numbers.items() for model in (lines, trees)]
+    return found
+
+
+def score(metric: str, y: np.ndarray, decided: np.ndarray, p: np.ndarray | None) -> float:
+    """Return scikit-learn's own score; of several classes the mean over them, each against the rest."""
+    if p is None:
+        of = {"r2": sk.r2_score, "rmse": sk.root_mean_squared_error, "mae": sk.mean_absolute_error}
+        return float(of[metric](y, decided))
+    two, average = p.shape[1] == 2, "binary" if p.shape[1] == 2 else "macro"
+    if metric in ("roc_auc", "average_precision"):
+        ranked = sk.roc_auc_score if metric == "roc_auc" else sk.average_precision_score
+        return float(ranked(y, p[:, 1]) if two else np.mean([ranked(y == k, p[:, k]) for k in range(p.shape[1])]))
+    if metric == "brier":
+        return float(
+            sk.brier_score_loss(y, p[:, 1]) if two else np.mean(((np.eye(p.shape[1])[y] - p) ** 2).sum(axis=1))
+        )
+    return {
+        "error": lambda: 1.0 - sk.accuracy_score(y, decided),
+        "balanced_error": lambda: 1.0 - sk.balanced_accuracy_score(y, decided),
+        "f1": lambda: sk.f1_score(y, decided, average=average),
+        "log_loss": lambda: sk.log_loss(y, p),
+        "top_2_error": lambda: 1.0 - sk.top_k_accuracy_score(y, p, k=2),
+    }[metric]()
+
+
+def off(found: float, expected: float) -> float:
+    """Return how far two figures differ."""
+    return abs(found - expected) / max(abs(expected), 1.0)
+
+
+def rows_of(case: Case) -> list[list[Any]]:
+    """Judge a model by every metric, unfitted and fitted."""
+    is_number = case.metrics is OF_NUMBERS
+    folds = (KFold if is_number else StratifiedKFold)(5, shuffle=True, random_state=0)
+    cross = {
+        method: cross_val_predict(case.model, case.X, case.y, cv=folds, method=method)
+        for method in (["predict"] if is_number else ["predict", "predict_proba"])
+    }
+    strata = None if is_number else case.y
+    X, X_new, y, y_new = train_test_split(case.X, case.y, train_size=1 / 3, random_state=0, stratify=strata)
+    fitted = clone(case.model).fit(X, y)
+    rows = []
+    for metric in case.metrics:
+        seconds, _, gap = timed(
+            lambda metric=metric: floor_gap(case.model, case.X, case.y, metric=metric, cv=folds, n_jobs=1)
+        )
+        of_folds = score(metric, case.y, cross["predict"], cross.get("predict_proba"))
+        quick = ["linear"] if is_number else ["gaussian"]  # the stack has no say in what a model attains
+        later = floor_gap(fitted, X_new, y_new, metric=metric, learners=quick, n_jobs=1)
+        p = None if is_number else fitted.predict_proba(X_new)
+        of_new = score(metric, y_new, fitted.predict(X_new), p)
+        low, high = gap.sure_gap_interval
+        rows.append(
+            [
+                case.table,
+                type(case.model[-1] if hasattr(case.model, "steps") else case.model).__name__,
+                metric,
+                f"{of_folds:.6g}",
+                f"{gap.value:.6g}",
+                f"{of_new:.6g}",
+                f"{later.value:.6g}",
+                f"{max(off(gap.value, of_folds), off(later.value, of_new)):.1g}",
+                f"{gap.reached:.4g}",
+                f"{gap.estimate:.4g}",
+                f"{gap.sure_gap:.3g} [{low:.3g}, {high:.3g}]" + " **sure**" * gap.is_sure,
+                f"{seconds:.0f}",
+            ]
+        )
+        print(rows[-1], flush=True)
+    return rows
+
+
+def main() -> None:
+    """Write the page."""
+    rows = [row for case in cases() for row in rows_of(case)]
+    header = ["table", "model", "metric", "`cross_val_predict`", "gap", "fitted: scikit-learn", "gap", "off by"]
+    largest = max(float(row[7]) for row in rows)
+    write_page(
+        "gap_scores",
+        "# `gap` beside scikit-learn's scores",
+        f"Made by `python -m benchmarks.real.gap_scores`, on {this_machine()}.",
+        f"{len(rows)} comparisons of an unfitted model and as many of a fitted one: the largest difference between "
+        f"what `floor_gap` says a model attains and scikit-learn's own score is {largest:.1g}, as a share of the score "
+        "where that is above 1. The last columns are of the unfitted model: what the stack reaches on the same folds, "
+        "the floor or ceiling, what can surely be won with its 95% interval, and seconds on one thread.",
+        as_table([*header, "reached", "best value", "surely more can be won", "s"], rows),
+    )
+
+
+if __name__ == "__main__":
+    parser_of(__doc__).parse_args()
+    main()
