@@ -227,7 +227,7 @@ def test_equal_weights_give_the_quantiles_of_conformal_prediction():
     """With one deviation for all rows, the ends are order statistics of scaled residuals, at (k + 1) q."""
     rng = np.random.default_rng(0)
     target = rng.standard_normal(19).astype(np.float32)
-    rows = HeldOutRows(np.zeros(19, np.float32), target, np.ones(19, np.float32))
+    rows = HeldOutRows(np.zeros(19, np.float32), target, np.ones(19, np.float32), np.arange(19))
     low, high = interval_ends(rows, np.array([5.0]), 0.9)[0]
     root = np.sqrt(np.mean(target.astype(float) ** 2))
     others = [np.arange(19) % 5 != part for part in range(5)]
@@ -235,6 +235,26 @@ def test_equal_weights_give_the_quantiles_of_conformal_prediction():
     assert (low, high) == pytest.approx((5.0 + root * min(scores), 5.0 + root * max(scores)))
     heavier = rows._replace(weight=np.full(19, 3.0, np.float32))
     assert_allclose(interval_ends(heavier, np.array([5.0]), 0.9)[0], (low, high))
+
+
+def test_intervals_for_new_groups():
+    """Rows of a group share half of the noise: a few groups tell little, and that is said."""
+    inside = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        groups = np.repeat(np.arange(300), 8)
+        X, of_groups = rng.normal(size=(2400, 3)), rng.normal(size=300)
+        y = X[:, 0] + of_groups[groups] + 0.5 * rng.normal(size=2400)
+        known = groups < 120
+        model = LandmarkRegressor("fast", n_jobs=1).fit(X[known], y[known], groups=groups[known])
+        low, high = model.predict_interval(X[~known], confidence=0.8).T
+        inside.append(np.mean((low <= y[~known]) & (y[~known] <= high)))
+    assert 0.77 <= np.mean(inside) <= 0.88
+    few = groups < 40
+    with pytest.raises(ValueError, match="needs more held-out groups than the 10 of this fit"):
+        LandmarkRegressor().fit(X[few], y[few], groups=groups[few]).predict_interval(X, confidence=0.9)
+    renamed = LandmarkRegressor("fast", n_jobs=1).fit(X[known], y[known], groups=1000 - groups[known])
+    assert_array_equal(renamed.predict_interval(X[:9], confidence=0.8), model.predict_interval(X[:9], confidence=0.8))
 
 
 def test_too_few_held_out_rows_for_an_interval():

@@ -443,7 +443,7 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
         self.target_mean_ = float(middle + share @ (numbers - middle))
         self.target_deviation_ = float(np.sqrt(share @ (numbers - self.target_mean_) ** 2))
         targets = ((numbers - self.target_mean_) / (self.target_deviation_ or 1.0)).astype(np.float32)
-        fit = partial(fit_numbers, has_groups=data.groups is not None, n_landmarks=n_landmarks, n_rules=n_rules)
+        fit = partial(fit_numbers, n_landmarks=n_landmarks, n_rules=n_rules)
         model = self._supervised(lambda pool: fit(rows, targets, effort, seed, pool))
         self.feature_map_ = model.feature_map
         self.coef_ = model.coefficients
@@ -484,8 +484,9 @@ class LandmarkRegressor(RegressorMixin, LandmarkEstimator):  # type: ignore[misc
 
         Notes
         -----
-        The share holds for rows that are like those of the fit, over all of them, not for each kind of row. That fit
-        had fewer rows than this one, so intervals tend to be a little too wide.
+        The share holds for rows that are like those of the fit, over all of them, not for each kind of row; for those
+        of new groups where the fit knows groups. The fit without the held-out rows had fewer rows than this one, so
+        intervals tend to be a little too wide.
         """
         confidence = check_confidence(confidence)
         return self._in_unit(interval_ends(self.held_out_, self._standardised(X), confidence))

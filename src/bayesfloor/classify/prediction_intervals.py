@@ -6,6 +6,9 @@ its interval. They are taken as in split conformal prediction (Vovk, Gammerman a
 deviation: Lei et al. 2018): of k held-out rows, each of the k + 1 gaps between their scores is as likely to hold that
 of a new row. So the share of new rows inside is as asked for, whatever the distribution of the noise, as far as new
 rows are like those of the fit. Below and above are told apart, so that skewed noise gets skewed intervals.
+
+Where rows belong together, the groups take the place of the rows: a new row may be as far from all others as a whole
+group is, so its share is that of a group (Lee, Barber and Willett 2023).
 """
 
 import numpy as np
@@ -44,25 +47,30 @@ def interval_ends(held_out: HeldOutRows, predicted: Floats, confidence: float) -
     ValueError
         Where the held-out rows are too few for so wide an interval.
     """
-    before, target, weight = (np.asarray(each, np.float64) for each in held_out)
-    n_equal = weight.sum() ** 2 / float(weight @ weight)  # rows of one weight that tell as much
+    before, target, weight = (np.asarray(each, np.float64) for each in held_out[:3])
+    of_groups = np.bincount(held_out.group, weight)
+    n_equal = weight.sum() ** 2 / float(of_groups @ of_groups)  # groups, or rows, of one weight that tell as much
     most = max((n_equal - 1.0) / (n_equal + 1.0), 0.0)
     if confidence > most + 1e-9:
+        n_groups, noun = len(of_groups), "rows" if len(of_groups) == len(target) else "groups"
         raise ValueError(
-            f"confidence={confidence:g} needs more held-out rows than the {counted(len(target))} of this fit: ask for "
-            f"at most {np.floor(1000 * most) / 1000:g}, or fit it to more rows."
+            f"confidence={confidence:g} needs more held-out {noun} than the {counted(n_groups)} of this fit: ask for "
+            f"at most {np.floor(1000 * most) / 1000:g}, or fit it to more {noun}."
         )
     residuals = target - before
-    rows, is_profiled = np.array([before, residuals, weight]), len(target) >= FEWEST_PROFILED
+    rows, is_profiled = np.array([before, residuals, weight]), n_equal >= FEWEST_PROFILED - 0.5
     scores = np.empty(len(target))
-    for part in range(N_PARTS):  # the rows are in random order
-        own = np.arange(len(target)) % N_PARTS == part
+    for part in range(N_PARTS):  # rows and groups are in random order
+        own = held_out.group % N_PARTS == part
         scores[own] = residuals[own] / _deviations(rows[:, ~own], before[own], is_profiled)
     order = np.argsort(scores, kind="stable")
-    share = np.cumsum(weight[order]) / (weight.sum() * (1.0 + 1.0 / n_equal))  # i / (k + 1) where all count the same
-    ends = np.interp([0.5 - 0.5 * confidence, 0.5 + 0.5 * confidence], share, scores[order])
+    whole = weight.sum() * (1.0 + 1.0 / n_equal)
+    up_to, from_there = np.cumsum(weight[order]), np.cumsum(weight[order][::-1])[::-1]
+    # i / (k + 1), both of them, where all count the same
+    low = np.interp(0.5 - 0.5 * confidence, 1.0 - from_there / whole, scores[order])
+    high = np.interp(0.5 + 0.5 * confidence, up_to / whole, scores[order])
     deviation = _deviations(rows, predicted, is_profiled)
-    return np.asarray(predicted)[:, np.newaxis] + deviation[:, np.newaxis] * ends
+    return np.column_stack([predicted + deviation * low, predicted + deviation * high])
 
 
 def _deviations(rows: Floats, predicted: Floats, is_profiled: bool) -> Floats:

@@ -254,6 +254,7 @@ def _regressor_of(parts: Parts, n_features: int) -> LandmarkRegressor:
         predicted=predicted,
         target=_array(held_out, "target", np.float32, predicted.shape, *within),
         weight=_array(held_out, "weight", np.float32, predicted.shape, LIGHTEST_ROW, HEAVIEST_ROW),
+        group=_places(held_out, "group", predicted.shape, len(predicted)),
     )
     return regressor
 

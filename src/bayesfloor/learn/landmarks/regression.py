@@ -14,7 +14,7 @@ from bayesfloor.learn.landmarks.fitting import Rows, plan_features
 from bayesfloor.learn.landmarks.multinomial import Penalty, cholesky, penalty_of, solve
 from bayesfloor.learn.landmarks.row_sums import RowSums, Sums, over_blocks
 from bayesfloor.learn.ridge import PLATEAU
-from bayesfloor.runtime.arrays import Floats
+from bayesfloor.runtime.arrays import Floats, Ints
 from bayesfloor.runtime.threads import WorkerPool
 
 #: Take as many landmarks as for this number of classes: ridge regression needs no steps, so there is time for more.
@@ -44,11 +44,14 @@ class HeldOutRows(NamedTuple):
         What was predicted, and what is there, both standardised.
     weight : ndarray of shape (n,), float32
         Weights, of mean 1 over all rows of the fit.
+    group : ndarray of shape (n,)
+        Numbers of groups from 0, by where these come first; those of the rows where no rows belong together.
     """
 
     predicted: F32
     target: F32
     weight: F32
+    group: Ints
 
     @property
     def mse(self) -> float:
@@ -93,7 +96,6 @@ def fit_numbers(
     seed: int,
     pool: WorkerPool,
     *,
-    has_groups: bool = False,
     n_landmarks: int | None = None,
     n_rules: int | None = None,
 ) -> RidgeModel:
@@ -111,8 +113,6 @@ def fit_numbers(
         Draws pairs of rows.
     pool : WorkerPool
         Threads.
-    has_groups : bool, default=False
-        Whether rows belong together, so that no others than the held-out ones can be left out.
     n_landmarks, n_rules : int or None, default=None
         How many; None for the default of the effort.
 
@@ -123,7 +123,7 @@ def fit_numbers(
     n, n_kept = len(targets), rows.n_kept
     scaling, columns, plan = plan_features(rows, LIKE_CLASSES, effort, seed, n_landmarks, n_rules)
     plan = FeaturePlan(*plan[:3], *WIDTH_CHOICE)
-    parts = _parts(n, n_kept, has_groups)
+    parts = _parts(n, n_kept, rows.groups is not None)
     n_few = min(effort.n_tune, max(2, int(FEW_SHARE * n)), n_kept)
     sample = Sample.of(columns[:n_few], targets[:n_few, np.newaxis], rows.weight[:n_few])
     feature_map, strength = choose_features(scaling, sample, columns[: plan.n_landmarks], plan, seed)
@@ -137,6 +137,8 @@ def fit_numbers(
     pool.advance(1)
     all_products, all_moments = np.sum(products, axis=0), np.sum(moments, axis=0)
     judged = [number for number, part in enumerate(parts) if part.start >= n_few] or [len(parts) - 1]
+    left_out = np.concatenate([np.arange(parts[number].start, parts[number].stop) for number in judged])
+    group = np.arange(len(left_out)) if rows.groups is None else _numbered(rows.groups[left_out])
 
     def held_out(strength: float, of_rules: float) -> HeldOutRows:
         """Predict the parts that had no say in the choice of features, each left out in turn."""
@@ -150,8 +152,7 @@ def fit_numbers(
                 strength,
             )
             predicted.append(_predictions(sums[number], fitted))
-        chosen = [(targets[parts[number]], rows.weight[parts[number]]) for number in judged]
-        return HeldOutRows(np.concatenate(predicted), *map(np.concatenate, zip(*chosen, strict=True)))
+        return HeldOutRows(np.concatenate(predicted), targets[left_out], rows.weight[left_out], group)
 
     best = _choose_penalty(held_out, strength, has_rules=len(feature_map.rule_first) > 0)
     pool.advance(1)
@@ -193,6 +194,12 @@ def _choose_penalty(held_out: Callable[[float, float], HeldOutRows], middle: flo
                 other = tried(middle * factor, heavier)
                 best = other if other.is_better_than(best) else best
     return best
+
+
+def _numbered(groups: Ints) -> Ints:
+    """Number groups from 0, by where they come first: what they are called has no say."""
+    _, first, codes = np.unique(groups, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first, kind="stable"), kind="stable")[codes]
 
 
 def _with_rules(penalty: Penalty, feature_map: FeatureMap, times: float) -> Penalty:
