@@ -19,8 +19,8 @@ from bayesfloor.runtime.arrays import Bools, Floats, Ints
 from bayesfloor.runtime.checks import ParameterError, check_int
 from bayesfloor.runtime.text import listed, shown
 
-#: Smallest probability whose logarithm is taken.
-_TINY = 1e-15
+#: Smallest probability whose logarithm is taken: scikit-learn's.
+_TINY = float(np.finfo(np.float64).eps)
 #: Rounds in which the decisions that maximise the mean F1 of several classes are improved.
 _N_ROUNDS = 20
 
